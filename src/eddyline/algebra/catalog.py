@@ -1,0 +1,55 @@
+"""What statements declare: streams, tables, views, and how a query emits its answer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from eddyline.algebra.plan import Plan
+from eddyline.types import Schema
+
+
+@dataclass(frozen=True)
+class StreamDef:
+    """A stream: its columns, which of them is the event time, and how late rows may come."""
+
+    name: str
+    schema: Schema
+    timestamp: str
+    lateness_us: int = 0
+    options: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class TableDef:
+    """A table: static in this version; ``updates`` says how later changes would count."""
+
+    name: str
+    schema: Schema
+    updates: Literal["static", "non-retroactive", "retroactive"] = "static"
+    options: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Emit:
+    """How a query reports its answer (DESIGN: semantics)."""
+
+    mode: Literal["inserts", "changes", "snapshot"] = "inserts"
+    every_us: int | None = None  #: the period of SNAPSHOT
+
+    def __str__(self) -> str:
+        from eddyline.algebra.windows import format_duration
+
+        if self.mode == "snapshot":
+            assert self.every_us is not None
+            return f"EMIT SNAPSHOT EVERY {format_duration(self.every_us)}"
+        return f"EMIT {self.mode.upper()}"
+
+
+@dataclass(frozen=True)
+class BoundQuery:
+    """A query with names resolved and types checked, as the binder hands it to the optimizer."""
+
+    plan: Plan
+    emit: Emit = Emit()

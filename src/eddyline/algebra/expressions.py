@@ -1,0 +1,163 @@
+"""Scalar expressions, bound: columns are ordinals of the input's schema, every node knows its type.
+
+Expressions are immutable values; two expressions that compute the same thing the same way are
+equal and hash alike, which is what sharing across queries rests on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import pyarrow as pa
+
+from eddyline.types import sql_type
+
+
+@dataclass(frozen=True, slots=True)
+class Expr:
+    """A typed scalar expression over the columns of one input."""
+
+    type: pa.DataType
+
+    @property
+    def args(self) -> tuple[Expr, ...]:
+        return ()
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnRef(Expr):
+    """Column ``index`` of the input; ``name`` is for people (``t.price``) and is not compared."""
+
+    index: int
+    name: str
+
+    def __str__(self) -> str:
+        return self.name
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, ColumnRef) and (self.index, self.type) == (other.index, other.type)
+
+    def __hash__(self) -> int:
+        return hash((ColumnRef, self.index, self.type))
+
+
+@dataclass(frozen=True, slots=True)
+class Literal(Expr):
+    """A constant; ``value`` is a Python value that ``pa.scalar(value, type)`` accepts, or None."""
+
+    value: Any
+
+    def __str__(self) -> str:
+        if self.value is None:
+            return "NULL"
+        if isinstance(self.value, str):
+            return "'" + self.value.replace("'", "''") + "'"
+        return str(self.value)
+
+    def __eq__(self, other: object) -> bool:  # 1, True and 1.0 are different constants
+        return (
+            isinstance(other, Literal)
+            and self.type == other.type
+            and type(self.value) is type(other.value)
+            and self.value == other.value
+        )
+
+    def __hash__(self) -> int:
+        return hash((Literal, self.type, self.value))
+
+
+@dataclass(frozen=True, slots=True)
+class Call(Expr):
+    """A scalar function or operator applied to arguments.
+
+    ``function`` is a key of :data:`eddyline.algebra.functions.FUNCTIONS`: operators go by their
+    symbol or word (``+ = <= and or not is_null like in case coalesce cast``). ``case`` takes
+    (condition, value)* and an else; ``in`` takes the needle and then the list; ``cast`` takes one
+    argument and converts it to ``type``.
+    """
+
+    function: str
+    arguments: tuple[Expr, ...]
+
+    @property
+    def args(self) -> tuple[Expr, ...]:
+        return self.arguments
+
+    def __str__(self) -> str:
+        shown = [str(a) for a in self.arguments]
+        if self.function == "cast":
+            return f"CAST({shown[0]} AS {sql_type(self.type)})"
+        if len(shown) == 2 and not self.function[0].isalpha():
+            return f"({shown[0]} {self.function} {shown[1]})"
+        if self.function in ("and", "or"):
+            return "(" + f" {self.function.upper()} ".join(shown) + ")"
+        return f"{self.function}({', '.join(shown)})"
+
+
+@dataclass(frozen=True, slots=True)
+class Aggregate:
+    """An aggregate of GROUP BY: ``function`` is one of count, sum, avg, min, max, stddev.
+
+    ``argument`` is None for COUNT(*). ``where`` is the FILTER (WHERE ...) clause.
+    """
+
+    function: str
+    argument: Expr | None
+    type: pa.DataType
+    distinct: bool = False
+    where: Expr | None = None
+
+    def __str__(self) -> str:
+        inner = "*" if self.argument is None else str(self.argument)
+        distinct = "DISTINCT " if self.distinct else ""
+        where = f" FILTER (WHERE {self.where})" if self.where is not None else ""
+        return f"{self.function.upper()}({distinct}{inner}){where}"
+
+
+def walk(expr: Expr) -> Iterator[Expr]:
+    """The expression and everything below it, parents first."""
+    yield expr
+    for arg in expr.args:
+        yield from walk(arg)
+
+
+def columns_of(expr: Expr) -> frozenset[int]:
+    """Ordinals of the input columns that the expression reads."""
+    return frozenset(e.index for e in walk(expr) if isinstance(e, ColumnRef))
+
+
+def rewrite(expr: Expr, change: Callable[[Expr], Expr | None]) -> Expr:
+    """The expression with every node replaced for which ``change`` returns another one."""
+    changed = change(expr)
+    if changed is not None:
+        return changed
+    if isinstance(expr, Call):
+        return replace(expr, arguments=tuple(rewrite(a, change) for a in expr.arguments))
+    return expr
+
+
+def shift_columns(expr: Expr, by: int) -> Expr:
+    """The expression over an input whose columns start ``by`` places later."""
+
+    def move(e: Expr) -> Expr | None:
+        return replace(e, index=e.index + by) if isinstance(e, ColumnRef) else None
+
+    return rewrite(expr, move)
+
+
+def conjuncts(expr: Expr | None) -> tuple[Expr, ...]:
+    """The operands of the topmost ANDs, left to right; nothing for None."""
+    if expr is None:
+        return ()
+    if isinstance(expr, Call) and expr.function == "and":
+        return tuple(c for a in expr.arguments for c in conjuncts(a))
+    return (expr,)
+
+
+def conjunction(parts: tuple[Expr, ...]) -> Expr | None:
+    """The AND of the parts: None for none, the part itself for one."""
+    if len(parts) <= 1:
+        return parts[0] if parts else None
+    return Call(pa.bool_(), "and", parts)

@@ -1,0 +1,325 @@
+"""Logical plans: immutable, typed nodes that check themselves and know schema and update pattern.
+
+An example, rows flowing upwards::
+
+    Project  symbol, price, bid                     WK
+      Join  t.symbol = q.symbol                     WK    keeps both inputs while they are alive
+        Filter  (t.price > 10)                      WKS
+          StreamScan  trades [RANGE 5 MINUTES]      WKS
+        StreamScan  quotes [RANGE 30 SECONDS]       WKS
+
+Nodes compare and hash by structure: equal sub-plans of two queries run once.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from eddyline.algebra.expressions import Aggregate, ColumnRef, Expr, columns_of
+from eddyline.algebra.patterns import Pattern
+from eddyline.algebra.windows import Range, Unbounded, Window
+from eddyline.types import Field, Schema
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A node of a logical plan."""
+
+    @property
+    def inputs(self) -> tuple[Plan, ...]:
+        return ()
+
+    @property
+    def schema(self) -> Schema:
+        raise TypeError(f"{type(self).__name__} has no schema")
+
+    @property
+    def pattern(self) -> Pattern:
+        """The update pattern of the node's output edge."""
+        raise TypeError(f"{type(self).__name__} has no update pattern")
+
+    @property
+    def label(self) -> str:
+        """What EXPLAIN prints behind the node's name."""
+        return ""
+
+
+@dataclass(frozen=True)
+class StreamScan(Plan):
+    """Emits each row of a stream as it arrives; keeps nothing itself (the SteM does)."""
+
+    stream: str
+    window: Window
+    fields: Schema
+
+    @property
+    def schema(self) -> Schema:
+        return self.fields
+
+    @property
+    def pattern(self) -> Pattern:
+        if isinstance(self.window, Unbounded):
+            return Pattern.MONOTONIC
+        return Pattern.WKS if isinstance(self.window, Range) else Pattern.STR
+
+    @property
+    def label(self) -> str:
+        return f"{self.stream} {self.window}"
+
+
+@dataclass(frozen=True)
+class TableScan(Plan):
+    """The rows of a static table: all there before the first stream row, never expiring."""
+
+    table: str
+    fields: Schema
+
+    @property
+    def schema(self) -> Schema:
+        return self.fields
+
+    @property
+    def pattern(self) -> Pattern:
+        return Pattern.MONOTONIC
+
+    @property
+    def label(self) -> str:
+        return self.table
+
+
+@dataclass(frozen=True)
+class Filter(Plan):
+    """Emits the rows for which the predicate is true (not false, not null); keeps nothing."""
+
+    input: Plan
+    predicate: Expr
+
+    def __post_init__(self) -> None:
+        assert pa.types.is_boolean(self.predicate.type), f"not a predicate: {self.predicate}"
+        _check_columns(self.predicate, self.input.schema)
+
+    @property
+    def inputs(self) -> tuple[Plan, ...]:
+        return (self.input,)
+
+    @property
+    def schema(self) -> Schema:
+        return self.input.schema
+
+    @property
+    def pattern(self) -> Pattern:
+        return self.input.pattern
+
+    @property
+    def label(self) -> str:
+        return str(self.predicate)
+
+
+@dataclass(frozen=True)
+class Project(Plan):
+    """Emits one computed row per row; keeps nothing."""
+
+    input: Plan
+    exprs: tuple[Expr, ...]
+    names: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        assert len(self.exprs) == len(self.names), "one name per expression"
+        for expr in self.exprs:
+            _check_columns(expr, self.input.schema)
+
+    @property
+    def inputs(self) -> tuple[Plan, ...]:
+        return (self.input,)
+
+    @property
+    def schema(self) -> Schema:
+        return tuple(Field(n, e.type) for n, e in zip(self.names, self.exprs, strict=True))
+
+    @property
+    def pattern(self) -> Pattern:
+        return self.input.pattern
+
+    @property
+    def label(self) -> str:
+        shown = (
+            str(e) if isinstance(e, ColumnRef) and e.name.split(".")[-1] == n else f"{e} AS {n}"
+            for n, e in zip(self.names, self.exprs, strict=True)
+        )
+        return ", ".join(shown)
+
+
+@dataclass(frozen=True)
+class Product(Plan):
+    """All combinations of rows alive together. The binder makes it; rules turn it into Joins."""
+
+    parts: tuple[Plan, ...]
+
+    @property
+    def inputs(self) -> tuple[Plan, ...]:
+        return self.parts
+
+    @property
+    def schema(self) -> Schema:
+        return tuple(f for p in self.parts for f in p.schema)
+
+    @property
+    def pattern(self) -> Pattern:
+        return _joined(self.parts)
+
+
+@dataclass(frozen=True)
+class Join(Plan):
+    """Emits a row for each pair that agrees on the keys and meets the residual predicate.
+
+    Keeps both inputs while they are alive. ``keys`` are pairs of expressions, the first over the
+    left schema, the second over the right one, of equal types; none means a nested-loop join.
+    ``residual`` is over left schema + right schema.
+    """
+
+    left: Plan
+    right: Plan
+    keys: tuple[tuple[Expr, Expr], ...]
+    residual: Expr | None = None
+
+    def __post_init__(self) -> None:
+        for left, right in self.keys:
+            assert left.type == right.type, f"join key types differ: {left.type}, {right.type}"
+            _check_columns(left, self.left.schema)
+            _check_columns(right, self.right.schema)
+        if self.residual is not None:
+            _check_columns(self.residual, self.schema)
+
+    @property
+    def inputs(self) -> tuple[Plan, ...]:
+        return (self.left, self.right)
+
+    @property
+    def schema(self) -> Schema:
+        return self.left.schema + self.right.schema
+
+    @property
+    def pattern(self) -> Pattern:
+        return _joined((self.left, self.right))
+
+    @property
+    def label(self) -> str:
+        parts = [f"{a} = {b}" for a, b in self.keys]
+        if self.residual is not None:
+            parts.append(str(self.residual))
+        return " AND ".join(parts) or "(every pair)"
+
+
+@dataclass(frozen=True)
+class Union(Plan):
+    """UNION ALL: emits the rows of all inputs merged by time; keeps nothing."""
+
+    parts: tuple[Plan, ...]
+
+    def __post_init__(self) -> None:
+        first = [f.type for f in self.parts[0].schema]
+        for part in self.parts[1:]:
+            assert [f.type for f in part.schema] == first, "UNION ALL inputs differ in types"
+
+    @property
+    def inputs(self) -> tuple[Plan, ...]:
+        return self.parts
+
+    @property
+    def schema(self) -> Schema:
+        return self.parts[0].schema
+
+    @property
+    def pattern(self) -> Pattern:  # rule 2; windows of different length do not expire in FIFO order
+        worst = max(p.pattern for p in self.parts)
+        spans = {lifespan_us(p) for p in self.parts}
+        return Pattern.WK if worst == Pattern.WKS and len(spans) > 1 else worst
+
+
+@dataclass(frozen=True)
+class GroupBy(Plan):
+    """Emits a group's new row whenever it changes, by arrival or expiry; keeps an array by group.
+
+    The schema is the keys followed by the aggregates. With no keys there is one group, which
+    exists even while the input is empty (SQL: COUNT(*) is then 0).
+    """
+
+    input: Plan
+    keys: tuple[Expr, ...]
+    aggregates: tuple[Aggregate, ...]
+    names: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        assert len(self.names) == len(self.keys) + len(self.aggregates), "one name per column"
+
+    @property
+    def inputs(self) -> tuple[Plan, ...]:
+        return (self.input,)
+
+    @property
+    def schema(self) -> Schema:
+        types = [k.type for k in self.keys] + [a.type for a in self.aggregates]
+        return tuple(Field(n, t) for n, t in zip(self.names, types, strict=True))
+
+    @property
+    def pattern(self) -> Pattern:  # rule 4: new aggregate values replace old ones
+        return Pattern.WK
+
+    @property
+    def label(self) -> str:
+        keys = ", ".join(map(str, self.keys)) or "()"
+        return f"{keys}: {', '.join(map(str, self.aggregates))}" if self.aggregates else keys
+
+
+@dataclass(frozen=True)
+class Distinct(Plan):
+    """Emits one row per distinct value present in the input; keeps the output and its successors."""
+
+    input: Plan
+
+    @property
+    def inputs(self) -> tuple[Plan, ...]:
+        return (self.input,)
+
+    @property
+    def schema(self) -> Schema:
+        return self.input.schema
+
+    @property
+    def pattern(self) -> Pattern:  # rule 3
+        if self.input.pattern == Pattern.MONOTONIC:
+            return Pattern.MONOTONIC
+        return max(self.input.pattern, Pattern.WK)
+
+
+def _joined(parts: tuple[Plan, ...]) -> Pattern:
+    """Rule 3 (join); a single window joined with static tables keeps its own pattern (rule 1)."""
+    moving = [p.pattern for p in parts if p.pattern != Pattern.MONOTONIC]
+    if not moving:
+        return Pattern.MONOTONIC
+    return moving[0] if len(parts) - len(moving) == len(parts) - 1 and all(
+        isinstance(p, TableScan) for p in parts if p.pattern == Pattern.MONOTONIC
+    ) else max(*moving, Pattern.WK)
+
+
+def lifespan_us(plan: Plan) -> int | None:
+    """The longest that a row of this plan's output can live; None if that has no bound."""
+    if isinstance(plan, StreamScan):
+        return plan.window.us if isinstance(plan.window, Range) else None
+    if isinstance(plan, TableScan):
+        return None
+    spans = [lifespan_us(p) for p in plan.inputs]
+    if isinstance(plan, GroupBy):
+        return None
+    if isinstance(plan, (Join, Product)):
+        known = [s for s in spans if s is not None]
+        return min(known) if known else None
+    return None if None in spans else max(s for s in spans if s is not None)
+
+
+def _check_columns(expr: Expr, schema: Schema) -> None:
+    width = len(schema)
+    bad = [i for i in columns_of(expr) if not 0 <= i < width]
+    assert not bad, f"{expr}: no column {bad} in a schema of {width} columns"

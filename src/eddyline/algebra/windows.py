@@ -1,0 +1,86 @@
+"""Stream windows: which rows of a stream are alive at an instant (DESIGN: semantics).
+
+A row of ``Range(T)`` lives in ``[ts, ts + T)``; ``Rows(N)`` holds the last N rows of the stream as
+it arrived; ``PartitionRows`` the last N per value of the partition columns.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """``[RANGE T]``; ``[NOW]`` is one microsecond."""
+
+    us: int
+
+    def __post_init__(self) -> None:
+        if self.us <= 0:
+            raise ValueError(f"a RANGE window must be longer than zero, not {self.us} us")
+
+    def __str__(self) -> str:
+        return "[NOW]" if self.us == 1 else f"[RANGE {format_duration(self.us)}]"
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """``[ROWS N]``."""
+
+    count: int
+
+    def __post_init__(self) -> None:
+        if self.count <= 0:
+            raise ValueError(f"a ROWS window must hold at least one row, not {self.count}")
+
+    def __str__(self) -> str:
+        return f"[ROWS {self.count}]"
+
+
+@dataclass(frozen=True, slots=True)
+class PartitionRows:
+    """``[PARTITION BY c, ... ROWS N]``; columns are ordinals of the stream's schema."""
+
+    columns: tuple[int, ...]
+    names: tuple[str, ...]
+    count: int
+
+    def __post_init__(self) -> None:
+        if self.count <= 0:
+            raise ValueError(f"a ROWS window must hold at least one row, not {self.count}")
+
+    def __str__(self) -> str:
+        return f"[PARTITION BY {', '.join(self.names)} ROWS {self.count}]"
+
+
+@dataclass(frozen=True, slots=True)
+class Unbounded:
+    """``[UNBOUNDED]``: rows never expire. ``explicit`` tells that the user wrote it."""
+
+    explicit: bool = True
+
+    def __str__(self) -> str:
+        return "[UNBOUNDED]"
+
+
+Window = Range | Rows | PartitionRows | Unbounded
+
+_UNITS = (
+    ("DAY", 86_400_000_000),
+    ("HOUR", 3_600_000_000),
+    ("MINUTE", 60_000_000),
+    ("SECOND", 1_000_000),
+    ("MILLISECOND", 1_000),
+    ("MICROSECOND", 1),
+)
+
+
+def format_duration(us: int) -> str:
+    """A duration in the largest unit that divides it.
+
+    >>> format_duration(90_000_000)
+    '90 SECONDS'
+    """
+    name, size = next((n, s) for n, s in _UNITS if us % s == 0)
+    count = us // size
+    return f"{count} {name}{'' if count == 1 else 'S'}"

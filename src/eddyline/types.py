@@ -1,0 +1,72 @@
+"""Types and units shared by all layers.
+
+Time is int64 microseconds since the epoch, UTC. Column types are Arrow's.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+import pyarrow as pa
+
+#: An expiry that never comes; also the ``_exp`` of what only a '-' can take back.
+FOREVER: Final = 1 << 62
+#: Before every timestamp: when the rows of a static table "arrived".
+BEGINNING: Final = -(1 << 62)
+
+TIMESTAMP: Final = pa.timestamp("us", tz="UTC")
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """A named, typed column of a plan node, stream or table."""
+
+    name: str
+    type: pa.DataType
+
+    def __str__(self) -> str:
+        return f"{self.name} {sql_type(self.type)}"
+
+
+Schema = tuple[Field, ...]
+
+
+def arrow_schema(schema: Schema) -> pa.Schema:
+    """The Arrow schema with the same names and types, all nullable."""
+    return pa.schema([pa.field(f.name, f.type) for f in schema])
+
+
+#: SQL type names (Spark's) to Arrow types; DECIMAL(p, s) is handled by the parser.
+SQL_TYPES: Final[dict[str, pa.DataType]] = {
+    "BOOLEAN": pa.bool_(),
+    "TINYINT": pa.int8(),
+    "SMALLINT": pa.int16(),
+    "INT": pa.int32(),
+    "INTEGER": pa.int32(),
+    "BIGINT": pa.int64(),
+    "LONG": pa.int64(),
+    "FLOAT": pa.float32(),
+    "REAL": pa.float32(),
+    "DOUBLE": pa.float64(),
+    "STRING": pa.string(),
+    "VARCHAR": pa.string(),
+    "CHAR": pa.string(),
+    "BINARY": pa.binary(),
+    "DATE": pa.date32(),
+    "TIMESTAMP": TIMESTAMP,
+}
+
+
+def sql_type(type_: pa.DataType) -> str:
+    """The SQL name of an Arrow type, for messages and EXPLAIN."""
+    if pa.types.is_decimal(type_):
+        return f"DECIMAL({type_.precision},{type_.scale})"
+    if pa.types.is_timestamp(type_):
+        return "TIMESTAMP"
+    if pa.types.is_duration(type_):
+        return "INTERVAL"
+    for name, candidate in SQL_TYPES.items():
+        if candidate == type_:
+            return name
+    return str(type_).upper()
