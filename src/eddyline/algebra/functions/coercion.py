@@ -1,0 +1,177 @@
+"""Which types go together: common types, explicit and implicit casts, folding of literal casts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import reduce
+from typing import Any, Final
+
+import pyarrow as pa
+import pyarrow.types as pt
+
+from eddyline.algebra.expressions import Call, Expr, Literal
+from eddyline.algebra.functions.conversion import convert
+from eddyline.errors import SqlError
+from eddyline.types import TIMESTAMP, sql_type
+
+INTEGERS: Final = (pa.int8(), pa.int16(), pa.int32(), pa.int64())
+#: Decimal digits that hold every value of an integer type.
+_DIGITS: Final = dict(zip(INTEGERS, (3, 5, 10, 20), strict=True))
+MAX_PRECISION: Final = 38
+
+_CASTS: Final[dict[str, str]] = {
+    "null": "bool integer float decimal string binary date timestamp duration",
+    "bool": "bool integer float decimal string",
+    "integer": "bool integer float decimal string timestamp",
+    "float": "bool integer float decimal string timestamp",
+    "decimal": "bool integer float decimal string timestamp",
+    "string": "bool integer float decimal string binary date timestamp",
+    "binary": "binary string",
+    "date": "date timestamp string",
+    "timestamp": "timestamp date string integer float",
+    "duration": "duration",
+}
+
+
+def kind(type_: pa.DataType) -> str:
+    """The family of a type: a key of the cast table, or ``other``."""
+    for name, test in _KINDS:
+        if test(type_):
+            return name
+    return "other"
+
+
+_KINDS: Final = (
+    ("integer", pt.is_signed_integer),
+    ("float", pt.is_floating),
+    ("string", pt.is_string),
+    ("bool", pt.is_boolean),
+    ("timestamp", pt.is_timestamp),
+    ("date", pt.is_date),
+    ("duration", pt.is_duration),
+    ("decimal", pt.is_decimal),
+    ("binary", pt.is_binary),
+    ("null", pt.is_null),
+)
+
+
+def is_number(type_: pa.DataType) -> bool:
+    """Integers, floats and decimals."""
+    return kind(type_) in ("integer", "float", "decimal")
+
+
+def literal(value: Any, type_: pa.DataType) -> Literal:
+    """A constant with its value in the one Python form that its type has, so that equals are equal.
+
+    >>> import pyarrow as pa
+    >>> literal(1, pa.float64()).value
+    1.0
+    """
+    return Literal(type_, pa.scalar(value, type_).as_py())
+
+
+def common_type(a: pa.DataType, b: pa.DataType) -> pa.DataType:
+    """The type to which values of both types convert without a guess.
+
+    Raises:
+        SqlError: there is none (say, for text and numbers).
+    """
+    common = _common(a, b)
+    if common is None:
+        raise SqlError(
+            f"{sql_type(a)} and {sql_type(b)} have no common type; CAST one of them to the other"
+        )
+    return common
+
+
+def unify(args: Sequence[Expr]) -> tuple[Expr, ...]:
+    """The arguments cast to their common type; text literals become the dates they stand for.
+
+    Raises:
+        SqlError: there is no common type, or a text literal is no valid date or timestamp.
+    """
+    fixed = [a.type for a in args if not _is_text_literal(a)]
+    target = reduce(common_type, fixed) if fixed else pa.string()
+    if not pt.is_temporal(target) or pt.is_duration(target):
+        target = reduce(common_type, (a.type for a in args))
+    return tuple(_parsed(a, target) for a in args)
+
+
+def cast(expr: Expr, type_: pa.DataType) -> Expr:
+    """The expression converted to a type, as by an explicit CAST; literals convert at once.
+
+    Raises:
+        SqlError: values of this type cannot be converted to that one.
+    """
+    if expr.type == type_:
+        return expr
+    source = kind(expr.type)
+    if kind(type_) not in _CASTS.get(source, "").split():
+        valid = ", ".join(_CASTS.get(source, "").upper().split()) or "nothing"
+        raise SqlError(
+            f"cannot CAST {sql_type(expr.type)} to {sql_type(type_)}; it converts to: {valid}"
+        )
+    if isinstance(expr, Literal):
+        constant = pa.array([expr.value], expr.type)
+        return Literal(type_, convert(constant, type_)[0].as_py())
+    return Call(type_, "cast", (expr,))
+
+
+def implicit(expr: Expr, type_: pa.DataType) -> Expr | None:
+    """The expression as an argument of a parameter of this type; None if it needs a CAST.
+
+    Implicit are NULL to anything, integers to BIGINT, numbers to DOUBLE, DATE to TIMESTAMP, and
+    text literals to DATE or TIMESTAMP.
+    """
+    if expr.type == type_:
+        return expr
+    if _is_text_literal(expr) and kind(type_) in ("date", "timestamp"):
+        return _parsed(expr, type_)
+    if _common(expr.type, type_) == type_ or (is_number(expr.type) and type_ == pa.float64()):
+        return cast(expr, type_)
+    return None
+
+
+def _common(a: pa.DataType, b: pa.DataType) -> pa.DataType | None:
+    if a == b or pt.is_null(b):
+        return a
+    if pt.is_null(a):
+        return b
+    kinds = {kind(a), kind(b)}
+    if kinds == {"integer"}:
+        return max(a, b, key=INTEGERS.index)
+    if kinds <= {"integer", "decimal"}:
+        return _common_decimal(as_decimal(a), as_decimal(b))
+    if kinds <= {"integer", "float", "decimal"}:
+        # FLOAT holds 24 bits: enough for SMALLINT, too few for INT (Spark's ANSI rule)
+        small = {pa.int8(), pa.int16(), pa.float32()}
+        return pa.float32() if {a, b} <= small else pa.float64()
+    if kinds == {"date", "timestamp"}:
+        return TIMESTAMP
+    return None
+
+
+def as_decimal(type_: pa.DataType) -> pa.DataType:
+    """The decimal type that holds every value of an integer or decimal type."""
+    return pa.decimal128(_DIGITS[type_], 0) if type_ in _DIGITS else type_
+
+
+def _common_decimal(a: pa.DataType, b: pa.DataType) -> pa.DataType:
+    scale = max(a.scale, b.scale)
+    precision = max(a.precision - a.scale, b.precision - b.scale) + scale
+    return pa.decimal128(precision, scale) if precision <= MAX_PRECISION else pa.float64()
+
+
+def _is_text_literal(expr: Expr) -> bool:
+    return isinstance(expr, Literal) and pt.is_string(expr.type) and expr.value is not None
+
+
+def _parsed(expr: Expr, type_: pa.DataType) -> Expr:
+    """The expression cast to the type; unlike CAST, a text literal must be valid for it."""
+    result = cast(expr, type_)
+    if _is_text_literal(expr) and isinstance(result, Literal) and result.value is None:
+        raise SqlError(
+            f"{expr} is not a valid {sql_type(type_)}; write it like '2026-01-31' or "
+            "'2026-01-31 12:30:00.5Z'"
+        )
+    return result

@@ -1,0 +1,192 @@
+"""The meaning of CAST: Arrow array in, Arrow array out, never raising on data.
+
+The one definition for both users: the folding of literals when a query is bound, and evaluation.
+The rules are Spark's with ANSI mode off: integers wrap, floats saturate, text that cannot be read
+as the target gives NULL. Text without a zone is UTC.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.types as pt
+
+from eddyline.algebra.functions import datetime_text, number_text
+
+_SECOND: Final = 1_000_000
+_TRUE: Final = pa.array(["t", "true", "y", "yes", "1"])
+_FALSE: Final = pa.array(["f", "false", "n", "no", "0"])
+
+
+def convert(values: pa.Array, type_: pa.DataType) -> pa.Array:
+    """The values as another type, NULL where a value has no counterpart.
+
+    Args:
+        values: an array of a type from which :func:`~eddyline.algebra.functions.cast` allows it.
+        type_: the target.
+
+    Returns:
+        An array of exactly that type and the same length.
+    """
+    source = values.type
+    if source == type_:
+        return values
+    for from_, to, rule in _RULES:
+        if from_(source) and to(type_):
+            return rule(values, type_)
+    return values.cast(type_, safe=False)
+
+
+def _wrapped(values: pa.Array, type_: pa.DataType) -> pa.Array:
+    return values.cast(type_, safe=False)
+
+
+def _is_not_zero(values: pa.Array, _: pa.DataType) -> pa.Array:
+    if pt.is_decimal(values.type):
+        values = values.cast(pa.float64())
+    return pc.not_equal(values, pa.scalar(0, values.type))
+
+
+def _saturated(values: pa.Array, type_: pa.DataType) -> pa.Array:
+    """Floats to integers as in Java: NaN is 0, too large is the largest, then narrowed by wrapping."""
+    wide = pa.int64() if type_ == pa.int64() else pa.int32()
+    limits = np.iinfo(wide.to_pandas_dtype())
+    numbers = values.cast(pa.float64())
+    valid = np.asarray(numbers.fill_null(0.0))
+    inside = np.clip(np.nan_to_num(valid, nan=0.0), limits.min, float(limits.max))
+    with np.errstate(invalid="ignore"):
+        whole = inside.astype(wide.to_pandas_dtype())
+    whole[valid >= float(limits.max)] = limits.max  # 2**63 - 1 itself is not a double
+    return _nulled(pa.array(whole), values.is_valid()).cast(type_, safe=False)
+
+
+def _to_decimal(values: pa.Array, type_: pa.DataType) -> pa.Array:
+    """Rounded half up to the scale; NULL where it does not fit the precision."""
+    limit = 10.0 ** (type_.precision - type_.scale)
+    if pt.is_floating(values.type):
+        numbers = values.cast(pa.float64())
+        values = _nulled(numbers, pc.less(pc.abs(numbers), limit))
+    elif pt.is_string(values.type):
+        values = number_text.parse_decimals(values, type_.scale)
+    elif pt.is_boolean(values.type):
+        values = values.cast(pa.int8())
+    if pt.is_decimal(values.type):
+        values = values.cast(pa.decimal256(76, values.type.scale))
+        values = pc.round(values, ndigits=type_.scale, round_mode="half_towards_infinity")
+    wide = values.cast(pa.decimal256(76, type_.scale), safe=False)
+    bound = pa.scalar(10 ** (type_.precision - type_.scale), pa.decimal256(76, 0))
+    fits = pc.less(pc.abs(wide), bound.cast(wide.type))
+    return _nulled(wide, fits).cast(type_)
+
+
+def _decimal_to_integer(values: pa.Array, type_: pa.DataType) -> pa.Array:
+    whole = pc.trunc(values.cast(pa.decimal256(76, values.type.scale))).cast(pa.decimal256(76, 0))
+    return _in_range(whole, type_)
+
+
+def _text_to_integer(values: pa.Array, type_: pa.DataType) -> pa.Array:
+    return _in_range(number_text.parse_integers(values), type_)
+
+
+def _in_range(whole: pa.Array, type_: pa.DataType) -> pa.Array:
+    limits = np.iinfo(type_.to_pandas_dtype())
+    low, high = (pa.scalar(int(x), whole.type) for x in (limits.min, limits.max))
+    fits = pc.and_(pc.greater_equal(whole, low), pc.less_equal(whole, high))
+    return _nulled(whole, fits).cast(type_)
+
+
+def _text_to_bool(values: pa.Array, _: pa.DataType) -> pa.Array:
+    words = pc.utf8_lower(pc.utf8_trim_whitespace(values))
+    true = pc.is_in(words, value_set=_TRUE)
+    return _nulled(true, pc.or_(true, pc.is_in(words, value_set=_FALSE)))
+
+
+def _text_to_float(values: pa.Array, type_: pa.DataType) -> pa.Array:
+    return number_text.parse_doubles(values).cast(type_, safe=False)
+
+
+def _text_to_timestamp(values: pa.Array, _: pa.DataType) -> pa.Array:
+    return datetime_text.parse_timestamps(values)
+
+
+def _text_to_date(values: pa.Array, _: pa.DataType) -> pa.Array:
+    return datetime_text.parse_dates(values)
+
+
+def _seconds_to_timestamp(values: pa.Array, type_: pa.DataType) -> pa.Array:
+    if pt.is_floating(values.type):
+        micros = pc.trunc(pc.multiply(values.cast(pa.float64()), float(_SECOND)))
+        known = _nulled(micros, pc.less(pc.abs(micros), 2.0**63))
+        return known.cast(pa.int64()).cast(type_)
+    return pc.multiply(values.cast(pa.int64()), _SECOND).cast(type_)
+
+
+def _timestamp_to_number(values: pa.Array, type_: pa.DataType) -> pa.Array:
+    micros = values.cast(pa.int64())
+    if pt.is_floating(type_):
+        return pc.divide(micros.cast(pa.float64()), float(_SECOND)).cast(type_)
+    remainder = pc.modulo(micros, _SECOND)
+    return pc.divide(pc.subtract(micros, remainder), _SECOND).cast(type_, safe=False)
+
+
+def _timestamp_to_date(values: pa.Array, type_: pa.DataType) -> pa.Array:
+    return pc.floor_temporal(values, unit="day").cast(type_)
+
+
+def _timestamp_to_text(values: pa.Array, type_: pa.DataType) -> pa.Array:
+    text = values.cast(pa.timestamp("us")).cast(type_)
+    return pc.utf8_rtrim(pc.utf8_rtrim(text, "0"), ".")
+
+
+def _float_to_text(values: pa.Array, _: pa.DataType) -> pa.Array:
+    return number_text.format_floats(values)
+
+
+def _bytes_to_text(values: pa.Array, type_: pa.DataType) -> pa.Array:
+    """Bytes that are not UTF-8 give NULL: Arrow text must be valid."""
+    try:
+        return values.cast(type_)
+    except pa.ArrowInvalid:
+        each = [_valid_utf8(v) for v in values.to_pylist()]  # the rare case of broken text
+        return pa.array(each, type_)
+
+
+def _valid_utf8(value: bytes | None) -> str | None:
+    try:
+        return None if value is None else value.decode()
+    except UnicodeDecodeError:
+        return None
+
+
+def _nulled(values: pa.Array, keep: pa.Array) -> pa.Array:
+    return pc.if_else(keep, values, pa.scalar(None, values.type))
+
+
+Test = Callable[[pa.DataType], bool]
+_RULES: Final[tuple[tuple[Test, Test, Callable[[pa.Array, pa.DataType], Any]], ...]] = (
+    (pt.is_integer, pt.is_integer, _wrapped),
+    (pt.is_integer, pt.is_boolean, _is_not_zero),
+    (pt.is_floating, pt.is_boolean, _is_not_zero),
+    (pt.is_decimal, pt.is_boolean, _is_not_zero),
+    (pt.is_floating, pt.is_integer, _saturated),
+    (pt.is_decimal, pt.is_integer, _decimal_to_integer),
+    (pt.is_string, pt.is_boolean, _text_to_bool),
+    (pt.is_string, pt.is_integer, _text_to_integer),
+    (pt.is_string, pt.is_floating, _text_to_float),
+    (pt.is_string, pt.is_timestamp, _text_to_timestamp),
+    (pt.is_string, pt.is_date, _text_to_date),
+    (pt.is_null, pt.is_decimal, _wrapped),
+    (lambda _: True, pt.is_decimal, _to_decimal),
+    (pt.is_integer, pt.is_timestamp, _seconds_to_timestamp),
+    (pt.is_floating, pt.is_timestamp, _seconds_to_timestamp),
+    (pt.is_timestamp, pt.is_integer, _timestamp_to_number),
+    (pt.is_timestamp, pt.is_floating, _timestamp_to_number),
+    (pt.is_timestamp, pt.is_date, _timestamp_to_date),
+    (pt.is_timestamp, pt.is_string, _timestamp_to_text),
+    (pt.is_floating, pt.is_string, _float_to_text),
+    (pt.is_binary, pt.is_string, _bytes_to_text),
+)

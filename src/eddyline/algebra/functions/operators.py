@@ -1,0 +1,246 @@
+"""Arithmetic, comparison and boolean operators."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+import pyarrow.types as pt
+
+from eddyline.algebra.expressions import Call, Expr, Literal, conjuncts
+from eddyline.algebra.functions.coercion import (
+    MAX_PRECISION,
+    as_decimal,
+    cast,
+    is_number,
+    kind,
+    literal,
+    unify,
+)
+from eddyline.algebra.functions.registry import define, takes
+from eddyline.errors import SqlError
+from eddyline.types import TIMESTAMP
+
+_BOOL, _BIGINT, _DOUBLE = pa.bool_(), pa.int64(), pa.float64()
+_INTERVAL = pa.duration("us")
+
+
+@define("Arithmetic", "+", ["number + number", "timestamp + interval", "date + days"], "Sum.")
+def _add(args: tuple[Expr, ...]) -> Expr | None:
+    if len(args) != 2:
+        return None
+    left, right = args
+    if kind(left.type) in ("duration", "integer") and kind(right.type) in ("timestamp", "date"):
+        left, right = right, left  # one form of each sum
+    return _arithmetic("+", left, right) or _shifted("+", left, right)
+
+
+@define(
+    "Arithmetic",
+    "-",
+    ["number - number", "timestamp - interval", "timestamp - timestamp", "date - days", "- number"],
+    "Difference; of two timestamps or dates, the INTERVAL between them.",
+)
+def _subtract(args: tuple[Expr, ...]) -> Expr | None:
+    if len(args) == 1:
+        return _negative(args)
+    if len(args) != 2:
+        return None
+    left, right = args
+    plain = _arithmetic("-", left, right) or _shifted("-", left, right)
+    if plain is None and {kind(left.type), kind(right.type)} <= {"timestamp", "date"}:
+        return Call(_INTERVAL, "-", (cast(left, TIMESTAMP), cast(right, TIMESTAMP)))
+    return plain
+
+
+@define("Arithmetic", "*", ["number * number", "interval * integer"], "Product.")
+def _multiply(args: tuple[Expr, ...]) -> Expr | None:
+    if len(args) != 2:
+        return None
+    left, right = args
+    if kind(left.type) == "integer" and kind(right.type) == "duration":
+        left, right = right, left
+    if kind(left.type) == "duration" and kind(right.type) == "integer":
+        return Call(_INTERVAL, "*", (left, cast(right, _BIGINT)))
+    return _arithmetic("*", left, right)
+
+
+@define("Arithmetic", "/", ["number / number", "interval / integer"],
+        "Quotient as a DOUBLE; NULL where the divisor is zero.")  # fmt: skip
+def _divide(args: tuple[Expr, ...]) -> Expr | None:
+    if len(args) != 2:
+        return None
+    left, right = args
+    if kind(left.type) == "duration" and kind(right.type) == "integer":
+        return Call(_INTERVAL, "/", (left, cast(right, _BIGINT)))
+    if not _numbers(left, right):
+        return None
+    _refuse_decimals("/", left, right)
+    return Call(_DOUBLE, "/", (cast(left, _DOUBLE), cast(right, _DOUBLE)))
+
+
+define("Arithmetic", "div", "integer DIV integer",
+       "Quotient without its fraction, a BIGINT; NULL where the divisor is zero.",
+       takes("div", (_BIGINT, _BIGINT), _BIGINT))  # fmt: skip
+
+
+@define("Arithmetic", "% mod", ["number % number", "mod(number, number)"],
+        "Remainder with the sign of the dividend; NULL where the divisor is zero.")  # fmt: skip
+def _modulo(args: tuple[Expr, ...]) -> Expr | None:
+    if len(args) != 2 or not _numbers(*args):
+        return None
+    _refuse_decimals("%", *args)
+    left, right = _number_pair(*args)
+    return Call(left.type, "%", (left, right))
+
+
+@define("Arithmetic", "negative", ["- number", "- interval"], "The number with the other sign.")
+def _negative(args: tuple[Expr, ...]) -> Expr | None:
+    if len(args) != 1 or not (
+        is_number(args[0].type) or kind(args[0].type) in ("duration", "null")
+    ):
+        return None
+    (arg,) = args
+    if pt.is_null(arg.type):
+        return cast(arg, _DOUBLE)
+    if isinstance(arg, Literal) and arg.value is not None:
+        return literal(-arg.value, arg.type)
+    return Call(arg.type, "negative", args)
+
+
+def _numbers(*args: Expr) -> bool:
+    return all(is_number(a.type) or pt.is_null(a.type) for a in args)
+
+
+def _number_pair(left: Expr, right: Expr) -> tuple[Expr, Expr]:
+    left, right = unify((left, right))
+    return (cast(left, _DOUBLE), cast(right, _DOUBLE)) if pt.is_null(left.type) else (left, right)
+
+
+def _arithmetic(function: str, left: Expr, right: Expr) -> Expr | None:
+    """``+ - *`` of numbers, or of intervals where that makes sense."""
+    if kind(left.type) == kind(right.type) == "duration" and function != "*":
+        return Call(_INTERVAL, function, (left, right))
+    if not _numbers(left, right):
+        return None
+    if {"decimal"} <= {kind(left.type), kind(right.type)} <= {"decimal", "integer"}:
+        return _decimal_arithmetic(function, left, right)
+    left, right = _number_pair(left, right)
+    return Call(left.type, function, (left, right))
+
+
+def _decimal_arithmetic(function: str, left: Expr, right: Expr) -> Expr:
+    """Exact arithmetic: the result type holds every result, or the expression is refused."""
+    a, b = as_decimal(left.type), as_decimal(right.type)
+    if function == "*":
+        precision, scale = a.precision + b.precision + 1, a.scale + b.scale
+    else:
+        scale = max(a.scale, b.scale)
+        precision = max(a.precision - a.scale, b.precision - b.scale) + scale + 1
+    if precision > MAX_PRECISION:
+        raise SqlError(
+            f"the result of {function} would need DECIMAL({precision},{scale}), more than "
+            f"{MAX_PRECISION} digits; CAST to a narrower DECIMAL or to DOUBLE"
+        )
+    return Call(pa.decimal128(precision, scale), function, (cast(left, a), cast(right, b)))
+
+
+def _refuse_decimals(function: str, *args: Expr) -> None:
+    exact = [a for a in args if kind(a.type) == "decimal"]
+    if exact and not any(kind(a.type) == "float" for a in args):
+        raise SqlError(f"{function} is not exact on DECIMAL; CAST {exact[0]} to DOUBLE")
+
+
+def _shifted(function: str, left: Expr, right: Expr) -> Expr | None:
+    """A date or timestamp moved by an interval, or a date by a number of days."""
+    if kind(left.type) in ("timestamp", "date") and kind(right.type) == "duration":
+        return Call(TIMESTAMP, function, (cast(left, TIMESTAMP), right))
+    if kind(left.type) == "date" and kind(right.type) == "integer":
+        days = cast(right, _BIGINT)
+        return Call(left.type, "date_add", (left, days if function == "+" else _minus(days)))
+    return None
+
+
+def _minus(expr: Expr) -> Expr:
+    negative = _negative((expr,))
+    assert negative is not None
+    return negative
+
+
+def _comparison(function: str, names: str, help_: str) -> None:
+    def rule(args: tuple[Expr, ...]) -> Expr | None:
+        if len(args) != 2:
+            return None
+        left, right = unify(args)
+        if pt.is_null(left.type):
+            left, right = cast(left, _BOOL), cast(right, _BOOL)
+        return Call(_BOOL, function, (left, right))
+
+    define("Comparison", names, f"value {function} value", help_, rule)
+
+
+_comparison("=", "= ==", "Equal; NULL if either is NULL.")
+_comparison("<>", "<> !=", "Not equal; NULL if either is NULL.")
+_comparison("<", "<", "Less.")
+_comparison("<=", "<=", "Less or equal.")
+_comparison(">", ">", "Greater.")
+_comparison(">=", ">=", "Greater or equal.")
+_comparison("<=>", "<=>", "Equal, with NULL equal to NULL; never NULL.")
+
+
+@define("Comparison", "between", "value BETWEEN low AND high", "low <= value AND value <= high.")
+def _between(args: tuple[Expr, ...]) -> Expr | None:
+    if len(args) != 3:
+        return None
+    low, high = unify((args[0], args[1])), unify((args[0], args[2]))
+    return Call(_BOOL, "and", (Call(_BOOL, ">=", low), Call(_BOOL, "<=", high)))
+
+
+@define("Comparison", "in", "value IN (value, ...)",
+        "Equal to one of the list; NULL if unknown because of a NULL.")  # fmt: skip
+def _in(args: tuple[Expr, ...]) -> Expr | None:
+    if len(args) < 2:
+        return None
+    needle, *choices = unify(args)
+    if not choices[1:]:
+        return Call(_BOOL, "=", (needle, choices[0]))
+    return Call(_BOOL, "in", (needle, *choices))
+
+
+def _logical(function: str, help_: str) -> None:
+    def rule(args: tuple[Expr, ...]) -> Expr | None:
+        operands = _booleans(args)
+        if operands is None or len(operands) < 2:
+            return None
+        if function == "and":  # flat: (a AND b) AND c is a AND b AND c
+            operands = tuple(c for o in operands for c in conjuncts(o))
+        return Call(_BOOL, function, operands)
+
+    define("Boolean", function, f"condition {function.upper()} condition", help_, rule)
+
+
+def _booleans(args: tuple[Expr, ...]) -> tuple[Expr, ...] | None:
+    if any(kind(a.type) not in ("bool", "null") for a in args):
+        return None
+    return tuple(cast(a, _BOOL) for a in args)
+
+
+_logical("and", "True if all are true; false if any is false; otherwise NULL.")
+_logical("or", "True if any is true; false if all are false; otherwise NULL.")
+define("Boolean", "not", "NOT condition", "The opposite; NULL for NULL.",
+       takes("not", (_BOOL,), _BOOL))  # fmt: skip
+
+
+def _test_of_null(function: str, form: str, help_: str) -> None:
+    def rule(args: tuple[Expr, ...]) -> Expr | None:
+        return Call(_BOOL, function, args) if len(args) == 1 else None
+
+    define("Boolean", f"{function} {function.replace('is_', 'is').replace('_', '')}",
+           form, help_, rule)  # fmt: skip
+
+
+_test_of_null("is_null", "value IS NULL", "Whether the value is NULL; never NULL itself.")
+_test_of_null("is_not_null", "value IS NOT NULL", "Whether the value is not NULL.")
+
+for _name in ("is_true", "is_false", "is_not_true", "is_not_false"):
+    _words = _name.upper().replace("_", " ")
+    define("Boolean", _name, f"condition {_words}", "Never NULL: NULL is neither true nor false.",
+           takes(_name, (_BOOL,), _BOOL))  # fmt: skip

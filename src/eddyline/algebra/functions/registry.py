@@ -1,0 +1,126 @@
+"""The registry of scalar functions: a name, what people may write, and a typing rule."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import pyarrow as pa
+
+from eddyline.algebra.expressions import Call, Expr
+from eddyline.algebra.functions.coercion import implicit
+from eddyline.errors import SqlError, did_you_mean
+from eddyline.types import sql_type
+
+#: Arguments to a typed expression; None if the function does not take such arguments.
+Rule = Callable[[tuple[Expr, ...]], Expr | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """A scalar function or operator.
+
+    Attributes:
+        name: canonical name, lower case; what ``Call.function`` holds unless the rule rewrites.
+        family: the heading under which the documentation lists it.
+        forms: the ways to write it, for messages and documentation.
+        help: one sentence on what it computes.
+        rule: the typing rule.
+    """
+
+    name: str
+    family: str
+    forms: tuple[str, ...]
+    help: str
+    rule: Rule
+
+
+#: Every name that :func:`resolve` knows, aliases included.
+FUNCTIONS: Final[dict[str, Function]] = {}
+
+_NOT_REPEATABLE: Final = {
+    name: instead
+    for instead, names in {
+        "use the event time of the stream": (
+            "now current_date current_time current_timestamp curdate getdate localtimestamp "
+            "unix_timestamp"
+        ).split(),
+        "compute it before the stream": "rand random randn uuid shuffle".split(),
+    }.items()
+    for name in names
+}
+
+_AGGREGATES: Final = frozenset("count sum avg min max stddev".split())
+
+
+def define(
+    family: str, names: str, forms: str | Sequence[str], help_: str, rule: Rule | None = None
+) -> Callable[[Rule], Rule]:
+    """Register a function under each of the blank-separated ``names``, the canonical one first.
+
+    Use as a decorator of the typing rule, or pass ``rule``.
+    """
+    canonical = names.split()[0]
+    shown = (forms,) if isinstance(forms, str) else tuple(forms)
+
+    def register(rule: Rule) -> Rule:
+        function = Function(canonical, family, shown, help_, rule)
+        for name in names.split():
+            assert name not in FUNCTIONS, f"{name} is registered twice"
+            FUNCTIONS[name] = function
+        return rule
+
+    if rule is not None:
+        register(rule)
+    return register
+
+
+def takes(
+    name: str, parameters: Sequence[pa.DataType], result: pa.DataType, *, optional: int = 0
+) -> Rule:
+    """The rule of a function with fixed parameter types; the last ``optional`` may be left out."""
+
+    def rule(args: tuple[Expr, ...]) -> Expr | None:
+        if not len(parameters) - optional <= len(args) <= len(parameters):
+            return None
+        converted = [implicit(a, p) for a, p in zip(args, parameters, strict=False)]
+        if any(a is None for a in converted):
+            return None
+        return Call(result, name, tuple(a for a in converted if a is not None))
+
+    return rule
+
+
+def resolve(name: str, args: tuple[Expr, ...]) -> Expr:
+    """The typed expression for a function or operator applied to arguments.
+
+    Sugar is rewritten (``between`` to two comparisons, ``nullif`` to ``case``), so that equal
+    meanings tend to be equal expressions. ``cast`` is not resolved here: see :func:`cast`.
+
+    Raises:
+        SqlError: the name is unknown, the arguments do not fit, or the function is not repeatable.
+            It carries no position; the caller knows where the call stands.
+    """
+    key = name.lower()
+    function = FUNCTIONS.get(key)
+    if function is None:
+        raise SqlError(_unknown(name))
+    expr = function.rule(args)
+    if expr is None:
+        types = ", ".join(sql_type(a.type) for a in args)
+        forms = " or ".join(function.forms)
+        raise SqlError(f"{key} does not take ({types}); valid: {forms}")
+    return expr
+
+
+def _unknown(name: str) -> str:
+    key = name.lower()
+    if key in _NOT_REPEATABLE:
+        return (
+            f"{name} gives another value each time it runs, so a replay after a failure would "
+            f"give other answers; {_NOT_REPEATABLE[key]} instead"
+        )
+    if key in _AGGREGATES:
+        return f"{name} is an aggregate; it may stand only in the select list or HAVING"
+    return f"there is no function {name}; {did_you_mean(key, (n for n in FUNCTIONS if n[0].isalpha()))}"
