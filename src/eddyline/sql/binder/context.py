@@ -1,0 +1,100 @@
+"""What surrounds the piece of syntax that is being bound."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from sqlglot import exp
+
+from eddyline.algebra.plan import Plan, StreamScan
+from eddyline.errors import SqlError, UnsupportedError
+from eddyline.sql.catalog import Catalog
+from eddyline.sql.dialect import WINDOW_FORMS, StreamWindow
+from eddyline.sql.source import Source
+
+
+@dataclass
+class DefaultWindow:
+    """A window for the streams below that have none; ``used`` once one of them took it."""
+
+    node: StreamWindow
+    context: Context
+    used: bool = False
+
+
+@dataclass(frozen=True)
+class Cte:
+    """A WITH entry, and the context in which its body is bound (it sees the entries before it)."""
+
+    node: exp.CTE
+    context: Context
+
+
+@dataclass(frozen=True)
+class Context:
+    """The catalog, the script being read, and what the enclosing SELECTs provide.
+
+    Attributes:
+        source: the script that the syntax nodes come from (a view's differs from its reader's).
+        ctes: WITH entries in sight, by lower-case name.
+        window: the window for streams without their own.
+        reading: the views and queries being expanded, outermost first.
+    """
+
+    catalog: Catalog
+    source: Source
+    ctes: Mapping[str, Cte] = field(default_factory=dict)
+    window: DefaultWindow | None = None
+    reading: tuple[str, ...] = ()
+
+    def error(self, at: exp.Expr, message: str, kind: type[SqlError] = SqlError) -> SqlError:
+        """An error that points at a node."""
+        return self.source.error(at, message, kind)
+
+    def placed(self, error: SqlError, at: exp.Expr) -> SqlError:
+        """The same error with the place of a node, unless it has a place already."""
+        return error if error.line is not None else self.error(at, error.message, type(error))
+
+    def require_only(self, node: exp.Expr, *allowed: str) -> None:
+        """Refuse a node with any argument that its binder does not look at."""
+        for name, value in node.args.items():
+            if value and name not in allowed:
+                at = value if isinstance(value, exp.Expr) else node
+                clause = name.strip("_").upper()
+                raise self.error(at, f"{clause} is not supported here", UnsupportedError)
+
+
+@dataclass(frozen=True)
+class OpenStream:
+    """A stream that got no window, and where it stands."""
+
+    name: str
+    node: exp.Expr
+    context: Context
+
+
+@dataclass(frozen=True)
+class Bound:
+    """A bound query or FROM item; ``open_streams`` are those below it without a window."""
+
+    plan: Plan
+    open_streams: tuple[OpenStream, ...] = ()
+
+    @property
+    def reads_stream(self) -> bool:
+        return _reads_stream(self.plan)
+
+
+def require_windows(streams: Iterable[OpenStream], what: str) -> None:
+    """Raise an error for the first stream without a window below an operator that keeps rows."""
+    for stream in streams:
+        raise stream.context.error(
+            stream.node,
+            f"{what} needs a window on stream '{stream.name}'; "
+            f"write {stream.name} {WINDOW_FORMS}, or end the SELECT with WINDOW 10 SECONDS",
+        )
+
+
+def _reads_stream(plan: Plan) -> bool:
+    return isinstance(plan, StreamScan) or any(map(_reads_stream, plan.inputs))

@@ -1,0 +1,332 @@
+"""Scalar syntax to typed expressions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any, Final
+
+import pyarrow as pa
+from sqlglot import exp
+
+from eddyline.algebra import functions
+from eddyline.algebra.expressions import Aggregate, Expr, Literal
+from eddyline.algebra.functions.aggregates import ALIASES as AGGREGATE_ALIASES
+from eddyline.errors import SqlError, UnsupportedError
+from eddyline.sql.binder.context import Context
+from eddyline.sql.binder.scope import Scope
+from eddyline.sql.datatypes import arrow_type
+from eddyline.sql.durations import duration_us, parse_duration
+
+AGGREGATE_NAMES: Final = frozenset({*functions.AGGREGATES, *AGGREGATE_ALIASES})
+
+_BINARY: Final[dict[type[exp.Expr], str]] = {
+    exp.Add: "+",
+    exp.Sub: "-",
+    exp.Mul: "*",
+    exp.Div: "/",
+    exp.IntDiv: "div",
+    exp.Mod: "%",
+    exp.EQ: "=",
+    exp.NEQ: "<>",
+    exp.LT: "<",
+    exp.LTE: "<=",
+    exp.GT: ">",
+    exp.GTE: ">=",
+    exp.NullSafeEQ: "<=>",
+    exp.And: "and",
+    exp.Or: "or",
+    exp.DPipe: "||",
+    exp.Like: "like",
+    exp.ILike: "ilike",
+    exp.RegexpLike: "rlike",
+}
+
+_REFUSED: Final[dict[type[exp.Expr], tuple[str, str]]] = {
+    exp.Subquery: ("a sub-query in an expression", "join it in FROM"),
+    exp.Select: ("a sub-query in an expression", "join it in FROM"),
+    exp.Exists: ("EXISTS", "use a join"),
+    exp.Any: ("ANY", "use a join"),
+    exp.All: ("ALL", "use a join"),
+    exp.Window: ("OVER", "put a window on the stream and use GROUP BY"),
+    exp.Star: ("* inside an expression", "name the columns"),
+    exp.Distinct: ("DISTINCT inside a function", "only COUNT(DISTINCT x) has it"),
+    exp.Bracket: ("[...] behind an expression", "columns hold single values"),
+    exp.Dot: ("a field of a column", "columns hold single values"),
+}
+
+_INT32_LIMIT: Final = 1 << 31
+_INT64_LIMIT: Final = 1 << 63
+
+
+@dataclass(frozen=True, slots=True)
+class AggregateCall(Expr):
+    """An aggregate inside an expression, until grouping gives it a column of its own."""
+
+    aggregate: Aggregate
+
+    def __str__(self) -> str:
+        return str(self.aggregate)
+
+
+class Scalars:
+    """Binds expressions over one scope.
+
+    Args:
+        scope: the columns in sight.
+        context: for errors.
+        clause: the clause that is bound, if aggregates may not stand there; else None.
+        aliases: select-list entries that a name may mean if no column has it.
+
+    Attributes:
+        origins: for each input column that was named, where it was named first.
+    """
+
+    def __init__(
+        self,
+        scope: Scope,
+        context: Context,
+        *,
+        clause: str | None = None,
+        aliases: Mapping[str, exp.Expr] | None = None,
+    ) -> None:
+        self._scope = scope
+        self._context = context
+        self._clause = clause
+        self._aliases = dict(aliases or {})
+        self.origins: dict[int, exp.Expr] = {}
+
+    def bind(self, node: exp.Expr) -> Expr:
+        """The typed expression.
+
+        Raises:
+            SqlError: a name, type or literal is wrong.
+            UnsupportedError: the syntax is not run.
+        """
+        try:
+            if type(node) in _BINARY:
+                return self._binary(node)
+            handler = _HANDLERS.get(type(node))
+            if handler is not None:
+                return handler(self, node)
+        except SqlError as e:
+            raise self._context.placed(e, node) from None
+        raise self._refusal(node)
+
+    def condition(self, node: exp.Expr) -> Expr:
+        """A boolean expression, as WHERE, ON and HAVING take."""
+        expr = self.bind(node)
+        if pa.types.is_null(expr.type):
+            return functions.cast(expr, pa.bool_())
+        if not pa.types.is_boolean(expr.type):
+            what = functions.type_name(expr) if hasattr(functions, "type_name") else expr.type
+            raise self._context.error(node, f"expected a condition, got {what}")
+        return expr
+
+    def _refusal(self, node: exp.Expr) -> SqlError:
+        what, instead = _REFUSED.get(
+            type(node), (f"'{node.sql('spark')}'", "see the documentation for what is run")
+        )
+        return self._context.error(node, f"{what} is not supported: {instead}", UnsupportedError)
+
+    def _all(self, nodes: list[exp.Expr]) -> tuple[Expr, ...]:
+        return tuple(self.bind(n) for n in nodes)
+
+    # -- leaves ------------------------------------------------------------------------------
+
+    def _column(self, node: exp.Expr) -> Expr:
+        assert isinstance(node, exp.Column)
+        if isinstance(node.this, exp.Star):
+            raise self._refusal(node.this)
+        column = self._scope.resolve(node, self._context)
+        if column is not None:
+            self.origins.setdefault(column.index, node)
+            return column
+        alias = self._aliases.get(node.name.lower()) if not node.table else None
+        if alias is None:
+            raise self._scope.unknown(node, self._context)
+        saved, self._aliases = self._aliases, {}  # an alias does not see the aliases
+        try:
+            return self.bind(alias)
+        finally:
+            self._aliases = saved
+
+    def _literal(self, node: exp.Expr) -> Expr:
+        if node.args["is_string"]:
+            return functions.literal(node.name, pa.string())
+        if not node.name.isdigit():
+            return functions.literal(float(node.name), pa.float64())
+        value = int(node.name)
+        if value >= _INT64_LIMIT:
+            raise self._context.error(node, f"{value} does not fit BIGINT; write it with .0")
+        return functions.literal(value, pa.int32() if value < _INT32_LIMIT else pa.int64())
+
+    def _boolean(self, node: exp.Expr) -> Expr:
+        return functions.literal(bool(node.this), pa.bool_())
+
+    def _null(self, node: exp.Expr) -> Expr:
+        return Literal(pa.null(), None)
+
+    def _interval(self, node: exp.Expr) -> Expr:
+        amount, unit = node.this, node.args.get("unit")
+        if not isinstance(amount, exp.Literal) or not (unit is None or isinstance(unit, exp.Var)):
+            raise self._refusal(node)
+        try:
+            text = amount.name
+            us = parse_duration(text) if unit is None else duration_us(text, unit.name)
+        except ValueError as e:
+            raise self._context.error(node, str(e)) from None
+        return functions.literal(timedelta(microseconds=us), pa.duration("us"))
+
+    # -- operators -----------------------------------------------------------------------------
+
+    def _binary(self, node: exp.Expr) -> Expr:
+        self._context.require_only(node, "this", "expression", "typed", "safe")
+        return functions.resolve(_BINARY[type(node)], self._all([node.this, node.expression]))
+
+    def _not(self, node: exp.Expr) -> Expr:
+        test = node.this
+        if isinstance(test, exp.Is):
+            return self._is_test(test, "is_not_")
+        return functions.resolve("not", (self.bind(test),))
+
+    def _is(self, node: exp.Expr) -> Expr:
+        return self._is_test(node, "is_")
+
+    def _is_test(self, node: exp.Expr, prefix: str) -> Expr:
+        self._context.require_only(node, "this", "expression")
+        tested = node.expression
+        if not isinstance(tested, (exp.Null, exp.Boolean)):
+            raise self._refusal(node)
+        name = "null" if isinstance(tested, exp.Null) else str(bool(tested.this)).lower()
+        return functions.resolve(prefix + name, (self.bind(node.this),))
+
+    def _not_same(self, node: exp.Expr) -> Expr:
+        same = functions.resolve("<=>", self._all([node.this, node.expression]))
+        return functions.resolve("not", (same,))
+
+    def _negative(self, node: exp.Expr) -> Expr:
+        return functions.resolve("negative", (self.bind(node.this),))
+
+    def _paren(self, node: exp.Expr) -> Expr:
+        return self.bind(node.this)
+
+    def _between(self, node: exp.Expr) -> Expr:
+        self._context.require_only(node, "this", "low", "high")
+        parts = [node.this, node.args["low"], node.args["high"]]
+        return functions.resolve("between", self._all(parts))
+
+    def _in(self, node: exp.Expr) -> Expr:
+        if node.args.get("query"):
+            raise self._context.error(
+                node, "IN (SELECT ...) is not supported: join the sub-query", UnsupportedError
+            )
+        self._context.require_only(node, "this", "expressions")
+        return functions.resolve("in", self._all([node.this, *node.expressions]))
+
+    def _case(self, node: exp.Expr) -> Expr:
+        self._context.require_only(node, "this", "ifs", "default")
+        args: list[Expr] = []
+        for branch in node.args["ifs"]:
+            args += [self._case_condition(node.this, branch.this), self.bind(branch.args["true"])]
+        default = node.args.get("default")
+        if default is not None:
+            args.append(self.bind(default))
+        return functions.resolve("case", tuple(args))
+
+    def _case_condition(self, operand: exp.Expr | None, tested: exp.Expr) -> Expr:
+        if operand is None:
+            return self.bind(tested)
+        return functions.resolve("=", (self.bind(operand), self.bind(tested)))
+
+    def _cast(self, node: exp.Expr) -> Expr:
+        self._context.require_only(node, "this", "to")
+        try:
+            target = arrow_type(node.args["to"])
+        except ValueError as e:
+            raise self._context.error(node, str(e)) from None
+        value = self.bind(node.this)
+        result = functions.cast(value, target)
+        if isinstance(value, Literal) and value.value is not None and _is_lost(result):
+            raise self._context.error(node, f"{value} is not a valid {node.args['to'].sql('spark')}")
+        return result
+
+    # -- functions -----------------------------------------------------------------------------
+
+    def _extract(self, node: exp.Expr) -> Expr:
+        return functions.resolve(node.this.name.lower(), (self.bind(node.expression),))
+
+    def _call(self, node: exp.Expr) -> Expr:
+        if is_aggregate(node):
+            return self._aggregate(node, None)
+        return functions.resolve(node.name, self._all(node.expressions))
+
+    def _filtered(self, node: exp.Expr) -> Expr:
+        if not is_aggregate(node.this):
+            raise self._context.error(node, f"FILTER stands behind aggregates, not {node.this.name}")
+        return self._aggregate(node.this, node.expression.this)
+
+    def _aggregate(self, node: exp.Expr, where: exp.Expr | None) -> Expr:
+        name = node.name
+        if self._clause is not None:
+            raise self._context.error(node, f"aggregate {name} cannot stand in {self._clause}")
+        argument, distinct = self._aggregate_argument(node)
+        inner = Scalars(self._scope, self._context, clause="an aggregate")
+        aggregate = functions.resolve_aggregate(
+            name,
+            None if isinstance(argument, exp.Star) else inner.bind(argument),
+            distinct,
+            None if where is None else inner.condition(where),
+        )
+        return AggregateCall(aggregate.type, aggregate)
+
+    def _aggregate_argument(self, node: exp.Expr) -> tuple[exp.Expr, bool]:
+        arguments = node.expressions
+        distinct = len(arguments) == 1 and isinstance(arguments[0], exp.Distinct)
+        if distinct:
+            self._context.require_only(arguments[0], "expressions")
+            arguments = arguments[0].expressions
+        if len(arguments) != 1:
+            raise self._context.error(
+                node, f"{node.name} takes one argument, not {len(arguments)}"
+            )
+        return arguments[0], distinct
+
+
+def is_aggregate(node: exp.Expr) -> bool:
+    """Whether a node is the call of an aggregate function."""
+    return isinstance(node, exp.Anonymous) and node.name.lower() in AGGREGATE_NAMES
+
+
+def has_aggregate(node: exp.Expr) -> bool:
+    """Whether an aggregate is called anywhere in an expression."""
+    return any(is_aggregate(n) for n in node.walk())
+
+
+def _is_lost(expr: Expr) -> bool:
+    return isinstance(expr, Literal) and expr.value is None
+
+
+_Handler = Callable[[Scalars, Any], Expr]
+
+_HANDLERS: Final[dict[type[exp.Expr], _Handler]] = {
+    exp.Column: Scalars._column,
+    exp.Literal: Scalars._literal,
+    exp.Boolean: Scalars._boolean,
+    exp.Null: Scalars._null,
+    exp.Interval: Scalars._interval,
+    exp.Not: Scalars._not,
+    exp.Is: Scalars._is,
+    exp.NullSafeNEQ: Scalars._not_same,
+    exp.Neg: Scalars._negative,
+    exp.Paren: Scalars._paren,
+    exp.Between: Scalars._between,
+    exp.In: Scalars._in,
+    exp.Case: Scalars._case,
+    exp.Cast: Scalars._cast,
+    exp.TryCast: Scalars._cast,
+    exp.Extract: Scalars._extract,
+    exp.Anonymous: Scalars._call,
+    exp.Filter: Scalars._filtered,
+}

@@ -1,0 +1,96 @@
+"""The catalog: which streams, tables, views and queries exist. Names compare without case."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, MutableMapping
+from dataclasses import dataclass, field
+from typing import Generic, TypeVar
+
+from eddyline.algebra.catalog import StreamDef, TableDef
+from eddyline.errors import CatalogError, did_you_mean
+from eddyline.sql.statements import Kind, Select
+
+V = TypeVar("V")
+
+
+class Names(MutableMapping[str, V], Generic[V]):
+    """A mapping by name that ignores case in look-ups and keeps it as declared."""
+
+    def __init__(self) -> None:
+        self._entries: dict[str, tuple[str, V]] = {}
+
+    def __getitem__(self, name: str) -> V:
+        return self._entries[name.lower()][1]
+
+    def __setitem__(self, name: str, value: V) -> None:
+        self._entries[name.lower()] = (name, value)
+
+    def __delitem__(self, name: str) -> None:
+        del self._entries[name.lower()]
+
+    def __iter__(self) -> Iterator[str]:
+        return (name for name, _ in self._entries.values())
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+
+@dataclass
+class Catalog:
+    """What SELECTs can read. The four kinds share one space of names."""
+
+    streams: Names[StreamDef] = field(default_factory=Names)
+    tables: Names[TableDef] = field(default_factory=Names)
+    views: Names[Select] = field(default_factory=Names)
+    queries: Names[Select] = field(default_factory=Names)
+
+    def create_stream(self, definition: StreamDef) -> None:
+        """Add a stream.
+
+        Raises:
+            CatalogError: the name is taken (so for all four).
+        """
+        self._require_free("stream", definition.name)
+        self.streams[definition.name] = definition
+
+    def create_table(self, definition: TableDef) -> None:
+        """Add a table."""
+        self._require_free("table", definition.name)
+        self.tables[definition.name] = definition
+
+    def create_view(self, name: str, select: Select) -> None:
+        """Add a view."""
+        self._require_free("view", name)
+        self.views[name] = select
+
+    def create_query(self, name: str, select: Select) -> None:
+        """Add a query, so that others can read it as a view."""
+        self._require_free("query", name)
+        self.queries[name] = select
+
+    def drop(self, kind: Kind, name: str) -> None:
+        """Forget a stream, table, view or query. Who still reads it is for the caller to check.
+
+        Raises:
+            CatalogError: there is none of this name.
+        """
+        names = self._of(kind)
+        if name not in names:
+            raise CatalogError(f"there is no {kind} '{name}'; {did_you_mean(name, names)}")
+        del names[name]
+
+    def names(self) -> list[str]:
+        """Everything that can stand in FROM."""
+        return [*self.streams, *self.tables, *self.views, *self.queries]
+
+    def _of(self, kind: Kind) -> MutableMapping[str, StreamDef | TableDef | Select]:
+        # the four mappings differ in what they hold, which del does not care about
+        return getattr(self, {"query": "queries"}.get(kind, f"{kind}s"))  # type: ignore[no-any-return]
+
+    def _require_free(self, kind: Kind, name: str) -> None:
+        kinds: tuple[Kind, ...] = ("stream", "table", "view", "query")
+        taken = next((k for k in kinds if name in self._of(k)), None)
+        if taken is not None:
+            raise CatalogError(
+                f"cannot create {kind} '{name}': a {taken} of this name exists; DROP it first"
+            )

@@ -1,0 +1,61 @@
+"""Types written in SQL (sqlglot's nodes) as Arrow types."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import pyarrow as pa
+from sqlglot import exp
+
+from eddyline.errors import did_you_mean
+from eddyline.types import SQL_TYPES, TIMESTAMP
+
+_ARROW: Final[dict[exp.DType, pa.DataType]] = {
+    exp.DType.BOOLEAN: pa.bool_(),
+    exp.DType.TINYINT: pa.int8(),
+    exp.DType.SMALLINT: pa.int16(),
+    exp.DType.INT: pa.int32(),
+    exp.DType.BIGINT: pa.int64(),
+    exp.DType.FLOAT: pa.float32(),
+    exp.DType.DOUBLE: pa.float64(),
+    exp.DType.TEXT: pa.string(),
+    exp.DType.VARCHAR: pa.string(),
+    exp.DType.CHAR: pa.string(),
+    exp.DType.BINARY: pa.binary(),
+    exp.DType.DATE: pa.date32(),
+    exp.DType.TIMESTAMPTZ: TIMESTAMP,
+}
+
+#: Spark's DECIMAL without arguments.
+_DECIMAL_DEFAULT: Final = (10, 0)
+
+
+def arrow_type(node: exp.DataType) -> pa.DataType:
+    """The Arrow type of a SQL type.
+
+    Raises:
+        ValueError: if columns cannot have this type; the message lists those they can have.
+    """
+    if node.is_type(exp.DType.DECIMAL):
+        return _decimal(node)
+    found = _ARROW.get(node.this)
+    if found is None or node.args.get("nested"):
+        name = node.sql("spark")
+        raise ValueError(f"unknown type {name}; {did_you_mean(name, type_names())}")
+    return found
+
+
+def type_names() -> list[str]:
+    """The types that columns can have, as SQL writes them."""
+    return [*SQL_TYPES, "DECIMAL"]
+
+
+def _decimal(node: exp.DataType) -> pa.DataType:
+    given = [int(p.name) for p in node.expressions]
+    precision, scale = (*given, *_DECIMAL_DEFAULT[len(given) :])
+    if not (1 <= precision <= 38 and 0 <= scale <= precision):
+        raise ValueError(
+            f"DECIMAL({precision},{scale}) is out of range: "
+            "precision is 1 to 38, scale 0 to the precision"
+        )
+    return pa.decimal128(precision, scale)

@@ -1,0 +1,67 @@
+"""Durations as people write them: ``5 SECONDS``, ``1.5 minutes``. Fixed lengths only."""
+
+from __future__ import annotations
+
+from decimal import Decimal, InvalidOperation
+from typing import Final
+
+from eddyline.errors import did_you_mean
+
+_UNITS_US: Final[dict[str, int]] = {
+    "MICROSECOND": 1,
+    "MILLISECOND": 1_000,
+    "SECOND": 1_000_000,
+    "MINUTE": 60_000_000,
+    "HOUR": 3_600_000_000,
+    "DAY": 86_400_000_000,
+    "WEEK": 604_800_000_000,
+}
+
+
+def unit_us(unit: str) -> int:
+    """The length in microseconds of a unit, singular or plural, in any case.
+
+    Raises:
+        ValueError: if there is no such unit (months and years have no fixed length).
+    """
+    name = unit.upper()
+    length = _UNITS_US.get(name) or _UNITS_US.get(name.removesuffix("S"))
+    if length is None:
+        plurals = [f"{u}S" for u in _UNITS_US]
+        raise ValueError(f"unknown time unit '{unit}'; {did_you_mean(name, plurals)}")
+    return length
+
+
+def duration_us(amount: str, unit: str) -> int:
+    """``amount`` units in microseconds.
+
+    >>> duration_us("1.5", "seconds")
+    1500000
+
+    Raises:
+        ValueError: if the amount is no number, the unit is unknown, or the duration is not a
+            whole number of microseconds.
+    """
+    length = unit_us(unit)
+    try:
+        us = Decimal(amount) * length
+    except InvalidOperation:
+        raise ValueError(f"'{amount}' is not a number") from None
+    if not us.is_finite() or us != us.to_integral_value():
+        raise ValueError(f"{amount} {unit} is not a whole number of microseconds")
+    return int(us)
+
+
+def parse_duration(text: str) -> int:
+    """A duration in one text, in microseconds.
+
+    >>> parse_duration("5 seconds")
+    5000000
+
+    Raises:
+        ValueError: as :func:`duration_us`, or if the text is not an amount and a unit.
+    """
+    words = text.split()
+    if len(words) != 2:
+        raise ValueError(f"'{text}' is not a duration such as '5 seconds'")
+    return duration_us(*words)

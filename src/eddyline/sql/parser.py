@@ -1,0 +1,333 @@
+"""Text of a script to statements: ``parse()``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final, cast
+
+from sqlglot import exp
+from sqlglot.errors import ParseError, TokenError
+from sqlglot.tokens import Token, TokenType
+
+from eddyline.algebra.catalog import Emit, StreamDef, TableDef
+from eddyline.errors import SqlError, did_you_mean
+from eddyline.sql.datatypes import arrow_type, type_names
+from eddyline.sql.dialect import Eddyline, EddylineParser
+from eddyline.sql.source import Source
+from eddyline.sql.statements import (
+    CreateQuery,
+    CreateStream,
+    CreateTable,
+    CreateView,
+    Drop,
+    Explain,
+    Kind,
+    Select,
+    SelectStatement,
+    Statement,
+)
+from eddyline.types import TIMESTAMP, Field, Schema
+
+_KINDS: Final[tuple[Kind, ...]] = ("stream", "table", "view", "query")
+_STATEMENTS: Final = (
+    *(f"{verb} {kind.upper()}" for verb in ("CREATE", "DROP") for kind in _KINDS),
+    "EXPLAIN",
+    "SELECT",
+)
+_UPDATES: Final = ("static", "non-retroactive", "retroactive")
+
+
+def parse(sql: str) -> list[Statement]:
+    """The statements of a script, which are separated by semicolons.
+
+    Raises:
+        SqlError: the text is not a statement of the language; with line, column and valid choices.
+        UnsupportedError: it is SQL, but not run by this engine.
+
+    >>> [type(s).__name__ for s in parse("SELECT x FROM s [NOW]; DROP QUERY q")]
+    ['SelectStatement', 'Drop']
+    """
+    return StatementParser(dialect=Eddyline).statements(sql)
+
+
+class StatementParser(EddylineParser):
+    """The statements around the SELECT language."""
+
+    def statements(self, sql: str) -> list[Statement]:
+        """All statements of the text; the errors of sqlglot come out as ours."""
+        source = Source(sql)
+        try:
+            tokens = Eddyline().tokenize(sql)
+            parsed = self._parse(cast(Any, StatementParser._statement), tokens, sql)
+        except TokenError:
+            raise _unreadable(source) from None
+        except ParseError as e:
+            raise self._translated(source, e) from None
+        return [s for s in cast("list[Statement | None]", parsed) if s is not None]
+
+    def _translated(self, source: Source, error: ParseError) -> SqlError:
+        """A ParseError (whose ``col`` is an offset here, see ``raise_error``) as a SqlError."""
+        detail = error.errors[0]
+        offset, what = int(detail["col"]), str(detail["description"])
+        if "Unexpected token" in what:
+            return source.error(offset, f"unexpected '{self._curr.text}'")
+        return source.error(offset, what[0].lower() + what[1:])
+
+    def _statement(self) -> Statement | None:
+        start = self._curr
+        if not start or self._match(TokenType.SEMICOLON):  # only a comment stands here
+            return None
+        if self._match(TokenType.CREATE):
+            parse_body = self._create()
+        elif self._match(TokenType.DROP):
+            parse_body = self._drop
+        elif self._match_text_seq("EXPLAIN"):
+            parse_body = self._explain
+        elif start.token_type in (TokenType.SELECT, TokenType.WITH, TokenType.L_PAREN):
+            parse_body = self._select_statement
+        else:
+            raise self.fail(f"unknown statement; {did_you_mean(start.text.upper(), _STATEMENTS)}")
+        build = parse_body()
+        line, column = self.source.position(start.start)
+        return build(self._find_sql(start, self._prev), line, column)
+
+    # -- CREATE ------------------------------------------------------------------------------
+
+    def _create(self) -> Callable[[], _Build]:
+        for words in (("OR", "REPLACE"), ("TEMPORARY",), ("IF", "NOT", "EXISTS")):
+            if self._match_text_seq(*words, advance=False):
+                self.refuse(f"CREATE {' '.join(words)}", "DROP it first and create it anew")
+        return {
+            "stream": self._create_stream,
+            "table": self._create_table,
+            "view": self._create_view,
+            "query": self._create_query,
+        }[self._kind("CREATE")]
+
+    def _create_stream(self) -> _Build:
+        name, schema = self._name("stream"), self._columns()
+        if not self._match_text_seq("TIMESTAMP", "BY"):
+            raise self.fail(
+                f"expected TIMESTAMP BY and the column that is the event time of '{name}', "
+                f"{self.here()}"
+            )
+        timestamp = self._timestamp(schema)
+        lateness = 0
+        if self._match_text_seq("LATENESS"):
+            at, lateness = self._curr, self.duration()
+            if lateness < 0:
+                raise self.fail("LATENESS cannot be negative", at)
+        definition = StreamDef(name, schema, timestamp, lateness, self._options())
+        return lambda *place: CreateStream(*place, definition)
+
+    def _timestamp(self, schema: Schema) -> str:
+        at = self._curr
+        name = self._name("column")
+        found = next((f for f in schema if f.name.lower() == name.lower()), None)
+        if found is None:
+            raise self.fail(f"there is no column '{name}'; {_choices(name, schema)}", at)
+        if found.type != TIMESTAMP:
+            raise self.fail(f"TIMESTAMP BY needs a TIMESTAMP column, but this is {found}", at)
+        return found.name
+
+    def _create_table(self) -> _Build:
+        name, schema = self._name("table"), self._columns()
+        given = self._placed_options()
+        updates, at = given.pop("updates", ("static", None))
+        if updates not in _UPDATES:
+            raise self.fail(
+                f"unknown option updates = '{updates}'; {did_you_mean(updates, _UPDATES)}", at
+            )
+        if updates == "retroactive":
+            self.refuse("updates = 'retroactive'", "use 'static' or 'non-retroactive'", at)
+        options = {key: value for key, (value, _) in given.items()}
+        definition = TableDef(name, schema, cast(Any, updates), options)
+        return lambda *place: CreateTable(*place, definition)
+
+    def _create_view(self) -> _Build:
+        name, select = self._name("view"), self._as_select()
+        if self._at_emit():
+            raise self.fail("a view has no EMIT clause: the query that reads the view has")
+        return lambda *place: CreateView(*place, name, select)
+
+    def _create_query(self) -> _Build:
+        name, select = self._name("query"), self._as_select()
+        emit, options = self._emit(), self._options()
+        return lambda *place: CreateQuery(*place, name, select, emit, options)
+
+    def _as_select(self) -> Select:
+        if not self._match(TokenType.ALIAS):
+            raise self.fail(f"expected AS and a SELECT, {self.here()}")
+        return self._select()
+
+    def _columns(self) -> Schema:
+        if not self._match(TokenType.L_PAREN):
+            raise self.fail(f"expected the columns in parentheses, {self.here()}")
+        fields: list[Field] = []
+        while not fields or self._match(TokenType.COMMA):
+            at = self._curr
+            field = Field(self._name("column"), self._type())
+            if any(f.name.lower() == field.name.lower() for f in fields):
+                raise self.fail(f"column '{field.name}' is declared twice", at)
+            fields.append(field)
+        if not self._match(TokenType.R_PAREN):
+            raise self.fail(f"expected , or ) behind a column's type, {self.here()}")
+        return tuple(fields)
+
+    def _type(self) -> Any:
+        at = self._curr
+        node = self._parse_types(check_func=False, allow_identifiers=False)
+        if not isinstance(node, exp.DataType):
+            raise self.fail(f"expected a type, {self.here(at)}; {_type_choices(at)}", at)
+        try:
+            return arrow_type(node)
+        except ValueError as e:
+            raise self.fail(str(e), at) from None
+
+    def _options(self) -> dict[str, str]:
+        return {key: value for key, (value, _) in self._placed_options().items()}
+
+    def _placed_options(self) -> dict[str, tuple[str, Token]]:
+        """``WITH (key = value, ...)``: values as text, each with its place; {} without WITH."""
+        options: dict[str, tuple[str, Token]] = {}
+        if not self._match(TokenType.WITH):
+            return options
+        if not self._match(TokenType.L_PAREN):
+            raise self.fail(f"expected ( and options, {self.here()}")
+        while not options or self._match(TokenType.COMMA):
+            at = self._curr
+            key = self._name("option")
+            while self._match(TokenType.DOT):
+                key += "." + self._name("option")
+            if not self._match(TokenType.EQ):
+                raise self.fail(f"expected = behind option '{key}', {self.here()}")
+            if key in options:
+                raise self.fail(f"option '{key}' is given twice", at)
+            options[key] = (self._option_value(key), self._prev)
+        if not self._match(TokenType.R_PAREN):
+            raise self.fail(f"expected , or ) behind an option, {self.here()}")
+        return options
+
+    def _option_value(self, key: str) -> str:
+        sign = "-" if self._match(TokenType.DASH) else ""
+        if self._match(TokenType.NUMBER):
+            return sign + self._prev.text
+        if not sign and self._match(TokenType.STRING):
+            return self._prev.text
+        if not sign and self._match_set((TokenType.TRUE, TokenType.FALSE)):
+            return self._prev.text.lower()
+        raise self.fail(
+            f"option '{key}' takes a 'text', a number, TRUE or FALSE, {self.here()}", self._curr
+        )
+
+    # -- the other statements ------------------------------------------------------------------
+
+    def _drop(self) -> _Build:
+        kind = self._kind("DROP")
+        if self._match_text_seq("IF", "EXISTS", advance=False):
+            self.refuse("DROP IF EXISTS", f"write DROP {kind.upper()} name")
+        name = self._name(kind)
+        return lambda *place: Drop(*place, kind, name)
+
+    def _explain(self) -> _Build:
+        analyze = self._match_text_seq("ANALYZE")
+        target: Select | str
+        emit = Emit()
+        if self._curr.token_type in (TokenType.SELECT, TokenType.WITH, TokenType.L_PAREN):
+            target, emit = self._select(), self._emit()
+        else:
+            self._match_text_seq("QUERY")
+            target = self._name("query")
+        return lambda *place: Explain(*place, target, emit, analyze)
+
+    def _select_statement(self) -> _Build:
+        select, emit = self._select(), self._emit()
+        return lambda *place: SelectStatement(*place, select, emit)
+
+    # -- parts ---------------------------------------------------------------------------------
+
+    def _select(self) -> Select:
+        at = self._curr
+        ast = self._parse_select(nested=True)
+        if not isinstance(ast, exp.Query):
+            raise self.fail(f"expected a SELECT, {self.here(at)}", at)
+        if isinstance(ast, exp.Subquery):  # ( SELECT ... ) [UNION ...]
+            ast = cast(exp.Query, self._parse_set_operations(ast))
+        return Select(ast, self.source)
+
+    def _emit(self) -> Emit:
+        if not self._match_text_seq("EMIT"):
+            return Emit()
+        for mode in ("inserts", "changes"):
+            if self._match_text_seq(mode.upper()):
+                return Emit(cast(Any, mode))
+        if not self._match_text_seq("SNAPSHOT"):
+            word = self._curr.text.upper()
+            raise self.fail(
+                "unknown EMIT mode; "
+                + did_you_mean(word, ("INSERTS", "CHANGES", "SNAPSHOT EVERY 10 SECONDS"))
+            )
+        if not self._match_text_seq("EVERY"):
+            raise self.fail(f"expected EVERY and a duration, {self.here()}")
+        at, every = self._curr, self.duration()
+        if every <= 0:
+            raise self.fail("EVERY must be longer than zero", at)
+        return Emit("snapshot", every)
+
+    def _kind(self, verb: str) -> Kind:
+        for kind in _KINDS:
+            if self._match_text_seq(kind.upper()):
+                return kind
+        choices = [k.upper() for k in _KINDS]
+        raise self.fail(f"{verb} what? {did_you_mean(self._curr.text.upper(), choices)}")
+
+    def _name(self, what: str) -> str:
+        node = self._parse_id_var(any_token=False)
+        if not isinstance(node, exp.Identifier):
+            raise self.fail(f"expected the name of a {what}, {self.here()}")
+        return str(node.name)
+
+
+#: Makes the statement from its text, line and column.
+_Build = Callable[[str, int, int], Statement]
+
+
+def _choices(name: str, schema: Schema) -> str:
+    return did_you_mean(name, [f.name for f in schema])
+
+
+def _type_choices(at: Token) -> str:
+    return did_you_mean(at.text.upper(), type_names())
+
+
+def _unreadable(source: Source) -> SqlError:
+    """Which quote or comment never ends: found by reading the text once more."""
+    text, at = source.text, 0
+    while at < len(text):
+        closing = next((c for o, c in _SPANS if text.startswith(o, at)), None)
+        if closing is None:
+            at += 1
+            continue
+        end = _span_end(text, at, closing)
+        if end is None:
+            what = "comment" if closing == "*/" else "quote"
+            return source.error(at, f"this {what} never ends: {closing} is missing")
+        at = end
+    return SqlError("the text cannot be read as SQL")
+
+
+_SPANS: Final = (("--", "\n"), ("/*", "*/"), ("'", "'"), ('"', '"'), ("`", "`"))
+
+
+def _span_end(text: str, start: int, closing: str) -> int | None:
+    at = start + (2 if closing in ("*/", "\n") else 1)
+    while at < len(text):
+        if closing in ("'", '"') and text[at] == "\\":
+            at += 2
+        elif text.startswith(closing, at):
+            return at + len(closing)
+        else:
+            at += 1
+    return len(text) if closing == "\n" else None
+
+

@@ -1,0 +1,43 @@
+"""The text of a script and where in it things stand, for errors that point at the word."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sqlglot import exp
+from sqlglot.tokens import Token
+
+from eddyline.errors import SqlError
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A whole script; offsets of its tokens and syntax nodes count from its first character."""
+
+    text: str
+
+    def error(
+        self, at: int | Token | exp.Expr, message: str, kind: type[SqlError] = SqlError
+    ) -> SqlError:
+        """An error of this kind at an offset, at a token, or at the first word of a node."""
+        offset = at if isinstance(at, int) else offset_of(at)
+        if offset is None:
+            return kind(message)
+        line, column = self.position(offset)
+        return kind(message, line=line, column=column, sql=self.text)
+
+    def position(self, offset: int) -> tuple[int, int]:
+        """Line and column, both from 1, of an offset."""
+        before = self.text[:offset]
+        return before.count("\n") + 1, offset - (before.rfind("\n") + 1) + 1
+
+
+def offset_of(at: Token | exp.Expr) -> int | None:
+    """Where a token, or the leftmost word of a node that has a known place, starts."""
+    if isinstance(at, Token):
+        return at.start
+    own = at.meta.get("start")
+    if own is not None:
+        return int(own)
+    known = (n.meta.get("start") for n in at.walk())
+    return min((int(s) for s in known if s is not None), default=None)

@@ -1,0 +1,96 @@
+"""Statements of a script, parsed. What they say is not yet checked against a catalog."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from sqlglot import exp
+
+from eddyline.algebra.catalog import Emit, StreamDef, TableDef
+from eddyline.sql.source import Source
+
+Kind = Literal["stream", "table", "view", "query"]
+
+
+@dataclass(frozen=True)
+class Select:
+    """A SELECT or a UNION of them: its syntax tree, and the script that it stands in."""
+
+    ast: exp.Query
+    source: Source
+
+
+@dataclass(frozen=True)
+class Statement:
+    """One statement of a script.
+
+    Attributes:
+        sql: the statement's own text, without the semicolon; parsing it gives the same statement.
+        line, column: where it starts in the script, both from 1.
+    """
+
+    sql: str
+    line: int
+    column: int
+
+
+@dataclass(frozen=True)
+class CreateStream(Statement):
+    """``CREATE STREAM name (columns) TIMESTAMP BY column [LATENESS d] [WITH (...)]``."""
+
+    definition: StreamDef
+
+
+@dataclass(frozen=True)
+class CreateTable(Statement):
+    """``CREATE TABLE name (columns) [WITH (...)]``."""
+
+    definition: TableDef
+
+
+@dataclass(frozen=True)
+class CreateView(Statement):
+    """``CREATE VIEW name AS SELECT``: a name for a SELECT, for use in others."""
+
+    name: str
+    select: Select
+
+
+@dataclass(frozen=True)
+class CreateQuery(Statement):
+    """``CREATE QUERY name AS SELECT ... [EMIT ...] [WITH (...)]``: a standing query.
+
+    ``options`` are the sink's, as written.
+    """
+
+    name: str
+    select: Select
+    emit: Emit
+    options: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Drop(Statement):
+    """``DROP STREAM|TABLE|VIEW|QUERY name``."""
+
+    kind: Kind
+    name: str
+
+
+@dataclass(frozen=True)
+class SelectStatement(Statement):
+    """A SELECT of its own: a standing query without a name."""
+
+    select: Select
+    emit: Emit
+
+
+@dataclass(frozen=True)
+class Explain(Statement):
+    """``EXPLAIN [ANALYZE] SELECT ... | query``: ``target`` is a SELECT, or a query's name."""
+
+    target: Select | str
+    emit: Emit
+    analyze: bool
