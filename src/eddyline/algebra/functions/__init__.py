@@ -8,18 +8,17 @@ The binder calls :func:`resolve` and :func:`resolve_aggregate`; what they return
 conversion spelled out as a ``cast``, so evaluation needs no typing rules of its own.
 """
 
+from eddyline.algebra.functions import (  # importing a family registers its functions
+    conditionals,
+    datetimes,
+    numbers,
+    operators,
+    strings,
+    text_patterns,
+)
 from eddyline.algebra.functions.aggregates import AGGREGATES, resolve_aggregate
 from eddyline.algebra.functions.coercion import cast, common_type, literal, unify
 from eddyline.algebra.functions.registry import FUNCTIONS, Function, resolve
-
-# Importing a family registers its functions.
-from eddyline.algebra.functions import (  # isort: skip
-    conditionals as _conditionals,
-    datetimes as _datetimes,
-    numbers as _numbers,
-    operators as _operators,
-    strings as _strings,
-)
 
 __all__ = [
     "AGGREGATES",
@@ -27,8 +26,14 @@ __all__ = [
     "Function",
     "cast",
     "common_type",
+    "conditionals",
+    "datetimes",
     "literal",
+    "numbers",
+    "operators",
     "resolve",
     "resolve_aggregate",
+    "strings",
+    "text_patterns",
     "unify",
 ]

@@ -11,11 +11,14 @@ from eddyline.algebra.functions.registry import define, resolve
 _BOOL = pa.bool_()
 
 
-@define("Conditional", "case",
-        ["CASE WHEN condition THEN value ... [ELSE value] END"],
-        "The value of the first true condition; ELSE, or NULL, if there is none.")  # fmt: skip
+@define(
+    "Conditional",
+    "case",
+    ["CASE WHEN condition THEN value ... [ELSE value] END"],
+    "The value of the first true condition; ELSE, or NULL, if there is none.",
+)
 def _case(args: tuple[Expr, ...]) -> Expr | None:
-    """Arguments: condition, value, condition, value, ..., and the ELSE value if their count is odd."""
+    """Arguments: condition, value, condition, value, ..., and ELSE if their count is odd."""
     if len(args) < 2:
         return None
     if len(args) % 2 == 0:
@@ -28,14 +31,22 @@ def _case(args: tuple[Expr, ...]) -> Expr | None:
     return Call(otherwise.type, "case", (*(e for pair in pairs for e in pair), otherwise))
 
 
-@define("Conditional", "if iff", "if(condition, then, else)",
-        "``then`` if the condition is true, otherwise ``else``.")  # fmt: skip
+@define(
+    "Conditional",
+    "if iff",
+    "if(condition, then, else)",
+    "``then`` if the condition is true, otherwise ``else``.",
+)
 def _if(args: tuple[Expr, ...]) -> Expr | None:
     return _case(args) if len(args) == 3 else None
 
 
-@define("Conditional", "coalesce ifnull nvl", ["coalesce(value, ...)", "ifnull(value, value)"],
-        "The first value that is not NULL.")  # fmt: skip
+@define(
+    "Conditional",
+    "coalesce ifnull nvl",
+    ["coalesce(value, ...)", "ifnull(value, value)"],
+    "The first value that is not NULL.",
+)
 def _coalesce(args: tuple[Expr, ...]) -> Expr | None:
     if not args:
         return None
@@ -43,16 +54,24 @@ def _coalesce(args: tuple[Expr, ...]) -> Expr | None:
     return values[0] if len(values) == 1 else Call(values[0].type, "coalesce", values)
 
 
-@define("Conditional", "nullif", "nullif(value, value)",
-        "NULL if the two are equal, otherwise the first.")  # fmt: skip
+@define(
+    "Conditional",
+    "nullif",
+    "nullif(value, value)",
+    "NULL if the two are equal, otherwise the first.",
+)
 def _nullif(args: tuple[Expr, ...]) -> Expr | None:
     if len(args) != 2:
         return None
     return _case((resolve("=", args), Literal(pa.null(), None), args[0]))
 
 
-@define("Conditional", "nvl2", "nvl2(value, then, else)",
-        "``then`` if the value is not NULL, otherwise ``else``.")  # fmt: skip
+@define(
+    "Conditional",
+    "nvl2",
+    "nvl2(value, then, else)",
+    "``then`` if the value is not NULL, otherwise ``else``.",
+)
 def _nvl2(args: tuple[Expr, ...]) -> Expr | None:
     if len(args) != 3:
         return None
@@ -66,15 +85,24 @@ def _extreme(function: str, word: str) -> None:
         values = unify(args)
         return Call(values[0].type, function, values)
 
-    define("Conditional", function, f"{function}(value, value, ...)",
-           f"The {word} of the values that are not NULL.", rule)  # fmt: skip
+    define(
+        "Conditional",
+        function,
+        f"{function}(value, value, ...)",
+        f"The {word} of the values that are not NULL.",
+        rule,
+    )
 
 
 _extreme("greatest", "largest")
 _extreme("least", "smallest")
 
 
-@define("Conditional", "cast try_cast", ["CAST(value AS type)", "value :: type"],
-        "The value as another type; NULL where text cannot be read as that type.")  # fmt: skip
+@define(
+    "Conditional",
+    "cast try_cast",
+    ["CAST(value AS type)", "value :: type"],
+    "The value as another type; NULL where text cannot be read as that type.",
+)
 def _cast(args: tuple[Expr, ...]) -> Expr | None:
     return None  # the target is a type, not an argument: the binder calls coercion.cast

@@ -52,7 +52,7 @@ def _is_not_zero(values: pa.Array, _: pa.DataType) -> pa.Array:
 
 
 def _saturated(values: pa.Array, type_: pa.DataType) -> pa.Array:
-    """Floats to integers as in Java: NaN is 0, too large is the largest, then narrowed by wrapping."""
+    """Floats to integers as in Java: NaN is 0, too large is the largest; then wrapped."""
     wide = pa.int64() if type_ == pa.int64() else pa.int32()
     limits = np.iinfo(wide.to_pandas_dtype())
     numbers = values.cast(pa.float64())
@@ -129,8 +129,8 @@ def _timestamp_to_number(values: pa.Array, type_: pa.DataType) -> pa.Array:
     micros = values.cast(pa.int64())
     if pt.is_floating(type_):
         return pc.divide(micros.cast(pa.float64()), float(_SECOND)).cast(type_)
-    remainder = pc.modulo(micros, _SECOND)
-    return pc.divide(pc.subtract(micros, remainder), _SECOND).cast(type_, safe=False)
+    seconds = np.asarray(micros.fill_null(0)) // _SECOND  # Arrow's division is not towards -inf
+    return _nulled(pa.array(seconds), micros.is_valid()).cast(type_, safe=False)
 
 
 def _timestamp_to_date(values: pa.Array, type_: pa.DataType) -> pa.Array:

@@ -1,1 +1,185 @@
-"""Functions of datetimes."""
+"""Functions of dates and timestamps (UTC)."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+import pyarrow.types as pt
+
+from eddyline.algebra.expressions import Call, Expr, Literal
+from eddyline.algebra.functions import datetime_patterns
+from eddyline.algebra.functions.coercion import cast, implicit, kind
+from eddyline.algebra.functions.registry import define, takes
+from eddyline.algebra.functions.strings import constant
+from eddyline.errors import SqlError
+from eddyline.types import TIMESTAMP
+
+_FAMILY = "Dates and times"
+_INT, _BIGINT, _DATE, _STRING = pa.int32(), pa.int64(), pa.date32(), pa.string()
+
+#: Units of date_trunc, as Arrow names them.
+TRUNC_UNITS = {
+    "year": "year",
+    "yyyy": "year",
+    "yy": "year",
+    "quarter": "quarter",
+    "month": "month",
+    "mon": "month",
+    "mm": "month",
+    "week": "week",
+    "day": "day",
+    "dd": "day",
+    "hour": "hour",
+    "minute": "minute",
+    "second": "second",
+    "millisecond": "millisecond",
+    "microsecond": "microsecond",
+}
+
+
+def _field(names: str, help_: str, parameter: pa.DataType = TIMESTAMP) -> None:
+    name = names.split()[0]
+    define(_FAMILY, names, f"{name}(timestamp)", help_, takes(name, (parameter,), _INT))
+
+
+_field("year", "The year.")
+_field("quarter", "The quarter, 1 to 4.")
+_field("month", "The month, 1 to 12.")
+_field("week weekofyear", "The ISO week, 1 to 53.")
+_field("day dayofmonth", "The day of the month, 1 to 31.")
+_field("dayofweek", "The day of the week: 1 is Sunday, 7 is Saturday.")
+_field("weekday", "The day of the week: 0 is Monday, 6 is Sunday.")
+_field("dayofyear", "The day of the year, 1 to 366.")
+_field("hour", "The hour, 0 to 23.")
+_field("minute", "The minute, 0 to 59.")
+_field("second", "The second, 0 to 59.")
+
+for _name, _unit in {
+    "unix_seconds": "seconds",
+    "unix_millis": "milliseconds",
+    "unix_micros": "microseconds",
+}.items():
+    define(
+        _FAMILY,
+        _name,
+        f"{_name}(timestamp)",
+        f"Whole {_unit} since 1970-01-01 00:00:00 UTC.",
+        takes(_name, (TIMESTAMP,), _BIGINT),
+    )
+
+define(
+    _FAMILY,
+    "timestamp_micros",
+    "timestamp_micros(integer)",
+    "The timestamp that many microseconds after the epoch.",
+    takes("timestamp_micros", (_BIGINT,), TIMESTAMP),
+)
+define(
+    _FAMILY,
+    "timestamp_millis",
+    "timestamp_millis(integer)",
+    "The timestamp that many milliseconds after the epoch.",
+    takes("timestamp_millis", (_BIGINT,), TIMESTAMP),
+)
+
+
+@define(
+    _FAMILY,
+    "timestamp_seconds",
+    "timestamp_seconds(number)",
+    "The timestamp that many seconds after the epoch, as CAST(number AS TIMESTAMP).",
+)
+def _timestamp_seconds(args: tuple[Expr, ...]) -> Expr | None:
+    fits = len(args) == 1 and kind(args[0].type) in ("integer", "float", "null")
+    return cast(args[0], TIMESTAMP) if fits else None
+
+
+@define(
+    _FAMILY,
+    "date_trunc",
+    "date_trunc('unit', timestamp)",
+    "The start of the year, quarter, month, week (Monday), day, hour, minute, second, "
+    "millisecond or microsecond.",
+)
+def _date_trunc(args: tuple[Expr, ...]) -> Expr | None:
+    if len(args) != 2 or not pt.is_string(args[0].type):
+        return None
+    moment = implicit(args[1], TIMESTAMP)
+    unit = constant("date_trunc", args[0])
+    if moment is None:
+        return None
+    if unit is None or unit.lower() not in TRUNC_UNITS:
+        raise SqlError(f"date_trunc has no unit {args[0]}; valid: {', '.join(TRUNC_UNITS)}")
+    return Call(TIMESTAMP, "date_trunc", (Literal(_STRING, TRUNC_UNITS[unit.lower()]), moment))
+
+
+@define(
+    _FAMILY,
+    "date_format",
+    "date_format(timestamp, 'pattern')",
+    "As text by a pattern of yyyy, MM, dd, HH, mm, ss, SSS, EEE, MMM, a, hh and the like.",
+)
+def _date_format(args: tuple[Expr, ...]) -> Expr | None:
+    moment = implicit(args[0], TIMESTAMP) if len(args) == 2 else None
+    if moment is None or kind(args[1].type) not in ("string", "null"):
+        return None
+    pattern = constant("date_format", args[1])
+    if pattern is None:
+        return Literal(_STRING, None)
+    datetime_patterns.parse(pattern)
+    return Call(_STRING, "date_format", (moment, args[1]))
+
+
+def _reader(name: str, type_: pa.DataType, names: str) -> None:
+    """``to_date`` or ``to_timestamp``: a CAST, or with a pattern a reader of text."""
+
+    def rule(args: tuple[Expr, ...]) -> Expr | None:
+        allowed = ("string", "null", "date", "timestamp")
+        if len(args) not in (1, 2) or kind(args[0].type) not in allowed:
+            return None
+        if len(args) == 1:
+            return cast(args[0], type_)
+        if not all(kind(a.type) in ("string", "null") for a in args):
+            return None
+        pattern = constant(name, args[1])
+        if pattern is None:
+            return Literal(type_, None)
+        expression = Literal(_STRING, datetime_patterns.regex(pattern))
+        return Call(type_, name, (cast(args[0], _STRING), expression))
+
+    define(
+        _FAMILY,
+        names,
+        [f"{name}(text)", f"{name}(text, 'pattern')"],
+        "Text read as CAST does or by a pattern; NULL where it does not fit.",
+        rule,
+    )
+
+
+_reader("to_timestamp", TIMESTAMP, "to_timestamp try_to_timestamp")
+_reader("to_date", _DATE, "to_date try_to_date")
+define(
+    _FAMILY,
+    "date_add",
+    "date_add(date, days)",
+    "The date so many days later.",
+    takes("date_add", (_DATE, _BIGINT), _DATE),
+)
+
+
+@define(_FAMILY, "date_sub", "date_sub(date, days)", "The date so many days earlier.")
+def _date_sub(args: tuple[Expr, ...]) -> Expr | None:
+    if len(args) != 2:
+        return None
+    day, count = implicit(args[0], _DATE), implicit(args[1], _BIGINT)
+    if day is None or count is None:
+        return None
+    minus = Literal(_BIGINT, -count.value) if isinstance(count, Literal) and count.value else None
+    return Call(_DATE, "date_add", (day, minus or Call(_BIGINT, "negative", (count,))))
+
+
+@define(_FAMILY, "datediff date_diff", "datediff(end, start)", "Days from start to end.")
+def _datediff(args: tuple[Expr, ...]) -> Expr | None:
+    if len(args) != 2:
+        return None
+    days = [a if kind(a.type) != "timestamp" else cast(a, _DATE) for a in args]
+    return takes("datediff", (_DATE, _DATE), _INT)(tuple(days))

@@ -63,8 +63,12 @@ def _multiply(args: tuple[Expr, ...]) -> Expr | None:
     return _arithmetic("*", left, right)
 
 
-@define("Arithmetic", "/", ["number / number", "interval / integer"],
-        "Quotient as a DOUBLE; NULL where the divisor is zero.")  # fmt: skip
+@define(
+    "Arithmetic",
+    "/",
+    ["number / number", "interval / integer"],
+    "Quotient as a DOUBLE; NULL where the divisor is zero.",
+)
 def _divide(args: tuple[Expr, ...]) -> Expr | None:
     if len(args) != 2:
         return None
@@ -77,13 +81,21 @@ def _divide(args: tuple[Expr, ...]) -> Expr | None:
     return Call(_DOUBLE, "/", (cast(left, _DOUBLE), cast(right, _DOUBLE)))
 
 
-define("Arithmetic", "div", "integer DIV integer",
-       "Quotient without its fraction, a BIGINT; NULL where the divisor is zero.",
-       takes("div", (_BIGINT, _BIGINT), _BIGINT))  # fmt: skip
+define(
+    "Arithmetic",
+    "div",
+    "integer DIV integer",
+    "Quotient without its fraction, a BIGINT; NULL where the divisor is zero.",
+    takes("div", (_BIGINT, _BIGINT), _BIGINT),
+)
 
 
-@define("Arithmetic", "% mod", ["number % number", "mod(number, number)"],
-        "Remainder with the sign of the dividend; NULL where the divisor is zero.")  # fmt: skip
+@define(
+    "Arithmetic",
+    "% mod",
+    ["number % number", "mod(number, number)"],
+    "Remainder with the sign of the dividend; NULL where the divisor is zero.",
+)
 def _modulo(args: tuple[Expr, ...]) -> Expr | None:
     if len(args) != 2 or not _numbers(*args):
         return None
@@ -194,8 +206,12 @@ def _between(args: tuple[Expr, ...]) -> Expr | None:
     return Call(_BOOL, "and", (Call(_BOOL, ">=", low), Call(_BOOL, "<=", high)))
 
 
-@define("Comparison", "in", "value IN (value, ...)",
-        "Equal to one of the list; NULL if unknown because of a NULL.")  # fmt: skip
+@define(
+    "Comparison",
+    "in",
+    "value IN (value, ...)",
+    "Equal to one of the list; NULL if unknown because of a NULL.",
+)
 def _in(args: tuple[Expr, ...]) -> Expr | None:
     if len(args) < 2:
         return None
@@ -225,16 +241,18 @@ def _booleans(args: tuple[Expr, ...]) -> tuple[Expr, ...] | None:
 
 _logical("and", "True if all are true; false if any is false; otherwise NULL.")
 _logical("or", "True if any is true; false if all are false; otherwise NULL.")
-define("Boolean", "not", "NOT condition", "The opposite; NULL for NULL.",
-       takes("not", (_BOOL,), _BOOL))  # fmt: skip
+define(
+    "Boolean", "not", "NOT condition", "The opposite; NULL for NULL.", takes("not", (_BOOL,), _BOOL)
+)
 
 
 def _test_of_null(function: str, form: str, help_: str) -> None:
     def rule(args: tuple[Expr, ...]) -> Expr | None:
         return Call(_BOOL, function, args) if len(args) == 1 else None
 
-    define("Boolean", f"{function} {function.replace('is_', 'is').replace('_', '')}",
-           form, help_, rule)  # fmt: skip
+    define(
+        "Boolean", f"{function} {function.replace('is_', 'is').replace('_', '')}", form, help_, rule
+    )
 
 
 _test_of_null("is_null", "value IS NULL", "Whether the value is NULL; never NULL itself.")
@@ -242,5 +260,10 @@ _test_of_null("is_not_null", "value IS NOT NULL", "Whether the value is not NULL
 
 for _name in ("is_true", "is_false", "is_not_true", "is_not_false"):
     _words = _name.upper().replace("_", " ")
-    define("Boolean", _name, f"condition {_words}", "Never NULL: NULL is neither true nor false.",
-           takes(_name, (_BOOL,), _BOOL))  # fmt: skip
+    define(
+        "Boolean",
+        _name,
+        f"condition {_words}",
+        "Never NULL: NULL is neither true nor false.",
+        takes(_name, (_BOOL,), _BOOL),
+    )

@@ -42,16 +42,16 @@ FUNCTIONS: Final[dict[str, Function]] = {}
 _NOT_REPEATABLE: Final = {
     name: instead
     for instead, names in {
-        "use the event time of the stream": (
-            "now current_date current_time current_timestamp curdate getdate localtimestamp "
-            "unix_timestamp"
-        ).split(),
-        "compute it before the stream": "rand random randn uuid shuffle".split(),
+        "use the event time of the stream": [
+            *("now", "current_date", "current_time", "current_timestamp", "curdate", "getdate"),
+            *("localtimestamp", "unix_timestamp"),
+        ],
+        "compute it before the stream": ["rand", "random", "randn", "uuid", "shuffle"],
     }.items()
     for name in names
 }
 
-_AGGREGATES: Final = frozenset("count sum avg min max stddev".split())
+_AGGREGATES: Final = frozenset({"count", "sum", "avg", "min", "max", "stddev"})
 
 
 def define(
@@ -123,4 +123,5 @@ def _unknown(name: str) -> str:
         )
     if key in _AGGREGATES:
         return f"{name} is an aggregate; it may stand only in the select list or HAVING"
-    return f"there is no function {name}; {did_you_mean(key, (n for n in FUNCTIONS if n[0].isalpha()))}"
+    words = (n for n in FUNCTIONS if n[0].isalpha())
+    return f"there is no function {name}; {did_you_mean(key, words)}"

@@ -1,1 +1,218 @@
-"""Functions of strings."""
+"""Functions of text. Positions count characters from 1."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.types as pt
+
+from eddyline.algebra.expressions import Call, Expr, Literal
+from eddyline.algebra.functions.coercion import cast, kind
+from eddyline.algebra.functions.registry import define, takes
+from eddyline.errors import SqlError
+
+_FAMILY = "Text"
+_STRING, _INT, _BIGINT, _BOOL = pa.string(), pa.int32(), pa.int64(), pa.bool_()
+
+for _names, _help in {
+    "lower lcase": "In lower case.",
+    "upper ucase": "In upper case.",
+    "reverse": "Characters in reverse order.",
+    "initcap": "First letter of each word in upper case, the others in lower case.",
+}.items():
+    _name = _names.split()[0]
+    define(_FAMILY, _names, f"{_name}(text)", _help, takes(_name, (_STRING,), _STRING))
+
+define(
+    _FAMILY,
+    "length len char_length character_length",
+    "length(text)",
+    "Number of characters.",
+    takes("length", (_STRING,), _INT),
+)
+define(
+    _FAMILY,
+    "ascii",
+    "ascii(text)",
+    "Code point of the first character; 0 of empty text.",
+    takes("ascii", (_STRING,), _INT),
+)
+define(
+    _FAMILY,
+    "repeat",
+    "repeat(text, times)",
+    "The text as often as told, possibly not at all.",
+    takes("repeat", (_STRING, _BIGINT), _STRING),
+)
+define(
+    _FAMILY,
+    "left",
+    "left(text, count)",
+    "The first characters.",
+    takes("left", (_STRING, _BIGINT), _STRING),
+)
+define(
+    _FAMILY,
+    "right",
+    "right(text, count)",
+    "The last characters.",
+    takes("right", (_STRING, _BIGINT), _STRING),
+)
+define(
+    _FAMILY,
+    "substring substr",
+    ["substring(text, position)", "substring(text, position, length)"],
+    "Part of the text; a negative position counts from the end.",
+    takes("substring", (_STRING, _BIGINT, _BIGINT), _STRING, optional=1),
+)
+define(
+    _FAMILY,
+    "split_part",
+    "split_part(text, separator, number)",
+    "One of the parts between separators; a negative number counts from the end; "
+    "empty if there is no such part. The separator is a constant.",
+    lambda args: with_constants("split_part", args, (_STRING, _STRING, _BIGINT), _STRING, (1,)),
+)
+
+
+def _edge(names: str, side: str, help_: str) -> None:
+    name = names.split()[0]
+
+    def rule(args: tuple[Expr, ...]) -> Expr | None:
+        call = takes(name, (_STRING, _STRING), _BOOL)(args)
+        if call is None or isinstance(call.args[1], Literal):
+            return call
+        text, other = call.args  # Arrow's kernel wants a constant: compare the end itself
+        size = cast(Call(_INT, "length", (other,)), _BIGINT)
+        return Call(_BOOL, "=", (Call(_STRING, side, (text, size)), other))
+
+    define(_FAMILY, names, f"{name}(text, other)", help_, rule)
+
+
+_edge("startswith starts_with", "left", "Whether the text begins with the other.")
+_edge("endswith ends_with", "right", "Whether the text ends with the other.")
+
+define(
+    _FAMILY,
+    "contains",
+    "contains(text, part)",
+    "Whether the text contains the part, a constant.",
+    lambda args: with_constants("contains", args, (_STRING, _STRING), _BOOL, (1,)),
+)
+
+
+def _instr(args: tuple[Expr, ...]) -> Expr | None:
+    return with_constants("instr", args, (_STRING, _STRING), _INT, (1,))
+
+
+define(
+    _FAMILY,
+    "instr",
+    "instr(text, part)",
+    "Position of the part, a constant, in the text; 0 if not there.",
+    _instr,
+)
+
+
+@define(
+    _FAMILY,
+    "position locate",
+    ["position(part IN text)", "position(part, text)"],
+    "Position of the part, a constant, in the text; 0 if not there.",
+)
+def _position(args: tuple[Expr, ...]) -> Expr | None:
+    return _instr(args[::-1])
+
+
+def _trimmed(name: str, help_: str) -> None:
+    def rule(args: tuple[Expr, ...]) -> Expr | None:
+        if len(args) == 1:
+            return takes(name, (_STRING,), _STRING)(args)
+        return with_constants(name, args, (_STRING, _STRING), _STRING, (1,))
+
+    define(_FAMILY, name, [f"{name}(text)", f"{name}(text, characters)"], help_, rule)
+
+
+_trimmed("trim", "Without blanks (or the given characters) at both ends.")
+_trimmed("ltrim", "Without blanks (or the given characters) at the start.")
+_trimmed("rtrim", "Without blanks (or the given characters) at the end.")
+
+
+def _padded(name: str, side: str) -> None:
+    def rule(args: tuple[Expr, ...]) -> Expr | None:
+        if len(args) == 2:
+            args = (*args, Literal(_STRING, " "))
+        return with_constants(name, args, (_STRING, _BIGINT, _STRING), _STRING, (1, 2))
+
+    define(
+        _FAMILY,
+        name,
+        [f"{name}(text, length)", f"{name}(text, length, filler)"],
+        f"Filled up on the {side}, or cut, to a length; length and filler are constants.",
+        rule,
+    )
+
+
+_padded("lpad", "left")
+_padded("rpad", "right")
+
+define(
+    _FAMILY,
+    "replace",
+    "replace(text, part, by)",
+    "Every occurrence of the part replaced; part and replacement are constants.",
+    lambda args: with_constants("replace", args, (_STRING,) * 3, _STRING, (1, 2)),
+)
+
+
+@define(
+    _FAMILY,
+    "concat ||",
+    ["concat(value, ...)", "value || value"],
+    "All values as text, joined; NULL if any is NULL.",
+)
+def _concat(args: tuple[Expr, ...]) -> Expr | None:
+    texts = [_as_text(a) for a in args]
+    if not texts:
+        return None
+    return texts[0] if len(texts) == 1 else Call(_STRING, "concat", tuple(texts))
+
+
+@define(
+    _FAMILY,
+    "concat_ws",
+    "concat_ws(separator, value, ...)",
+    "The values that are not NULL as text, joined with a separator.",
+)
+def _concat_ws(args: tuple[Expr, ...]) -> Expr | None:
+    if len(args) < 2 or kind(args[0].type) not in ("string", "null"):
+        return None
+    return Call(_STRING, "concat_ws", tuple(_as_text(a) for a in args))
+
+
+def _as_text(expr: Expr) -> Expr:
+    return cast(expr, _STRING)
+
+
+def with_constants(
+    name: str,
+    args: tuple[Expr, ...],
+    parameters: tuple[pa.DataType, ...],
+    result: pa.DataType,
+    constants: tuple[int, ...],
+) -> Expr | None:
+    """As ``takes``, where some arguments must be constants because Arrow's kernels need them so."""
+    call = takes(name, parameters, result)(args)
+    if call is not None:
+        for place in constants:
+            constant(name, call.args[place])
+    return call
+
+
+def constant(name: str, expr: Expr) -> Any:
+    """The value of an argument that must be a constant (None for NULL)."""
+    if not isinstance(expr, Literal):
+        words = "pattern" if pt.is_string(expr.type) else "argument"
+        raise SqlError(f"{name} needs a constant here, not the {words} {expr}")
+    return expr.value

@@ -1,0 +1,171 @@
+"""Text against patterns: LIKE and regular expressions (RE2's, which take linear time).
+
+The patterns are constants; they are checked and brought to one standard form here, so that bad
+ones are errors of the statement and equal ones are equal expressions.
+"""
+
+from __future__ import annotations
+
+import re
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from eddyline.algebra.expressions import Call, Expr, Literal
+from eddyline.algebra.functions.coercion import cast, kind
+from eddyline.algebra.functions.registry import define
+from eddyline.algebra.functions.strings import constant, with_constants
+from eddyline.errors import SqlError
+
+_FAMILY = "Patterns"
+_STRING, _BIGINT, _BOOL = pa.string(), pa.int64(), pa.bool_()
+
+
+def _like(name: str) -> None:
+    def rule(args: tuple[Expr, ...]) -> Expr | None:
+        if len(args) not in (2, 3) or not all(kind(a.type) in ("string", "null") for a in args):
+            return None
+        pattern, escape = constant(name, args[1]), "\\"
+        if len(args) == 3:
+            escape = constant(name, args[2]) or ""
+            if len(escape) != 1:
+                raise SqlError(f"ESCAPE takes one character, not {args[2]}")
+        if pattern is None:
+            return Literal(_BOOL, None)
+        standard = Literal(_STRING, _standard_pattern(pattern, escape))
+        return Call(_BOOL, name, (cast(args[0], _STRING), standard))
+
+    define(
+        _FAMILY,
+        name,
+        f"text {name.upper()} pattern [ESCAPE character]",
+        "Whether the whole text fits the pattern: % is any text, _ any character"
+        + ("; case does not count." if name == "ilike" else "."),
+        rule,
+    )
+
+
+_like("like")
+_like("ilike")
+
+
+def _standard_pattern(pattern: str, escape: str) -> str:
+    """The pattern with backslash as its escape, before ``%``, ``_`` and backslash only."""
+    out, chars = [], iter(pattern)
+    for char in chars:
+        if char == escape:
+            char = next(chars, "")
+            if char not in ("%", "_", escape):
+                raise SqlError(
+                    f"in LIKE pattern '{pattern}' the escape character {escape} must stand "
+                    f"before %, _ or {escape}"
+                )
+            out.append(char if char not in "%_\\" else "\\" + char)
+        else:
+            out.append("\\\\" if char == "\\" else char)
+    return "".join(out)
+
+
+@define(
+    _FAMILY,
+    "rlike regexp regexp_like",
+    "text RLIKE pattern",
+    "Whether the regular expression is found in the text.",
+)
+def _rlike(args: tuple[Expr, ...]) -> Expr | None:
+    call = with_constants("rlike", args, (_STRING, _STRING), _BOOL, (1,))
+    if call is not None:
+        _check_regex(call.args[1])
+    return call
+
+
+@define(
+    _FAMILY,
+    "regexp_replace",
+    "regexp_replace(text, pattern, by)",
+    "Every match of the regular expression replaced; $1 is what its first group matched.",
+)
+def _regexp_replace(args: tuple[Expr, ...]) -> Expr | None:
+    types = (_STRING, _STRING, _STRING)
+    call = with_constants("regexp_replace", args, types, _STRING, (1, 2))
+    if call is None:
+        return None
+    text, pattern, by = call.args
+    _check_regex(pattern)
+    replacement = constant("regexp_replace", by)
+    if replacement is None or constant("regexp_replace", pattern) is None:
+        return Literal(_STRING, None)
+    standard = _re2_replacement(replacement)
+    try:
+        pc.replace_substring_regex(pa.array([""]), constant("", pattern), standard)
+    except pa.ArrowInvalid as error:
+        raise SqlError(f"{by} does not fit the pattern {pattern}: {error}") from None
+    return Call(_STRING, "regexp_replace", (text, pattern, Literal(_STRING, standard)))
+
+
+@define(
+    _FAMILY,
+    "regexp_extract",
+    ["regexp_extract(text, pattern)", "regexp_extract(text, pattern, group)"],
+    "A group (default 1; 0 is all) of the first match; empty text if there is none.",
+)
+def _regexp_extract(args: tuple[Expr, ...]) -> Expr | None:
+    if len(args) == 2:
+        args = (*args, Literal(_BIGINT, 1))
+    types = (_STRING, _STRING, _BIGINT)
+    call = with_constants("regexp_extract", args, types, _STRING, (1, 2))
+    if call is None:
+        return None
+    text, pattern, group = call.args
+    _check_regex(pattern)
+    expression, number = constant("", pattern), constant("", group)
+    if expression is None or number is None:
+        return Literal(_STRING, None)
+    wanted = Literal(_STRING, _only_group(expression, number))
+    return Call(_STRING, "regexp_extract", (text, wanted))
+
+
+def _check_regex(pattern: Expr) -> None:
+    expression = constant("the regular expression", pattern)
+    if expression is None:
+        return
+    try:
+        pc.match_substring_regex(pa.array([""]), pattern=expression)
+    except pa.ArrowInvalid as error:
+        raise SqlError(f"{pattern} is no regular expression of RE2: {error}") from None
+
+
+def _re2_replacement(text: str) -> str:
+    r"""Java's replacement notation (``$1``, backslash escapes) in RE2's (``\1``)."""
+
+    def translate(match: re.Match[str]) -> str:
+        token = match[0]
+        if token[0] == "$" and len(token) == 2:
+            return "\\" + token[1]
+        char = token[-1]
+        return "\\\\" if char == "\\" else char
+
+    return re.sub(r"\$\d|\\.|\\", translate, text)
+
+
+#: An escape, a character class, or a bracket that opens a group: all that numbers groups.
+_TOKENS = re.compile(
+    r"\\Q.*?(?:\\E|$)|\\.|\[\^?\]?(?:\[:\^?\w+:\]|\\.|[^\]\\])*\]|\(\?P?<\w+>|\((?!\?)", re.DOTALL
+)
+
+
+def _only_group(pattern: str, group: int) -> str:
+    """The pattern with one capturing group, the wanted one, named ``found``."""
+    count = 0
+
+    def rename(match: re.Match[str]) -> str:
+        nonlocal count
+        if match[0][0] != "(":
+            return match[0]
+        count += 1
+        return "(?P<found>" if count == group else "(?:"
+
+    renamed = _TOKENS.sub(rename, pattern)
+    if not 0 <= group <= count:
+        raise SqlError(f"the pattern '{pattern}' has {count} groups; there is no group {group}")
+    return f"(?P<found>{renamed})" if group == 0 else renamed
