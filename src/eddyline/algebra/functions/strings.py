@@ -81,8 +81,10 @@ def _edge(names: str, side: str, help_: str) -> None:
 
     def rule(args: tuple[Expr, ...]) -> Expr | None:
         call = takes(name, (_STRING, _STRING), _BOOL)(args)
-        if call is None or isinstance(call.args[1], Literal):
-            return call
+        if call is None:
+            return None
+        if isinstance(call.args[1], Literal):
+            return call if call.args[1].value is not None else Literal(_BOOL, None)
         text, other = call.args  # Arrow's kernel wants a constant: compare the end itself
         size = cast(Call(_INT, "length", (other,)), _BIGINT)
         return Call(_BOOL, "=", (Call(_STRING, side, (text, size)), other))
@@ -202,12 +204,15 @@ def with_constants(
     result: pa.DataType,
     constants: tuple[int, ...],
 ) -> Expr | None:
-    """As ``takes``, where some arguments must be constants because Arrow's kernels need them so."""
+    """As ``takes``, where some arguments must be constants because Arrow's kernels want them so.
+
+    A constant that is NULL makes the whole NULL.
+    """
     call = takes(name, parameters, result)(args)
-    if call is not None:
-        for place in constants:
-            constant(name, call.args[place])
-    return call
+    if call is None:
+        return None
+    values = [constant(name, call.args[place]) for place in constants]
+    return Literal(result, None) if None in values else call
 
 
 def constant(name: str, expr: Expr) -> Any:

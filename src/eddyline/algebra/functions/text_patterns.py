@@ -74,7 +74,7 @@ def _standard_pattern(pattern: str, escape: str) -> str:
 )
 def _rlike(args: tuple[Expr, ...]) -> Expr | None:
     call = with_constants("rlike", args, (_STRING, _STRING), _BOOL, (1,))
-    if call is not None:
+    if isinstance(call, Call):
         _check_regex(call.args[1])
     return call
 
@@ -88,16 +88,13 @@ def _rlike(args: tuple[Expr, ...]) -> Expr | None:
 def _regexp_replace(args: tuple[Expr, ...]) -> Expr | None:
     types = (_STRING, _STRING, _STRING)
     call = with_constants("regexp_replace", args, types, _STRING, (1, 2))
-    if call is None:
-        return None
+    if not isinstance(call, Call):
+        return call
     text, pattern, by = call.args
     _check_regex(pattern)
-    replacement = constant("regexp_replace", by)
-    if replacement is None or constant("regexp_replace", pattern) is None:
-        return Literal(_STRING, None)
-    standard = _re2_replacement(replacement)
+    standard = _re2_replacement(constant("regexp_replace", by))
     try:
-        pc.replace_substring_regex(pa.array([""]), constant("", pattern), standard)
+        pc.replace_substring_regex(pa.array([""]), constant("regexp_replace", pattern), standard)
     except pa.ArrowInvalid as error:
         raise SqlError(f"{by} does not fit the pattern {pattern}: {error}") from None
     return Call(_STRING, "regexp_replace", (text, pattern, Literal(_STRING, standard)))
@@ -114,21 +111,17 @@ def _regexp_extract(args: tuple[Expr, ...]) -> Expr | None:
         args = (*args, Literal(_BIGINT, 1))
     types = (_STRING, _STRING, _BIGINT)
     call = with_constants("regexp_extract", args, types, _STRING, (1, 2))
-    if call is None:
-        return None
+    if not isinstance(call, Call):
+        return call
     text, pattern, group = call.args
     _check_regex(pattern)
-    expression, number = constant("", pattern), constant("", group)
-    if expression is None or number is None:
-        return Literal(_STRING, None)
+    expression, number = (constant("regexp_extract", a) for a in (pattern, group))
     wanted = Literal(_STRING, _only_group(expression, number))
     return Call(_STRING, "regexp_extract", (text, wanted))
 
 
 def _check_regex(pattern: Expr) -> None:
     expression = constant("the regular expression", pattern)
-    if expression is None:
-        return
     try:
         pc.match_substring_regex(pa.array([""]), pattern=expression)
     except pa.ArrowInvalid as error:

@@ -1,0 +1,75 @@
+"""Characters of UTF-8 columns by position: what Arrow's kernels offer only for constants."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+_Ints = npt.NDArray[np.int64]
+
+
+class Characters:
+    """The characters of a string column, addressed by (row, position from 0).
+
+    ``starts`` are the byte offsets at which the column's characters begin, all rows in sequence,
+    with the end of the data as the last; ``first[r]`` tells which of them begins row ``r``.
+    NULL counts as a text without characters, and stays NULL in results.
+
+    Attributes:
+        lengths: number of characters per row, int64.
+    """
+
+    def __init__(self, texts: pa.Array) -> None:
+        self._texts = texts
+        clean = texts.fill_null("") if texts.null_count else texts
+        size = len(clean)
+        offsets_buffer, data_buffer = clean.buffers()[1:]
+        if size == 0 or offsets_buffer is None:
+            offsets = np.zeros(size + 1, np.int64)
+        else:
+            offsets = np.frombuffer(offsets_buffer, np.int32, size + 1, clean.offset * 4)
+        self._offsets = offsets.astype(np.int64)
+        low, high = int(self._offsets[0]), int(self._offsets[-1])
+        data = np.frombuffer(data_buffer, np.uint8) if data_buffer else np.zeros(0, np.uint8)
+        self._bytes = data[:high]
+        begins = np.flatnonzero((self._bytes[low:] & 0xC0) != 0x80) + low
+        self._starts: _Ints = np.append(begins, high).astype(np.int64)
+        self._first: _Ints = np.searchsorted(self._starts, self._offsets)
+        self.lengths: _Ints = np.diff(self._first)
+
+    def slice(self, start: Any, stop: Any) -> pa.Array:
+        """The characters ``start <= position < stop`` of each row, cut to what is there.
+
+        Args:
+            start, stop: an int for all rows, or one per row.
+        """
+        begin = self._first[:-1] + np.clip(start, 0, self.lengths)
+        end = np.maximum(self._first[:-1] + np.clip(stop, 0, self.lengths), begin)
+        from_byte, sizes = self._starts[begin], self._starts[end] - self._starts[begin]
+        offsets = np.concatenate(([0], np.cumsum(sizes)))
+        where = np.repeat(from_byte - offsets[:-1], sizes) + np.arange(offsets[-1])
+        sliced = pa.StringArray.from_buffers(
+            len(sizes), pa.py_buffer(offsets.astype(np.int32)), pa.py_buffer(self._bytes[where])
+        )
+        if not self._texts.null_count:
+            return sliced
+        return pa.compute.if_else(self._texts.is_valid(), sliced, pa.scalar(None, pa.string()))
+
+    def position_of_byte(self, place: _Ints) -> npt.NDArray[np.int32]:
+        """The position, from 1, of the character at a byte of its row; 0 for negative ``place``."""
+        character = np.searchsorted(self._starts, self._offsets[:-1] + place) - self._first[:-1]
+        return np.where(place < 0, 0, character + 1).astype(np.int32)
+
+    def first_code_points(self) -> npt.NDArray[np.int32]:
+        """The Unicode code point of each row's first character; 0 for empty text."""
+        padded = np.append(self._bytes, np.zeros(4, np.uint8)).astype(np.int32)
+        b0, b1, b2, b3 = (padded[self._offsets[:-1] + i] for i in range(4))
+        tails = b1 & 0x3F, b2 & 0x3F, b3 & 0x3F
+        two = (b0 & 0x1F) << 6 | tails[0]
+        three = (b0 & 0x0F) << 12 | tails[0] << 6 | tails[1]
+        four = (b0 & 0x07) << 18 | tails[0] << 12 | tails[1] << 6 | tails[2]
+        point = np.select([b0 < 0x80, b0 < 0xE0, b0 < 0xF0], [b0, two, three], four)
+        return np.where(self.lengths == 0, 0, point).astype(np.int32)

@@ -1,0 +1,198 @@
+"""Functions of text and patterns."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from eddyline.algebra.expressions import Call
+from eddyline.physical.expressions.characters import Characters
+from eddyline.physical.expressions.kernel import (
+    Datum,
+    Kernel,
+    Maker,
+    always,
+    argument_constant,
+    as_arrays,
+    null_where_not,
+    values_of,
+)
+
+_FAR: Final = 1 << 40  #: beyond the end of any text, and safe to add to
+
+
+def _substring(text: Datum, position: Datum, length: Datum | None = None) -> pa.Array:
+    """Spark's: from 1 (0 counts as 1); a negative position counts from the end."""
+    texts, positions, *lengths = as_arrays(text, position, *([] if length is None else [length]))
+    characters = Characters(texts)
+    place = values_of(positions)
+    start = np.where(place > 0, place - 1, np.where(place < 0, characters.lengths + place, 0))
+    count = np.clip(values_of(lengths[0]), 0, _FAR) if lengths else _FAR
+    return _valid(characters.slice(start, start + count), positions, *lengths)
+
+
+def _left(text: Datum, count: Datum) -> pa.Array:
+    texts, counts = as_arrays(text, count)
+    return _valid(Characters(texts).slice(0, values_of(counts)), counts)
+
+
+def _right(text: Datum, count: Datum) -> pa.Array:
+    texts, counts = as_arrays(text, count)
+    characters = Characters(texts)
+    start = characters.lengths - np.clip(values_of(counts), 0, _FAR)
+    return _valid(characters.slice(start, characters.lengths), counts)
+
+
+def _valid(values: pa.Array, *needed: pa.Array) -> pa.Array:
+    """The values where none of the other arguments is NULL."""
+    for other in needed:
+        if other.null_count:
+            values = null_where_not(other.is_valid(), values)
+    return values
+
+
+def _initcap(texts: pa.Array) -> pa.Array:
+    words = pc.split_pattern(texts.fill_null(""), " ")
+    capitalized = pa.ListArray.from_arrays(words.offsets, pc.utf8_capitalize(words.values))
+    return _valid(pc.binary_join(capitalized, " "), texts)
+
+
+def _ascii(texts: pa.Array) -> pa.Array:
+    return _valid(pa.array(Characters(texts).first_code_points()), texts)
+
+
+def _repeat(text: Datum, times: Datum) -> pa.Array:
+    texts, counts = as_arrays(text, times)
+    return pc.binary_repeat(texts, pc.max_element_wise(counts, 0, skip_nulls=False))
+
+
+def _make_trim(trim: Any) -> Maker:
+    def make(call: Call) -> Kernel:
+        characters = argument_constant(call, 1) if len(call.args) == 2 else " "
+        return lambda texts, *_: trim(texts, characters)
+
+    return make
+
+
+def _make_pad(*, left: bool) -> Maker:
+    def make(call: Call) -> Kernel:
+        length, filler = max(argument_constant(call, 1), 0), argument_constant(call, 2)
+        fill = (filler * length)[:length]
+
+        def kernel(texts: pa.Array, *_: Datum) -> pa.Array:
+            cut = pc.utf8_slice_codeunits(texts, 0, length)
+            missing = length - values_of(pc.utf8_length(cut))
+            padding = Characters(pa.repeat(fill, len(texts))).slice(0, missing)
+            parts = (padding, cut) if left else (cut, padding)
+            return pc.binary_join_element_wise(*parts, "")
+
+        return kernel
+
+    return make
+
+
+def _make_split_part(call: Call) -> Kernel:
+    separator = argument_constant(call, 1)
+
+    def kernel(text: Datum, _: Datum, number: Datum) -> pa.Array:
+        texts, numbers = as_arrays(text, number)
+        present = texts.fill_null("")
+        if separator:
+            parts = pc.split_pattern(present, separator)
+            bounds, flat = values_of(parts.offsets).astype(np.int64), parts.values
+        else:
+            bounds, flat = np.arange(len(texts) + 1), present
+        start, end = bounds[:-1], bounds[1:]
+        wanted = values_of(numbers)
+        place = np.where(wanted > 0, start + wanted - 1, end + wanted)
+        exists = (wanted != 0) & (place >= start) & (place < end)
+        found = flat.take(pa.array(place, mask=~exists)).fill_null("")
+        found = null_where_not(pc.not_equal(numbers, 0), found)
+        return _valid(found, texts)
+
+    return kernel
+
+
+def _concat(*texts: Datum) -> pa.Array:
+    return pc.binary_join_element_wise(*texts, "")
+
+
+def _concat_ws(separator: Datum, *texts: Datum) -> pa.Array:
+    arrays = as_arrays(separator, *texts)
+    joined = pc.binary_join_element_wise(*arrays[1:], arrays[0].fill_null(""), null_handling="skip")
+    return _valid(joined, arrays[0])
+
+
+def _make_with_pattern(function: Any, **options: Any) -> Maker:
+    """Functions of Arrow whose second argument is a constant pattern."""
+
+    def make(call: Call) -> Kernel:
+        pattern = argument_constant(call, 1)
+        return lambda texts, _: function(texts, pattern=pattern, **options)
+
+    return make
+
+
+def _make_replace(function: Any) -> Maker:
+    def make(call: Call) -> Kernel:
+        part, by = argument_constant(call, 1), argument_constant(call, 2)
+        if function is pc.replace_substring and not part:
+            return lambda texts, *_: texts  # nothing to look for
+        return lambda texts, *_: function(texts, pattern=part, replacement=by)
+
+    return make
+
+
+def _make_instr(call: Call) -> Kernel:
+    part = argument_constant(call, 1)
+
+    def kernel(texts: pa.Array, _: Datum) -> pa.Array:
+        found_at = values_of(pc.find_substring(texts, pattern=part), fill=-1).astype(np.int64)
+        return _valid(pa.array(Characters(texts).position_of_byte(found_at)), texts)
+
+    return kernel
+
+
+def _make_extract(call: Call) -> Kernel:
+    pattern = argument_constant(call, 1)
+
+    def kernel(texts: pa.Array, _: Datum) -> pa.Array:
+        found = pc.struct_field(pc.extract_regex(texts, pattern), "found").fill_null("")
+        return _valid(found, texts)
+
+    return kernel
+
+
+TEXT_KERNELS: Final[dict[str, Maker]] = {
+    "lower": always(pc.utf8_lower),
+    "upper": always(pc.utf8_upper),
+    "reverse": always(pc.utf8_reverse),
+    "initcap": always(_initcap),
+    "length": always(pc.utf8_length),
+    "ascii": always(_ascii),
+    "repeat": always(_repeat),
+    "substring": always(_substring),
+    "left": always(_left),
+    "right": always(_right),
+    "split_part": _make_split_part,
+    "trim": _make_trim(pc.utf8_trim),
+    "ltrim": _make_trim(pc.utf8_ltrim),
+    "rtrim": _make_trim(pc.utf8_rtrim),
+    "lpad": _make_pad(left=True),
+    "rpad": _make_pad(left=False),
+    "replace": _make_replace(pc.replace_substring),
+    "concat": always(_concat),
+    "concat_ws": always(_concat_ws),
+    "startswith": _make_with_pattern(pc.starts_with),
+    "endswith": _make_with_pattern(pc.ends_with),
+    "contains": _make_with_pattern(pc.match_substring),
+    "instr": _make_instr,
+    "like": _make_with_pattern(pc.match_like),
+    "ilike": _make_with_pattern(pc.match_like, ignore_case=True),
+    "rlike": _make_with_pattern(pc.match_substring_regex),
+    "regexp_replace": _make_replace(pc.replace_substring_regex),
+    "regexp_extract": _make_extract,
+}
