@@ -23,9 +23,7 @@ from eddyline.errors import SqlError, UnsupportedError
 from eddyline.sql.durations import duration_us, parse_duration
 from eddyline.sql.source import Source
 
-WINDOW_FORMS: Final = (
-    "[RANGE 5 MINUTES], [ROWS 100], [PARTITION BY c ROWS 3], [NOW] or [UNBOUNDED]"
-)
+WINDOW_FORMS: Final = "[RANGE 5 MINUTES], [ROWS 100], [PARTITION BY c ROWS 3], [NOW] or [UNBOUNDED]"
 
 _BAG_ADVICE = "a standing query answers with a bag of rows: sort and cut where you read it"
 _REFUSED_CLAUSES: Final[dict[TokenType, tuple[str, str]]] = {
@@ -96,6 +94,8 @@ class EddylineParser(SparkParser):
     def raise_error(self, message: str, token: Token | None = None) -> None:  # type: ignore[override]
         """As sqlglot's, but with the offset at which the word starts instead of where it ends."""
         at = token or self._curr or self._prev
+        if message.startswith("Required keyword"):  # names sqlglot's classes
+            message = f"something is missing behind '{self._prev.text}'"
         raise ParseError.new(message, description=message, line=at.line, col=at.start)
 
     # -- windows -----------------------------------------------------------------------------
@@ -237,6 +237,41 @@ class EddylineParser(SparkParser):
             if word and word.text.upper() in _REFUSED_JOINS:
                 self.refuse(f"{word.text.upper()} JOIN", "only inner joins are run", word)
         return parts
+
+    def _parse_csv(self, parse_method: Any, sep: TokenType = TokenType.COMMA) -> list[Any]:
+        items = super()._parse_csv(parse_method, sep)
+        if items and self._prev.token_type == sep:
+            raise self.fail(f"expected one more behind '{self._prev.text}', {self.here()}")
+        return items
+
+    def _parse_projections(self) -> Any:
+        parsed = super()._parse_projections()
+        if not parsed[0]:
+            raise self.fail(f"expected what to SELECT, {self.here()}")
+        return parsed
+
+    def _parse_hint(self) -> exp.Hint | None:
+        if self._match(TokenType.HINT, advance=False):
+            self.refuse("a hint", "joins run in the order written")
+        return None
+
+    def _parse_select_query(self, *args: Any, **kwargs: Any) -> exp.Expr | None:
+        start = self._curr
+        query = super()._parse_select_query(*args, **kwargs)
+        if query is not None:
+            first = query
+            while isinstance(first, exp.SetOperation):
+                first = first.this
+            first.update_positions(start)
+        return query
+
+    def _parse_window(self, this: exp.Expr | None, alias: bool = False) -> exp.Expr | None:
+        start = self._index
+        parsed = super()._parse_window(this, alias)
+        over = [t for t in self._tokens[start : self._index] if t.token_type == TokenType.OVER]
+        if over:
+            self.refuse("OVER", "put a window on the stream and use GROUP BY", over[0])
+        return parsed
 
     def _parse_lateral(self) -> exp.Lateral | None:
         if self._match(TokenType.LATERAL, advance=False):

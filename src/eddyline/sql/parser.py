@@ -329,5 +329,3 @@ def _span_end(text: str, start: int, closing: str) -> int | None:
         else:
             at += 1
     return len(text) if closing == "\n" else None
-
-

@@ -18,6 +18,7 @@ from eddyline.sql.binder.context import Context
 from eddyline.sql.binder.scope import Scope
 from eddyline.sql.datatypes import arrow_type
 from eddyline.sql.durations import duration_us, parse_duration
+from eddyline.types import sql_type
 
 AGGREGATE_NAMES: Final = frozenset({*functions.AGGREGATES, *AGGREGATE_ALIASES})
 
@@ -78,6 +79,7 @@ class Scalars:
         context: for errors.
         clause: the clause that is bound, if aggregates may not stand there; else None.
         aliases: select-list entries that a name may mean if no column has it.
+        keys: in HAVING, the grouping keys; there aliases come before columns that are no keys.
 
     Attributes:
         origins: for each input column that was named, where it was named first.
@@ -90,11 +92,13 @@ class Scalars:
         *,
         clause: str | None = None,
         aliases: Mapping[str, exp.Expr] | None = None,
+        keys: tuple[Expr, ...] | None = None,
     ) -> None:
         self._scope = scope
         self._context = context
         self._clause = clause
         self._aliases = dict(aliases or {})
+        self._keys = keys
         self.origins: dict[int, exp.Expr] = {}
 
     def bind(self, node: exp.Expr) -> Expr:
@@ -120,8 +124,7 @@ class Scalars:
         if pa.types.is_null(expr.type):
             return functions.cast(expr, pa.bool_())
         if not pa.types.is_boolean(expr.type):
-            what = functions.type_name(expr) if hasattr(functions, "type_name") else expr.type
-            raise self._context.error(node, f"expected a condition, got {what}")
+            raise self._context.error(node, f"expected a condition, got {sql_type(expr.type)}")
         return expr
 
     def _refusal(self, node: exp.Expr) -> SqlError:
@@ -140,10 +143,11 @@ class Scalars:
         if isinstance(node.this, exp.Star):
             raise self._refusal(node.this)
         column = self._scope.resolve(node, self._context)
-        if column is not None:
+        alias = self._aliases.get(node.name.lower()) if not node.table else None
+        shadowed = alias is not None and self._keys is not None and column not in self._keys
+        if column is not None and not shadowed:
             self.origins.setdefault(column.index, node)
             return column
-        alias = self._aliases.get(node.name.lower()) if not node.table else None
         if alias is None:
             raise self._scope.unknown(node, self._context)
         saved, self._aliases = self._aliases, {}  # an alias does not see the aliases
@@ -249,7 +253,9 @@ class Scalars:
         value = self.bind(node.this)
         result = functions.cast(value, target)
         if isinstance(value, Literal) and value.value is not None and _is_lost(result):
-            raise self._context.error(node, f"{value} is not a valid {node.args['to'].sql('spark')}")
+            raise self._context.error(
+                node, f"{value} is not a valid {node.args['to'].sql('spark')}"
+            )
         return result
 
     # -- functions -----------------------------------------------------------------------------
@@ -264,7 +270,9 @@ class Scalars:
 
     def _filtered(self, node: exp.Expr) -> Expr:
         if not is_aggregate(node.this):
-            raise self._context.error(node, f"FILTER stands behind aggregates, not {node.this.name}")
+            raise self._context.error(
+                node, f"FILTER stands behind aggregates, not {node.this.name}"
+            )
         return self._aggregate(node.this, node.expression.this)
 
     def _aggregate(self, node: exp.Expr, where: exp.Expr | None) -> Expr:
@@ -288,9 +296,7 @@ class Scalars:
             self._context.require_only(arguments[0], "expressions")
             arguments = arguments[0].expressions
         if len(arguments) != 1:
-            raise self._context.error(
-                node, f"{node.name} takes one argument, not {len(arguments)}"
-            )
+            raise self._context.error(node, f"{node.name} takes one argument, not {len(arguments)}")
         return arguments[0], distinct
 
 

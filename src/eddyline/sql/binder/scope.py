@@ -83,6 +83,11 @@ class Scope:
         columns = [c for r in self.relations for c in self.columns_of(r)]
         return [c for c in columns if c.index not in self.merged]
 
+    def at(self, ordinal: int) -> ColumnRef:
+        """The column with this ordinal."""
+        owner = next(r for r in reversed(self.relations) if r.offset <= ordinal)
+        return owner.column(ordinal - owner.offset, self._qualified)
+
     def columns_of(self, relation: Relation) -> list[ColumnRef]:
         """All columns of one FROM item."""
         return [relation.column(i, self._qualified) for i in range(len(relation.fields))]

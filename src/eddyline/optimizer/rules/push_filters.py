@@ -1,0 +1,81 @@
+"""Filters next to the scans: what is dropped early is never joined, grouped or kept.
+
+A ROWS window counts the stream as it arrived. It is part of the scan, and a Filter stays above
+its scan, so no Filter can get in front of the counting.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import pyarrow as pa
+
+from eddyline.algebra.expressions import Call, ColumnRef, Expr, columns_of, conjuncts
+from eddyline.algebra.plan import Distinct, Filter, GroupBy, Join, Plan, Product, Project, Union
+from eddyline.optimizer.traversal import filtered, moved, substituted, with_inputs
+
+
+def push_filters(plan: Plan) -> Plan:
+    """Move each term of each Filter as far down as it can be decided.
+
+    Terms pass Project and Distinct always, go into every input of Union, into the one input of a
+    product or join that they read, and below GROUP BY if they read keys only (a global aggregate
+    has no keys: its one row exists even for no input). With ``a.x = b.x``, a term on ``a.x`` alone
+    holds for ``b.x`` as well and goes to both sides.
+    """
+    return _pushed(plan, ())
+
+
+def _pushed(plan: Plan, terms: tuple[Expr, ...]) -> Plan:
+    """The plan, filtered by terms over its schema."""
+    if isinstance(plan, Filter):
+        return _pushed(plan.input, (*conjuncts(plan.predicate), *terms))
+    if isinstance(plan, Project):
+        below = tuple(substituted(t, plan.exprs) for t in terms)
+        return with_inputs(plan, [_pushed(plan.input, below)])
+    if isinstance(plan, (Union, Distinct)):
+        return with_inputs(plan, [_pushed(i, terms) for i in plan.inputs])
+    if isinstance(plan, GroupBy):
+        return _below_group_by(plan, terms)
+    if isinstance(plan, (Product, Join)):
+        return _below_join(plan, terms)
+    return filtered(plan, terms)
+
+
+def _below_group_by(plan: GroupBy, terms: tuple[Expr, ...]) -> Plan:
+    on_keys = [t for t in terms if plan.keys and max(columns_of(t), default=0) < len(plan.keys)]
+    below = tuple(substituted(t, plan.keys) for t in on_keys)
+    above = [t for t in terms if t not in on_keys]
+    return filtered(with_inputs(plan, [_pushed(plan.input, below)]), above)
+
+
+def _below_join(plan: Product | Join, terms: tuple[Expr, ...]) -> Plan:
+    terms = tuple(dict.fromkeys((*terms, *_implied(terms))))
+    inputs, kept, start = [], list(terms), 0
+    for part in plan.inputs:
+        span = range(start, start + len(part.schema))
+        own = [t for t in kept if columns_of(t) and columns_of(t) <= set(span)]
+        kept = [t for t in kept if t not in own]
+        inputs.append(_pushed(part, tuple(moved(t, {i: i - start for i in span}) for t in own)))
+        start = span.stop
+    return filtered(with_inputs(plan, inputs), kept)
+
+
+def _implied(terms: Sequence[Expr]) -> Iterator[Expr]:
+    """The terms on one column, said of each column that another term makes equal to it."""
+    equal = [pair for t in terms for pair in _equated(t)]
+    for term in terms:
+        columns = columns_of(term)
+        for a, b in equal:
+            if columns == {a.index}:
+                yield substituted(term, {a.index: b})
+
+
+def _equated(term: Expr) -> Iterator[tuple[ColumnRef, ColumnRef]]:
+    """``a = b`` of two columns as (a, b) and (b, a); not for floats, where 0.0 equals -0.0."""
+    if not (isinstance(term, Call) and term.function == "="):
+        return
+    a, b = term.arguments
+    if isinstance(a, ColumnRef) and isinstance(b, ColumnRef) and not pa.types.is_floating(a.type):
+        yield a, b
+        yield b, a

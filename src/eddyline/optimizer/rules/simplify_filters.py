@@ -1,0 +1,27 @@
+"""One Filter instead of several, without the terms that say nothing."""
+
+from __future__ import annotations
+
+from eddyline.algebra.expressions import Expr, Literal, conjuncts
+from eddyline.algebra.plan import Filter, Plan
+from eddyline.optimizer.traversal import bottom_up, filtered
+
+
+def simplify_filters(plan: Plan) -> Plan:
+    """Merge adjacent Filters; drop terms that are TRUE or stand twice, and Filters left empty."""
+    return bottom_up(plan, _simplified)
+
+
+def _simplified(plan: Plan) -> Plan:
+    if not isinstance(plan, Filter):
+        return plan
+    below: tuple[Expr, ...] = ()
+    input_ = plan.input
+    if isinstance(input_, Filter):
+        below, input_ = conjuncts(input_.predicate), input_.input
+    terms = dict.fromkeys((*below, *conjuncts(plan.predicate)))  # in order, each once
+    return filtered(input_, [t for t in terms if not _is_true(t)])
+
+
+def _is_true(expr: Expr) -> bool:
+    return isinstance(expr, Literal) and expr.value is True

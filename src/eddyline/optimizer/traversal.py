@@ -1,0 +1,59 @@
+"""Walking and rebuilding plans, and moving expressions between nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+
+from eddyline.algebra.expressions import ColumnRef, Expr, conjunction, rewrite
+from eddyline.algebra.plan import Distinct, Filter, GroupBy, Join, Plan, Product, Project, Union
+
+Rule = Callable[[Plan], Plan]
+
+
+def with_inputs(plan: Plan, inputs: Sequence[Plan]) -> Plan:
+    """The same node over other inputs."""
+    if tuple(inputs) == plan.inputs:
+        return plan
+    if isinstance(plan, (Filter, Project, GroupBy, Distinct)):
+        return replace(plan, input=inputs[0])
+    if isinstance(plan, (Product, Union)):
+        return replace(plan, parts=tuple(inputs))
+    assert isinstance(plan, Join), f"{type(plan).__name__} has inputs unknown here"
+    return replace(plan, left=inputs[0], right=inputs[1])
+
+
+def bottom_up(plan: Plan, change: Rule) -> Plan:
+    """The plan with every node changed, inputs before the nodes that read them."""
+    return change(with_inputs(plan, [bottom_up(i, change) for i in plan.inputs]))
+
+
+def filtered(plan: Plan, terms: Sequence[Expr]) -> Plan:
+    """The plan below a Filter with the terms, or itself if there are none."""
+    predicate = conjunction(tuple(terms))
+    return plan if predicate is None else Filter(plan, predicate)
+
+
+def substituted(expr: Expr, exprs: Sequence[Expr] | Mapping[int, Expr]) -> Expr:
+    """The expression with each column replaced by the expression that computes it."""
+
+    def change(e: Expr) -> Expr | None:
+        return _renamed(exprs[e.index], e) if isinstance(e, ColumnRef) else None
+
+    return rewrite(expr, change)
+
+
+def moved(expr: Expr, places: Mapping[int, int]) -> Expr:
+    """The expression with column ``i`` read from ``places[i]``."""
+
+    def change(e: Expr) -> Expr | None:
+        return replace(e, index=places[e.index]) if isinstance(e, ColumnRef) else None
+
+    return rewrite(expr, change)
+
+
+def _renamed(found: Expr, asked: ColumnRef) -> Expr:
+    """Of two names for one column, the one that tells more (``t.price`` rather than ``price``)."""
+    if isinstance(found, ColumnRef) and asked.name.endswith(f".{found.name}"):
+        return replace(found, name=asked.name)
+    return found

@@ -1,0 +1,113 @@
+"""GROUP BY: expressions over rows to keys, aggregates, and expressions over groups."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from sqlglot import exp
+
+from eddyline.algebra.expressions import Aggregate, ColumnRef, Expr, rewrite
+from eddyline.algebra.plan import GroupBy, Plan
+from eddyline.errors import UnsupportedError
+from eddyline.sql.binder.context import Context
+from eddyline.sql.binder.scalars import AggregateCall, Scalars, has_aggregate
+from eddyline.sql.binder.scope import Scope
+
+
+def bind_keys(
+    group: exp.Group | None,
+    projections: list[exp.Expr],
+    aliases: Mapping[str, exp.Expr],
+    scope: Scope,
+    context: Context,
+) -> tuple[Expr, ...]:
+    """The keys of GROUP BY: expressions, ordinals of the select list, or its aliases."""
+    if group is None:
+        return ()
+    for clause in ("grouping_sets", "cube", "rollup", "totals", "all"):
+        if group.args.get(clause):
+            name = clause.replace("_", " ").upper()
+            raise context.error(
+                group, f"GROUP BY {name} is not supported: UNION ALL of queries", UnsupportedError
+            )
+    keys: list[Expr] = []
+    for node in group.expressions:
+        chosen = _chosen(node, projections, context)
+        scalars = Scalars(scope, context, clause="GROUP BY", aliases=aliases)
+        key = scalars.bind(chosen)
+        if key not in keys:
+            keys.append(key)
+    return tuple(keys)
+
+
+def _chosen(node: exp.Expr, projections: list[exp.Expr], context: Context) -> exp.Expr:
+    """The select-list entry that an ordinal means; other nodes as they are."""
+    if not (isinstance(node, exp.Literal) and not node.is_string and node.name.isdigit()):
+        return node
+    ordinal = int(node.name)
+    if not 1 <= ordinal <= len(projections):
+        raise context.error(
+            node, f"GROUP BY {ordinal}: the select list has columns 1 to {len(projections)}"
+        )
+    return projections[ordinal - 1]
+
+
+class Groups:
+    """Collects the aggregates of a grouped SELECT and rewrites expressions over its groups."""
+
+    def __init__(self, keys: tuple[Expr, ...], context: Context) -> None:
+        self._keys = keys
+        self._context = context
+        self._aggregates: list[Aggregate] = []
+
+    def over(self, expr: Expr, scalars: Scalars) -> Expr:
+        """The expression over GROUP BY's output: keys, then aggregates.
+
+        Args:
+            expr: bound by ``scalars`` over the rows that are grouped.
+
+        Raises:
+            SqlError: it reads a column that is neither a key nor inside an aggregate.
+        """
+
+        def change(e: Expr) -> Expr | None:
+            if e in self._keys:
+                index = self._keys.index(e)
+                return ColumnRef(e.type, index, _key_name(e))
+            if isinstance(e, AggregateCall):
+                return self._aggregate(e.aggregate)
+            if isinstance(e, ColumnRef):
+                raise self._not_a_key(e, scalars)
+            return None
+
+        return rewrite(expr, change)
+
+    def plan(self, input_: Plan) -> GroupBy:
+        """The GROUP BY, once every expression over it has been rewritten."""
+        names = (*map(_key_name, self._keys), *map(str, self._aggregates))
+        return GroupBy(input_, self._keys, tuple(self._aggregates), names)
+
+    def _aggregate(self, aggregate: Aggregate) -> ColumnRef:
+        if aggregate not in self._aggregates:
+            self._aggregates.append(aggregate)
+        index = len(self._keys) + self._aggregates.index(aggregate)
+        return ColumnRef(aggregate.type, index, str(aggregate))
+
+    def _not_a_key(self, column: ColumnRef, scalars: Scalars) -> Exception:
+        keys = ", ".join(map(str, self._keys)) or "nothing"
+        return self._context.error(
+            scalars.origins[column.index],
+            f"column '{column.name}' is neither in GROUP BY nor inside an aggregate; "
+            f"grouped by: {keys}",
+        )
+
+
+def is_grouped(select: exp.Select) -> bool:
+    """Whether a SELECT forms groups: it has GROUP BY, HAVING, or an aggregate."""
+    if select.args.get("group") or select.args.get("having"):
+        return True
+    return any(has_aggregate(e) for e in select.expressions)
+
+
+def _key_name(key: Expr) -> str:
+    return key.name.split(".")[-1] if isinstance(key, ColumnRef) else str(key)

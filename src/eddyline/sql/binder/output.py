@@ -1,0 +1,68 @@
+"""Names of output columns."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Final
+
+from eddyline.algebra.expressions import ColumnRef
+from eddyline.algebra.plan import Distinct, Plan, Project, Union
+from eddyline.sql.binder.context import Context
+from eddyline.sql.statements import Select
+
+#: What the columns that the engine adds to every change begin with.
+RESERVED: Final = ("_op", "_ts", "_exp")
+
+
+def checked_output(plan: Plan, select: Select, context: Context) -> Plan:
+    """The plan with unique output names, none of which is reserved.
+
+    Raises:
+        SqlError: a name is one of the columns that the engine adds.
+    """
+    for field in plan.schema:
+        if field.name.lower().startswith(RESERVED):
+            raise context.error(
+                select.ast,
+                f"output column '{field.name}': names that begin with {', '.join(RESERVED)} "
+                "are the engine's; rename it with AS",
+            )
+    return unique_names(plan)
+
+
+def unique_names(plan: Plan) -> Plan:
+    """The plan with its output columns named x, x_1, x_2 where several are named x."""
+    names = [f.name for f in plan.schema]
+    unique = deduplicated(names)
+    return plan if unique == names else _named(plan, unique)
+
+
+def deduplicated(names: Sequence[str]) -> list[str]:
+    """The names, with a number behind those that stand before; case does not count.
+
+    >>> deduplicated(["x", "X", "x_1", "x"])
+    ['x', 'X_2', 'x_1', 'x_3']
+    """
+    taken = {n.lower() for n in names}
+    seen: set[str] = set()
+    result = []
+    for name in names:
+        unique, count = name, 0
+        while unique.lower() in seen or (count and unique.lower() in taken):
+            count += 1
+            unique = f"{name}_{count}"
+        seen.add(unique.lower())
+        result.append(unique)
+    return result
+
+
+def _named(plan: Plan, names: Sequence[str]) -> Plan:
+    if isinstance(plan, Project):
+        return replace(plan, names=tuple(names))
+    if isinstance(plan, Distinct):
+        return replace(plan, input=_named(plan.input, names))
+    if isinstance(plan, Union):
+        return replace(plan, parts=tuple(_named(p, names) for p in plan.parts))
+    columns = (ColumnRef(f.type, i, f.name) for i, f in enumerate(plan.schema))
+    return Project(plan, tuple(columns), tuple(names))

@@ -1,0 +1,153 @@
+"""FROM items: streams with their windows, tables, views, queries, WITH entries, sub-queries."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from sqlglot import exp
+
+from eddyline.algebra.catalog import StreamDef
+from eddyline.algebra.plan import StreamScan, TableScan
+from eddyline.algebra.windows import PartitionRows, Range, Rows, Unbounded, Window
+from eddyline.errors import SqlError, UnsupportedError, did_you_mean
+from eddyline.sql.binder.context import Bound, Context, DefaultWindow, OpenStream
+from eddyline.sql.binder.output import unique_names
+from eddyline.sql.dialect import StreamWindow
+from eddyline.sql.statements import Select
+from eddyline.types import Field, Schema
+
+#: Binds the query inside a FROM item.
+BindQuery = Callable[[exp.Expr, Context], Bound]
+
+
+def bind_relation(node: exp.Expr, context: Context, bind_query: BindQuery) -> tuple[str, Bound]:
+    """A FROM item's name (empty for a sub-query without alias) and its plan."""
+    if isinstance(node, exp.Table) and isinstance(node.this, exp.Identifier):
+        context.require_only(node, "this", "alias", "window")
+        bound = _named(node, context, bind_query)
+    elif isinstance(node, exp.Subquery) and isinstance(node.this, exp.Query):
+        context.require_only(node, "this", "alias", "window")
+        bound = with_own_window(node, context, lambda inner: bind_query(node.this, inner))
+    else:
+        raise context.error(
+            node, "this is not supported in FROM: name a stream or table", UnsupportedError
+        )
+    return node.alias_or_name, bound
+
+
+def relation_fields(node: exp.Expr, bound: Bound, context: Context) -> Schema:
+    """The item's columns, renamed by an alias such as ``AS t (a, b)``."""
+    alias = node.args.get("alias")
+    columns = alias.args.get("columns") if isinstance(alias, exp.TableAlias) else None
+    schema = bound.plan.schema
+    return renamed(schema, columns, context) if columns else schema
+
+
+def renamed(schema: Schema, columns: list[exp.Expr], context: Context) -> Schema:
+    """The schema under the names of a column alias list."""
+    if len(columns) != len(schema):
+        raise context.error(columns[0], f"{len(columns)} column aliases for {len(schema)} columns")
+    return tuple(Field(c.name, f.type) for c, f in zip(columns, schema, strict=True))
+
+
+def _named(node: exp.Table, context: Context, bind_query: BindQuery) -> Bound:
+    name, catalog = node.name, context.catalog
+    cte = context.ctes.get(name.lower())
+    if cte is not None:
+        inner = replace(cte.context, window=context.window)
+        return with_own_window(node, inner, lambda ctx: bind_query(cte.node, ctx))
+    if name in catalog.streams:
+        return _stream(node, catalog.streams[name], context)
+    if name in catalog.tables:
+        _refuse_window(node, "table", context)
+        table = catalog.tables[name]
+        return Bound(TableScan(table.name, table.schema))
+    for views in (catalog.views, catalog.queries):
+        if name in views:
+            return _view(node, views[name], context, bind_query)
+    choices = [*catalog.names(), *(c.node.alias for c in context.ctes.values())]
+    message = f"there is no stream, table, view or query '{name}'; {did_you_mean(name, choices)}"
+    raise context.error(node, message)
+
+
+def _view(node: exp.Table, select: Select, context: Context, bind_query: BindQuery) -> Bound:
+    if node.name.lower() in context.reading:
+        chain = " -> ".join((*context.reading, node.name))
+        raise context.error(node, f"'{node.name}' reads itself: {chain}")
+
+    def expand(window: Context) -> Bound:
+        reading = (*context.reading, node.name.lower())
+        inner = Context(context.catalog, select.source, window=window.window, reading=reading)
+        bound = bind_query(select.ast, inner)
+        return replace(bound, plan=unique_names(bound.plan))
+
+    return with_own_window(node, context, expand)
+
+
+def with_default_window(
+    window: StreamWindow, context: Context, bind: Callable[[Context], Bound]
+) -> Bound:
+    """Bind with a window for the streams without their own; there must be one.
+
+    Raises:
+        SqlError: no stream takes the window, so that it would silently mean nothing.
+    """
+    default = DefaultWindow(window, context)
+    bound = bind(replace(context, window=default))
+    if not default.used:
+        raise context.error(
+            window, "this window applies to nothing: no stream without a window stands here"
+        )
+    return bound
+
+
+def with_own_window(node: exp.Expr, context: Context, bind: Callable[[Context], Bound]) -> Bound:
+    """Bind what a FROM item stands for; its window is the default for the streams inside."""
+    window = node.args.get("window")
+    return with_default_window(window, context, bind) if window else bind(context)
+
+
+def _stream(node: exp.Table, stream: StreamDef, context: Context) -> Bound:
+    own = node.args.get("window")
+    default = context.window
+    if own is not None:
+        window = _window(own, stream, context)
+    elif default is not None:
+        default.used = True
+        window = _window(default.node, stream, default.context)
+    else:
+        scan = StreamScan(stream.name, Unbounded(explicit=False), stream.schema)
+        return Bound(scan, (OpenStream(stream.name, node, context),))
+    return Bound(StreamScan(stream.name, window, stream.schema))
+
+
+def _window(node: StreamWindow, stream: StreamDef, context: Context) -> Window:
+    kind, size = node.args["kind"], node.args.get("size")
+    if kind == "UNBOUNDED":
+        return Unbounded(explicit=True)
+    if kind == "RANGE":
+        return Range(size)
+    if not node.expressions:
+        return Rows(size)
+    columns = tuple(_partition_column(c, stream, context) for c in node.expressions)
+    return PartitionRows(columns, tuple(stream.schema[c].name for c in columns), size)
+
+
+def _partition_column(node: exp.Expr, stream: StreamDef, context: Context) -> int:
+    names = [f.name for f in stream.schema]
+    for i, name in enumerate(names):
+        if name.lower() == node.name.lower():
+            return i
+    raise _no_column(node, stream.name, names, context)
+
+
+def _no_column(node: exp.Expr, stream: str, names: list[str], context: Context) -> SqlError:
+    hint = did_you_mean(node.name, names)
+    return context.error(node, f"there is no column '{node.name}' in '{stream}'; {hint}")
+
+
+def _refuse_window(node: exp.Table, kind: str, context: Context) -> None:
+    window = node.args.get("window")
+    if window is not None:
+        raise context.error(window, f"'{node.name}' is a {kind}: only streams have windows")
