@@ -1,0 +1,205 @@
+"""Check a query's accumulated change table against its answer at many instants.
+
+The rules are those of DESIGN's semantics, one small replay per way of emitting::
+
+    EMIT INSERTS     '+' with _ts <= tau < _exp  minus  '-' with _ts <= tau < _exp
+      (GROUP BY)     per group the newest '+' up to tau, unless a '-' follows it
+    EMIT CHANGES     '+' minus '-' with _ts <= tau
+    EMIT SNAPSHOT    the rows with _ts = tick
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import pyarrow as pa
+
+from eddyline.testing.bags import Row, difference, rows_of
+from eddyline.testing.text import format_time, pretty
+from eddyline.types import FOREVER
+
+Answer = Callable[[int], list[Row]]
+
+
+class WrongAnswer(AssertionError):  # noqa: N818 - it is an assertion, with a name of its own
+    """A change table, or a snapshot, differs from what the query's answer is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One row of a change table; ``exp_us`` is FOREVER where the table has null."""
+
+    op: str
+    ts_us: int
+    exp_us: int
+    row: Row
+
+    def __str__(self) -> str:
+        exp = "never" if self.exp_us == FOREVER else format_time(self.exp_us)
+        return f"{self.op} {self.row} at {format_time(self.ts_us)}, until {exp}"
+
+
+def changes_of(table: pa.Table) -> list[Change]:
+    """The rows of a change table: ``_op``, ``_ts``, ``_exp``, then the select list."""
+    header = table.column_names[:3]
+    if header != ["_op", "_ts", "_exp"]:
+        raise WrongAnswer(f"a change table starts with _op, _ts, _exp, not {header}")
+    return [
+        Change(op, ts, FOREVER if exp is None else exp, row)
+        for (op, ts, exp), row in zip(
+            rows_of(table, [0, 1, 2]), rows_of(table, range(3, table.num_columns)), strict=True
+        )
+    ]
+
+
+def check_changes(
+    table: pa.Table,
+    answer_at: Answer,
+    instants: Iterable[int],
+    *,
+    mode: str = "inserts",
+    key: Sequence[int] | None = None,
+) -> None:
+    """Verify that a change table tells the right answer at every one of the instants.
+
+    Args:
+        table: all changes that the query has emitted, in the order of emission.
+        answer_at: the bag Q(tau) for tau in us.
+        instants: when to compare, in us; not beyond the clock of the engine.
+        mode: ``inserts`` or ``changes``; for snapshots see :func:`check_snapshots`.
+        key: of a query whose new rows replace older ones under ``EMIT INSERTS`` (GROUP BY), the
+            ordinals of the group's columns in the select list; None for all other queries.
+
+    Raises:
+        WrongAnswer: naming the first instant, or the first change, that is wrong.
+    """
+    pending = changes_of(table)
+    _check_order(pending)
+    replay = _replay(mode, key)
+    done = 0
+    try:
+        for tau in sorted(instants):
+            while done < len(pending) and pending[done].ts_us <= tau:
+                replay.apply(pending[done])
+                done += 1
+            compare(answer_at(tau), replay.alive(tau), f"at {format_time(tau)}")
+        for change in pending[done:]:
+            replay.apply(change)
+    except WrongAnswer as error:
+        raise WrongAnswer(f"{error}\n\nchanges:\n{pretty(table)}") from None
+
+
+def check_snapshots(
+    table: pa.Table, answer_at: Answer, *, every_us: int, first_us: int, until_us: int
+) -> None:
+    """Verify ``EMIT SNAPSHOT``: the whole answer at each multiple of ``every_us``.
+
+    Args:
+        table, answer_at: as for :func:`check_changes`.
+        every_us: the period.
+        first_us: when the first event happened; earlier ticks need not be reported.
+        until_us: the engine's clock, which every reported tick is strictly before.
+
+    Raises:
+        WrongAnswer: naming the first tick that is wrong.
+    """
+    changes = changes_of(table)
+    _check_order(changes)
+    for change in changes:
+        if change.op != "+" or change.ts_us % every_us or change.exp_us != change.ts_us + every_us:
+            raise WrongAnswer(f"not a row of a snapshot every {format_time(every_us)}: {change}")
+        if change.ts_us >= until_us:
+            raise WrongAnswer(f"a snapshot before its time, {format_time(until_us)}: {change}")
+    due = range(-(-first_us // every_us) * every_us, until_us, every_us)
+    for tick in sorted({*due, *(c.ts_us for c in changes)}):
+        rows = [c.row for c in changes if c.ts_us == tick]
+        compare(answer_at(tick), rows, f"in the snapshot at {format_time(tick)}")
+
+
+def compare(expected: Iterable[Row], actual: Iterable[Row], where: str) -> None:
+    """Raise WrongAnswer unless both bags are equal."""
+    missing, extra = difference(expected, actual)
+    if missing or extra:
+        lines = [f"wrong answer {where}:"]
+        lines += [f"  missing    {row}" for row in missing]
+        lines += [f"  unexpected {row}" for row in extra]
+        raise WrongAnswer("\n".join(lines))
+
+
+def _check_order(changes: Sequence[Change]) -> None:
+    for before, after in zip(changes, changes[1:], strict=False):
+        if after.ts_us < before.ts_us:
+            raise WrongAnswer(f"changes out of order: {before}, then {after}")
+
+
+class _Replay(ABC):
+    """What a reader of the changes knows: the rows that are there at an instant."""
+
+    def apply(self, change: Change) -> None:
+        if change.op not in ("+", "-"):
+            raise WrongAnswer(f"not an operation: {change}")
+        if change.op == "+" and change.exp_us <= change.ts_us:
+            raise WrongAnswer(f"a row that is gone when it comes: {change}")
+        self._apply(change)
+
+    @abstractmethod
+    def _apply(self, change: Change) -> None: ...
+
+    @abstractmethod
+    def alive(self, tau: int) -> Iterable[Row]:
+        """The rows there at ``tau``, when all changes up to it have been applied."""
+
+
+@dataclass
+class _Bag(_Replay):
+    """Rows are put in and taken back one by one; ``_exp`` ends them too unless it only informs."""
+
+    expires: bool
+    rows: Counter[tuple[int, Row]] = field(default_factory=Counter)
+
+    def _apply(self, change: Change) -> None:
+        item = (change.exp_us, change.row)
+        if change.op == "+":
+            self.rows[item] += 1
+            return
+        if not self.rows[item] or (self.expires and change.exp_us <= change.ts_us):
+            raise WrongAnswer(f"takes back what is not there: {change}")
+        self.rows[item] -= 1
+
+    def alive(self, tau: int) -> Iterable[Row]:
+        return [r for exp, r in self.rows.elements() if tau < exp or not self.expires]
+
+
+@dataclass
+class _Groups(_Replay):
+    """The newest row of each group; a group is over when its row is taken back."""
+
+    key: Sequence[int]
+    rows: dict[Row, Change] = field(default_factory=dict)
+
+    def _apply(self, change: Change) -> None:
+        group: tuple[Any, ...] = tuple(change.row[i] for i in self.key)
+        if change.op == "+":
+            self.rows[group] = change
+            return
+        there = self.rows.pop(group, None)
+        if there is None or (there.row, there.exp_us) != (change.row, change.exp_us):
+            raise WrongAnswer(f"takes back what is not there: {change}; there is: {there}")
+
+    def alive(self, tau: int) -> Iterable[Row]:
+        for change in self.rows.values():
+            if change.exp_us <= tau:
+                raise WrongAnswer(f"nothing follows at {format_time(tau)} on: {change}")
+        return [change.row for change in self.rows.values()]
+
+
+def _replay(mode: str, key: Sequence[int] | None) -> _Replay:
+    if mode == "changes":
+        return _Bag(expires=False)
+    if mode != "inserts":
+        raise ValueError(f"no replay for EMIT {mode.upper()}; valid: inserts, changes")
+    return _Bag(expires=True) if key is None else _Groups(key)

@@ -1,0 +1,80 @@
+"""Which queries' rows replace older rows, and by which columns (DESIGN: GROUP BY, EMIT INSERTS)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from sqlglot import exp
+
+from eddyline.testing.reading import read_query
+
+
+def group_key(sql: str, views: Mapping[str, str] | None = None) -> tuple[int, ...] | None:
+    """Ordinals, in the select list, of the columns that tell the groups of a query apart.
+
+    A query replaces rows when it is a GROUP BY, or a filter or projection of one (a sub-query or
+    view) that keeps the group's columns. ``()`` is the one group of an aggregate without GROUP
+    BY; None is a query that does not replace.
+
+    >>> group_key("SELECT SUM(x), k FROM a [RANGE 1 SECOND] GROUP BY k")
+    (1,)
+    """
+    return _key(read_query(sql).select, views or {})
+
+
+def _key(query: exp.Expression, views: Mapping[str, str]) -> tuple[int, ...] | None:
+    if not isinstance(query, exp.Select) or query.args.get("distinct"):
+        return None
+    group = query.args.get("group")
+    if group is not None:
+        return _positions(query, group.expressions)
+    if any(e.find(exp.AggFunc) for e in query.expressions):
+        return ()
+    inner = _only_source(query, views)
+    return None if inner is None else _through(query, inner, _key(inner, views))
+
+
+def _positions(query: exp.Select, keys: list[exp.Expression]) -> tuple[int, ...] | None:
+    found = []
+    for key in keys:
+        position = next((i for i, e in enumerate(query.expressions) if _same(e, key, i)), None)
+        if position is None:
+            return None
+        found.append(position)
+    return tuple(found)
+
+
+def _same(item: exp.Expression, key: exp.Expression, position: int) -> bool:
+    if isinstance(key, exp.Literal) and key.is_int:
+        return int(key.this) == position + 1
+    named = isinstance(key, exp.Column) and not key.table and item.alias_or_name == key.name
+    return named or bool(_bare(item.unalias()) == _bare(key))
+
+
+def _bare(expression: exp.Expression) -> exp.Expression:
+    """The expression without table names, by which ``a.k`` and ``k`` are the same."""
+    return expression.transform(
+        lambda n: exp.column(n.name) if isinstance(n, exp.Column) and n.name else n
+    )
+
+
+def _only_source(query: exp.Select, views: Mapping[str, str]) -> exp.Expression | None:
+    source = query.args.get("from_") or query.args.get("from")
+    if source is None or query.args.get("joins"):
+        return None
+    if isinstance(source.this, exp.Subquery):
+        return source.this.this  # type: ignore[no-any-return]
+    name = source.this.name
+    return read_query(views[name]).select if name in views else None
+
+
+def _through(
+    outer: exp.Select, inner: exp.Expression, key: tuple[int, ...] | None
+) -> tuple[int, ...] | None:
+    """Where the outer select list shows the key columns of the inner one."""
+    assert isinstance(inner, exp.Query)
+    if key is None or any(isinstance(e, exp.Star) for e in outer.expressions):
+        return key
+    shown = [e.unalias().name for e in outer.expressions]
+    names = [inner.expressions[i].alias_or_name for i in key]
+    return tuple(map(shown.index, names)) if set(names) <= set(shown) else None

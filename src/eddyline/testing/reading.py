@@ -1,0 +1,186 @@
+"""How the oracle reads a query: apart from the engine's own parser, so that errors do not cancel out.
+
+The extensions (windows in brackets, a trailing ``WINDOW``, ``EMIT``) are cut out of the token
+stream; what is left is plain Spark SQL, in which stream number i of the text is a table of a
+reserved name.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+import sqlglot
+from sqlglot import exp
+from sqlglot.dialects.spark import Spark
+from sqlglot.tokens import Token, TokenType
+
+_UNIT_US: Final = {
+    "MICROSECOND": 1,
+    "MILLISECOND": 1_000,
+    "SECOND": 1_000_000,
+    "MINUTE": 60_000_000,
+    "HOUR": 3_600_000_000,
+    "DAY": 86_400_000_000,
+    "WEEK": 604_800_000_000,
+}
+_WINDOW_WORDS: Final = {"RANGE", "ROWS", "PARTITION", "PARTITION BY", "NOW", "UNBOUNDED"}
+_MARK: Final = re.compile(r"(?P<stream>.+)__window(?P<number>\d+)")
+
+
+@dataclass(frozen=True)
+class WindowText:
+    """A window as written: a length in time, a number of rows (per value of columns), or neither."""
+
+    range_us: int | None = None
+    rows: int | None = None
+    partition: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A query taken apart.
+
+    Attributes:
+        select: plain SQL; a stream with a window is a table named ``<stream>__window<i>``.
+        windows: the windows, by i.
+        trailing: the window of all streams without one.
+        mode: ``inserts``, ``changes`` or ``snapshot``; ``every_us`` the period of the last.
+    """
+
+    select: exp.Expression
+    windows: tuple[WindowText, ...]
+    trailing: WindowText | None = None
+    mode: str = "inserts"
+    every_us: int | None = None
+
+
+def read_query(sql: str) -> Reading:
+    """Take a SELECT (with or without an EMIT clause) apart."""
+    tokens = Spark().tokenize(sql)
+    emit = _find(tokens, "EMIT")
+    options = _find(tokens[emit:], "WITH")
+    mode, every_us = _read_emit(tokens[emit : emit + options])
+    body = [t for t in tokens[:emit] if t.token_type is not TokenType.SEMICOLON]
+    body, trailing = _cut_trailing(body)
+    text, windows = _cut_windows(sql, body)
+    return Reading(sqlglot.parse_one(text, read="spark"), windows, trailing, mode, every_us)
+
+
+def read_views(script: str) -> dict[str, str]:
+    """The SELECT text of each CREATE VIEW and CREATE QUERY of a script, by name."""
+    found = {}
+    for statement in _statements(script):
+        words = [t.text.upper() for t in statement[:4]]
+        if len(words) == 4 and words[0] == "CREATE" and words[1] in ("VIEW", "QUERY"):
+            found[statement[2].text] = script[statement[4].start : statement[-1].end + 1]
+    return found
+
+
+def stream_of(table: exp.Table) -> tuple[str, int | None]:
+    """The stream (or table, or view) that a table of ``Reading.select`` names, and its window."""
+    match = _MARK.fullmatch(table.name)
+    return (match["stream"], int(match["number"])) if match else (table.name, None)
+
+
+def range_windows(sql: str, views: Mapping[str, str]) -> set[int]:
+    """Lengths in us of all RANGE windows of a query and of the views it reads."""
+    reading = read_query(sql)
+    windows = [*reading.windows, *([reading.trailing] if reading.trailing else [])]
+    lengths = {w.range_us for w in windows if w.range_us is not None}
+    for table in reading.select.find_all(exp.Table):
+        if table.name in views:
+            lengths |= range_windows(views[table.name], views)
+    return lengths
+
+
+def _statements(script: str) -> Iterator[list[Token]]:
+    statement: list[Token] = []
+    for token in Spark().tokenize(script):
+        if token.token_type is TokenType.SEMICOLON:
+            yield statement
+            statement = []
+        else:
+            statement.append(token)
+    yield statement
+
+
+def _find(tokens: Sequence[Token], word: str) -> int:
+    """Where a word stands outside all parentheses; the end if nowhere."""
+    depth = 0
+    for i, token in enumerate(tokens):
+        depth += (token.token_type is TokenType.L_PAREN) - (token.token_type is TokenType.R_PAREN)
+        if depth == 0 and token.text.upper() == word and token.token_type is not TokenType.STRING:
+            return i
+    return len(tokens)
+
+
+def _read_emit(tokens: Sequence[Token]) -> tuple[str, int | None]:
+    if not tokens:
+        return "inserts", None
+    mode = tokens[1].text.lower()
+    return mode, _duration_us(tokens[3:]) if mode == "snapshot" else None
+
+
+def _cut_trailing(body: list[Token]) -> tuple[list[Token], WindowText | None]:
+    at = _find(body, "WINDOW")
+    if at == len(body):
+        return body, None
+    return body[:at], WindowText(range_us=_duration_us(body[at + 1 :]))
+
+
+def _cut_windows(sql: str, body: Sequence[Token]) -> tuple[str, tuple[WindowText, ...]]:
+    """The text with the name in front of every window turned into ``name__window<i>``."""
+    pieces: list[str] = []
+    windows: list[WindowText] = []
+    end, i = body[0].start, 0
+    while i < len(body):
+        if _opens_window(body, i):
+            name = _name_before(body, i)
+            close = next(
+                j for j in range(i, len(body)) if body[j].token_type is TokenType.R_BRACKET
+            )
+            pieces.append(sql[end : body[name].start])
+            pieces.append(f"`{body[name].text}__window{len(windows)}`")
+            pieces.append(sql[body[name].end + 1 : body[i].start])
+            windows.append(_read_window(body[i + 1 : close]))
+            end, i = body[close].end + 1, close
+        i += 1
+    return "".join(pieces) + sql[end : body[-1].end + 1], tuple(windows)
+
+
+def _name_before(body: Sequence[Token], bracket: int) -> int:
+    """Where the stream's name stands: before the window or, with an alias between, before that."""
+    if body[bracket - 2].token_type is TokenType.ALIAS:
+        return bracket - 3
+    names = (TokenType.VAR, TokenType.IDENTIFIER)
+    return bracket - 2 if body[bracket - 2].token_type in names else bracket - 1
+
+
+def _opens_window(body: Sequence[Token], i: int) -> bool:
+    bracket = body[i].token_type is TokenType.L_BRACKET and i > 0 and i + 1 < len(body)
+    return bracket and body[i + 1].text.upper() in _WINDOW_WORDS
+
+
+def _read_window(tokens: Sequence[Token]) -> WindowText:
+    words = [t.text.upper() for t in tokens]
+    if words[0] == "NOW":
+        return WindowText(range_us=1)
+    if "UNBOUNDED" in words:
+        return WindowText()
+    if words[0] == "RANGE":
+        return WindowText(range_us=_duration_us(tokens[1:]))
+    rows = WindowText(rows=int(words[words.index("ROWS") + 1]))
+    if words[0] == "ROWS":
+        return rows
+    names = [t.text for t in tokens[1 : words.index("ROWS")]]
+    return replace(rows, partition=tuple(n for n in names if n.upper() not in (",", "BY")))
+
+
+def _duration_us(tokens: Sequence[Token]) -> int:
+    """The us of ``5 MINUTES``, ``INTERVAL 5 MINUTES``, ``'5' MINUTES`` and sums like ``1 M 30 S``."""
+    words = " ".join(t.text.upper() for t in tokens if t.text.upper() != "INTERVAL").split()
+    pairs = zip(words[::2], words[1::2], strict=True)
+    return sum(round(float(n) * _UNIT_US[unit.removesuffix("S")]) for n, unit in pairs)

@@ -1,0 +1,214 @@
+"""A streaming test as a script: add data, move the clock, check the answer, stop, restart.
+
+The clock moves only when the script says so. Every check compares the engine with the oracle::
+
+    script = Script("CREATE STREAM a (ts TIMESTAMP, x BIGINT) TIMESTAMP BY ts",
+                    "SELECT x FROM a [RANGE 2 SECONDS]")
+    script.process(a='''ts | x
+                        1s | 7''')
+    script.expect('''_op | _ts | _exp | x
+                     +   | 1s  | 3s   | 7''')
+    script.advance("5s").restart().finish()
+
+A failure shows the plan, the script so far, and what was expected and found.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Mapping
+from typing import Any
+
+import pyarrow as pa
+
+from eddyline.session import Engine
+from eddyline.testing.arrivals import Arrivals, StreamRules
+from eddyline.testing.bags import difference, rows_of
+from eddyline.testing.changes import WrongAnswer, check_changes, check_snapshots, compare
+from eddyline.testing.keys import group_key
+from eddyline.testing.oracle import Oracle
+from eddyline.testing.reading import read_query, read_views
+from eddyline.testing.text import batch, format_time, parse_time, pretty
+from eddyline.types import BEGINNING, FOREVER, arrow_schema
+
+
+class Script:
+    """Drives an engine and an oracle through the same events.
+
+    Args:
+        ddl: CREATE STREAM, TABLE and VIEW statements.
+        queries: the SELECT text of the query, or of several by name; EMIT clauses are allowed.
+        tables: contents of the declared tables, as Arrow tables or text batches.
+        options: keyword arguments of the Engine.
+    """
+
+    def __init__(
+        self,
+        ddl: str,
+        queries: str | Mapping[str, str],
+        *,
+        tables: Mapping[str, pa.Table | str] | None = None,
+        options: Mapping[str, Any] | None = None,
+    ) -> None:
+        self.engine = Engine(**(options or {}))
+        self.engine.sql(ddl)
+        self._views = read_views(ddl)
+        self._tables = {name: _table(rows) for name, rows in (tables or {}).items()}
+        for name, rows in self._tables.items():
+            self.engine.table(name, rows)
+        self.queries = {"q": queries} if isinstance(queries, str) else dict(queries)
+        for name, sql in self.queries.items():
+            self.engine.query(sql, name=name)
+        self.arrivals = Arrivals(
+            {
+                name: StreamRules(arrow_schema(d.schema), d.timestamp, d.lateness_us)
+                for name, d in self.engine.catalog.streams.items()
+            }
+        )
+        self._emitted: dict[str, list[pa.Table]] = {name: [] for name in self.queries}
+        self._seen = dict.fromkeys(self.queries, 0)
+        self._progress: list[str] = []
+
+    def process(self, **batches: pa.Table | str) -> Script:
+        """Hand one batch per stream to the engine; text is read by :func:`batch`."""
+        rows = {
+            name: _table(given).cast(self.arrivals.rules[name].schema)
+            for name, given in batches.items()
+        }
+        self._progress.append(
+            "\n".join(["process", *(f"{n}:\n{pretty(t)}" for n, t in rows.items())])
+        )
+        before = {name: self.arrivals.late[name].num_rows for name in rows}
+        out = self.engine.process(rows)
+        self.arrivals.process(rows)
+        for name in rows:
+            self._check_side_output(name, "late", out.late, self.arrivals.late[name], before[name])
+        self._collect(out)
+        return self
+
+    def advance(self, to: str | int) -> Script:
+        """Move the clock to an instant (``5s``, or us): no earlier row will come."""
+        to_us = parse_time(to) if isinstance(to, str) else to
+        self._progress.append(f"advance to {format_time(to_us)}")
+        out = self.engine.advance(to_us)
+        self.arrivals.advance(to_us)
+        self._collect(out)
+        return self
+
+    def restart(self) -> Script:
+        """Save the engine, forget it, and go on with one loaded from what was saved."""
+        self._progress.append("restart")
+        saved = io.BytesIO()
+        self.engine.save(saved)
+        saved.seek(0)
+        self.engine = Engine.load(saved)
+        return self
+
+    def changes(self, query: str = "q") -> pa.Table:
+        """All that a query has emitted so far."""
+        parts = [t for t in self._emitted[query] if t.num_rows]
+        return pa.concat_tables(parts) if parts else pa.concat_tables(self._emitted[query][:1])
+
+    def expect(self, text: str, query: str = "q") -> Script:
+        """The changes emitted since the last ``expect``, given as text; order within an instant is free."""
+        table = self.changes(query)
+        new, self._seen[query] = table.slice(self._seen[query]), table.num_rows
+        missing, extra = difference(rows_of(batch(text)), rows_of(new))
+        if missing or extra:
+            found = f"expected changes:\n{text}\nfound:\n{pretty(new)}"
+            raise WrongAnswer(self._report(query, found))
+        return self
+
+    def expect_answer(self, text: str, query: str = "q") -> Script:
+        """Q(now), given as text."""
+        snapshot = self.engine.queries[query].snapshot()
+        missing, extra = difference(rows_of(batch(text)), rows_of(snapshot))
+        if missing or extra:
+            found = f"expected answer:\n{text}\nfound:\n{pretty(snapshot)}"
+            raise WrongAnswer(self._report(query, found))
+        return self
+
+    def check(self) -> Script:
+        """Q(now) of every query against the oracle."""
+        if self._started:
+            oracle = self._oracle()
+            for name, sql in self.queries.items():
+                self._check_now(oracle, name, sql)
+        return self
+
+    def finish(self) -> Script:
+        """Check every query at every instant up to now, and its snapshot."""
+        self.check()
+        first = self.arrivals.first_us
+        if first is None or not self._started:
+            return self
+        oracle = self._oracle()
+        for name, sql in self.queries.items():
+            self._check_history(oracle, name, sql, first)
+        return self
+
+    @property
+    def _started(self) -> bool:
+        return BEGINNING < self.arrivals.clock_us < FOREVER and self.arrivals.first_us is not None
+
+    def _oracle(self) -> Oracle:
+        timestamps = {name: r.timestamp for name, r in self.arrivals.rules.items()}
+        return Oracle(self.arrivals.accepted, self._tables, self._views, timestamps)
+
+    def _check_now(self, oracle: Oracle, name: str, sql: str) -> None:
+        now, first = self.arrivals.clock_us, self.arrivals.first_us
+        if first is None or now < first:  # nothing has happened yet
+            return
+        rows = rows_of(self.engine.queries[name].snapshot())
+        try:
+            compare(oracle.answer(sql, now), rows, f"in snapshot() at {format_time(now)}")
+        except WrongAnswer as error:
+            raise WrongAnswer(self._report(name, str(error))) from None
+
+    def _check_history(self, oracle: Oracle, name: str, sql: str, first: int) -> None:
+        now, reading, changes = self.arrivals.clock_us, read_query(sql), self.changes(name)
+
+        def answer_at(tau: int) -> list[tuple[Any, ...]]:
+            return oracle.answer(sql, tau)
+
+        try:
+            if reading.mode == "snapshot":
+                assert reading.every_us is not None
+                check_snapshots(
+                    changes, answer_at, every_us=reading.every_us, first_us=first, until_us=now
+                )
+            else:
+                instants = oracle.instants(sql, now)
+                key = group_key(sql, self._views)
+                check_changes(changes, answer_at, instants, mode=reading.mode, key=key)
+        except WrongAnswer as error:
+            raise WrongAnswer(self._report(name, str(error))) from None
+
+    def _check_side_output(
+        self, stream: str, side: str, found: Mapping[str, pa.Table], all_rows: pa.Table, before: int
+    ) -> None:
+        expected = all_rows.slice(before)
+        count = found[stream].num_rows if stream in found else 0
+        if count != expected.num_rows:
+            shown = f"{side} rows of {stream}: expected {pretty(expected)}\nfound {count} rows"
+            raise WrongAnswer(self._report(next(iter(self.queries)), shown))
+
+    def _collect(self, out: Mapping[str, pa.Table]) -> None:
+        for name, tables in self._emitted.items():
+            tables.append(out[name])
+            self._progress.append(f"{name} emits\n{pretty(out[name])}")
+
+    def _report(self, query: str, problem: str) -> str:
+        return "\n\n".join(
+            [
+                problem,
+                f"query {query}: {self.queries[query]}",
+                self.engine.queries[query].explain(),
+                "script so far:",
+                *self._progress,
+            ]
+        )
+
+
+def _table(given: pa.Table | str) -> pa.Table:
+    return batch(given) if isinstance(given, str) else given

@@ -1,0 +1,27 @@
+"""Hypothesis strategies: random streams, random queries, and cases that put them together."""
+
+from eddyline.testing.strategies.cases import (
+    CHUNK_ROWS,
+    Case,
+    Step,
+    cases,
+    in_one_batch,
+    play,
+    resplit,
+)
+from eddyline.testing.strategies.queries import queries, selects
+from eddyline.testing.strategies.streams import Arrival, arrivals
+
+__all__ = [
+    "CHUNK_ROWS",
+    "Arrival",
+    "Case",
+    "Step",
+    "arrivals",
+    "cases",
+    "in_one_batch",
+    "play",
+    "queries",
+    "resplit",
+    "selects",
+]

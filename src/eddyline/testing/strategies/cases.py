@@ -1,0 +1,166 @@
+"""Random cases: declarations, a query, and the steps of a script; and how to play them."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+import pyarrow as pa
+from hypothesis import strategies as st
+
+from eddyline.testing.arrivals import Arrivals, StreamRules
+from eddyline.testing.script import Script
+from eddyline.testing.strategies.queries import queries
+from eddyline.testing.strategies.streams import (
+    STEP_US,
+    STREAMS,
+    Arrival,
+    arrivals,
+    dimensions,
+    tables_of,
+)
+from eddyline.testing.text import format_time, pretty
+from eddyline.types import sql_type
+
+#: Longer than every RANGE window of a random query: after it, all rows have expired.
+_AFTERMATH_US: Final = 12 * STEP_US
+
+CHUNK_ROWS: Final = (1, 2, 7, 16_384)
+
+
+@dataclass(frozen=True)
+class Step:
+    """One step: a batch of rows, or (without rows) a move of the clock, or a restart.
+
+    ``lacking`` leaves streams without rows out of the call instead of passing empty batches.
+    """
+
+    rows: tuple[Arrival, ...] = ()
+    advance_us: int | None = None  #: by how much, from the clock, or from zero before there is one
+    restart: bool = False
+    lacking: bool = False
+
+
+@dataclass(frozen=True, repr=False)
+class Case:
+    """A query and all that happens to it."""
+
+    sql: str
+    lateness: tuple[int, ...]  #: of the streams a, b, c, d, in steps
+    dim: pa.Table
+    steps: tuple[Step, ...]
+
+    @property
+    def ddl(self) -> str:
+        """The CREATE statements."""
+        streams = [
+            f"CREATE STREAM {name} ({', '.join(f'{f.name} {sql_type(f.type)}' for f in schema)})"
+            f" TIMESTAMP BY ts LATENESS {late} SECONDS;"
+            for (name, schema), late in zip(STREAMS.items(), self.lateness, strict=True)
+        ]
+        return "\n".join([*streams, "CREATE TABLE dim (k BIGINT, s STRING, w BIGINT);"])
+
+    @property
+    def rules(self) -> dict[str, StreamRules]:
+        """What the watermark needs to know of the streams."""
+        return {
+            name: StreamRules(schema, "ts", late * STEP_US)
+            for (name, schema), late in zip(STREAMS.items(), self.lateness, strict=True)
+        }
+
+    def __repr__(self) -> str:
+        lines = [f"\n{self.ddl}\n{self.sql}\ndim:\n{pretty(self.dim)}"]
+        for step in self.steps:
+            if step.rows:
+                tables = tables_of(step.rows, sorted({r.stream for r in step.rows}))
+                lines += [f"batch of {name}:\n{pretty(table)}" for name, table in tables.items()]
+            elif step.advance_us is not None:
+                lines.append(f"advance by {format_time(step.advance_us)}")
+            else:
+                lines.append("restart" if step.restart else "empty batch")
+        return "\n".join(lines)
+
+
+def play(case: Case, *, chunk_rows: int = 16_384, check: bool = True) -> Script:
+    """Run a case to its end, when every row has expired; with ``check``, comparing at each step."""
+    script = Script(
+        case.ddl, case.sql, tables={"dim": case.dim}, options={"chunk_rows": chunk_rows}
+    )
+    for step in case.steps:
+        if step.advance_us is not None:
+            script.advance(max(script.arrivals.clock_us, 0) + step.advance_us)
+        elif step.restart:
+            script.restart()
+        else:
+            names = {r.stream for r in step.rows} if step.lacking else STREAMS
+            script.process(**tables_of(step.rows, sorted(names)))
+        if check:
+            script.check()
+    script.advance(_end_us(case, script.arrivals.clock_us))
+    return script
+
+
+@st.composite
+def cases(draw: st.DrawFn) -> Case:
+    """Any case: disorder, late rows, advances, empty batches, restarts."""
+    lateness = tuple(draw(st.lists(st.sampled_from([0, 0, 2, 4]), min_size=4, max_size=4)))
+    sql = draw(queries())
+    rows = draw(arrivals(_streams_in(sql), max(lateness)))
+    steps = tuple(draw(_steps(rows)))
+    return Case(sql, lateness, draw(dimensions()), steps)
+
+
+@st.composite
+def resplit(draw: st.DrawFn, case: Case) -> Case:
+    """The same rows in other batches, cut where no row becomes late and no tie is torn apart.
+
+    Rows of one instant in several streams are processed in the order of the streams within a
+    call, so only calls that keep them together are the same input.
+    """
+    rows = [r for step in case.steps for r in step.rows]
+    clean = [i for i in range(1, len(rows)) if _clean_cut(case, rows, i)]
+    cuts = sorted(draw(st.sets(st.sampled_from(clean)))) if clean else []
+    bounds = [0, *cuts, len(rows)]
+    steps = tuple(Step(tuple(rows[a:b])) for a, b in itertools.pairwise(bounds) if a < b)
+    return replace(case, steps=steps)
+
+
+def in_one_batch(case: Case) -> Case:
+    """The same rows in one call."""
+    return replace(case, steps=(Step(tuple(r for s in case.steps for r in s.rows)),))
+
+
+def _clean_cut(case: Case, rows: Sequence[Arrival], at: int) -> bool:
+    model = Arrivals(case.rules)
+    model.process(tables_of(rows[:at], list(STREAMS)))
+    later = [r for r in rows[at:] if r.row[0] is not None]
+    if any(r.row[0] <= model.clock_us for r in later):
+        return False
+    return not {(r.row[0]) for r in rows[:at] if r.row[0] is not None} & {r.row[0] for r in later}
+
+
+@st.composite
+def _steps(draw: st.DrawFn, rows: Sequence[Arrival]) -> list[Step]:
+    steps, rest = [], list(rows)
+    while rest:
+        size = draw(st.sampled_from([30, 1, 2, 3, 5, 10]))
+        steps.append(Step(tuple(rest[:size]), lacking=draw(st.booleans())))
+        rest = rest[size:]
+        between = draw(st.sampled_from(["nothing", "nothing", "advance", "restart", "empty"]))
+        if between == "advance":
+            steps.append(Step(advance_us=draw(st.sampled_from([0, 1, 2, 5])) * STEP_US))
+        elif between != "nothing":
+            steps.append(Step(restart=between == "restart"))
+    return steps
+
+
+def _streams_in(sql: str) -> list[str]:
+    """The streams of a random query, which writes each as ``name [window]``."""
+    return [name for name in STREAMS if f" {name} [" in sql]
+
+
+def _end_us(case: Case, clock_us: int) -> int:
+    times = [r.row[0] for s in case.steps for r in s.rows if r.row[0] is not None]
+    return max([clock_us, 0, *times]) + _AFTERMATH_US
