@@ -14,10 +14,10 @@ from eddyline.optimizer.traversal import Rule
 
 #: The whole pipeline, in order. After it a plan holds no Product.
 RULES: Final[tuple[Rule, ...]] = (
-    simplify_filters,
     flatten_unions,
     push_filters,
     order_joins,
+    simplify_filters,
     merge_projects,
 )
 

@@ -8,7 +8,16 @@ from typing import Generic, TypeVar
 
 from eddyline.algebra.catalog import StreamDef, TableDef
 from eddyline.errors import CatalogError, did_you_mean
-from eddyline.sql.statements import Kind, Select
+from eddyline.sql.statements import (
+    CreateQuery,
+    CreateStream,
+    CreateTable,
+    CreateView,
+    Drop,
+    Kind,
+    Select,
+    Statement,
+)
 
 V = TypeVar("V")
 
@@ -78,6 +87,26 @@ class Catalog:
         if name not in names:
             raise CatalogError(f"there is no {kind} '{name}'; {did_you_mean(name, names)}")
         del names[name]
+
+    def apply(self, statement: Statement) -> None:
+        """Do what a CREATE or DROP statement says.
+
+        Raises:
+            CatalogError: the name is taken, or there is nothing of the name to drop.
+        """
+        match statement:
+            case CreateStream():
+                self.create_stream(statement.definition)
+            case CreateTable():
+                self.create_table(statement.definition)
+            case CreateView():
+                self.create_view(statement.name, statement.select)
+            case CreateQuery():
+                self.create_query(statement.name, statement.select)
+            case Drop():
+                self.drop(statement.kind, statement.name)
+            case _:
+                raise TypeError(f"{type(statement).__name__} does not change the catalog")
 
     def names(self) -> list[str]:
         """Everything that can stand in FROM."""

@@ -1,8 +1,8 @@
 """The SELECT language: Spark's as sqlglot parses it, plus stream windows, minus what is refused.
 
-A window stands behind the name of a stream, before or after the alias, and becomes the argument
-``window`` of the table's node; a trailing ``WINDOW ...`` becomes the argument ``windows`` of the
-SELECT. Clauses that Eddyline does not run are refused here, where the keyword's place is known.
+Stream windows are in :mod:`eddyline.sql.window_syntax`; a trailing ``WINDOW ...`` becomes the
+argument ``windows`` of the SELECT. Clauses that Eddyline does not run are refused here, where the
+keyword's place is known.
 
 Function calls all parse to ``exp.Anonymous`` (name and arguments as written): which functions
 exist, and on what types, is for :mod:`eddyline.algebra.functions` to say.
@@ -17,13 +17,9 @@ from sqlglot import exp
 from sqlglot.dialects.spark import Spark
 from sqlglot.errors import ParseError
 from sqlglot.parsers.spark import SparkParser
-from sqlglot.tokens import Token, TokenType
+from sqlglot.tokenizer_core import Token, TokenType
 
-from eddyline.errors import SqlError, UnsupportedError
-from eddyline.sql.durations import duration_us, parse_duration
-from eddyline.sql.source import Source
-
-WINDOW_FORMS: Final = "[RANGE 5 MINUTES], [ROWS 100], [PARTITION BY c ROWS 3], [NOW] or [UNBOUNDED]"
+from eddyline.sql.window_syntax import WINDOW_FORMS, WindowParser
 
 _BAG_ADVICE = "a standing query answers with a bag of rows: sort and cut where you read it"
 _REFUSED_CLAUSES: Final[dict[TokenType, tuple[str, str]]] = {
@@ -46,21 +42,12 @@ _REFUSED_JOINS: Final = frozenset(
 )
 
 
-class StreamWindow(exp.Expression):
-    """A window as written: ``kind`` is RANGE (``size`` in us), ROWS (in rows) or UNBOUNDED.
-
-    ``expressions`` are the identifiers of PARTITION BY.
-    """
-
-    arg_types: ClassVar[dict[str, bool]] = {"kind": True, "size": False, "expressions": False}
-
-
 def _refuse(clause: tuple[str, str]) -> Callable[[EddylineParser], Any]:
     name, advice = clause
     return lambda self: self.refuse(name, advice)
 
 
-class EddylineParser(SparkParser):
+class EddylineParser(WindowParser):
     """Parses the SELECT language; :mod:`eddyline.sql.parser` adds the statements around it."""
 
     STRICT_CAST = True
@@ -78,136 +65,12 @@ class EddylineParser(SparkParser):
         **{token: _refuse(clause) for token, clause in _REFUSED_CLAUSES.items()},
     }
 
-    @property
-    def source(self) -> Source:
-        return Source(self.sql)
-
-    def fail(self, message: str, at: Token | None = None) -> SqlError:
-        """An error at a token, by default the next one."""
-        return self.source.error(at or self._curr or self._prev, message)
-
-    def refuse(self, what: str, instead: str, at: Token | None = None) -> Any:
-        """Raise the error for a clause that is understood but not run."""
-        at = at or self._curr
-        raise self.source.error(at, f"{what} is not supported: {instead}", UnsupportedError)
-
-    def raise_error(self, message: str, token: Token | None = None) -> None:  # type: ignore[override]
+    def raise_error(self, message: str, token: Token | None = None) -> None:
         """As sqlglot's, but with the offset at which the word starts instead of where it ends."""
         at = token or self._curr or self._prev
         if message.startswith("Required keyword"):  # names sqlglot's classes
             message = f"something is missing behind '{self._prev.text}'"
         raise ParseError.new(message, description=message, line=at.line, col=at.start)
-
-    # -- windows -----------------------------------------------------------------------------
-
-    def _parse_table(self, *args: Any, **kwargs: Any) -> exp.Expr | None:
-        table = super()._parse_table(*args, **kwargs)
-        return self._with_window(table) if table is not None else None
-
-    def _parse_bracket(self, this: exp.Expr | None = None) -> exp.Expr | None:
-        if isinstance(this, exp.Table):
-            return self._with_window(this)
-        return super()._parse_bracket(this)
-
-    def _parse_subquery(
-        self, this: exp.Expr | None, parse_alias: bool = True
-    ) -> exp.Subquery | None:
-        if this is None or not self._at_window():
-            return super()._parse_subquery(this, parse_alias)
-        window = self._parse_window_brackets()
-        subquery = super()._parse_subquery(this, parse_alias)
-        assert subquery is not None
-        subquery.set("window", window)
-        return subquery
-
-    def _at_window(self) -> bool:
-        return self._match(TokenType.L_BRACKET, advance=False)
-
-    def _with_window(self, table: exp.Expr) -> exp.Expr:
-        while self._at_window():
-            start = self._curr
-            window = self._parse_window_brackets()
-            if table.args.get("window"):
-                raise self.fail(f"'{table.alias_or_name}' has a window already", start)
-            table.set("window", window)
-        return table
-
-    def _parse_window_brackets(self) -> StreamWindow:
-        start = self._curr
-        self._match(TokenType.L_BRACKET)
-        window = self._window_body(start)
-        if not self._match(TokenType.R_BRACKET):
-            raise self.fail(f"expected ] to end the window, {self.here()}")
-        return window
-
-    def trailing_window(self) -> StreamWindow:
-        """``WINDOW 10 SECONDS``, ``WINDOW [RANGE ...]``, ``WINDOW ROWS n``."""
-        start = self._curr
-        self._match(TokenType.WINDOW)
-        if self._next.token_type == TokenType.ALIAS:
-            self.refuse("a named OVER window", f"write a stream window, {WINDOW_FORMS}", start)
-        if self._at_window():
-            return self._parse_window_brackets()
-        if self._curr.token_type in (TokenType.NUMBER, TokenType.STRING, TokenType.INTERVAL):
-            return self._new_window(start, "RANGE", self.duration())
-        return self._window_body(start)
-
-    def _window_body(self, start: Token) -> StreamWindow:
-        if self._match_text_seq("RANGE"):
-            at = self._curr
-            size = self.duration()
-            if size <= 0:
-                raise self.fail("a RANGE window must be longer than zero", at)
-            return self._new_window(start, "RANGE", size)
-        if self._match_text_seq("NOW"):
-            return self._new_window(start, "RANGE", 1)
-        if self._match_text_seq("UNBOUNDED"):
-            return self._new_window(start, "UNBOUNDED")
-        columns = None
-        if self._match(TokenType.PARTITION_BY):
-            columns = self._parse_csv(lambda: self._parse_id_var(any_token=False))
-            if not columns:
-                raise self.fail(f"expected the columns of PARTITION BY, {self.here()}")
-        if self._match_text_seq("ROWS"):
-            return self._new_window(start, "ROWS", self._row_count(), columns)
-        raise self.fail(f"unknown window, {self.here()}; valid: {WINDOW_FORMS}")
-
-    def _new_window(
-        self, start: Token, kind: str, size: int | None = None, columns: Any = None
-    ) -> StreamWindow:
-        window = StreamWindow(kind=kind, size=size, expressions=columns)
-        window.update_positions(start)
-        return window
-
-    def _row_count(self) -> int:
-        at = self._curr
-        if not self._match(TokenType.NUMBER) or not at.text.isdigit() or int(at.text) == 0:
-            raise self.fail(f"ROWS takes a whole number of rows above zero, {self.here(at)}", at)
-        return int(at.text)
-
-    def duration(self) -> int:
-        """``5 SECONDS``, ``INTERVAL '5' SECONDS`` or ``'5 seconds'``, in microseconds."""
-        self._match(TokenType.INTERVAL)
-        at = self._curr
-        sign = "-" if self._match(TokenType.DASH) else ""
-        if not self._match_set((TokenType.NUMBER, TokenType.STRING)):
-            raise self.fail(f"expected a duration such as 10 SECONDS, {self.here()}")
-        amount = sign + self._prev.text
-        try:
-            if " " in amount.strip():
-                return parse_duration(amount)
-            if not self._curr or self._curr.token_type == TokenType.R_BRACKET:
-                raise self.fail(f"{amount} of which unit? Write for instance {amount} SECONDS", at)
-            at = self._curr
-            self._advance()
-            return duration_us(amount, at.text)
-        except ValueError as e:
-            raise self.fail(str(e), at) from None
-
-    def here(self, at: Token | None = None) -> str:
-        """What stands at a token, for messages."""
-        at = at or self._curr
-        return f"got '{at.text}'" if at else "but the statement ends"
 
     # -- what Spark's parser would swallow or parse as something that is not run -----------------
 
@@ -278,7 +141,8 @@ class EddylineParser(SparkParser):
             self.refuse("LATERAL", "use a join")
         return super()._parse_lateral()
 
-    def parse_set_operation(self, *args: Any, **kwargs: Any) -> exp.Expr | None:
+    def parse_set_operation(self, *args: Any, **kwargs: Any) -> exp.SetOperation | None:
+        """As sqlglot's: the set operation behind a SELECT, if there is one; only UNION passes."""
         word = self._curr.text.upper()
         if self._curr.token_type in (TokenType.EXCEPT, TokenType.INTERSECT):
             self.refuse(word, "UNION [ALL] is the set operation that is run")
@@ -289,6 +153,8 @@ class Eddyline(Spark):
     """Eddyline's dialect of SQL."""
 
     class Tokenizer(Spark.Tokenizer):
+        """Spark's tokens."""
+
         # sqlglot takes all that follows EXPLAIN as one opaque string
         KEYWORDS: ClassVar[dict[str, TokenType]] = {
             **Spark.Tokenizer.KEYWORDS,

@@ -7,7 +7,7 @@ from typing import Any, Final, cast
 
 from sqlglot import exp
 from sqlglot.errors import ParseError, TokenError
-from sqlglot.tokens import Token, TokenType
+from sqlglot.tokenizer_core import Token, TokenType
 
 from eddyline.algebra.catalog import Emit, StreamDef, TableDef
 from eddyline.errors import SqlError, did_you_mean
@@ -26,6 +26,7 @@ from eddyline.sql.statements import (
     SelectStatement,
     Statement,
 )
+from eddyline.sql.unclosed import unclosed_error
 from eddyline.types import TIMESTAMP, Field, Schema
 
 _KINDS: Final[tuple[Kind, ...]] = ("stream", "table", "view", "query")
@@ -60,7 +61,7 @@ class StatementParser(EddylineParser):
             tokens = Eddyline().tokenize(sql)
             parsed = self._parse(cast(Any, StatementParser._statement), tokens, sql)
         except TokenError:
-            raise _unreadable(source) from None
+            raise unclosed_error(source) from None
         except ParseError as e:
             raise self._translated(source, e) from None
         return [s for s in cast("list[Statement | None]", parsed) if s is not None]
@@ -118,7 +119,7 @@ class StatementParser(EddylineParser):
             if lateness < 0:
                 raise self.fail("LATENESS cannot be negative", at)
         definition = StreamDef(name, schema, timestamp, lateness, self._options())
-        return lambda *place: CreateStream(*place, definition)
+        return lambda text, line, column: CreateStream(text, line, column, definition)
 
     def _timestamp(self, schema: Schema) -> str:
         at = self._curr
@@ -142,18 +143,20 @@ class StatementParser(EddylineParser):
             self.refuse("updates = 'retroactive'", "use 'static' or 'non-retroactive'", at)
         options = {key: value for key, (value, _) in given.items()}
         definition = TableDef(name, schema, cast(Any, updates), options)
-        return lambda *place: CreateTable(*place, definition)
+        return lambda text, line, column: CreateTable(text, line, column, definition)
 
     def _create_view(self) -> _Build:
         name, select = self._name("view"), self._as_select()
         if self._at_emit():
             raise self.fail("a view has no EMIT clause: the query that reads the view has")
-        return lambda *place: CreateView(*place, name, select)
+        return lambda text, line, column: CreateView(text, line, column, name, select)
 
     def _create_query(self) -> _Build:
         name, select = self._name("query"), self._as_select()
         emit, options = self._emit(), self._options()
-        return lambda *place: CreateQuery(*place, name, select, emit, options)
+        return lambda text, line, column: CreateQuery(
+            text, line, column, name, select, emit, options
+        )
 
     def _as_select(self) -> Select:
         if not self._match(TokenType.ALIAS):
@@ -227,7 +230,7 @@ class StatementParser(EddylineParser):
         if self._match_text_seq("IF", "EXISTS", advance=False):
             self.refuse("DROP IF EXISTS", f"write DROP {kind.upper()} name")
         name = self._name(kind)
-        return lambda *place: Drop(*place, kind, name)
+        return lambda text, line, column: Drop(text, line, column, kind, name)
 
     def _explain(self) -> _Build:
         analyze = self._match_text_seq("ANALYZE")
@@ -238,11 +241,11 @@ class StatementParser(EddylineParser):
         else:
             self._match_text_seq("QUERY")
             target = self._name("query")
-        return lambda *place: Explain(*place, target, emit, analyze)
+        return lambda text, line, column: Explain(text, line, column, target, emit, analyze)
 
     def _select_statement(self) -> _Build:
         select, emit = self._select(), self._emit()
-        return lambda *place: SelectStatement(*place, select, emit)
+        return lambda text, line, column: SelectStatement(text, line, column, select, emit)
 
     # -- parts ---------------------------------------------------------------------------------
 
@@ -298,34 +301,3 @@ def _choices(name: str, schema: Schema) -> str:
 
 def _type_choices(at: Token) -> str:
     return did_you_mean(at.text.upper(), type_names())
-
-
-def _unreadable(source: Source) -> SqlError:
-    """Which quote or comment never ends: found by reading the text once more."""
-    text, at = source.text, 0
-    while at < len(text):
-        closing = next((c for o, c in _SPANS if text.startswith(o, at)), None)
-        if closing is None:
-            at += 1
-            continue
-        end = _span_end(text, at, closing)
-        if end is None:
-            what = "comment" if closing == "*/" else "quote"
-            return source.error(at, f"this {what} never ends: {closing} is missing")
-        at = end
-    return SqlError("the text cannot be read as SQL")
-
-
-_SPANS: Final = (("--", "\n"), ("/*", "*/"), ("'", "'"), ('"', '"'), ("`", "`"))
-
-
-def _span_end(text: str, start: int, closing: str) -> int | None:
-    at = start + (2 if closing in ("*/", "\n") else 1)
-    while at < len(text):
-        if closing in ("'", '"') and text[at] == "\\":
-            at += 2
-        elif text.startswith(closing, at):
-            return at + len(closing)
-        else:
-            at += 1
-    return len(text) if closing == "\n" else None

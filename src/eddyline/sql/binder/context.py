@@ -10,7 +10,7 @@ from sqlglot import exp
 from eddyline.algebra.plan import Plan, StreamScan
 from eddyline.errors import SqlError, UnsupportedError
 from eddyline.sql.catalog import Catalog
-from eddyline.sql.dialect import WINDOW_FORMS, StreamWindow
+from eddyline.sql.window_syntax import WINDOW_FORMS, StreamWindow
 from eddyline.sql.source import Source
 
 

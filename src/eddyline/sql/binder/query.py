@@ -18,7 +18,7 @@ from eddyline.sql.binder.select import bind_select
 
 
 def bind_query(node: exp.Expr, context: Context) -> Bound:
-    """A SELECT, a UNION, either in parentheses, or a WITH entry; with its WITH entries and trailing WINDOW."""
+    """A SELECT, a UNION, either in parentheses, or a WITH entry; with its WITH and its WINDOW."""
     context = _with_ctes(node, context)
     window = node.args.get("windows")
     if window is not None:

@@ -13,7 +13,7 @@ from eddyline.algebra.windows import PartitionRows, Range, Rows, Unbounded, Wind
 from eddyline.errors import SqlError, UnsupportedError, did_you_mean
 from eddyline.sql.binder.context import Bound, Context, DefaultWindow, OpenStream
 from eddyline.sql.binder.output import unique_names
-from eddyline.sql.dialect import StreamWindow
+from eddyline.sql.window_syntax import StreamWindow
 from eddyline.sql.statements import Select
 from eddyline.types import Field, Schema
 
@@ -123,9 +123,10 @@ def _stream(node: exp.Table, stream: StreamDef, context: Context) -> Bound:
 
 
 def _window(node: StreamWindow, stream: StreamDef, context: Context) -> Window:
-    kind, size = node.args["kind"], node.args.get("size")
+    kind: str = node.args["kind"]
     if kind == "UNBOUNDED":
         return Unbounded(explicit=True)
+    size: int = node.args["size"]
     if kind == "RANGE":
         return Range(size)
     if not node.expressions:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from datetime import timedelta
 from typing import Any, Final
 
 import pyarrow as pa
@@ -15,9 +14,9 @@ from eddyline.algebra.expressions import Aggregate, Expr, Literal
 from eddyline.algebra.functions.aggregates import ALIASES as AGGREGATE_ALIASES
 from eddyline.errors import SqlError, UnsupportedError
 from eddyline.sql.binder.context import Context
+from eddyline.sql.binder.literals import constant, interval
 from eddyline.sql.binder.scope import Scope
 from eddyline.sql.datatypes import arrow_type
-from eddyline.sql.durations import duration_us, parse_duration
 from eddyline.types import sql_type
 
 AGGREGATE_NAMES: Final = frozenset({*functions.AGGREGATES, *AGGREGATE_ALIASES})
@@ -56,9 +55,6 @@ _REFUSED: Final[dict[type[exp.Expr], tuple[str, str]]] = {
     exp.Bracket: ("[...] behind an expression", "columns hold single values"),
     exp.Dot: ("a field of a column", "columns hold single values"),
 }
-
-_INT32_LIMIT: Final = 1 << 31
-_INT64_LIMIT: Final = 1 << 63
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,33 +151,6 @@ class Scalars:
             return self.bind(alias)
         finally:
             self._aliases = saved
-
-    def _literal(self, node: exp.Expr) -> Expr:
-        if node.args["is_string"]:
-            return functions.literal(node.name, pa.string())
-        if not node.name.isdigit():
-            return functions.literal(float(node.name), pa.float64())
-        value = int(node.name)
-        if value >= _INT64_LIMIT:
-            raise self._context.error(node, f"{value} does not fit BIGINT; write it with .0")
-        return functions.literal(value, pa.int32() if value < _INT32_LIMIT else pa.int64())
-
-    def _boolean(self, node: exp.Expr) -> Expr:
-        return functions.literal(bool(node.this), pa.bool_())
-
-    def _null(self, node: exp.Expr) -> Expr:
-        return Literal(pa.null(), None)
-
-    def _interval(self, node: exp.Expr) -> Expr:
-        amount, unit = node.this, node.args.get("unit")
-        if not isinstance(amount, exp.Literal) or not (unit is None or isinstance(unit, exp.Var)):
-            raise self._refusal(node)
-        try:
-            text = amount.name
-            us = parse_duration(text) if unit is None else duration_us(text, unit.name)
-        except ValueError as e:
-            raise self._context.error(node, str(e)) from None
-        return functions.literal(timedelta(microseconds=us), pa.duration("us"))
 
     # -- operators -----------------------------------------------------------------------------
 
@@ -318,10 +287,10 @@ _Handler = Callable[[Scalars, Any], Expr]
 
 _HANDLERS: Final[dict[type[exp.Expr], _Handler]] = {
     exp.Column: Scalars._column,
-    exp.Literal: Scalars._literal,
-    exp.Boolean: Scalars._boolean,
-    exp.Null: Scalars._null,
-    exp.Interval: Scalars._interval,
+    exp.Literal: lambda _, node: constant(node),
+    exp.Interval: lambda _, node: interval(node),
+    exp.Boolean: lambda _, node: functions.literal(bool(node.this), pa.bool_()),
+    exp.Null: lambda _, node: Literal(pa.null(), None),
     exp.Not: Scalars._not,
     exp.Is: Scalars._is,
     exp.NullSafeNEQ: Scalars._not_same,

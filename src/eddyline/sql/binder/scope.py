@@ -27,6 +27,7 @@ class Relation:
         return ColumnRef(field.type, self.offset + position, name)
 
     def positions(self, name: str) -> list[int]:
+        """Where the item has columns of this name, in any case."""
         return [i for i, f in enumerate(self.fields) if f.name.lower() == name.lower()]
 
 
@@ -39,6 +40,7 @@ class Scope:
 
     @property
     def width(self) -> int:
+        """How many columns all items have."""
         return sum(len(r.fields) for r in self.relations)
 
     def joined_with(self, name: str, fields: Schema) -> Scope:

@@ -1,0 +1,155 @@
+"""The syntax of stream windows: ``[RANGE 5 MINUTES]`` behind a name, ``WINDOW ...`` at the end.
+
+A window stands behind the name of a stream, before or after the alias, and becomes the argument
+``window`` of the table's node; a trailing ``WINDOW ...`` is read by :meth:`trailing_window`.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Final
+
+from sqlglot import exp
+from sqlglot.parsers.spark import SparkParser
+from sqlglot.tokenizer_core import Token, TokenType
+
+from eddyline.errors import SqlError, UnsupportedError
+from eddyline.sql.durations import duration_us, parse_duration
+from eddyline.sql.source import Source
+
+WINDOW_FORMS: Final = "[RANGE 5 MINUTES], [ROWS 100], [PARTITION BY c ROWS 3], [NOW] or [UNBOUNDED]"
+
+
+class StreamWindow(exp.Expression):
+    """A window as written: ``kind`` is RANGE (``size`` in us), ROWS (in rows) or UNBOUNDED.
+
+    ``expressions`` are the identifiers of PARTITION BY.
+    """
+
+    arg_types: ClassVar[dict[str, bool]] = {"kind": True, "size": False, "expressions": False}
+
+
+class WindowParser(SparkParser):
+    """Spark's parser with stream windows, and errors that know where words start."""
+
+    @property
+    def source(self) -> Source:
+        """The script that is being parsed."""
+        return Source(self.sql)
+
+    def fail(self, message: str, at: Token | None = None) -> SqlError:
+        """An error at a token, by default the next one."""
+        return self.source.error(at or self._curr or self._prev, message)
+
+    def refuse(self, what: str, instead: str, at: Token | None = None) -> Any:
+        """Raise the error for a clause that is understood but not run."""
+        at = at or self._curr
+        raise self.source.error(at, f"{what} is not supported: {instead}", UnsupportedError)
+
+    def _parse_table(self, *args: Any, **kwargs: Any) -> exp.Expr | None:
+        table = super()._parse_table(*args, **kwargs)
+        return self._with_window(table) if table is not None else None
+
+    def _parse_bracket(self, this: exp.Expr | None = None) -> exp.Expr | None:
+        if isinstance(this, exp.Table):
+            return self._with_window(this)
+        return super()._parse_bracket(this)
+
+    def _parse_subquery(
+        self, this: exp.Expr | None, parse_alias: bool = True
+    ) -> exp.Subquery | None:
+        if this is None or not self._at_window():
+            return super()._parse_subquery(this, parse_alias)
+        window = self._parse_window_brackets()
+        subquery = super()._parse_subquery(this, parse_alias)
+        assert subquery is not None
+        subquery.set("window", window)
+        return subquery
+
+    def _at_window(self) -> bool:
+        return self._match(TokenType.L_BRACKET, advance=False)
+
+    def _with_window(self, table: exp.Expr) -> exp.Expr:
+        while self._at_window():
+            start = self._curr
+            window = self._parse_window_brackets()
+            if table.args.get("window"):
+                raise self.fail(f"'{table.alias_or_name}' has a window already", start)
+            table.set("window", window)
+        return table
+
+    def _parse_window_brackets(self) -> StreamWindow:
+        start = self._curr
+        self._match(TokenType.L_BRACKET)
+        window = self._window_body(start)
+        if not self._match(TokenType.R_BRACKET):
+            raise self.fail(f"expected ] to end the window, {self.here()}")
+        return window
+
+    def trailing_window(self) -> StreamWindow:
+        """``WINDOW 10 SECONDS``, ``WINDOW [RANGE ...]``, ``WINDOW ROWS n``."""
+        start = self._curr
+        self._match(TokenType.WINDOW)
+        if self._next.token_type == TokenType.ALIAS:
+            self.refuse("a named OVER window", f"write a stream window, {WINDOW_FORMS}", start)
+        if self._at_window():
+            return self._parse_window_brackets()
+        if self._curr.token_type in (TokenType.NUMBER, TokenType.STRING, TokenType.INTERVAL):
+            return self._new_window(start, "RANGE", self.duration())
+        return self._window_body(start)
+
+    def _window_body(self, start: Token) -> StreamWindow:
+        if self._match_text_seq("RANGE"):
+            at = self._curr
+            size = self.duration()
+            if size <= 0:
+                raise self.fail("a RANGE window must be longer than zero", at)
+            return self._new_window(start, "RANGE", size)
+        if self._match_text_seq("NOW"):
+            return self._new_window(start, "RANGE", 1)
+        if self._match_text_seq("UNBOUNDED"):
+            return self._new_window(start, "UNBOUNDED")
+        columns = None
+        if self._match(TokenType.PARTITION_BY):
+            columns = self._parse_csv(lambda: self._parse_id_var(any_token=False))
+            if not columns:
+                raise self.fail(f"expected the columns of PARTITION BY, {self.here()}")
+        if self._match_text_seq("ROWS"):
+            return self._new_window(start, "ROWS", self._row_count(), columns)
+        raise self.fail(f"unknown window, {self.here()}; valid: {WINDOW_FORMS}")
+
+    def _new_window(
+        self, start: Token, kind: str, size: int | None = None, columns: Any = None
+    ) -> StreamWindow:
+        window = StreamWindow(kind=kind, size=size, expressions=columns)
+        window.update_positions(start)
+        return window
+
+    def _row_count(self) -> int:
+        at = self._curr
+        if not self._match(TokenType.NUMBER) or not at.text.isdigit() or int(at.text) == 0:
+            raise self.fail(f"ROWS takes a whole number of rows above zero, {self.here(at)}", at)
+        return int(at.text)
+
+    def duration(self) -> int:
+        """``5 SECONDS``, ``INTERVAL '5' SECONDS`` or ``'5 seconds'``, in microseconds."""
+        self._match(TokenType.INTERVAL)
+        at = self._curr
+        sign = "-" if self._match(TokenType.DASH) else ""
+        if not self._match_set((TokenType.NUMBER, TokenType.STRING)):
+            raise self.fail(f"expected a duration such as 10 SECONDS, {self.here()}")
+        amount = sign + self._prev.text
+        try:
+            if " " in amount.strip():
+                return parse_duration(amount)
+            if not self._curr or self._curr.token_type == TokenType.R_BRACKET:
+                raise self.fail(f"{amount} of which unit? Write for instance {amount} SECONDS", at)
+            at = self._curr
+            self._advance()
+            return duration_us(amount, at.text)
+        except ValueError as e:
+            raise self.fail(str(e), at) from None
+
+    def here(self, at: Token | None = None) -> str:
+        """What stands at a token, for messages."""
+        at = at or self._curr
+        return f"got '{at.text}'" if at else "but the statement ends"
