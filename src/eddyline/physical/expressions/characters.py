@@ -44,7 +44,8 @@ class Characters:
         """The characters ``start <= position < stop`` of each row, cut to what is there.
 
         Args:
-            start, stop: an int for all rows, or one per row.
+            start: an int for all rows, or one per row; below zero counts as zero.
+            stop: likewise; beyond the end counts as the end.
         """
         begin = self._first[:-1] + np.clip(start, 0, self.lengths)
         end = np.maximum(self._first[:-1] + np.clip(stop, 0, self.lengths), begin)

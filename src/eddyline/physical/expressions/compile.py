@@ -40,7 +40,8 @@ KERNELS: dict[str, Maker] = {
     **DATE_KERNELS,
 }
 
-_Node = Callable[[Columns], Datum] | pa.Scalar
+#: A ``pa.Scalar`` for what does not depend on the columns, otherwise a function of them.
+_Node = Any
 
 
 def compile_expr(expr: Expr) -> Callable[[Columns], pa.Array]:
@@ -53,7 +54,8 @@ def compile_expr(expr: Expr) -> Callable[[Columns], pa.Array]:
     node = _compile(expr)
     if isinstance(node, pa.Scalar):
         return lambda columns: constant_array(node, len(columns))
-    return node
+    evaluate: Callable[[Columns], pa.Array] = node
+    return evaluate
 
 
 def compile_predicate(expr: Expr) -> Callable[[Columns], npt.NDArray[np.bool_]]:
@@ -72,7 +74,7 @@ def compile_predicate(expr: Expr) -> Callable[[Columns], npt.NDArray[np.bool_]]:
 
 
 def _compile(expr: Expr) -> _Node:
-    """A scalar for what does not depend on the columns, otherwise a function of them."""
+    """The node of an expression; constant sub-expressions are computed here, once."""
     match expr:
         case Literal():
             return pa.scalar(expr.value, expr.type)

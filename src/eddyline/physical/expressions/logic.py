@@ -90,9 +90,14 @@ def _broadcast_if_else(condition: Datum, chosen: Datum, otherwise: Datum) -> pa.
 
 def _make_extreme(function: Any) -> Maker:
     def make(call: Call) -> Kernel:
-        if pt.is_boolean(call.type):  # Arrow orders booleans only as numbers
-            return lambda *data: function(*(d.cast(pa.int8()) for d in data)).cast(pa.bool_())
-        return lambda *data: function(*data)
+        type_ = call.type
+        if pt.is_boolean(type_):  # Arrow orders these only as the numbers behind them
+            number = pa.int8()
+        elif pt.is_timestamp(type_):
+            number = pa.int64()
+        else:
+            return lambda *data: function(*data)
+        return lambda *data: function(*(d.cast(number) for d in data)).cast(type_)
 
     return make
 

@@ -121,9 +121,14 @@ def _concat(*texts: Datum) -> pa.Array:
 
 
 def _concat_ws(separator: Datum, *texts: Datum) -> pa.Array:
-    arrays = as_arrays(separator, *texts)
-    joined = pc.binary_join_element_wise(*arrays[1:], arrays[0].fill_null(""), null_handling="skip")
-    return _valid(joined, arrays[0])
+    """Each text with the separator before it, joined, then without the first separator.
+
+    Arrow's own way to skip NULLs loses the rows in which all texts are NULL.
+    """
+    between, *arrays = as_arrays(separator, *texts)
+    led = [pc.binary_join_element_wise(between, text, "").fill_null("") for text in arrays]
+    joined = Characters(pc.binary_join_element_wise(*led, ""))
+    return _valid(joined.slice(values_of(pc.utf8_length(between)), _FAR), between)
 
 
 def _make_with_pattern(function: Any, **options: Any) -> Maker:
