@@ -136,7 +136,7 @@ def test_a_wrong_row_is_caught(old: str, new: str, problem: str) -> None:
 
 
 def test_a_row_twice_is_caught() -> None:
-    with pytest.raises(WrongAnswer, match="unexpected .5,."):
+    with pytest.raises(WrongAnswer, match=r"unexpected \(5,\)"):
         check(FLAT, FLAT_INSERTS + "    +   | 2s  | 4s   | 5\n")
 
 

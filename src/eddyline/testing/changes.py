@@ -10,6 +10,7 @@ The rules are those of DESIGN's semantics, one small replay per way of emitting:
 
 from __future__ import annotations
 
+import itertools
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
@@ -25,7 +26,7 @@ from eddyline.types import FOREVER
 Answer = Callable[[int], list[Row]]
 
 
-class WrongAnswer(AssertionError):  # noqa: N818 - it is an assertion, with a name of its own
+class WrongAnswer(AssertionError):
     """A change table, or a snapshot, differs from what the query's answer is."""
 
 
@@ -99,7 +100,8 @@ def check_snapshots(
     """Verify ``EMIT SNAPSHOT``: the whole answer at each multiple of ``every_us``.
 
     Args:
-        table, answer_at: as for :func:`check_changes`.
+        table: all changes that the query has emitted, in the order of emission.
+        answer_at: the bag Q(tau) for tau in us.
         every_us: the period.
         first_us: when the first event happened; earlier ticks need not be reported.
         until_us: the engine's clock, which every reported tick is strictly before.
@@ -131,7 +133,7 @@ def compare(expected: Iterable[Row], actual: Iterable[Row], where: str) -> None:
 
 
 def _check_order(changes: Sequence[Change]) -> None:
-    for before, after in zip(changes, changes[1:], strict=False):
+    for before, after in itertools.pairwise(changes):
         if after.ts_us < before.ts_us:
             raise WrongAnswer(f"changes out of order: {before}, then {after}")
 

@@ -22,7 +22,7 @@ def group_key(sql: str, views: Mapping[str, str] | None = None) -> tuple[int, ..
     return _key(read_query(sql).select, views or {})
 
 
-def _key(query: exp.Expression, views: Mapping[str, str]) -> tuple[int, ...] | None:
+def _key(query: exp.Expr, views: Mapping[str, str]) -> tuple[int, ...] | None:
     if not isinstance(query, exp.Select) or query.args.get("distinct"):
         return None
     group = query.args.get("group")
@@ -34,7 +34,7 @@ def _key(query: exp.Expression, views: Mapping[str, str]) -> tuple[int, ...] | N
     return None if inner is None else _through(query, inner, _key(inner, views))
 
 
-def _positions(query: exp.Select, keys: list[exp.Expression]) -> tuple[int, ...] | None:
+def _positions(query: exp.Select, keys: list[exp.Expr]) -> tuple[int, ...] | None:
     found = []
     for key in keys:
         position = next((i for i, e in enumerate(query.expressions) if _same(e, key, i)), None)
@@ -44,21 +44,21 @@ def _positions(query: exp.Select, keys: list[exp.Expression]) -> tuple[int, ...]
     return tuple(found)
 
 
-def _same(item: exp.Expression, key: exp.Expression, position: int) -> bool:
+def _same(item: exp.Expr, key: exp.Expr, position: int) -> bool:
     if isinstance(key, exp.Literal) and key.is_int:
         return int(key.this) == position + 1
     named = isinstance(key, exp.Column) and not key.table and item.alias_or_name == key.name
     return named or bool(_bare(item.unalias()) == _bare(key))
 
 
-def _bare(expression: exp.Expression) -> exp.Expression:
+def _bare(expression: exp.Expr) -> exp.Expr:
     """The expression without table names, by which ``a.k`` and ``k`` are the same."""
     return expression.transform(
         lambda n: exp.column(n.name) if isinstance(n, exp.Column) and n.name else n
     )
 
 
-def _only_source(query: exp.Select, views: Mapping[str, str]) -> exp.Expression | None:
+def _only_source(query: exp.Select, views: Mapping[str, str]) -> exp.Expr | None:
     source = query.args.get("from_") or query.args.get("from")
     if source is None or query.args.get("joins"):
         return None
@@ -69,7 +69,7 @@ def _only_source(query: exp.Select, views: Mapping[str, str]) -> exp.Expression 
 
 
 def _through(
-    outer: exp.Select, inner: exp.Expression, key: tuple[int, ...] | None
+    outer: exp.Select, inner: exp.Expr, key: tuple[int, ...] | None
 ) -> tuple[int, ...] | None:
     """Where the outer select list shows the key columns of the inner one."""
     assert isinstance(inner, exp.Query)

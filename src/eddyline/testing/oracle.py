@@ -99,14 +99,15 @@ class Oracle:
         select = self._inline(read_query(sql), None)
         return _in_duckdb(select).sql(dialect="duckdb", identify=True)
 
-    def _inline(self, reading: Reading, outer: WindowText | None) -> exp.Expression:
+    def _inline(self, reading: Reading, outer: WindowText | None) -> exp.Expr:
         """The query with streams and views replaced by what they hold at $tau."""
         trailing = reading.trailing or outer
         select = reading.select.copy()
         for table in list(select.find_all(exp.Table)):
             name, number = stream_of(table)
             if name in self.views:
-                rows = self._inline(read_query(self.views[name]), trailing)
+                own = trailing if number is None else reading.windows[number]
+                rows = self._inline(read_query(self.views[name]), own)
             elif name in self.streams:
                 window = trailing if number is None else reading.windows[number]
                 rows = self._alive(name, window or WindowText())
@@ -118,7 +119,7 @@ class Oracle:
             table.replace(sub)
         return select
 
-    def _alive(self, stream: str, window: WindowText) -> exp.Expression:
+    def _alive(self, stream: str, window: WindowText) -> exp.Expr:
         rows: Any = exp.select(*(exp.column(c, quoted=True) for c in self._columns(stream)))
         rows = rows.from_(exp.to_table(f'"{stream}__rows"', dialect="duckdb"))
         rows = rows.where("__ts <= $tau", dialect="duckdb")
@@ -154,23 +155,23 @@ def _without_zones(table: pa.Table) -> pa.Table:
     return table
 
 
-def _in_duckdb(select: exp.Expression) -> exp.Expression:
+def _in_duckdb(select: exp.Expr) -> exp.Expr:
     """Spell out where DuckDB's idea of an expression differs from Spark's."""
 
-    def adapt(node: exp.Expression) -> exp.Expression:
+    def adapt(node: exp.Expr) -> exp.Expr:
         if isinstance(node, exp.DataType) and node.this in (
             exp.DataType.Type.TIMESTAMPTZ,
             exp.DataType.Type.TIMESTAMPLTZ,
         ):
             return exp.DataType.build("timestamp", dialect="duckdb")
-        if isinstance(node, exp.Mod):  # x % 0 is NULL
-            return exp.Mod(this=node.this, expression=exp.func("NULLIF", node.expression, "0"))
+        if isinstance(node, (exp.Mod, exp.IntDiv)):  # x % 0 is NULL
+            return type(node)(this=node.this, expression=exp.func("NULLIF", node.expression, "0"))
         return node
 
     return select.transform(adapt).transform(_truncating_cast)
 
 
-def _truncating_cast(node: exp.Expression) -> exp.Expression:
+def _truncating_cast(node: exp.Expr) -> exp.Expr:
     """CAST of a fraction to an integer truncates; DuckDB's rounds."""
     if not isinstance(node, exp.Cast) or node.to.this not in _INTEGERS:
         return node

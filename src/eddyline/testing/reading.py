@@ -1,4 +1,4 @@
-"""How the oracle reads a query: apart from the engine's own parser, so that errors do not cancel out.
+"""How the oracle reads a query: apart from the engine's own parser, whose errors would cancel out.
 
 The extensions (windows in brackets, a trailing ``WINDOW``, ``EMIT``) are cut out of the token
 stream; what is left is plain Spark SQL, in which stream number i of the text is a table of a
@@ -15,7 +15,7 @@ from typing import Final
 import sqlglot
 from sqlglot import exp
 from sqlglot.dialects.spark import Spark
-from sqlglot.tokens import Token, TokenType
+from sqlglot.tokenizer_core import Token, TokenType
 
 _UNIT_US: Final = {
     "MICROSECOND": 1,
@@ -32,7 +32,7 @@ _MARK: Final = re.compile(r"(?P<stream>.+)__window(?P<number>\d+)")
 
 @dataclass(frozen=True)
 class WindowText:
-    """A window as written: a length in time, a number of rows (per value of columns), or neither."""
+    """A window as written: a length in time, a number of rows (per value), or neither."""
 
     range_us: int | None = None
     rows: int | None = None
@@ -50,7 +50,7 @@ class Reading:
         mode: ``inserts``, ``changes`` or ``snapshot``; ``every_us`` the period of the last.
     """
 
-    select: exp.Expression
+    select: exp.Expr
     windows: tuple[WindowText, ...]
     trailing: WindowText | None = None
     mode: str = "inserts"
@@ -180,7 +180,7 @@ def _read_window(tokens: Sequence[Token]) -> WindowText:
 
 
 def _duration_us(tokens: Sequence[Token]) -> int:
-    """The us of ``5 MINUTES``, ``INTERVAL 5 MINUTES``, ``'5' MINUTES`` and sums like ``1 M 30 S``."""
+    """The us of ``5 MINUTES``, ``INTERVAL 5 MINUTES``, ``'5' MINUTES``, or of a sum of such."""
     words = " ".join(t.text.upper() for t in tokens if t.text.upper() != "INTERVAL").split()
     pairs = zip(words[::2], words[1::2], strict=True)
     return sum(round(float(n) * _UNIT_US[unit.removesuffix("S")]) for n, unit in pairs)

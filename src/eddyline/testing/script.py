@@ -110,7 +110,7 @@ class Script:
         return pa.concat_tables(parts) if parts else pa.concat_tables(self._emitted[query][:1])
 
     def expect(self, text: str, query: str = "q") -> Script:
-        """The changes emitted since the last ``expect``, given as text; order within an instant is free."""
+        """The changes emitted since the last ``expect``, in any order, given as text."""
         table = self.changes(query)
         new, self._seen[query] = table.slice(self._seen[query]), table.num_rows
         missing, extra = difference(rows_of(batch(text)), rows_of(new))

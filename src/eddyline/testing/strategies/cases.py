@@ -135,10 +135,14 @@ def in_one_batch(case: Case) -> Case:
 def _clean_cut(case: Case, rows: Sequence[Arrival], at: int) -> bool:
     model = Arrivals(case.rules)
     model.process(tables_of(rows[:at], list(STREAMS)))
-    later = [r for r in rows[at:] if r.row[0] is not None]
-    if any(r.row[0] <= model.clock_us for r in later):
+    before = [r for r in rows[:at] if r.row[0] is not None]
+    after = [r for r in rows[at:] if r.row[0] is not None]
+    if any(r.row[0] < model.clock_us for r in after):
         return False
-    return not {(r.row[0]) for r in rows[:at] if r.row[0] is not None} & {r.row[0] for r in later}
+    streams_at: dict[int, set[str]] = {}
+    for r in before:
+        streams_at.setdefault(r.row[0], set()).add(r.stream)
+    return all(streams_at.get(r.row[0], {r.stream}) == {r.stream} for r in after)
 
 
 @st.composite
@@ -162,5 +166,5 @@ def _streams_in(sql: str) -> list[str]:
 
 
 def _end_us(case: Case, clock_us: int) -> int:
-    times = [r.row[0] for s in case.steps for r in s.rows if r.row[0] is not None]
+    times: list[int] = [r.row[0] for s in case.steps for r in s.rows if r.row[0] is not None]
     return max([clock_us, 0, *times]) + _AFTERMATH_US

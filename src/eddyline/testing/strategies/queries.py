@@ -31,6 +31,16 @@ WINDOWS: Final = st.sampled_from(
         "[UNBOUNDED]",
     ]
 )
+_STRING_AGGREGATES: Final = ("MIN({})", "MAX({})", "COUNT({})", "COUNT(DISTINCT {})")
+_NUMBER_AGGREGATES: Final = (
+    *("COUNT(*)", "SUM({})", "AVG({})", "MIN({})", "MAX({})", "COUNT({})", "STDDEV({})"),
+    *(
+        "COUNT(DISTINCT {})",
+        "SUM({0}) FILTER (WHERE {0} > 1)",
+        "SUM({}) + 1",
+        "COUNT(*) FILTER (WHERE {0} > 1)",
+    ),
+)
 EMITS: Final = st.sampled_from(
     ["", "EMIT INSERTS", "EMIT CHANGES", "EMIT SNAPSHOT EVERY 2 SECONDS"]
 )
@@ -38,14 +48,10 @@ EMITS: Final = st.sampled_from(
 
 @dataclass(frozen=True)
 class Select:
-    """A SELECT as text, with the names and kinds of its columns.
-
-    ``grouped`` tells that its rows replace older ones under EMIT INSERTS.
-    """
+    """A SELECT as text, with the names and kinds of its columns."""
 
     sql: str
     columns: tuple[tuple[str, Kind], ...]
-    grouped: bool = False
 
 
 @dataclass(frozen=True)
@@ -69,7 +75,8 @@ def selects(draw: st.DrawFn, depth: int = 1) -> Select:
     shapes = [flat(), flat(), grouped(), grouped(), unions()]
     if depth:
         shapes += [over_subquery(depth - 1), over_subquery(depth - 1)]
-    return draw(st.one_of(*shapes))
+    chosen: Select = draw(st.one_of(*shapes))
+    return chosen
 
 
 @st.composite
@@ -104,7 +111,7 @@ def grouped_over(draw: st.DrawFn, source: From) -> Select:
         sql += f" GROUP BY {', '.join(k for k, _ in keys)}"
         if draw(st.integers(0, 2)) == 2:
             sql += f" HAVING {draw(_having(source.scope))}"
-    return Select(sql, tuple((f"c{i}", kind) for i, (_, kind) in enumerate(items)), grouped=True)
+    return Select(sql, tuple((f"c{i}", kind) for i, (_, kind) in enumerate(items)))
 
 
 @st.composite
@@ -134,7 +141,7 @@ def over_subquery(draw: st.DrawFn, depth: int) -> Select:
     items = [c.sql for c in scope]
     distinct = "DISTINCT " if shape == "distinct" else ""
     sql = f"SELECT {distinct}{_list(items)} FROM {source.sql}{_where(tuple(conditions))}"
-    return Select(sql, inner.columns, grouped=inner.grouped and shape == "filter")
+    return Select(sql, inner.columns)
 
 
 @st.composite
@@ -191,10 +198,10 @@ def _join_condition(draw: st.DrawFn, left: Scope, right: Scope, product: bool) -
     kinds: list[Kind] = draw(
         st.sampled_from([["int"], ["int"], ["str"], ["str"], ["double"], ["int", "str"]])
     )
-    parts = [
-        f"{draw(st.sampled_from(columns(left, kind)))} = {draw(st.sampled_from(columns(right, kind)))}"
-        for kind in kinds
-    ]
+    parts = []
+    for kind in kinds:
+        one, other = columns(left, kind), columns(right, kind)
+        parts.append(f"{draw(st.sampled_from(one))} = {draw(st.sampled_from(other))}")
     if draw(st.integers(0, 5)) == 5:
         parts.append(draw(predicates((*left, *right))))
     return " AND ".join(parts)
@@ -211,19 +218,13 @@ def _keys(draw: st.DrawFn, scope: Scope) -> tuple[str, Kind]:
 @st.composite
 def _aggregates(draw: st.DrawFn, scope: Scope) -> tuple[str, Kind]:
     kind: Kind = draw(st.sampled_from(["int", "int", "double", "str"]))
-    if kind == "str":
-        form = draw(st.sampled_from(["MIN({})", "MAX({})", "COUNT({})", "COUNT(DISTINCT {})"]))
-        result: Kind = "int" if "COUNT" in form else "str"
+    form = draw(st.sampled_from(_STRING_AGGREGATES if kind == "str" else _NUMBER_AGGREGATES))
+    if "COUNT" in form:
+        result: Kind = "int"
     else:
-        form = draw(
-            st.sampled_from(
-                ["COUNT(*)", "SUM({})", "AVG({})", "MIN({})", "MAX({})", "COUNT({})"]
-                + ["COUNT(DISTINCT {})", "STDDEV({})", "SUM({}) + 1"]
-            )
-        )
-        fraction = kind == "double" or "AVG" in form or "STDDEV" in form
-        result = "double" if fraction and "COUNT" not in form else "int"
-    return form.format(draw(values(scope, kind))), result
+        result = "double" if "AVG" in form or "STDDEV" in form else kind
+    argument = draw(values(scope, kind))
+    return form.format(argument, argument), result
 
 
 @st.composite

@@ -1,5 +1,8 @@
-"""Random rows: small domains, so that joins and groups have results; small steps, so that
-timestamps tie and windows are hit on their boundary."""
+"""Random rows, made to meet.
+
+Small domains, so that joins and groups have results; small steps, so that timestamps tie and
+windows are hit on their boundary.
+"""
 
 from __future__ import annotations
 
@@ -65,7 +68,7 @@ def arrivals(
         VALUES,
     )
     now, rows = 3, []
-    least = draw(st.sampled_from([0, 8, 16, 24]))
+    least = draw(st.sampled_from([0, 12, 20, 28]))
     for stream, step, behind, broken, *payload in draw(
         st.lists(row, min_size=least, max_size=max_rows)
     ):

@@ -1,0 +1,40 @@
+"""Random queries over random streams: the engine's changes tell the oracle's answer, always.
+
+The number of cases is set by the Hypothesis profile (``tests/conftest.py``);
+``EDDYLINE_HYPOTHESIS_PROFILE=long`` tries thousands.
+"""
+
+from __future__ import annotations
+
+from hypothesis import event, given
+from hypothesis import strategies as st
+
+from eddyline.testing import pretty
+from eddyline.testing.script import Script
+from eddyline.testing.strategies import CHUNK_ROWS, Case, cases, in_one_batch, play, resplit
+
+
+@given(cases(), st.sampled_from(CHUNK_ROWS))
+def test_the_answer_is_right_at_every_instant(case: Case, chunk_rows: int) -> None:
+    script = play(case, chunk_rows=chunk_rows).finish()
+    event("with changes" if script.changes().num_rows else "without changes")
+
+
+@given(cases(), st.sampled_from(CHUNK_ROWS[:-1]))
+def test_no_result_depends_on_the_size_of_chunks(case: Case, chunk_rows: int) -> None:
+    whole = play(case, check=False)
+    assert_same_changes(whole, play(case, chunk_rows=chunk_rows, check=False))
+
+
+@given(cases(), st.data())
+def test_no_result_depends_on_the_size_of_batches(case: Case, data: st.DataObject) -> None:
+    whole = play(in_one_batch(case), check=False)
+    split = data.draw(resplit(case))
+    event(f"{min(len(split.steps), 4)} batches or more")
+    assert_same_changes(whole, play(split, check=False))
+
+
+def assert_same_changes(one: Script, other: Script) -> None:
+    """Also in the same order: the order of the changes of one instant is the order of causes."""
+    assert pretty(one.changes()) == pretty(other.changes())
+    assert one.changes().equals(other.changes())
