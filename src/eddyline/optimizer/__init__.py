@@ -1,0 +1,1 @@
+"""Logical plans to cheaper ones with the same answer."""

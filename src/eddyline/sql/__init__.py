@@ -1,0 +1,1 @@
+"""SQL text to bound plans: dialect, statements, catalog, binder."""

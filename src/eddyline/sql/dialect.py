@@ -19,7 +19,7 @@ from sqlglot.errors import ParseError
 from sqlglot.parsers.spark import SparkParser
 from sqlglot.tokenizer_core import Token, TokenType
 
-from eddyline.sql.window_syntax import WINDOW_FORMS, WindowParser
+from eddyline.sql.window_syntax import WindowParser
 
 _BAG_ADVICE = "a standing query answers with a bag of rows: sort and cut where you read it"
 _REFUSED_CLAUSES: Final[dict[TokenType, tuple[str, str]]] = {
@@ -153,8 +153,9 @@ class Eddyline(Spark):
     """Eddyline's dialect of SQL."""
 
     class Tokenizer(Spark.Tokenizer):
-        """Spark's tokens."""
+        """Spark 4's tokens."""
 
+        STRING_ESCAPES: ClassVar[list[str]] = ["\\", "'", '"']  # 'it''s', as of Spark 4
         # sqlglot takes all that follows EXPLAIN as one opaque string
         KEYWORDS: ClassVar[dict[str, TokenType]] = {
             **Spark.Tokenizer.KEYWORDS,

@@ -72,6 +72,8 @@ class StatementParser(EddylineParser):
         offset, what = int(detail["col"]), str(detail["description"])
         if "Unexpected token" in what:
             return source.error(offset, f"unexpected '{self._curr.text}'")
+        if what.startswith("Expected TYPE"):
+            return source.error(offset, f"expected a type; {_type_choices(self._curr)}")
         return source.error(offset, what[0].lower() + what[1:])
 
     def _statement(self) -> Statement | None:

@@ -33,11 +33,13 @@ class Source:
 
 
 def offset_of(at: Token | exp.Expr) -> int | None:
-    """Where a token, or the leftmost word of a node that has a known place, starts."""
+    """Where a token starts; or the leftmost word of a node, or of its parent if it has none."""
     if isinstance(at, Token):
         return at.start
     own = at.meta.get("start")
     if own is not None:
         return int(own)
-    known = (n.meta.get("start") for n in at.walk())
-    return min((int(s) for s in known if s is not None), default=None)
+    below = [int(n.meta["start"]) for n in at.walk() if "start" in n.meta]
+    if below:
+        return min(below)
+    return offset_of(at.parent) if at.parent is not None else None

@@ -1,0 +1,1 @@
+"""Rewrite rules: one plain function from plan to plan a file."""

@@ -4,14 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import Final
 
 from sqlglot import exp
 
 from eddyline.algebra.plan import Plan, StreamScan
 from eddyline.errors import SqlError, UnsupportedError
 from eddyline.sql.catalog import Catalog
-from eddyline.sql.window_syntax import WINDOW_FORMS, StreamWindow
 from eddyline.sql.source import Source
+from eddyline.sql.window_syntax import WINDOW_FORMS, StreamWindow
+
+
+#: What sqlglot calls otherwise than SQL does.
+_CLAUSES: Final = {
+    "db": "a qualified name",
+    "pivots": "PIVOT",
+    "locks": "FOR UPDATE",
+    "sample": "TABLESAMPLE",
+    "version": "VERSION AS OF",
+    "except_": "* EXCEPT",
+    "by_name": "BY NAME",
+}
 
 
 @dataclass
@@ -61,7 +74,7 @@ class Context:
         for name, value in node.args.items():
             if value and name not in allowed:
                 at = value if isinstance(value, exp.Expr) else node
-                clause = name.strip("_").upper()
+                clause = _CLAUSES.get(name, name.strip("_").upper())
                 raise self.error(at, f"{clause} is not supported here", UnsupportedError)
 
 
@@ -83,6 +96,7 @@ class Bound:
 
     @property
     def reads_stream(self) -> bool:
+        """Whether anything below moves with time."""
         return _reads_stream(self.plan)
 
 

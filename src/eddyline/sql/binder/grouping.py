@@ -28,7 +28,7 @@ def bind_keys(
         if group.args.get(clause):
             name = clause.replace("_", " ").upper()
             raise context.error(
-                group, f"GROUP BY {name} is not supported: UNION ALL of queries", UnsupportedError
+                group, f"GROUP BY {name} is not supported: list the keys", UnsupportedError
             )
     keys: list[Expr] = []
     for node in group.expressions:
@@ -64,7 +64,8 @@ class Groups:
         """The expression over GROUP BY's output: keys, then aggregates.
 
         Args:
-            expr: bound by ``scalars`` over the rows that are grouped.
+            expr: an expression over the rows that are grouped.
+            scalars: what bound it, and so knows where each column was named.
 
         Raises:
             SqlError: it reads a column that is neither a key nor inside an aggregate.

@@ -13,8 +13,8 @@ from eddyline.algebra.windows import PartitionRows, Range, Rows, Unbounded, Wind
 from eddyline.errors import SqlError, UnsupportedError, did_you_mean
 from eddyline.sql.binder.context import Bound, Context, DefaultWindow, OpenStream
 from eddyline.sql.binder.output import unique_names
-from eddyline.sql.window_syntax import StreamWindow
 from eddyline.sql.statements import Select
+from eddyline.sql.window_syntax import StreamWindow
 from eddyline.types import Field, Schema
 
 #: Binds the query inside a FROM item.

@@ -1,0 +1,69 @@
+"""Golden files: cases of input and expected text, checked by tests and rewritten on demand.
+
+A file is a sequence of cases, separated by lines of dashes::
+
+    -- what the case shows
+    SELECT price FROM trades
+    =>
+    Project  price            MONOTONIC
+      StreamScan  trades ...  MONOTONIC
+    ----------
+
+``EDDYLINE_UPDATE_GOLDEN=1 pytest tests/sql tests/optimizer tests/algebra`` writes what the code
+gives now; read the difference before you commit it.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+from eddyline.algebra.plan import Plan
+from eddyline.sql.binder import bind
+from eddyline.sql.catalog import Catalog
+from eddyline.sql.parser import parse
+from eddyline.sql.statements import SelectStatement
+
+SEPARATOR = "-" * 10
+
+SCHEMA = """
+CREATE STREAM trades (ts TIMESTAMP, symbol STRING, price DOUBLE, qty BIGINT) TIMESTAMP BY ts;
+CREATE STREAM quotes (ts TIMESTAMP, symbol STRING, bid DOUBLE, size INT) TIMESTAMP BY ts;
+CREATE STREAM orders (ts TIMESTAMP, id BIGINT, symbol STRING, qty INT) TIMESTAMP BY ts;
+CREATE TABLE companies (symbol STRING, sector STRING);
+CREATE TABLE sectors (sector STRING, country STRING);
+CREATE VIEW averages AS SELECT symbol, AVG(price) AS mean FROM trades GROUP BY symbol;
+CREATE VIEW cheap AS SELECT symbol, price FROM trades [ROWS 10] WHERE price < 5;
+"""
+
+
+def example_catalog() -> Catalog:
+    """The streams, tables and views that the cases read."""
+    catalog = Catalog()
+    for statement in parse(SCHEMA):
+        catalog.apply(statement)
+    return catalog
+
+
+def bound_plan(sql: str) -> Plan:
+    """The plan of one SELECT, not optimized."""
+    (statement,) = parse(sql)
+    assert isinstance(statement, SelectStatement)
+    return bind(statement.select, statement.emit, example_catalog()).plan
+
+
+def check_golden(path: Path, answer: Callable[[str], str]) -> None:
+    """Compare the answer for each case of the file with the expected text."""
+    cases = [_split(c) for c in path.read_text().split(f"\n{SEPARATOR}\n") if c.strip()]
+    actual = [(question, answer(question)) for question, _ in cases]
+    if os.environ.get("EDDYLINE_UPDATE_GOLDEN"):
+        path.write_text("".join(f"{q}\n=>\n{a}\n{SEPARATOR}\n" for q, a in actual))
+        return
+    for (question, expected), (_, text) in zip(cases, actual, strict=True):
+        assert text == expected, f"{path.name}: {question}"
+
+
+def _split(case: str) -> tuple[str, str]:
+    question, _, expected = case.partition("\n=>\n")
+    return question.strip("\n"), expected.strip("\n")

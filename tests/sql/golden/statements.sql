@@ -1,0 +1,248 @@
+SELEC price FROM trades
+=>
+SqlError: line 1, column 1: unknown statement; did you mean 'SELECT'? valid: CREATE QUERY, CREATE STREAM, CREATE TABLE, CREATE VIEW, DROP QUERY, DROP STREAM, DROP TABLE, DROP VIEW, EXPLAIN, SELECT
+  SELEC price FROM trades
+  ^
+----------
+CREATE STREEM s (ts TIMESTAMP) TIMESTAMP BY ts
+=>
+SqlError: line 1, column 8: CREATE what? did you mean 'STREAM'? valid: QUERY, STREAM, TABLE, VIEW
+  CREATE STREEM s (ts TIMESTAMP) TIMESTAMP BY ts
+         ^
+----------
+CREATE OR REPLACE STREAM s (ts TIMESTAMP) TIMESTAMP BY ts
+=>
+UnsupportedError: line 1, column 8: CREATE OR REPLACE is not supported: DROP it first and create it anew
+  CREATE OR REPLACE STREAM s (ts TIMESTAMP) TIMESTAMP BY ts
+         ^
+----------
+CREATE STREAM s (ts TIMESTAMP)
+=>
+SqlError: line 1, column 30: expected TIMESTAMP BY and the column that is the event time of 's', but the statement ends
+  CREATE STREAM s (ts TIMESTAMP)
+                               ^
+----------
+CREATE STREAM s (ts TIMESTAMP) TIMESTAMP BY t
+=>
+SqlError: line 1, column 45: there is no column 't'; did you mean 'ts'? valid: ts
+  CREATE STREAM s (ts TIMESTAMP) TIMESTAMP BY t
+                                              ^
+----------
+CREATE STREAM s (ts BIGINT) TIMESTAMP BY ts
+=>
+SqlError: line 1, column 42: TIMESTAMP BY needs a TIMESTAMP column, but this is ts BIGINT
+  CREATE STREAM s (ts BIGINT) TIMESTAMP BY ts
+                                           ^
+----------
+CREATE STREAM s (ts TIMESTAMP, x STRANG) TIMESTAMP BY ts
+=>
+SqlError: line 1, column 34: expected a type, got 'STRANG'; did you mean 'STRING'? valid: BIGINT, BINARY, BOOLEAN, CHAR, DATE, DECIMAL, DOUBLE, FLOAT, INT, INTEGER, LONG, REAL, SMALLINT, STRING, TIMESTAMP, TINYINT, VARCHAR
+  CREATE STREAM s (ts TIMESTAMP, x STRANG) TIMESTAMP BY ts
+                                   ^
+----------
+CREATE STREAM s (ts TIMESTAMP, x ARRAY<INT>) TIMESTAMP BY ts
+=>
+SqlError: line 1, column 34: unknown type ARRAY<INT>; valid: BIGINT, BINARY, BOOLEAN, CHAR, DATE, DECIMAL, DOUBLE, FLOAT, INT, INTEGER, LONG, REAL, SMALLINT, STRING, TIMESTAMP, TINYINT, VARCHAR
+  CREATE STREAM s (ts TIMESTAMP, x ARRAY<INT>) TIMESTAMP BY ts
+                                   ^
+----------
+CREATE STREAM s (ts TIMESTAMP, TS INT) TIMESTAMP BY ts
+=>
+SqlError: line 1, column 32: column 'TS' is declared twice
+  CREATE STREAM s (ts TIMESTAMP, TS INT) TIMESTAMP BY ts
+                                 ^
+----------
+CREATE STREAM s (ts TIMESTAMP NOT NULL) TIMESTAMP BY ts
+=>
+SqlError: line 1, column 31: expected , or ) behind a column's type, got 'NOT'
+  CREATE STREAM s (ts TIMESTAMP NOT NULL) TIMESTAMP BY ts
+                                ^
+----------
+CREATE STREAM s (ts TIMESTAMP, d DECIMAL(50, 2)) TIMESTAMP BY ts
+=>
+SqlError: line 1, column 34: DECIMAL(50,2) is out of range: precision is 1 to 38, scale 0 to the precision
+  CREATE STREAM s (ts TIMESTAMP, d DECIMAL(50, 2)) TIMESTAMP BY ts
+                                   ^
+----------
+CREATE STREAM s (ts TIMESTAMP) TIMESTAMP BY ts LATENESS 5
+=>
+SqlError: line 1, column 57: 5 of which unit? Write for instance 5 SECONDS
+  CREATE STREAM s (ts TIMESTAMP) TIMESTAMP BY ts LATENESS 5
+                                                          ^
+----------
+CREATE STREAM s (ts TIMESTAMP) TIMESTAMP BY ts LATENESS -5 SECONDS
+=>
+SqlError: line 1, column 57: LATENESS cannot be negative
+  CREATE STREAM s (ts TIMESTAMP) TIMESTAMP BY ts LATENESS -5 SECONDS
+                                                          ^
+----------
+CREATE STREAM s (ts TIMESTAMP) TIMESTAMP BY ts WITH (a = 1, a = 2)
+=>
+SqlError: line 1, column 61: option 'a' is given twice
+  CREATE STREAM s (ts TIMESTAMP) TIMESTAMP BY ts WITH (a = 1, a = 2)
+                                                              ^
+----------
+CREATE STREAM s (ts TIMESTAMP) TIMESTAMP BY ts WITH (a = b)
+=>
+SqlError: line 1, column 58: option 'a' takes a 'text', a number, TRUE or FALSE, got 'b'
+  CREATE STREAM s (ts TIMESTAMP) TIMESTAMP BY ts WITH (a = b)
+                                                           ^
+----------
+CREATE STREAM s (ts TIMESTAMP) TIMESTAMP BY ts WITH a = 'b'
+=>
+SqlError: line 1, column 53: expected ( and options, got 'a'
+  CREATE STREAM s (ts TIMESTAMP) TIMESTAMP BY ts WITH a = 'b'
+                                                      ^
+----------
+CREATE TABLE t (a INT) WITH (updates = 'retroactive')
+=>
+UnsupportedError: line 1, column 40: updates = 'retroactive' is not supported: use 'static' or 'non-retroactive'
+  CREATE TABLE t (a INT) WITH (updates = 'retroactive')
+                                         ^
+----------
+CREATE TABLE t (a INT) WITH (updates = 'statik')
+=>
+SqlError: line 1, column 40: unknown option updates = 'statik'; did you mean 'static'? valid: non-retroactive, retroactive, static
+  CREATE TABLE t (a INT) WITH (updates = 'statik')
+                                         ^
+----------
+CREATE VIEW v AS SELECT a FROM s EMIT CHANGES
+=>
+SqlError: line 1, column 34: a view has no EMIT clause: the query that reads the view has
+  CREATE VIEW v AS SELECT a FROM s EMIT CHANGES
+                                   ^
+----------
+CREATE QUERY q SELECT a FROM s
+=>
+SqlError: line 1, column 16: expected AS and a SELECT, got 'SELECT'
+  CREATE QUERY q SELECT a FROM s
+                 ^
+----------
+CREATE QUERY q AS SELECT a FROM s WITH (sink = 'print') EMIT CHANGES
+=>
+SqlError: line 1, column 57: unexpected 'EMIT'
+  CREATE QUERY q AS SELECT a FROM s WITH (sink = 'print') EMIT CHANGES
+                                                          ^
+----------
+DROP IF EXISTS q
+=>
+SqlError: line 1, column 6: DROP what? valid: QUERY, STREAM, TABLE, VIEW
+  DROP IF EXISTS q
+       ^
+----------
+DROP QUERY IF EXISTS q
+=>
+UnsupportedError: line 1, column 12: DROP IF EXISTS is not supported: write DROP QUERY name
+  DROP QUERY IF EXISTS q
+             ^
+----------
+SELECT a FROM s EMIT SNAPSHOT
+=>
+SqlError: line 1, column 22: expected EVERY and a duration, but the statement ends
+  SELECT a FROM s EMIT SNAPSHOT
+                       ^
+----------
+SELECT a FROM s EMIT SNAPSHOT EVERY 0 SECONDS
+=>
+SqlError: line 1, column 37: EVERY must be longer than zero
+  SELECT a FROM s EMIT SNAPSHOT EVERY 0 SECONDS
+                                      ^
+----------
+SELECT a FROM s EMIT DELETES
+=>
+SqlError: line 1, column 22: unknown EMIT mode; valid: CHANGES, INSERTS, SNAPSHOT EVERY 10 SECONDS
+  SELECT a FROM s EMIT DELETES
+                       ^
+----------
+SELECT a FROM s [RANGE 5 PARSECS]
+=>
+SqlError: line 1, column 26: unknown time unit 'PARSECS'; valid: DAYS, HOURS, MICROSECONDS, MILLISECONDS, MINUTES, SECONDS, WEEKS
+  SELECT a FROM s [RANGE 5 PARSECS]
+                           ^
+----------
+SELECT a FROM s [RANGE 5]
+=>
+SqlError: line 1, column 24: 5 of which unit? Write for instance 5 SECONDS
+  SELECT a FROM s [RANGE 5]
+                         ^
+----------
+SELECT a FROM s [RANGE 0 SECONDS]
+=>
+SqlError: line 1, column 24: a RANGE window must be longer than zero
+  SELECT a FROM s [RANGE 0 SECONDS]
+                         ^
+----------
+SELECT a FROM s [ROWS 1.5]
+=>
+SqlError: line 1, column 23: ROWS takes a whole number of rows above zero, got '1.5'
+  SELECT a FROM s [ROWS 1.5]
+                        ^
+----------
+SELECT a FROM s [SLIDE 3 SECONDS]
+=>
+SqlError: line 1, column 18: unknown window, got 'SLIDE'; valid: [RANGE 5 MINUTES], [ROWS 100], [PARTITION BY c ROWS 3], [NOW] or [UNBOUNDED]
+  SELECT a FROM s [SLIDE 3 SECONDS]
+                   ^
+----------
+SELECT a FROM s [RANGE 3 SECONDS SLIDE 1 SECOND]
+=>
+SqlError: line 1, column 34: expected ] to end the window, got 'SLIDE'
+  SELECT a FROM s [RANGE 3 SECONDS SLIDE 1 SECOND]
+                                   ^
+----------
+SELECT a FROM s [NOW] AS t [NOW]
+=>
+SqlError: line 1, column 28: 't' has a window already
+  SELECT a FROM s [NOW] AS t [NOW]
+                             ^
+----------
+SELECT a
+FROM s
+WHERE b = 'never closed
+=>
+SqlError: line 3, column 11: this quote never ends: ' is missing
+  WHERE b = 'never closed
+            ^
+----------
+SELECT a FROM s /* never closed
+=>
+SqlError: line 1, column 17: this comment never ends: */ is missing
+  SELECT a FROM s /* never closed
+                  ^
+----------
+SELECT a, FROM s
+=>
+SqlError: line 1, column 11: expected one more behind ',', got 'FROM'
+  SELECT a, FROM s
+            ^
+----------
+SELECT FROM s
+=>
+SqlError: line 1, column 8: expected what to SELECT, got 'FROM'
+  SELECT FROM s
+         ^
+----------
+SELECT a FROM s WHERE
+=>
+SqlError: line 1, column 17: something is missing behind 'WHERE'
+  SELECT a FROM s WHERE
+                  ^
+----------
+SELECT f(a FROM s
+=>
+SqlError: line 1, column 12: expecting )
+  SELECT f(a FROM s
+             ^
+----------
+SELECT a FROM s GROUP a
+=>
+SqlError: line 1, column 23: unexpected 'a'
+  SELECT a FROM s GROUP a
+                        ^
+----------
+SELECT a FROM s, [NOW]
+=>
+SqlError: line 1, column 18: expected table name but got <Token token_type: TokenType.L_BRACKET, text: [, line: 1, col: 18, start: 17, end: 17, comments: []>
+  SELECT a FROM s, [NOW]
+                   ^
+----------

@@ -1,0 +1,199 @@
+SELECT price FROM trades LEFT JOIN quotes ON TRUE
+=>
+UnsupportedError: line 1, column 26: LEFT JOIN is not supported: only inner joins are run
+  SELECT price FROM trades LEFT JOIN quotes ON TRUE
+                           ^
+----------
+SELECT price FROM trades LEFT ANTI JOIN quotes ON TRUE
+=>
+UnsupportedError: line 1, column 26: LEFT JOIN is not supported: only inner joins are run
+  SELECT price FROM trades LEFT ANTI JOIN quotes ON TRUE
+                           ^
+----------
+SELECT price FROM trades NATURAL JOIN quotes
+=>
+UnsupportedError: line 1, column 26: NATURAL JOIN is not supported: only inner joins are run
+  SELECT price FROM trades NATURAL JOIN quotes
+                           ^
+----------
+SELECT price FROM trades EXCEPT ALL SELECT bid FROM quotes
+=>
+UnsupportedError: line 1, column 26: EXCEPT is not supported: UNION [ALL] is the set operation that is run
+  SELECT price FROM trades EXCEPT ALL SELECT bid FROM quotes
+                           ^
+----------
+SELECT price FROM trades INTERSECT SELECT bid FROM quotes
+=>
+UnsupportedError: line 1, column 26: INTERSECT is not supported: UNION [ALL] is the set operation that is run
+  SELECT price FROM trades INTERSECT SELECT bid FROM quotes
+                           ^
+----------
+SELECT price FROM trades WHERE EXISTS (SELECT 1 FROM quotes)
+=>
+UnsupportedError: line 1, column 40: EXISTS is not supported: use a join
+  SELECT price FROM trades WHERE EXISTS (SELECT 1 FROM quotes)
+                                         ^
+----------
+SELECT price FROM trades WHERE price IN (SELECT bid FROM quotes)
+=>
+UnsupportedError: line 1, column 32: IN (SELECT ...) is not supported: join the sub-query
+  SELECT price FROM trades WHERE price IN (SELECT bid FROM quotes)
+                                 ^
+----------
+SELECT price > (SELECT 1 FROM quotes) FROM trades
+=>
+UnsupportedError: line 1, column 17: a sub-query in an expression is not supported: join it in FROM
+  SELECT price > (SELECT 1 FROM quotes) FROM trades
+                  ^
+----------
+SELECT price FROM trades
+ORDER BY price
+=>
+UnsupportedError: line 2, column 1: ORDER BY is not supported: a standing query answers with a bag of rows: sort and cut where you read it
+  ORDER BY price
+  ^
+----------
+SELECT price FROM trades LIMIT 10
+=>
+UnsupportedError: line 1, column 26: LIMIT is not supported: a standing query answers with a bag of rows: sort and cut where you read it
+  SELECT price FROM trades LIMIT 10
+                           ^
+----------
+SELECT SUM(price) OVER (PARTITION BY symbol) FROM trades
+=>
+UnsupportedError: line 1, column 19: OVER is not supported: put a window on the stream and use GROUP BY
+  SELECT SUM(price) OVER (PARTITION BY symbol) FROM trades
+                    ^
+----------
+SELECT price FROM trades WINDOW w AS (PARTITION BY symbol)
+=>
+UnsupportedError: line 1, column 26: a named OVER window is not supported: write a stream window, [RANGE 5 MINUTES], [ROWS 100], [PARTITION BY c ROWS 3], [NOW] or [UNBOUNDED]
+  SELECT price FROM trades WINDOW w AS (PARTITION BY symbol)
+                           ^
+----------
+SELECT price FROM trades QUALIFY price > 1
+=>
+UnsupportedError: line 1, column 26: QUALIFY is not supported: use GROUP BY ... HAVING over a stream window
+  SELECT price FROM trades QUALIFY price > 1
+                           ^
+----------
+SELECT price FROM trades LATERAL VIEW EXPLODE(symbol) t AS x
+=>
+UnsupportedError: line 1, column 26: LATERAL is not supported: use a join
+  SELECT price FROM trades LATERAL VIEW EXPLODE(symbol) t AS x
+                           ^
+----------
+SELECT symbol FROM trades [NOW] GROUP BY GROUPING SETS ((symbol), ())
+=>
+UnsupportedError: line 1, column 58: 'GROUPING SETS ((symbol), ())' is not supported: see the documentation for what is run
+  SELECT symbol FROM trades [NOW] GROUP BY GROUPING SETS ((symbol), ())
+                                                           ^
+----------
+SELECT symbol FROM trades [NOW] GROUP BY symbol WITH ROLLUP
+=>
+UnsupportedError: line 1, column 42: GROUP BY ROLLUP is not supported: list the keys
+  SELECT symbol FROM trades [NOW] GROUP BY symbol WITH ROLLUP
+                                           ^
+----------
+SELECT symbol FROM trades [NOW] GROUP BY ALL
+=>
+UnsupportedError: line 1, column 1: GROUP BY ALL is not supported: list the keys
+  SELECT symbol FROM trades [NOW] GROUP BY ALL
+  ^
+----------
+SELECT * EXCEPT (price) FROM trades
+=>
+UnsupportedError: line 1, column 8: * EXCEPT is not supported here
+  SELECT * EXCEPT (price) FROM trades
+         ^
+----------
+SELECT DISTINCT ON (symbol) price FROM trades [NOW]
+=>
+UnsupportedError: line 1, column 21: ON is not supported here
+  SELECT DISTINCT ON (symbol) price FROM trades [NOW]
+                      ^
+----------
+SELECT /*+ BROADCAST(companies) */ price FROM trades
+=>
+UnsupportedError: line 1, column 8: a hint is not supported: joins run in the order written
+  SELECT /*+ BROADCAST(companies) */ price FROM trades
+         ^
+----------
+SELECT price FROM trades TABLESAMPLE (10 PERCENT)
+=>
+UnsupportedError: line 1, column 39: TABLESAMPLE is not supported here
+  SELECT price FROM trades TABLESAMPLE (10 PERCENT)
+                                        ^
+----------
+SELECT price FROM trades PIVOT (SUM(price) FOR symbol IN ('a'))
+=>
+UnsupportedError: line 1, column 19: PIVOT is not supported here
+  SELECT price FROM trades PIVOT (SUM(price) FOR symbol IN ('a'))
+                    ^
+----------
+SELECT price FROM trades VERSION AS OF 3
+=>
+UnsupportedError: line 1, column 40: VERSION AS OF is not supported here
+  SELECT price FROM trades VERSION AS OF 3
+                                         ^
+----------
+SELECT price FROM trades FOR UPDATE
+=>
+UnsupportedError: line 1, column 1: FOR UPDATE is not supported here
+  SELECT price FROM trades FOR UPDATE
+  ^
+----------
+SELECT price FROM db.trades
+=>
+UnsupportedError: line 1, column 19: a qualified name is not supported here
+  SELECT price FROM db.trades
+                    ^
+----------
+SELECT price FROM (trades JOIN quotes ON TRUE)
+=>
+UnsupportedError: line 1, column 19: this is not supported in FROM: name a stream or table
+  SELECT price FROM (trades JOIN quotes ON TRUE)
+                    ^
+----------
+SELECT 1
+=>
+UnsupportedError: line 1, column 1: SELECT without FROM is not supported: read a stream
+  SELECT 1
+  ^
+----------
+SELECT sector FROM companies
+=>
+UnsupportedError: line 1, column 1: a query over tables alone is not supported: a standing query reads a stream
+  SELECT sector FROM companies
+  ^
+----------
+SELECT TRY_CAST(symbol AS INT) FROM trades
+=>
+UnsupportedError: line 1, column 17: 'symbol AS INT' is not supported: see the documentation for what is run
+  SELECT TRY_CAST(symbol AS INT) FROM trades
+                  ^
+----------
+SELECT symbol[0] FROM trades
+=>
+UnsupportedError: line 1, column 8: [...] behind an expression is not supported: columns hold single values
+  SELECT symbol[0] FROM trades
+         ^
+----------
+WITH RECURSIVE r AS (SELECT price FROM trades) SELECT price FROM r
+=>
+UnsupportedError: line 1, column 16: WITH RECURSIVE is not supported: plain WITH is
+  WITH RECURSIVE r AS (SELECT price FROM trades) SELECT price FROM r
+                 ^
+----------
+VALUES (1)
+=>
+SqlError: line 1, column 1: unknown statement; valid: CREATE QUERY, CREATE STREAM, CREATE TABLE, CREATE VIEW, DROP QUERY, DROP STREAM, DROP TABLE, DROP VIEW, EXPLAIN, SELECT
+  VALUES (1)
+  ^
+----------
+INSERT INTO trades SELECT * FROM quotes
+=>
+SqlError: line 1, column 1: unknown statement; valid: CREATE QUERY, CREATE STREAM, CREATE TABLE, CREATE VIEW, DROP QUERY, DROP STREAM, DROP TABLE, DROP VIEW, EXPLAIN, SELECT
+  INSERT INTO trades SELECT * FROM quotes
+  ^
+----------
