@@ -115,7 +115,8 @@ AGREE: list[tuple[Expr, str]] = [
     (fn("trim", S, "az "), "trim(s, 'az ')"),
     (fn("substring", S, 2), "substring(s, 2)"),
     (fn("substring", S, 1, 2), "substring(s, 1, 2)"),
-    (fn("substring", S, fn("abs", I), fn("abs", J)), "substring(s, CASE i WHEN 0 THEN 1 ELSE abs(i) END, abs(j))"),
+    (fn("substring", S, fn("abs", I), fn("abs", J)),
+     "substring(s, CASE i WHEN 0 THEN 1 ELSE abs(i) END, abs(j))"),
     (fn("left", S, 2), "left(s, 2)"),
     (fn("left", S, fn("abs", I)), "left(s, abs(i))"),
     (fn("right", S, 2), "right(s, 2)"),
@@ -405,6 +406,10 @@ def _sql(expr: Expr) -> str:
             return f"(NOT {args[0]})"
         case "is_null":
             return f"({args[0]} IS NULL)"
+        case "is_not_null":
+            return f"({args[0]} IS NOT NULL)"
+        case "is_true":
+            return f"({args[0]} IS TRUE)"
         case "is_not_true":
             return f"({args[0]} IS NOT TRUE)"
         case "concat":

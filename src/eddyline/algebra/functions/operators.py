@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 import pyarrow as pa
 import pyarrow.types as pt
 
@@ -241,9 +243,27 @@ def _booleans(args: tuple[Expr, ...]) -> tuple[Expr, ...] | None:
 
 _logical("and", "True if all are true; false if any is false; otherwise NULL.")
 _logical("or", "True if any is true; false if all are false; otherwise NULL.")
-define(
-    "Boolean", "not", "NOT condition", "The opposite; NULL for NULL.", takes("not", (_BOOL,), _BOOL)
-)
+
+#: Tests that are never NULL: their opposite is a test too, whichever way it was written.
+_OPPOSITES: Final = {
+    "is_null": "is_not_null",
+    "is_not_null": "is_null",
+    "is_true": "is_not_true",
+    "is_not_true": "is_true",
+    "is_false": "is_not_false",
+    "is_not_false": "is_false",
+}
+
+
+@define("Boolean", "not", "NOT condition", "The opposite; NULL for NULL.")
+def _not(args: tuple[Expr, ...]) -> Expr | None:
+    operands = _booleans(args)
+    if operands is None or len(operands) != 1:
+        return None
+    (condition,) = operands
+    if isinstance(condition, Call) and condition.function in _OPPOSITES:
+        return Call(_BOOL, _OPPOSITES[condition.function], condition.arguments)
+    return Call(_BOOL, "not", operands)
 
 
 def _test_of_null(function: str, form: str, help_: str) -> None:
