@@ -1,0 +1,1 @@
+"""The running engine: batches, stores and operators. It knows neither SQL nor logical plans."""

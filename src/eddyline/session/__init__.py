@@ -1,0 +1,1 @@
+"""The embedded engine: catalog, standing queries and the clock."""

@@ -1,0 +1,230 @@
+"""A hash index as chains over the positions of a row store, newest first.
+
+``heads[bucket]`` is the newest position of a bucket, ``link[pos - base]`` the next older one of the
+same bucket. Positions only grow, so a chain may be left at the first position below ``first``:
+everything behind it has been dropped. Nothing is ever removed from a chain.
+
+As-of probing. All rows of a chunk are inserted before the operators run, yet a probe may only see
+rows that came before it. ``probe`` therefore rewinds the heads over the chunk's rows (undoing the
+insertions, newest first) and replays them along the probes in ``(ts, seq)`` order: a linear pass
+over the new rows, whatever the size of the window. Any number of consumers may do so in turn.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from eddyline.kernels.options import inlined, kernel
+
+#: ``link`` of a row that is not in the index.
+NOT_INDEXED = -2
+#: When a row that nobody has taken back will have been taken back.
+FOREVER = 1 << 62
+#: End of a chain.
+NOTHING = -1
+
+
+@inlined
+def _bucket(key, shift):  # type: ignore[no-untyped-def]
+    return np.int64((np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(shift))
+
+
+@kernel
+def insert(
+    heads: np.ndarray, shift: int, key: np.ndarray, link: np.ndarray, base: int, rows: np.ndarray
+) -> None:
+    """Put ``rows`` (int64 positions, oldest first; their keys are in ``key``) into the chains."""
+    for i in range(rows.size):
+        at = rows[i] - base
+        b = _bucket(key[at], shift)
+        link[at] = heads[b]
+        heads[b] = rows[i]
+
+
+@kernel
+def reinsert_all(
+    heads: np.ndarray,
+    shift: int,
+    key: np.ndarray,
+    link: np.ndarray,
+    base: int,
+    first: int,
+    end: int,
+) -> None:
+    """Rebuild the chains over the positions in [first, end) that are in the index."""
+    for at in range(first - base, end - base):
+        if link[at] != NOT_INDEXED:
+            b = _bucket(key[at], shift)
+            link[at] = heads[b]
+            heads[b] = at + base
+
+
+@kernel
+def probe(
+    heads: np.ndarray,
+    shift: int,
+    key: np.ndarray,
+    link: np.ndarray,
+    base: int,
+    first: int,
+    new_rows: np.ndarray,
+    row_ts: np.ndarray,
+    row_seq: np.ndarray,
+    expiry: np.ndarray,
+    lifespan: int,
+    fifo: bool,
+    death_ts: np.ndarray,
+    death_seq: np.ndarray,
+    inclusive: bool,
+    probe_key: np.ndarray,
+    probe_ts: np.ndarray,
+    probe_seq: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Matches of each probe among the rows alive at its instant.
+
+    Args:
+        heads, shift, key, link, base, first: the index; ``new_rows`` are this chunk's insertions.
+        row_ts, row_seq: when each row came, by position - base.
+        expiry, lifespan: a row is gone at ``expiry[at] + lifespan`` (a base row: its ts and the
+            window length; a composite: its exp and 0).
+        fifo: rows expire in the order of their positions, so the first dead one ends the chain.
+        death_ts, death_seq: when a row was taken back (empty arrays: rows never are).
+        inclusive: whether a probe sees changes with its own (ts, seq). One side of a join does,
+            the other does not; so two rows of one event meet exactly once.
+        probe_key, probe_ts, probe_seq: the probes in (ts, seq) order.
+
+    Returns:
+        int64 probe numbers and int64 positions, in probe order, newest match first.
+    """
+    for i in range(new_rows.size - 1, -1, -1):
+        at = new_rows[i] - base
+        heads[_bucket(key[at], shift)] = link[at]
+    capacity = probe_key.size * 2 + 16
+    out_probe = np.empty(capacity, np.int64)
+    out_pos = np.empty(capacity, np.int64)
+    count = 0
+    reached = 0
+    mortal = death_ts.size > 0
+    for p in range(probe_key.size):
+        ts = probe_ts[p]
+        seq = probe_seq[p]
+        while reached < new_rows.size:
+            pos = new_rows[reached]
+            t = row_ts[pos - base]
+            s = row_seq[pos - base]
+            if t > ts or (t == ts and (s > seq or (s == seq and not inclusive))):
+                break
+            heads[_bucket(key[pos - base], shift)] = pos
+            reached += 1
+        wanted = probe_key[p]
+        pos = heads[_bucket(wanted, shift)]
+        while pos >= first:
+            at = pos - base
+            if expiry[at] + lifespan <= ts:
+                if fifo:
+                    break
+                pos = link[at]
+                continue
+            if key[at] == wanted:
+                alive = True
+                if mortal:
+                    d = death_ts[at]
+                    alive = d > ts or (
+                        d == ts
+                        and (death_seq[at] > seq or (death_seq[at] == seq and not inclusive))
+                    )
+                if alive:
+                    if count == capacity:
+                        capacity *= 2
+                        grown = np.empty(capacity, np.int64)
+                        grown[:count] = out_probe
+                        out_probe = grown
+                        grown = np.empty(capacity, np.int64)
+                        grown[:count] = out_pos
+                        out_pos = grown
+                    out_probe[count] = p
+                    out_pos[count] = pos
+                    count += 1
+            pos = link[at]
+    for i in range(reached, new_rows.size):
+        pos = new_rows[i]
+        heads[_bucket(key[pos - base], shift)] = pos
+    return out_probe[:count].copy(), out_pos[:count].copy()
+
+
+@kernel
+def bury(
+    heads: np.ndarray,
+    shift: int,
+    key: np.ndarray,
+    link: np.ndarray,
+    base: int,
+    first: int,
+    identity: np.ndarray,
+    death_ts: np.ndarray,
+    death_seq: np.ndarray,
+    dead_key: np.ndarray,
+    dead_identity: np.ndarray,
+    dead_ts: np.ndarray,
+    dead_seq: np.ndarray,
+    before: np.ndarray,
+) -> np.ndarray:
+    """Note for each negative tuple when the row that it takes back died.
+
+    The row is the newest one still alive with the same key and identity and a position below
+    ``before[i]``. ``identity`` is int64[lanes, capacity], ``dead_identity`` int64[lanes, n].
+
+    Returns:
+        int64[n]: the positions of the rows taken back, -1 where there was none.
+    """
+    out = np.empty(dead_key.size, np.int64)
+    for i in range(dead_key.size):
+        out[i] = NOTHING
+        pos = heads[_bucket(dead_key[i], shift)]
+        while pos >= first:
+            at = pos - base
+            same = pos < before[i] and key[at] == dead_key[i] and death_ts[at] == FOREVER
+            lane = 0
+            while same and lane < identity.shape[0]:
+                same = identity[lane, at] == dead_identity[lane, i]
+                lane += 1
+            if same:
+                death_ts[at] = dead_ts[i]
+                death_seq[at] = dead_seq[i]
+                out[i] = pos
+                break
+            pos = link[at]
+    return out
+
+
+@kernel
+def match_pairs(left_key: np.ndarray, right_key: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """All pairs (i, j) with ``left_key[i] == right_key[j]``: a one-time hash join."""
+    bits = 1
+    while (1 << bits) < right_key.size + 1:
+        bits += 1
+    shift = 64 - bits
+    heads = np.full(1 << bits, NOTHING, np.int64)
+    link = np.empty(right_key.size, np.int64)
+    for j in range(right_key.size):
+        b = _bucket(right_key[j], shift)
+        link[j] = heads[b]
+        heads[b] = j
+    count = 0
+    for i in range(left_key.size):
+        j = heads[_bucket(left_key[i], shift)]
+        while j >= 0:
+            count += right_key[j] == left_key[i]
+            j = link[j]
+    left = np.empty(count, np.int64)
+    right = np.empty(count, np.int64)
+    count = 0
+    for i in range(left_key.size):
+        j = heads[_bucket(left_key[i], shift)]
+        while j >= 0:
+            if right_key[j] == left_key[i]:
+                left[count] = i
+                right[count] = j
+                count += 1
+            j = link[j]
+    return left, right

@@ -1,0 +1,77 @@
+"""Duplicate elimination with auxiliary output state (delta*).
+
+Source: Golab and Ozsu 2005, section 5.3.1; the row kept aside is the one that *expires* last, not
+the one that arrived last, because results may expire in another order than they came.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from eddyline.kernels.options import kernel
+
+#: ``seq`` of a change that an expiry causes.
+EXPIRY = -1
+
+
+@kernel
+def eliminate(
+    slot: np.ndarray,
+    ts: np.ndarray,
+    seq: np.ndarray,
+    exp: np.ndarray,
+    due: np.ndarray,
+    clock: int,
+    shown_exp: np.ndarray,
+    aside_exp: np.ndarray,
+    aside_seq: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Run one chunk.
+
+    Args:
+        slot, ts, seq, exp: the arriving rows, ``slot`` numbering distinct values.
+        due: slots whose shown row may have expired by ``clock``.
+        shown_exp, aside_exp, aside_seq: by slot: when the row in the answer expires and, of the
+            duplicate that expires last, when it does and when it came. Below every time: no row.
+
+    Returns:
+        The rows that enter the answer: slot, ts, seq, exp, and the ``seq`` of the base row shown.
+    """
+    none = np.int64(-(1 << 62))
+    room = 2 * (slot.size + due.size)
+    out = np.empty((5, room), np.int64)
+    count = 0
+    for i in range(slot.size + due.size):
+        arriving = i < slot.size
+        s = slot[i] if arriving else due[i - slot.size]
+        now = ts[i] if arriving else clock
+        if shown_exp[s] <= now and aside_exp[s] > shown_exp[s]:
+            out[0, count] = s
+            out[1, count] = shown_exp[s]
+            out[2, count] = EXPIRY
+            out[3, count] = aside_exp[s]
+            out[4, count] = aside_seq[s]
+            count += 1
+            shown_exp[s] = aside_exp[s]
+            aside_exp[s] = none
+        if not arriving:
+            continue
+        if shown_exp[s] <= now:
+            shown_exp[s] = exp[i]
+            aside_exp[s] = none
+            out[0, count] = s
+            out[1, count] = ts[i]
+            out[2, count] = seq[i]
+            out[3, count] = exp[i]
+            out[4, count] = seq[i]
+            count += 1
+        elif exp[i] > shown_exp[s] and exp[i] > aside_exp[s]:
+            aside_exp[s] = exp[i]
+            aside_seq[s] = seq[i]
+    return (
+        out[0, :count].copy(),
+        out[1, :count].copy(),
+        out[2, :count].copy(),
+        out[3, :count].copy(),
+        out[4, :count].copy(),
+    )

@@ -1,0 +1,47 @@
+"""The one place where kernels get their Numba options."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, TypeVar, cast
+
+import numba
+from numba.core import event
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def kernel(function: F) -> F:
+    """Compile lazily, once per install (``cache=True``), releasing the GIL while it runs."""
+    return cast(F, numba.njit(cache=True, nogil=True, error_model="numpy")(function))
+
+
+def inlined(function: F) -> F:
+    """A helper that is compiled into the kernels that call it."""
+    return cast(F, numba.njit(inline="always", cache=True, error_model="numpy")(function))
+
+
+class _Compilations(event.Listener):
+    def __init__(self, report: Callable[[str], None]) -> None:
+        self._report = report
+
+    def on_start(self, event: Any) -> None:
+        dispatcher = event.data["dispatcher"]
+        name = dispatcher.py_func
+        if name.__module__.startswith("eddyline."):
+            self._report(name.__name__)
+
+    def on_end(self, event: Any) -> None:
+        """Only starts are reported."""
+
+
+@contextmanager
+def report_compilations(report: Callable[[str], None]) -> Iterator[None]:
+    """Call ``report(kernel_name)`` whenever a kernel has to be compiled inside the block."""
+    listener = _Compilations(report)
+    event.register("numba:compile", listener)
+    try:
+        yield
+    finally:
+        event.unregister("numba:compile", listener)

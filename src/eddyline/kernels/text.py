@@ -1,0 +1,51 @@
+"""Gathering variable-length values (strings, bytes) out of a growable buffer."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from eddyline.kernels.options import kernel
+
+
+@kernel
+def gathered_offsets(offsets: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    """int64 offsets[m + 1], int64 rows[n] -> int64[n + 1]: where each gathered value will start."""
+    out = np.empty(rows.size + 1, np.int64)
+    total = np.int64(0)
+    for i in range(rows.size):
+        out[i] = total
+        r = rows[i]
+        total += offsets[r + 1] - offsets[r]
+    out[rows.size] = total
+    return out
+
+
+@kernel
+def gather_bytes(
+    offsets: np.ndarray, data: np.ndarray, rows: np.ndarray, out_offsets: np.ndarray
+) -> np.ndarray:
+    """The bytes of the gathered rows, back to back: uint8[out_offsets[-1]]."""
+    out = np.empty(out_offsets[rows.size], np.uint8)
+    for i in range(rows.size):
+        start = offsets[rows[i]]
+        length = offsets[rows[i] + 1] - start
+        to = out_offsets[i]
+        for j in range(length):
+            out[to + j] = data[start + j]
+    return out
+
+
+@kernel
+def text_prefixes(offsets: np.ndarray, data: np.ndarray) -> np.ndarray:
+    """int64[n] that order n byte strings by their first eight bytes."""
+    n = offsets.size - 1
+    out = np.empty(n, np.int64)
+    for i in range(n):
+        prefix = np.uint64(0)
+        length = offsets[i + 1] - offsets[i]
+        for j in range(8):
+            prefix = prefix << np.uint64(8)
+            if j < length:
+                prefix |= np.uint64(data[offsets[i] + j])
+        out[i] = np.int64(prefix ^ np.uint64(1 << 63))
+    return out

@@ -1,0 +1,73 @@
+"""What the physical planner asks of a logical plan: how its rows are held and taken back."""
+
+from __future__ import annotations
+
+from eddyline.algebra.expressions import ColumnRef
+from eddyline.algebra.plan import (
+    Distinct,
+    Filter,
+    GroupBy,
+    Join,
+    Plan,
+    Project,
+    StreamScan,
+    TableScan,
+    Union,
+)
+from eddyline.algebra.windows import PartitionRows, Rows
+
+
+def takes_back(plan: Plan) -> bool:
+    """Whether the operator of this plan emits '-' rows (a grouped row takes back the older one)."""
+    if isinstance(plan, StreamScan):
+        return isinstance(plan.window, (Rows, PartitionRows))
+    return isinstance(plan, GroupBy) or any(takes_back(p) for p in plan.inputs)
+
+
+def is_stored(plan: Plan) -> bool:
+    """Whether every output column is in a store, so that row ids suffice to find it again."""
+    if isinstance(plan, Project):
+        return is_stored(plan.input) and all(isinstance(e, ColumnRef) for e in plan.exprs)
+    return not isinstance(plan, (Union, GroupBy, Distinct)) and all(map(is_stored, plan.inputs))
+
+
+def id_width(plan: Plan) -> int:
+    """How many row ids identify an output row."""
+    if isinstance(plan, Join):
+        left, right = (1 if not is_stored(p) else id_width(p) for p in plan.inputs)
+        return left + right
+    if isinstance(plan, Union):
+        return 1 + max(id_width(p) for p in plan.parts)
+    if isinstance(plan, (Filter, Project)):
+        return id_width(plan.input)
+    return 1
+
+
+def base_scan(plan: Plan) -> StreamScan | TableScan | None:
+    """The scan whose rows these are, if the plan only filters and reorders columns of one."""
+    while isinstance(plan, (Filter, Project)):
+        if not is_stored(plan):
+            return None
+        plan = plan.input
+    return plan if isinstance(plan, (StreamScan, TableScan)) else None
+
+
+def replaced_by(plan: Plan) -> tuple[str, ...] | None:
+    """The output columns by which a grouped row replaces an older one.
+
+    None where rows do not replace each other: no GROUP BY on top, or its keys are not all in the
+    select list, so that nobody could tell which row is meant.
+    """
+    outputs = list(range(len(plan.schema)))
+    names = [f.name for f in plan.schema]
+    while isinstance(plan, (Filter, Project)):
+        if isinstance(plan, Project):
+            refs = [plan.exprs[o] if o >= 0 else None for o in outputs]
+            outputs = [r.index if isinstance(r, ColumnRef) else -1 for r in refs]
+        plan = plan.input
+    if not isinstance(plan, GroupBy):
+        return None
+    keys = range(len(plan.keys))
+    if not all(k in outputs for k in keys):
+        return None
+    return tuple(names[outputs.index(k)] for k in keys)

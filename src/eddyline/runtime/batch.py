@@ -1,0 +1,154 @@
+"""Batches of changes: what flows along the edges of a physical plan.
+
+A change is a row that enters (+1) or leaves (-1) a result at an instant. Rows are kept as row ids
+into the stores that hold their payload for as long as possible (late materialisation); a column is
+gathered when somebody asks for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+import numpy as np
+import pyarrow as pa
+
+from eddyline.kernels.merge import merge_destinations
+from eddyline.runtime.columns import Array
+from eddyline.runtime.rowstore import RowStore
+
+#: ``seq`` of a change that an expiry causes: before the arrivals of its instant.
+EXPIRY = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """A column whose values are in a store: ``source`` numbers the batch's row id arrays."""
+
+    source: int
+    column: int
+
+
+Cell: TypeAlias = "Stored | pa.Array"
+
+
+@dataclass(slots=True)
+class Batch:
+    """A sequence of n changes ordered by (ts, seq).
+
+    Attributes:
+        ts, seq: int64[n], when a change happens; ``seq`` is 2k for what the k-th base row pushes
+            out, 2k + 1 for what it brings, EXPIRY for what time alone does.
+        exp: int64[n], when the row expires by itself (FOREVER: not, or nobody knows).
+        sign: int8[n].
+        ids: int64[n] each; together they identify a row: a '-' carries the ids of its '+'.
+        stores: the store that each of ``ids`` points into, None for mere identities.
+        cells: one per column.
+        pair: int64[n] or None: a '-' and the '+' that replaces it (GROUP BY) share a number.
+    """
+
+    ts: Array
+    seq: Array
+    exp: Array
+    sign: Array
+    ids: tuple[Array, ...]
+    stores: tuple[RowStore | None, ...]
+    cells: tuple[Cell, ...]
+    pair: Array | None = None
+    _gathered: dict[int, pa.Array] = field(default_factory=dict, repr=False)
+
+    def __len__(self) -> int:
+        return int(self.ts.size)
+
+    def column(self, index: int) -> pa.Array:
+        """A column as an Arrow array of length n."""
+        cell = self.cells[index]
+        if not isinstance(cell, Stored):
+            return cell
+        if index not in self._gathered:
+            store = self.stores[cell.source]
+            assert store is not None, "a stored column needs its store"
+            self._gathered[index] = store.gather(cell.column, self.ids[cell.source])
+        return self._gathered[index]
+
+    def is_gathered(self, index: int) -> bool:
+        """Whether the column is at hand without going to its store."""
+        return not isinstance(self.cells[index], Stored) or index in self._gathered
+
+    def columns(self) -> list[pa.Array]:
+        """All columns."""
+        return [self.column(i) for i in range(len(self.cells))]
+
+    def only_inserts(self) -> bool:
+        """Whether no change is a '-'."""
+        return bool((self.sign > 0).all())
+
+    def take(self, rows: Array) -> Batch:
+        """The changes with these numbers, in this order."""
+        return Batch(
+            self.ts.take(rows),
+            self.seq.take(rows),
+            self.exp.take(rows),
+            self.sign.take(rows),
+            tuple(i.take(rows) for i in self.ids),
+            self.stores,
+            tuple(c if isinstance(c, Stored) else c.take(pa.array(rows)) for c in self.cells),
+            None if self.pair is None else self.pair.take(rows),
+        )
+
+    def where(self, wanted: Array) -> Batch:
+        """The changes where bool[n] ``wanted``; the batch itself if that is all of them."""
+        return self if wanted.all() else self.take(np.flatnonzero(wanted))
+
+
+#: Computes a column from a batch.
+Evaluator = Callable[[Batch], pa.Array]
+#: Computes bool[n] from a batch.
+Predicate = Callable[[Batch], Array]
+
+
+def empty_like(batch: Batch) -> Batch:
+    """The batch without its changes."""
+    return batch.take(np.zeros(0, np.int64))
+
+
+def merge(batches: Sequence[Batch]) -> Batch:
+    """One ordered sequence out of several with the same layout; on ties earlier batches first."""
+    out = batches[0]
+    for other in batches[1:]:
+        if len(other) == 0:
+            continue
+        if len(out) == 0:
+            out = other
+            continue
+        to_a, to_b = merge_destinations(out.ts, out.seq, other.ts, other.seq)
+        order = np.empty(to_a.size + to_b.size, np.int64)
+        order[to_a] = np.arange(to_a.size)
+        order[to_b] = np.arange(to_b.size) + to_a.size
+        out = _concat(out, other).take(order)
+    return out
+
+
+def _concat(a: Batch, b: Batch) -> Batch:
+    def cat(x: Array, y: Array) -> Array:
+        return np.concatenate((x, y))
+
+    def cells() -> tuple[Cell, ...]:
+        if a.stores == b.stores and all(isinstance(c, Stored) for c in a.cells):
+            return a.cells
+        return tuple(
+            pa.concat_arrays([a.column(i), b.column(i)]) for i in range(len(a.cells))
+        )
+
+    pair = None if a.pair is None or b.pair is None else cat(a.pair, b.pair)
+    return Batch(
+        cat(a.ts, b.ts),
+        cat(a.seq, b.seq),
+        cat(a.exp, b.exp),
+        cat(a.sign, b.sign),
+        tuple(cat(x, y) for x, y in zip(a.ids, b.ids, strict=True)),
+        a.stores,
+        cells(),
+        pair,
+    )

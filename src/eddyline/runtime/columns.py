@@ -1,0 +1,229 @@
+"""Growable columns: the payload of row stores, as NumPy buffers that Arrow arrays are cut from.
+
+A column knows nothing of rows that come and go. Its store says where to write, what to gather and
+when to move, always by *place*: the physical index in the buffers.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from eddyline.errors import DataError
+from eddyline.kernels.text import gather_bytes, gathered_offsets
+from eddyline.types import sql_type
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+
+class Column(Protocol):
+    """Values of one type by place."""
+
+    type: pa.DataType
+
+    def write(self, place: int, values: pa.Array) -> None:
+        """Store ``values`` at places ``place, place + 1, ...``, which are at the end of the column."""
+
+    def gather(self, places: Array) -> pa.Array:
+        """The values at int64 places, as an Arrow array of the column's type."""
+
+    def move(self, places: Array | slice, capacity: int) -> None:
+        """Keep only these places, in this order, at the front of buffers for ``capacity`` rows."""
+
+    def state(self, used: int) -> dict[str, Array]:
+        """The first ``used`` places as plain arrays."""
+
+    def restore(self, state: dict[str, Array], capacity: int) -> None:
+        """Take over what ``state`` returned."""
+
+
+def make_column(type_: pa.DataType, capacity: int) -> Column:
+    """The column for an Arrow type: fixed-width values or text; nested types are refused."""
+    if pa.types.is_string(type_) or pa.types.is_binary(type_):
+        return TextColumn(type_, capacity)
+    if pa.types.is_boolean(type_) or _byte_width(type_) is not None:
+        return FixedColumn(type_, capacity)
+    raise DataError(f"columns of type {sql_type(type_)} cannot be stored: use a scalar type")
+
+
+def _byte_width(type_: pa.DataType) -> int | None:
+    try:
+        bits = int(type_.bit_width)
+    except ValueError:
+        return None
+    return bits // 8 if bits in (8, 16, 32, 64, 128) else None
+
+
+def validity_of(values: pa.Array) -> Array | None:
+    """bool[n], True where there is a value; None if there is one everywhere."""
+    if values.null_count == 0:
+        return None
+    return np.asarray(pc.is_valid(values).to_numpy(zero_copy_only=False))
+
+
+def raw_values(values: pa.Array, dtype: np.dtype[Any]) -> Array:
+    """The values buffer of a fixed-width array, reinterpreted; undefined where null."""
+    buffer = values.buffers()[1]
+    if buffer is None or len(values) == 0:
+        return np.zeros(len(values), dtype)
+    return np.frombuffer(buffer, dtype, count=values.offset + len(values))[values.offset :]
+
+
+def bitmap(valid: Array | None) -> pa.Buffer | None:
+    """An Arrow validity bitmap of bool[n]; None stands for all valid, in and out."""
+    if valid is None or valid.all():
+        return None
+    return pa.py_buffer(np.packbits(valid, bitorder="little"))
+
+
+class _Nullable:
+    """Validity by place, allocated when the first NULL comes."""
+
+    def __init__(self) -> None:
+        self._valid: Array | None = None
+
+    def _write_validity(self, place: int, values: pa.Array, capacity: int) -> None:
+        valid = validity_of(values)
+        if valid is None and self._valid is None:
+            return
+        if self._valid is None:
+            self._valid = np.ones(capacity, np.bool_)
+        self._valid[place : place + len(values)] = True if valid is None else valid
+
+    def _move_validity(self, places: Array | slice, capacity: int) -> None:
+        if self._valid is not None:
+            kept = self._valid[places]
+            self._valid = np.ones(capacity, np.bool_)
+            self._valid[: kept.size] = kept
+
+
+class FixedColumn(_Nullable):
+    """Values of fixed width, stored as raw bits (booleans as bytes)."""
+
+    def __init__(self, type_: pa.DataType, capacity: int) -> None:
+        super().__init__()
+        self.type = type_
+        self._boolean = pa.types.is_boolean(type_)
+        width = 1 if self._boolean else _byte_width(type_)
+        self._dtype = np.dtype({1: "u1", 2: "u2", 4: "u4", 8: "i8", 16: "V16"}[width or 0])
+        self._data = np.zeros(capacity, self._dtype)
+
+    def write(self, place: int, values: pa.Array) -> None:
+        if self._boolean:
+            filled = values.fill_null(False) if values.null_count else values
+            raw = filled.to_numpy(zero_copy_only=False).view(np.uint8)
+        else:
+            raw = raw_values(values, self._dtype)
+        self._data[place : place + len(values)] = raw
+        self._write_validity(place, values, self._data.size)
+
+    def gather(self, places: Array) -> pa.Array:
+        data = self._data.take(places)
+        valid = None if self._valid is None else self._valid.take(places)
+        if self._boolean:
+            data = np.packbits(data, bitorder="little")
+        return pa.Array.from_buffers(self.type, places.size, [bitmap(valid), pa.py_buffer(data)])
+
+    def move(self, places: Array | slice, capacity: int) -> None:
+        kept = self._data[places]
+        self._data = np.zeros(capacity, self._dtype)
+        self._data[: kept.size] = kept
+        self._move_validity(places, capacity)
+
+    def state(self, used: int) -> dict[str, Array]:
+        raw = self._data[:used]
+        out = {"data": raw.view(np.uint8).reshape(used, -1) if self._dtype.itemsize > 8 else raw}
+        if self._valid is not None:
+            out["valid"] = self._valid[:used]
+        return out
+
+    def restore(self, state: dict[str, Array], capacity: int) -> None:
+        saved = np.ascontiguousarray(state["data"])
+        raw = saved.view(self._dtype).reshape(-1)
+        self._data = np.zeros(capacity, self._dtype)
+        self._data[: raw.size] = raw
+        self._valid = None
+        if "valid" in state:
+            self._valid = np.ones(capacity, np.bool_)
+            self._valid[: raw.size] = state["valid"]
+
+
+class TextColumn(_Nullable):
+    """Strings or bytes: int64 offsets by place into one growing byte buffer."""
+
+    def __init__(self, type_: pa.DataType, capacity: int) -> None:
+        super().__init__()
+        self.type = type_
+        self._offsets = np.zeros(capacity + 1, np.int64)
+        self._data = np.zeros(max(capacity, 16), np.uint8)
+
+    def write(self, place: int, values: pa.Array) -> None:
+        n = len(values)
+        offsets, data = text_buffers(values)
+        start = int(self._offsets[place])
+        end = start + int(offsets[-1] - offsets[0])
+        if end > self._data.size:
+            grown = np.zeros(2 * end, np.uint8)
+            grown[:start] = self._data[:start]
+            self._data = grown
+        self._data[start:end] = data[offsets[0] : offsets[-1]]
+        self._offsets[place : place + n + 1] = offsets.astype(np.int64) + (start - int(offsets[0]))
+        self._write_validity(place, values, self._offsets.size - 1)
+
+    def gather(self, places: Array) -> pa.Array:
+        offsets = gathered_offsets(self._offsets, places)
+        if offsets[-1] > np.iinfo(np.int32).max:
+            raise DataError(
+                f"one batch of results holds {offsets[-1]} bytes of text in one column: "
+                "use a smaller chunk_rows"
+            )
+        data = gather_bytes(self._offsets, self._data, places, offsets)
+        valid = None if self._valid is None else self._valid.take(places)
+        buffers = [bitmap(valid), pa.py_buffer(offsets.astype(np.int32)), pa.py_buffer(data)]
+        return pa.Array.from_buffers(self.type, places.size, buffers)
+
+    def move(self, places: Array | slice, capacity: int) -> None:
+        rows = np.arange(self._offsets.size - 1)[places]
+        offsets = gathered_offsets(self._offsets, rows)
+        data = gather_bytes(self._offsets, self._data, rows, offsets)
+        self._data = np.zeros(max(2 * data.size, 16), np.uint8)
+        self._data[: data.size] = data
+        self._offsets = np.full(capacity + 1, offsets[-1], np.int64)
+        self._offsets[: offsets.size] = offsets
+        self._move_validity(places, capacity)
+
+    def buffers(self) -> tuple[Array, Array]:
+        """int64 offsets by place and the bytes, for kernels that compare texts."""
+        return self._offsets, self._data
+
+    def state(self, used: int) -> dict[str, Array]:
+        end = int(self._offsets[used])
+        out = {"offsets": self._offsets[: used + 1], "data": self._data[:end]}
+        if self._valid is not None:
+            out["valid"] = self._valid[:used]
+        return out
+
+    def restore(self, state: dict[str, Array], capacity: int) -> None:
+        offsets, data = state["offsets"], state["data"]
+        self._offsets = np.full(capacity + 1, offsets[-1], np.int64)
+        self._offsets[: offsets.size] = offsets
+        self._data = np.zeros(max(2 * data.size, 16), np.uint8)
+        self._data[: data.size] = data
+        self._valid = None
+        if "valid" in state:
+            self._valid = np.ones(capacity, np.bool_)
+            self._valid[: offsets.size - 1] = state["valid"]
+
+
+def text_buffers(values: pa.Array) -> tuple[Array, Array]:
+    """int32 offsets[n + 1] and the bytes they point into, of a string or binary array."""
+    _, offsets, data = values.buffers()
+    if offsets is None or len(values) == 0:
+        return np.zeros(len(values) + 1, np.int32), np.zeros(0, np.uint8)
+    ends = values.offset + len(values) + 1
+    int_offsets = np.frombuffer(offsets, np.int32, count=ends)[values.offset :]
+    raw = np.zeros(0, np.uint8) if data is None else np.frombuffer(data, np.uint8)
+    return int_offsets, raw

@@ -1,0 +1,178 @@
+"""Hash indexes over row stores: which rows of a store have a key, newest first.
+
+An index may hold only some of a store's rows (those that pass a filter). It is built by the chunk:
+``insert`` puts the chunk's new rows in, and any number of joins may then probe it *as of* each
+probe's own instant (see ``eddyline.kernels.chains``).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from eddyline.kernels import chains
+from eddyline.runtime.columns import Array
+from eddyline.runtime.rowstore import RowStore
+from eddyline.runtime.state import State, array
+
+_NO_LANE = np.zeros(0, np.int64)
+_NO_ROWS = np.zeros(0, np.int64)
+
+
+@dataclass(frozen=True, slots=True)
+class Liveness:
+    """Which rows of a store are alive at an instant, for one consumer.
+
+    A row is gone at ``lane + lifespan``; with ``fifo`` rows go in the order of their positions.
+    ``death``, if any, names the two lanes that say when a negative tuple took a row back.
+    """
+
+    lane: str
+    lifespan: int
+    fifo: bool
+    death: tuple[str, str] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Probes:
+    """What to look for: keys in the (ts, seq) order of the changes that ask."""
+
+    key: Array
+    ts: Array
+    seq: Array
+
+
+class HashIndex:
+    """Chains of positions by key over one store.
+
+    Args:
+        store: where the rows are.
+        name: unique among the store's indexes; its lanes are called after it.
+    """
+
+    def __init__(self, store: RowStore, name: str) -> None:
+        self._store = store
+        self._key, self._link = f"key:{name}", f"link:{name}"
+        store.add_lane(self._key, 0, derived=True)
+        store.add_lane(self._link, chains.NOT_INDEXED, derived=True)
+        self._heads = np.full(64, chains.NOTHING, np.int64)
+        self._generation = store.generation
+        self._new = _NO_ROWS
+
+    @property
+    def _shift(self) -> int:
+        return 65 - int(self._heads.size).bit_length()
+
+    def insert(self, positions: Array, keys: Array) -> None:
+        """Index this chunk's new rows, oldest first. Call once per chunk, even with no rows."""
+        store = self._store
+        self._fit()
+        store.lane(self._key)[positions - store.base] = keys
+        self._new = positions
+        chains.insert(
+            self._heads,
+            self._shift,
+            store.lane(self._key),
+            store.lane(self._link),
+            store.base,
+            positions,
+        )
+
+    def probe(self, probes: Probes, liveness: Liveness, *, inclusive: bool) -> tuple[Array, Array]:
+        """Numbers of probes and positions of the rows that match them, in probe order."""
+        store = self._store
+        death_ts = death_seq = _NO_LANE
+        if liveness.death is not None:
+            death_ts, death_seq = (store.lane(n) for n in liveness.death)
+        return chains.probe(
+            self._heads,
+            self._shift,
+            store.lane(self._key),
+            store.lane(self._link),
+            store.base,
+            store.first,
+            self._new,
+            store.lane("ts"),
+            store.lane("seq"),
+            store.lane(liveness.lane),
+            liveness.lifespan,
+            liveness.fifo,
+            death_ts,
+            death_seq,
+            inclusive,
+            probes.key,
+            probes.ts,
+            probes.seq,
+        )
+
+    def bury(
+        self,
+        dead: Probes,
+        ids: tuple[Array, ...],
+        before: Array,
+        id_lanes: tuple[str, ...],
+        death: tuple[str, str],
+    ) -> Array:
+        """Write into the ``death`` lanes when rows were taken back.
+
+        Args:
+            dead: keys and instants of the negative tuples; ids: what identifies their rows, as in
+                ``id_lanes``; before: they came before these positions.
+
+        Returns:
+            The positions of the rows taken back.
+        """
+        store = self._store
+        return chains.bury(
+            self._heads,
+            self._shift,
+            store.lane(self._key),
+            store.lane(self._link),
+            store.base,
+            store.first,
+            np.stack([store.lane(n) for n in id_lanes]),
+            store.lane(death[0]),
+            store.lane(death[1]),
+            dead.key,
+            np.stack(ids),
+            dead.ts,
+            dead.seq,
+            before,
+        )
+
+    def close(self) -> None:
+        """Give the lanes back to the store."""
+        self._store.remove_lane(self._key)
+        self._store.remove_lane(self._link)
+
+    def state(self) -> State:
+        """Which rows of the store are indexed, and their keys."""
+        indexed = self._store.held(self._link) != chains.NOT_INDEXED
+        return {"indexed": indexed, "keys": self._store.held(self._key)[indexed]}
+
+    def restore(self, state: State) -> None:
+        """Index the rows again; the store has been restored."""
+        positions = np.flatnonzero(array(state, "indexed")) + self._store.first
+        self.insert(positions, array(state, "keys"))
+        self._new = _NO_ROWS
+
+    def _fit(self) -> None:
+        """Keep about one bucket per row, and follow the store when it renumbers positions."""
+        rows = max(len(self._store), 32)
+        moved = self._generation != self._store.generation
+        if not moved and rows <= self._heads.size <= 16 * rows:
+            return
+        size = 1 << (2 * rows - 1).bit_length()
+        self._heads = np.full(size, chains.NOTHING, np.int64)
+        self._generation = self._store.generation
+        store = self._store
+        chains.reinsert_all(
+            self._heads,
+            self._shift,
+            store.lane(self._key),
+            store.lane(self._link),
+            store.base,
+            store.first,
+            store.end,
+        )

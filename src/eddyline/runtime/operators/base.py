@@ -1,0 +1,68 @@
+"""What every operator does."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from eddyline.runtime.batch import Batch
+from eddyline.runtime.state import State
+
+
+@dataclass(frozen=True, slots=True)
+class Tick:
+    """The span of time that a chunk covers.
+
+    Attributes:
+        start: the instant of its first row, or of the clock where time passes without rows.
+        clock: the instant of its last row: every expiry up to and including it happens now.
+    """
+
+    start: int
+    clock: int
+
+
+class Operator(ABC):
+    """Consumes one sequence of changes per input and chunk, produces one.
+
+    A chunk runs ``process`` of all operators, inputs first, then ``settle`` of all of them.
+    Results never depend on where chunks end.
+    """
+
+    def __init__(self, inputs: Sequence[Operator]) -> None:
+        self.inputs = tuple(inputs)
+        self.rows_in = 0
+        self.rows_out = 0
+
+    def run(self, batches: Sequence[Batch], tick: Tick) -> Batch:
+        """``process``, counted."""
+        out = self.process(batches, tick)
+        self.rows_in += sum(len(b) for b in batches)
+        self.rows_out += len(out)
+        return out
+
+    @abstractmethod
+    def process(self, batches: Sequence[Batch], tick: Tick) -> Batch:
+        """The changes of the output that the changes of the inputs and the clock bring about."""
+
+    @abstractmethod
+    def live(self, clock: int) -> Batch:
+        """The rows of the output that are alive at ``clock``, as '+' in (ts, seq) order."""
+
+    def settle(self, clock: int) -> None:
+        """The chunk is over: forget what has expired."""
+
+    def close(self) -> None:
+        """Nobody needs this operator any more: give back what it holds in shared stores."""
+
+    def state(self) -> State:
+        """What it keeps, as plain arrays."""
+        return {}
+
+    def restore(self, state: State) -> None:
+        """Take over what ``state`` returned."""
+
+    def kept(self) -> int:
+        """How many rows it keeps itself (rows in SteMs count there)."""
+        return 0

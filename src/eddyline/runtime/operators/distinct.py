@@ -1,0 +1,116 @@
+"""Distinct: duplicate elimination with auxiliary output state (delta*)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pyarrow as pa
+
+from eddyline.kernels.distinct import eliminate
+from eddyline.runtime.batch import Batch
+from eddyline.runtime.columns import Array
+from eddyline.runtime.expiry import ExpiryStore
+from eddyline.runtime.keytable import KeyTable
+from eddyline.runtime.operators.base import Operator, Tick
+from eddyline.runtime.state import State, array, nested
+from eddyline.types import BEGINNING, FOREVER
+
+
+class Distinct(Operator):
+    """Shows one row per value; keeps of its duplicates only the one that expires last.
+
+    For inputs without '-' (WKS, WK, monotonic); strict inputs are grouped instead.
+
+    Source: Golab and Ozsu 2005, section 5.3.1.
+
+    Args:
+        expiries: dtypes (int64 exp, int64 order, int64 slot): when the rows shown expire.
+    """
+
+    def __init__(
+        self, source: Operator, types: Sequence[pa.DataType], expiries: ExpiryStore
+    ) -> None:
+        super().__init__((source,))
+        self._table = KeyTable(types)
+        self._expiries = expiries
+        self._shown_exp = np.zeros(0, np.int64)
+        self._aside_exp = np.zeros(0, np.int64)
+        self._aside_seq = np.zeros(0, np.int64)
+        self._shown_ts = np.zeros(0, np.int64)
+        self._shown_seq = np.zeros(0, np.int64)
+
+    def process(self, batches: Sequence[Batch], tick: Tick) -> Batch:
+        (batch,) = batches
+        assert batch.only_inserts(), "delta* takes no negative tuples"
+        arriving = self._table.slots(batch.columns(), len(batch))
+        self._grow()
+        expired = self._expiries.pop(tick.clock)[2]
+        touched = np.unique(np.concatenate((arriving, expired)))
+        slot, ts, seq, exp, shown = eliminate(
+            arriving,
+            batch.ts,
+            batch.seq,
+            batch.exp,
+            touched,
+            tick.clock,
+            self._shown_exp,
+            self._aside_exp,
+            self._aside_seq,
+        )
+        order = np.lexsort((shown, seq, ts))
+        slot, ts, seq, exp = slot[order], ts[order], seq[order], exp[order]
+        self._shown_ts[slot] = ts
+        self._shown_seq[slot] = seq
+        out = self._rows(slot, ts, seq, exp)
+        waiting = np.flatnonzero((exp > tick.clock) & (exp < FOREVER))
+        self._expiries.push([exp[waiting], seq[waiting], slot[waiting]])
+        self._release(touched[self._shown_exp[touched] <= tick.clock])
+        return out
+
+    def live(self, clock: int) -> Batch:
+        slots = self._table.used()
+        slots = slots[self._shown_exp[slots] > clock]
+        slots = slots[np.lexsort((self._shown_seq[slots], self._shown_ts[slots]))]
+        return self._rows(
+            slots, self._shown_ts[slots], self._shown_seq[slots], self._shown_exp[slots]
+        )
+
+    def _rows(self, slots: Array, ts: Array, seq: Array, exp: Array) -> Batch:
+        sign = np.ones(slots.size, np.int8)
+        return Batch(ts, seq, exp, sign, (slots,), (None,), tuple(self._table.keys(slots)))
+
+    def _grow(self) -> None:
+        more = self._table.capacity - self._shown_exp.size
+        if more > 0:
+            nothing = np.full(more, BEGINNING, np.int64)
+            self._shown_exp = np.concatenate((self._shown_exp, nothing))
+            self._aside_exp = np.concatenate((self._aside_exp, nothing))
+            self._aside_seq = np.concatenate((self._aside_seq, nothing))
+            self._shown_ts = np.concatenate((self._shown_ts, nothing))
+            self._shown_seq = np.concatenate((self._shown_seq, nothing))
+
+    def _release(self, slots: Array) -> None:
+        self._shown_exp[slots] = BEGINNING
+        self._aside_exp[slots] = BEGINNING
+        self._table.release(slots)
+
+    def kept(self) -> int:
+        return len(self._table)
+
+    def state(self) -> State:
+        return {
+            "table": self._table.state(),
+            "expiries": self._expiries.state(),
+            "shown_exp": self._shown_exp,
+            "aside_exp": self._aside_exp,
+            "aside_seq": self._aside_seq,
+            "shown_ts": self._shown_ts,
+            "shown_seq": self._shown_seq,
+        }
+
+    def restore(self, state: State) -> None:
+        self._table.restore(nested(state, "table"))
+        self._expiries.restore(nested(state, "expiries"))
+        for name in ("shown_exp", "aside_exp", "aside_seq", "shown_ts", "shown_seq"):
+            setattr(self, f"_{name}", array(state, name).copy())

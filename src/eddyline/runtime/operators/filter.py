@@ -1,0 +1,24 @@
+"""Filter: the rows for which a predicate is true."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from eddyline.runtime.batch import Batch, Predicate
+from eddyline.runtime.operators.base import Operator, Tick
+
+
+class Filter(Operator):
+    """Keeps nothing: a '-' carries its row's values and is judged alike."""
+
+    def __init__(self, source: Operator, predicate: Predicate) -> None:
+        super().__init__((source,))
+        self._predicate = predicate
+
+    def process(self, batches: Sequence[Batch], tick: Tick) -> Batch:
+        (batch,) = batches
+        return batch.where(self._predicate(batch)) if len(batch) else batch
+
+    def live(self, clock: int) -> Batch:
+        batch = self.inputs[0].live(clock)
+        return batch.where(self._predicate(batch))

@@ -1,0 +1,268 @@
+"""GroupBy: one row per group, new whenever the group changes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from eddyline.kernels.aggregates import last_of_event
+from eddyline.kernels.merge import merge_destinations
+from eddyline.runtime.aggregates import Aggregate, Count, Rows
+from eddyline.runtime.batch import EXPIRY, Batch, Evaluator, merge
+from eddyline.runtime.columns import Array
+from eddyline.runtime.expiry import ExpiryStore
+from eddyline.runtime.keytable import KeyTable
+from eddyline.runtime.operators.base import Operator, Tick
+from eddyline.runtime.state import State, array, nested
+from eddyline.types import BEGINNING, FOREVER
+
+
+@dataclass(frozen=True, slots=True)
+class AggregateColumn:
+    """An aggregate, what it is applied to (None: whole rows) and which rows count (None: all)."""
+
+    aggregate: Aggregate
+    argument: Evaluator | None
+
+
+class GroupBy(Operator):
+    """Rows enter when they come and leave when they expire or are taken back.
+
+    Each row waits for its expiry with its group's slot and the aggregates' lanes, so nothing is
+    looked up or computed twice. A '-' waits as well, until the row that it takes back would have
+    expired: there the two cancel.
+
+    The output is a changelog: the '-' of a group's older row and the '+' that replaces it share a
+    pair number. An unchanged row is not repeated. Without keys there is one group, which exists
+    from the first instant on.
+
+    Args:
+        expiries: dtypes (int64 exp, int64 order, int64 slot, int8 sign, lanes of the aggregates).
+    """
+
+    def __init__(
+        self,
+        source: Operator,
+        keys: Sequence[Evaluator],
+        key_types: Sequence[pa.DataType],
+        columns: Sequence[AggregateColumn],
+        expiries: ExpiryStore,
+    ) -> None:
+        super().__init__((source,))
+        self._keys = tuple(keys)
+        self._table = KeyTable(key_types)
+        self._columns = tuple(columns)
+        self._members = Count()
+        self._expiries = expiries
+        self._order = 0
+        self._seen = np.full(0, -1, np.int64)
+        self._started = bool(keys)
+
+    def process(self, batches: Sequence[Batch], tick: Tick) -> Batch:
+        (batch,) = batches
+        slot = self._table.slots([k(batch) for k in self._keys], len(batch))
+        lanes = [lane for c in self._columns for lane in _lanes(c, slot, batch)]
+        self._wait(batch, slot, lanes)
+        due = self._expiries.pop(tick.clock)
+        ts, seq, rows_slot, sign, rows_lanes = _timeline(batch, slot, lanes, due)
+        self._grow()
+        emit = last_of_event(ts, seq, rows_slot, self._seen)
+        rows = Rows(rows_slot, sign, emit)
+        out = self._report(rows, ts[emit], seq[emit], rows_lanes, tick)
+        self._settle_groups(rows_slot)
+        return out
+
+    def _wait(self, batch: Batch, slot: Array, lanes: list[Array]) -> None:
+        mortal = batch.exp < FOREVER
+        order = np.arange(self._order, self._order + len(batch))
+        self._order += len(batch)
+        rows = [batch.exp, order, slot, batch.sign, *lanes]
+        self._expiries.push(rows if mortal.all() else [r[mortal] for r in rows])
+
+    def _grow(self) -> None:
+        capacity = self._table.capacity
+        if capacity > self._seen.size:
+            self._seen = np.full(capacity, -1, np.int64)
+            self._members.grow(capacity)
+            for column in self._columns:
+                column.aggregate.grow(capacity)
+
+    def _report(
+        self, rows: Rows, ts: Array, seq: Array, lanes: Sequence[Array], tick: Tick
+    ) -> Batch:
+        everyone = np.ones(rows.slot.size, np.bool_)
+        members = self._members.run(rows, [everyone])
+        now = members.new.to_numpy() > 0
+        before = members.old.to_numpy() > 0
+        changed = now != before
+        new, old = [], []
+        taken = 0
+        for column in self._columns:
+            width = len(column.aggregate.dtypes)
+            reported = column.aggregate.run(rows, lanes[taken : taken + width])
+            taken += width
+            new.append(reported.new)
+            old.append(reported.old)
+            changed |= reported.changed
+        slots = rows.slot[rows.emit]
+        if not self._keys:
+            now[:] = True
+            before[:] = True
+        out = _changelog(self._table, slots, ts, seq, (new, old), (now, before), changed)
+        return out if self._started or tick.start == BEGINNING else self._with_first_row(out, tick)
+
+    def _with_first_row(self, out: Batch, tick: Tick) -> Batch:
+        """The one group of an aggregate without keys appears, empty, before anything happens."""
+        self._started = True
+        empty = _first_row([c.aggregate for c in self._columns], tick.start)
+        return merge([empty, out])
+
+    def _settle_groups(self, touched: Array) -> None:
+        for column in self._columns:
+            column.aggregate.settle()
+        slots = np.unique(touched)
+        self._table.release(slots[self._members.count[slots] == 0])
+
+    def live(self, clock: int) -> Batch:
+        slots = self._table.used()
+        if self._keys:
+            slots = slots[self._members.count[slots] > 0]
+        n = slots.size if self._started else 0
+        slots = slots[:n]
+        values = [c.aggregate.current(slots) for c in self._columns]
+        never = np.full(n, FOREVER, np.int64)
+        return _rows(
+            slots,
+            np.full(n, clock, np.int64),
+            np.full(n, EXPIRY, np.int64),
+            np.ones(n, np.int8),
+            never,
+            self._table.keys(slots) + values,
+            np.arange(n),
+        )
+
+    def kept(self) -> int:
+        return len(self._expiries) + len(self._table)
+
+    def state(self) -> State:
+        return {
+            "table": self._table.state(),
+            "members": self._members.state(),
+            "expiries": self._expiries.state(),
+            "counters": np.array([self._order, self._started], np.int64),
+            "aggregates": {str(i): c.aggregate.state() for i, c in enumerate(self._columns)},
+        }
+
+    def restore(self, state: State) -> None:
+        self._table.restore(nested(state, "table"))
+        self._members.restore(nested(state, "members"))
+        self._expiries.restore(nested(state, "expiries"))
+        self._order, started = (int(v) for v in array(state, "counters"))
+        self._started = bool(started)
+        for i, column in enumerate(self._columns):
+            column.aggregate.restore(nested(nested(state, "aggregates"), str(i)))
+        self._seen = np.full(self._members.count.size, -1, np.int64)
+
+
+def _lanes(column: AggregateColumn, slot: Array, batch: Batch) -> list[Array]:
+    values = None if column.argument is None else column.argument(batch)
+    return column.aggregate.lanes(slot, values)
+
+
+def _timeline(
+    batch: Batch, slot: Array, lanes: list[Array], due: list[Array]
+) -> tuple[Array, Array, Array, Array, list[Array]]:
+    """Rows that come and rows that expire, merged by time: ts, seq, slot, sign, lanes.
+
+    Where a '-' and its '+' expire together the row enters again before it leaves, so that counts
+    never fall below zero on the way.
+    """
+    exp, order, due_slot, due_sign, *due_lanes = due
+    if exp.size == 0:
+        return batch.ts, batch.seq, slot, batch.sign, lanes
+    if (due_sign < 0).any():
+        again = np.lexsort((order, due_sign, exp))
+        exp, due_slot, due_sign = exp[again], due_slot[again], due_sign[again]
+        due_lanes = [lane[again] for lane in due_lanes]
+    due_seq = np.full(exp.size, EXPIRY, np.int64)
+    to_due, to_new = merge_destinations(exp, due_seq, batch.ts, batch.seq)
+
+    def mixed(expiring: Array, coming: Array) -> Array:
+        out = np.empty(expiring.size + coming.size, coming.dtype)
+        out[to_due] = expiring
+        out[to_new] = coming
+        return out
+
+    return (
+        mixed(exp, batch.ts),
+        mixed(due_seq, batch.seq),
+        mixed(due_slot, slot),
+        mixed(-due_sign, batch.sign),
+        [mixed(d, c) for d, c in zip(due_lanes, lanes, strict=True)],
+    )
+
+
+def _changelog(
+    table: KeyTable,
+    slots: Array,
+    ts: Array,
+    seq: Array,
+    values: tuple[list[pa.Array], list[pa.Array]],
+    exists: tuple[Array, Array],
+    changed: Array,
+) -> Batch:
+    """For each emission a '-' of the row before, if any, and a '+' of the row now, if any."""
+    new, old = values
+    now, before = exists
+    number = np.arange(slots.size)
+    plus = number[now & changed]
+    minus = number[before & changed]
+    rank = np.concatenate((2 * minus, 2 * plus + 1))
+    order = np.argsort(rank, kind="stable")
+    emission = np.concatenate((minus, plus))[order]
+    pick = pa.array(order)
+
+    def column(before_values: pa.Array, now_values: pa.Array) -> pa.Array:
+        both = [before_values.take(pa.array(minus)), now_values.take(pa.array(plus))]
+        return pa.concat_arrays(both).take(pick)
+
+    columns = table.keys(slots[emission]) if slots.size else table.keys(slots)
+    columns += [column(o, n) for o, n in zip(old, new, strict=True)]
+    sign = np.where(rank[order] & 1, 1, -1).astype(np.int8)
+    return _rows(
+        slots[emission],
+        ts[emission],
+        seq[emission],
+        sign,
+        np.full(emission.size, FOREVER, np.int64),
+        columns,
+        emission,
+    )
+
+
+def _first_row(aggregates: Sequence[Aggregate], start: int) -> Batch:
+    slot = np.zeros(1, np.int64)
+    return _rows(
+        slot,
+        np.array([start], np.int64),
+        np.array([EXPIRY], np.int64),
+        np.ones(1, np.int8),
+        np.array([FOREVER], np.int64),
+        [a.current(slot) for a in aggregates],
+        np.array([-1], np.int64),
+    )
+
+
+def _rows(
+    slots: Array,
+    ts: Array,
+    seq: Array,
+    sign: Array,
+    exp: Array,
+    columns: Sequence[pa.Array],
+    pair: Array,
+) -> Batch:
+    return Batch(ts, seq, exp, sign, (slots,), (None,), tuple(columns), pair)

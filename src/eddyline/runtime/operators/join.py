@@ -1,0 +1,309 @@
+"""Window join of two inputs: purge, probe, insert, in exact time order.
+
+Each input has a *side*: the rows of it that are alive, in a hash index by join key. Per chunk both
+sides take in their new rows; then the changes of each input probe the other side as of their own
+instant, and the two result sequences are merged::
+
+      left changes ──▶ left side      right side ◀── right changes
+            │              ▲               ▲               │
+            └──────────────┼── probe ──────┘               │
+                           └────────────── probe ──────────┘
+
+A pair of rows of one and the same event (a self-join) meets once: changes of the right input see
+the left side including their own instant, those of the left input the right side up to it.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+
+import numpy as np
+
+from eddyline.kernels.chains import match_pairs
+from eddyline.kernels.merge import merge_destinations
+from eddyline.runtime.batch import Batch, Evaluator, Predicate, Stored
+from eddyline.runtime.columns import Array
+from eddyline.runtime.index import HashIndex, Liveness, Probes
+from eddyline.runtime.keys import join_keys
+from eddyline.runtime.operators.base import Operator, Tick
+from eddyline.runtime.rowstore import RowStore
+from eddyline.runtime.state import State, nested
+from eddyline.runtime.stem import Stem, StemWindow
+from eddyline.types import FOREVER
+
+
+class Side(ABC):
+    """One input of a join: its live rows, findable by key."""
+
+    def __init__(self, keys: Sequence[Evaluator]) -> None:
+        self._keys = tuple(keys)
+
+    def keys(self, batch: Batch) -> tuple[Array, Array | None]:
+        """int64[n] keys of the changes, and which of them can match at all (None: all)."""
+        return join_keys([k(batch) for k in self._keys], len(batch))
+
+    @abstractmethod
+    def take_in(self, batch: Batch, keys: Array) -> None:
+        """Insert the '+' rows of the chunk and note the '-' rows."""
+
+    @abstractmethod
+    def find(self, probes: Probes, *, inclusive: bool) -> tuple[Array, Array]:
+        """Numbers of the probes and positions of the rows they match."""
+
+    @abstractmethod
+    def rows(self, positions: Array) -> tuple[tuple[Array, ...], Array]:
+        """Row ids and expiry of positions."""
+
+    def settle(self, clock: int) -> None:
+        """Forget what has expired."""
+
+    def close(self) -> None:
+        """Give back what it holds in a shared store."""
+
+    def state(self) -> State:
+        """Saved as plain arrays."""
+        return {}
+
+    def restore(self, state: State) -> None:
+        """Take over what ``state`` returned."""
+
+    def kept(self) -> int:
+        """Rows in a store of its own."""
+        return 0
+
+
+class StemSide(Side):
+    """A base stream: the side is an index over its SteM, of the rows that passed the filters."""
+
+    def __init__(self, keys: Sequence[Evaluator], stem: Stem, window: StemWindow) -> None:
+        super().__init__(keys)
+        self._stem = stem
+        self._window = window
+        self._index = stem.new_index()
+
+    def take_in(self, batch: Batch, keys: Array) -> None:
+        new = batch.sign > 0
+        ids = batch.ids[0] if new.all() else batch.ids[0][new]
+        self._index.insert(self._stem.positions(ids), keys if new.all() else keys[new])
+
+    def find(self, probes: Probes, *, inclusive: bool) -> tuple[Array, Array]:
+        return self._index.probe(probes, self._window.liveness, inclusive=inclusive)
+
+    def rows(self, positions: Array) -> tuple[tuple[Array, ...], Array]:
+        expiry = self._window.expiry(self._stem.lane_at("ts", positions))
+        return (self._stem.ids(positions),), expiry
+
+    def close(self) -> None:
+        self._index.close()
+
+    def state(self) -> State:
+        return {"index": self._index.state()}
+
+    def restore(self, state: State) -> None:
+        self._index.restore(nested(state, "index"))
+
+
+class CompositeSide(Side):
+    """An intermediate result: row id tuples with their expiry in a store of its own.
+
+    Rows expire in any order; they are compacted away when they may be half of the store.
+    """
+
+    _DEATH = ("death_ts", "death_seq")
+
+    def __init__(self, keys: Sequence[Evaluator], width: int, *, strict: bool) -> None:
+        super().__init__(keys)
+        self._id_lanes = tuple(f"id{i}" for i in range(width))
+        self._store = RowStore((), ["ts", "seq", "exp", *self._id_lanes])
+        if strict:
+            for lane in self._DEATH:
+                self._store.add_lane(lane, FOREVER)
+        self._strict = strict
+        self._liveness = Liveness("exp", 0, fifo=False, death=self._DEATH if strict else None)
+        self._index = HashIndex(self._store, "join")
+        self._compact_at = 1024
+
+    def take_in(self, batch: Batch, keys: Array) -> None:
+        entering = np.flatnonzero(batch.sign > 0)
+        lanes: dict[str, Array | int] = {
+            "ts": batch.ts[entering],
+            "seq": batch.seq[entering],
+            "exp": batch.exp[entering],
+        }
+        lanes |= {n: i[entering] for n, i in zip(self._id_lanes, batch.ids, strict=True)}
+        positions = self._store.append(entering.size, lanes)
+        self._index.insert(np.arange(positions.start, positions.stop), keys[entering])
+        if self._strict:
+            leaving = np.flatnonzero(batch.sign < 0)
+            self._index.bury(
+                Probes(keys[leaving], batch.ts[leaving], batch.seq[leaving]),
+                tuple(i[leaving] for i in batch.ids),
+                positions.start + np.searchsorted(entering, leaving),
+                self._id_lanes,
+                self._DEATH,
+            )
+
+    def find(self, probes: Probes, *, inclusive: bool) -> tuple[Array, Array]:
+        return self._index.probe(probes, self._liveness, inclusive=inclusive)
+
+    def rows(self, positions: Array) -> tuple[tuple[Array, ...], Array]:
+        ids = tuple(self._store.lane_at(n, positions) for n in self._id_lanes)
+        return ids, self._store.lane_at("exp", positions)
+
+    def settle(self, clock: int) -> None:
+        if len(self._store) < self._compact_at:
+            return
+        alive = self._store.held("exp") > clock
+        if self._strict:
+            alive &= self._store.held(self._DEATH[0]) == FOREVER
+        self._store.keep(alive)
+        self._compact_at = 2 * len(self._store) + 1024
+
+    def kept(self) -> int:
+        return len(self._store)
+
+    def state(self) -> State:
+        return {"store": self._store.state(), "index": self._index.state()}
+
+    def restore(self, state: State) -> None:
+        self._store.restore(nested(state, "store"))
+        self._index.restore(nested(state, "index"))
+        self._compact_at = 2 * len(self._store) + 1024
+
+
+class Join(Operator):
+    """Emits the pairs that agree on the keys and meet the residual predicate.
+
+    Args:
+        residual: over left columns + right columns; must include the equality of the keys where
+            these are hashes (see ``eddyline.runtime.keys``).
+    """
+
+    def __init__(
+        self,
+        left: Operator,
+        right: Operator,
+        sides: tuple[Side, Side],
+        residual: Predicate | None,
+    ) -> None:
+        super().__init__((left, right))
+        self._sides = sides
+        self._residual = residual
+
+    def process(self, batches: Sequence[Batch], tick: Tick) -> Batch:
+        left, right = batches
+        (l_side, r_side) = self._sides
+        l_keys, left = _usable(l_side, left)
+        r_keys, right = _usable(r_side, right)
+        l_side.take_in(left, l_keys)
+        r_side.take_in(right, r_keys)
+        l_number, r_found = r_side.find(Probes(l_keys, left.ts, left.seq), inclusive=False)
+        r_number, l_found = l_side.find(Probes(r_keys, right.ts, right.seq), inclusive=True)
+        by_left = _paired(left, l_number, *r_side.rows(r_found), swap=False)
+        by_right = _paired(right, r_number, *l_side.rows(l_found), swap=True)
+        return self._finished(left, right, _merged(by_left, by_right))
+
+    def live(self, clock: int) -> Batch:
+        left, right = (i.live(clock) for i in self.inputs)
+        l_keys, left = _usable(self._sides[0], left)
+        r_keys, right = _usable(self._sides[1], right)
+        l_number, r_number = match_pairs(l_keys, r_keys)
+        l_first = _before(left.ts[l_number], left.seq[l_number], right.ts[r_number], right.seq[r_number])
+        pairs = _Pairs(
+            np.where(l_first, right.ts[r_number], left.ts[l_number]),
+            np.where(l_first, right.seq[r_number], left.seq[l_number]),
+            np.minimum(left.exp[l_number], right.exp[r_number]),
+            np.ones(l_number.size, np.int8),
+            tuple(i[l_number] for i in left.ids) + tuple(i[r_number] for i in right.ids),
+        )
+        batch = self._finished(left, right, pairs)
+        return batch.take(np.lexsort((batch.seq, batch.ts)))
+
+    def _finished(self, left: Batch, right: Batch, pairs: _Pairs) -> Batch:
+        shift = len(left.ids)
+        cells = left.cells + tuple(
+            Stored(c.source + shift, c.column) for c in right.cells if isinstance(c, Stored)
+        )
+        assert len(cells) == len(left.cells) + len(right.cells), "join inputs must be stored"
+        batch = Batch(
+            pairs.ts, pairs.seq, pairs.exp, pairs.sign, pairs.ids, left.stores + right.stores, cells
+        )
+        if self._residual is None or len(batch) == 0:
+            return batch
+        return batch.where(self._residual(batch))
+
+    def settle(self, clock: int) -> None:
+        for side in self._sides:
+            side.settle(clock)
+
+    def close(self) -> None:
+        for side in self._sides:
+            side.close()
+
+    def kept(self) -> int:
+        return sum(side.kept() for side in self._sides)
+
+    def state(self) -> State:
+        return {"left": self._sides[0].state(), "right": self._sides[1].state()}
+
+    def restore(self, state: State) -> None:
+        for side, name in zip(self._sides, ("left", "right"), strict=True):
+            side.restore(nested(state, name))
+
+
+class _Pairs:
+    """Joined rows before they become a batch."""
+
+    __slots__ = ("exp", "ids", "seq", "sign", "ts")
+
+    def __init__(
+        self, ts: Array, seq: Array, exp: Array, sign: Array, ids: tuple[Array, ...]
+    ) -> None:
+        self.ts, self.seq, self.exp, self.sign, self.ids = ts, seq, exp, sign, ids
+
+
+def _usable(side: Side, batch: Batch) -> tuple[Array, Batch]:
+    """Keys and changes without those that match nothing because their key holds a NULL."""
+    keys, usable = side.keys(batch)
+    if usable is None or usable.all():
+        return keys, batch
+    return keys[usable], batch.where(usable)
+
+
+def _paired(
+    asking: Batch, number: Array, ids: tuple[Array, ...], exp: Array, *, swap: bool
+) -> _Pairs:
+    own = tuple(i.take(number) for i in asking.ids)
+    return _Pairs(
+        asking.ts.take(number),
+        asking.seq.take(number),
+        np.minimum(asking.exp.take(number), exp),
+        asking.sign.take(number),
+        ids + own if swap else own + ids,
+    )
+
+
+def _merged(a: _Pairs, b: _Pairs) -> _Pairs:
+    if a.ts.size == 0 or b.ts.size == 0:
+        return b if a.ts.size == 0 else a
+    to_a, to_b = merge_destinations(a.ts, a.seq, b.ts, b.seq)
+
+    def mixed(x: Array, y: Array) -> Array:
+        out = np.empty(x.size + y.size, x.dtype)
+        out[to_a] = x
+        out[to_b] = y
+        return out
+
+    return _Pairs(
+        mixed(a.ts, b.ts),
+        mixed(a.seq, b.seq),
+        mixed(a.exp, b.exp),
+        mixed(a.sign, b.sign),
+        tuple(mixed(x, y) for x, y in zip(a.ids, b.ids, strict=True)),
+    )
+
+
+def _before(a_ts: Array, a_seq: Array, b_ts: Array, b_seq: Array) -> Array:
+    out: Array = (a_ts < b_ts) | ((a_ts == b_ts) & (a_seq < b_seq))
+    return out

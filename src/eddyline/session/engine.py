@@ -1,0 +1,475 @@
+"""The embedded engine: standing queries over streams, in one process, without Spark."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+from types import MappingProxyType
+from typing import Any, BinaryIO
+
+import numpy as np
+import pyarrow as pa
+
+from eddyline.algebra.catalog import Emit, StreamDef, TableDef
+from eddyline.algebra.explain import explain
+from eddyline.algebra.plan import Plan, StreamScan
+from eddyline.errors import CatalogError, DataError, SqlError, did_you_mean
+from eddyline.optimizer.optimizer import optimize
+from eddyline.physical.graph import Graph
+from eddyline.physical.planner import Planner
+from eddyline.runtime.columns import Array
+from eddyline.runtime.operators.base import Tick
+from eddyline.runtime.state import State, array, nested
+from eddyline.runtime.stem import Stem
+from eddyline.session.changes import Changes
+from eddyline.session.intake import Intake, Ready
+from eddyline.session.query import Query
+from eddyline.session.saved import read_saved, write_saved
+from eddyline.session.tables import load_table, table_columns
+from eddyline.sql import statements as st
+from eddyline.sql.binder import bind
+from eddyline.sql.catalog import Catalog
+from eddyline.sql.parser import parse
+from eddyline.types import BEGINNING
+
+
+class Engine:
+    """Runs standing queries over the rows it is given.
+
+    Rows are processed in the order (ts, arrival) up to the *watermark*; the clock stands at the
+    last instant processed. See the README for a first example.
+
+    Args:
+        chunk_rows: how many rows run through the operators at once. Results do not depend on it;
+            1 is tuple-at-a-time processing.
+
+    >>> import eddyline, pyarrow as pa
+    >>> engine = eddyline.Engine()
+    >>> _ = engine.sql("CREATE STREAM s (ts TIMESTAMP, x BIGINT) TIMESTAMP BY ts")
+    >>> q = engine.query("SELECT x FROM s [RANGE 10 SECONDS] WHERE x > 1", name="big")
+    >>> out = engine.process({"s": pa.table({"ts": [0, 1_000_000], "x": [1, 2]})})
+    >>> out["big"]["x"].to_pylist()
+    [2]
+    """
+
+    def __init__(self, *, chunk_rows: int = 16_384) -> None:
+        if chunk_rows < 1:
+            raise ValueError(f"chunk_rows must be at least 1, not {chunk_rows}")
+        self.chunk_rows = chunk_rows
+        self.catalog = Catalog()
+        self._stems: dict[str, Stem] = {}
+        self._intakes: dict[str, Intake] = {}
+        self._contents: dict[str, pa.Table] = {}
+        self._graph = Graph()
+        self._planner = Planner(self._graph, self._stem)
+        self._queries: dict[str, Query] = {}
+        self._program: list[tuple[str, str]] = []  # (what it creates, statement)
+        self._clock = BEGINNING
+        self._watermark = BEGINNING
+        self._arrived = 0
+        self._unnamed = 0
+
+    @property
+    def queries(self) -> Mapping[str, Query]:
+        """The standing queries by name."""
+        return MappingProxyType(self._queries)
+
+    @property
+    def clock(self) -> int:
+        """The instant up to which everything is processed, in microseconds."""
+        return self._clock
+
+    @property
+    def watermark(self) -> int:
+        """Rows before this instant are late, in microseconds."""
+        return self._watermark
+
+    # -- statements ------------------------------------------------------------------------------
+
+    def sql(self, text: str) -> list[Query | str | None]:
+        """Run a script: CREATE, DROP, EXPLAIN and SELECT statements separated by semicolons.
+
+        Returns:
+            Per statement: the standing query, the text of EXPLAIN, or None.
+
+        Raises:
+            SqlError: with the position of the offending word. CatalogError: a name is taken or
+                missing.
+        """
+        return [self._execute(statement) for statement in parse(text)]
+
+    def query(self, sql: str, name: str | None = None) -> Query:
+        """Add a standing query. It is answered from now on, over what the windows still hold.
+
+        Raises:
+            SqlError: the text is not one SELECT. CatalogError: the name is taken.
+        """
+        parsed = parse(sql)
+        if len(parsed) != 1 or not isinstance(parsed[0], st.SelectStatement):
+            raise SqlError(f"query() takes one SELECT, not: {sql.strip()[:60]}")
+        return self._add(name or self._new_name(), parsed[0], parsed[0].emit, {})
+
+    def table(self, name: str, data: Any) -> None:
+        """Give a declared table its rows (Arrow, pandas or polars), once.
+
+        Raises:
+            CatalogError: no such table, or it has rows already. DataError: columns do not fit.
+        """
+        definition = self.catalog.tables.get(name)
+        if definition is None:
+            raise CatalogError(f"there is no table {name!r}; {did_you_mean(name, self.catalog.tables)}")
+        if definition.name in self._contents:
+            raise CatalogError(f"table {definition.name!r} has its rows already")
+        self._contents[definition.name] = table_columns(definition, data)
+
+    def drop(self, name: str) -> None:
+        """Remove a standing query and free what nobody else needs.
+
+        Raises:
+            CatalogError: there is no such query.
+        """
+        query = self._queries.get(name)
+        if query is None:
+            raise CatalogError(f"there is no query {name!r}; {did_you_mean(name, self._queries)}")
+        self._graph.give_up(query.operator)
+        del self._queries[name]
+        self.catalog.drop("query", name)
+        self._program.remove(next(p for p in self._program if p[0] == f"query {name}"))
+
+    def explain(self, sql: str) -> str:
+        """The plan of a SELECT that is not run."""
+        result = self.sql(f"EXPLAIN {sql}")[0]
+        assert isinstance(result, str)
+        return result
+
+    def _execute(self, statement: st.Statement) -> Query | str | None:
+        match statement:
+            case st.CreateStream(definition=stream):
+                self.catalog.create_stream(stream)
+                self._stems[stream.name] = Stem(stream.name, stream.schema)
+                self._intakes[stream.name] = Intake(stream)
+                self._program.append((f"stream {stream.name}", statement.sql))
+            case st.CreateTable(definition=table):
+                self.catalog.create_table(table)
+                self._program.append((f"table {table.name}", statement.sql))
+            case st.CreateView(name=name, select=select):
+                bind(select, Emit(), self.catalog)
+                self.catalog.create_view(name, select)
+                self._program.append((f"view {name}", statement.sql))
+            case st.CreateQuery():
+                return self._add(statement.name, statement, statement.emit, statement.options)
+            case st.SelectStatement():
+                return self._add(self._new_name(), statement, statement.emit, {})
+            case st.Explain():
+                return self._explain(statement)
+            case st.Drop(kind="query", name=name):
+                self.drop(name)
+            case st.Drop():
+                self._drop_source(statement)
+        return None
+
+    def _add(
+        self,
+        name: str,
+        statement: st.CreateQuery | st.SelectStatement,
+        emit: Emit,
+        options: Mapping[str, str],
+    ) -> Query:
+        bound = bind(statement.select, emit, self.catalog)
+        plan = optimize(bound.plan)
+        if not any(True for _ in _streams(plan)):
+            raise SqlError(f"query {name!r} reads no stream: a standing query needs at least one")
+        self.catalog.create_query(name, statement.select)
+        known = set(self._graph)
+        operator = self._planner.query(plan, bound.emit)
+        self._graph.use(operator)
+        query = Query(name, statement.sql, plan, bound.emit, options, operator, lambda: self._clock)
+        self._queries[name] = query
+        self._program.append((f"query {name}", _as_create(name, statement)))
+        backfilled = self._graph.prime(known, self._clock)
+        query.collect(backfilled[operator] if operator in backfilled else operator.live(self._clock))
+        self._graph.settle(self._clock)
+        return query
+
+    def _explain(self, statement: st.Explain) -> str:
+        if isinstance(statement.target, str):
+            if statement.target not in self._queries:
+                raise CatalogError(
+                    f"there is no query {statement.target!r}; "
+                    + did_you_mean(statement.target, self._queries)
+                )
+            return self._queries[statement.target].explain()
+        bound = bind(statement.target, statement.emit, self.catalog)
+        return f"{bound.emit}\n{explain(optimize(bound.plan))}"
+
+    def _drop_source(self, statement: st.Drop) -> None:
+        kind, name = statement.kind, statement.name
+        for query in self._queries.values():
+            if name.lower() in (n.lower() for n in _sources(query.plan)):
+                raise CatalogError(f"cannot drop {kind} {name!r}: query {query.name!r} reads it")
+        self.catalog.drop(kind, name)
+        self._stems.pop(name, None)
+        self._intakes.pop(name, None)
+        self._contents.pop(name, None)
+        self._program.remove(next(p for p in self._program if p[0] == f"{kind} {name}"))
+
+    def _new_name(self) -> str:
+        self._unnamed += 1
+        while f"q{self._unnamed}" in self._queries:
+            self._unnamed += 1
+        return f"q{self._unnamed}"
+
+    def _stem(self, name: str) -> Stem:
+        """The SteM of a stream, or of a table, which gets its rows now."""
+        if name not in self._stems:
+            definition: TableDef = self.catalog.tables[name]
+            if name not in self._contents:
+                self._contents[name] = load_table(definition)
+            stem = Stem(name, definition.schema)
+            contents = self._contents[name]
+            rows = contents.num_rows
+            begin = np.full(rows, BEGINNING, np.int64)
+            columns = [c.combine_chunks() for c in contents.columns]
+            stem.append(rows, {"ts": begin, "seq": np.arange(rows)}, columns)
+            self._stems[name] = stem
+        return self._stems[name]
+
+    # -- data ------------------------------------------------------------------------------------
+
+    def process(self, inputs: Mapping[str, Any], *, watermark: int | None = None) -> Changes:
+        """Process rows of any number of streams; rows of one call are merged by time.
+
+        Args:
+            inputs: stream name -> rows, as Arrow, pandas or polars data. Columns go by name,
+                others are ignored; integers given for a TIMESTAMP are microseconds.
+            watermark: every row up to this instant (int64 us) has been handed over. Default: the
+                largest timestamp seen in any stream less the largest declared lateness, so that
+                with no lateness everything is processed at once.
+
+        Returns:
+            The changes of every query, and the late and bad rows.
+
+        Raises:
+            CatalogError: unknown stream. DataError: columns are missing or of the wrong type.
+        """
+        late, bad = self._accept(inputs)
+        for _ in self._advance(self._default_watermark() if watermark is None else watermark):
+            pass
+        return Changes({n: q.take() for n, q in self._queries.items()}, late, bad)
+
+    def stream(
+        self, inputs: Mapping[str, Any], *, watermark: int | None = None
+    ) -> Iterator[tuple[str, pa.Table]]:
+        """Like ``process``, but yields (query name, changes) as soon as they are made.
+
+        Late and bad rows are counted in ``stats``.
+        """
+        self._accept(inputs)
+        for _ in self._advance(self._default_watermark() if watermark is None else watermark):
+            for name, query in self._queries.items():
+                changes = query.take()
+                if changes.num_rows:
+                    yield name, changes
+
+    def advance(self, to: str | int | datetime) -> Changes:
+        """Let time pass without rows: no row before ``to`` will come.
+
+        Args:
+            to: an instant as ISO 8601 text (UTC unless it says otherwise), microseconds, or a
+                datetime.
+
+        Returns:
+            What expiry and rows that were held bring about.
+        """
+        for _ in self._advance(_instant(to)):
+            pass
+        return Changes({n: q.take() for n, q in self._queries.items()})
+
+    def _accept(
+        self, inputs: Mapping[str, Any]
+    ) -> tuple[dict[str, pa.Table], dict[str, pa.Table]]:
+        late, bad = {}, {}
+        intakes = [(self._intake(name), data) for name, data in inputs.items()]
+        for intake, data in intakes:
+            count, late_rows, bad_rows = intake.accept(data, self._watermark, self._arrived)
+            self._arrived += count
+            if late_rows is not None:
+                late[intake.definition.name] = late_rows
+            if bad_rows is not None:
+                bad[intake.definition.name] = bad_rows
+        return late, bad
+
+    def _intake(self, name: str) -> Intake:
+        definition = self.catalog.streams.get(name)
+        if definition is None:
+            raise CatalogError(
+                f"there is no stream {name!r}; {did_you_mean(name, self.catalog.streams)}"
+            )
+        return self._intakes[definition.name]
+
+    def _default_watermark(self) -> int:
+        newest = max((i.newest for i in self._intakes.values()), default=BEGINNING)
+        lateness = max((i.definition.lateness_us for i in self._intakes.values()), default=0)
+        return newest - lateness if newest > BEGINNING else newest
+
+    def _advance(self, watermark: int) -> Iterator[None]:
+        """Process what the watermark frees, chunk by chunk."""
+        self._watermark = watermark = max(watermark, self._watermark)
+        ready = {n: i.release(watermark) for n, i in self._intakes.items()}
+        ready = {n: r for n, r in ready.items() if r.ts.size}
+        yield from self._chunks(ready)
+        if watermark > self._clock:
+            self._run(Tick(watermark, watermark))
+            yield
+
+    def _chunks(self, ready: dict[str, Ready]) -> Iterator[None]:
+        if not ready:
+            return
+        ts, stream_of = _merged(list(ready.values()))
+        done = dict.fromkeys(ready, 0)
+        for start in range(0, ts.size, self.chunk_rows):
+            end = min(start + self.chunk_rows, ts.size)
+            for number, (name, rows) in enumerate(ready.items()):
+                mine = np.flatnonzero(stream_of[start:end] == number) + start
+                if mine.size:
+                    first = done[name]
+                    done[name] = first + mine.size
+                    seq = 2 * (self._sequence + mine) + 1
+                    self._stems[name].add(ts[mine], seq, rows.part(first, done[name]))
+            self._run(Tick(int(ts[start]), int(ts[end - 1])))
+            yield
+        self._sequence += ts.size
+
+    _sequence = 0  # base rows processed so far
+
+    def _run(self, tick: Tick) -> None:
+        outputs = self._graph.run(tick)
+        for query in self._queries.values():
+            query.collect(outputs[query.operator])
+        self._clock = tick.clock
+        self._graph.settle(tick.clock)
+        for stem in self._stems.values():
+            stem.purge(tick.clock)
+
+    # -- looking inside, saving --------------------------------------------------------------------
+
+    def stats(self) -> dict[str, Any]:
+        """Counters: per stream, per query and per operator."""
+        streams = {
+            n: {
+                "rows_in": i.rows,
+                "late": i.late,
+                "bad": i.bad,
+                "held": i.held,
+                "rows_kept": len(self._stems[n]),
+            }
+            for n, i in self._intakes.items()
+        }
+        operators = [
+            {
+                "operator": type(o).__name__,
+                "rows_in": o.rows_in,
+                "rows_out": o.rows_out,
+                "rows_kept": o.kept(),
+            }
+            for o in self._graph
+        ]
+        return {
+            "clock": self._clock,
+            "watermark": self._watermark,
+            "streams": streams,
+            "queries": {n: q.stats() for n, q in self._queries.items()},
+            "operators": operators,
+        }
+
+    def save(self, target: str | BinaryIO) -> None:
+        """Write program, tables and state, so that ``load`` continues exactly here."""
+        for query in self._queries.values():
+            if query.has_pending():
+                raise DataError(
+                    f"query {query.name!r} has changes that nobody has fetched: "
+                    "call process() or advance() once more before save()"
+                )
+        counters = [self._clock, self._watermark, self._arrived, self._sequence, self._unnamed]
+        state: State = {
+            "counters": np.array(counters, np.int64),
+            "intakes": {n: i.state() for n, i in self._intakes.items()},
+            "stems": {n: s.state() for n, s in self._stems.items() if n in self._intakes},
+            "operators": self._graph.state(),
+        }
+        options = {"chunk_rows": self.chunk_rows}
+        write_saved(target, [s for _, s in self._program], self._contents, options, state)
+
+    @classmethod
+    def load(cls, source: str | BinaryIO) -> Engine:
+        """The engine that was saved.
+
+        Raises:
+            StateError: this is not a saved engine, or it is of a version that cannot be read.
+        """
+        program, contents, options, state = read_saved(source)
+        engine = cls(**options)
+        for statement in program:
+            if statement.lstrip().upper().startswith("CREATE TABLE"):
+                engine.sql(statement)
+                for name in engine.catalog.tables:
+                    if name in contents and name not in engine._contents:
+                        engine._contents[name] = contents[name]
+            else:
+                engine.sql(statement)
+        engine._restore(state)
+        return engine
+
+    def _restore(self, state: State) -> None:
+        counters = (int(v) for v in array(state, "counters"))
+        self._clock, self._watermark, self._arrived, self._sequence, self._unnamed = counters
+        for name, intake in self._intakes.items():
+            intake.restore(nested(nested(state, "intakes"), name))
+            self._stems[name].restore(nested(nested(state, "stems"), name))
+        self._graph.restore(nested(state, "operators"))
+        for query in self._queries.values():
+            query.take()
+
+
+def _merged(rows: list[Ready]) -> tuple[Array, Array]:
+    """Timestamps of all rows in (ts, arrival) order, and the number of each one's stream."""
+    if len(rows) == 1:
+        return rows[0].ts, np.zeros(rows[0].ts.size, np.int8)
+    ts = np.concatenate([r.ts for r in rows])
+    arrival = np.concatenate([r.arrival for r in rows])
+    stream_of = np.repeat(np.arange(len(rows)), [r.ts.size for r in rows])
+    order = np.lexsort((arrival, ts))
+    return ts[order], stream_of[order]
+
+
+def _streams(plan: Plan) -> Iterator[str]:
+    if isinstance(plan, StreamScan):
+        yield plan.stream
+    for part in plan.inputs:
+        yield from _streams(part)
+
+
+def _sources(plan: Plan) -> Iterator[str]:
+    if not plan.inputs:
+        yield plan.label.split(" ")[0]
+    for part in plan.inputs:
+        yield from _sources(part)
+
+
+def _as_create(name: str, statement: st.CreateQuery | st.SelectStatement) -> str:
+    """A statement that creates this query again."""
+    if isinstance(statement, st.CreateQuery):
+        return statement.sql
+    return f"CREATE QUERY `{name}` AS {statement.sql}"
+
+
+def _instant(to: str | int | datetime) -> int:
+    if isinstance(to, int):
+        return to
+    try:
+        when = datetime.fromisoformat(to) if isinstance(to, str) else to
+    except ValueError:
+        raise DataError(f"not an instant: {to!r}; use ISO 8601 like 2026-01-31T12:00:00Z") from None
+    when = when.replace(tzinfo=UTC) if when.tzinfo is None else when
+    since = when - datetime(1970, 1, 1, tzinfo=UTC)
+    return (since.days * 86_400 + since.seconds) * 1_000_000 + since.microseconds

@@ -1,0 +1,292 @@
+"""Rows as users hand them over, made fit for the engine: typed, judged, and in order of time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from eddyline.algebra.catalog import StreamDef
+from eddyline.algebra.functions.conversion import convert
+from eddyline.errors import DataError, did_you_mean
+from eddyline.runtime.columns import Array, raw_values
+from eddyline.runtime.state import State, array
+from eddyline.types import BEGINNING, Field, Schema, arrow_schema, sql_type
+
+#: A column of this name marks rows that a source could not read; its value is their text.
+CORRUPT_RECORD = "_corrupt_record"
+_REASON = pa.field("_reason", pa.string())
+
+
+def to_table(data: Any, name: str) -> pa.Table:
+    """Arrow, pandas or polars data as an Arrow table.
+
+    Raises:
+        DataError: the data is of none of these kinds.
+    """
+    if isinstance(data, pa.Table):
+        return data
+    if isinstance(data, pa.RecordBatch):
+        return pa.Table.from_batches([data])
+    if hasattr(data, "to_arrow"):  # polars
+        return data.to_arrow()
+    if type(data).__module__.startswith("pandas."):
+        return pa.Table.from_pandas(data, preserve_index=False)
+    raise DataError(
+        f"{name}: rows come as a pyarrow Table or RecordBatch, a pandas or a polars DataFrame, "
+        f"not as {type(data).__name__}"
+    )
+
+
+def late_schema(schema: Schema) -> pa.Schema:
+    """The schema of a stream's late rows: its columns and the reason."""
+    return pa.schema([*arrow_schema(schema), _REASON])
+
+
+def bad_schema(schema: Schema) -> pa.Schema:
+    """The schema of a stream's bad rows: its columns as text, and the reason."""
+    return pa.schema([*(pa.field(f.name, pa.string()) for f in schema), _REASON])
+
+
+@dataclass(frozen=True, slots=True)
+class Ready:
+    """Rows in order of time: int64 ts, int64 arrival numbers, and the stream's columns."""
+
+    ts: Array
+    arrival: Array
+    columns: list[pa.Array]
+
+    def part(self, start: int, end: int) -> list[pa.Array]:
+        """Columns of the rows in [start, end)."""
+        return [c.slice(start, end - start) for c in self.columns]
+
+
+class Intake:
+    """One stream's rows on their way in.
+
+    Attributes:
+        newest: the largest timestamp seen. late, bad: how many rows went to the side outputs.
+    """
+
+    def __init__(self, definition: StreamDef) -> None:
+        self.definition = definition
+        self.newest = BEGINNING
+        self.rows = 0
+        self.late = 0
+        self.bad = 0
+        names = [f.name for f in definition.schema]
+        self._ts = names.index(definition.timestamp)
+        self._held = _nothing(definition.schema)
+
+    @property
+    def held(self) -> int:
+        """Rows that wait for the watermark."""
+        return int(self._held.ts.size)
+
+    def accept(
+        self, data: Any, watermark: int, arrival: int
+    ) -> tuple[int, pa.Table | None, pa.Table | None]:
+        """Take rows in.
+
+        Args:
+            data: see ``to_table``. watermark: rows before it are late. arrival: number of the
+                first row.
+
+        Returns:
+            How many rows came, the late ones and the bad ones (None: there are none).
+
+        Raises:
+            DataError: a column is missing, or its type cannot be made the declared one.
+        """
+        table = to_table(data, self.definition.name)
+        count = table.num_rows
+        self.rows += count
+        columns, reasons = self._typed(table)
+        arrivals = np.arange(arrival, arrival + count)
+        bad = None
+        if reasons is not None:
+            wrong = np.asarray(reasons.is_valid().to_numpy(zero_copy_only=False))
+            bad = self._bad(table, reasons, wrong)
+            good = pa.array(np.flatnonzero(~wrong))
+            columns = [c.take(good) for c in columns]
+            arrivals = arrivals[~wrong]
+        ts = raw_values(columns[self._ts], np.dtype(np.int64))
+        if ts.size:
+            self.newest = max(self.newest, int(ts.max()))
+        late = None
+        is_late = ts < watermark
+        if is_late.any():
+            late = self._late(columns, is_late, watermark)
+            keep = np.flatnonzero(~is_late)
+            columns, arrivals, ts = [c.take(pa.array(keep)) for c in columns], arrivals[keep], ts[keep]
+        self._hold(Ready(ts, arrivals, columns))
+        return count, late, bad
+
+    def release(self, watermark: int) -> Ready:
+        """The rows up to the watermark, in (ts, arrival) order; the others go on waiting."""
+        held = self._held
+        ready = int(np.searchsorted(held.ts, watermark, "right"))
+        if ready == held.ts.size:
+            self._held = _nothing(self.definition.schema)
+            return held
+        self._held = Ready(
+            held.ts[ready:].copy(),
+            held.arrival[ready:].copy(),
+            [pa.concat_arrays([c.slice(ready)]) for c in held.columns],
+        )
+        return Ready(held.ts[:ready], held.arrival[:ready], held.part(0, ready))
+
+    def _hold(self, rows: Ready) -> None:
+        if self.held:
+            old = self._held
+            rows = Ready(
+                np.concatenate((old.ts, rows.ts)),
+                np.concatenate((old.arrival, rows.arrival)),
+                [pa.concat_arrays([a, b]) for a, b in zip(old.columns, rows.columns, strict=True)],
+            )
+        if rows.ts.size > 1 and (rows.ts[1:] < rows.ts[:-1]).any():
+            order = np.argsort(rows.ts, kind="stable")
+            pick = pa.array(order)
+            rows = Ready(rows.ts[order], rows.arrival[order], [c.take(pick) for c in rows.columns])
+        self._held = rows
+
+    def _typed(self, table: pa.Table) -> tuple[list[pa.Array], pa.Array | None]:
+        """Columns of the declared types, and for each row why it is bad (None: no row is)."""
+        places = {n.lower(): i for i, n in enumerate(table.column_names)}
+        columns = []
+        reasons = None
+        if CORRUPT_RECORD in places:
+            text = _flat(table.column(places[CORRUPT_RECORD])).cast(pa.string())
+            told = pc.binary_join_element_wise("cannot be read: ", text, "")
+            reasons = _first(reasons, told)
+        for field in self.definition.schema:
+            if field.name.lower() not in places:
+                raise DataError(
+                    f"stream {self.definition.name!r}: the rows have no column {field.name!r}; "
+                    + did_you_mean(field.name, table.column_names)
+                )
+            values = _flat(table.column(places[field.name.lower()]))
+            column, reason = self._column(values, field)
+            columns.append(column)
+            reasons = _first(reasons, reason)
+        ts = columns[self._ts]
+        if ts.null_count:
+            no_time = pa.scalar(f"{self.definition.timestamp} is null")
+            reasons = _first(reasons, pc.if_else(ts.is_null(), no_time, pa.scalar(None, pa.string())))
+        return columns, reasons if reasons is not None and reasons.null_count < len(ts) else None
+
+    def _column(self, values: pa.Array, field: Field) -> tuple[pa.Array, pa.Array | None]:
+        """The values as the declared type, and a reason where one cannot be had."""
+        if values.type == field.type:
+            return values, None
+        try:
+            converted = _converted(values, field.type)
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowTypeError) as error:
+            raise DataError(
+                f"stream {self.definition.name!r}: column {field.name!r} is declared "
+                f"{sql_type(field.type)} but the rows bring {sql_type(values.type)}, "
+                f"which cannot be converted: {error}"
+            ) from None
+        lost = pc.and_(values.is_valid(), converted.is_null())
+        if not pc.any(lost).as_py():
+            return converted, None
+        told = pc.binary_join_element_wise(
+            f"{field.name}: cannot read '", values.cast(pa.string()), f"' as {sql_type(field.type)}", ""
+        )
+        return converted, pc.if_else(lost, told, pa.scalar(None, pa.string()))
+
+    def _bad(self, table: pa.Table, reasons: pa.Array, wrong: Array) -> pa.Table:
+        rows = pa.array(np.flatnonzero(wrong))
+        self.bad += len(rows)
+        places = {n.lower(): i for i, n in enumerate(table.column_names)}
+        columns = [
+            _flat(table.column(places[f.name.lower()])).take(rows).cast(pa.string())
+            for f in self.definition.schema
+        ]
+        schema = bad_schema(self.definition.schema)
+        return pa.Table.from_arrays([*columns, reasons.take(rows)], schema=schema)
+
+    def _late(self, columns: Sequence[pa.Array], is_late: Array, watermark: int) -> pa.Table:
+        rows = pa.array(np.flatnonzero(is_late))
+        self.late += len(rows)
+        reason = f"behind the watermark {np.datetime64(watermark, 'us')}"
+        reasons = pa.array([reason]).take(pa.array(np.zeros(len(rows), np.int64)))
+        schema = late_schema(self.definition.schema)
+        return pa.Table.from_arrays([*(c.take(rows) for c in columns), reasons], schema=schema)
+
+    def state(self) -> State:
+        """Counters and the rows that wait, as plain arrays."""
+        table = pa.table(self._held.columns, schema=arrow_schema(self.definition.schema))
+        sink = pa.BufferOutputStream()
+        with pa.ipc.new_stream(sink, table.schema) as writer:
+            writer.write_table(table)
+        return {
+            "counters": np.array([self.newest, self.rows, self.late, self.bad], np.int64),
+            "ts": self._held.ts,
+            "arrival": self._held.arrival,
+            "rows": np.frombuffer(sink.getvalue(), np.uint8),
+        }
+
+    def restore(self, state: State) -> None:
+        """Take over what ``state`` returned."""
+        self.newest, self.rows, self.late, self.bad = (int(v) for v in array(state, "counters"))
+        table = pa.ipc.open_stream(pa.py_buffer(array(state, "rows"))).read_all()
+        columns = [_flat(c) for c in table.columns]
+        self._held = Ready(array(state, "ts"), array(state, "arrival"), columns)
+
+
+def _nothing(schema: Schema) -> Ready:
+    zero = np.zeros(0, np.int64)
+    return Ready(zero, zero, [pa.array([], f.type) for f in schema])
+
+
+def _flat(values: pa.ChunkedArray) -> pa.Array:
+    """One array; large and dictionary encodings are undone."""
+    if values.num_chunks == 1:
+        out = values.chunk(0)
+    else:
+        out = pa.concat_arrays(values.chunks) if values.num_chunks else pa.array([], values.type)
+    if pa.types.is_dictionary(out.type):
+        out = out.dictionary_decode()
+    if pa.types.is_large_string(out.type) or pa.types.is_string_view(out.type):
+        return out.cast(pa.string())
+    if pa.types.is_large_binary(out.type) or pa.types.is_binary_view(out.type):
+        return out.cast(pa.binary())
+    return out
+
+
+def _converted(values: pa.Array, type_: pa.DataType) -> pa.Array:
+    """The values as another type, NULL where that would change them."""
+    if pa.types.is_null(values.type):
+        return values.cast(type_)
+    if pa.types.is_timestamp(type_):
+        return _instants(values, type_)
+    if pa.types.is_string(values.type) or pa.types.is_string(type_):
+        return convert(values, type_)
+    narrowed = values.cast(type_, safe=False)
+    if pa.types.is_floating(type_):
+        return narrowed
+    same = pc.equal(narrowed.cast(values.type, safe=False), values)
+    return pc.if_else(same, narrowed, pa.scalar(None, type_))
+
+
+def _instants(values: pa.Array, type_: pa.DataType) -> pa.Array:
+    """Timestamps of any unit (without a zone: UTC), integers as microseconds, ISO 8601 text."""
+    if pa.types.is_integer(values.type):
+        return values.cast(pa.int64()).cast(type_)
+    if pa.types.is_timestamp(values.type):
+        return values.cast(pa.timestamp("us", values.type.tz), safe=False).cast(pa.int64()).cast(type_)
+    if pa.types.is_date(values.type) or pa.types.is_string(values.type):
+        return convert(values, type_)
+    raise pa.ArrowTypeError("give a timestamp, microseconds since 1970, or ISO 8601 text")
+
+
+def _first(known: pa.Array | None, more: pa.Array | None) -> pa.Array | None:
+    """Reasons of both, the known ones first."""
+    if known is None or more is None:
+        return more if known is None else known
+    return pc.coalesce(known, more)

@@ -1,0 +1,96 @@
+"""A standing query of an engine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import pyarrow as pa
+
+from eddyline.algebra.catalog import Emit
+from eddyline.algebra.explain import explain
+from eddyline.algebra.plan import Plan
+from eddyline.physical.patterns import replaced_by
+from eddyline.runtime.batch import Batch
+from eddyline.runtime.operators.base import Operator
+from eddyline.runtime.output import change_schema, concat_changes, to_changes, to_rows, without_replaced
+from eddyline.types import arrow_schema
+
+
+class Query:
+    """One standing query; the engine makes it.
+
+    Attributes:
+        name: as given, or ``q1``, ``q2``, ...
+        sql: the text of its SELECT.
+        schema: Arrow schema of the select list.
+        plan: the logical plan that runs. emit: how it reports.
+        options: of the sink, as written in ``WITH``.
+        replace_key: output columns by which a new row replaces the older one of its group; None
+            where rows never replace each other (EMIT CHANGES, no GROUP BY, keys not selected).
+    """
+
+    def __init__(
+        self,
+        name: str,
+        sql: str,
+        plan: Plan,
+        emit: Emit,
+        options: Mapping[str, str],
+        operator: Operator,
+        clock: Callable[[], int],
+    ) -> None:
+        self.name = name
+        self.sql = sql
+        self.plan = plan
+        self.emit = emit
+        self.options = dict(options)
+        self.schema: pa.Schema = arrow_schema(plan.schema)
+        self.replace_key = replaced_by(plan) if emit.mode == "inserts" else None
+        self._operator = operator
+        self._clock = clock
+        self._change_schema = change_schema(plan.schema)
+        self._parts: list[pa.Table] = []
+        self._rows_out = 0
+
+    @property
+    def operator(self) -> Operator:
+        """The operator whose output this query reports."""
+        return self._operator
+
+    @property
+    def change_schema(self) -> pa.Schema:
+        """Arrow schema of the changes."""
+        return self._change_schema
+
+    def snapshot(self) -> pa.Table:
+        """Q(now): the rows of the answer at the engine's clock, as a bag."""
+        return to_rows(self._operator.live(self._clock()), self.schema)
+
+    def explain(self) -> str:
+        """The plan as a tree, with the update pattern of every edge."""
+        return f"{self.emit}\n{explain(self.plan)}"
+
+    def stats(self) -> dict[str, Any]:
+        """Counters since the query was added: rows out, and rows kept by its last operator."""
+        return {"rows_out": self._rows_out, "rows_kept": self._operator.kept()}
+
+    def collect(self, batch: Batch) -> None:
+        """Add one chunk's output to what ``take`` will return."""
+        if self.replace_key is not None:
+            batch = without_replaced(batch)
+        if len(batch):
+            self._rows_out += len(batch)
+            self._parts.append(to_changes(batch, self._change_schema))
+
+    def has_pending(self) -> bool:
+        """Whether changes wait to be taken."""
+        return bool(self._parts)
+
+    def take(self) -> pa.Table:
+        """The changes collected since the last call."""
+        parts, self._parts = self._parts, []
+        return concat_changes(parts, self._change_schema)
+
+    def __repr__(self) -> str:
+        return f"Query({self.name!r}: {self.sql})"

@@ -1,0 +1,63 @@
+"""The rows of tables: given by the user, or read from files."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.dataset as ds
+
+from eddyline.algebra.catalog import TableDef
+from eddyline.errors import DataError, did_you_mean
+from eddyline.session.intake import to_table
+from eddyline.types import arrow_schema
+
+_FORMATS = ("parquet", "csv", "json", "orc")
+
+
+def table_columns(definition: TableDef, data: Any) -> pa.Table:
+    """The declared columns of the data, in the declared types.
+
+    Raises:
+        DataError: a column is missing or cannot be converted.
+    """
+    rows = to_table(data, definition.name)
+    places = {n.lower(): i for i, n in enumerate(rows.column_names)}
+    columns = []
+    for field in definition.schema:
+        if field.name.lower() not in places:
+            raise DataError(
+                f"table {definition.name!r}: the rows have no column {field.name!r}; "
+                + did_you_mean(field.name, rows.column_names)
+            )
+        values = rows.column(places[field.name.lower()])
+        try:
+            columns.append(values.cast(field.type).combine_chunks())
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
+            raise DataError(f"table {definition.name!r}, column {field.name!r}: {error}") from None
+    return pa.Table.from_arrays(columns, schema=arrow_schema(definition.schema))
+
+
+def load_table(definition: TableDef) -> pa.Table:
+    """The rows of a table declared ``WITH (source = ..., path = ...)``.
+
+    Raises:
+        DataError: it has no source that can be read here.
+    """
+    source, path = definition.options.get("source"), definition.options.get("path")
+    if source is None:
+        raise DataError(
+            f"table {definition.name!r} has no rows: declare it WITH (source = 'parquet', "
+            f"path = '...') or give them by table({definition.name!r}, rows)"
+        )
+    if source not in _FORMATS:
+        raise DataError(
+            f"table {definition.name!r}: source {source!r} cannot be read here; "
+            + did_you_mean(source, _FORMATS)
+        )
+    if path is None:
+        raise DataError(f"table {definition.name!r}: WITH lacks path = '...'")
+    try:
+        return table_columns(definition, ds.dataset(path, format=source).to_table())
+    except (FileNotFoundError, OSError) as error:
+        raise DataError(f"table {definition.name!r}: {error}") from None
