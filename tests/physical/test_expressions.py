@@ -330,6 +330,20 @@ def test_constants_are_broadcast() -> None:
     assert evaluate(lit(None)).null_count == TABLE.num_rows
 
 
+def test_instants_beyond_the_years_of_python() -> None:
+    far = cast(Literal(pa.int64(), 5 * 10**11), TIMESTAMP)
+    assert evaluate(fn("year", far)).to_pylist() == [17814] * TABLE.num_rows
+
+
+@pytest.mark.parametrize("position", range(-5, 6))
+@pytest.mark.parametrize("length", [None, -1, 0, 1, 3, 9])
+def test_substring_is_the_same_by_column_and_by_constant(position: int, length: int | None) -> None:
+    bounds = [position] if length is None else [position, length]
+    zero = fn("-", fn("coalesce", I, 0), fn("coalesce", I, 0))
+    by_column = evaluate(fn("substring", S, *(fn("+", zero, b) for b in bounds)))
+    assert evaluate(fn("substring", S, *bounds)).equals(by_column)
+
+
 def test_predicate_is_false_for_null() -> None:
     for expr in (fn(">", I, 0), fn("or", B, None), lit(True), cast(lit(None), pa.bool_())):
         answer = compile_predicate(expr)(Rows(TABLE))

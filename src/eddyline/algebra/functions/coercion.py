@@ -112,8 +112,11 @@ def cast(expr: Expr, type_: pa.DataType) -> Expr:
             f"cannot CAST {sql_type(expr.type)} to {sql_type(type_)}; it converts to: {valid}"
         )
     if isinstance(expr, Literal):
-        constant = pa.array([expr.value], expr.type)
-        return Literal(type_, convert(constant, type_)[0].as_py())
+        constant = convert(pa.array([expr.value], expr.type), type_)[0]
+        try:
+            return Literal(type_, constant.as_py())
+        except (OverflowError, ValueError):
+            pass  # an instant outside the years of Python's datetime: converted when evaluated
     return Call(type_, "cast", (expr,))
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from eddyline.algebra.expressions import Call
+from eddyline.algebra.expressions import Call, Literal
 from eddyline.physical.expressions.characters import Characters
 from eddyline.physical.expressions.kernel import (
     Datum,
@@ -32,6 +32,19 @@ def _substring(text: Datum, position: Datum, length: Datum | None = None) -> pa.
     start = np.where(place > 0, place - 1, np.where(place < 0, characters.lengths + place, 0))
     count = np.clip(values_of(lengths[0]), 0, _FAR) if lengths else _FAR
     return _valid(characters.slice(start, start + count), positions, *lengths)
+
+
+def _make_substring(call: Call) -> Kernel:
+    """With constant bounds, as is usual, Arrow has a kernel."""
+    bounds = [a.value for a in call.args[1:] if isinstance(a, Literal) and a.value is not None]
+    if len(bounds) + 1 < len(call.args):
+        return _substring
+    position, length = bounds[0], max(bounds[1], 0) if len(bounds) == 2 else _FAR
+    start = position - 1 if position > 0 else position
+    stop = start + length
+    if start < 0 <= stop:  # from the end, and up to it
+        return lambda texts, *_: pc.utf8_slice_codeunits(texts, start)
+    return lambda texts, *_: pc.utf8_slice_codeunits(texts, start, stop)
 
 
 def _left(text: Datum, count: Datum) -> pa.Array:
@@ -179,7 +192,7 @@ TEXT_KERNELS: Final[dict[str, Maker]] = {
     "length": always(pc.utf8_length),
     "ascii": always(_ascii),
     "repeat": always(_repeat),
-    "substring": always(_substring),
+    "substring": _make_substring,
     "left": always(_left),
     "right": always(_right),
     "split_part": _make_split_part,
