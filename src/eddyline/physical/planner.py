@@ -27,7 +27,13 @@ from eddyline.algebra.plan import (
 from eddyline.algebra.windows import PartitionRows, Range, Rows, Unbounded
 from eddyline.physical.expressions import compile_expr, compile_predicate
 from eddyline.physical.graph import Graph
-from eddyline.physical.patterns import base_scan, id_width, is_stored, takes_back
+from eddyline.physical.patterns import (
+    base_scan,
+    id_width,
+    is_stored,
+    replaced_by,
+    takes_back,
+)
 from eddyline.runtime.aggregates import make_aggregate
 from eddyline.runtime.batch import Batch, Evaluator, Predicate
 from eddyline.runtime.columns import Array
@@ -69,7 +75,7 @@ class Planner:
     def query(self, plan: Plan, emit: Emit) -> Operator:
         """The operator whose output is what the query emits."""
         if emit.mode == "inserts":
-            return self._build(plan)
+            return self._build_replacing(plan)
         source = self._build(plan, probed=True)
         if emit.mode == "snapshot":
             assert emit.every_us is not None
@@ -82,6 +88,19 @@ class Planner:
         dtypes = [np.int64, np.int64, np.int8, *[np.int64] * width]
         make_expire = partial(Expire, source, _expiries(plan, dtypes))
         return self._graph.obtain(("changes", plan), make_expire)
+
+    def _build_replacing(self, plan: Plan) -> Operator:
+        """The operator of a whole query, spared the '-' rows that its output would leave out."""
+        if replaced_by(plan) is None:
+            return self._build(plan)
+        if isinstance(plan, GroupBy):
+            make = partial(self._group, plan, retract=False)
+            return self._graph.obtain(("replacing", plan), make)
+        if isinstance(plan, Project):
+            source = self._build_replacing(plan.input)
+            make_project = partial(ProjectOperator, source, [_output(e) for e in plan.exprs])
+            return self._graph.obtain(("replacing", plan), make_project)
+        return self._build(plan)
 
     def _build(self, plan: Plan, *, probed: bool = False) -> Operator:
         """The operator of a plan; ``probed``: its rows will be looked up while they are alive."""
@@ -108,7 +127,7 @@ class Planner:
             case Union():
                 return UnionOperator([self._build(p) for p in plan.parts])
             case GroupBy():
-                return self._group(plan)
+                return self._group(plan, retract=True)
             case Distinct():
                 return self._distinct(plan)
         raise AssertionError(f"no operator for {type(plan).__name__}")
@@ -139,17 +158,17 @@ class Planner:
             (source,) = source.inputs
         return StemSide(keys, source.stem, source.window)
 
-    def _group(self, plan: GroupBy) -> Operator:
+    def _group(self, plan: GroupBy, *, retract: bool) -> Operator:
         source = self._build(plan.input)
         columns = [_aggregate_column(a) for a in plan.aggregates]
-        return _grouping(plan.input, source, plan.keys, columns)
+        return _grouping(plan.input, source, plan.keys, columns, retract=retract)
 
     def _distinct(self, plan: Distinct) -> Operator:
         source = self._build(plan.input)
         types = [f.type for f in plan.schema]
         if takes_back(plan.input):  # the classic form: count what is there
             keys = [ColumnRef(f.type, i, f.name) for i, f in enumerate(plan.schema)]
-            return _grouping(plan.input, source, keys, [])
+            return _grouping(plan.input, source, keys, [], retract=True)
         expiries = make_expiry_store([np.int64] * 3, lifespan_us(plan.input), fifo=False)
         return DistinctOperator(source, types, expiries)
 
@@ -191,7 +210,12 @@ def _residual(plan: Join) -> Predicate | None:
 
 
 def _grouping(
-    source_plan: Plan, source: Operator, keys: Sequence[Expr], columns: list[AggregateColumn]
+    source_plan: Plan,
+    source: Operator,
+    keys: Sequence[Expr],
+    columns: list[AggregateColumn],
+    *,
+    retract: bool,
 ) -> Operator:
     dtypes = [np.int64, np.int64, np.int64, np.int8]
     dtypes += [d for c in columns for d in c.aggregate.dtypes]
@@ -201,6 +225,7 @@ def _grouping(
         [k.type for k in keys],
         columns,
         _expiries(source_plan, dtypes),
+        retract=retract,
     )
 
 

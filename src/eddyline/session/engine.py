@@ -32,6 +32,8 @@ from eddyline.sql.catalog import Catalog
 from eddyline.sql.parser import parse
 from eddyline.types import BEGINNING
 
+_PENDING = "pending:"  # in a saved engine: changes of a query that nobody has fetched
+
 
 class Engine:
     """Runs standing queries over the rows it is given.
@@ -66,7 +68,8 @@ class Engine:
         self._program: list[tuple[str, str]] = []  # (what it creates, statement)
         self._clock = BEGINNING
         self._watermark = BEGINNING
-        self._arrived = 0
+        self._arrived = 0  # rows that came
+        self._sequence = 0  # rows processed
         self._unnamed = 0
 
     @property
@@ -340,8 +343,6 @@ class Engine:
             yield
         self._sequence += ts.size
 
-    _sequence = 0  # base rows processed so far
-
     def _run(self, tick: Tick) -> None:
         outputs = self._graph.run(tick)
         for query in self._queries.values():
@@ -384,12 +385,8 @@ class Engine:
 
     def save(self, target: str | BinaryIO) -> None:
         """Write program, tables and state, so that ``load`` continues exactly here."""
-        for query in self._queries.values():
-            if query.has_pending():
-                raise DataError(
-                    f"query {query.name!r} has changes that nobody has fetched: "
-                    "call process() or advance() once more before save()"
-                )
+        pending = {_PENDING + n: q.pending() for n, q in self._queries.items()}
+        tables = {**self._contents, **{n: t for n, t in pending.items() if t.num_rows}}
         counters = [self._clock, self._watermark, self._arrived, self._sequence, self._unnamed]
         state: State = {
             "counters": np.array(counters, np.int64),
@@ -398,7 +395,7 @@ class Engine:
             "operators": self._graph.state(),
         }
         options = {"chunk_rows": self.chunk_rows}
-        write_saved(target, [s for _, s in self._program], self._contents, options, state)
+        write_saved(target, [s for _, s in self._program], tables, options, state)
 
     @classmethod
     def load(cls, source: str | BinaryIO) -> Engine:
@@ -407,17 +404,18 @@ class Engine:
         Raises:
             StateError: this is not a saved engine, or it is of a version that cannot be read.
         """
-        program, contents, options, state = read_saved(source)
+        program, tables, options, state = read_saved(source)
         engine = cls(**options)
         for statement in program:
-            if statement.lstrip().upper().startswith("CREATE TABLE"):
-                engine.sql(statement)
-                for name in engine.catalog.tables:
-                    if name in contents and name not in engine._contents:
-                        engine._contents[name] = contents[name]
-            else:
-                engine.sql(statement)
+            engine.sql(statement)
+            for name in engine.catalog.tables:
+                if name in tables:
+                    engine._contents.setdefault(name, tables[name])
         engine._restore(state)
+        for name, query in engine._queries.items():
+            query.take()
+            if _PENDING + name in tables:
+                query.put_back(tables[_PENDING + name])
         return engine
 
     def _restore(self, state: State) -> None:
@@ -427,8 +425,6 @@ class Engine:
             intake.restore(nested(nested(state, "intakes"), name))
             self._stems[name].restore(nested(nested(state, "stems"), name))
         self._graph.restore(nested(state, "operators"))
-        for query in self._queries.values():
-            query.take()
 
 
 def _merged(rows: list[Ready]) -> tuple[Array, Array]:

@@ -83,9 +83,13 @@ class Query:
             self._rows_out += len(batch)
             self._parts.append(to_changes(batch, self._change_schema))
 
-    def has_pending(self) -> bool:
-        """Whether changes wait to be taken."""
-        return bool(self._parts)
+    def pending(self) -> pa.Table:
+        """What ``take`` would return, left in place."""
+        return concat_changes(self._parts, self._change_schema)
+
+    def put_back(self, changes: pa.Table) -> None:
+        """Let ``take`` return these changes first."""
+        self._parts.insert(0, changes)
 
     def take(self) -> pa.Table:
         """The changes collected since the last call."""

@@ -41,6 +41,8 @@ class GroupBy(Operator):
 
     Args:
         expiries: dtypes (int64 exp, int64 order, int64 slot, int8 sign, lanes of the aggregates).
+        retract: whether to emit the '-' of a row that a '+' replaces; where the consumer knows
+            that new rows replace older ones it is spared.
     """
 
     def __init__(
@@ -50,8 +52,11 @@ class GroupBy(Operator):
         key_types: Sequence[pa.DataType],
         columns: Sequence[AggregateColumn],
         expiries: ExpiryStore,
+        *,
+        retract: bool,
     ) -> None:
         super().__init__((source,))
+        self._retract = retract
         self._keys = tuple(keys)
         self._table = KeyTable(key_types)
         self._columns = tuple(columns)
@@ -72,7 +77,8 @@ class GroupBy(Operator):
         emit = last_of_event(ts, seq, rows_slot, self._seen)
         rows = Rows(rows_slot, sign, emit)
         out = self._report(rows, ts[emit], seq[emit], rows_lanes, tick)
-        self._settle_groups(rows_slot)
+        for column in self._columns:
+            column.aggregate.settle()
         return out
 
     def _wait(self, batch: Batch, slot: Array, lanes: list[Array]) -> None:
@@ -111,7 +117,12 @@ class GroupBy(Operator):
         if not self._keys:
             now[:] = True
             before[:] = True
-        out = _changelog(self._table, slots, ts, seq, (new, old), (now, before), changed)
+        plus, minus = now & changed, before & changed
+        if not self._retract:
+            minus &= ~now
+        out = _changelog(self._table, slots, ts, seq, (new, plus), (old, minus))
+        gone = np.unique(slots[members.new.to_numpy() == 0])
+        self._table.release(gone[self._members.count[gone] == 0])
         return out if self._started or tick.start == BEGINNING else self._with_first_row(out, tick)
 
     def _with_first_row(self, out: Batch, tick: Tick) -> Batch:
@@ -119,12 +130,6 @@ class GroupBy(Operator):
         self._started = True
         empty = _first_row([c.aggregate for c in self._columns], tick.start)
         return merge([empty, out])
-
-    def _settle_groups(self, touched: Array) -> None:
-        for column in self._columns:
-            column.aggregate.settle()
-        slots = np.unique(touched)
-        self._table.release(slots[self._members.count[slots] == 0])
 
     def live(self, clock: int) -> Batch:
         slots = self._table.used()
@@ -210,35 +215,41 @@ def _changelog(
     slots: Array,
     ts: Array,
     seq: Array,
-    values: tuple[list[pa.Array], list[pa.Array]],
-    exists: tuple[Array, Array],
-    changed: Array,
+    entering: tuple[list[pa.Array], Array],
+    leaving: tuple[list[pa.Array], Array],
 ) -> Batch:
-    """For each emission a '-' of the row before, if any, and a '+' of the row now, if any."""
-    new, old = values
-    now, before = exists
-    number = np.arange(slots.size)
-    plus = number[now & changed]
-    minus = number[before & changed]
-    rank = np.concatenate((2 * minus, 2 * plus + 1))
-    order = np.argsort(rank, kind="stable")
-    emission = np.concatenate((minus, plus))[order]
-    pick = pa.array(order)
+    """The changes of m emissions: where bool[m] says so the '-' of the row before, then the '+'.
 
-    def column(before_values: pa.Array, now_values: pa.Array) -> pa.Array:
-        both = [before_values.take(pa.array(minus)), now_values.take(pa.array(plus))]
+    ``entering`` and ``leaving`` are the aggregates' values and where there is such a row.
+    """
+    (new, is_plus), (old, is_minus) = entering, leaving
+    plus, minus = np.flatnonzero(is_plus), np.flatnonzero(is_minus)
+    place = np.cumsum(is_plus.astype(np.int64) + is_minus)
+    to_plus = place[plus] - 1
+    to_minus = place[minus] - 1 - is_plus[minus]
+
+    def mixed(of_plus: Array, of_minus: Array) -> Array:
+        out = np.empty(plus.size + minus.size, of_plus.dtype)
+        out[to_plus] = of_plus
+        out[to_minus] = of_minus
+        return out
+
+    emission = mixed(plus, minus)
+    pick = pa.array(mixed(np.arange(plus.size), np.arange(minus.size) + plus.size))
+
+    def column(now: pa.Array, before: pa.Array) -> pa.Array:
+        if minus.size == 0:
+            return now if plus.size == len(now) else now.take(pa.array(plus))
+        both = [now.take(pa.array(plus)), before.take(pa.array(minus))]
         return pa.concat_arrays(both).take(pick)
 
-    columns = table.keys(slots[emission]) if slots.size else table.keys(slots)
-    columns += [column(o, n) for o, n in zip(old, new, strict=True)]
-    sign = np.where(rank[order] & 1, 1, -1).astype(np.int8)
     return _rows(
         slots[emission],
         ts[emission],
         seq[emission],
-        sign,
+        mixed(np.ones(plus.size, np.int8), np.full(minus.size, -1, np.int8)),
         np.full(emission.size, FOREVER, np.int64),
-        columns,
+        table.keys(slots[emission]) + [column(n, o) for n, o in zip(new, old, strict=True)],
         emission,
     )
 
