@@ -21,7 +21,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from eddyline.session import Engine
+from eddyline import Engine
 from eddyline.testing.arrivals import Arrivals, StreamRules
 from eddyline.testing.bags import difference, rows_of
 from eddyline.testing.changes import WrongAnswer, check_changes, check_snapshots, compare
