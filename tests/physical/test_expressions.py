@@ -275,6 +275,12 @@ NAN, INF = math.nan, math.inf
 CASTS: list[tuple[pa.DataType, Any, pa.DataType, Any]] = [
     (pa.string(), " 12.7 ", pa.int64(), 12),
     (pa.string(), "+5", pa.int8(), 5),
+    (pa.string(), ".5", pa.int32(), 0),
+    (pa.string(), "2024-01-02 10", TIMESTAMP, "2024-01-02 10:00:00+00:00"),
+    (pa.float64(), 3.485, pa.decimal128(10, 2), Decimal("3.49")),
+    (pa.float64(), 6e-7, pa.decimal128(10, 6), Decimal("0.000001")),
+    (pa.float32(), 0.5, pa.decimal128(38, 38), Decimal("0.5")),
+    (pa.float64(), 1e15, pa.decimal128(38, 2), Decimal("1e15")),
     (pa.string(), "128", pa.int8(), None),
     (pa.string(), "1e3", pa.int32(), None),
     (pa.string(), "1e3", pa.float64(), 1000.0),

@@ -9,10 +9,11 @@ conversion spelled out as a ``cast``, so evaluation needs no typing rules of its
 """
 
 from eddyline.algebra.functions import (  # importing a family registers its functions
+    arithmetic,
     conditionals,
     datetimes,
     numbers,
-    operators,
+    predicates,
     strings,
     text_patterns,
 )
@@ -24,13 +25,14 @@ __all__ = [
     "AGGREGATES",
     "FUNCTIONS",
     "Function",
+    "arithmetic",
     "cast",
     "common_type",
     "conditionals",
     "datetimes",
     "literal",
     "numbers",
-    "operators",
+    "predicates",
     "resolve",
     "resolve_aggregate",
     "strings",

@@ -66,10 +66,8 @@ def _saturated(values: pa.Array, type_: pa.DataType) -> pa.Array:
 
 def _to_decimal(values: pa.Array, type_: pa.DataType) -> pa.Array:
     """Rounded half up to the scale; NULL where it does not fit the precision."""
-    limit = 10.0 ** (type_.precision - type_.scale)
     if pt.is_floating(values.type):
-        numbers = values.cast(pa.float64())
-        values = _nulled(numbers, pc.less(pc.abs(numbers), limit))
+        values = _float_as_decimal(values, type_)
     elif pt.is_string(values.type):
         values = number_text.parse_decimals(values, type_.scale)
     elif pt.is_boolean(values.type):
@@ -81,6 +79,14 @@ def _to_decimal(values: pa.Array, type_: pa.DataType) -> pa.Array:
     bound = pa.scalar(10 ** (type_.precision - type_.scale), pa.decimal256(76, 0))
     fits = pc.less(pc.abs(wide), bound.cast(wide.type))
     return _nulled(wide, fits).cast(type_)
+
+
+def _float_as_decimal(values: pa.Array, type_: pa.DataType) -> pa.Array:
+    """One digit more than the scale, of the shortest text: 3.485 is that, not 3.48499..."""
+    limit = pa.scalar(10.0 ** (type_.precision - type_.scale), values.type)
+    values = _nulled(values, pc.less(pc.abs(values), limit))
+    read = number_text.parse_decimals(values.cast(pa.string()), type_.scale)
+    return pc.coalesce(read, values.cast(read.type))  # the text of 1e-7 has an exponent
 
 
 def _decimal_to_integer(values: pa.Array, type_: pa.DataType) -> pa.Array:

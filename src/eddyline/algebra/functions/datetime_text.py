@@ -14,9 +14,8 @@ from eddyline.types import TIMESTAMP
 _ZONE: Final = (
     r"(?:Z|UTC|GMT|(?P<zone_sign>[+-])(?P<zone_hour>\d{1,2})(?::?(?P<zone_minute>\d{2}))?)"
 )
-_TIME: Final = (
-    r"(?P<hour>\d{1,2}):(?P<minute>\d{1,2})(?::(?P<second>\d{1,2})(?:\.(?P<fraction>\d{0,9}))?)?"
-)
+_SECOND: Final = r"(?::(?P<second>\d{1,2})(?:\.(?P<fraction>\d{0,9}))?)?"
+_TIME: Final = r"(?P<hour>\d{1,2})(?::(?P<minute>\d{1,2})" + _SECOND + ")?"
 _DATE: Final = r"(?P<year>\d{4})(?:-(?P<month>\d{1,2})(?:-(?P<day>\d{1,2})%s)?)?"
 _ISO_TIMESTAMP: Final = (
     r"^\s*" + _DATE % (r"(?:[ T](?:" + _TIME + r"\s*" + _ZONE + "?)?)?") + r"\s*$"

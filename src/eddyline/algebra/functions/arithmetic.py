@@ -1,13 +1,11 @@
-"""Arithmetic, comparison and boolean operators."""
+"""Arithmetic operators, of numbers and of timestamps, dates and intervals."""
 
 from __future__ import annotations
-
-from typing import Final
 
 import pyarrow as pa
 import pyarrow.types as pt
 
-from eddyline.algebra.expressions import Call, Expr, Literal, conjuncts
+from eddyline.algebra.expressions import Call, Expr, Literal
 from eddyline.algebra.functions.coercion import (
     MAX_PRECISION,
     as_decimal,
@@ -21,7 +19,7 @@ from eddyline.algebra.functions.registry import define, takes
 from eddyline.errors import SqlError
 from eddyline.types import TIMESTAMP
 
-_BOOL, _BIGINT, _DOUBLE = pa.bool_(), pa.int64(), pa.float64()
+_BIGINT, _DOUBLE = pa.int64(), pa.float64()
 _INTERVAL = pa.duration("us")
 
 
@@ -177,113 +175,3 @@ def _minus(expr: Expr) -> Expr:
     negative = _negative((expr,))
     assert negative is not None
     return negative
-
-
-def _comparison(function: str, names: str, help_: str) -> None:
-    def rule(args: tuple[Expr, ...]) -> Expr | None:
-        if len(args) != 2:
-            return None
-        left, right = unify(args)
-        if pt.is_null(left.type):
-            left, right = cast(left, _BOOL), cast(right, _BOOL)
-        return Call(_BOOL, function, (left, right))
-
-    define("Comparison", names, f"value {function} value", help_, rule)
-
-
-_comparison("=", "= ==", "Equal; NULL if either is NULL.")
-_comparison("<>", "<> !=", "Not equal; NULL if either is NULL.")
-_comparison("<", "<", "Less.")
-_comparison("<=", "<=", "Less or equal.")
-_comparison(">", ">", "Greater.")
-_comparison(">=", ">=", "Greater or equal.")
-_comparison("<=>", "<=>", "Equal, with NULL equal to NULL; never NULL.")
-
-
-@define("Comparison", "between", "value BETWEEN low AND high", "low <= value AND value <= high.")
-def _between(args: tuple[Expr, ...]) -> Expr | None:
-    if len(args) != 3:
-        return None
-    low, high = unify((args[0], args[1])), unify((args[0], args[2]))
-    return Call(_BOOL, "and", (Call(_BOOL, ">=", low), Call(_BOOL, "<=", high)))
-
-
-@define(
-    "Comparison",
-    "in",
-    "value IN (value, ...)",
-    "Equal to one of the list; NULL if unknown because of a NULL.",
-)
-def _in(args: tuple[Expr, ...]) -> Expr | None:
-    if len(args) < 2:
-        return None
-    needle, *choices = unify(args)
-    if not choices[1:]:
-        return Call(_BOOL, "=", (needle, choices[0]))
-    return Call(_BOOL, "in", (needle, *choices))
-
-
-def _logical(function: str, help_: str) -> None:
-    def rule(args: tuple[Expr, ...]) -> Expr | None:
-        operands = _booleans(args)
-        if operands is None or len(operands) < 2:
-            return None
-        if function == "and":  # flat: (a AND b) AND c is a AND b AND c
-            operands = tuple(c for o in operands for c in conjuncts(o))
-        return Call(_BOOL, function, operands)
-
-    define("Boolean", function, f"condition {function.upper()} condition", help_, rule)
-
-
-def _booleans(args: tuple[Expr, ...]) -> tuple[Expr, ...] | None:
-    if any(kind(a.type) not in ("bool", "null") for a in args):
-        return None
-    return tuple(cast(a, _BOOL) for a in args)
-
-
-_logical("and", "True if all are true; false if any is false; otherwise NULL.")
-_logical("or", "True if any is true; false if all are false; otherwise NULL.")
-
-#: Tests that are never NULL: their opposite is a test too, whichever way it was written.
-_OPPOSITES: Final = {
-    "is_null": "is_not_null",
-    "is_not_null": "is_null",
-    "is_true": "is_not_true",
-    "is_not_true": "is_true",
-    "is_false": "is_not_false",
-    "is_not_false": "is_false",
-}
-
-
-@define("Boolean", "not", "NOT condition", "The opposite; NULL for NULL.")
-def _not(args: tuple[Expr, ...]) -> Expr | None:
-    operands = _booleans(args)
-    if operands is None or len(operands) != 1:
-        return None
-    (condition,) = operands
-    if isinstance(condition, Call) and condition.function in _OPPOSITES:
-        return Call(_BOOL, _OPPOSITES[condition.function], condition.arguments)
-    return Call(_BOOL, "not", operands)
-
-
-def _test_of_null(function: str, form: str, help_: str) -> None:
-    def rule(args: tuple[Expr, ...]) -> Expr | None:
-        return Call(_BOOL, function, args) if len(args) == 1 else None
-
-    define(
-        "Boolean", f"{function} {function.replace('is_', 'is').replace('_', '')}", form, help_, rule
-    )
-
-
-_test_of_null("is_null", "value IS NULL", "Whether the value is NULL; never NULL itself.")
-_test_of_null("is_not_null", "value IS NOT NULL", "Whether the value is not NULL.")
-
-for _name in ("is_true", "is_false", "is_not_true", "is_not_false"):
-    _words = _name.upper().replace("_", " ")
-    define(
-        "Boolean",
-        _name,
-        f"condition {_words}",
-        "Never NULL: NULL is neither true nor false.",
-        takes(_name, (_BOOL,), _BOOL),
-    )
