@@ -15,7 +15,7 @@ from eddyline.algebra.functions.conversion import convert
 from eddyline.errors import DataError, did_you_mean
 from eddyline.runtime.columns import Array, raw_values
 from eddyline.runtime.state import State, array
-from eddyline.types import BEGINNING, Field, Schema, arrow_schema, sql_type
+from eddyline.types import BEGINNING, TIMESTAMP, Field, Schema, arrow_schema, sql_type
 
 #: A column of this name marks rows that a source could not read; its value is their text.
 CORRUPT_RECORD = "_corrupt_record"
@@ -264,7 +264,7 @@ def _converted(values: pa.Array, type_: pa.DataType) -> pa.Array:
     if pa.types.is_null(values.type):
         return values.cast(type_)
     if pa.types.is_timestamp(type_):
-        return _instants(values, type_)
+        return instants(values, type_)
     if pa.types.is_string(values.type) or pa.types.is_string(type_):
         return convert(values, type_)
     narrowed = values.cast(type_, safe=False)
@@ -274,8 +274,14 @@ def _converted(values: pa.Array, type_: pa.DataType) -> pa.Array:
     return pc.if_else(same, narrowed, pa.scalar(None, type_))
 
 
-def _instants(values: pa.Array, type_: pa.DataType) -> pa.Array:
-    """Timestamps of any unit (without a zone: UTC), integers as microseconds, ISO 8601 text."""
+def instants(values: pa.Array, type_: pa.DataType = TIMESTAMP) -> pa.Array:
+    """Timestamps of any unit (without a zone: UTC), integers as microseconds, ISO 8601 text.
+
+    NULL where text cannot be read.
+
+    Raises:
+        pa.ArrowTypeError: values of this type are no timestamps.
+    """
     if pa.types.is_integer(values.type):
         return values.cast(pa.int64()).cast(type_)
     if pa.types.is_timestamp(values.type):
