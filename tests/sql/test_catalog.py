@@ -1,11 +1,11 @@
 from __future__ import annotations
 
 import pytest
-from golden import example_catalog
 
 from eddyline.errors import CatalogError
 from eddyline.sql.catalog import Catalog
 from eddyline.sql.parser import parse
+from golden import example_catalog
 
 
 def apply(catalog: Catalog, sql: str) -> None:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from golden import bound_plan, check_golden, example_catalog
 
 from eddyline.errors import SqlError
 from eddyline.sql.binder import bind
 from eddyline.sql.parser import parse
 from eddyline.sql.statements import SelectStatement
+from golden import bound_plan, check_golden, example_catalog
 
 
 def message(sql: str) -> str:

@@ -160,7 +160,9 @@ def test_statements_carry_their_text_and_place() -> None:
 
 
 def test_a_statement_parses_again_from_its_own_text() -> None:
-    script = "CREATE STREAM s (ts TIMESTAMP) TIMESTAMP BY ts LATENESS 2 DAYS;\nSELECT ts FROM s [NOW]"
+    script = (
+        "CREATE STREAM s (ts TIMESTAMP) TIMESTAMP BY ts LATENESS 2 DAYS;\nSELECT ts FROM s [NOW]"
+    )
     stream, select = parse(script)
     assert isinstance(stream, CreateStream)
     assert isinstance(select, SelectStatement)

@@ -53,7 +53,7 @@ class EddylineParser(WindowParser):
     STRICT_CAST = True
     FUNCTIONS: ClassVar[dict[str, Any]] = {}
     FUNCTION_PARSERS: ClassVar[dict[str, Any]] = {
-        name: SparkParser.FUNCTION_PARSERS[name] for name in ("CAST", "EXTRACT")
+        name: SparkParser.FUNCTION_PARSERS[name] for name in ("CAST", "TRY_CAST", "EXTRACT")
     }
     NO_PAREN_FUNCTION_PARSERS: ClassVar[dict[str, Any]] = {
         "CASE": SparkParser.NO_PAREN_FUNCTION_PARSERS["CASE"]
@@ -135,6 +135,13 @@ class EddylineParser(WindowParser):
         if over:
             self.refuse("OVER", "put a window on the stream and use GROUP BY", over[0])
         return parsed
+
+    def _parse_interval(self, *args: Any, **kwargs: Any) -> Any:
+        start = self._curr
+        interval = super()._parse_interval(*args, **kwargs)
+        if isinstance(interval, exp.Interval):
+            interval.update_positions(start)
+        return interval
 
     def _parse_lateral(self) -> exp.Lateral | None:
         if self._match(TokenType.LATERAL, advance=False):

@@ -74,6 +74,8 @@ class StatementParser(EddylineParser):
             return source.error(offset, f"unexpected '{self._curr.text}'")
         if what.startswith("Expected TYPE"):
             return source.error(offset, f"expected a type; {_type_choices(self._curr)}")
+        if " but got <Token" in what:
+            what = f"{what[: what.index(' but got')]}, {self.here()}"
         return source.error(offset, what[0].lower() + what[1:])
 
     def _statement(self) -> Statement | None:

@@ -80,9 +80,9 @@ SqlError: line 1, column 8: 99999999999999999999 does not fit BIGINT; write 9999
 ----------
 SELECT ts + INTERVAL 3 MONTHS FROM trades
 =>
-SqlError: line 1, column 8: unknown time unit 'MONTHS'; did you mean 'MINUTES'? valid: DAYS, HOURS, MICROSECONDS, MILLISECONDS, MINUTES, SECONDS, WEEKS
+SqlError: line 1, column 13: unknown time unit 'MONTHS'; did you mean 'MINUTES'? valid: DAYS, HOURS, MICROSECONDS, MILLISECONDS, MINUTES, SECONDS, WEEKS
   SELECT ts + INTERVAL 3 MONTHS FROM trades
-         ^
+              ^
 ----------
 SELECT price AS _ts FROM trades
 =>

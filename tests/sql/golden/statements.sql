@@ -242,7 +242,7 @@ SqlError: line 1, column 23: unexpected 'a'
 ----------
 SELECT a FROM s, [NOW]
 =>
-SqlError: line 1, column 18: expected table name but got <Token token_type: TokenType.L_BRACKET, text: [, line: 1, col: 18, start: 17, end: 17, comments: []>
+SqlError: line 1, column 18: expected table name, got '['
   SELECT a FROM s, [NOW]
                    ^
 ----------

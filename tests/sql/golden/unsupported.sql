@@ -85,7 +85,7 @@ UnsupportedError: line 1, column 26: LATERAL is not supported: use a join
 ----------
 SELECT symbol FROM trades [NOW] GROUP BY GROUPING SETS ((symbol), ())
 =>
-UnsupportedError: line 1, column 58: 'GROUPING SETS ((symbol), ())' is not supported: see the documentation for what is run
+UnsupportedError: line 1, column 58: GROUP BY GROUPING SETS is not supported: list the keys
   SELECT symbol FROM trades [NOW] GROUP BY GROUPING SETS ((symbol), ())
                                                            ^
 ----------
@@ -169,9 +169,7 @@ UnsupportedError: line 1, column 1: a query over tables alone is not supported: 
 ----------
 SELECT TRY_CAST(symbol AS INT) FROM trades
 =>
-UnsupportedError: line 1, column 17: 'symbol AS INT' is not supported: see the documentation for what is run
-  SELECT TRY_CAST(symbol AS INT) FROM trades
-                  ^
+no error
 ----------
 SELECT symbol[0] FROM trades
 =>

@@ -14,7 +14,6 @@ from eddyline.sql.catalog import Catalog
 from eddyline.sql.source import Source
 from eddyline.sql.window_syntax import WINDOW_FORMS, StreamWindow
 
-
 #: What sqlglot calls otherwise than SQL does.
 _CLAUSES: Final = {
     "db": "a qualified name",

@@ -49,6 +49,9 @@ _REFUSED: Final[dict[type[exp.Expr], tuple[str, str]]] = {
     exp.Exists: ("EXISTS", "use a join"),
     exp.Any: ("ANY", "use a join"),
     exp.All: ("ALL", "use a join"),
+    exp.GroupingSets: ("GROUP BY GROUPING SETS", "list the keys"),
+    exp.Cube: ("GROUP BY CUBE", "list the keys"),
+    exp.Rollup: ("GROUP BY ROLLUP", "list the keys"),
     exp.Window: ("OVER", "put a window on the stream and use GROUP BY"),
     exp.Star: ("* inside an expression", "name the columns"),
     exp.Distinct: ("DISTINCT inside a function", "only COUNT(DISTINCT x) has it"),
@@ -155,8 +158,10 @@ class Scalars:
     # -- operators -----------------------------------------------------------------------------
 
     def _binary(self, node: exp.Expr) -> Expr:
-        self._context.require_only(node, "this", "expression", "typed", "safe")
-        return functions.resolve(_BINARY[type(node)], self._all([node.this, node.expression]))
+        self._context.require_only(node, "this", "expression", "typed", "safe", "negate")
+        operands = self._all([node.this, node.expression])
+        expr = functions.resolve(_BINARY[type(node)], operands)
+        return functions.resolve("not", (expr,)) if node.args.get("negate") else expr
 
     def _not(self, node: exp.Expr) -> Expr:
         test = node.this
@@ -214,14 +219,15 @@ class Scalars:
         return functions.resolve("=", (self.bind(operand), self.bind(tested)))
 
     def _cast(self, node: exp.Expr) -> Expr:
-        self._context.require_only(node, "this", "to")
+        self._context.require_only(node, "this", "to", "safe")
         try:
             target = arrow_type(node.args["to"])
         except ValueError as e:
             raise self._context.error(node, str(e)) from None
         value = self.bind(node.this)
         result = functions.cast(value, target)
-        if isinstance(value, Literal) and value.value is not None and _is_lost(result):
+        strict = isinstance(node, exp.Cast) and not isinstance(node, exp.TryCast)
+        if strict and _is_constant(value) and not _is_constant(result):
             raise self._context.error(
                 node, f"{value} is not a valid {node.args['to'].sql('spark')}"
             )
@@ -279,8 +285,9 @@ def has_aggregate(node: exp.Expr) -> bool:
     return any(is_aggregate(n) for n in node.walk())
 
 
-def _is_lost(expr: Expr) -> bool:
-    return isinstance(expr, Literal) and expr.value is None
+def _is_constant(expr: Expr) -> bool:
+    """Whether an expression is a literal other than NULL."""
+    return isinstance(expr, Literal) and expr.value is not None
 
 
 _Handler = Callable[[Scalars, Any], Expr]

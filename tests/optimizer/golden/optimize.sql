@@ -1,0 +1,86 @@
+SELECT t.symbol, t.price, q.bid FROM trades [RANGE 5 MINUTES] AS t, quotes [RANGE 30 SECONDS] AS q WHERE t.symbol = q.symbol AND t.price > 1.1 * q.bid
+=>
+Project  t.symbol, t.price, q.bid                                WK
+  Filter  ((t.symbol = q.symbol) AND (t.price > (1.1 * q.bid)))  WK
+    Product                                                      WK
+      StreamScan  trades [RANGE 5 MINUTES]                       WKS
+      StreamScan  quotes [RANGE 30 SECONDS]                      WKS
+==>
+Project  t.symbol, t.price, q.bid                          WK
+  Join  t.symbol = q.symbol AND (t.price > (1.1 * q.bid))  WK
+    StreamScan  trades [RANGE 5 MINUTES]                   WKS
+    StreamScan  quotes [RANGE 30 SECONDS]                  WKS
+----------
+SELECT c.sector, COUNT(*) FROM companies c, trades [RANGE 1 MINUTE] t, orders [ROWS 100] o WHERE t.symbol = o.symbol AND o.symbol = c.symbol AND c.sector <> 'x' GROUP BY c.sector
+=>
+Project  sector, COUNT(*)                                                            WK
+  GroupBy  c.sector: COUNT(*)                                                        WK
+    Filter  ((t.symbol = o.symbol) AND (o.symbol = c.symbol) AND (c.sector <> 'x'))  STR
+      Product                                                                        STR
+        TableScan  companies                                                         MONOTONIC
+        StreamScan  trades [RANGE 1 MINUTE]                                          WKS
+        StreamScan  orders [ROWS 100]                                                STR
+==>
+GroupBy  c.sector: COUNT(*)                WK
+  Join  o.symbol = c.symbol                STR
+    Join  t.symbol = o.symbol              STR
+      StreamScan  trades [RANGE 1 MINUTE]  WKS
+      StreamScan  orders [ROWS 100]        STR
+    Filter  (c.sector <> 'x')              MONOTONIC
+      TableScan  companies                 MONOTONIC
+----------
+SELECT symbol, p FROM (SELECT symbol, price AS p FROM trades UNION ALL SELECT symbol, bid FROM quotes) WHERE symbol = 'a' AND TRUE
+=>
+Project  symbol, p                      MONOTONIC
+  Filter  ((symbol = 'a') AND True)     MONOTONIC
+    Union                               MONOTONIC
+      Project  symbol, price AS p       MONOTONIC
+        StreamScan  trades [UNBOUNDED]  MONOTONIC
+      Project  symbol, bid              MONOTONIC
+        StreamScan  quotes [UNBOUNDED]  MONOTONIC
+==>
+Union                                 MONOTONIC
+  Project  symbol, price AS p         MONOTONIC
+    Filter  (symbol = 'a')            MONOTONIC
+      StreamScan  trades [UNBOUNDED]  MONOTONIC
+  Project  symbol, bid                MONOTONIC
+    Filter  (symbol = 'a')            MONOTONIC
+      StreamScan  quotes [UNBOUNDED]  MONOTONIC
+----------
+SELECT * FROM averages [RANGE 1 HOUR] a, cheap c WHERE a.symbol = c.symbol AND c.price < a.mean AND a.symbol <> 'b'
+=>
+Project  a.symbol, a.mean, c.symbol AS symbol_1, c.price                        STR
+  Filter  ((a.symbol = c.symbol) AND (c.price < a.mean) AND (a.symbol <> 'b'))  STR
+    Product                                                                     STR
+      Project  symbol, AVG(price) AS mean                                       WK
+        GroupBy  symbol: AVG(price)                                             WK
+          StreamScan  trades [RANGE 1 HOUR]                                     WKS
+      Project  symbol, price                                                    STR
+        Filter  (price < 5.0)                                                   STR
+          StreamScan  trades [ROWS 10]                                          STR
+==>
+Project  a.symbol, a.mean, c.symbol AS symbol_1, c.price  STR
+  Join  a.symbol = c.symbol AND (c.price < a.mean)        STR
+    Project  symbol, AVG(price) AS mean                   WK
+      GroupBy  symbol: AVG(price)                         WK
+        Filter  (a.symbol <> 'b')                         WKS
+          StreamScan  trades [RANGE 1 HOUR]               WKS
+    Project  symbol, price                                STR
+      Filter  ((price < 5.0) AND (c.symbol <> 'b'))       STR
+        StreamScan  trades [ROWS 10]                      STR
+----------
+SELECT DISTINCT a.symbol FROM trades a, trades b WHERE a.symbol = b.symbol AND a.qty = b.qty + 1 WINDOW 10 SECONDS
+=>
+Distinct                                                       WK
+  Project  a.symbol                                            WK
+    Filter  ((a.symbol = b.symbol) AND (a.qty = (b.qty + 1)))  WK
+      Product                                                  WK
+        StreamScan  trades [RANGE 10 SECONDS]                  WKS
+        StreamScan  trades [RANGE 10 SECONDS]                  WKS
+==>
+Distinct                                               WK
+  Project  a.symbol                                    WK
+    Join  a.symbol = b.symbol AND a.qty = (b.qty + 1)  WK
+      StreamScan  trades [RANGE 10 SECONDS]            WKS
+      StreamScan  trades [RANGE 10 SECONDS]            WKS
+----------

@@ -1,0 +1,179 @@
+SELECT t.price FROM trades [NOW] t, quotes [NOW] q WHERE t.symbol = q.symbol AND t.price > q.bid
+=>
+Project  t.price                                         WK
+  Filter  ((t.symbol = q.symbol) AND (t.price > q.bid))  WK
+    Product                                              WK
+      StreamScan  trades [NOW]                           WKS
+      StreamScan  quotes [NOW]                           WKS
+==>
+Project  t.price                                   WK
+  Join  t.symbol = q.symbol AND (t.price > q.bid)  WK
+    StreamScan  trades [NOW]                       WKS
+    StreamScan  quotes [NOW]                       WKS
+----------
+-- several keys; any expressions
+SELECT t.price FROM trades [NOW] t, quotes [NOW] q WHERE t.symbol = q.symbol AND q.size = t.qty + 1
+=>
+Project  t.price                                                              WK
+  Filter  ((t.symbol = q.symbol) AND (CAST(q.size AS BIGINT) = (t.qty + 1)))  WK
+    Product                                                                   WK
+      StreamScan  trades [NOW]                                                WKS
+      StreamScan  quotes [NOW]                                                WKS
+==>
+Project  t.price                                                      WK
+  Join  t.symbol = q.symbol AND (t.qty + 1) = CAST(q.size AS BIGINT)  WK
+    StreamScan  trades [NOW]                                          WKS
+    StreamScan  quotes [NOW]                                          WKS
+----------
+-- an equality over both inputs on one side is no key
+SELECT t.price FROM trades [NOW] t, quotes [NOW] q WHERE t.price + q.bid = 3 AND t.price = 1
+=>
+Project  t.price                                           WK
+  Filter  (((t.price + q.bid) = 3.0) AND (t.price = 1.0))  WK
+    Product                                                WK
+      StreamScan  trades [NOW]                             WKS
+      StreamScan  quotes [NOW]                             WKS
+==>
+Project  t.price                   WK
+  Join  ((t.price + q.bid) = 3.0)  WK
+    Filter  (t.price = 1.0)        WKS
+      StreamScan  trades [NOW]     WKS
+    StreamScan  quotes [NOW]       WKS
+----------
+-- in the order written
+SELECT t.price FROM trades [NOW] t, quotes [NOW] q, orders [NOW] o WHERE t.symbol = q.symbol AND q.symbol = o.symbol
+=>
+Project  t.price                                             WK
+  Filter  ((t.symbol = q.symbol) AND (q.symbol = o.symbol))  WK
+    Product                                                  WK
+      StreamScan  trades [NOW]                               WKS
+      StreamScan  quotes [NOW]                               WKS
+      StreamScan  orders [NOW]                               WKS
+==>
+Project  t.price                WK
+  Join  q.symbol = o.symbol     WK
+    Join  t.symbol = q.symbol   WK
+      StreamScan  trades [NOW]  WKS
+      StreamScan  quotes [NOW]  WKS
+    StreamScan  orders [NOW]    WKS
+----------
+-- but what is connected first: orders before quotes; the columns keep their places
+SELECT * FROM trades [NOW] t, quotes [NOW] q, orders [NOW] o WHERE t.symbol = o.symbol AND q.size = o.qty
+=>
+Project  t.ts, t.symbol, t.price, t.qty, q.ts AS ts_1, q.symbol AS symbol_1, q.bid, q.size, o.ts AS ts_2, o.id, o.symbol AS symbol_2, o.qty AS qty_1  WK
+  Filter  ((t.symbol = o.symbol) AND (q.size = o.qty))  WK
+    Product                                             WK
+      StreamScan  trades [NOW]                          WKS
+      StreamScan  quotes [NOW]                          WKS
+      StreamScan  orders [NOW]                          WKS
+==>
+Project  t.ts, t.symbol, t.price, t.qty, q.ts AS ts_1, q.symbol AS symbol_1, q.bid, q.size, o.ts AS ts_2, o.id, o.symbol AS symbol_2, o.qty AS qty_1  WK
+  Project  ts, symbol, price, qty, ts, symbol, bid, size, ts, id, symbol, qty  WK
+    Join  o.qty = q.size                                                       WK
+      Join  t.symbol = o.symbol                                                WK
+        StreamScan  trades [NOW]                                               WKS
+        StreamScan  orders [NOW]                                               WKS
+      StreamScan  quotes [NOW]                                                 WKS
+----------
+-- a table joins when it is connected
+SELECT t.price FROM companies c, trades [NOW] t, quotes [NOW] q WHERE t.symbol = c.symbol AND q.symbol = t.symbol
+=>
+Project  t.price                                             WK
+  Filter  ((t.symbol = c.symbol) AND (q.symbol = t.symbol))  WK
+    Product                                                  WK
+      TableScan  companies                                   MONOTONIC
+      StreamScan  trades [NOW]                               WKS
+      StreamScan  quotes [NOW]                               WKS
+==>
+Project  t.price                                                          WK
+  Project  symbol, sector, ts, symbol, price, qty, ts, symbol, bid, size  WK
+    Join  t.symbol = q.symbol                                             WK
+      Join  t.symbol = c.symbol                                           WKS
+        StreamScan  trades [NOW]                                          WKS
+        TableScan  companies                                              MONOTONIC
+      StreamScan  quotes [NOW]                                            WKS
+----------
+-- or last; a stream comes first even in a cross product
+SELECT t.price FROM companies c, trades [NOW] t, quotes [NOW] q WHERE q.bid > t.price
+=>
+Project  t.price                WK
+  Filter  (q.bid > t.price)     WK
+    Product                     WK
+      TableScan  companies      MONOTONIC
+      StreamScan  trades [NOW]  WKS
+      StreamScan  quotes [NOW]  WKS
+==>
+Project  t.price                                                          WK
+  Project  symbol, sector, ts, symbol, price, qty, ts, symbol, bid, size  WK
+    Join  (every pair)                                                    WK
+      Join  (q.bid > t.price)                                             WK
+        StreamScan  trades [NOW]                                          WKS
+        StreamScan  quotes [NOW]                                          WKS
+      TableScan  companies                                                MONOTONIC
+----------
+-- tables connected through a table
+SELECT s.country FROM sectors s, companies c, trades t WHERE t.symbol = c.symbol AND c.sector = s.sector
+=>
+Project  s.country                                           MONOTONIC
+  Filter  ((t.symbol = c.symbol) AND (c.sector = s.sector))  MONOTONIC
+    Product                                                  MONOTONIC
+      TableScan  sectors                                     MONOTONIC
+      TableScan  companies                                   MONOTONIC
+      StreamScan  trades [UNBOUNDED]                         MONOTONIC
+==>
+Project  s.country                                                  MONOTONIC
+  Project  sector, country, symbol, sector, ts, symbol, price, qty  MONOTONIC
+    Join  c.sector = s.sector                                       MONOTONIC
+      Join  t.symbol = c.symbol                                     MONOTONIC
+        StreamScan  trades [UNBOUNDED]                              MONOTONIC
+        TableScan  companies                                        MONOTONIC
+      TableScan  sectors                                            MONOTONIC
+----------
+-- three-sided terms wait for all three; constants stay above
+SELECT t.price FROM trades [NOW] t, quotes [NOW] q, orders [NOW] o WHERE t.price + q.bid > o.qty AND 1 = 2
+=>
+Project  t.price                                                     WK
+  Filter  (((t.price + q.bid) > CAST(o.qty AS DOUBLE)) AND (1 = 2))  WK
+    Product                                                          WK
+      StreamScan  trades [NOW]                                       WKS
+      StreamScan  quotes [NOW]                                       WKS
+      StreamScan  orders [NOW]                                       WKS
+==>
+Project  t.price                                       WK
+  Filter  (1 = 2)                                      WK
+    Join  ((t.price + q.bid) > CAST(o.qty AS DOUBLE))  WK
+      Join  (every pair)                               WK
+        StreamScan  trades [NOW]                       WKS
+        StreamScan  quotes [NOW]                       WKS
+      StreamScan  orders [NOW]                         WKS
+----------
+-- nested products
+SELECT x.price FROM (SELECT t.price, t.symbol FROM trades [NOW] t, quotes [NOW] q WHERE t.symbol = q.symbol) x JOIN orders [NOW] o ON x.symbol = o.symbol
+=>
+Project  x.price                       WK
+  Filter  (x.symbol = o.symbol)        WK
+    Product                            WK
+      Project  t.price, t.symbol       WK
+        Filter  (t.symbol = q.symbol)  WK
+          Product                      WK
+            StreamScan  trades [NOW]   WKS
+            StreamScan  quotes [NOW]   WKS
+      StreamScan  orders [NOW]         WKS
+==>
+Project  x.price                  WK
+  Join  x.symbol = o.symbol       WK
+    Project  t.price, t.symbol    WK
+      Join  t.symbol = q.symbol   WK
+        StreamScan  trades [NOW]  WKS
+        StreamScan  quotes [NOW]  WKS
+    StreamScan  orders [NOW]      WKS
+----------
+-- nothing to join
+SELECT price FROM trades WHERE price = qty
+=>
+Project  price                           MONOTONIC
+  Filter  (price = CAST(qty AS DOUBLE))  MONOTONIC
+    StreamScan  trades [UNBOUNDED]       MONOTONIC
+==>
+(unchanged)
+----------

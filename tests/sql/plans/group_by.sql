@@ -1,0 +1,64 @@
+SELECT symbol, COUNT(*), SUM(qty) / COUNT(*) AS mean FROM trades [RANGE 1 MINUTE] GROUP BY symbol
+=>
+Project  symbol, COUNT(*), (CAST(SUM(qty) AS DOUBLE) / CAST(COUNT(*) AS DOUBLE)) AS mean  WK
+  GroupBy  symbol: COUNT(*), SUM(qty)                                                     WK
+    StreamScan  trades [RANGE 1 MINUTE]                                                   WKS
+----------
+-- one aggregate asked for twice is computed once
+SELECT COUNT(*) AS n, COUNT(*) * 2 AS twice FROM trades [NOW] HAVING COUNT(*) > 3
+=>
+Project  COUNT(*) AS n, (COUNT(*) * 2) AS twice  WK
+  Filter  (COUNT(*) > 3)                         WK
+    GroupBy  (): COUNT(*)                        WK
+      StreamScan  trades [NOW]                   WKS
+----------
+SELECT COUNT(DISTINCT symbol), AVG(price), MIN(ts), MAX(symbol), STDDEV(qty), COUNT(qty) FROM trades [NOW]
+=>
+Project  COUNT(DISTINCT symbol), AVG(price), MIN(ts), MAX(symbol), STDDEV(CAST(qty AS DOUBLE)) AS STDDEV(qty), COUNT(qty)  WK
+  GroupBy  (): COUNT(DISTINCT symbol), AVG(price), MIN(ts), MAX(symbol), STDDEV(CAST(qty AS DOUBLE)), COUNT(qty)  WK
+    StreamScan  trades [NOW]  WKS
+----------
+SELECT SUM(qty) FILTER (WHERE price > 1) AS dear FROM trades [NOW]
+=>
+Project  SUM(qty) FILTER (WHERE (price > 1.0)) AS dear  WK
+  GroupBy  (): SUM(qty) FILTER (WHERE (price > 1.0))    WK
+    StreamScan  trades [NOW]                            WKS
+----------
+-- keys by ordinal, by alias and by expression are the same key
+SELECT UPPER(symbol) AS s, COUNT(*) FROM trades [NOW] GROUP BY 1, s, UPPER(symbol)
+=>
+Project  upper(symbol) AS s, COUNT(*)  WK
+  GroupBy  upper(symbol): COUNT(*)     WK
+    StreamScan  trades [NOW]           WKS
+----------
+SELECT UPPER(symbol) || '!' AS s FROM trades [NOW] GROUP BY UPPER(symbol)
+=>
+Project  concat(upper(symbol), '!') AS s  WK
+  GroupBy  upper(symbol)                  WK
+    StreamScan  trades [NOW]              WKS
+----------
+-- a column of FROM comes before an alias in GROUP BY
+SELECT price AS qty, COUNT(*) FROM trades [NOW] GROUP BY qty, price
+=>
+Project  price AS qty, COUNT(*)  WK
+  GroupBy  qty, price: COUNT(*)  WK
+    StreamScan  trades [NOW]     WKS
+----------
+-- but in HAVING an alias comes before a column that is not a key
+SELECT symbol, SUM(qty) AS qty FROM trades [NOW] GROUP BY symbol HAVING qty > 5
+=>
+Project  symbol, SUM(qty) AS qty  WK
+  Filter  (SUM(qty) > 5)          WK
+    GroupBy  symbol: SUM(qty)     WK
+      StreamScan  trades [NOW]    WKS
+----------
+SELECT t.symbol, COUNT(*) FROM trades t, quotes q WHERE t.symbol = q.symbol GROUP BY t.symbol HAVING MAX(q.bid) > 1 WINDOW 1 HOUR
+=>
+Project  symbol, COUNT(*)                    WK
+  Filter  (MAX(q.bid) > 1.0)                 WK
+    GroupBy  t.symbol: COUNT(*), MAX(q.bid)  WK
+      Filter  (t.symbol = q.symbol)          WK
+        Product                              WK
+          StreamScan  trades [RANGE 1 HOUR]  WKS
+          StreamScan  quotes [RANGE 1 HOUR]  WKS
+----------
