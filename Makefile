@@ -1,0 +1,58 @@
+# Everything runs in .venv, made from requirements.lock. `make help` lists the targets.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+SOURCES := src tests examples $(wildcard benchmarks/*.py)
+
+export PYTHONHASHSEED ?= 0
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test test-long check format bench lock clean
+
+help:  ## list the targets
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 12
+
+setup: $(STAMP)  ## make the virtual environment
+
+$(STAMP): requirements.lock pyproject.toml scripts/check_machine.py
+	@$(PYTHON) scripts/check_machine.py
+	@echo "setup: installing the locked dependencies into $(VENV) (some minutes the first time)"
+	@$(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	@touch $@
+	@echo "setup: done"
+
+demo: setup  ## run the demo: ten standing queries over real streams
+	@$(BIN)/eddyline demo
+
+test: setup  ## run the tests (minutes)
+	$(BIN)/python -m pytest -q -m "not long"
+
+test-long: setup  ## run all tests, with thousands of generated cases (an hour)
+	EDDYLINE_TEST_PROFILE=long $(BIN)/python -m pytest -q
+
+check: setup  ## format, lint, types and layers
+	$(BIN)/ruff format --check $(SOURCES)
+	$(BIN)/ruff check $(SOURCES)
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: setup  ## format and fix what can be fixed
+	$(BIN)/ruff format $(SOURCES)
+	$(BIN)/ruff check --fix $(SOURCES)
+
+bench: setup  ## measure this machine
+	$(BIN)/eddyline bench micro
+
+lock:  ## renew requirements.lock (needs uv)
+	uv pip compile pyproject.toml --universal --python-version 3.11 --extra test --extra dev \
+	  --extra build --generate-hashes --no-emit-index-url --no-emit-find-links --quiet \
+	  --custom-compile-command "make lock" --output-file requirements.lock
+
+clean:  ## remove everything made here
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache \
+	  build dist spark-warehouse metastore_db
+	find src tests -name __pycache__ -type d -prune -exec rm -rf {} +
