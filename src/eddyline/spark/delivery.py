@@ -1,0 +1,83 @@
+"""Delivery: the fat rows that the shards made go to the sinks, batch by batch."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import pyarrow as pa
+from pyspark import StorageLevel
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+from pyspark.sql.pandas.types import from_arrow_schema
+
+from eddyline.spark.fatrows import unpack
+from eddyline.spark.sinks import FileSink, FormatSink, MemorySink, PrintSink, Sink, Target
+
+#: Called after a batch was delivered, with its id and what the shards reported.
+Reporter = Callable[[int, list[dict[str, Any]]], None]
+
+
+class Delivery:
+    """Runs once per batch in the driver (``foreachBatch``).
+
+    The batch is computed once and kept until all sinks have it. What the driver needs itself comes
+    in one small collect: progress, rows for print and memory, and how much each other sink gets;
+    sinks that get nothing start no Spark job.
+    """
+
+    def __init__(self, sinks: Sequence[Sink], report: Reporter) -> None:
+        self._driver: dict[tuple[str, str], PrintSink | MemorySink] = {}
+        self._spark: dict[tuple[str, str], FileSink | FormatSink] = {}
+        for sink in sinks:
+            key = (sink.target.kind, sink.target.name)
+            if isinstance(sink, PrintSink | MemorySink):
+                self._driver[key] = sink
+            else:
+                self._spark[key] = sink
+        self._report = report
+
+    def __call__(self, fat: DataFrame, batch_id: int) -> None:
+        """Deliver one batch; a batch that Spark replays comes with the same id and rows."""
+        fat.persist(StorageLevel.MEMORY_AND_DISK)
+        try:
+            here = self._collect(fat)
+            counts: dict[tuple[str, str], int] = {}
+            for row in here:
+                key = (row["kind"], row["name"])
+                counts[key] = counts.get(key, 0) + row["n"]
+            for key, driver_sink in self._driver.items():
+                blobs = [r["blob"] for r in here if (r["kind"], r["name"]) == key]
+                tables = [unpack(blob) for blob in blobs]
+                schema = driver_sink.target.schema
+                rows = pa.concat_tables(tables) if tables else schema.empty_table()
+                driver_sink.deliver(batch_id, rows, counts.get(key, 0))
+            for key, spark_sink in self._spark.items():
+                if counts.get(key):
+                    spark_sink.write(batch_id, rows_of(fat, spark_sink.target))
+        finally:
+            fat.unpersist()
+        self._report(batch_id, [json.loads(r["blob"]) for r in here if r["kind"] == "progress"])
+
+    def _collect(self, fat: DataFrame) -> list[dict[str, Any]]:
+        """The fat rows without the blobs that go to Spark's sinks."""
+        keys = [*self._driver, ("progress", "")]
+        wanted = F.lit(False)
+        for kind, name in keys:
+            wanted |= (F.col("kind") == kind) & (F.col("name") == name)
+        blob = F.when(wanted, F.col("blob")).alias("blob")
+        rows: list[dict[str, Any]] = fat.select("kind", "name", "n", blob).toArrow().to_pylist()
+        return rows
+
+
+def rows_of(fat: DataFrame, target: Target) -> DataFrame:
+    """The rows of one target, unpacked."""
+    mine = fat.where((F.col("kind") == target.kind) & (F.col("name") == target.name))
+    return mine.select("blob").mapInArrow(_unpack_batches, from_arrow_schema(target.schema))
+
+
+def _unpack_batches(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    for batch in batches:
+        for blob in batch.column(0):
+            yield from unpack(blob.as_buffer()).to_batches()

@@ -1,0 +1,137 @@
+"""The Spark session: made ready for stateful Python, or prepared when the user brings one."""
+
+from __future__ import annotations
+
+import logging
+import os
+import shutil
+import subprocess
+import sys
+import warnings
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+from pyspark.sql import SparkSession
+
+from eddyline.errors import SetupError
+
+_MIN_JAVA: Final = 17
+_LOG_SETTINGS: Final = Path(__file__).with_name("log4j2.properties")
+
+#: What a streaming query of ours needs; fixed when it starts, so set only around the start.
+JOB_CONF: Final[Mapping[str, str]] = {
+    "spark.sql.streaming.stateStore.providerClass": (
+        "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
+    ),
+    "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
+    # Recovery needs the last batch only; each kept batch holds its state's changes on disk.
+    "spark.sql.streaming.minBatchesToRetain": "10",
+    # Batches handed to Python: fewer and larger than the default of 10,000 rows. Fat rows are few
+    # and large instead, which the limit in bytes is for.
+    "spark.sql.execution.arrow.maxRecordsPerBatch": "100000",
+    "spark.sql.execution.arrow.maxBytesPerBatch": str(64 << 20),
+    # An engine's clock moves with its rows: a batch without rows would change nothing.
+    "spark.sql.streaming.noDataMicroBatches.enabled": "false",
+    "spark.sql.session.timeZone": "UTC",
+}
+
+
+def local_session(partitions: int) -> SparkSession:
+    """A session on all cores of this machine, reachable from this machine only.
+
+    Raises:
+        SetupError: there is no Java, or it is too old.
+    """
+    require_java()
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    logging.getLogger("py4j").setLevel(logging.ERROR)
+    # pandas carries a handful of fat rows here; what PySpark warns of does not occur
+    warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
+    builder = (
+        SparkSession.builder.master("local[*]")
+        .appName("eddyline")
+        .config("spark.driver.bindAddress", "127.0.0.1")
+        .config("spark.driver.host", "127.0.0.1")
+        .config("spark.ui.enabled", "false")
+        .config("spark.ui.showConsoleProgress", "false")
+        .config("spark.driver.extraJavaOptions", f"-Dlog4j2.configurationFile={_LOG_SETTINGS}")
+        .config("spark.sql.shuffle.partitions", str(partitions))
+        .config("spark.driver.memory", os.environ.get("EDDYLINE_DRIVER_MEMORY", "2g"))
+    )
+    return builder.getOrCreate()
+
+
+def require_java() -> None:
+    """Check that Spark will find a Java that it runs on.
+
+    Raises:
+        SetupError: says what is missing and how to get it.
+    """
+    home = os.environ.get("JAVA_HOME")
+    java = str(Path(home, "bin", "java")) if home else shutil.which("java")
+    if java is None or not Path(java).exists():
+        where = f"JAVA_HOME is {home}, which has no bin/java" if home else "none is on the PATH"
+        raise SetupError(f"Spark needs Java {_MIN_JAVA} or newer: {where}. {_INSTALL}")
+    release = _java_release(java)
+    if release is not None and release < _MIN_JAVA:
+        raise SetupError(
+            f"Spark needs Java {_MIN_JAVA} or newer: {java} is Java {release}. {_INSTALL}"
+        )
+
+
+_INSTALL: Final = (
+    "Install a JDK or JRE (for instance the package openjdk-17-jre-headless) and set JAVA_HOME "
+    "if more than one is there."
+)
+
+
+def _java_release(java: str) -> int | None:
+    """The major release of a Java, from its release file or else from its own words."""
+    release_file = Path(java).resolve().parent.parent / "release"
+    if release_file.exists():
+        text = release_file.read_text()
+    else:
+        text = subprocess.run(
+            [java, "-XshowSettings:properties", "-version"],
+            capture_output=True,
+            text=True,
+            check=False,
+        ).stderr.replace("java.version = ", 'JAVA_VERSION="')
+    for line in text.splitlines():
+        if "JAVA_VERSION=" in line:
+            major = line.split('"')[1].split(".")[0]
+            return int(major) if major.isdigit() else None
+    return None
+
+
+@contextmanager
+def settings(spark: SparkSession, values: Mapping[str, str]) -> Iterator[None]:
+    """Set SQL configuration for the time of the block. A query keeps what it was started with."""
+    before = {name: spark.conf.get(name, None) for name in values}
+    for name, value in values.items():
+        spark.conf.set(name, value)
+    try:
+        yield
+    finally:
+        for name, old in before.items():
+            if old is None:
+                spark.conf.unset(name)
+            else:
+                spark.conf.set(name, old)
+
+
+@contextmanager
+def worker_pool(spark: SparkSession, name: str) -> Iterator[None]:
+    """Python functions that are made in the block run in workers of their own.
+
+    Spark keeps idle Python workers in one pool per set of environment variables. With a pool of its
+    own a shard meets the worker again that holds its engine, rather than any that is free.
+    """
+    environment = spark.sparkContext.environment
+    environment["EDDYLINE_WORKER_POOL"] = name
+    try:
+        yield
+    finally:
+        del environment["EDDYLINE_WORKER_POOL"]

@@ -1,0 +1,63 @@
+"""Small files on whatever file system Spark reaches: local, HDFS, object stores."""
+
+from __future__ import annotations
+
+import contextlib
+from typing import Any
+
+from py4j.protocol import Py4JJavaError
+from pyspark.sql import SparkSession
+
+
+def exists(spark: SparkSession, pattern: str) -> bool:
+    """Whether a path, or anything that a glob pattern matches, is there."""
+    system, path = _open(spark, pattern)
+    found = system.globStatus(path)
+    return found is not None and len(found) > 0
+
+
+def qualified(spark: SparkSession, path: str) -> str:
+    """The path with its scheme and from the root, so that it means the same everywhere."""
+    system, opened = _open(spark, path)
+    return str(system.makeQualified(opened).toString())
+
+
+def read_text(spark: SparkSession, path: str) -> str | None:
+    """The content of a small file; None if there is none."""
+    system, opened = _open(spark, path)
+    if not system.exists(opened):
+        return None
+    stream = system.open(opened)
+    with contextlib.closing(stream):
+        return bytes(stream.readAllBytes()).decode()
+
+
+def write_text(spark: SparkSession, path: str, content: str) -> None:
+    """Write a small file so that a reader sees all of it or nothing: under a hidden name first."""
+    system, target = _open(spark, path)
+    hidden = _path(spark, f"{target.getParent().toString()}/.{target.getName()}.tmp")
+    stream = system.create(hidden, True)
+    with contextlib.closing(stream):
+        stream.write(bytearray(content.encode()))
+    if not system.rename(hidden, target):
+        raise FileExistsError(path)
+
+
+def make_directory(spark: SparkSession, path: str) -> None:
+    """Make a directory and those above it."""
+    system, opened = _open(spark, path)
+    system.mkdirs(opened)
+
+
+def _open(spark: SparkSession, path: str) -> tuple[Any, Any]:
+    opened = _path(spark, path)
+    try:
+        return opened.getFileSystem(spark.sparkContext._jsc.hadoopConfiguration()), opened
+    except Py4JJavaError as e:
+        raise ValueError(f"{path}: {e.java_exception.getMessage()}") from None
+
+
+def _path(spark: SparkSession, path: str) -> Any:
+    jvm = spark.sparkContext._jvm
+    assert jvm is not None, "the Spark session is stopped"
+    return jvm.org.apache.hadoop.fs.Path(path)

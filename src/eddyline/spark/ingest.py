@@ -1,0 +1,71 @@
+"""Ingest: the rows of one source become fat rows for their shard."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyspark import TaskContext
+from pyspark.sql import DataFrame
+
+from eddyline.session.intake import instants
+from eddyline.spark.fatrows import (
+    BLOB_BYTES,
+    INPUT_ARROW,
+    INPUT_SCHEMA,
+    pack,
+    pieces,
+)
+from eddyline.types import TIMESTAMP
+
+
+def fat_rows(df: DataFrame, shard: int, stream: str, timestamp: str) -> DataFrame:
+    """The streaming DataFrame of one stream as fat rows.
+
+    Args:
+        df: the stream's columns, in whatever types its source has.
+        shard: id of the shard that the stream belongs to.
+        stream: its name.
+        timestamp: the event-time column. Its largest value travels with each fat row.
+    """
+    return df.mapInArrow(_packer(shard, stream, timestamp), INPUT_SCHEMA)
+
+
+def _packer(
+    shard: int, stream: str, timestamp: str
+) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+    def pack_partition(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        context = TaskContext.get()
+        part = context.partitionId() if context is not None else 0
+        seq = 0
+        for table in _coalesced(batches):
+            for piece in pieces(table):
+                max_ts = _largest(piece.column(timestamp))
+                row = (shard, "rows", stream, part, seq, piece.num_rows, max_ts, pack(piece))
+                yield pa.record_batch([[v] for v in row], schema=INPUT_ARROW)
+                seq += 1
+
+    return pack_partition
+
+
+def _coalesced(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.Table]:
+    """Tables of about a blob's size: Spark hands over some ten thousand rows at a time."""
+    waiting: list[pa.RecordBatch] = []
+    size = 0
+    for batch in batches:
+        waiting.append(batch)
+        size += batch.nbytes
+        if size >= BLOB_BYTES:
+            yield pa.Table.from_batches(waiting)
+            waiting, size = [], 0
+    if waiting:
+        yield pa.Table.from_batches(waiting)
+
+
+def _largest(column: Any) -> int | None:
+    """The largest timestamp in microseconds; None if there is none (nulls, unparsable text)."""
+    timestamps = pa.chunked_array([instants(c) for c in column.chunks], TIMESTAMP)
+    largest = pc.max(timestamps).cast(pa.int64()).as_py()
+    return None if largest is None else int(largest)

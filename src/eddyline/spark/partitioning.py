@@ -1,0 +1,73 @@
+"""Which engine a stream's rows go to, and which Spark partition holds that engine.
+
+Streams that meet in a query form a *group*. Each group runs in an engine of its own, with a
+watermark of its own: streams that have nothing to do with each other cannot hold each other up, nor
+make each other's rows late. An engine and its state is a *shard*; its id is the key by which Spark
+groups the fat rows.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Iterator, Mapping
+
+_MASK = 0xFFFFFFFF
+
+
+def connected(queries: Mapping[str, frozenset[str]]) -> list[tuple[frozenset[str], list[str]]]:
+    """The groups: (streams, names of the queries over them), in the order of their first query.
+
+    Args:
+        queries: name of a query to the streams that it reads, at least one each.
+
+    >>> connected({"q": frozenset("ab"), "r": frozenset("c"), "s": frozenset("bd")})[0][1]
+    ['q', 's']
+    """
+    groups: list[tuple[set[str], list[str]]] = []
+    for name, streams in queries.items():
+        touched = [g for g in groups if g[0] & streams]
+        if touched:
+            first = touched[0]
+            for other in touched[1:]:
+                first[0].update(other[0])
+                first[1].extend(other[1])
+                groups.remove(other)
+        else:
+            first = (set(), [])
+            groups.append(first)
+        first[0].update(streams)
+        first[1].append(name)
+    return [(frozenset(s), names) for s, names in groups]
+
+
+def shard_ids(count: int, partitions: int) -> list[int]:
+    """Ids for ``count`` shards such that shard i lies in partition ``i mod partitions``.
+
+    Spark puts a key into partition ``pmod(hash(key), partitions)``; consecutive integers collide
+    there, so ids are searched for. The same arguments always give the same ids.
+    """
+    found: list[Iterator[int]] = [_ids_in(p, partitions) for p in range(partitions)]
+    return [next(found[i % partitions]) for i in range(count)]
+
+
+def _ids_in(partition: int, partitions: int) -> Iterator[int]:
+    ids: Iterable[int] = itertools.count()
+    return (i for i in ids if spark_hash(i) % partitions == partition)
+
+
+def spark_hash(key: int) -> int:
+    """Spark's hash of a BIGINT: Murmur3 (x86, 32 bits, seed 42) of its two halves, signed."""
+    h = 42
+    for half in (key & _MASK, (key >> 32) & _MASK):
+        k = half * 0xCC9E2D51 & _MASK
+        k = _rotate(k, 15) * 0x1B873593 & _MASK
+        h = (_rotate(h ^ k, 13) * 5 + 0xE6546B64) & _MASK
+    h ^= 8  # the length in bytes
+    h = (h ^ h >> 16) * 0x85EBCA6B & _MASK
+    h = (h ^ h >> 13) * 0xC2B2AE35 & _MASK
+    h ^= h >> 16
+    return h - (1 << 32) if h >> 31 else h
+
+
+def _rotate(x: int, by: int) -> int:
+    return (x << by | x >> (32 - by)) & _MASK

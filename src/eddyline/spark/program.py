@@ -1,0 +1,64 @@
+"""What a job runs: per shard, everything that builds its engine. Picklable, sent to the workers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from eddyline.session.engine import Engine
+from eddyline.spark.fatrows import unpack
+
+
+@dataclass(frozen=True)
+class StreamSpec:
+    """A stream as a shard sees it."""
+
+    name: str
+    lateness_us: int
+
+
+@dataclass(frozen=True)
+class QuerySpec:
+    """A query as a shard sees it.
+
+    Attributes:
+        sql: a CREATE QUERY statement, or a bare SELECT (``bare``).
+        preview: at most so many rows of a batch are handed on; None for all.
+    """
+
+    name: str
+    sql: str
+    bare: bool
+    preview: int | None = None
+
+
+@dataclass(frozen=True)
+class ShardSpec:
+    """One engine: the statements and tables it starts from, and the streams it reads.
+
+    Attributes:
+        run_key: names the checkpoint; engines cached in a worker are found by it.
+        drain_us: the longest RANGE window: so long after its last row a stream still has effects.
+    """
+
+    shard: int
+    run_key: str
+    definitions: tuple[str, ...]
+    queries: tuple[QuerySpec, ...]
+    streams: tuple[StreamSpec, ...]
+    tables: Mapping[str, bytes] = field(default_factory=dict)
+    drain_us: int = 0
+
+    def build(self) -> Engine:
+        """An engine with the declared streams and tables and all queries, before any row."""
+        engine = Engine()
+        for sql in self.definitions:
+            engine.sql(sql)
+        for name, blob in self.tables.items():
+            engine.table(name, unpack(blob))
+        for query in self.queries:
+            if query.bare:
+                engine.query(query.sql, name=query.name)
+            else:
+                engine.sql(query.sql)
+        return engine

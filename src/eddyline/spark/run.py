@@ -1,0 +1,195 @@
+"""A running job: Spark's StreamingQuery, and progress in terms of streams and queries."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from pyspark.errors import StreamingQueryException
+from pyspark.sql.streaming.query import StreamingQuery
+
+_RATE_WINDOW_S: Final = 10.0
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a job is. Counts are since the checkpoint was new, so they survive restarts.
+
+    Attributes:
+        batch_id: Spark's id of the last delivered batch; None before the first.
+        rows_in: rows received by stream (``numInputRows``), with late and bad ones.
+        rows_out: changes emitted by query.
+        late, bad: rows in the side outputs by stream.
+        watermark_us: event time by group of streams ("a, b"); None until each has had a row.
+        rows_per_second: rows received, over the last ten seconds (``processedRowsPerSecond``).
+    """
+
+    batch_id: int | None = None
+    rows_in: Mapping[str, int] = field(default_factory=dict)
+    rows_out: Mapping[str, int] = field(default_factory=dict)
+    late: Mapping[str, int] = field(default_factory=dict)
+    bad: Mapping[str, int] = field(default_factory=dict)
+    watermark_us: Mapping[str, int | None] = field(default_factory=dict)
+    rows_per_second: float = 0.0
+
+
+class Ledger:
+    """Collects what the shards report, batch by batch; the delivery writes, others read."""
+
+    def __init__(self, groups: Mapping[int, str]) -> None:
+        self._groups = groups
+        self._shards: dict[int, dict[str, Any]] = {}
+        self._batch_id: int | None = None
+        self._arrivals: list[tuple[float, int]] = [(time.monotonic(), -1)]
+        self._lock = threading.Lock()
+
+    def record(self, batch_id: int, reports: list[dict[str, Any]]) -> None:
+        """Take in the reports of one delivered batch."""
+        with self._lock:
+            self._batch_id = batch_id
+            before = self._received()
+            known = bool(self._shards)
+            for report in reports:
+                self._shards[report["shard"]] = report
+            now = time.monotonic()
+            if not known:  # a restarted job reports what it received before: that is no rate
+                before = self._received() - sum(sum(r["arrived"].values()) for r in reports)
+                self._arrivals = [(self._arrivals[0][0], before)]
+            self._arrivals.append((now, self._received()))
+            while len(self._arrivals) > 2 and now - self._arrivals[1][0] > _RATE_WINDOW_S:
+                self._arrivals.pop(0)
+
+    def progress(self) -> Progress:
+        """The state after the last delivered batch."""
+        with self._lock:
+            return Progress(
+                self._batch_id,
+                self._sums("rows"),
+                self._sums("out"),
+                self._sums("late"),
+                self._sums("bad"),
+                {self._groups[s]: r["clock_us"] for s, r in self._shards.items()},
+                self._rate(),
+            )
+
+    def shards(self) -> list[dict[str, Any]]:
+        """The last report of each shard as it came: state sizes, seconds spent."""
+        with self._lock:
+            return list(self._shards.values())
+
+    def _received(self) -> int:
+        return sum(sum(report["rows"].values()) for report in self._shards.values())
+
+    def _sums(self, what: str) -> dict[str, int]:
+        sums: dict[str, int] = {}
+        for report in self._shards.values():
+            for name, n in report[what].items():
+                sums[name] = sums.get(name, 0) + n
+        return sums
+
+    def _rate(self) -> float:
+        (t0, n0), (t1, n1) = self._arrivals[0], self._arrivals[-1]
+        return (n1 - n0) / (t1 - t0) if t1 > t0 else 0.0
+
+
+class Run:
+    """What :meth:`Session.start` returns. Named as Spark's StreamingQuery where it has a name.
+
+    Args:
+        launch: starts the streaming query from the checkpoint.
+        request_end: asks the shards for what they hold back, through the control stream.
+        bounded: the input ends with what is there at the start (``available_now``).
+    """
+
+    def __init__(
+        self,
+        launch: Callable[[], StreamingQuery],
+        request_end: Callable[[], None],
+        ledger: Ledger,
+        *,
+        bounded: bool,
+    ) -> None:
+        self._launch = launch
+        self._request_end = request_end
+        self._ledger = ledger
+        self._bounded = bounded
+        self._query = launch()
+
+    @property
+    def id(self) -> str:
+        """Identity of the checkpoint: the same after a restart."""
+        return self._query.id
+
+    @property
+    def status(self) -> dict[str, Any]:
+        """What the job is doing now, as Spark says it."""
+        return self._query.status
+
+    @property
+    def isActive(self) -> bool:
+        """Whether the job runs."""
+        return self._query.isActive
+
+    @property
+    def lastProgress(self) -> Any:
+        """Spark's progress of the last batch; None before the first."""
+        return self._query.lastProgress
+
+    @property
+    def recentProgress(self) -> list[Any]:
+        """Spark's progress of the last batches."""
+        return list(self._query.recentProgress)
+
+    def exception(self) -> StreamingQueryException | None:
+        """Why the job failed; None if it did not."""
+        return self._query.exception()
+
+    def progress(self) -> Progress:
+        """Rows in and out, watermarks, late and bad rows, after the last delivered batch."""
+        return self._ledger.progress()
+
+    def shards(self) -> list[dict[str, Any]]:
+        """Each shard's own report: watermark, counts, bytes of state, seconds by phase."""
+        return self._ledger.shards()
+
+    def awaitTermination(self, timeout: int | None = None) -> bool:
+        """Wait until the job ends, at most ``timeout`` seconds; whether it has ended.
+
+        Raises:
+            StreamingQueryException: the job failed.
+        """
+        if timeout is None:
+            self._query.awaitTermination()
+            return True
+        return bool(self._query.awaitTermination(timeout))
+
+    def processAllAvailable(self) -> None:
+        """Wait until everything that the sources hold now has been processed and delivered."""
+        self._query.processAllAvailable()
+
+    def stop(self) -> None:
+        """Stop; a later start from the checkpoint continues exactly here."""
+        self._query.stop()
+
+    def finish(self) -> None:
+        """Declare that no more input comes: process what is there, then the rows that are held for
+        the watermark, then the expiries of all windows; and stop.
+
+        Rows that arrive in a later run from the same checkpoint would be late.
+
+        Raises:
+            StreamingQueryException: the job failed.
+        """
+        if self._bounded:
+            self._query.awaitTermination()
+            self._request_end()
+            self._query = self._launch()
+            self._query.awaitTermination()
+        else:
+            self._query.processAllAvailable()
+            self._request_end()
+            self._query.processAllAvailable()
+            self._query.stop()

@@ -1,0 +1,155 @@
+"""The program as the driver keeps it: statements checked by an engine that never sees a row."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from eddyline.algebra.catalog import StreamDef, TableDef
+from eddyline.algebra.plan import Plan, StreamScan, TableScan
+from eddyline.algebra.windows import Range
+from eddyline.errors import SqlError
+from eddyline.session.engine import Engine
+from eddyline.session.query import Query
+from eddyline.spark.partitioning import connected
+from eddyline.sql.parser import parse
+from eddyline.sql.statements import (
+    CreateQuery,
+    CreateStream,
+    CreateTable,
+    CreateView,
+    Drop,
+    SelectStatement,
+    Statement,
+)
+from eddyline.types import arrow_schema
+
+
+@dataclass(frozen=True)
+class Group:
+    """Streams that meet in queries, the queries over them, and the tables that those read."""
+
+    streams: tuple[str, ...]
+    queries: tuple[str, ...]
+    tables: tuple[str, ...]
+    drain_us: int  #: the longest RANGE window in the group
+
+
+class Script:
+    """Statements in order, minus what was dropped."""
+
+    def __init__(self) -> None:
+        self._engine = Engine()
+        self._definitions: dict[tuple[str, str], str] = {}
+        self._queries: dict[str, tuple[str, bool]] = {}
+
+    def run(self, text: str) -> Iterator[tuple[Statement, Query | str | None]]:
+        """Check and take in the statements of a script, one by one.
+
+        Yields:
+            Each statement with the query that it made, the text that it explained, or None.
+
+        Raises:
+            SqlError: a statement is wrong; line and column count from the start of the script.
+            CatalogError: a name is taken or missing.
+        """
+        for statement in parse(text):
+            try:
+                (made,) = self._engine.sql(statement.sql)
+            except SqlError as e:
+                raise _moved(e, statement, text) from None
+            self._record(statement, made)
+            yield statement, made
+
+    def query(self, name: str, select: str) -> Query:
+        """Add a query given as a bare SELECT, perhaps with EMIT."""
+        made = self._engine.query(select, name=name)
+        self._queries[made.name] = (select, True)
+        return made
+
+    @property
+    def streams(self) -> Mapping[str, StreamDef]:
+        """The declared streams."""
+        return self._engine.catalog.streams
+
+    @property
+    def tables(self) -> Mapping[str, TableDef]:
+        """The declared tables."""
+        return self._engine.catalog.tables
+
+    @property
+    def queries(self) -> Mapping[str, Query]:
+        """The queries, in the order in which they were made."""
+        return self._engine.queries
+
+    @property
+    def definitions(self) -> tuple[str, ...]:
+        """CREATE STREAM, TABLE and VIEW statements, in order."""
+        return tuple(self._definitions.values())
+
+    def query_text(self, name: str) -> tuple[str, bool]:
+        """The statement that made a query, and whether it is a bare SELECT."""
+        return self._queries[name]
+
+    def groups(self) -> list[Group]:
+        """The queries by the streams that they have in common; each reads at least one."""
+        reads = {name: _scanned(q.plan, StreamScan) for name, q in self.queries.items()}
+        return [self._group(streams, names) for streams, names in connected(reads)]
+
+    def _group(self, streams: frozenset[str], names: list[str]) -> Group:
+        plans = [self.queries[name].plan for name in names]
+        tables = {t for plan in plans for t in _scanned(plan, TableScan)}
+        # in the order declared: the same script always gives the same program
+        return Group(
+            tuple(s for s in self.streams if s in streams),
+            tuple(names),
+            tuple(t for t in self.tables if t in tables),
+            max((us for plan in plans for us in _ranges(plan)), default=0),
+        )
+
+    def _record(self, statement: Statement, made: Query | str | None) -> None:
+        match statement:
+            case CreateStream(definition=stream):
+                self._definitions["stream", stream.name.lower()] = statement.sql
+            case CreateTable(definition=table):
+                self._definitions["table", table.name.lower()] = statement.sql
+                self._engine.table(table.name, arrow_schema(table.schema).empty_table())
+            case CreateView():
+                self._definitions["view", statement.name.lower()] = statement.sql
+            case CreateQuery() | SelectStatement():
+                assert isinstance(made, Query)
+                self._queries[made.name] = (statement.sql, isinstance(statement, SelectStatement))
+            case Drop(kind="query"):
+                dropped = next(n for n in self._queries if n.lower() == statement.name.lower())
+                del self._queries[dropped]
+            case Drop():
+                del self._definitions[statement.kind, statement.name.lower()]
+
+
+def _moved(error: SqlError, statement: Statement, text: str) -> SqlError:
+    """An error within a statement, with its place in the script."""
+    if error.line is None or error.column is None:
+        return error
+    shift = statement.column - 1 if error.line == 1 else 0
+    line = error.line + statement.line - 1
+    return type(error)(error.message, line=line, column=error.column + shift, sql=text)
+
+
+def _nodes(plan: Plan) -> Iterator[Plan]:
+    yield plan
+    for child in plan.inputs:
+        yield from _nodes(child)
+
+
+def _scanned(plan: Plan, kind: type[StreamScan] | type[TableScan]) -> frozenset[str]:
+    return frozenset(
+        node.stream if isinstance(node, StreamScan) else node.table
+        for node in _nodes(plan)
+        if isinstance(node, kind) and isinstance(node, StreamScan | TableScan)
+    )
+
+
+def _ranges(plan: Plan) -> Iterator[int]:
+    for node in _nodes(plan):
+        if isinstance(node, StreamScan) and isinstance(node.window, Range):
+            yield node.window.us

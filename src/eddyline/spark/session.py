@@ -1,0 +1,327 @@
+"""The Session: standing queries over Spark's streams, as one job."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import reduce
+from pathlib import Path
+from typing import Any, Final
+
+import pyarrow as pa
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.pandas.types import from_arrow_schema
+from pyspark.sql.streaming.query import StreamingQuery
+
+from eddyline.errors import CatalogError, DataError, StateError, did_you_mean
+from eddyline.session.intake import bad_schema, late_schema
+from eddyline.session.query import Query
+from eddyline.spark import files
+from eddyline.spark.control import ControlStream
+from eddyline.spark.delivery import Delivery
+from eddyline.spark.environment import JOB_CONF, local_session, settings, worker_pool
+from eddyline.spark.fatrows import OUTPUT_SCHEMA, pack
+from eddyline.spark.ingest import fat_rows
+from eddyline.spark.partitioning import shard_ids
+from eddyline.spark.printing import print_rows
+from eddyline.spark.program import QuerySpec, ShardSpec, StreamSpec
+from eddyline.spark.run import Ledger, Run
+from eddyline.spark.script import Group, Script
+from eddyline.spark.shard import EngineProcessor
+from eddyline.spark.sinks import FileSink, MemorySink, Printer, PrintSink, Sink, Target, make_sink
+from eddyline.spark.sources import (
+    arrow_fields,
+    declared_columns,
+    resolve_path,
+    stream_source,
+    table_source,
+)
+from eddyline.sql.durations import parse_duration
+from eddyline.types import sql_type
+
+_FORMAT: Final = 1  #: of what a checkpoint holds
+
+
+class Session:
+    """Streams, tables and queries, to be started as one Spark job.
+
+    Args:
+        spark: a Spark session; by default one on all cores of this machine.
+        shards: how many partitions the engines spread over; by default 1.
+        checkpoint: where the job keeps its progress and state, on any file system that Spark
+            reaches. A session started with the same program and checkpoint continues exactly where
+            the last one stopped. By default a directory that goes when this process ends.
+        trigger: shortest time between two batches (Spark's ``processingTime``).
+        base: directory from which relative paths in statements count; by default the working one.
+        printer: what the sink ``print`` calls; by default it writes to standard output.
+
+    Example:
+        >>> s = Session(checkpoint="/data/checkpoints/alerts")        # doctest: +SKIP
+        >>> s.sql("CREATE STREAM trades (...) TIMESTAMP BY ts ...")   # doctest: +SKIP
+        >>> s.query("spikes", "SELECT ...")                           # doctest: +SKIP
+        >>> run = s.start()                                           # doctest: +SKIP
+    """
+
+    def __init__(
+        self,
+        spark: SparkSession | None = None,
+        *,
+        shards: int = 1,
+        checkpoint: str | Path | None = None,
+        trigger: str = "0 seconds",
+        base: Path | None = None,
+        printer: Printer = print_rows,
+    ) -> None:
+        if shards < 1:
+            raise ValueError(f"shards must be at least 1, not {shards}")
+        self.spark = spark if spark is not None else local_session(shards)
+        self._shards = shards
+        self._scratch = tempfile.TemporaryDirectory(prefix="eddyline-")
+        self._checkpoint = files.qualified(self.spark, str(checkpoint or self._scratch.name))
+        self._trigger = trigger
+        self._base = base
+        self._printer = printer
+        self._script = Script()
+        self._frames: dict[str, DataFrame] = {}
+        self._contents: dict[str, pa.Table] = {}
+        self._sink_options: dict[str, dict[str, str]] = {}
+        self._sinks: dict[str, Sink] = {}
+
+    def sql(self, script: str) -> list[Query | str | None]:
+        """Take in the statements of a script: what each makes (a query), explains (text), or None.
+
+        Raises:
+            SqlError, CatalogError: a statement is wrong; those before it have taken effect.
+        """
+        return [made for _, made in self._script.run(script)]
+
+    def stream(self, name: str, df: DataFrame, timestamp: str, lateness: str = "0 seconds") -> None:
+        """Add a stream from a streaming DataFrame.
+
+        Args:
+            name: how queries call it.
+            df: its columns are the stream's.
+            timestamp: the column that is the event time.
+            lateness: how far a row may be behind the latest one; "5 seconds".
+
+        Raises:
+            DataError: the DataFrame is not streaming, or has a column that streams cannot have.
+        """
+        what = f"stream '{name}'"
+        if not df.isStreaming:
+            raise DataError(f"{what}: the DataFrame is static; make it with spark.readStream")
+        columns = ", ".join(f"`{f.name}` {sql_type(f.type)}" for f in arrow_fields(what, df))
+        self.sql(
+            f"CREATE STREAM `{name}` ({columns}) TIMESTAMP BY `{timestamp}` "
+            f"LATENESS {parse_duration(lateness)} MICROSECONDS"
+        )
+        self._frames[name.lower()] = df
+
+    def table(self, name: str, df: DataFrame) -> None:
+        """Add a table with the content that the DataFrame has now.
+
+        Raises:
+            DataError: the DataFrame is streaming, or has a column that tables cannot have.
+        """
+        what = f"table '{name}'"
+        if df.isStreaming:
+            raise DataError(f"{what}: the DataFrame is a stream; declare it with stream()")
+        columns = ", ".join(f"`{f.name}` {sql_type(f.type)}" for f in arrow_fields(what, df))
+        self.sql(f"CREATE TABLE `{name}` ({columns})")
+        self._contents[name.lower()] = df.toArrow()
+
+    def query(self, name: str, select: str, **sink: str) -> Query:
+        """Add a standing query.
+
+        Args:
+            name: of the query.
+            select: a SELECT, with EMIT if wanted.
+            sink: options as in WITH: ``sink="parquet", path="..."``; by default rows are printed.
+
+        Raises:
+            SqlError, CatalogError: the SELECT is wrong, or the name taken.
+        """
+        made = self._script.query(name, select)
+        self._sink_options[made.name] = sink
+        return made
+
+    @property
+    def queries(self) -> Mapping[str, Query]:
+        """The queries by name."""
+        return self._script.queries
+
+    def start(self, *, available_now: bool = False) -> Run:
+        """Check sources and sinks, and start one streaming query for all standing queries.
+
+        Args:
+            available_now: process what the sources hold now, in batches as they are configured, and
+                stop; ``run.finish()`` then also processes what is held for the watermark.
+
+        Raises:
+            DataError: a source or sink is missing or does not fit.
+            StateError: the checkpoint belongs to another program.
+        """
+        groups = self._script.groups()
+        if not groups:
+            raise CatalogError("there is no query to run: add one with query() or CREATE QUERY")
+        ids = dict(zip(shard_ids(len(groups), self._shards), groups, strict=True))
+        run_key = self._claim_checkpoint(ids)
+        self._sinks = {sink.target.label: sink for sink in self._make_sinks(groups, run_key)}
+        specs = {shard: self._spec(shard, group, run_key) for shard, group in ids.items()}
+        control = ControlStream(self.spark, self._checkpoint)
+        inputs = [
+            fat_rows(self._source(stream), shard, stream, self._script.streams[stream].timestamp)
+            for shard, group in ids.items()
+            for stream in group.streams
+        ]
+        ledger = Ledger({shard: ", ".join(group.streams) for shard, group in ids.items()})
+        delivery = Delivery(list(self._sinks.values()), ledger.record)
+
+        def launch() -> StreamingQuery:
+            conf = {**JOB_CONF, "spark.sql.shuffle.partitions": str(self._shards)}
+            with settings(self.spark, conf), worker_pool(self.spark, run_key):
+                results = (
+                    reduce(DataFrame.unionAll, [*inputs, control.fat_rows()])
+                    .groupBy("shard")
+                    .transformWithStateInPandas(
+                        EngineProcessor(specs), OUTPUT_SCHEMA, "Append", "None"
+                    )
+                )
+                writer = results.writeStream.foreachBatch(delivery).option(
+                    "checkpointLocation", f"{self._checkpoint}/spark"
+                )
+                if available_now:
+                    return writer.trigger(availableNow=True).start()
+                return writer.trigger(processingTime=self._trigger).start()
+
+        return Run(launch, lambda: control.end_of_input(ids), ledger, bounded=available_now)
+
+    def results(self, name: str, *, streaming: bool = False) -> DataFrame:
+        """The changes of a query delivered so far; ``late:stream`` and ``bad:stream`` likewise.
+
+        Args:
+            name: a query whose sink is ``memory`` or files, or a side output.
+            streaming: as a stream of changes; for file sinks only.
+
+        Raises:
+            CatalogError: there is no such output, or its sink cannot be read back.
+        """
+        sink = next((s for label, s in self._sinks.items() if label.lower() == name.lower()), None)
+        if sink is None:
+            hint = did_you_mean(name, self._sinks) if self._sinks else "start() comes first"
+            raise CatalogError(f"there are no results of '{name}'; {hint}")
+        if isinstance(sink, MemorySink) and not streaming:
+            return self.spark.createDataFrame(sink.table())
+        if isinstance(sink, FileSink):
+            return self._read_back(sink, streaming)
+        raise CatalogError(
+            f"'{name}' goes to a sink that is not read back here; declare it "
+            "WITH (sink = 'memory'), or a file format with a path"
+        )
+
+    def _read_back(self, sink: FileSink, streaming: bool) -> DataFrame:
+        schema = from_arrow_schema(sink.target.schema)
+        if streaming:
+            files.make_directory(self.spark, sink.path)
+            return self.spark.readStream.schema(schema).format(sink.format).load(sink.path)
+        if not files.exists(self.spark, sink.path):
+            return self.spark.createDataFrame([], schema)
+        return self.spark.read.schema(schema).format(sink.format).load(sink.path)
+
+    def _source(self, stream: str) -> DataFrame:
+        definition = self._script.streams[stream]
+        given = self._frames.get(stream.lower())
+        if given is not None:
+            return declared_columns(given, definition)
+        options = resolve_path(definition.options, self._base)
+        return stream_source(self.spark, replace(definition, options=options))
+
+    def _content(self, table: str) -> pa.Table:
+        given = self._contents.get(table.lower())
+        if given is None:
+            definition = self._script.tables[table]
+            options = resolve_path(definition.options, self._base)
+            given = table_source(self.spark, replace(definition, options=options))
+        return given
+
+    def _spec(self, shard: int, group: Group, run_key: str) -> ShardSpec:
+        queries = []
+        for name in group.queries:
+            sql, bare = self._script.query_text(name)
+            sink = self._sinks[name]
+            preview = sink.rows if isinstance(sink, PrintSink) else None
+            queries.append(QuerySpec(name, sql, bare, preview))
+        streams = (self._script.streams[name] for name in group.streams)
+        return ShardSpec(
+            shard,
+            run_key,
+            self._script.definitions,
+            tuple(queries),
+            tuple(StreamSpec(s.name, s.lateness_us) for s in streams),
+            {name: pack(self._content(name)) for name in group.tables},
+            group.drain_us,
+        )
+
+    def _make_sinks(self, groups: Sequence[Group], job: str) -> list[Sink]:
+        sinks = []
+        for group in groups:
+            for name in group.queries:
+                query = self._script.queries[name]
+                target = Target("changes", name, query.change_schema)
+                options = resolve_path(self._sink_options.get(name, query.options), self._base)
+                sinks.append(make_sink(self.spark, target, options, self._printer, job))
+            for name in group.streams:
+                sinks += self._side_sinks(name, job)
+        return sinks
+
+    def _side_sinks(self, stream: str, job: str) -> list[Sink]:
+        """Where late and bad rows go: ``late_sink``, ``late_path`` ... or the checkpoint."""
+        definition = self._script.streams[stream]
+        options = resolve_path(definition.options, self._base)
+        targets = (
+            Target("late", stream, late_schema(definition.schema)),
+            Target("bad", stream, bad_schema(definition.schema)),
+        )
+        sinks = []
+        for target in targets:
+            prefix = f"{target.kind}_"
+            own = {k.removeprefix(prefix): v for k, v in options.items() if k.startswith(prefix)}
+            path = f"{self._checkpoint}/{target.kind}/{stream}"
+            own = own or {"sink": "parquet", "path": path}
+            sinks.append(make_sink(self.spark, target, own, self._printer, job))
+        return sinks
+
+    def _claim_checkpoint(self, ids: Mapping[int, Group]) -> str:
+        """The key of the job that the checkpoint belongs to; a new one for a new checkpoint.
+
+        Raises:
+            StateError: the checkpoint was made by a program that differs from this one.
+        """
+        program = {
+            "format": _FORMAT,
+            "partitions": self._shards,
+            "definitions": self._script.definitions,
+            "queries": {
+                str(shard): [self._script.query_text(name)[0] for name in group.queries]
+                for shard, group in ids.items()
+            },
+        }
+        path = f"{self._checkpoint}/program.json"
+        text = json.dumps(program, indent=1)
+        written = files.read_text(self.spark, path)
+        if written is None:
+            files.write_text(self.spark, path, text)
+        elif written != text:
+            changed = _difference(json.loads(written), json.loads(text))
+            raise StateError(
+                f"the checkpoint {self._checkpoint} belongs to another program: its {changed} "
+                "differ; use another checkpoint, or the statements that it was made with"
+            )
+        return hashlib.sha256(self._checkpoint.encode()).hexdigest()[:16]
+
+
+def _difference(before: dict[str, Any], now: dict[str, Any]) -> str:
+    return " and ".join(key for key in now if before.get(key) != now[key])

@@ -1,0 +1,223 @@
+"""Sources: a declared stream or table to a DataFrame with its columns, checked before the job."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+import pyarrow as pa
+from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+from pyspark.sql.pandas.types import from_arrow_type, to_arrow_type
+from pyspark.sql.types import StringType, StructField, StructType
+
+from eddyline.algebra.catalog import StreamDef, TableDef
+from eddyline.errors import DataError, did_you_mean
+from eddyline.session.intake import CORRUPT_RECORD, Intake
+from eddyline.session.tables import table_columns
+from eddyline.spark import files
+from eddyline.types import BEGINNING, Field, Schema
+
+_FILE_FORMATS: Final = ("csv", "json", "orc", "parquet", "text", "xml")
+#: Formats whose parser can hand over the text of a record that it could not make out.
+_TEXTUAL: Final = ("csv", "json", "xml")
+#: Options that are ours and not the source's.
+_OWN_OPTIONS: Final = ("source", "updates")
+_SIDE_PREFIXES: Final = ("late_", "bad_")
+
+
+def stream_source(spark: SparkSession, stream: StreamDef) -> DataFrame:
+    """A streaming DataFrame of the source that the stream's options name.
+
+    It has the declared columns, in the types of the source (the engine converts them, so that a
+    value that does not fit is reported with its text), and ``_corrupt_record`` for textual formats.
+
+    Raises:
+        DataError: the format, path or a column is missing, or a type cannot be converted.
+    """
+    what = f"stream '{stream.name}'"
+    format_, options = _source_of(what, stream.options)
+    schema = _read_schema(spark, what, format_, options, stream.schema)
+    reader = spark.readStream.format(format_).options(**options)
+    df = _load(what, format_, reader if schema is None else reader.schema(schema))
+    return declared_columns(df, stream)
+
+
+def table_source(spark: SparkSession, table: TableDef) -> pa.Table:
+    """The content of a declared table, read once.
+
+    Raises:
+        DataError: as for :func:`stream_source`; or a record is malformed.
+    """
+    what = f"table '{table.name}'"
+    format_, options = _source_of(what, table.options)
+    schema = _read_schema(spark, what, format_, options, table.schema)
+    reader = spark.read.format(format_).options(**options)
+    df = _load(what, format_, reader if schema is None else reader.schema(schema))
+    table_columns(table, _no_rows(what, df))  # complain before the rows are read
+    content = _selected(df, table.schema).toArrow()
+    if CORRUPT_RECORD in content.column_names:
+        malformed = content.column(CORRUPT_RECORD).drop_null()
+        if len(malformed):
+            raise DataError(
+                f"{what}: {len(malformed)} records cannot be read; the first: "
+                f"{malformed[0].as_py()!r}"
+            )
+    return table_columns(table, content)
+
+
+def declared_columns(df: DataFrame, stream: StreamDef) -> DataFrame:
+    """The declared columns of a DataFrame, in their order and under their names.
+
+    Raises:
+        DataError: a column is missing, or there is no conversion to its declared type.
+    """
+    Intake(stream).accept(_no_rows(f"stream '{stream.name}'", df), BEGINNING, 0)
+    return _selected(df, stream.schema)
+
+
+def arrow_fields(what: str, df: DataFrame) -> Schema:
+    """The columns of a DataFrame as those of a stream or table.
+
+    Raises:
+        DataError: a column has a type that streams cannot have.
+    """
+    fields = []
+    for column in df.schema.fields:
+        type_ = _arrow_type(what, column)
+        if pa.types.is_nested(type_):
+            raise DataError(
+                f"{what}: column '{column.name}' is {column.dataType.simpleString()}, which a "
+                "stream cannot hold; select its parts as columns of their own"
+            )
+        fields.append(Field(column.name, type_))
+    return tuple(fields)
+
+
+def resolve_path(options: Mapping[str, str], base: Path | None) -> dict[str, str]:
+    """The options with a relative local ``path`` taken from the script's directory."""
+    resolved = dict(options)
+    for name, value in options.items():
+        is_path = name == "path" or name.endswith("_path")
+        if is_path and base is not None and "://" not in value and not Path(value).is_absolute():
+            resolved[name] = str(base / value)
+    return resolved
+
+
+def _source_of(what: str, declared: Mapping[str, str]) -> tuple[str, dict[str, str]]:
+    """The format and the options that are Spark's."""
+    options = {
+        k: v
+        for k, v in declared.items()
+        if k not in _OWN_OPTIONS and not k.startswith(_SIDE_PREFIXES)
+    }
+    if "source" not in declared:
+        hint = f"; {did_you_mean(next(iter(options)), ('source',))}" if options else ""
+        raise DataError(
+            f"{what} has no source: declare it WITH (source = 'parquet', path = '...'), "
+            f"or hand over a DataFrame from Python{hint}"
+        )
+    format_ = declared["source"].lower()
+    if format_ in _FILE_FORMATS and "path" not in options:
+        hint = f"; {did_you_mean(next(iter(options)), ('path',))}" if options else ""
+        raise DataError(f"{what}: the source '{format_}' needs the option 'path'{hint}")
+    return format_, options
+
+
+def _read_schema(
+    spark: SparkSession, what: str, format_: str, options: dict[str, str], declared: Schema
+) -> StructType | None:
+    """The schema to read files with; None where the source knows its own.
+
+    Raises:
+        DataError: there is no such path, or a column is not in the files.
+    """
+    if format_ not in _FILE_FORMATS:
+        return None
+    path = options["path"]
+    if not files.exists(spark, path):
+        raise DataError(f"{what}: there is no file or directory '{path}'")
+    if format_ in _TEXTUAL:
+        options.setdefault("mode", "PERMISSIVE")
+        options.setdefault("columnNameOfCorruptRecord", CORRUPT_RECORD)
+        fields = _declared_types(declared)
+        if format_ == "csv" and options.get("header", "false").lower() == "true":
+            fields = _by_header(spark, what, options, fields)
+        return StructType([*fields, StructField(CORRUPT_RECORD, StringType())])
+    return _own_schema(spark, what, format_, options) or StructType(_declared_types(declared))
+
+
+def _own_schema(
+    spark: SparkSession, what: str, format_: str, options: Mapping[str, str]
+) -> StructType | None:
+    """The schema that the files carry themselves; None if there is no file yet."""
+    try:
+        return spark.read.format(format_).options(**options).load().schema
+    except PySparkException as e:
+        if e.getCondition() == "UNABLE_TO_INFER_SCHEMA":
+            return None
+        raise DataError(f"{what}: cannot read '{options['path']}': {_first_line(e)}") from None
+
+
+def _by_header(
+    spark: SparkSession, what: str, options: Mapping[str, str], fields: list[StructField]
+) -> list[StructField]:
+    """Columns in the order of the files' header: Spark takes them by place, not by name."""
+    header = _own_schema(spark, what, "csv", {**options, "inferSchema": "false"})
+    if header is None or not header.names:
+        return fields
+    by_name = {f.name.lower(): f for f in fields}
+    missing = [f.name for f in fields if f.name.lower() not in {n.lower() for n in header.names}]
+    if missing:
+        raise DataError(
+            f"{what}: the header of '{options['path']}' has no column '{missing[0]}'; "
+            f"{did_you_mean(missing[0], header.names)}"
+        )
+    return [by_name.get(n.lower(), StructField(n, StringType())) for n in header.names]
+
+
+def _declared_types(declared: Schema) -> list[StructField]:
+    return [StructField(f.name, from_arrow_type(f.type)) for f in declared]
+
+
+def _arrow_type(what: str, column: StructField) -> pa.DataType:
+    try:
+        return to_arrow_type(column.dataType, timezone="UTC")
+    except PySparkException:
+        raise DataError(
+            f"{what}: column '{column.name}' is {column.dataType.simpleString()}, "
+            "which Arrow has no type for"
+        ) from None
+
+
+def _selected(df: DataFrame, declared: Schema) -> DataFrame:
+    columns = [F.col(f"`{f.name}`").alias(f.name) for f in declared]
+    if CORRUPT_RECORD in df.columns:
+        columns.append(F.col(CORRUPT_RECORD))
+    return df.select(*columns)
+
+
+def _no_rows(what: str, df: DataFrame) -> pa.Table:
+    """A table without rows, of the types that the DataFrame's rows will have."""
+    fields = [pa.field(c.name, _arrow_type(what, c)) for c in df.schema.fields]
+    return pa.schema(fields).empty_table()
+
+
+def _load(what: str, format_: str, reader: Any) -> DataFrame:
+    try:
+        df: DataFrame = reader.load()
+    except PySparkException as e:
+        if e.getCondition() == "DATA_SOURCE_NOT_FOUND":
+            known = (*_FILE_FORMATS, "rate", "rate-micro-batch", "socket", "kafka", "delta")
+            raise DataError(
+                f"{what}: Spark knows no source '{format_}' (is its package on the class path?); "
+                f"{did_you_mean(format_, known)}"
+            ) from None
+        raise DataError(f"{what}: source '{format_}': {_first_line(e)}") from None
+    return df
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).strip().splitlines()[0]
