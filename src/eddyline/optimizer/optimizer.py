@@ -22,10 +22,14 @@ RULES: Final[tuple[Rule, ...]] = (
 )
 
 
-def optimize(plan: Plan) -> Plan:
-    """The plan that answers the same query, rewritten by all :data:`RULES`."""
+#: What no plan can run without: a Product has no operator.
+REQUIRED_RULES: Final[tuple[Rule, ...]] = (order_joins,)
+
+
+def optimize(plan: Plan, rules: tuple[Rule, ...] = RULES) -> Plan:
+    """The plan that answers the same query, rewritten by the rules in order."""
     schema = plan.schema
-    for rule in RULES:
+    for rule in rules:
         plan = rule(plan)
         assert plan.schema == schema, f"{rule.__name__} changed the schema"
     return plan

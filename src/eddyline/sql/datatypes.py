@@ -51,6 +51,8 @@ def type_names() -> list[str]:
 
 
 def _decimal(node: exp.DataType) -> pa.DataType:
+    if any(p.args.get("expression") or not p.name.isdigit() for p in node.expressions):
+        raise ValueError("DECIMAL takes a precision and a scale, as in DECIMAL(10, 2)")
     given = [int(p.name) for p in node.expressions]
     precision, scale = (*given, *_DECIMAL_DEFAULT[len(given) :])
     if not (1 <= precision <= 38 and 0 <= scale <= precision):

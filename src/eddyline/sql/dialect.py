@@ -21,6 +21,9 @@ from sqlglot.tokenizer_core import Token, TokenType
 
 from eddyline.sql.window_syntax import WindowParser
 
+#: What a query can begin with.
+QUERY_TOKENS: Final = frozenset({TokenType.SELECT, TokenType.WITH, TokenType.L_PAREN})
+
 _BAG_ADVICE = "a standing query answers with a bag of rows: sort and cut where you read it"
 _REFUSED_CLAUSES: Final[dict[TokenType, tuple[str, str]]] = {
     TokenType.ORDER_BY: ("ORDER BY", _BAG_ADVICE),
@@ -47,17 +50,28 @@ def _refuse(clause: tuple[str, str]) -> Callable[[EddylineParser], Any]:
     return lambda self: self.refuse(name, advice)
 
 
+def _closed(parse: Callable[[Any], Any]) -> Callable[[EddylineParser], Any]:
+    """A function's own parser, with the closing parenthesis that sqlglot does not insist on."""
+
+    def parse_closed(self: EddylineParser) -> Any:
+        result = parse(self)
+        if not self._match(TokenType.R_PAREN, advance=False):
+            raise self.fail(f"expected ), {self.here()}")
+        return result
+
+    return parse_closed
+
+
 class EddylineParser(WindowParser):
     """Parses the SELECT language; :mod:`eddyline.sql.parser` adds the statements around it."""
 
     STRICT_CAST = True
     FUNCTIONS: ClassVar[dict[str, Any]] = {}
     FUNCTION_PARSERS: ClassVar[dict[str, Any]] = {
-        name: SparkParser.FUNCTION_PARSERS[name] for name in ("CAST", "TRY_CAST", "EXTRACT")
+        name: _closed(SparkParser.FUNCTION_PARSERS[name])
+        for name in ("CAST", "TRY_CAST", "EXTRACT")
     }
-    NO_PAREN_FUNCTION_PARSERS: ClassVar[dict[str, Any]] = {
-        "CASE": SparkParser.NO_PAREN_FUNCTION_PARSERS["CASE"]
-    }
+    NO_PAREN_FUNCTION_PARSERS: ClassVar[dict[str, Any]] = {"CASE": lambda self: self._parse_case()}
     SET_OP_MODIFIERS: ClassVar[set[str]] = {*SparkParser.SET_OP_MODIFIERS, "windows"}
     QUERY_MODIFIER_PARSERS: ClassVar[dict[TokenType, Any]] = {
         **SparkParser.QUERY_MODIFIER_PARSERS,
@@ -75,10 +89,22 @@ class EddylineParser(WindowParser):
     # -- what Spark's parser would swallow or parse as something that is not run -----------------
 
     def _parse_table_alias(self, *args: Any, **kwargs: Any) -> exp.TableAlias | None:
-        return None if self._at_emit() else super()._parse_table_alias(*args, **kwargs)
+        if self._at_emit():
+            return None
+        at_as = self._match(TokenType.ALIAS, advance=False)
+        alias = super()._parse_table_alias(*args, **kwargs)
+        if at_as and alias is None:
+            raise self.fail(f"expected a name behind AS, {self.here()}")
+        return alias
 
     def _parse_alias(self, this: exp.Expr | None, explicit: bool = False) -> exp.Expr | None:
-        return this if self._at_emit() else super()._parse_alias(this, explicit)
+        if self._at_emit():
+            return this
+        at_as = self._match(TokenType.ALIAS, advance=False)
+        parsed = super()._parse_alias(this, explicit)
+        if at_as and not isinstance(parsed, exp.Alias):
+            raise self.fail(f"expected a name behind AS, {self.here()}")
+        return parsed
 
     def _at_emit(self) -> bool:
         """EMIT begins a clause; as an alias it takes AS or backticks."""
@@ -92,7 +118,10 @@ class EddylineParser(WindowParser):
         if self._match(TokenType.COMMA):  # sqlglot would try, and lose the error's place
             tokens = kwargs.get("alias_tokens")
             return self.expression(exp.Join(this=self._parse_table(alias_tokens=tokens)))
-        return super()._parse_join(*args, **kwargs)
+        join = super()._parse_join(*args, **kwargs)
+        if join is not None and join.args.get("using") == []:
+            raise self.fail("expected the columns of USING", self._prev)
+        return join
 
     def _parse_join_parts(self) -> tuple[Token | None, Token | None, Token | None]:
         parts = super()._parse_join_parts()
@@ -102,10 +131,44 @@ class EddylineParser(WindowParser):
         return parts
 
     def _parse_csv(self, parse_method: Any, sep: TokenType = TokenType.COMMA) -> list[Any]:
-        items = super()._parse_csv(parse_method, sep)
-        if items and self._prev.token_type == sep:
-            raise self.fail(f"expected one more behind '{self._prev.text}', {self.here()}")
+        """As sqlglot's, which drops missing items: here each comma stands between two."""
+        found: list[Any] = []
+
+        def item() -> Any:
+            found.append(parse_method())
+            if found[-1] is None and len(found) > 1:
+                raise self.fail(f"expected one more behind '{self._prev.text}', {self.here()}")
+            return found[-1]
+
+        items = super()._parse_csv(item, sep)
+        if len(found) > 1 and found[0] is None:
+            raise self.fail("nothing stands before the first comma")
         return items
+
+    def _parse_between(self, this: exp.Expr | None) -> exp.Between:
+        low = self._parse_bitwise()
+        self._expect(TokenType.AND, "the AND of BETWEEN")
+        return self.expression(exp.Between(this=this, low=low, high=self._parse_bitwise()))
+
+    def _parse_case(self) -> exp.Case:
+        operand = None
+        if not self._match(TokenType.WHEN, advance=False):
+            operand = self._parse_disjunction()
+        branches = []
+        while self._match(TokenType.WHEN):
+            condition = self._parse_disjunction()
+            self._expect(TokenType.THEN, "THEN")
+            value = self._parse_disjunction()
+            branches.append(self.expression(exp.If(this=condition, true=value)))
+        if not branches:
+            raise self.fail(f"expected WHEN, {self.here()}")
+        default = self._parse_disjunction() if self._match(TokenType.ELSE) else None
+        self._expect(TokenType.END, "the END of CASE")
+        return self.expression(exp.Case(this=operand, ifs=branches, default=default))
+
+    def _expect(self, token: TokenType, what: str) -> None:
+        if not self._match(token):
+            raise self.fail(f"expected {what}, {self.here()}")
 
     def _parse_projections(self) -> Any:
         parsed = super()._parse_projections()
@@ -117,6 +180,13 @@ class EddylineParser(WindowParser):
         if self._match(TokenType.HINT, advance=False):
             self.refuse("a hint", "joins run in the order written")
         return None
+
+    def _parse_statement(self) -> exp.Expr | None:
+        """What sqlglot calls for the bodies of WITH: nothing but queries here."""
+        if self._curr.token_type not in QUERY_TOKENS:
+            raise self.fail(f"expected a SELECT, {self.here()}")
+        query = self._parse_set_operations(self._parse_select(nested=True))
+        return self._parse_query_modifiers(query)
 
     def _parse_select_query(self, *args: Any, **kwargs: Any) -> exp.Expr | None:
         start = self._curr

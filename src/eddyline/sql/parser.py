@@ -12,7 +12,7 @@ from sqlglot.tokenizer_core import Token, TokenType
 from eddyline.algebra.catalog import Emit, StreamDef, TableDef
 from eddyline.errors import SqlError, did_you_mean
 from eddyline.sql.datatypes import arrow_type, type_names
-from eddyline.sql.dialect import Eddyline, EddylineParser
+from eddyline.sql.dialect import QUERY_TOKENS, Eddyline, EddylineParser
 from eddyline.sql.source import Source
 from eddyline.sql.statements import (
     CreateQuery,
@@ -88,7 +88,7 @@ class StatementParser(EddylineParser):
             parse_body = self._drop
         elif self._match_text_seq("EXPLAIN"):
             parse_body = self._explain
-        elif start.token_type in (TokenType.SELECT, TokenType.WITH, TokenType.L_PAREN):
+        elif start.token_type in QUERY_TOKENS:
             parse_body = self._select_statement
         else:
             raise self.fail(f"unknown statement; {did_you_mean(start.text.upper(), _STATEMENTS)}")
@@ -240,7 +240,7 @@ class StatementParser(EddylineParser):
         analyze = self._match_text_seq("ANALYZE")
         target: Select | str
         emit = Emit()
-        if self._curr.token_type in (TokenType.SELECT, TokenType.WITH, TokenType.L_PAREN):
+        if self._curr.token_type in QUERY_TOKENS:
             target, emit = self._select(), self._emit()
         else:
             self._match_text_seq("QUERY")
@@ -255,11 +255,9 @@ class StatementParser(EddylineParser):
 
     def _select(self) -> Select:
         at = self._curr
-        ast = self._parse_select(nested=True)
+        ast = self._parse_statement()
         if not isinstance(ast, exp.Query):
             raise self.fail(f"expected a SELECT, {self.here(at)}", at)
-        if isinstance(ast, exp.Subquery):  # ( SELECT ... ) [UNION ...]
-            ast = cast(exp.Query, self._parse_set_operations(ast))
         return Select(ast, self.source)
 
     def _emit(self) -> Emit:

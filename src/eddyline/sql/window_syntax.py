@@ -46,6 +46,8 @@ class WindowParser(SparkParser):
         raise self.source.error(at, f"{what} is not supported: {instead}", UnsupportedError)
 
     def _parse_table(self, *args: Any, **kwargs: Any) -> exp.Expr | None:
+        if self._match(TokenType.DOT, advance=False):
+            raise self.fail("expected the name of a stream or table, got '.'")
         table = super()._parse_table(*args, **kwargs)
         return self._with_window(table) if table is not None else None
 

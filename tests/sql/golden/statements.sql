@@ -246,3 +246,69 @@ SqlError: line 1, column 18: expected table name, got '['
   SELECT a FROM s, [NOW]
                    ^
 ----------
+SELECT CASE WHEN a = 1 'x' END FROM s
+=>
+SqlError: line 1, column 24: expected THEN, got 'x'
+  SELECT CASE WHEN a = 1 'x' END FROM s
+                         ^
+----------
+SELECT CASE WHEN a = 1 THEN 'x' FROM s
+=>
+SqlError: line 1, column 33: expected the END of CASE, got 'FROM'
+  SELECT CASE WHEN a = 1 THEN 'x' FROM s
+                                  ^
+----------
+SELECT CAST(a AS INT FROM s
+=>
+SqlError: line 1, column 22: expected ), got 'FROM'
+  SELECT CAST(a AS INT FROM s
+                       ^
+----------
+SELECT a FROM s WHERE a BETWEEN 1 2
+=>
+SqlError: line 1, column 35: expected the AND of BETWEEN, got '2'
+  SELECT a FROM s WHERE a BETWEEN 1 2
+                                    ^
+----------
+SELECT a AS , b FROM s
+=>
+SqlError: line 1, column 13: expected a name behind AS, got ','
+  SELECT a AS , b FROM s
+              ^
+----------
+SELECT a FROM s AS WHERE a = 1
+=>
+SqlError: line 1, column 26: unexpected 'a'
+  SELECT a FROM s AS WHERE a = 1
+                           ^
+----------
+SELECT , a FROM s
+=>
+SqlError: line 1, column 12: nothing stands before the first comma
+  SELECT , a FROM s
+             ^
+----------
+SELECT a FROM s JOIN t USING ()
+=>
+SqlError: line 1, column 31: expected the columns of USING
+  SELECT a FROM s JOIN t USING ()
+                                ^
+----------
+SELECT CAST(a AS DECIMAL(3 2)) FROM s
+=>
+SqlError: line 1, column 37: there is no stream, table, view or query 's'; valid: averages, cheap, companies, orders, quotes, sectors, trades
+  SELECT CAST(a AS DECIMAL(3 2)) FROM s
+                                      ^
+----------
+WITH a AS (DROP VIEW v) SELECT * FROM a
+=>
+SqlError: line 1, column 12: expected a SELECT, got 'DROP'
+  WITH a AS (DROP VIEW v) SELECT * FROM a
+             ^
+----------
+SELECT a FROM .s
+=>
+SqlError: line 1, column 15: expected the name of a stream or table, got '.'
+  SELECT a FROM .s
+                ^
+----------
