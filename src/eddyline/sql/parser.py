@@ -7,12 +7,12 @@ from typing import Any, Final, cast
 
 from sqlglot import exp
 from sqlglot.errors import ParseError, TokenError
-from sqlglot.tokenizer_core import Token, TokenType
+from sqlglot.tokenizer_core import TokenType
 
 from eddyline.algebra.catalog import Emit, StreamDef, TableDef
 from eddyline.errors import SqlError, did_you_mean
-from eddyline.sql.datatypes import arrow_type, type_names
-from eddyline.sql.dialect import QUERY_TOKENS, Eddyline, EddylineParser
+from eddyline.sql.definitions import DefinitionParser, type_choices
+from eddyline.sql.dialect import QUERY_TOKENS, Eddyline
 from eddyline.sql.source import Source
 from eddyline.sql.statements import (
     CreateQuery,
@@ -27,7 +27,6 @@ from eddyline.sql.statements import (
     Statement,
 )
 from eddyline.sql.unclosed import unclosed_error
-from eddyline.types import TIMESTAMP, Field, Schema
 
 _KINDS: Final[tuple[Kind, ...]] = ("stream", "table", "view", "query")
 _STATEMENTS: Final = (
@@ -51,7 +50,7 @@ def parse(sql: str) -> list[Statement]:
     return StatementParser(dialect=Eddyline).statements(sql)
 
 
-class StatementParser(EddylineParser):
+class StatementParser(DefinitionParser):
     """The statements around the SELECT language."""
 
     def statements(self, sql: str) -> list[Statement]:
@@ -73,7 +72,7 @@ class StatementParser(EddylineParser):
         if "Unexpected token" in what:
             return source.error(offset, f"unexpected '{self._curr.text}'")
         if what.startswith("Expected TYPE"):
-            return source.error(offset, f"expected a type; {_type_choices(self._curr)}")
+            return source.error(offset, f"expected a type; {type_choices(self._curr)}")
         if " but got <Token" in what:
             what = f"{what[: what.index(' but got')]}, {self.here()}"
         return source.error(offset, what[0].lower() + what[1:])
@@ -125,16 +124,6 @@ class StatementParser(EddylineParser):
         definition = StreamDef(name, schema, timestamp, lateness, self._options())
         return lambda text, line, column: CreateStream(text, line, column, definition)
 
-    def _timestamp(self, schema: Schema) -> str:
-        at = self._curr
-        name = self._name("column")
-        found = next((f for f in schema if f.name.lower() == name.lower()), None)
-        if found is None:
-            raise self.fail(f"there is no column '{name}'; {_choices(name, schema)}", at)
-        if found.type != TIMESTAMP:
-            raise self.fail(f"TIMESTAMP BY needs a TIMESTAMP column, but this is {found}", at)
-        return found.name
-
     def _create_table(self) -> _Build:
         name, schema = self._name("table"), self._columns()
         given = self._placed_options()
@@ -166,66 +155,6 @@ class StatementParser(EddylineParser):
         if not self._match(TokenType.ALIAS):
             raise self.fail(f"expected AS and a SELECT, {self.here()}")
         return self._select()
-
-    def _columns(self) -> Schema:
-        if not self._match(TokenType.L_PAREN):
-            raise self.fail(f"expected the columns in parentheses, {self.here()}")
-        fields: list[Field] = []
-        while not fields or self._match(TokenType.COMMA):
-            at = self._curr
-            field = Field(self._name("column"), self._type())
-            if any(f.name.lower() == field.name.lower() for f in fields):
-                raise self.fail(f"column '{field.name}' is declared twice", at)
-            fields.append(field)
-        if not self._match(TokenType.R_PAREN):
-            raise self.fail(f"expected , or ) behind a column's type, {self.here()}")
-        return tuple(fields)
-
-    def _type(self) -> Any:
-        at = self._curr
-        node = self._parse_types(check_func=False, allow_identifiers=False)
-        if not isinstance(node, exp.DataType):
-            raise self.fail(f"expected a type, {self.here(at)}; {_type_choices(at)}", at)
-        try:
-            return arrow_type(node)
-        except ValueError as e:
-            raise self.fail(str(e), at) from None
-
-    def _options(self) -> dict[str, str]:
-        return {key: value for key, (value, _) in self._placed_options().items()}
-
-    def _placed_options(self) -> dict[str, tuple[str, Token]]:
-        """``WITH (key = value, ...)``: values as text, each with its place; {} without WITH."""
-        options: dict[str, tuple[str, Token]] = {}
-        if not self._match(TokenType.WITH):
-            return options
-        if not self._match(TokenType.L_PAREN):
-            raise self.fail(f"expected ( and options, {self.here()}")
-        while not options or self._match(TokenType.COMMA):
-            at = self._curr
-            key = self._name("option")
-            while self._match(TokenType.DOT):
-                key += "." + self._name("option")
-            if not self._match(TokenType.EQ):
-                raise self.fail(f"expected = behind option '{key}', {self.here()}")
-            if key in options:
-                raise self.fail(f"option '{key}' is given twice", at)
-            options[key] = (self._option_value(key), self._prev)
-        if not self._match(TokenType.R_PAREN):
-            raise self.fail(f"expected , or ) behind an option, {self.here()}")
-        return options
-
-    def _option_value(self, key: str) -> str:
-        sign = "-" if self._match(TokenType.DASH) else ""
-        if self._match(TokenType.NUMBER):
-            return sign + self._prev.text
-        if not sign and self._match(TokenType.STRING):
-            return self._prev.text
-        if not sign and self._match_set((TokenType.TRUE, TokenType.FALSE)):
-            return self._prev.text.lower()
-        raise self.fail(
-            f"option '{key}' takes a 'text', a number, TRUE or FALSE, {self.here()}", self._curr
-        )
 
     # -- the other statements ------------------------------------------------------------------
 
@@ -286,20 +215,6 @@ class StatementParser(EddylineParser):
         choices = [k.upper() for k in _KINDS]
         raise self.fail(f"{verb} what? {did_you_mean(self._curr.text.upper(), choices)}")
 
-    def _name(self, what: str) -> str:
-        node = self._parse_id_var(any_token=False)
-        if not isinstance(node, exp.Identifier):
-            raise self.fail(f"expected the name of a {what}, {self.here()}")
-        return str(node.name)
-
 
 #: Makes the statement from its text, line and column.
 _Build = Callable[[str, int, int], Statement]
-
-
-def _choices(name: str, schema: Schema) -> str:
-    return did_you_mean(name, [f.name for f in schema])
-
-
-def _type_choices(at: Token) -> str:
-    return did_you_mean(at.text.upper(), type_names())

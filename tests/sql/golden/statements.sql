@@ -294,11 +294,11 @@ SqlError: line 1, column 31: expected the columns of USING
   SELECT a FROM s JOIN t USING ()
                                 ^
 ----------
-SELECT CAST(a AS DECIMAL(3 2)) FROM s
+SELECT CAST(price AS DECIMAL(3 2)) FROM trades
 =>
-SqlError: line 1, column 37: there is no stream, table, view or query 's'; valid: averages, cheap, companies, orders, quotes, sectors, trades
-  SELECT CAST(a AS DECIMAL(3 2)) FROM s
-                                      ^
+SqlError: line 1, column 13: DECIMAL takes a precision and a scale, as in DECIMAL(10, 2)
+  SELECT CAST(price AS DECIMAL(3 2)) FROM trades
+              ^
 ----------
 WITH a AS (DROP VIEW v) SELECT * FROM a
 =>
