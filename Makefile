@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
-SOURCES := src tests examples $(wildcard benchmarks/*.py)
+SOURCES := src tests examples scripts $(wildcard benchmarks/*.py)
 
 export PYTHONHASHSEED ?= 0
 

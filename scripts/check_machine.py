@@ -1,6 +1,6 @@
 """Check that the machine has what `make setup` cannot install: Python, venv and Java.
 
-Runs under any Python 3, so that an old one is told, not tripped.
+Runs under any Python 3.6 or newer, so that an old one is told, not tripped.
 """
 
 import os
@@ -32,21 +32,21 @@ def java_version(command):
 def problems():
     """One sentence per thing that is missing."""
     if sys.version_info < PYTHON_NEEDED:
-        yield "Python 3.11 or newer is needed, this is {}.{}; name one with: make setup PYTHON=python3.12".format(
-            *sys.version_info[:2]
+        yield (
+            f"Python 3.11 or newer is needed, this is {sys.version.split()[0]}; "
+            "name another with: make setup PYTHON=python3.12"
         )
     try:
         import ensurepip  # noqa: F401
         import venv  # noqa: F401
     except ImportError:
         yield "Python's venv is missing: install python3-venv and run again"
+    advice = "install openjdk-17-jre-headless (or newer) and run again"
     java = java_command()
     if java is None:
-        yield "Java is missing: install openjdk-17-jre-headless (or newer) and run again"
+        yield f"Java is missing: {advice}"
     elif java_version(java) < JAVA_NEEDED:
-        yield "Java {} is too old: install openjdk-17-jre-headless (or newer) and run again".format(
-            java_version(java)
-        )
+        yield f"Java {java_version(java)} is too old: {advice}"
 
 
 if __name__ == "__main__":
