@@ -13,10 +13,10 @@ from eddyline.algebra.expressions import Literal
 from eddyline.algebra.plan import Plan, Project, StreamScan
 from eddyline.algebra.windows import PartitionRows, Range, Unbounded
 from eddyline.errors import SqlError
-from eddyline.sql.binder import bind
+from eddyline.sql.binder import bind, check_view
 from eddyline.sql.binder.output import deduplicated
 from eddyline.sql.parser import parse
-from eddyline.sql.statements import CreateQuery, SelectStatement
+from eddyline.sql.statements import CreateQuery, CreateView, SelectStatement
 from eddyline.types import TIMESTAMP
 from golden import bound_plan, check_golden, example_catalog
 
@@ -172,3 +172,17 @@ def test_equal_queries_have_equal_plans() -> None:
     two = bound_plan("select PRICE p from TRADES [range 1 microsecond] where price > 1")
     assert one == two
     assert hash(one) == hash(two)
+
+
+@pytest.mark.parametrize("body", ["symbol, COUNT(*) FROM trades GROUP BY 1", "* FROM companies"])
+def test_a_view_may_leave_windows_and_streams_to_its_readers(body: str) -> None:
+    (view,) = parse(f"CREATE VIEW v AS SELECT {body}")
+    assert isinstance(view, CreateView)
+    check_view(view.select, example_catalog())
+
+
+def test_a_view_is_checked_when_created() -> None:
+    (view,) = parse("CREATE VIEW v AS SELECT prise FROM trades")
+    assert isinstance(view, CreateView)
+    with pytest.raises(SqlError, match="there is no column 'prise'"):
+        check_view(view.select, example_catalog())

@@ -1,16 +1,19 @@
-"""Names to columns, syntax to typed plans: ``bind()``."""
+"""Names to columns, syntax to typed plans: ``bind()``, ``check_view()``."""
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from eddyline.algebra.catalog import BoundQuery, Emit
 from eddyline.errors import UnsupportedError
-from eddyline.sql.binder.context import Context
+from eddyline.sql.binder.context import Context, DefaultWindow
 from eddyline.sql.binder.output import checked_output
 from eddyline.sql.binder.query import bind_query
 from eddyline.sql.catalog import Catalog
 from eddyline.sql.statements import Select
+from eddyline.sql.window_syntax import StreamWindow
 
-__all__ = ["bind"]
+__all__ = ["bind", "check_view"]
 
 
 def bind(select: Select, emit: Emit, catalog: Catalog) -> BoundQuery:
@@ -31,3 +34,16 @@ def bind(select: Select, emit: Emit, catalog: Catalog) -> BoundQuery:
             UnsupportedError,
         )
     return BoundQuery(checked_output(bound.plan, select, context), emit)
+
+
+def check_view(select: Select, catalog: Catalog) -> None:
+    """Check the body of a view when it is created: names, types, and what is supported.
+
+    Unlike a query, a view may read tables alone, and may leave windows to those who read it.
+
+    Raises:
+        SqlError, UnsupportedError: as :func:`bind`.
+    """
+    context = Context(catalog, select.source)
+    unbounded = DefaultWindow(StreamWindow(kind="UNBOUNDED"), context)
+    bind_query(select.ast, replace(context, window=unbounded))
