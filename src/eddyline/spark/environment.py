@@ -9,7 +9,7 @@ import subprocess
 import sys
 import warnings
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Final
 
@@ -38,8 +38,12 @@ JOB_CONF: Final[Mapping[str, str]] = {
 }
 
 
-def local_session(partitions: int) -> SparkSession:
+def local_session(partitions: int, log: Path | None = None) -> SparkSession:
     """A session on all cores of this machine, reachable from this machine only.
+
+    Args:
+        partitions: of a shuffle.
+        log: file for what Spark says on standard error; by default it appears there.
 
     Raises:
         SetupError: there is no Java, or it is too old.
@@ -60,7 +64,8 @@ def local_session(partitions: int) -> SparkSession:
         .config("spark.sql.shuffle.partitions", str(partitions))
         .config("spark.driver.memory", os.environ.get("EDDYLINE_DRIVER_MEMORY", "2g"))
     )
-    return builder.getOrCreate()
+    with _standard_error_to(log) if log is not None else nullcontext():
+        return builder.getOrCreate()
 
 
 def require_java() -> None:
@@ -104,6 +109,20 @@ def _java_release(java: str) -> int | None:
             major = line.split('"')[1].split(".")[0]
             return int(major) if major.isdigit() else None
     return None
+
+
+@contextmanager
+def _standard_error_to(log: Path) -> Iterator[None]:
+    """Processes started in the block write their standard error to a file."""
+    sys.stderr.flush()
+    kept = os.dup(2)
+    with log.open("ab") as file:
+        os.dup2(file.fileno(), 2)
+    try:
+        yield
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)
 
 
 @contextmanager

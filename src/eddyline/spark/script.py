@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+import pyarrow as pa
+
 from eddyline.algebra.catalog import StreamDef, TableDef
 from eddyline.algebra.plan import Plan, StreamScan, TableScan
 from eddyline.algebra.windows import Range
@@ -66,6 +68,14 @@ class Script:
         made = self._engine.query(select, name=name)
         self._queries[made.name] = (select, True)
         return made
+
+    def try_rows(self, rows: Mapping[str, pa.Table]) -> None:
+        """Let the checking engine process rows, to see its queries work; then drop the script.
+
+        Time then passes until all windows are empty, but for what never expires.
+        """
+        self._engine.process(rows)
+        self._engine.advance(max((g.drain_us for g in self.groups()), default=0) + 2)
 
     @property
     def streams(self) -> Mapping[str, StreamDef]:

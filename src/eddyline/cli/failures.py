@@ -1,0 +1,46 @@
+"""Errors as people see them: what is wrong, no stack trace, and an exit code to trust."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Final
+
+import typer
+
+from eddyline.errors import EddylineError, SetupError
+
+JOB_FAILED: Final = 1
+BAD_INPUT: Final = 2
+
+_RAISED: Final = re.compile(r"^(?:[\w.]+\.)?(\w*(?:Error|Exception)): (.+)$", re.MULTILINE)
+
+
+class JobFailedError(Exception):
+    """The Spark job ended with an error. The text says why, and where the full log is."""
+
+
+@contextmanager
+def reported() -> Iterator[None]:
+    """Turn errors of the block into a message on standard error and an exit code."""
+    try:
+        yield
+    except (SetupError, JobFailedError) as e:
+        raise _exit(e, JOB_FAILED) from None
+    except EddylineError as e:
+        raise _exit(e, BAD_INPUT) from None
+
+
+def cause(error: Exception) -> str:
+    """The one line of a failed job's text that says why: Spark wraps it in two stack traces."""
+    raised = _RAISED.findall(str(error))
+    if not raised:
+        return str(error).strip().splitlines()[0]
+    kind, message = raised[-1]
+    return f"{kind}: {message}"
+
+
+def _exit(error: Exception, code: int) -> typer.Exit:
+    typer.secho(f"error: {error}", err=True, fg=typer.colors.RED)
+    return typer.Exit(code)

@@ -1,0 +1,118 @@
+"""``eddyline``: the commands. Exit codes: 0 done, 1 the job failed, 2 the input is wrong."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+import eddyline
+from eddyline.cli import failures
+
+app = typer.Typer(
+    help="Standing SQL queries with sliding windows over streams, as one Spark job.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+bench = typer.Typer(help="Measure this machine.", no_args_is_help=True)
+app.add_typer(bench, name="bench")
+
+ScriptFile = Annotated[Path, typer.Argument(help="A script of SQL statements.", metavar="FILE.sql")]
+Json = Annotated[bool, typer.Option("--json", help="One JSON object per line, for machines.")]
+
+
+@app.callback(invoke_without_command=True)
+def options(
+    version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
+) -> None:
+    """Options that stand before the command."""
+    if version:
+        typer.echo(f"eddyline {eddyline.__version__}")
+        raise typer.Exit
+
+
+@app.command()
+def demo(json: Json = False) -> None:
+    """Run ten standing queries over the real traces that come with the project."""
+    from eddyline.cli.demo import staged_demo
+    from eddyline.cli.job import Job, run_job
+    from eddyline.cli.view import make_view
+
+    with failures.reported(), staged_demo() as script:
+        run_job(Job(script), make_view(as_json=json))
+
+
+@app.command()
+def run(
+    file: ScriptFile,
+    checkpoint: Annotated[
+        str | None,
+        typer.Option(help="Where progress and state are kept; the same again continues."),
+    ] = None,
+    once: Annotated[
+        bool,
+        typer.Option(
+            "--once/--continuous",
+            help="Process what the sources hold now and end, or go on until interrupted.",
+        ),
+    ] = True,
+    finish: Annotated[
+        bool | None,
+        typer.Option(
+            "--finish/--no-finish",
+            help="With --once: whether the input has ended, so that rows held for the watermark "
+            "and windows run out. By default it has if there is no checkpoint to go on from.",
+        ),
+    ] = None,
+    shards: Annotated[int, typer.Option(min=1, help="Partitions the engines spread over.")] = 1,
+    json: Json = False,
+) -> None:
+    """Run the queries of a script as one Spark job."""
+    from eddyline.cli.job import Job, run_job
+    from eddyline.cli.view import make_view
+
+    with failures.reported():
+        ended = once and (checkpoint is None if finish is None else finish)
+        job = Job(file, checkpoint, once=once, input_ends=ended, shards=shards)
+        run_job(job, make_view(as_json=json))
+
+
+@app.command()
+def check(file: ScriptFile) -> None:
+    """Check a script without running it."""
+    from eddyline.cli.scripts import checked
+
+    with failures.reported():
+        script = checked(file)
+        groups = len(script.groups())
+        typer.echo(
+            f"{file}: {_count(len(script.streams), 'stream')}, "
+            f"{_count(len(script.tables), 'table')}, "
+            f"{_count(len(script.queries), 'query')} in {_count(groups, 'group')}"
+        )
+
+
+@app.command()
+def explain(file: ScriptFile) -> None:
+    """Print the plan of each query of a script, with the update pattern of every edge."""
+    from eddyline.cli.scripts import checked
+
+    with failures.reported():
+        for name, query in checked(file).queries.items():
+            typer.echo(f"{name}\n{query.explain()}\n")
+
+
+@bench.command("micro")
+def bench_micro(json: Json = False) -> None:
+    """Measure the engine and the Spark job on generated streams."""
+    from eddyline.bench.micro import run_micro
+
+    with failures.reported():
+        run_micro(as_json=json)
+
+
+def _count(n: int, what: str) -> str:
+    plural = what[:-1] + "ies" if what.endswith("y") else what + "s"
+    return f"{n} {what if n == 1 else plural}"

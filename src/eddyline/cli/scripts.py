@@ -1,0 +1,70 @@
+"""Script files: read, checked, and their kernels compiled before they are needed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pyarrow as pa
+
+from eddyline.algebra.functions.conversion import convert
+from eddyline.errors import DataError
+from eddyline.kernels.options import report_compilations
+from eddyline.spark.script import Script
+from eddyline.types import TIMESTAMP, Schema
+
+
+def read(file: Path) -> str:
+    """The text of a script.
+
+    Raises:
+        DataError: there is no such file, or it is not text.
+    """
+    try:
+        return file.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise DataError(f"there is no file '{file}'") from None
+    except IsADirectoryError:
+        raise DataError(f"'{file}' is a directory; give a script file") from None
+    except UnicodeDecodeError:
+        raise DataError(f"'{file}' is not UTF-8 text") from None
+
+
+def checked(file: Path) -> Script:
+    """The script of a file, with every statement checked.
+
+    Raises:
+        SqlError, CatalogError, DataError: a statement is wrong, or the file cannot be read.
+    """
+    script = Script()
+    for _ in script.run(read(file)):
+        pass
+    return script
+
+
+def warm_up(script: Script, compiling: Callable[[str], None]) -> None:
+    """Run two made-up rows per stream through the script's queries.
+
+    The kernels that its queries need are compiled and stored on disk by this, once per install, so
+    that the job's workers find them there.
+
+    Args:
+        script: a checked script. It sees the rows, so it must not be used to run anything else.
+        compiling: called with the name of each kernel that has to be compiled.
+    """
+    with report_compilations(compiling):
+        rows = {name: _made_up(stream.schema) for name, stream in script.streams.items()}
+        script.try_rows(rows)
+
+
+def _made_up(schema: Schema) -> pa.Table:
+    """Two rows, a microsecond apart, that are equal but for that."""
+    zeros = pa.array([0, 1], pa.int64())
+    arrays = [_zeros(f.type) if f.type != TIMESTAMP else zeros.cast(TIMESTAMP) for f in schema]
+    return pa.Table.from_arrays(arrays, names=[f.name for f in schema])
+
+
+def _zeros(type_: pa.DataType) -> pa.Array:
+    if pa.types.is_date(type_):
+        return pa.array([0, 0], pa.int32()).cast(type_)
+    return convert(pa.array(["0", "0"]), type_)

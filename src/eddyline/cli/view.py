@@ -1,0 +1,212 @@
+"""What a running job shows: a live table on a terminal, lines elsewhere, JSON for machines."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import asdict
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final, Protocol
+
+import pyarrow as pa
+from rich.console import Console, Group
+from rich.live import Live
+from rich.table import Table
+from rich.text import Text
+
+from eddyline.spark.printing import cell
+from eddyline.spark.run import Progress, Run
+from eddyline.spark.session import Session
+
+_FIRST_ROWS: Final = 3
+
+
+class View(Protocol):
+    """What :func:`eddyline.cli.job.run_job` tells its user."""
+
+    def say(self, what: str) -> None:
+        """A phase begins."""
+
+    def compiling(self, kernel: str) -> None:
+        """A kernel has to be compiled: this happens once per install."""
+
+    def rows(self, label: str, rows: pa.Table, n: int) -> None:
+        """The first rows of a batch of a query, and how many there were."""
+
+    def live(self) -> AbstractContextManager[None]:
+        """The time during which ``update`` is called."""
+
+    def update(self, run: Run) -> None:
+        """Show how far the job is; called several times a second."""
+
+    def summary(self, session: Session, run: Run) -> None:
+        """The job has ended."""
+
+
+def make_view(*, as_json: bool) -> View:
+    """The view that fits standard output."""
+    if as_json:
+        return JsonView()
+    return TextView(Console(highlight=False))
+
+
+class TextView:
+    """Tables and lines for people."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        self._started = time.monotonic()
+        self._first: dict[str, pa.Table] = {}
+        self._first_result_s: float | None = None
+        self._kernels = 0
+        self._batch: int | None = None
+        self._live: Live | None = None
+
+    def say(self, what: str) -> None:
+        """Print the phase."""
+        self._console.print(f"[dim]{self._elapsed():6.1f} s[/dim]  {what} ...")
+
+    def compiling(self, kernel: str) -> None:
+        """Say so at the first kernel, then name them."""
+        if not self._kernels:
+            self.say("compiling kernels (on the first start only, up to a minute)")
+        self._kernels += 1
+        self._console.print(f"          {kernel}", style="dim")
+
+    def rows(self, label: str, rows: pa.Table, n: int) -> None:
+        """Keep the first rows for the summary."""
+        if self._first_result_s is None:
+            self._first_result_s = self._elapsed()
+        if label not in self._first:
+            self._first[label] = rows
+
+    @contextmanager
+    def live(self) -> Iterator[None]:
+        """A table that is drawn over and over, on a terminal."""
+        if not self._console.is_terminal:
+            yield
+            return
+        with Live(console=self._console, refresh_per_second=5) as self._live:
+            yield
+        self._live = None
+
+    def update(self, run: Run) -> None:
+        """Redraw the table; without a terminal, a line for each new batch."""
+        progress = run.progress()
+        if self._live is not None:
+            self._live.update(self._table(progress))
+        elif progress.batch_id is not None and progress.batch_id != self._batch:
+            self._batch = progress.batch_id
+            self._console.print(self._line(progress), soft_wrap=True)
+
+    def summary(self, session: Session, run: Run) -> None:
+        """Totals, then the first rows of each query."""
+        progress = run.progress()
+        if not self._console.is_terminal:
+            self._console.print(self._table(progress))
+        for name in session.queries:
+            self._console.print()
+            self._console.print(self._first_rows(name, progress.rows_out.get(name, 0)))
+        first = ""
+        if self._first_result_s is not None:
+            first = f"; the first result came after {self._first_result_s:.1f} s"
+        self._console.print(
+            f"\n{sum(progress.rows_in.values()):,} rows in, "
+            f"{sum(progress.rows_out.values()):,} rows out, {self._elapsed():.1f} s{first}"
+        )
+
+    def _elapsed(self) -> float:
+        return time.monotonic() - self._started
+
+    def _line(self, progress: Progress) -> str:
+        return (
+            f"{self._elapsed():8.1f} s  batch {progress.batch_id}: "
+            f"{sum(progress.rows_in.values()):,} rows in "
+            f"({progress.rows_per_second:,.0f}/s), {sum(progress.rows_out.values()):,} out, "
+            f"{sum(progress.late.values()):,} late, {sum(progress.bad.values()):,} bad"
+        )
+
+    def _table(self, progress: Progress) -> Group:
+        streams = Table("stream", "rows in", "late", "bad", box=None, pad_edge=False)
+        for column in streams.columns[1:]:
+            column.justify = "right"
+        for name, n in progress.rows_in.items():
+            late, bad = progress.late.get(name, 0), progress.bad.get(name, 0)
+            streams.add_row(name, f"{n:,}", f"{late:,}", f"{bad:,}")
+        queries = Table("query", "rows out", box=None, pad_edge=False)
+        queries.columns[1].justify = "right"
+        for name, n in progress.rows_out.items():
+            queries.add_row(name, f"{n:,}")
+        side_by_side = Table.grid(padding=(0, 4))
+        side_by_side.add_row(streams, queries)
+        clocks = "; ".join(f"{g}: {instant(us)}" for g, us in progress.watermark_us.items())
+        head = (
+            f"{self._elapsed():.0f} s   {progress.rows_per_second:,.0f} rows/s   "
+            f"watermark {clocks or 'not yet known'}"
+        )
+        return Group(Text(head, style="bold"), side_by_side)
+
+    def _first_rows(self, name: str, n: int) -> Table | Text:
+        rows = self._first.get(name)
+        if rows is None:
+            where = "no rows" if not n else "see its sink"
+            return Text.assemble((name, "bold"), f": {n:,} rows ({where})")
+        table = Table(title=f"{name}: {n:,} rows", title_justify="left", title_style="bold")
+        for column in rows.column_names:
+            table.add_column(column)
+        for row in rows.slice(0, _FIRST_ROWS).to_pylist(maps_as_pydicts="strict"):
+            table.add_row(*(cell(value) for value in row.values()))
+        if n > _FIRST_ROWS:
+            table.add_row(*("..." for _ in rows.column_names))
+        return table
+
+
+class JsonView:
+    """One JSON object per line on standard output."""
+
+    def __init__(self) -> None:
+        self._batch: int | None = None
+
+    def say(self, what: str) -> None:
+        """An object ``{"event": "phase"}``."""
+        self._write("phase", phase=what)
+
+    def compiling(self, kernel: str) -> None:
+        """An object ``{"event": "compiling"}``."""
+        self._write("compiling", kernel=kernel)
+
+    def rows(self, label: str, rows: pa.Table, n: int) -> None:
+        """An object ``{"event": "rows"}`` with the first rows of a batch."""
+        self._write("rows", query=label, count=n, rows=rows.to_pylist())
+
+    def live(self) -> AbstractContextManager[None]:
+        """Nothing to prepare."""
+        return nullcontext()
+
+    def update(self, run: Run) -> None:
+        """An object ``{"event": "progress"}`` per batch."""
+        progress = run.progress()
+        if progress.batch_id != self._batch:
+            self._batch = progress.batch_id
+            self._write("progress", **asdict(progress))
+
+    def summary(self, session: Session, run: Run) -> None:
+        """An object ``{"event": "end"}`` with the totals."""
+        self._write("end", **asdict(run.progress()))
+
+    def _write(self, event: str, **content: Any) -> None:
+        print(json.dumps({"event": event, **content}, default=_jsonable), flush=True)
+
+
+def instant(us: int | None) -> str:
+    """An instant in microseconds, as people read it."""
+    if us is None:
+        return "waits for the first row of each stream"
+    at = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=us)
+    return f"{at:%Y-%m-%d %H:%M:%S}"
+
+
+def _jsonable(value: Any) -> str:
+    return str(value.isoformat() if hasattr(value, "isoformat") else value)
