@@ -1,0 +1,98 @@
+"""The embedded engine: joins, grouping, and how flat the cost of a row stays."""
+
+from __future__ import annotations
+
+import time
+from typing import Any, Final
+
+import eddyline
+from eddyline.bench.measure import Figure, Sample, repeat
+from eddyline.bench.workload import Workload
+
+_BATCH_ROWS: Final = 100_000
+_FLAT_WINDOWS: Final = (10_000, 100_000, 1_000_000)
+_FLAT_ROWS: Final = 500_000  # per stream, after the windows are full
+
+
+def join_engine(load: Workload) -> eddyline.Engine:
+    """An engine with the workload's two streams and its join as the query ``q``."""
+    engine = eddyline.Engine()
+    key = "STRING" if load.string_keys else "BIGINT"
+    for name in ("a", "b"):
+        engine.sql(f"CREATE STREAM {name} (ts TIMESTAMP, k {key}, v BIGINT) TIMESTAMP BY ts")
+    engine.query(join_select(load), name="q")
+    return engine
+
+
+def join_select(load: Workload) -> str:
+    """The workload's join."""
+    window = f"[RANGE {load.window_us // 1_000} MILLISECONDS]"
+    return f"SELECT a.k, a.v, b.v FROM a {window}, b {window} WHERE a.k = b.k"
+
+
+def feed(engine: eddyline.Engine, batches: list[dict[str, Any]]) -> Sample:
+    """Process the batches; every change table is cut, as a consumer would."""
+    rows = sum(table.num_rows for batch in batches for table in batch.values())
+    results = 0
+    begin = time.perf_counter()
+    for batch in batches:
+        results += engine.process(batch)["q"].num_rows
+    return Sample(rows, results, time.perf_counter() - begin)
+
+
+def integer_join() -> list[Figure]:
+    """The join by an integer key, from Arrow to Arrow."""
+    return [_join("engine, join", Workload())]
+
+
+def string_join() -> list[Figure]:
+    """The join by a string key, from Arrow to Arrow."""
+    return [_join("engine, join by string", Workload(string_keys=True))]
+
+
+def _join(name: str, load: Workload) -> Figure:
+    batches = load.batches(_BATCH_ROWS)
+    return repeat(name, lambda: feed(join_engine(load), batches), note="batches of 100,000 rows")
+
+
+def group_by() -> list[Figure]:
+    """SUM by 10,000 groups over a sliding window of 100,000 rows."""
+    load = Workload(window_rows=100_000)
+    batches = [{"a": load.a.slice(at, _BATCH_ROWS)} for at in range(0, load.rows, _BATCH_ROWS)]
+
+    def run() -> Sample:
+        engine = eddyline.Engine()
+        engine.sql("CREATE STREAM a (ts TIMESTAMP, k BIGINT, v BIGINT) TIMESTAMP BY ts")
+        engine.query("SELECT k, SUM(v) AS total FROM a [RANGE 100 SECONDS] GROUP BY k", name="q")
+        return feed(engine, batches)
+
+    return [repeat("engine, GROUP BY", run, note="window of 100,000 rows, 10,000 groups")]
+
+
+def flat_small() -> list[Figure]:
+    """The join with full windows of 10,000 rows per stream."""
+    return [_flat(_FLAT_WINDOWS[0])]
+
+
+def flat_middle() -> list[Figure]:
+    """The join with full windows of 100,000 rows per stream."""
+    return [_flat(_FLAT_WINDOWS[1])]
+
+
+def flat_large() -> list[Figure]:
+    """The join with full windows of 1,000,000 rows per stream."""
+    return [_flat(_FLAT_WINDOWS[2])]
+
+
+def _flat(window_rows: int) -> Figure:
+    """As many keys as the window has rows: one match per arriving row at every size."""
+    load = Workload(window_rows + _FLAT_ROWS, keys=window_rows, window_rows=window_rows)
+    filling = load.batches(_BATCH_ROWS, end=window_rows)
+    measured = load.batches(_BATCH_ROWS, begin=window_rows)
+
+    def run() -> Sample:
+        engine = join_engine(load)
+        feed(engine, filling)
+        return feed(engine, measured)
+
+    return repeat(f"engine, window of {window_rows:,} rows", run, note="once the windows are full")
