@@ -31,15 +31,15 @@ def is_stored(plan: Plan) -> bool:
     return not isinstance(plan, (Union, GroupBy, Distinct)) and all(map(is_stored, plan.inputs))
 
 
-def id_width(plan: Plan) -> int:
+def id_width_of(plan: Plan) -> int:
     """How many row ids identify an output row."""
     if isinstance(plan, Join):
-        left, right = (1 if not is_stored(p) else id_width(p) for p in plan.inputs)
+        left, right = (1 if not is_stored(p) else id_width_of(p) for p in plan.inputs)
         return left + right
     if isinstance(plan, Union):
-        return 1 + max(id_width(p) for p in plan.parts)
+        return 1 + max(id_width_of(p) for p in plan.parts)
     if isinstance(plan, (Filter, Project)):
-        return id_width(plan.input)
+        return id_width_of(plan.input)
     return 1
 
 

@@ -29,7 +29,7 @@ from eddyline.physical.expressions import compile_expr, compile_predicate
 from eddyline.physical.graph import Graph
 from eddyline.physical.patterns import (
     base_scan,
-    id_width,
+    id_width_of,
     is_stored,
     replaced_by,
     takes_back,
@@ -82,8 +82,8 @@ class Planner:
             source = self._spooled(plan, source)
             make = partial(Snapshots, source, emit.every_us)
             return self._graph.obtain(("snapshot", plan, emit.every_us), make)
-        width = id_width(plan)
-        if takes_back(plan) or not is_stored(plan):
+        width = id_width_of(plan)
+        if not is_stored(plan):
             source, width = self._spooled(plan, source), 1
         dtypes = [np.int64, np.int64, np.int8, *[np.int64] * width]
         make_expire = partial(Expire, source, _expiries(plan, dtypes))
@@ -147,12 +147,12 @@ class Planner:
         return source if is_stored(plan) else self._spooled(plan, source)
 
     def _spooled(self, plan: Plan, source: Operator) -> Operator:
-        make = partial(Spool, source, plan.schema, id_width(plan))
+        make = partial(Spool, source, plan.schema, id_width_of(plan))
         return self._graph.obtain(("spool", plan), make)
 
     def _side(self, plan: Plan, source: Operator, keys: Sequence[Evaluator]) -> Side:
         if base_scan(plan) is None:
-            width = id_width(plan) if is_stored(plan) else 1
+            width = id_width_of(plan) if is_stored(plan) else 1
             return CompositeSide(keys, width, strict=takes_back(plan))
         while not isinstance(source, Scan):
             (source,) = source.inputs
@@ -217,7 +217,8 @@ def _grouping(
     *,
     retract: bool,
 ) -> Operator:
-    dtypes = [np.int64, np.int64, np.int64, np.int8]
+    id_width = id_width_of(source_plan) if takes_back(source_plan) else 0
+    dtypes = [np.int64, np.int64, np.int64, np.int8, *[np.int64] * id_width]
     dtypes += [d for c in columns for d in c.aggregate.dtypes]
     return GroupByOperator(
         source,
@@ -225,6 +226,7 @@ def _grouping(
         [k.type for k in keys],
         columns,
         _expiries(source_plan, dtypes),
+        id_width=id_width,
         retract=retract,
     )
 

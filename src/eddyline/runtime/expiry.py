@@ -185,6 +185,24 @@ class PartitionedStore:
         self.push(_load(nested(state, "rows"), self._dtypes))
 
 
+def uncancelled(exp: Array, sign: Array, ids: Sequence[Array]) -> Array:
+    """Which of the rows that are due really expire: int64 numbers, in their order.
+
+    A row that was taken back waits twice, as '+' and as '-', with the same ``exp`` and ids: where
+    the signs of such a family add up to nothing, nothing of it is left; otherwise its first '+'.
+    """
+    if (sign > 0).all():
+        return np.arange(exp.size)
+    order = np.lexsort((np.arange(exp.size), -sign.astype(np.int64), *ids, exp))
+    starts = np.ones(exp.size, np.bool_)
+    starts[1:] = exp[order[1:]] != exp[order[:-1]]
+    for lane in ids:
+        starts[1:] |= lane[order[1:]] != lane[order[:-1]]
+    heads = np.flatnonzero(starts)
+    left = np.add.reduceat(sign[order].astype(np.int64), heads) > 0
+    return np.sort(order[heads[left]])
+
+
 def _by_expiry(rows: list[Array]) -> list[Array]:
     """Rows by (exp, order of arrival); the second array of every store is that order."""
     order = np.lexsort((rows[1], rows[0]))

@@ -27,7 +27,7 @@ from eddyline.session.query import Query
 from eddyline.session.saved import read_saved, write_saved
 from eddyline.session.tables import load_table, table_columns
 from eddyline.sql import statements as st
-from eddyline.sql.binder import bind
+from eddyline.sql.binder import bind, check_view
 from eddyline.sql.catalog import Catalog
 from eddyline.sql.parser import parse
 from eddyline.types import BEGINNING
@@ -156,7 +156,7 @@ class Engine:
                 self.catalog.create_table(table)
                 self._program.append((f"table {table.name}", statement.sql))
             case st.CreateView(name=name, select=select):
-                bind(select, Emit(), self.catalog)
+                check_view(select, self.catalog)
                 self.catalog.create_view(name, select)
                 self._program.append((f"view {name}", statement.sql))
             case st.CreateQuery():

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from eddyline.runtime.batch import EXPIRY, Batch, merge
-from eddyline.runtime.expiry import ExpiryStore
+from eddyline.runtime.expiry import ExpiryStore, uncancelled
 from eddyline.runtime.operators.base import Operator, Tick
 from eddyline.runtime.state import State, array, nested
 from eddyline.types import FOREVER
@@ -17,7 +17,7 @@ from eddyline.types import FOREVER
 class Expire(Operator):
     """Passes every change on and adds a '-' at each row's ``exp``, unless it was taken back before.
 
-    Input columns must be stored, and where the input has '-' rows, rows must have a single id.
+    Input columns must be stored.
 
     Args:
         expiries: dtypes (int64 exp, int64 order, int8 sign, int64 per id).
@@ -35,11 +35,8 @@ class Expire(Operator):
         mortal = np.flatnonzero(batch.exp < FOREVER)
         self._expiries.push([r[mortal] for r in (batch.exp, order, batch.sign, *batch.ids)])
         exp, _, sign, *ids = self._expiries.pop(tick.clock)
-        taken_back = sign < 0
-        if taken_back.any():
-            (only,) = ids
-            alive = ~np.isin(only, only[taken_back])
-            exp, ids = exp[alive], [only[alive]]
+        left = uncancelled(exp, sign, ids)
+        exp, ids = exp[left], [lane[left] for lane in ids]
         due = replace(
             batch,
             ts=exp,

@@ -13,7 +13,7 @@ from eddyline.kernels.merge import merge_destinations
 from eddyline.runtime.aggregates import Aggregate, Count, Rows
 from eddyline.runtime.batch import EXPIRY, Batch, Evaluator, merge
 from eddyline.runtime.columns import Array
-from eddyline.runtime.expiry import ExpiryStore
+from eddyline.runtime.expiry import ExpiryStore, uncancelled
 from eddyline.runtime.keytable import KeyTable
 from eddyline.runtime.operators.base import Operator, Tick
 from eddyline.runtime.state import State, array, nested
@@ -28,19 +28,30 @@ class AggregateColumn:
     argument: Evaluator | None
 
 
+@dataclass(frozen=True, slots=True)
+class _Due:
+    """Rows that expire: when, from which group, with which lanes."""
+
+    exp: Array
+    slot: Array
+    lanes: list[Array]
+
+
 class GroupBy(Operator):
     """Rows enter when they come and leave when they expire or are taken back.
 
     Each row waits for its expiry with its group's slot and the aggregates' lanes, so nothing is
     looked up or computed twice. A '-' waits as well, until the row that it takes back would have
-    expired: there the two cancel.
+    expired: there the two cancel (rows then wait with their ids, by which they are matched).
 
     The output is a changelog: the '-' of a group's older row and the '+' that replaces it share a
     pair number. An unchanged row is not repeated. Without keys there is one group, which exists
     from the first instant on.
 
     Args:
-        expiries: dtypes (int64 exp, int64 order, int64 slot, int8 sign, lanes of the aggregates).
+        expiries: dtypes (int64 exp, int64 order, int64 slot, int8 sign, int64 per id, lanes of
+            the aggregates).
+        id_width: how many ids rows wait with: none if the input never takes a row back.
         retract: whether to emit the '-' of a row that a '+' replaces; where the consumer knows
             that new rows replace older ones it is spared.
     """
@@ -53,9 +64,11 @@ class GroupBy(Operator):
         columns: Sequence[AggregateColumn],
         expiries: ExpiryStore,
         *,
+        id_width: int,
         retract: bool,
     ) -> None:
         super().__init__((source,))
+        self._id_width = id_width
         self._retract = retract
         self._keys = tuple(keys)
         self._table = KeyTable(key_types)
@@ -71,22 +84,32 @@ class GroupBy(Operator):
         slot = self._table.slots([k(batch) for k in self._keys], len(batch))
         lanes = [lane for c in self._columns for lane in _lanes(c, slot, batch)]
         self._wait(batch, slot, lanes)
-        due = self._expiries.pop(tick.clock)
+        due = self._due(tick.clock)
         ts, seq, rows_slot, sign, rows_lanes = _timeline(batch, slot, lanes, due)
         self._grow()
+        first = self._first_row(tick)
         emit = last_of_event(ts, seq, rows_slot, self._seen)
         rows = Rows(rows_slot, sign, emit)
-        out = self._report(rows, ts[emit], seq[emit], rows_lanes, tick)
+        out = self._report(rows, ts[emit], seq[emit], rows_lanes)
         for column in self._columns:
             column.aggregate.settle()
-        return out
+        return out if first is None else merge([first, out])
 
     def _wait(self, batch: Batch, slot: Array, lanes: list[Array]) -> None:
         mortal = batch.exp < FOREVER
         order = np.arange(self._order, self._order + len(batch))
         self._order += len(batch)
-        rows = [batch.exp, order, slot, batch.sign, *lanes]
+        rows = [batch.exp, order, slot, batch.sign, *batch.ids[: self._id_width], *lanes]
         self._expiries.push(rows if mortal.all() else [r[mortal] for r in rows])
+
+    def _due(self, clock: int) -> _Due:
+        """The rows that expire now."""
+        exp, _, slot, sign, *rest = self._expiries.pop(clock)
+        ids, lanes = rest[: self._id_width], rest[self._id_width :]
+        left = uncancelled(exp, sign, ids)
+        if left.size < exp.size:
+            exp, slot, lanes = exp[left], slot[left], [lane[left] for lane in lanes]
+        return _Due(exp, slot, lanes)
 
     def _grow(self) -> None:
         capacity = self._table.capacity
@@ -96,9 +119,23 @@ class GroupBy(Operator):
             for column in self._columns:
                 column.aggregate.grow(capacity)
 
-    def _report(
-        self, rows: Rows, ts: Array, seq: Array, lanes: Sequence[Array], tick: Tick
-    ) -> Batch:
+    def _first_row(self, tick: Tick) -> Batch | None:
+        """The one group of an aggregate without keys appears, empty, before anything happens."""
+        if self._started or tick.start == BEGINNING:
+            return None
+        self._started = True
+        slot = np.zeros(1, np.int64)
+        return _rows(
+            slot,
+            np.array([tick.start], np.int64),
+            np.array([EXPIRY], np.int64),
+            np.ones(1, np.int8),
+            np.array([FOREVER], np.int64),
+            [c.aggregate.current(slot) for c in self._columns],
+            np.array([-1], np.int64),
+        )
+
+    def _report(self, rows: Rows, ts: Array, seq: Array, lanes: Sequence[Array]) -> Batch:
         everyone = np.ones(rows.slot.size, np.bool_)
         members = self._members.run(rows, [everyone])
         now = members.new.to_numpy() > 0
@@ -123,13 +160,7 @@ class GroupBy(Operator):
         out = _changelog(self._table, slots, ts, seq, (new, plus), (old, minus))
         gone = np.unique(slots[members.new.to_numpy() == 0])
         self._table.release(gone[self._members.count[gone] == 0])
-        return out if self._started or tick.start == BEGINNING else self._with_first_row(out, tick)
-
-    def _with_first_row(self, out: Batch, tick: Tick) -> Batch:
-        """The one group of an aggregate without keys appears, empty, before anything happens."""
-        self._started = True
-        empty = _first_row([c.aggregate for c in self._columns], tick.start)
-        return merge([empty, out])
+        return out
 
     def live(self, clock: int) -> Batch:
         slots = self._table.used()
@@ -178,22 +209,13 @@ def _lanes(column: AggregateColumn, slot: Array, batch: Batch) -> list[Array]:
 
 
 def _timeline(
-    batch: Batch, slot: Array, lanes: list[Array], due: list[Array]
+    batch: Batch, slot: Array, lanes: list[Array], due: _Due
 ) -> tuple[Array, Array, Array, Array, list[Array]]:
-    """Rows that come and rows that expire, merged by time: ts, seq, slot, sign, lanes.
-
-    Where a '-' and its '+' expire together the row enters again before it leaves, so that counts
-    never fall below zero on the way.
-    """
-    exp, order, due_slot, due_sign, *due_lanes = due
-    if exp.size == 0:
+    """Rows that come and rows that expire, merged by time: ts, seq, slot, sign, lanes."""
+    if due.exp.size == 0:
         return batch.ts, batch.seq, slot, batch.sign, lanes
-    if (due_sign < 0).any():
-        again = np.lexsort((order, due_sign, exp))
-        exp, due_slot, due_sign = exp[again], due_slot[again], due_sign[again]
-        due_lanes = [lane[again] for lane in due_lanes]
-    due_seq = np.full(exp.size, EXPIRY, np.int64)
-    to_due, to_new = merge_destinations(exp, due_seq, batch.ts, batch.seq)
+    due_seq = np.full(due.exp.size, EXPIRY, np.int64)
+    to_due, to_new = merge_destinations(due.exp, due_seq, batch.ts, batch.seq)
 
     def mixed(expiring: Array, coming: Array) -> Array:
         out = np.empty(expiring.size + coming.size, coming.dtype)
@@ -202,11 +224,11 @@ def _timeline(
         return out
 
     return (
-        mixed(exp, batch.ts),
+        mixed(due.exp, batch.ts),
         mixed(due_seq, batch.seq),
-        mixed(due_slot, slot),
-        mixed(-due_sign, batch.sign),
-        [mixed(d, c) for d, c in zip(due_lanes, lanes, strict=True)],
+        mixed(due.slot, slot),
+        mixed(np.full(due.exp.size, -1, np.int8), batch.sign),
+        [mixed(d, c) for d, c in zip(due.lanes, lanes, strict=True)],
     )
 
 
@@ -251,19 +273,6 @@ def _changelog(
         np.full(emission.size, FOREVER, np.int64),
         table.keys(slots[emission]) + [column(n, o) for n, o in zip(new, old, strict=True)],
         emission,
-    )
-
-
-def _first_row(aggregates: Sequence[Aggregate], start: int) -> Batch:
-    slot = np.zeros(1, np.int64)
-    return _rows(
-        slot,
-        np.array([start], np.int64),
-        np.array([EXPIRY], np.int64),
-        np.ones(1, np.int8),
-        np.array([FOREVER], np.int64),
-        [a.current(slot) for a in aggregates],
-        np.array([-1], np.int64),
     )
 
 
