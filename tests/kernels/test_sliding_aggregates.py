@@ -19,7 +19,7 @@ class Moments:
 
     def __init__(self, what: int) -> None:
         self.what = what
-        self.counters, self.sums = np.zeros((1, 4), np.int64), np.zeros((1, 4))
+        self.counters, self.sums = np.zeros((1, 5), np.int64), np.zeros((1, 8))
         self.reported, self.shown = np.zeros(1), np.zeros(1, np.bool_)
 
     def run(self, values: object, signs: object) -> list[float | None]:

@@ -103,10 +103,16 @@ def run_sum_int(
     return new, new_valid, old, old_valid
 
 
-#: Columns of the state of ``run_moments``: sum (high, low), sum of squares (high, low).
+#: Columns of the state of ``run_moments``: sum (high, low), sum of squares (high, low); then the
+#: same of the huge values, scaled down so that neither sums nor squares overflow.
 SUM_HI, SUM_LO, SQUARE_HI, SQUARE_LO = 0, 1, 2, 3
-#: Columns of its counters: values, NaNs, +inf, -inf.
-COUNT, NANS, PLUS_INF, MINUS_INF = 0, 1, 2, 3
+HUGE_SUMS = 4
+#: Columns of its counters: values, NaNs, +inf, -inf, huge values.
+COUNT, NANS, PLUS_INF, MINUS_INF, HUGE = 0, 1, 2, 3, 4
+#: From here on a value is huge, and this is what it is scaled by.
+_HUGE_FROM = 2.0**400
+_DOWN = 2.0**-600
+_UP = 2.0**600
 
 #: What ``run_moments`` reports.
 SUM, AVG, STDDEV = 0, 1, 2
@@ -154,6 +160,36 @@ def _deviation(hi: float, lo: float, sq_hi: float, sq_lo: float, n: float) -> fl
 
 
 @kernel
+def _accumulate(sums: np.ndarray, at: int, sign: int, v: float, what: int) -> None:
+    """Let one value enter or leave the sums that start at column ``at``."""
+    hi, lo = _add(sums[at + SUM_HI], sums[at + SUM_LO], sign * v, 0.0)
+    sums[at + SUM_HI] = hi
+    sums[at + SUM_LO] = lo
+    if what == STDDEV:
+        p, e = _two_product(v, v)
+        hi, lo = _add(sums[at + SQUARE_HI], sums[at + SQUARE_LO], sign * p, sign * e)
+        sums[at + SQUARE_HI] = hi
+        sums[at + SQUARE_LO] = lo
+
+
+@kernel
+def _value(sums: np.ndarray, n: int, huge: bool, what: int) -> float:
+    """The aggregate of n finite values; beside huge ones the squares of the others are nothing."""
+    hi, lo, sq_hi, sq_lo = sums[0], sums[1], sums[2], sums[3]
+    if huge:
+        more_hi, more_lo = sums[HUGE_SUMS + SUM_HI], sums[HUGE_SUMS + SUM_LO]
+        hi, lo = _add(more_hi, more_lo, hi * _DOWN, lo * _DOWN)
+        sq_hi, sq_lo = sums[HUGE_SUMS + SQUARE_HI], sums[HUGE_SUMS + SQUARE_LO]
+    if what == STDDEV:
+        out = _deviation(hi, lo, sq_hi, sq_lo, float(n))
+    elif what == AVG:
+        out = (hi + lo) / n
+    else:
+        out = hi + lo
+    return out * _UP if huge else out
+
+
+@kernel
 def run_moments(
     slot: np.ndarray,
     sign: np.ndarray,
@@ -168,7 +204,7 @@ def run_moments(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """SUM, AVG or STDDEV of float64 -> new, new_valid, old, old_valid.
 
-    ``counters`` is int64[slots, 4], ``sums`` float64[slots, 4], columns as named above.
+    ``counters`` is int64[slots, 5], ``sums`` float64[slots, 8], columns as named above.
     """
     m = emit.sum()
     new = np.empty(m, np.float64)
@@ -186,15 +222,13 @@ def run_moments(
                 counters[s, NANS] += sign[i]
             elif np.isinf(v):
                 counters[s, PLUS_INF if v > 0 else MINUS_INF] += sign[i]
+            elif abs(v) < _HUGE_FROM:
+                _accumulate(sums[s], 0, sign[i], v, what)
             else:
-                hi, lo = _add(sums[s, SUM_HI], sums[s, SUM_LO], sign[i] * v, 0.0)
-                sums[s, SUM_HI] = hi
-                sums[s, SUM_LO] = lo
-                if what == STDDEV:
-                    p, e = _two_product(v, v)
-                    hi, lo = _add(sums[s, SQUARE_HI], sums[s, SQUARE_LO], sign[i] * p, sign[i] * e)
-                    sums[s, SQUARE_HI] = hi
-                    sums[s, SQUARE_LO] = lo
+                counters[s, HUGE] += sign[i]
+                _accumulate(sums[s], HUGE_SUMS, sign[i], v * _DOWN, what)
+                if counters[s, HUGE] == 0:
+                    sums[s, HUGE_SUMS:] = 0.0
             if counters[s, COUNT] == 0:
                 sums[s, :] = 0.0
         if emit[i]:
@@ -210,18 +244,8 @@ def run_moments(
                     out = np.nan
                 elif plus or minus:
                     out = np.nan if what == STDDEV else (np.inf if plus else -np.inf)
-                elif what == STDDEV:
-                    out = _deviation(
-                        sums[s, SUM_HI],
-                        sums[s, SUM_LO],
-                        sums[s, SQUARE_HI],
-                        sums[s, SQUARE_LO],
-                        float(n),
-                    )
                 else:
-                    out = sums[s, SUM_HI] + sums[s, SUM_LO]
-                    if what == AVG:
-                        out = out / n
+                    out = _value(sums[s], n, counters[s, HUGE] > 0, what)
             new[j] = out
             reported[s] = out
             reported_valid[s] = new_valid[j]

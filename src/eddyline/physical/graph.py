@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import dataclass
 
 from eddyline.runtime.batch import Batch
 from eddyline.runtime.operators.base import Operator, Tick
-from eddyline.runtime.state import State, nested
 
 
 @dataclass(slots=True)
@@ -83,11 +82,24 @@ class Graph:
             out[operator] = operator.run(inputs, tick)
         return out
 
-    def state(self) -> State:
-        """The state of every operator, by its place in the order."""
-        return {str(i): o.state() for i, o in enumerate(self)}
+    def sweep(self) -> None:
+        """Forget operators that nobody uses: what is left of a query that could not be added."""
+        for node in reversed(list(self._nodes.values())):
+            if node.uses == 0 and node.key in self._nodes:
+                node.uses = 1
+                self.give_up(node.operator)
 
-    def restore(self, state: State) -> None:
-        """Take over what ``state`` returned; the operators must be the same ones."""
-        for i, operator in enumerate(self):
-            operator.restore(nested(state, str(i)))
+
+def in_order(outputs: Iterable[Operator]) -> list[Operator]:
+    """The operators below these outputs, inputs first: the same for the same queries, always."""
+    found: dict[Operator, None] = {}
+
+    def visit(operator: Operator) -> None:
+        if operator not in found:
+            for source in operator.inputs:
+                visit(source)
+            found[operator] = None
+
+    for output in outputs:
+        visit(output)
+    return list(found)

@@ -15,12 +15,14 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from eddyline.errors import UnsupportedError
 from eddyline.kernels import aggregates as kernels
 from eddyline.kernels.heaps import NO_NODE, run_extreme
 from eddyline.kernels.text import text_prefixes
-from eddyline.runtime.columns import Array, bitmap, text_buffers, validity_of
+from eddyline.runtime.columns import Array, bitmap, raw_values, text_buffers, validity_of
 from eddyline.runtime.keytable import KeyTable
 from eddyline.runtime.state import State, array, nested
+from eddyline.types import sql_type
 
 _NOTHING = np.zeros(0, np.bool_)
 
@@ -82,6 +84,11 @@ def make_aggregate(
         return CountDistinct(argument) if distinct and argument is not None else Count()
     if function in ("min", "max"):
         assert argument is not None
+        if pa.types.is_decimal(argument) and argument.precision > 18:
+            raise UnsupportedError(
+                f"{function.upper()} of {sql_type(argument)} is not supported: "
+                "CAST it to a DECIMAL of at most 18 digits, or to DOUBLE"
+            )
         return Extreme(argument, largest=function == "max")
     if function == "sum" and pa.types.is_integer(type_):
         return SumInt()
@@ -206,8 +213,8 @@ class Moments(_Arrays):
     def __init__(self, what: int) -> None:
         self._what = what
         super().__init__(
-            counters=np.zeros((0, 4), np.int64),
-            sums=np.zeros((0, 4), np.float64),
+            counters=np.zeros((0, 5), np.int64),
+            sums=np.zeros((0, 8), np.float64),
             reported=np.zeros(0, np.float64),
             shown=np.zeros(0, np.bool_),
         )
@@ -430,6 +437,8 @@ def order_keys(values: pa.Array) -> Array:
         return np.where(as_int < 0, as_int ^ np.int64(0x7FFFFFFFFFFFFFFF), as_int)
     if pa.types.is_string(type_) or pa.types.is_binary(type_):
         return text_prefixes(*text_buffers(values))
+    if pa.types.is_decimal(type_):  # of at most 18 digits: the low half of the 16 bytes
+        return raw_values(values, np.dtype("2i8"))[:, 0].copy()
     if pa.types.is_date32(type_):
         values = values.cast(pa.int32())
     elif pa.types.is_timestamp(type_) or pa.types.is_duration(type_):

@@ -123,7 +123,8 @@ class KeyTable:
 
     def _renumber(self) -> None:
         slots = self._rows.held("slot")
-        self._row[slots] = np.arange(slots.size) + self._rows.first
+        rows = np.flatnonzero(slots >= 0)  # the others were released and wait for compaction
+        self._row[slots[rows]] = rows + self._rows.first
 
     def _reserve(self, claims: int) -> None:
         """Make sure that ``claims`` slots are free."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from typing import Any, TypeAlias, cast
+from urllib.parse import quote, unquote
 
 import numpy as np
 
@@ -38,12 +39,13 @@ def arrays(state: State, name: str) -> dict[str, Array]:
 
 
 def flatten(state: State, prefix: str = "") -> Iterator[tuple[str, Array]]:
-    """All arrays with slash-separated paths."""
+    """All arrays with slash-separated paths; names are quoted, so they may hold anything."""
     for name, part in state.items():
+        path = prefix + quote(name, safe="")
         if isinstance(part, np.ndarray):
-            yield prefix + name, part
+            yield path, part
         else:
-            yield from flatten(part, f"{prefix}{name}/")
+            yield from flatten(part, f"{path}/")
 
 
 def unflatten(items: Mapping[str, Array]) -> State:
@@ -53,6 +55,6 @@ def unflatten(items: Mapping[str, Array]) -> State:
         *parents, name = path.split("/")
         place = out
         for parent in parents:
-            place = place.setdefault(parent, {})
-        place[name] = values
+            place = place.setdefault(unquote(parent), {})
+        place[unquote(name)] = values
     return out

@@ -20,7 +20,7 @@ from eddyline.runtime.index import HashIndex, Liveness
 from eddyline.runtime.keytable import KeyTable
 from eddyline.runtime.rowstore import RowStore
 from eddyline.runtime.state import State, array, nested
-from eddyline.types import FOREVER, Schema
+from eddyline.types import BEGINNING, FOREVER, Schema
 
 _NO_ROWS = np.zeros(0, np.int64)
 
@@ -134,14 +134,14 @@ class Stem(RowStore):
         return {
             **super().state(),
             "arrived": np.array([self.arrived]),
-            "windows": {str(i): w.state() for i, w in enumerate(self._windows.values())},
+            "windows": {str(key): w.state() for key, w in self._windows.items()},
         }
 
     def restore(self, state: State) -> None:
         super().restore(state)
         self.arrived = int(array(state, "arrived")[0])
-        for i, window in enumerate(self._windows.values()):
-            window.restore(nested(nested(state, "windows"), str(i)))
+        for key, window in self._windows.items():
+            window.restore(nested(nested(state, "windows"), str(key)))
 
 
 class _Stateless:
@@ -188,8 +188,13 @@ class CountWindow(_Stateless):
 
     def __init__(self, stem: Stem, name: str, count: int) -> None:
         self._count = count
-        self._start = int(stem.ids(np.array([stem.first]))[0]) if len(stem) else stem.next_id
         self.liveness = Liveness("ts", FOREVER, fifo=False, death=_death_lanes(stem, name))
+        # of the rows that are already here, those count behind which no row is missing
+        held = stem.ids(np.arange(stem.first, stem.end))
+        unbroken = held == stem.next_id - np.arange(held.size, 0, -1)
+        self._start = max(stem.next_id - int(unbroken.sum()), stem.next_id - count)
+        assert self.liveness.death is not None, "it has just been made"
+        stem.held(self.liveness.death[0])[held < self._start] = BEGINNING
 
     def expiry(self, ts: Array) -> Array:
         return np.full(ts.size, FOREVER, np.int64)

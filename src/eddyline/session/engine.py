@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
+from numbers import Integral
 from types import MappingProxyType
 from typing import Any, BinaryIO
 
@@ -13,22 +14,23 @@ import pyarrow as pa
 from eddyline.algebra.catalog import Emit, StreamDef, TableDef
 from eddyline.algebra.explain import explain
 from eddyline.algebra.plan import Plan, StreamScan
-from eddyline.errors import CatalogError, DataError, SqlError, did_you_mean
+from eddyline.errors import CatalogError, DataError, EddylineError, SqlError, did_you_mean
 from eddyline.optimizer.optimizer import optimize
-from eddyline.physical.graph import Graph
+from eddyline.physical.graph import Graph, in_order
 from eddyline.physical.planner import Planner
 from eddyline.runtime.columns import Array
-from eddyline.runtime.operators.base import Tick
+from eddyline.runtime.operators.base import Operator, Tick
 from eddyline.runtime.state import State, array, nested
 from eddyline.runtime.stem import Stem
 from eddyline.session.changes import Changes
 from eddyline.session.intake import Intake, Ready
+from eddyline.session.program import Program
 from eddyline.session.query import Query
 from eddyline.session.saved import read_saved, write_saved
 from eddyline.session.tables import load_table, table_columns
 from eddyline.sql import statements as st
 from eddyline.sql.binder import bind, check_view
-from eddyline.sql.catalog import Catalog
+from eddyline.sql.catalog import Catalog, Names
 from eddyline.sql.parser import parse
 from eddyline.types import BEGINNING
 
@@ -59,13 +61,13 @@ class Engine:
             raise ValueError(f"chunk_rows must be at least 1, not {chunk_rows}")
         self.chunk_rows = chunk_rows
         self.catalog = Catalog()
-        self._stems: dict[str, Stem] = {}
-        self._intakes: dict[str, Intake] = {}
-        self._contents: dict[str, pa.Table] = {}
+        self._stems: Names[Stem] = Names()  # of streams, and of tables once a query reads them
+        self._intakes: Names[Intake] = Names()
+        self._contents: Names[pa.Table] = Names()
         self._graph = Graph()
         self._planner = Planner(self._graph, self._stem)
-        self._queries: dict[str, Query] = {}
-        self._program: list[tuple[str, str]] = []  # (what it creates, statement)
+        self._queries: Names[Query] = Names()
+        self._program = Program()
         self._clock = BEGINNING
         self._watermark = BEGINNING
         self._arrived = 0  # rows that came
@@ -121,7 +123,7 @@ class Engine:
         definition = self.catalog.tables.get(name)
         if definition is None:
             raise CatalogError(f"there is no table {name!r}; {did_you_mean(name, self.catalog.tables)}")
-        if definition.name in self._contents:
+        if name in self._contents:
             raise CatalogError(f"table {definition.name!r} has its rows already")
         self._contents[definition.name] = table_columns(definition, data)
 
@@ -134,10 +136,11 @@ class Engine:
         query = self._queries.get(name)
         if query is None:
             raise CatalogError(f"there is no query {name!r}; {did_you_mean(name, self._queries)}")
+        self._program.require_unread("query", query.name)
         self._graph.give_up(query.operator)
         del self._queries[name]
         self.catalog.drop("query", name)
-        self._program.remove(next(p for p in self._program if p[0] == f"query {name}"))
+        self._program.remove("query", query.name)
 
     def explain(self, sql: str) -> str:
         """The plan of a SELECT that is not run."""
@@ -151,14 +154,14 @@ class Engine:
                 self.catalog.create_stream(stream)
                 self._stems[stream.name] = Stem(stream.name, stream.schema)
                 self._intakes[stream.name] = Intake(stream)
-                self._program.append((f"stream {stream.name}", statement.sql))
+                self._program.add("stream", stream.name, statement.sql)
             case st.CreateTable(definition=table):
                 self.catalog.create_table(table)
-                self._program.append((f"table {table.name}", statement.sql))
+                self._program.add("table", table.name, statement.sql)
             case st.CreateView(name=name, select=select):
                 check_view(select, self.catalog)
                 self.catalog.create_view(name, select)
-                self._program.append((f"view {name}", statement.sql))
+                self._program.add("view", name, statement.sql, select)
             case st.CreateQuery():
                 return self._add(statement.name, statement, statement.emit, statement.options)
             case st.SelectStatement():
@@ -184,11 +187,16 @@ class Engine:
             raise SqlError(f"query {name!r} reads no stream: a standing query needs at least one")
         self.catalog.create_query(name, statement.select)
         known = set(self._graph)
-        operator = self._planner.query(plan, bound.emit)
+        try:
+            operator = self._planner.query(plan, bound.emit)
+        except EddylineError:
+            self.catalog.drop("query", name)
+            self._graph.sweep()
+            raise
         self._graph.use(operator)
         query = Query(name, statement.sql, plan, bound.emit, options, operator, lambda: self._clock)
         self._queries[name] = query
-        self._program.append((f"query {name}", _as_create(name, statement)))
+        self._program.add("query", name, _as_create(name, statement), statement.select)
         backfilled = self._graph.prime(known, self._clock)
         query.collect(backfilled[operator] if operator in backfilled else operator.live(self._clock))
         self._graph.settle(self._clock)
@@ -206,15 +214,18 @@ class Engine:
         return f"{bound.emit}\n{explain(optimize(bound.plan))}"
 
     def _drop_source(self, statement: st.Drop) -> None:
-        kind, name = statement.kind, statement.name
-        for query in self._queries.values():
-            if name.lower() in (n.lower() for n in _sources(query.plan)):
-                raise CatalogError(f"cannot drop {kind} {name!r}: query {query.name!r} reads it")
-        self.catalog.drop(kind, name)
-        self._stems.pop(name, None)
-        self._intakes.pop(name, None)
-        self._contents.pop(name, None)
-        self._program.remove(next(p for p in self._program if p[0] == f"{kind} {name}"))
+        kind = statement.kind
+        entry = next(
+            (e for e in self._program if e.kind == kind and e.name.lower() == statement.name.lower()),
+            None,
+        )
+        if entry is not None:
+            self._program.require_unread(kind, entry.name)
+        self.catalog.drop(kind, statement.name)
+        assert entry is not None, "what is in the catalog is in the program"
+        for names in (self._stems, self._intakes, self._contents):
+            names.pop(entry.name, None)
+        self._program.remove(kind, entry.name)
 
     def _new_name(self) -> str:
         self._unnamed += 1
@@ -265,14 +276,20 @@ class Engine:
     ) -> Iterator[tuple[str, pa.Table]]:
         """Like ``process``, but yields (query name, changes) as soon as they are made.
 
-        Late and bad rows are counted in ``stats``.
+        Late and bad rows are counted in ``stats``. A caller that stops early gets the rest from
+        the next call.
         """
         self._accept(inputs)
-        for _ in self._advance(self._default_watermark() if watermark is None else watermark):
-            for name, query in self._queries.items():
-                changes = query.take()
-                if changes.num_rows:
-                    yield name, changes
+        steps = self._advance(self._default_watermark() if watermark is None else watermark)
+        try:
+            for _ in steps:
+                for name, query in self._queries.items():
+                    changes = query.take()
+                    if changes.num_rows:
+                        yield name, changes
+        finally:  # whoever stops listening early does not stop the rows
+            for _ in steps:
+                pass
 
     def advance(self, to: str | int | datetime) -> Changes:
         """Let time pass without rows: no row before ``to`` will come.
@@ -292,10 +309,10 @@ class Engine:
         self, inputs: Mapping[str, Any]
     ) -> tuple[dict[str, pa.Table], dict[str, pa.Table]]:
         late, bad = {}, {}
-        intakes = [(self._intake(name), data) for name, data in inputs.items()]
-        for intake, data in intakes:
-            count, late_rows, bad_rows = intake.accept(data, self._watermark, self._arrived)
-            self._arrived += count
+        read = [(i, i.read(data)) for i, data in ((self._intake(n), d) for n, d in inputs.items())]
+        for intake, incoming in read:  # all of them fit: only now are any taken in
+            late_rows, bad_rows = intake.accept(incoming, self._watermark, self._arrived)
+            self._arrived += incoming.table.num_rows
             if late_rows is not None:
                 late[intake.definition.name] = late_rows
             if bad_rows is not None:
@@ -349,8 +366,8 @@ class Engine:
             query.collect(outputs[query.operator])
         self._clock = tick.clock
         self._graph.settle(tick.clock)
-        for stem in self._stems.values():
-            stem.purge(tick.clock)
+        for name in self._intakes:
+            self._stems[name].purge(tick.clock)
 
     # -- looking inside, saving --------------------------------------------------------------------
 
@@ -373,7 +390,7 @@ class Engine:
                 "rows_out": o.rows_out,
                 "rows_kept": o.kept(),
             }
-            for o in self._graph
+            for o in self._operators()
         ]
         return {
             "clock": self._clock,
@@ -391,11 +408,11 @@ class Engine:
         state: State = {
             "counters": np.array(counters, np.int64),
             "intakes": {n: i.state() for n, i in self._intakes.items()},
-            "stems": {n: s.state() for n, s in self._stems.items() if n in self._intakes},
-            "operators": self._graph.state(),
+            "stems": {n: self._stems[n].state() for n in self._intakes},
+            "operators": {str(i): o.state() for i, o in enumerate(self._operators())},
         }
         options = {"chunk_rows": self.chunk_rows}
-        write_saved(target, [s for _, s in self._program], tables, options, state)
+        write_saved(target, [e.sql for e in self._program], tables, options, state)
 
     @classmethod
     def load(cls, source: str | BinaryIO) -> Engine:
@@ -424,7 +441,11 @@ class Engine:
         for name, intake in self._intakes.items():
             intake.restore(nested(nested(state, "intakes"), name))
             self._stems[name].restore(nested(nested(state, "stems"), name))
-        self._graph.restore(nested(state, "operators"))
+        for i, operator in enumerate(self._operators()):
+            operator.restore(nested(nested(state, "operators"), str(i)))
+
+    def _operators(self) -> list[Operator]:
+        return in_order(q.operator for q in self._queries.values())
 
 
 def _merged(rows: list[Ready]) -> tuple[Array, Array]:
@@ -445,13 +466,6 @@ def _streams(plan: Plan) -> Iterator[str]:
         yield from _streams(part)
 
 
-def _sources(plan: Plan) -> Iterator[str]:
-    if not plan.inputs:
-        yield plan.label.split(" ")[0]
-    for part in plan.inputs:
-        yield from _sources(part)
-
-
 def _as_create(name: str, statement: st.CreateQuery | st.SelectStatement) -> str:
     """A statement that creates this query again."""
     if isinstance(statement, st.CreateQuery):
@@ -460,8 +474,8 @@ def _as_create(name: str, statement: st.CreateQuery | st.SelectStatement) -> str
 
 
 def _instant(to: str | int | datetime) -> int:
-    if isinstance(to, int):
-        return to
+    if isinstance(to, Integral):
+        return int(to)
     try:
         when = datetime.fromisoformat(to) if isinstance(to, str) else to
     except ValueError:

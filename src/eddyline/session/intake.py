@@ -21,6 +21,10 @@ from eddyline.types import BEGINNING, TIMESTAMP, Field, Schema, arrow_schema, sq
 CORRUPT_RECORD = "_corrupt_record"
 _REASON = pa.field("_reason", pa.string())
 
+#: Timestamps lie in the years 1 to 9999, in microseconds.
+_FIRST_INSTANT = -62_135_596_800_000_000
+_END_OF_TIME = 253_402_300_800_000_000
+
 
 def to_table(data: Any, name: str) -> pa.Table:
     """Arrow, pandas or polars data as an Arrow table.
@@ -32,10 +36,8 @@ def to_table(data: Any, name: str) -> pa.Table:
         return data
     if isinstance(data, pa.RecordBatch):
         return pa.Table.from_batches([data])
-    if hasattr(data, "to_arrow"):  # polars
-        return data.to_arrow()
-    if type(data).__module__.startswith("pandas."):
-        return pa.Table.from_pandas(data, preserve_index=False)
+    if hasattr(data, "__arrow_c_stream__"):  # pandas, polars, and whoever speaks Arrow
+        return pa.table(data)
     raise DataError(
         f"{name}: rows come as a pyarrow Table or RecordBatch, a pandas or a polars DataFrame, "
         f"not as {type(data).__name__}"
@@ -65,6 +67,15 @@ class Ready:
         return [c.slice(start, end - start) for c in self.columns]
 
 
+@dataclass(frozen=True, slots=True)
+class Incoming:
+    """Rows that were read: as given, typed, and why a row is bad (None: no row is)."""
+
+    table: pa.Table
+    columns: list[pa.Array]
+    reasons: pa.Array | None
+
+
 class Intake:
     """One stream's rows on their way in.
 
@@ -87,30 +98,35 @@ class Intake:
         """Rows that wait for the watermark."""
         return int(self._held.ts.size)
 
-    def accept(
-        self, data: Any, watermark: int, arrival: int
-    ) -> tuple[int, pa.Table | None, pa.Table | None]:
-        """Take rows in.
-
-        Args:
-            data: see ``to_table``. watermark: rows before it are late. arrival: number of the
-                first row.
-
-        Returns:
-            How many rows came, the late ones and the bad ones (None: there are none).
+    def read(self, data: Any) -> Incoming:
+        """Judge rows, without taking them in yet.
 
         Raises:
             DataError: a column is missing, or its type cannot be made the declared one.
         """
         table = to_table(data, self.definition.name)
-        count = table.num_rows
+        return Incoming(table, *self._typed(table))
+
+    def accept(
+        self, incoming: Incoming, watermark: int, arrival: int
+    ) -> tuple[pa.Table | None, pa.Table | None]:
+        """Take rows in.
+
+        Args:
+            incoming: from ``read``. watermark: rows before it are late. arrival: number of the
+                first row.
+
+        Returns:
+            The late rows and the bad ones (None: there are none).
+        """
+        count = incoming.table.num_rows
         self.rows += count
-        columns, reasons = self._typed(table)
+        columns, reasons = incoming.columns, incoming.reasons
         arrivals = np.arange(arrival, arrival + count)
         bad = None
         if reasons is not None:
             wrong = np.asarray(reasons.is_valid().to_numpy(zero_copy_only=False))
-            bad = self._bad(table, reasons, wrong)
+            bad = self._bad(incoming.table, reasons, wrong)
             good = pa.array(np.flatnonzero(~wrong))
             columns = [c.take(good) for c in columns]
             arrivals = arrivals[~wrong]
@@ -124,7 +140,7 @@ class Intake:
             keep = np.flatnonzero(~is_late)
             columns, arrivals, ts = [c.take(pa.array(keep)) for c in columns], arrivals[keep], ts[keep]
         self._hold(Ready(ts, arrivals, columns))
-        return count, late, bad
+        return late, bad
 
     def release(self, watermark: int) -> Ready:
         """The rows up to the watermark, in (ts, arrival) order; the others go on waiting."""
@@ -175,8 +191,12 @@ class Intake:
             reasons = _first(reasons, reason)
         ts = columns[self._ts]
         if ts.null_count:
-            no_time = pa.scalar(f"{self.definition.timestamp} is null")
-            reasons = _first(reasons, pc.if_else(ts.is_null(), no_time, pa.scalar(None, pa.string())))
+            reasons = _first(reasons, _told(ts.is_null(), f"{self.definition.timestamp} is null"))
+        us = raw_values(ts, np.dtype(np.int64))
+        impossible = (us < _FIRST_INSTANT) | (us >= _END_OF_TIME)
+        if impossible.any():
+            told = f"{self.definition.timestamp} is not between the years 1 and 9999"
+            reasons = _first(reasons, _told(pc.and_(pa.array(impossible), ts.is_valid()), told))
         return columns, reasons if reasons is not None and reasons.null_count < len(ts) else None
 
     def _column(self, values: pa.Array, field: Field) -> tuple[pa.Array, pa.Array | None]:
@@ -204,7 +224,7 @@ class Intake:
         self.bad += len(rows)
         places = {n.lower(): i for i, n in enumerate(table.column_names)}
         columns = [
-            _flat(table.column(places[f.name.lower()])).take(rows).cast(pa.string())
+            _as_text(_flat(table.column(places[f.name.lower()])).take(rows))
             for f in self.definition.schema
         ]
         schema = bad_schema(self.definition.schema)
@@ -271,6 +291,8 @@ def _converted(values: pa.Array, type_: pa.DataType) -> pa.Array:
     if pa.types.is_floating(type_):
         return narrowed
     same = pc.equal(narrowed.cast(values.type, safe=False), values)
+    if pa.types.is_unsigned_integer(values.type):  # wraps round on the way back as well
+        same = pc.and_(same, pc.greater_equal(narrowed, 0))
     return pc.if_else(same, narrowed, pa.scalar(None, type_))
 
 
@@ -289,6 +311,15 @@ def instants(values: pa.Array, type_: pa.DataType = TIMESTAMP) -> pa.Array:
     if pa.types.is_date(values.type) or pa.types.is_string(values.type):
         return convert(values, type_)
     raise pa.ArrowTypeError("give a timestamp, microseconds since 1970, or ISO 8601 text")
+
+
+def _as_text(values: pa.Array) -> pa.Array:
+    return convert(values, pa.string()) if pa.types.is_binary(values.type) else values.cast(pa.string())
+
+
+def _told(rows: pa.Array, reason: str) -> pa.Array:
+    """The reason for the rows where bool[n] says so."""
+    return pc.if_else(rows, pa.scalar(reason), pa.scalar(None, pa.string()))
 
 
 def _first(known: pa.Array | None, more: pa.Array | None) -> pa.Array | None:

@@ -71,8 +71,8 @@ def read_saved(
             }
     except (OSError, KeyError, ValueError, zipfile.BadZipFile) as error:
         raise StateError(f"not a saved engine: {source}: {error}") from None
-    if header["version"] != _VERSION:
+    if header.get("version") != _VERSION:
         raise StateError(
-            f"saved by another version: format {header['version']}, this one reads {_VERSION}"
+            f"saved in format {header.get('version')}, this version reads {_VERSION}: {source}"
         )
     return header["program"], tables, header["options"], unflatten(arrays)

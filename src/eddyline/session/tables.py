@@ -59,5 +59,5 @@ def load_table(definition: TableDef) -> pa.Table:
         raise DataError(f"table {definition.name!r}: WITH lacks path = '...'")
     try:
         return table_columns(definition, ds.dataset(path, format=source).to_table())
-    except (FileNotFoundError, OSError) as error:
+    except (OSError, pa.ArrowInvalid) as error:
         raise DataError(f"table {definition.name!r}: {error}") from None
