@@ -75,7 +75,7 @@ def test_errors_name_what_is_there() -> None:
         eng.query("SELECT k FROM a [RANGE 1 SECOND]", name="spikes")
     with pytest.raises(SqlError, match="one SELECT"):
         eng.query("DROP QUERY spikes")
-    with pytest.raises(SqlError, match="reads no stream"):
+    with pytest.raises(SqlError, match="a standing query reads a stream"):
         eng.query("SELECT k FROM names")
     with pytest.raises(ValueError, match="chunk_rows"):
         Engine(chunk_rows=0)

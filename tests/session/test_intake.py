@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import date, datetime
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -159,6 +160,12 @@ def test_numbers_are_widened_and_typed_columns_read_from_text() -> None:
     out = engine("i BIGINT, d DOUBLE, t DATE, b BOOLEAN").process({"s": pa.table(rows)})
     row = out["q"].select(["i", "d", "t", "b"]).to_pylist()[0]
     assert row == {"i": 1, "d": 2.0, "t": date(2026, 1, 31), "b": True}
+
+
+@pytest.mark.parametrize("given", [pa.array([7, -1]), pa.array([7.0, -1.0]), pa.array(["7", "-1"])])
+def test_numbers_are_read_as_decimals(given: pa.Array) -> None:
+    out = engine("x DECIMAL(9,2)").process({"s": pa.table({"ts": [1, 2], "x": given})})
+    assert taken(out) == [Decimal("7.00"), Decimal("-1.00")]
 
 
 def test_a_column_of_nulls_has_any_type() -> None:
