@@ -15,13 +15,17 @@ again without trace.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from eddyline.kernels.options import inlined, kernel
 
 
 @kernel
-def last_of_event(ts: np.ndarray, seq: np.ndarray, slot: np.ndarray, seen: np.ndarray) -> np.ndarray:
+def last_of_event(
+    ts: np.ndarray, seq: np.ndarray, slot: np.ndarray, seen: np.ndarray
+) -> np.ndarray:
     """bool[n]: whether a row is the last one of its group within its event.
 
     An event is one instant of expiry, or one arriving row with all it pushes out: rows with equal
@@ -119,14 +123,14 @@ SUM, AVG, STDDEV = 0, 1, 2
 
 
 @inlined
-def _two_sum(a, b):  # type: ignore[no-untyped-def]
+def _two_sum(a: Any, b: Any) -> Any:
     s = a + b
     t = s - a
     return s, (a - (s - t)) + (b - t)
 
 
 @inlined
-def _two_product(a, b):  # type: ignore[no-untyped-def]
+def _two_product(a: Any, b: Any) -> Any:
     p = a * b
     t = 134217729.0 * a
     a_hi = t - (t - a)

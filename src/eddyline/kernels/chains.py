@@ -12,6 +12,8 @@ over the new rows, whatever the size of the window. Any number of consumers may 
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from eddyline.kernels.options import inlined, kernel
@@ -25,7 +27,7 @@ NOTHING = -1
 
 
 @inlined
-def _bucket(key, shift):  # type: ignore[no-untyped-def]
+def _bucket(key: Any, shift: Any) -> Any:
     return np.int64((np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(shift))
 
 
@@ -199,7 +201,7 @@ def bury(
 
 @kernel
 def match_pairs(left_key: np.ndarray, right_key: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """All pairs (i, j) with ``left_key[i] == right_key[j]``: a one-time hash join."""
+    """All pairs (i, j) with ``left_key[a] == right_key[j]``: a one-time hash join."""
     bits = 1
     while (1 << bits) < right_key.size + 1:
         bits += 1
@@ -207,24 +209,24 @@ def match_pairs(left_key: np.ndarray, right_key: np.ndarray) -> tuple[np.ndarray
     heads = np.full(1 << bits, NOTHING, np.int64)
     link = np.empty(right_key.size, np.int64)
     for j in range(right_key.size):
-        b = _bucket(right_key[j], shift)
-        link[j] = heads[b]
-        heads[b] = j
+        bucket = _bucket(right_key[j], shift)
+        link[j] = heads[bucket]
+        heads[bucket] = j
     count = 0
-    for i in range(left_key.size):
-        j = heads[_bucket(left_key[i], shift)]
-        while j >= 0:
-            count += right_key[j] == left_key[i]
-            j = link[j]
+    for a in range(left_key.size):
+        b = heads[_bucket(left_key[a], shift)]
+        while b >= 0:
+            count += right_key[b] == left_key[a]
+            b = link[b]
     left = np.empty(count, np.int64)
     right = np.empty(count, np.int64)
     count = 0
-    for i in range(left_key.size):
-        j = heads[_bucket(left_key[i], shift)]
-        while j >= 0:
-            if right_key[j] == left_key[i]:
-                left[count] = i
-                right[count] = j
+    for a in range(left_key.size):
+        b = heads[_bucket(left_key[a], shift)]
+        while b >= 0:
+            if right_key[b] == left_key[a]:
+                left[count] = a
+                right[count] = b
                 count += 1
-            j = link[j]
+            b = link[b]
     return left, right

@@ -6,6 +6,8 @@ mean equal values; everything else is verified after the look-up.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from eddyline.kernels.options import inlined, kernel
@@ -15,7 +17,7 @@ NULL_HASH = np.int64(-0x61C8864680B583EB)
 
 
 @inlined
-def mix(value):  # type: ignore[no-untyped-def]
+def mix(value: Any) -> Any:
     """The splitmix64 finaliser: bijective, every bit depends on every bit."""
     z = np.uint64(value)
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
@@ -41,7 +43,7 @@ def combine(hashes: np.ndarray, more: np.ndarray) -> None:
 
 @kernel
 def hash_texts(offsets: np.ndarray, data: np.ndarray) -> np.ndarray:
-    """Hashes of n byte strings: int32 offsets[n + 1] into uint8 data. FNV-1a by byte, then mixed."""
+    """Hashes of n byte strings, int32 offsets[n + 1] into uint8 data: FNV-1a, then mixed."""
     n = offsets.size - 1
     out = np.empty(n, np.int64)
     for i in range(n):

@@ -1,0 +1,1 @@
+"""From logical plans to operators that run."""

@@ -45,13 +45,13 @@ from eddyline.runtime.operators.expire import Expire
 from eddyline.runtime.operators.filter import Filter as FilterOperator
 from eddyline.runtime.operators.group import AggregateColumn
 from eddyline.runtime.operators.group import GroupBy as GroupByOperator
-from eddyline.runtime.operators.join import CompositeSide, Side, StemSide
 from eddyline.runtime.operators.join import Join as JoinOperator
 from eddyline.runtime.operators.project import Project as ProjectOperator
 from eddyline.runtime.operators.scan import Scan
 from eddyline.runtime.operators.snapshots import Snapshots
 from eddyline.runtime.operators.spool import Spool
 from eddyline.runtime.operators.union import Union as UnionOperator
+from eddyline.runtime.sides import CompositeSide, Side, StemSide
 from eddyline.runtime.stem import (
     CountWindow,
     EndlessWindow,

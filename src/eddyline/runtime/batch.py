@@ -137,9 +137,7 @@ def _concat(a: Batch, b: Batch) -> Batch:
     def cells() -> tuple[Cell, ...]:
         if a.stores == b.stores and all(isinstance(c, Stored) for c in a.cells):
             return a.cells
-        return tuple(
-            pa.concat_arrays([a.column(i), b.column(i)]) for i in range(len(a.cells))
-        )
+        return tuple(pa.concat_arrays([a.column(i), b.column(i)]) for i in range(len(a.cells)))
 
     pair = None if a.pair is None or b.pair is None else cat(a.pair, b.pair)
     return Batch(

@@ -201,7 +201,10 @@ class TextColumn(_Nullable):
 
     def state(self, used: int) -> dict[str, Array]:
         end = int(self._offsets[used])
-        out = {"offsets": self._offsets[: used + 1], "data": self._data[:end]}
+        out: dict[str, Array] = {
+            "offsets": self._offsets[: used + 1],
+            "data": self._data[:end],
+        }
         if self._valid is not None:
             out["valid"] = self._valid[:used]
         return out

@@ -135,7 +135,9 @@ class KeyTable:
         while new - len(self) < claims:
             new *= 2
         self._grow(new)
-        self._free[self._free_count : self._free_count + new - old] = np.arange(new - 1, old - 1, -1)
+        self._free[self._free_count : self._free_count + new - old] = np.arange(
+            new - 1, old - 1, -1
+        )
         self._free_count += new - old
 
     def _grow(self, capacity: int) -> None:

@@ -12,7 +12,11 @@ from eddyline.runtime.columns import Array, bitmap
 from eddyline.types import FOREVER, TIMESTAMP, Schema, arrow_schema
 
 #: The columns before the select list.
-CHANGE_COLUMNS = (pa.field("_op", pa.string()), pa.field("_ts", TIMESTAMP), pa.field("_exp", TIMESTAMP))
+CHANGE_COLUMNS = (
+    pa.field("_op", pa.string()),
+    pa.field("_ts", TIMESTAMP),
+    pa.field("_exp", TIMESTAMP),
+)
 
 
 def change_schema(schema: Schema) -> pa.Schema:

@@ -193,7 +193,9 @@ class RowStore:
         for i, column in enumerate(self._columns):
             column.restore(arrays(nested(state, "columns"), str(i)), self._capacity)
         ids = state.get("ids")
-        self._ids = None if ids is None else _moved(array(state, "ids"), slice(0, used), self._capacity)
+        self._ids = (
+            None if ids is None else _moved(array(state, "ids"), slice(0, used), self._capacity)
+        )
         self.generation += 1
 
 

@@ -243,7 +243,8 @@ class PartitionWindow:
         return PushedOut(out[by], by)
 
     def needed(self, stem: Stem, clock: int) -> int | Array:
-        return stem.held(self._death[0]) == FOREVER
+        inside: Array = stem.held(self._death[0]) == FOREVER
+        return inside
 
     def state(self) -> State:
         return {"table": self._table.state(), "last": self._last, "seen": self._seen}

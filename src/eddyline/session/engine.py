@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
-from numbers import Integral
 from types import MappingProxyType
 from typing import Any, BinaryIO
 
 import numpy as np
 import pyarrow as pa
 
-from eddyline.algebra.catalog import Emit, StreamDef, TableDef
+from eddyline.algebra.catalog import Emit, TableDef
 from eddyline.algebra.explain import explain
-from eddyline.algebra.plan import Plan, StreamScan
+from eddyline.algebra.plan import Plan
 from eddyline.errors import CatalogError, DataError, EddylineError, SqlError, did_you_mean
-from eddyline.optimizer.optimizer import optimize
+from eddyline.optimizer.optimizer import REQUIRED_RULES, RULES, optimize
 from eddyline.physical.graph import Graph, in_order
 from eddyline.physical.planner import Planner
 from eddyline.runtime.columns import Array
@@ -46,6 +45,8 @@ class Engine:
     Args:
         chunk_rows: how many rows run through the operators at once. Results do not depend on it;
             1 is tuple-at-a-time processing.
+        optimize: whether plans are rewritten by rule; without, joins run in the order written and
+            filters where they stand.
 
     >>> import eddyline, pyarrow as pa
     >>> engine = eddyline.Engine()
@@ -56,10 +57,11 @@ class Engine:
     [2]
     """
 
-    def __init__(self, *, chunk_rows: int = 16_384) -> None:
+    def __init__(self, *, chunk_rows: int = 16_384, optimize: bool = True) -> None:
         if chunk_rows < 1:
             raise ValueError(f"chunk_rows must be at least 1, not {chunk_rows}")
         self.chunk_rows = chunk_rows
+        self.optimize = optimize
         self.catalog = Catalog()
         self._stems: Names[Stem] = Names()  # of streams, and of tables once a query reads them
         self._intakes: Names[Intake] = Names()
@@ -122,7 +124,9 @@ class Engine:
         """
         definition = self.catalog.tables.get(name)
         if definition is None:
-            raise CatalogError(f"there is no table {name!r}; {did_you_mean(name, self.catalog.tables)}")
+            raise CatalogError(
+                f"there is no table {name!r}; {did_you_mean(name, self.catalog.tables)}"
+            )
         if name in self._contents:
             raise CatalogError(f"table {definition.name!r} has its rows already")
         self._contents[definition.name] = table_columns(definition, data)
@@ -182,9 +186,7 @@ class Engine:
         options: Mapping[str, str],
     ) -> Query:
         bound = bind(statement.select, emit, self.catalog)
-        plan = optimize(bound.plan)
-        if not any(True for _ in _streams(plan)):
-            raise SqlError(f"query {name!r} reads no stream: a standing query needs at least one")
+        plan = self._optimized(bound.plan)
         self.catalog.create_query(name, statement.select)
         known = set(self._graph)
         try:
@@ -198,7 +200,9 @@ class Engine:
         self._queries[name] = query
         self._program.add("query", name, _as_create(name, statement), statement.select)
         backfilled = self._graph.prime(known, self._clock)
-        query.collect(backfilled[operator] if operator in backfilled else operator.live(self._clock))
+        query.collect(
+            backfilled[operator] if operator in backfilled else operator.live(self._clock)
+        )
         self._graph.settle(self._clock)
         return query
 
@@ -211,12 +215,16 @@ class Engine:
                 )
             return self._queries[statement.target].explain()
         bound = bind(statement.target, statement.emit, self.catalog)
-        return f"{bound.emit}\n{explain(optimize(bound.plan))}"
+        return f"{bound.emit}\n{explain(self._optimized(bound.plan))}"
 
     def _drop_source(self, statement: st.Drop) -> None:
         kind = statement.kind
         entry = next(
-            (e for e in self._program if e.kind == kind and e.name.lower() == statement.name.lower()),
+            (
+                e
+                for e in self._program
+                if e.kind == kind and e.name.lower() == statement.name.lower()
+            ),
             None,
         )
         if entry is not None:
@@ -226,6 +234,9 @@ class Engine:
         for names in (self._stems, self._intakes, self._contents):
             names.pop(entry.name, None)
         self._program.remove(kind, entry.name)
+
+    def _optimized(self, plan: Plan) -> Plan:
+        return optimize(plan, RULES if self.optimize else REQUIRED_RULES)
 
     def _new_name(self) -> str:
         self._unnamed += 1
@@ -305,9 +316,7 @@ class Engine:
             pass
         return Changes({n: q.take() for n, q in self._queries.items()})
 
-    def _accept(
-        self, inputs: Mapping[str, Any]
-    ) -> tuple[dict[str, pa.Table], dict[str, pa.Table]]:
+    def _accept(self, inputs: Mapping[str, Any]) -> tuple[dict[str, pa.Table], dict[str, pa.Table]]:
         late, bad = {}, {}
         read = [(i, i.read(data)) for i, data in ((self._intake(n), d) for n, d in inputs.items())]
         for intake, incoming in read:  # all of them fit: only now are any taken in
@@ -411,7 +420,7 @@ class Engine:
             "stems": {n: self._stems[n].state() for n in self._intakes},
             "operators": {str(i): o.state() for i, o in enumerate(self._operators())},
         }
-        options = {"chunk_rows": self.chunk_rows}
+        options = {"chunk_rows": self.chunk_rows, "optimize": self.optimize}
         write_saved(target, [e.sql for e in self._program], tables, options, state)
 
     @classmethod
@@ -459,13 +468,6 @@ def _merged(rows: list[Ready]) -> tuple[Array, Array]:
     return ts[order], stream_of[order]
 
 
-def _streams(plan: Plan) -> Iterator[str]:
-    if isinstance(plan, StreamScan):
-        yield plan.stream
-    for part in plan.inputs:
-        yield from _streams(part)
-
-
 def _as_create(name: str, statement: st.CreateQuery | st.SelectStatement) -> str:
     """A statement that creates this query again."""
     if isinstance(statement, st.CreateQuery):
@@ -474,7 +476,7 @@ def _as_create(name: str, statement: st.CreateQuery | st.SelectStatement) -> str
 
 
 def _instant(to: str | int | datetime) -> int:
-    if isinstance(to, Integral):
+    if not isinstance(to, (str, datetime)):
         return int(to)
     try:
         when = datetime.fromisoformat(to) if isinstance(to, str) else to

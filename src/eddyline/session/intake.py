@@ -138,7 +138,11 @@ class Intake:
         if is_late.any():
             late = self._late(columns, is_late, watermark)
             keep = np.flatnonzero(~is_late)
-            columns, arrivals, ts = [c.take(pa.array(keep)) for c in columns], arrivals[keep], ts[keep]
+            columns, arrivals, ts = (
+                [c.take(pa.array(keep)) for c in columns],
+                arrivals[keep],
+                ts[keep],
+            )
         self._hold(Ready(ts, arrivals, columns))
         return late, bad
 
@@ -215,7 +219,10 @@ class Intake:
         if not pc.any(lost).as_py():
             return converted, None
         told = pc.binary_join_element_wise(
-            f"{field.name}: cannot read '", values.cast(pa.string()), f"' as {sql_type(field.type)}", ""
+            f"{field.name}: cannot read '",
+            values.cast(pa.string()),
+            f"' as {sql_type(field.type)}",
+            "",
         )
         return converted, pc.if_else(lost, told, pa.scalar(None, pa.string()))
 
@@ -307,14 +314,20 @@ def instants(values: pa.Array, type_: pa.DataType = TIMESTAMP) -> pa.Array:
     if pa.types.is_integer(values.type):
         return values.cast(pa.int64()).cast(type_)
     if pa.types.is_timestamp(values.type):
-        return values.cast(pa.timestamp("us", values.type.tz), safe=False).cast(pa.int64()).cast(type_)
+        return (
+            values.cast(pa.timestamp("us", values.type.tz), safe=False).cast(pa.int64()).cast(type_)
+        )
     if pa.types.is_date(values.type) or pa.types.is_string(values.type):
         return convert(values, type_)
     raise pa.ArrowTypeError("give a timestamp, microseconds since 1970, or ISO 8601 text")
 
 
 def _as_text(values: pa.Array) -> pa.Array:
-    return convert(values, pa.string()) if pa.types.is_binary(values.type) else values.cast(pa.string())
+    return (
+        convert(values, pa.string())
+        if pa.types.is_binary(values.type)
+        else values.cast(pa.string())
+    )
 
 
 def _told(rows: pa.Array, reason: str) -> pa.Array:

@@ -13,7 +13,13 @@ from eddyline.algebra.plan import Plan
 from eddyline.physical.patterns import replaced_by
 from eddyline.runtime.batch import Batch
 from eddyline.runtime.operators.base import Operator
-from eddyline.runtime.output import change_schema, concat_changes, to_changes, to_rows, without_replaced
+from eddyline.runtime.output import (
+    change_schema,
+    concat_changes,
+    to_changes,
+    to_rows,
+    without_replaced,
+)
 from eddyline.types import arrow_schema
 
 

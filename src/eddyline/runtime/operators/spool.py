@@ -76,9 +76,7 @@ class Spool(Operator):
         return Batch(ts, seq, exp, sign, (self.store.ids(positions),), (self.store,), self._cells)
 
     def _alive(self, clock: int) -> Array:
-        out: Array = (self.store.held("exp") > clock) & (
-            self.store.held(self._DEATH[0]) == FOREVER
-        )
+        out: Array = (self.store.held("exp") > clock) & (self.store.held(self._DEATH[0]) == FOREVER)
         return out
 
     def settle(self, clock: int) -> None:

@@ -1,0 +1,123 @@
+"""What every sliding aggregate does, and the pieces they are made of."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+import pyarrow as pa
+
+from eddyline.runtime.columns import Array, bitmap, validity_of
+from eddyline.runtime.state import State, array
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """A sequence of rows entering and leaving groups, and where to report.
+
+    Attributes:
+        slot: int64[n]. sign: int8[n]. emit: bool[n], see ``kernels.aggregates.last_of_event``.
+    """
+
+    slot: Array
+    sign: Array
+    emit: Array
+
+
+@dataclass(frozen=True, slots=True)
+class Reported:
+    """An aggregate's values at m emissions: now, before, and bool[m] whether they differ."""
+
+    new: pa.Array
+    old: pa.Array
+    changed: Array
+
+
+class Aggregate(Protocol):
+    """State by group slot of one aggregate."""
+
+    dtypes: Sequence[Any]  #: of the lanes that each row carries
+
+    def lanes(self, slot: Array, values: pa.Array | None) -> list[Array]:
+        """What to remember of each entering or leaving row."""
+
+    def grow(self, capacity: int) -> None:
+        """Make room for slots below ``capacity``."""
+
+    def run(self, rows: Rows, lanes: Sequence[Array]) -> Reported:
+        """Let the rows enter and leave."""
+
+    def current(self, slots: Array) -> pa.Array:
+        """The values last reported for slots."""
+
+    def settle(self) -> None:
+        """The chunk is over: give back what is not referred to any more."""
+
+    def state(self) -> State:
+        """Saved as plain arrays."""
+
+    def restore(self, state: State) -> None:
+        """Take over what ``state`` returned."""
+
+
+class SlotArrays:
+    """State arrays by slot, grown together."""
+
+    def __init__(self, **arrays: Array) -> None:
+        self._names = list(arrays)
+        for name, values in arrays.items():
+            setattr(self, name, values)
+
+    def _grow(self, capacity: int) -> None:
+        for name in self._names:
+            old = getattr(self, name)
+            if old.shape[0] < capacity:
+                new = np.full((capacity, *old.shape[1:]), self._fill(name), old.dtype)
+                new[: old.shape[0]] = old
+                setattr(self, name, new)
+
+    def _fill(self, name: str) -> int:
+        return 0
+
+    def grow(self, capacity: int) -> None:
+        self._grow(capacity)
+
+    def settle(self) -> None:
+        """Nothing to give back."""
+
+    def state(self) -> State:
+        return {n: getattr(self, n) for n in self._names}
+
+    def restore(self, state: State) -> None:
+        for name in self._names:
+            setattr(self, name, array(state, name).copy())
+
+
+def valid_lane(values: pa.Array) -> Array:
+    """bool[n]: where there is a value."""
+    valid = validity_of(values)
+    return np.ones(len(values), np.bool_) if valid is None else valid
+
+
+def numbers(values: pa.Array, dtype: Any) -> Array:
+    """The values as a NumPy array, 0 where NULL."""
+    filled = values.fill_null(0) if values.null_count else values
+    return np.asarray(filled.to_numpy(zero_copy_only=False)).astype(dtype, copy=False)
+
+
+def number_array(values: Array, valid: Array | None, type_: pa.DataType) -> pa.Array:
+    """The inverse of ``numbers``."""
+    return pa.Array.from_buffers(type_, values.size, [bitmap(valid), pa.py_buffer(values)])
+
+
+def numbers_reported(
+    new: Array, new_valid: Array, old: Array, old_valid: Array, type_: pa.DataType
+) -> Reported:
+    """Numbers as an aggregate reports them; NaN equals itself here."""
+    same = (new == old) | ((new != new) & (old != old))
+    changed = (new_valid != old_valid) | (new_valid & ~same)
+    return Reported(
+        number_array(new, new_valid, type_), number_array(old, old_valid, type_), changed
+    )

@@ -1,0 +1,80 @@
+"""COUNT(*), COUNT(x) and COUNT(DISTINCT x)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from eddyline.kernels import aggregates as kernels
+from eddyline.runtime.aggregates.base import Reported, Rows, SlotArrays, valid_lane
+from eddyline.runtime.aggregates.nodes import Nodes
+from eddyline.runtime.columns import Array
+from eddyline.runtime.state import State, nested
+
+
+class Count(SlotArrays):
+    """COUNT(*) and COUNT(x)."""
+
+    dtypes: Sequence[Any] = (np.bool_,)
+    count: Array
+    reported: Array
+
+    def __init__(self) -> None:
+        super().__init__(count=np.zeros(0, np.int64), reported=np.zeros(0, np.int64))
+
+    def lanes(self, slot: Array, values: pa.Array | None) -> list[Array]:
+        return [np.ones(slot.size, np.bool_) if values is None else valid_lane(values)]
+
+    def run(self, rows: Rows, lanes: Sequence[Array]) -> Reported:
+        new, old = kernels.run_count(
+            rows.slot, rows.sign, rows.emit, lanes[0], self.count, self.reported
+        )
+        return Reported(pa.array(new), pa.array(old), new != old)
+
+    def current(self, slots: Array) -> pa.Array:
+        return pa.array(self.reported[slots])
+
+
+class CountDistinct(SlotArrays):
+    """COUNT(DISTINCT x)."""
+
+    dtypes: Sequence[Any] = (np.int64,)
+    count: Array
+    reported: Array
+
+    def __init__(self, type_: pa.DataType) -> None:
+        super().__init__(count=np.zeros(0, np.int64), reported=np.zeros(0, np.int64))
+        self._nodes = Nodes(type_)
+
+    def lanes(self, slot: Array, values: pa.Array | None) -> list[Array]:
+        assert values is not None
+        return [self._nodes.number(slot, values)]
+
+    def run(self, rows: Rows, lanes: Sequence[Array]) -> Reported:
+        self._nodes.touch(lanes[0])
+        new, old = kernels.run_count_distinct(
+            rows.slot,
+            rows.sign,
+            rows.emit,
+            lanes[0],
+            self._nodes.occurrences,
+            self.count,
+            self.reported,
+        )
+        return Reported(pa.array(new), pa.array(old), new != old)
+
+    def current(self, slots: Array) -> pa.Array:
+        return pa.array(self.reported[slots])
+
+    def settle(self) -> None:
+        self._nodes.settle()
+
+    def state(self) -> State:
+        return {**super().state(), "nodes": self._nodes.state()}
+
+    def restore(self, state: State) -> None:
+        super().restore(state)
+        self._nodes.restore(nested(state, "nodes"))

@@ -1,0 +1,132 @@
+"""MIN and MAX."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from eddyline.errors import UnsupportedError
+from eddyline.kernels.heaps import NO_NODE, run_extreme
+from eddyline.kernels.text import text_prefixes
+from eddyline.runtime.aggregates.base import Reported, Rows, SlotArrays, numbers
+from eddyline.runtime.aggregates.nodes import Nodes
+from eddyline.runtime.columns import Array, raw_values, text_buffers
+from eddyline.runtime.state import State, nested
+from eddyline.types import sql_type
+
+
+class _Heap(SlotArrays):
+    """Order keys and links of heap nodes; a node's links are set when it is inserted."""
+
+    order: Array
+    child: Array
+    sibling: Array
+    previous: Array
+
+    def __init__(self) -> None:
+        zero = np.zeros(0, np.int64)
+        super().__init__(order=zero, child=zero, sibling=zero, previous=zero)
+
+
+class Extreme(SlotArrays):
+    """MIN and MAX: a heap of distinct values by group."""
+
+    dtypes: Sequence[Any] = (np.int64,)
+    root: Array
+    reported: Array
+
+    def __init__(self, type_: pa.DataType, *, largest: bool) -> None:
+        if pa.types.is_decimal(type_) and type_.precision > 18:
+            raise UnsupportedError(
+                f"{'MAX' if largest else 'MIN'} of {sql_type(type_)} is not supported: "
+                "CAST it to a DECIMAL of at most 18 digits, or to DOUBLE"
+            )
+        super().__init__(root=np.zeros(0, np.int64), reported=np.zeros(0, np.int64))
+        self._type = type_
+        self._largest = largest
+        self._nodes = Nodes(type_)
+        self._is_text = pa.types.is_string(type_) or pa.types.is_binary(type_)
+        self._heap = _Heap()
+
+    def _fill(self, name: str) -> int:
+        return NO_NODE
+
+    def lanes(self, slot: Array, values: pa.Array | None) -> list[Array]:
+        assert values is not None
+        nodes = self._nodes.number(slot, values)
+        self._heap.grow(self._nodes.table.capacity)
+        rows = np.flatnonzero(nodes >= 0)
+        self._heap.order[nodes[rows]] = order_keys(values)[rows]
+        return [nodes]
+
+    def run(self, rows: Rows, lanes: Sequence[Array]) -> Reported:
+        self._nodes.touch(lanes[0])
+        place, offsets, data = np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0, np.uint8)
+        if self._is_text:
+            place, offsets, data = self._nodes.table.text_of(1)
+        heap = self._heap
+        new, old = run_extreme(
+            rows.slot,
+            rows.sign,
+            rows.emit,
+            lanes[0],
+            self._largest,
+            self._nodes.occurrences,
+            heap.order,
+            place,
+            offsets,
+            data,
+            heap.child,
+            heap.sibling,
+            heap.previous,
+            self.root,
+            self.reported,
+        )
+        return Reported(self._values(new), self._values(old), new != old)
+
+    def _values(self, nodes: Array) -> pa.Array:
+        if len(self._nodes.table) == 0:
+            return pa.nulls(nodes.size, self._type)
+        some = int(self._nodes.table.used()[0])
+        values = self._nodes.table.keys(np.where(nodes >= 0, nodes, some))[1]
+        return pc.if_else(pa.array(nodes >= 0), values, pa.scalar(None, self._type))
+
+    def current(self, slots: Array) -> pa.Array:
+        return self._values(self.reported[slots])
+
+    def settle(self) -> None:
+        self._nodes.settle()
+
+    def state(self) -> State:
+        return {**super().state(), "nodes": self._nodes.state(), "heap": self._heap.state()}
+
+    def restore(self, state: State) -> None:
+        super().restore(state)
+        self._nodes.restore(nested(state, "nodes"))
+        self._heap.restore(nested(state, "heap"))
+
+
+def order_keys(values: pa.Array) -> Array:
+    """int64[n] that compare as the values do; of texts the first eight bytes, the rest may tie."""
+    type_ = values.type
+    if pa.types.is_floating(type_):
+        bits = numbers(values, np.float64).copy()
+        bits[bits == 0.0] = 0.0
+        bits[np.isnan(bits)] = np.nan  # one NaN, above everything, as in Spark
+        as_int = bits.view(np.int64)
+        return np.where(as_int < 0, as_int ^ np.int64(0x7FFFFFFFFFFFFFFF), as_int)
+    if pa.types.is_string(type_) or pa.types.is_binary(type_):
+        return text_prefixes(*text_buffers(values))
+    if pa.types.is_decimal(type_):  # of at most 18 digits: the low half of the 16 bytes
+        return raw_values(values, np.dtype("2i8"))[:, 0].copy()
+    if pa.types.is_date32(type_):
+        values = values.cast(pa.int32())
+    elif pa.types.is_timestamp(type_) or pa.types.is_duration(type_):
+        values = values.cast(pa.int64())
+    elif pa.types.is_boolean(type_):
+        values = values.cast(pa.int8())
+    return numbers(values, np.int64)

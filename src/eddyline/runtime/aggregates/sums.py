@@ -1,0 +1,97 @@
+"""SUM, AVG and STDDEV."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from eddyline.kernels import aggregates as kernels
+from eddyline.runtime.aggregates.base import (
+    Reported,
+    Rows,
+    SlotArrays,
+    number_array,
+    numbers,
+    numbers_reported,
+    valid_lane,
+)
+from eddyline.runtime.columns import Array
+
+
+class SumInt(SlotArrays):
+    """SUM of integers, exact modulo 2^64."""
+
+    dtypes: Sequence[Any] = (np.bool_, np.int64)
+    count: Array
+    total: Array
+    reported: Array
+    shown: Array
+
+    def __init__(self) -> None:
+        zero = np.zeros(0, np.int64)
+        super().__init__(count=zero, total=zero, reported=zero, shown=np.zeros(0, np.bool_))
+
+    def lanes(self, slot: Array, values: pa.Array | None) -> list[Array]:
+        assert values is not None
+        return [valid_lane(values), numbers(values, np.int64)]
+
+    def run(self, rows: Rows, lanes: Sequence[Array]) -> Reported:
+        new, new_valid, old, old_valid = kernels.run_sum_int(
+            rows.slot,
+            rows.sign,
+            rows.emit,
+            lanes[0],
+            lanes[1],
+            self.count,
+            self.total,
+            self.reported,
+            self.shown,
+        )
+        return numbers_reported(new, new_valid, old, old_valid, pa.int64())
+
+    def current(self, slots: Array) -> pa.Array:
+        return number_array(self.reported[slots], self.shown[slots], pa.int64())
+
+
+class Moments(SlotArrays):
+    """SUM of floats, AVG, STDDEV (of the sample)."""
+
+    dtypes: Sequence[Any] = (np.bool_, np.float64)
+    counters: Array
+    sums: Array
+    reported: Array
+    shown: Array
+
+    def __init__(self, what: int) -> None:
+        self._what = what
+        super().__init__(
+            counters=np.zeros((0, 5), np.int64),
+            sums=np.zeros((0, 8), np.float64),
+            reported=np.zeros(0, np.float64),
+            shown=np.zeros(0, np.bool_),
+        )
+
+    def lanes(self, slot: Array, values: pa.Array | None) -> list[Array]:
+        assert values is not None
+        return [valid_lane(values), numbers(values, np.float64)]
+
+    def run(self, rows: Rows, lanes: Sequence[Array]) -> Reported:
+        new, new_valid, old, old_valid = kernels.run_moments(
+            rows.slot,
+            rows.sign,
+            rows.emit,
+            lanes[0],
+            lanes[1],
+            self._what,
+            self.counters,
+            self.sums,
+            self.reported,
+            self.shown,
+        )
+        return numbers_reported(new, new_valid, old, old_valid, pa.float64())
+
+    def current(self, slots: Array) -> pa.Array:
+        return number_array(self.reported[slots], self.shown[slots], pa.float64())
