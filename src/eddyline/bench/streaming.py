@@ -19,8 +19,8 @@ from pyspark.sql import functions as F
 from eddyline.bench.embedded import join_select
 from eddyline.bench.measure import Figure, Sample, repeat
 from eddyline.bench.workload import Workload
-from eddyline.spark.session import Session
 from eddyline.spark.environment import local_session
+from eddyline.spark.session import Session
 
 _CORES: Final = 2
 _FILE_ROWS: Final = 500_000  # of one stream: two files make a batch of a million rows

@@ -17,7 +17,7 @@ from eddyline.bench.workload import Workload
 
 
 @numba.njit(inline="always")
-def _slot(key: int, bits: int) -> int:
+def _slot(key: Any, bits: int) -> Any:
     """Fibonacci hashing: the top ``bits`` of the key times 2**64 / golden ratio."""
     return (np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(64 - bits)
 
