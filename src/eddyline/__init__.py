@@ -1,4 +1,4 @@
-"""Eddyline: thousands of standing SQL queries with sliding windows over live streams, as one job."""
+"""Eddyline: thousands of standing SQL queries with sliding windows over live streams, one job."""
 
 from eddyline.errors import (
     CatalogError,

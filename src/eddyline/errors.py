@@ -56,7 +56,7 @@ class CatalogError(EddylineError):
 
 
 class DataError(EddylineError):
-    """Input data as a whole does not fit the declared schema (single bad rows go to side outputs)."""
+    """Data as a whole does not fit the declared schema (single bad rows go to side outputs)."""
 
 
 class StateError(EddylineError):

@@ -12,7 +12,8 @@ import pyarrow as pa
 
 #: An expiry that never comes; also the ``_exp`` of what only a '-' can take back.
 FOREVER: Final = 1 << 62
-#: Before every timestamp (and BEGINNING + FOREVER is behind every one): when the rows of a static table "arrived".
+#: Before every timestamp, when the rows of a static table "arrived"; BEGINNING + FOREVER is
+#: behind every timestamp.
 BEGINNING: Final = -(1 << 61)
 
 TIMESTAMP: Final = pa.timestamp("us", tz="UTC")

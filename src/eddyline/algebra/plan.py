@@ -275,7 +275,7 @@ class GroupBy(Plan):
 
 @dataclass(frozen=True)
 class Distinct(Plan):
-    """Emits one row per distinct value present in the input; keeps the output and its successors."""
+    """Emits one row per distinct value of the input; keeps the output and its successors."""
 
     input: Plan
 
@@ -299,9 +299,12 @@ def _joined(parts: tuple[Plan, ...]) -> Pattern:
     moving = [p.pattern for p in parts if p.pattern != Pattern.MONOTONIC]
     if not moving:
         return Pattern.MONOTONIC
-    return moving[0] if len(parts) - len(moving) == len(parts) - 1 and all(
-        isinstance(p, TableScan) for p in parts if p.pattern == Pattern.MONOTONIC
-    ) else max(*moving, Pattern.WK)
+    return (
+        moving[0]
+        if len(parts) - len(moving) == len(parts) - 1
+        and all(isinstance(p, TableScan) for p in parts if p.pattern == Pattern.MONOTONIC)
+        else max(*moving, Pattern.WK)
+    )
 
 
 def lifespan_us(plan: Plan) -> int | None:

@@ -110,7 +110,7 @@ def bench_micro(json: Json = False) -> None:
     from eddyline.bench.micro import run_micro
 
     with failures.reported():
-        run_micro(as_json=json)
+        run_micro(json=json)
 
 
 def _count(n: int, what: str) -> str:

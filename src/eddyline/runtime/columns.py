@@ -25,7 +25,7 @@ class Column(Protocol):
     type: pa.DataType
 
     def write(self, place: int, values: pa.Array) -> None:
-        """Store ``values`` at places ``place, place + 1, ...``, which are at the end of the column."""
+        """Store ``values`` at ``place, place + 1, ...``, which is the end of the column."""
 
     def gather(self, places: Array) -> pa.Array:
         """The values at int64 places, as an Arrow array of the column's type."""

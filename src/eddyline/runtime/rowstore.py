@@ -92,14 +92,14 @@ class RowStore:
         lanes: Mapping[str, Array | int],
         columns: Sequence[pa.Array] = (),
     ) -> range:
-        """Append rows; returns their positions. Lanes that were added with a fill may be left out."""
+        """Append rows; returns their positions. Lanes added with a fill may be left out."""
         if self._end + count > self._capacity:
             self._make_room(count)
         place = self._end
         for name, lane in self._lanes.items():
             lane[place : place + count] = lanes[name] if name in lanes else self._fill[name]
-        for column, array in zip(self._columns, columns, strict=True):
-            column.write(place, array)
+        for column, arrived in zip(self._columns, columns, strict=True):
+            column.write(place, arrived)
         if self._ids is not None:
             self._ids[place : place + count] = np.arange(self.next_id, self.next_id + count)
         self.next_id += count

@@ -27,7 +27,7 @@ _NO_ROWS = np.zeros(0, np.int64)
 
 @dataclass(frozen=True, slots=True)
 class PushedOut:
-    """Rows that left a ROWS window: their ids, and the numbers (in the chunk) of who pushed them."""
+    """Rows that left a ROWS window: their ids, and the chunk's numbers of who pushed them."""
 
     ids: Array
     by: Array

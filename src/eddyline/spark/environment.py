@@ -38,6 +38,20 @@ JOB_CONF: Final[Mapping[str, str]] = {
 }
 
 
+#: For checkpoints on this machine's disk. Spark's default goes through Hadoop's FileContext, which
+#: starts a process per file that it writes, to look for links. Both check that the target is not
+#: there and then rename a complete temporary file over to it, which POSIX does at once or not at
+#: all; neither waits for the disk, so a power cut is no safer with one or the other. The second
+#: check sum is left out because Hadoop's local file system keeps one of its own beside each file.
+LOCAL_CHECKPOINT_CONF: Final[Mapping[str, str]] = {
+    "spark.sql.streaming.checkpointFileManagerClass": (
+        "org.apache.spark.sql.execution.streaming.checkpointing."
+        "FileSystemBasedCheckpointFileManager"
+    ),
+    "spark.sql.streaming.checkpoint.fileChecksum.enabled": "false",
+}
+
+
 def local_session(partitions: int, log: Path | None = None) -> SparkSession:
     """A session on all cores of this machine, reachable from this machine only.
 

@@ -22,7 +22,13 @@ from eddyline.session.query import Query
 from eddyline.spark import files
 from eddyline.spark.control import ControlStream
 from eddyline.spark.delivery import Delivery
-from eddyline.spark.environment import JOB_CONF, local_session, settings, worker_pool
+from eddyline.spark.environment import (
+    JOB_CONF,
+    LOCAL_CHECKPOINT_CONF,
+    local_session,
+    settings,
+    worker_pool,
+)
 from eddyline.spark.fatrows import OUTPUT_SCHEMA, pack
 from eddyline.spark.ingest import fat_rows
 from eddyline.spark.partitioning import shard_ids
@@ -182,6 +188,8 @@ class Session:
 
         def launch() -> StreamingQuery:
             conf = {**JOB_CONF, "spark.sql.shuffle.partitions": str(self._shards)}
+            if self._checkpoint.startswith("file:"):
+                conf |= LOCAL_CHECKPOINT_CONF
             with settings(self.spark, conf), worker_pool(self.spark, run_key):
                 results = (
                     reduce(DataFrame.unionAll, [*inputs, control.fat_rows()])

@@ -18,7 +18,7 @@ from eddyline.errors import DataError, did_you_mean
 from eddyline.session.intake import CORRUPT_RECORD, Intake
 from eddyline.session.tables import table_columns
 from eddyline.spark import files
-from eddyline.types import BEGINNING, Field, Schema
+from eddyline.types import Field, Schema
 
 _FILE_FORMATS: Final = ("csv", "json", "orc", "parquet", "text", "xml")
 #: Formats whose parser can hand over the text of a record that it could not make out.
@@ -74,7 +74,7 @@ def declared_columns(df: DataFrame, stream: StreamDef) -> DataFrame:
     Raises:
         DataError: a column is missing, or there is no conversion to its declared type.
     """
-    Intake(stream).accept(_no_rows(f"stream '{stream.name}'", df), BEGINNING, 0)
+    Intake(stream).read(_no_rows(f"stream '{stream.name}'", df))
     return _selected(df, stream.schema)
 
 
