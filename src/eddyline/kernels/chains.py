@@ -69,6 +69,7 @@ def probe(
     link: np.ndarray,
     base: int,
     first: int,
+    end: int,
     new_rows: np.ndarray,
     row_ts: np.ndarray,
     row_seq: np.ndarray,
@@ -85,11 +86,12 @@ def probe(
     """Matches of each probe among the rows alive at its instant.
 
     Args:
-        heads, shift, key, link, base, first: the index; ``new_rows`` are this chunk's insertions.
+        heads, shift, key, link, base: the index, over the positions in [first, end); ``new_rows``
+            are this chunk's insertions.
         row_ts, row_seq: when each row came, by position - base.
         expiry, lifespan: a row is gone at ``expiry[at] + lifespan`` (a base row: its ts and the
             window length; a composite: its exp and 0).
-        fifo: rows expire in the order of their positions, so the first dead one ends the chain.
+        fifo: rows expire in the order of their positions, so those alive are a suffix.
         death_ts, death_seq: when a row was taken back (empty arrays: rows never are).
         inclusive: whether a probe sees changes with its own (ts, seq). One side of a join does,
             the other does not; so two rows of one event meet exactly once.
@@ -106,6 +108,7 @@ def probe(
     out_pos = np.empty(capacity, np.int64)
     count = 0
     reached = 0
+    oldest = first  # the first row that may be alive
     mortal = death_ts.size > 0
     for p in range(probe_key.size):
         ts = probe_ts[p]
@@ -118,18 +121,16 @@ def probe(
                 break
             heads[_bucket(key[pos - base], shift)] = pos
             reached += 1
+        if fifo:
+            while oldest < end and expiry[oldest - base] + lifespan <= ts:
+                oldest += 1
         wanted = probe_key[p]
         pos = heads[_bucket(wanted, shift)]
-        while pos >= first:
+        while pos >= oldest:
             at = pos - base
-            if expiry[at] + lifespan <= ts:
-                if fifo:
-                    break
-                pos = link[at]
-                continue
             if key[at] == wanted:
-                alive = True
-                if mortal:
+                alive = fifo or expiry[at] + lifespan > ts
+                if alive and mortal:
                     d = death_ts[at]
                     alive = d > ts or (
                         d == ts

@@ -92,6 +92,7 @@ class HashIndex:
             store.lane(self._link),
             store.base,
             store.first,
+            store.end,
             self._new,
             store.lane("ts"),
             store.lane("seq"),

@@ -14,6 +14,7 @@ from eddyline.algebra.catalog import Emit, TableDef
 from eddyline.algebra.explain import explain
 from eddyline.algebra.plan import Plan
 from eddyline.errors import CatalogError, DataError, EddylineError, SqlError, did_you_mean
+from eddyline.kernels.merge import merge_destinations
 from eddyline.optimizer.optimizer import REQUIRED_RULES, RULES, optimize
 from eddyline.physical.graph import Graph, in_order
 from eddyline.physical.planner import Planner
@@ -459,13 +460,20 @@ class Engine:
 
 def _merged(rows: list[Ready]) -> tuple[Array, Array]:
     """Timestamps of all rows in (ts, arrival) order, and the number of each one's stream."""
-    if len(rows) == 1:
-        return rows[0].ts, np.zeros(rows[0].ts.size, np.int8)
-    ts = np.concatenate([r.ts for r in rows])
-    arrival = np.concatenate([r.arrival for r in rows])
-    stream_of = np.repeat(np.arange(len(rows)), [r.ts.size for r in rows])
-    order = np.lexsort((arrival, ts))
-    return ts[order], stream_of[order]
+    ts, arrival = rows[0].ts, rows[0].arrival
+    stream_of = np.zeros(ts.size, np.int32)
+    for number, more in enumerate(rows[1:], 1):
+        to_known, to_more = merge_destinations(ts, arrival, more.ts, more.arrival)
+
+        def mixed(known: Array, new: Array | int, to: tuple[Array, Array]) -> Array:
+            out = np.empty(to[0].size + to[1].size, known.dtype)
+            out[to[0]], out[to[1]] = known, new
+            return out
+
+        to = (to_known, to_more)
+        ts, arrival = mixed(ts, more.ts, to), mixed(arrival, more.arrival, to)
+        stream_of = mixed(stream_of, number, to)
+    return ts, stream_of
 
 
 def _as_create(name: str, statement: st.CreateQuery | st.SelectStatement) -> str:
