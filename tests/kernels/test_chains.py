@@ -96,13 +96,20 @@ def test_a_row_is_gone_at_the_very_instant_of_its_expiry() -> None:
     assert index.probe(ints([0]), [(7, 9, 9), (7, 10, 9)]) == [(0, 0)]
 
 
-def test_the_first_dead_row_ends_a_fifo_chain_and_no_other() -> None:
+def test_dead_rows_are_passed_over_wherever_they_stand() -> None:
     index = index_of([(7, 0, 1), (7, 1, 3), (7, 2, 5)])
     index.expiry[:] = [50, 3, 50]  # the middle one dies early: no FIFO order
     rows = ints([0, 1, 2])
     index.insert(rows)
     assert index.probe(rows, [(7, 5, 9)], fifo=False) == [(0, 2), (0, 0)]
-    assert index.probe(rows, [(7, 5, 9)], fifo=True) == [(0, 2)]
+
+
+def test_in_fifo_order_the_rows_alive_are_a_suffix() -> None:
+    index = index_of([(7, 0, 1), (7, 1, 3), (7, 2, 5)], lifespan=4)
+    rows = ints([0, 1, 2])
+    index.insert(rows)
+    probes = [(7, 3, 9), (7, 4, 9), (7, 5, 9), (7, 6, 9)]
+    assert index.probe(rows, probes, fifo=True) == index.probe(rows, probes, fifo=False)
 
 
 def test_positions_below_first_have_been_dropped() -> None:

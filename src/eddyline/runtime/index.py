@@ -153,7 +153,9 @@ class HashIndex:
         return {"indexed": indexed, "keys": self._store.held(self._key)[indexed]}
 
     def restore(self, state: State) -> None:
-        """Index the rows again; the store has been restored."""
+        """Index these rows and no others; the store has been restored."""
+        self._heads.fill(chains.NOTHING)
+        self._store.lane(self._link).fill(chains.NOT_INDEXED)
         positions = np.flatnonzero(array(state, "indexed")) + self._store.first
         self.insert(positions, array(state, "keys"))
         self._new = _NO_ROWS
