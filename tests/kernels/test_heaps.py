@@ -64,7 +64,9 @@ TEXTS: list[object] = [
 @pytest.mark.parametrize("values", [NUMBERS, TEXTS], ids=["numbers", "texts that tie"])
 @settings(max_examples=40, derandomize=True)
 @given(data=st.data())
-def test_extremes_against_multisets(values: list[object], largest: bool, data: st.DataObject) -> None:
+def test_extremes_against_multisets(
+    values: list[object], largest: bool, data: st.DataObject
+) -> None:
     heaps = Heaps(values, largest=largest)
     held: list[Counter[object]] = [Counter() for _ in range(GROUPS)]
     best = max if largest else min

@@ -35,7 +35,9 @@ def test_against_a_sorted_list(
     newest = 0  # a queue takes rows in the order of their expiry only
     for action, numbers in steps:
         if action == "push":
-            exps = sorted(newest + n * unit for n in numbers) if fifo else [n * unit for n in numbers]
+            exps = (
+                sorted(newest + n * unit for n in numbers) if fifo else [n * unit for n in numbers]
+            )
             newest = exps[-1] if fifo and exps else newest
             order = np.arange(came, came + len(exps))
             came += len(exps)
@@ -87,5 +89,9 @@ def test_memory_stays_bounded_over_fifty_windows(fifo: bool) -> None:
         store.pop(ts + batch - 1)
         most = max(most, len(store))
     assert most <= window
-    for kept in (getattr(store, "_pieces", []), getattr(store, "_future", {}), getattr(store, "_runs", [])):
+    for kept in (
+        getattr(store, "_pieces", []),
+        getattr(store, "_future", {}),
+        getattr(store, "_runs", []),
+    ):
         assert len(kept) <= 2 * window // batch + 64

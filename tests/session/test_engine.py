@@ -245,7 +245,9 @@ def test_tables_are_read_from_files(format_: str, tmp_path: Path) -> None:
     else:
         pq.write_table(NAMES, path)
     eng = Engine()
-    eng.sql(DDL.replace("name STRING)", f"name STRING) WITH (source = '{format_}', path = '{path}')"))
+    eng.sql(
+        DDL.replace("name STRING)", f"name STRING) WITH (source = '{format_}', path = '{path}')")
+    )
     eng.query("SELECT name FROM a [RANGE 9 SECONDS], names WHERE a.k = names.k", name="q")
     assert eng.process({"a": batch("ts | k | v\n1s | 2 | 1")})["q"]["name"].to_pylist() == ["two"]
 

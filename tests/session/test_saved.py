@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import json
 import zipfile
@@ -13,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from eddyline import Engine, StateError
+from eddyline import CatalogError, Engine, StateError
 from eddyline.testing import batch
 
 DDL = """
@@ -136,10 +137,8 @@ def test_dropped_views_and_queries_that_others_read() -> None:
     eng.query("SELECT k, v FROM big [RANGE 9 SECONDS]", name="q1")
     eng.query("SELECT k FROM q1 WHERE v > 3", name="q2")
     for statement in ("DROP QUERY q1", "DROP VIEW big"):
-        try:
+        with contextlib.suppress(CatalogError):  # either refused, or done so that load still works
             eng.sql(statement)
-        except Exception as refused:
-            assert "q" in str(refused)
     eng.process(next(rounds()))
     copy = reloaded(eng)
     assert copy.queries["q2"].snapshot() == eng.queries["q2"].snapshot()
@@ -158,7 +157,7 @@ def test_changes_that_nobody_has_fetched_are_saved() -> None:
 
 def test_names_with_slashes_quotes_and_spaces() -> None:
     eng = Engine()
-    eng.sql("CREATE STREAM `s/t u` (`t/s` TIMESTAMP, `a/b \"c\"` BIGINT) TIMESTAMP BY `t/s`")
+    eng.sql('CREATE STREAM `s/t u` (`t/s` TIMESTAMP, `a/b "c"` BIGINT) TIMESTAMP BY `t/s`')
     sql = 'SELECT `a/b "c"` AS x FROM `s/t u` [PARTITION BY `a/b "c"` ROWS 2] EMIT CHANGES'
     eng.query(sql, name="q/r s")
     rows = pa.table({"t/s": [1, 2, 3], 'a/b "c"': [2, 2, 3]})
@@ -189,7 +188,9 @@ def saved_with(program: str) -> io.BytesIO:
     return file
 
 
-@pytest.mark.parametrize("program", ["", "{}", "[]", "oops", json.dumps({"version": 99, "program": []})])
+@pytest.mark.parametrize(
+    "program", ["", "{}", "[]", "oops", json.dumps({"version": 99, "program": []})]
+)
 def test_other_files_are_refused(program: str) -> None:
     with pytest.raises(StateError):
         Engine.load(saved_with(program))
