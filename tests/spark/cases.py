@@ -1,0 +1,72 @@
+"""Streams and queries for which the job and the embedded engine must say the same."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from pyspark.sql import DataFrame
+
+from eddyline import Engine
+
+SECOND = 1_000_000
+LATENESS = "LATENESS 5 SECONDS"
+
+QUERIES = {
+    "pairs": "SELECT a.k, a.v AS av, b.v AS bv FROM a [RANGE 4 SECONDS], b [RANGE 9 SECONDS] "
+    "WHERE a.k = b.k",
+    "sums": "SELECT k, COUNT(*) AS n, SUM(v) AS s FROM a [RANGE 6 SECONDS] GROUP BY k EMIT CHANGES",
+    "last": "SELECT k, v FROM b [PARTITION BY k ROWS 2] WHERE v > 20",
+    "named": "SELECT n.name, a.v FROM a [RANGE 5 SECONDS], names AS n WHERE a.k = n.k",
+}
+
+
+def stream_tables(seed: int, files: int, rows: int = 40) -> list[pa.Table]:
+    """Rows out of order by less than the lateness; no two of a seed share a timestamp."""
+    rng = np.random.default_rng(seed)
+    ts = np.arange(files * rows) * 200_000 + 10 * seed
+    arrival = np.argsort(ts + rng.integers(0, 4 * SECOND, ts.size), kind="stable")
+    table = pa.table(
+        {
+            "ts": pa.array(ts[arrival]).cast(pa.timestamp("us", "UTC")),
+            "k": pa.array(rng.integers(0, 6, ts.size)),
+            "v": pa.array(rng.integers(0, 100, ts.size), mask=rng.random(ts.size) < 0.1),
+        }
+    )
+    return [table.slice(i * rows, rows) for i in range(files)]
+
+
+NAMES = pa.table({"k": [0, 1, 2], "name": ["zero", "one", "two"]})
+
+
+def definitions(sources: Mapping[str, str], lateness: str = LATENESS) -> str:
+    return "".join(
+        f"CREATE STREAM {name} (ts TIMESTAMP, k BIGINT, v BIGINT) TIMESTAMP BY ts {lateness} "
+        f"WITH ({source});"
+        for name, source in sources.items()
+    )
+
+
+def embedded(streams: Mapping[str, list[pa.Table]]) -> dict[str, list[tuple[Any, ...]]]:
+    """All changes of the queries over whole streams."""
+    engine = Engine()
+    engine.sql(definitions(dict.fromkeys(streams, "source = 'none'")))
+    engine.sql("CREATE TABLE names (k BIGINT, name STRING)")
+    engine.table("names", NAMES)
+    for name, sql in QUERIES.items():
+        engine.query(sql, name=name)
+    first = engine.process({name: pa.concat_tables(parts) for name, parts in streams.items()})
+    then = engine.advance(10**12)
+    return {name: bag(pa.concat_tables([first[name], then[name]])) for name in QUERIES}
+
+
+def bag(rows: pa.Table | DataFrame) -> list[tuple[Any, ...]]:
+    """The rows in an order of their own, for comparing; without the sink's batch column."""
+    table = rows if isinstance(rows, pa.Table) else rows.drop("_batch").toArrow()
+    columns = [
+        c.cast(pa.int64()).to_pylist() if pa.types.is_timestamp(c.type) else c.to_pylist()
+        for c in table.columns
+    ]
+    return sorted(zip(*columns, strict=True), key=repr)

@@ -1,0 +1,97 @@
+"""Snapshot and log give back exactly the engine that was lost."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from cases import QUERIES, SECOND, bag, stream_tables
+
+from eddyline import Engine
+from eddyline.spark import durable
+from eddyline.spark.durable import DurableState, Head, Step
+from eddyline.spark.fatrows import pack
+from eddyline.spark.shard import apply
+
+
+class OneCell:
+    def __init__(self) -> None:
+        self.value: tuple[Any, ...] | None = None
+
+    def get(self) -> tuple[Any, ...] | None:
+        return self.value
+
+    def update(self, newValue: tuple[Any, ...]) -> None:
+        self.value = newValue
+
+
+class ManyCells(dict[tuple[Any, ...], tuple[Any, ...]]):
+    def getValue(self, key: tuple[Any, ...]) -> tuple[Any, ...] | None:
+        return self.get(key)
+
+    def updateValue(self, key: tuple[Any, ...], value: tuple[Any, ...]) -> None:
+        self[key] = value
+
+    def removeKey(self, key: tuple[Any, ...]) -> None:
+        del self[key]
+
+
+def new_engine() -> Engine:
+    engine = Engine()
+    for name in "ab":
+        engine.sql(f"CREATE STREAM {name} (ts TIMESTAMP, k BIGINT, v BIGINT) TIMESTAMP BY ts")
+    for name in ("pairs", "sums", "last"):
+        engine.query(QUERIES[name], name=name)
+    return engine
+
+
+def steps() -> list[Step]:
+    batches = zip(stream_tables(1, 6), stream_tables(2, 6), strict=True)
+    marks = [(i + 1) * 8 * SECOND - 5 * SECOND for i in range(6)]
+    return [
+        Step((("a", pack(a)), ("b", pack(b))), mark)
+        for (a, b), mark in zip(batches, marks, strict=True)
+    ]
+
+
+@pytest.mark.parametrize("log_bytes", [0, 8_000, 1 << 30])
+def test_rebuilt_engine_goes_on_alike(log_bytes: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(durable, "MIN_LOG_BYTES", log_bytes)
+    monkeypatch.setattr(durable, "_CHUNK_BYTES", 1_000)
+    state = DurableState(OneCell(), ManyCells(), ManyCells())
+    steady, head = new_engine(), Head()
+    for step in steps():
+        committed = state.head()
+        if committed is not None:
+            rebuilt = state.engine(committed)
+            for past in state.steps(committed):
+                apply(rebuilt, past)
+            (there,) = apply(rebuilt, step)
+        (here,) = apply(steady, step)
+        if committed is not None:
+            for name in here:
+                assert bag(here[name]) == bag(there[name]), name
+        head.version += 1
+        state.commit(head, step, steady)
+
+
+def test_log_is_dropped_when_a_snapshot_replaces_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(durable, "MIN_LOG_BYTES", 0)
+    log = ManyCells()
+    state = DurableState(OneCell(), log, ManyCells())
+    engine, head = new_engine(), Head()
+    most = 0
+    for step in steps() * 3:
+        head.version += 1
+        state.commit(head, step, engine)
+        kept = sum(len(blob) for _, blob in log.values())
+        assert kept == head.log_bytes <= head.snapshot_bytes
+        most = max(most, len(log))
+    assert most > 0, "small batches go to the log"
+
+
+def test_watermark_step_without_rows() -> None:
+    (changes,) = apply(new_engine(), Step((), None))
+    assert all(changes[name].num_rows == 0 for name in changes)
+    assert isinstance(changes["sums"], pa.Table)

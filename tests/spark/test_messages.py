@@ -1,0 +1,128 @@
+"""What is wrong with a source, sink or checkpoint is said before the job starts, by name."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from pyspark.sql import SparkSession
+
+from eddyline import CatalogError, DataError, SetupError, SqlError, StateError
+from eddyline.spark import Session
+from eddyline.spark.environment import require_java
+
+COLUMNS = "(ts TIMESTAMP, x BIGINT) TIMESTAMP BY ts"
+
+
+def start(spark: SparkSession, source: str, sink: str = "", columns: str = COLUMNS) -> None:
+    session = Session(spark)
+    session.sql(
+        f"CREATE STREAM s {columns} {source}; CREATE QUERY q AS SELECT x FROM s [NOW] {sink}"
+    )
+    session.start()
+
+
+@pytest.fixture
+def parquet(tmp_path: Path) -> str:
+    pq.write_table(pa.table({"ts": [1], "xx": [1], "x": [b"1"]}), tmp_path / "1.parquet")
+    return f"WITH (source = 'parquet', path = '{tmp_path}')"
+
+
+@pytest.mark.parametrize(
+    ("source", "message"),
+    [
+        ("", "stream 's' has no source"),
+        ("WITH (sorce = 'parquet')", "did you mean 'source'"),
+        ("WITH (source = 'parquet')", "needs the option 'path'"),
+        ("WITH (source = 'parquet', pth = '/x')", "did you mean 'path'"),
+        ("WITH (source = 'parquet', path = '/no/such')", "no file or directory '/no/such'"),
+        ("WITH (source = 'parket', path = '/')", "did you mean 'parquet'"),
+        ("WITH (source = 'rate')", "no column 'ts'"),
+    ],
+)
+def test_sources(spark: SparkSession, source: str, message: str) -> None:
+    with pytest.raises(DataError, match=message):
+        start(spark, source)
+
+
+def test_column_that_files_do_not_have(spark: SparkSession, parquet: str) -> None:
+    with pytest.raises(DataError, match="no column 'xxx'; did you mean 'xx'"):
+        start(spark, parquet, columns="(ts TIMESTAMP, x BIGINT, xxx BIGINT) TIMESTAMP BY ts")
+
+
+def test_type_that_does_not_convert(spark: SparkSession, parquet: str) -> None:
+    with pytest.raises(DataError, match="column 'x' is declared DATE but the rows bring BINARY"):
+        start(spark, parquet, columns="(ts TIMESTAMP, x DATE) TIMESTAMP BY ts")
+
+
+def test_not_a_parquet_file(spark: SparkSession, tmp_path: Path) -> None:
+    (tmp_path / "1.parquet").write_text("no")
+    with pytest.raises(DataError, match="stream 's': cannot read"):
+        start(spark, f"WITH (source = 'parquet', path = '{tmp_path}')")
+
+
+@pytest.mark.parametrize(
+    ("sink", "message"),
+    [
+        ("WITH (snik = 'print')", "did you mean 'sink'"),
+        ("WITH (sink = 'parquet')", "'q': sink 'parquet' needs the option 'path'"),
+        ("WITH (sink = 'prnt')", "did you mean 'print'"),
+        ("WITH (sink = 'memory', path = '/x')", "'memory' has no option 'path'"),
+        ("WITH (rows = 'many')", "not a number of rows"),
+    ],
+)
+def test_sinks(spark: SparkSession, parquet: str, sink: str, message: str) -> None:
+    with pytest.raises(DataError, match=message):
+        start(spark, parquet, sink, "(ts TIMESTAMP, x STRING) TIMESTAMP BY ts")
+
+
+def test_checkpoint_of_another_program(spark: SparkSession, tmp_path: Path) -> None:
+    def started(select: str) -> None:
+        session = Session(spark, checkpoint=tmp_path)
+        df = spark.readStream.format("rate-micro-batch").option("rowsPerBatch", 1).load()
+        session.stream("s", df, timestamp="timestamp")
+        session.query("q", select, sink="memory")
+        session.start().stop()
+
+    started("SELECT value FROM s [NOW]")
+    with pytest.raises(StateError, match="belongs to another program: its queries differ"):
+        started("SELECT value + 1 AS v FROM s [NOW]")
+
+
+def test_errors_count_lines_of_the_whole_script(spark: SparkSession) -> None:
+    with pytest.raises(SqlError, match="line 3, column 8: ") as caught:
+        Session(spark).sql(f"CREATE STREAM s {COLUMNS};\n\nSELECT y FROM s [NOW]")
+    assert (caught.value.line, caught.value.column) == (3, 8)
+
+
+def test_nothing_to_run(spark: SparkSession) -> None:
+    with pytest.raises(CatalogError, match="no query to run"):
+        Session(spark).start()
+
+
+def test_results_that_cannot_be_read_back(spark: SparkSession) -> None:
+    session = Session(spark)
+    with pytest.raises(CatalogError, match="start\\(\\) comes first"):
+        session.results("q")
+
+
+def test_static_dataframe_is_no_stream(spark: SparkSession) -> None:
+    with pytest.raises(DataError, match="the DataFrame is static"):
+        Session(spark).stream("s", spark.range(1), timestamp="id")
+
+
+def test_java_is_missing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path))
+    with pytest.raises(SetupError, match=r"needs Java 17 or newer: JAVA_HOME is .*has no bin/java"):
+        require_java()
+
+
+def test_java_is_too_old(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin/java").touch()
+    (tmp_path / "release").write_text('JAVA_VERSION="11.0.2"\n')
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path))
+    with pytest.raises(SetupError, match=r"is Java 11"):
+        require_java()

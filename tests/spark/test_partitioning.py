@@ -1,0 +1,28 @@
+from __future__ import annotations
+
+from pyspark.sql import SparkSession
+from pyspark.sql import functions as F
+
+from eddyline.spark.partitioning import connected, shard_ids, spark_hash
+
+
+def test_streams_that_meet_form_one_group() -> None:
+    reads = {"q": frozenset("ab"), "r": frozenset("c"), "s": frozenset("cd"), "t": frozenset("bd")}
+    assert connected(reads) == [(frozenset("abcd"), ["q", "r", "s", "t"])]
+
+
+def test_strangers_stay_apart() -> None:
+    reads = {"q": frozenset("a"), "r": frozenset("b"), "s": frozenset("a")}
+    assert connected(reads) == [(frozenset("a"), ["q", "s"]), (frozenset("b"), ["r"])]
+
+
+def test_shards_go_round_the_partitions() -> None:
+    ids = shard_ids(7, 3)
+    assert [spark_hash(i) % 3 for i in ids] == [0, 1, 2, 0, 1, 2, 0]
+    assert len(set(ids)) == 7
+
+
+def test_hash_is_sparks(spark: SparkSession) -> None:
+    keys = [0, 1, 7, 1 << 31, (1 << 62) + 5]
+    rows = spark.createDataFrame([(k,) for k in keys], "k BIGINT").select(F.hash("k")).collect()
+    assert [spark_hash(k) for k in keys] == [row[0] for row in rows]
