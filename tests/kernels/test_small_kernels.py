@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pyarrow as pa
 from hypothesis import given, settings
@@ -140,7 +142,7 @@ def test_gathering_text(texts: list[bytes], data: st.DataObject) -> None:
     out = gathered_offsets(wide, ints(rows))
     gathered = gather_bytes(wide, raw, ints(rows), out).tobytes()
     ends = out.tolist()
-    cut = [gathered[a:b] for a, b in zip(ends, ends[1:], strict=False)]
+    cut = [gathered[a:b] for a, b in pairwise(ends)]
     assert cut == [texts[r] for r in rows]
 
 

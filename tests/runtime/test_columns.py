@@ -26,7 +26,9 @@ SAMPLES: dict[pa.DataType, list[Any]] = {
     pa.binary(): [b"", b"\xff\x00", b"y" * 300],
     pa.date32(): [date(1, 1, 1), date(1970, 1, 1), date(9999, 12, 31)],
     pa.timestamp("us", tz="UTC"): [
-        datetime(1, 1, 1, tzinfo=UTC), datetime(1970, 1, 1, tzinfo=UTC), datetime(2999, 1, 1, tzinfo=UTC),
+        datetime(1, 1, 1, tzinfo=UTC),
+        datetime(1970, 1, 1, tzinfo=UTC),
+        datetime(2999, 1, 1, tzinfo=UTC),
     ],
     pa.decimal128(38, 10): [Decimal("-1.5"), Decimal(0), Decimal("9" * 28)],
     pa.duration("us"): [0, -5, 1 << 40],
@@ -113,6 +115,14 @@ def test_all_null_and_empty_arrays(type_: pa.DataType) -> None:
     column.write(0, pa.array([], type_))
     column.write(0, pa.nulls(3, type_))
     assert column.gather(np.arange(3)).equals(pa.nulls(3, type_))
+
+
+@types
+def test_the_state_of_no_rows(type_: pa.DataType) -> None:
+    copy = make_column(type_, 64)
+    copy.restore(make_column(type_, 64).state(0), 64)
+    copy.write(0, values_of(type_, nulls=True))
+    assert copy.gather(np.arange(6)).equals(values_of(type_, nulls=True).slice(0, 6))
 
 
 def test_nested_types_are_refused_by_name() -> None:

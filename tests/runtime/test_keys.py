@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from datetime import UTC, date, datetime
 from decimal import Decimal
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,8 @@ ORDERED: dict[str, pa.Array] = {
     "double": pa.array([-math.inf, -1e300, -5e-324, 0.0, 5e-324, 1.0, math.inf, math.nan]),
     "date": pa.array([date(1, 1, 1), date(1969, 12, 31), date(2000, 1, 1)]),
     "timestamp": pa.array(
-        [datetime(1900, 1, 1, tzinfo=UTC), datetime(2000, 1, 1, tzinfo=UTC)], pa.timestamp("us", "UTC")
+        [datetime(1900, 1, 1, tzinfo=UTC), datetime(2000, 1, 1, tzinfo=UTC)],
+        pa.timestamp("us", "UTC"),
     ),
     "duration": pa.array([-5, 0, 5], pa.duration("us")),
     "decimal": pa.array([Decimal("-1.75"), Decimal("1.20"), Decimal("1.70"), Decimal("1.90")]),
@@ -37,7 +39,7 @@ def test_order_keys_compare_as_values_do(kind: str) -> None:
     if kind in ("string", "binary"):  # their first bytes, padded with zeros, may tie
         assert keys == sorted(keys)
     else:
-        assert all(a < b for a, b in zip(keys, keys[1:], strict=False)), keys
+        assert all(a < b for a, b in pairwise(keys)), keys
 
 
 def test_order_keys_know_one_zero_and_one_nan() -> None:
@@ -76,7 +78,10 @@ def test_without_key_columns_all_rows_have_one_key() -> None:
 @pytest.mark.parametrize(
     "values",
     [
-        [1, 2, None], ["a", "b", None], [Decimal("1.10"), Decimal("1.20"), None], [True, False, None],
+        [1, 2, None],
+        ["a", "b", None],
+        [Decimal("1.10"), Decimal("1.20"), None],
+        [True, False, None],
     ],
     ids=["int", "text", "decimal", "bool"],
 )  # fmt: skip

@@ -67,9 +67,9 @@ def test_errors_name_what_is_there() -> None:
         lambda: eng.sql("EXPLAIN spike"),
         lambda: eng.sql("DROP QUERY spike"),
     ):
-        with pytest.raises(CatalogError, match="'spike'.*did you mean 'spikes'"):
+        with pytest.raises(CatalogError, match=r"'spike'.*did you mean 'spikes'"):
             call()
-    with pytest.raises(CatalogError, match="'name'.*did you mean 'names'"):
+    with pytest.raises(CatalogError, match=r"'name'.*did you mean 'names'"):
         eng.table("name", NAMES)
     with pytest.raises(CatalogError, match="'spikes'"):
         eng.query("SELECT k FROM a [RANGE 1 SECOND]", name="spikes")
@@ -161,6 +161,7 @@ LATE_QUERIES = {
     "join": "SELECT a.v, b.w FROM a [RANGE 10 SECONDS], b [RANGE 8 SECONDS] WHERE a.k = b.k",
     "group": "SELECT k, SUM(v) AS s, MAX(v) AS m FROM a [RANGE 9 SECONDS] GROUP BY k",
     "total": "SELECT COUNT(*) AS n FROM a [RANGE 9 SECONDS]",
+    "total changes": "SELECT COUNT(*) AS n FROM a [RANGE 9 SECONDS] EMIT CHANGES",
     "distinct": "SELECT DISTINCT k FROM a [RANGE 10 SECONDS]",
     "rows": "SELECT v FROM a [ROWS 2]",
     "partition": "SELECT v FROM a [PARTITION BY k ROWS 1]",

@@ -25,12 +25,13 @@ DDL = """
     CREATE VIEW big AS SELECT ts, k, v FROM a WHERE v > 2
 """
 QUERIES = {
-    "filter and project": "SELECT k + 1 AS k1, upper(t) AS u, d FROM a [RANGE 3 SECONDS] WHERE v > 1",
+    "filter and project": "SELECT k + 1, upper(t), d FROM a [RANGE 3 SECONDS] WHERE v > 1",
     "join": "SELECT a.t, b.w FROM a [RANGE 3 SECONDS], b [RANGE 2 SECONDS] WHERE a.k = b.k",
     "join of three": "SELECT a.v, b.w, c.t FROM a [RANGE 3 SECONDS], b [RANGE 5 SECONDS],"
     " a [RANGE 2 SECONDS] AS c WHERE a.k = b.k AND b.k = c.k",
     "nested loops": "SELECT a.k, b.k FROM a [RANGE 1 SECOND], b [RANGE 1 SECOND] WHERE a.k < b.k",
-    "join on text": "SELECT x.v, y.v FROM a [ROWS 4] AS x, a [RANGE 2 SECONDS] AS y WHERE x.t = y.t",
+    "join on text": "SELECT x.v, y.v FROM a [ROWS 4] AS x, a [RANGE 2 SECONDS] AS y"
+    " WHERE x.t = y.t",
     "table": "SELECT a.v, names.name FROM a [RANGE 3 SECONDS], names WHERE a.k = names.k",
     "group": "SELECT t, COUNT(*) AS n, SUM(k) AS s, AVG(v) AS a, MIN(t) AS m, MAX(d) AS x"
     " FROM a [RANGE 3 SECONDS] GROUP BY t",
@@ -151,7 +152,7 @@ def test_changes_that_nobody_has_fetched_are_saved() -> None:
     eng.process({"b": batch("ts | k | w\n3s | 1 | 6")}, watermark=3_000_000)
     eng.query("SELECT w FROM b [RANGE 9 SECONDS] WHERE w > 0", name="q")
     copy = reloaded(reloaded(eng))
-    assert copy.process({})["q"]["w"].to_pylist() == eng.process({})["q"]["w"].to_pylist() == [6]
+    assert copy.process({})["q"]["w"].to_pylist() == eng.process({})["q"]["w"].to_pylist() == [5, 6]
     assert reloaded(copy).process({})["q"].num_rows == 0
 
 
