@@ -50,7 +50,8 @@ class Index:
         key, ts, seq = (ints([p[i] for p in probes]) for i in range(3))
         number, found = chains.probe(
             self.heads, SHIFT, self.key, self.link, self.base, self.first,
-            self.base + self.key.size, new, self.ts, self.seq, self.expiry, lifespan, fifo, *self.deaths, inclusive, key, ts, seq,
+            self.base + self.key.size, new, self.ts, self.seq, self.expiry, lifespan, fifo,
+            *self.deaths, inclusive, key, ts, seq,
         )  # fmt: skip
         return list(zip(number.tolist(), found.tolist(), strict=True))
 
