@@ -15,14 +15,16 @@ class Answer:
     """The state of two values."""
 
     def __init__(self) -> None:
-        self.shown, self.aside, self.aside_seq = (np.full(2, NEVER, np.int64) for _ in range(3))
+        self.shown, self.aside, self.aside_order = (np.full(2, NEVER, np.int64) for _ in range(3))
 
     def run(
         self, rows: list[tuple[int, int, int, int]], clock: int
     ) -> list[tuple[int, int, int, int, int]]:
-        """Rows are (slot, ts, seq, exp); the result (slot, ts, seq, exp, seq of the row shown)."""
+        """Rows are (slot, ts, seq, exp); the result (slot, ts, seq, exp, number of the row shown)."""
         lanes = [np.array([r[i] for r in rows], np.int64) for i in range(4)]
-        out = eliminate(*lanes, np.arange(2), clock, self.shown, self.aside, self.aside_seq)
+        due = np.arange(2)  # a row is numbered by its seq here
+        state = (self.shown, self.aside, self.aside_order)
+        out = eliminate(*lanes, lanes[2], due, clock, *state)
         return list(zip(*(o.tolist() for o in out), strict=True))
 
 

@@ -20,22 +20,24 @@ def eliminate(
     ts: np.ndarray,
     seq: np.ndarray,
     exp: np.ndarray,
+    order: np.ndarray,
     due: np.ndarray,
     clock: int,
     shown_exp: np.ndarray,
     aside_exp: np.ndarray,
-    aside_seq: np.ndarray,
+    aside_order: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Run one chunk.
 
     Args:
-        slot, ts, seq, exp: the arriving rows, ``slot`` numbering distinct values.
+        slot, ts, seq, exp, order: the arriving rows, ``slot`` numbering distinct values and
+            ``order`` all rows that ever came.
         due: slots whose shown row may have expired by ``clock``.
-        shown_exp, aside_exp, aside_seq: by slot: when the row in the answer expires and, of the
-            duplicate that expires last, when it does and when it came. Below every time: no row.
+        shown_exp, aside_exp, aside_order: by slot: when the row in the answer expires and, of the
+            duplicate that expires last, when it does and its number. Below every time: no row.
 
     Returns:
-        The rows that enter the answer: slot, ts, seq, exp, and the ``seq`` of the base row shown.
+        The rows that enter the answer: slot, ts, seq, exp, order.
     """
     none = np.int64(-(1 << 62))
     room = 2 * (slot.size + due.size)
@@ -50,7 +52,7 @@ def eliminate(
             out[1, count] = shown_exp[s]
             out[2, count] = EXPIRY
             out[3, count] = aside_exp[s]
-            out[4, count] = aside_seq[s]
+            out[4, count] = aside_order[s]
             count += 1
             shown_exp[s] = aside_exp[s]
             aside_exp[s] = none
@@ -63,11 +65,11 @@ def eliminate(
             out[1, count] = ts[i]
             out[2, count] = seq[i]
             out[3, count] = exp[i]
-            out[4, count] = seq[i]
+            out[4, count] = order[i]
             count += 1
         elif exp[i] > shown_exp[s] and exp[i] > aside_exp[s]:
             aside_exp[s] = exp[i]
-            aside_seq[s] = seq[i]
+            aside_order[s] = order[i]
     return (
         out[0, :count].copy(),
         out[1, :count].copy(),

@@ -71,7 +71,7 @@ class Graph:
     def prime(self, known: set[Operator], clock: int) -> dict[Operator, Batch]:
         """Bring operators that are not ``known`` up to date with what their inputs still hold."""
         out: dict[Operator, Batch] = {}
-        tick = Tick(clock, clock)
+        tick = Tick(clock)
         for operator in self:
             if operator in known:
                 continue

@@ -135,7 +135,11 @@ class FixedColumn(_Nullable):
 
     def state(self, used: int) -> dict[str, Array]:
         raw = self._data[:used]
-        out = {"data": raw.view(np.uint8).reshape(used, -1) if self._dtype.itemsize > 8 else raw}
+        out = {
+            "data": raw.view(np.uint8).reshape(used, self._dtype.itemsize)
+            if self._dtype.itemsize > 8
+            else raw
+        }
         if self._valid is not None:
             out["valid"] = self._valid[:used]
         return out

@@ -221,8 +221,8 @@ class PartitionWindow:
         self._columns = list(columns)
         self._count = count
         self._table = KeyTable([stem.schema[c].type for c in columns])
-        self._last = np.full((self._table.capacity, count), -1, np.int64)  # ids, a ring per slot
-        self._seen = np.zeros(self._table.capacity, np.int64)
+        self._last = np.full((1, count), -1, np.int64)  # ids, a ring per slot
+        self._seen = np.zeros(1, np.int64)
         self._death = _death_lanes(stem, name)
         self.liveness = Liveness("ts", FOREVER, fifo=False, death=self._death)
 
@@ -231,13 +231,7 @@ class PartitionWindow:
 
     def advance(self, stem: Stem, fresh: Array) -> PushedOut | None:
         slots = self._table.slots([stem.gather(c, fresh) for c in self._columns], fresh.size)
-        if self._table.capacity > self._seen.size:
-            grown = np.full((self._table.capacity, self._count), -1, np.int64)
-            grown[: self._seen.size] = self._last
-            self._last = grown
-            self._seen = np.concatenate(
-                (self._seen, np.zeros(self._table.capacity - self._seen.size, np.int64))
-            )
+        self._grow(int(slots.max(initial=0)) + 1)
         out = push_out(slots, fresh, self._last, self._seen)
         by = np.flatnonzero(out >= 0)
         return PushedOut(out[by], by)
@@ -245,6 +239,15 @@ class PartitionWindow:
     def needed(self, stem: Stem, clock: int) -> int | Array:
         inside: Array = stem.held(self._death[0]) == FOREVER
         return inside
+
+    def _grow(self, slots: int) -> None:
+        """Make room for that many partitions; slots are given out from 0 on."""
+        have = self._seen.size
+        if slots <= have:
+            return
+        more = max(slots, 2 * have) - have
+        self._last = np.concatenate((self._last, np.full((more, self._count), -1, np.int64)))
+        self._seen = np.concatenate((self._seen, np.zeros(more, np.int64)))
 
     def state(self) -> State:
         return {"table": self._table.state(), "last": self._last, "seen": self._seen}

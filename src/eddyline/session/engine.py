@@ -349,7 +349,7 @@ class Engine:
         ready = {n: r for n, r in ready.items() if r.ts.size}
         yield from self._chunks(ready)
         if watermark > self._clock:
-            self._run(Tick(watermark, watermark))
+            self._run(Tick(watermark))
             yield
 
     def _chunks(self, ready: dict[str, Ready]) -> Iterator[None]:
@@ -366,7 +366,7 @@ class Engine:
                     done[name] = first + mine.size
                     seq = 2 * (self._sequence + mine) + 1
                     self._stems[name].add(ts[mine], seq, rows.part(first, done[name]))
-            self._run(Tick(int(ts[start]), int(ts[end - 1])))
+            self._run(Tick(int(ts[end - 1]), first_row=int(ts[start])))
             yield
         self._sequence += ts.size
 

@@ -292,7 +292,7 @@ def _converted(values: pa.Array, type_: pa.DataType) -> pa.Array:
         return values.cast(type_)
     if pa.types.is_timestamp(type_):
         return instants(values, type_)
-    if pa.types.is_string(values.type) or pa.types.is_string(type_):
+    if any(pa.types.is_string(t) or pa.types.is_decimal(t) for t in (values.type, type_)):
         return convert(values, type_)
     narrowed = values.cast(type_, safe=False)
     if pa.types.is_floating(type_):

@@ -71,8 +71,7 @@ def read_saved(
             }
     except (OSError, KeyError, ValueError, zipfile.BadZipFile) as error:
         raise StateError(f"not a saved engine: {source}: {error}") from None
-    if header.get("version") != _VERSION:
-        raise StateError(
-            f"saved in format {header.get('version')}, this version reads {_VERSION}: {source}"
-        )
+    version = header.get("version") if isinstance(header, dict) else None
+    if version != _VERSION:
+        raise StateError(f"saved in format {version}, this version reads {_VERSION}: {source}")
     return header["program"], tables, header["options"], unflatten(arrays)

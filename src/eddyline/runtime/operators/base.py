@@ -15,12 +15,12 @@ class Tick:
     """The span of time that a chunk covers.
 
     Attributes:
-        start: the instant of its first row, or of the clock where time passes without rows.
-        clock: the instant of its last row: every expiry up to and including it happens now.
+        clock: the instant at its end: every expiry up to and including it happens now.
+        first_row: the instant of its first base row; None where time passes without rows.
     """
 
-    start: int
     clock: int
+    first_row: int | None = None
 
 
 class Operator(ABC):

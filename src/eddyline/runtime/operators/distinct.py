@@ -34,9 +34,10 @@ class Distinct(Operator):
         super().__init__((source,))
         self._table = KeyTable(types)
         self._expiries = expiries
+        self._arrived = 0
         self._shown_exp = np.zeros(0, np.int64)
         self._aside_exp = np.zeros(0, np.int64)
-        self._aside_seq = np.zeros(0, np.int64)
+        self._aside_order = np.zeros(0, np.int64)
         self._shown_ts = np.zeros(0, np.int64)
         self._shown_seq = np.zeros(0, np.int64)
 
@@ -46,19 +47,22 @@ class Distinct(Operator):
         arriving = self._table.slots(batch.columns(), len(batch))
         self._grow()
         expired = self._expiries.pop(tick.clock)[2]
+        numbers = np.arange(self._arrived, self._arrived + len(batch))
+        self._arrived += len(batch)
         touched = np.unique(np.concatenate((arriving, expired)))
-        slot, ts, seq, exp, shown = eliminate(
+        slot, ts, seq, exp, number = eliminate(
             arriving,
             batch.ts,
             batch.seq,
             batch.exp,
+            numbers,
             touched,
             tick.clock,
             self._shown_exp,
             self._aside_exp,
-            self._aside_seq,
+            self._aside_order,
         )
-        order = np.lexsort((shown, seq, ts))
+        order = np.lexsort((number, seq, ts))
         slot, ts, seq, exp = slot[order], ts[order], seq[order], exp[order]
         self._shown_ts[slot] = ts
         self._shown_seq[slot] = seq
@@ -86,7 +90,7 @@ class Distinct(Operator):
             nothing = np.full(more, BEGINNING, np.int64)
             self._shown_exp = np.concatenate((self._shown_exp, nothing))
             self._aside_exp = np.concatenate((self._aside_exp, nothing))
-            self._aside_seq = np.concatenate((self._aside_seq, nothing))
+            self._aside_order = np.concatenate((self._aside_order, nothing))
             self._shown_ts = np.concatenate((self._shown_ts, nothing))
             self._shown_seq = np.concatenate((self._shown_seq, nothing))
 
@@ -102,9 +106,10 @@ class Distinct(Operator):
         return {
             "table": self._table.state(),
             "expiries": self._expiries.state(),
+            "arrived": np.array([self._arrived]),
             "shown_exp": self._shown_exp,
             "aside_exp": self._aside_exp,
-            "aside_seq": self._aside_seq,
+            "aside_order": self._aside_order,
             "shown_ts": self._shown_ts,
             "shown_seq": self._shown_seq,
         }
@@ -112,5 +117,6 @@ class Distinct(Operator):
     def restore(self, state: State) -> None:
         self._table.restore(nested(state, "table"))
         self._expiries.restore(nested(state, "expiries"))
-        for name in ("shown_exp", "aside_exp", "aside_seq", "shown_ts", "shown_seq"):
+        self._arrived = int(array(state, "arrived")[0])
+        for name in ("shown_exp", "aside_exp", "aside_order", "shown_ts", "shown_seq"):
             setattr(self, f"_{name}", array(state, name).copy())

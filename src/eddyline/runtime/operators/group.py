@@ -17,7 +17,7 @@ from eddyline.runtime.expiry import ExpiryStore, uncancelled
 from eddyline.runtime.keytable import KeyTable
 from eddyline.runtime.operators.base import Operator, Tick
 from eddyline.runtime.state import State, array, nested
-from eddyline.types import BEGINNING, FOREVER
+from eddyline.types import FOREVER
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class GroupBy(Operator):
 
     The output is a changelog: the '-' of a group's older row and the '+' that replaces it share a
     pair number. An unchanged row is not repeated. Without keys there is one group, which exists
-    from the first instant on.
+    from the first base row of any stream on.
 
     Args:
         expiries: dtypes (int64 exp, int64 order, int64 slot, int8 sign, int64 per id, lanes of
@@ -121,13 +121,13 @@ class GroupBy(Operator):
 
     def _first_row(self, tick: Tick) -> Batch | None:
         """The one group of an aggregate without keys appears, empty, before anything happens."""
-        if self._started or tick.start == BEGINNING:
+        if self._started or tick.first_row is None:
             return None
         self._started = True
         slot = np.zeros(1, np.int64)
         return _rows(
             slot,
-            np.array([tick.start], np.int64),
+            np.array([tick.first_row], np.int64),
             np.array([EXPIRY], np.int64),
             np.ones(1, np.int8),
             np.array([FOREVER], np.int64),
@@ -151,9 +151,10 @@ class GroupBy(Operator):
             old.append(reported.old)
             changed |= reported.changed
         slots = rows.slot[rows.emit]
-        if not self._keys:
-            now[:] = True
-            before[:] = True
+        if not self._keys and now.size:
+            now[:], before[:] = True, True
+            if not self._started:  # brought up to date with rows that were there before it
+                self._started, before[0], changed[0] = True, False, True
         plus, minus = now & changed, before & changed
         if not self._retract:
             minus &= ~now

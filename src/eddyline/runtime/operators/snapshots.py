@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from eddyline.runtime.batch import EXPIRY, Batch, merge
+from eddyline.runtime.batch import EXPIRY, Batch, empty_like, merge
 from eddyline.runtime.columns import Array
 from eddyline.runtime.operators.base import Operator, Tick
 from eddyline.runtime.state import State, array
@@ -25,15 +25,19 @@ class Snapshots(Operator):
         self._done = -(1 << 62)  # ticks up to here have been emitted
         self._rows = _Lives.none()
         self._new: list[Batch] = []
+        self._waiting = 0  # changes in ``_new``
 
     def process(self, batches: Sequence[Batch], tick: Tick) -> Batch:
         (batch,) = batches
         self._new.append(batch)
-        if (tick.clock - 1) // self._every == (self._done) // self._every:
-            return batch.take(np.zeros(0, np.int64))
-        rows = self._rows.followed_by(self._new)
-        self._new = []
-        first = np.maximum(-(-rows.ts // self._every), self._done // self._every + 1)
+        self._waiting += len(batch)
+        if (tick.clock - 1) // self._every == self._done // self._every:
+            if self._waiting > self._rows.ts.size + 1024:
+                rows = self._take_in()
+                self._rows = rows.take(np.flatnonzero(self._first_tick(rows) < rows.end))
+            return empty_like(batch)
+        rows = self._take_in()
+        first = self._first_tick(rows) // self._every
         last = (np.minimum(rows.end, tick.clock) - 1) // self._every
         times = np.maximum(last - first + 1, 0)
         row = np.repeat(np.arange(times.size), times)
@@ -43,6 +47,17 @@ class Snapshots(Operator):
         self._done = tick.clock - 1
         self._rows = rows.take(np.flatnonzero(rows.end > self._done))
         return self._snapshot(batch, rows.id[row[order]], at[order])
+
+    def _take_in(self) -> _Lives:
+        rows = self._rows.followed_by(self._new)
+        self._new, self._waiting = [], 0
+        return rows
+
+    def _first_tick(self, rows: _Lives) -> Array:
+        """The first instant of a snapshot yet to come at which a row is there, if it lives on."""
+        ticks = np.maximum(-(-rows.ts // self._every), self._done // self._every + 1)
+        out: Array = ticks * self._every
+        return out
 
     def _snapshot(self, like: Batch, ids: Array, at: Array) -> Batch:
         return Batch(
@@ -59,7 +74,7 @@ class Snapshots(Operator):
         return self.inputs[0].live(clock)
 
     def kept(self) -> int:
-        return int(self._rows.ts.size)
+        return int(self._rows.ts.size) + self._waiting
 
     def state(self) -> State:
         rows = self._rows.followed_by(self._new)
@@ -67,7 +82,7 @@ class Snapshots(Operator):
 
     def restore(self, state: State) -> None:
         self._rows = _Lives(array(state, "ts"), array(state, "end"), array(state, "id"))
-        self._new = []
+        self._new, self._waiting = [], 0
         self._done = int(array(state, "done")[0])
 
 

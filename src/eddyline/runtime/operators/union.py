@@ -20,7 +20,7 @@ class Union(Operator):
 
     def live(self, clock: int) -> Batch:
         batches = [i.live(clock) for i in self.inputs]
-        return self.process(batches, Tick(clock, clock))
+        return self.process(batches, Tick(clock))
 
 
 def _tagged(batch: Batch, number: int, width: int) -> Batch:
