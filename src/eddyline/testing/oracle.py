@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cache, lru_cache
 from typing import Any, Final
 
 import duckdb
@@ -55,9 +56,7 @@ class Oracle:
     timestamps: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self._duckdb = duckdb.connect()
-        self._duckdb.execute("SET threads = 1")  # tiny inputs: threads only cost
-        self._rendered: dict[str, str] = {}
+        self._duckdb = _database().cursor()  # a session of its own: its tables are temporary
         for name, rows in self.streams.items():
             us = self._time_us(name)
             numbered = rows.append_column("__ts", us)
@@ -68,10 +67,10 @@ class Oracle:
 
     def answer(self, sql: str, at_us: int) -> list[Row]:
         """Q(at_us): the bag of rows that the query's SELECT returns over what is alive then."""
-        if sql not in self._rendered:
-            self._rendered[sql] = self._render(sql)
-        parameters = {"tau": at_us} if "$tau" in self._rendered[sql] else {}
-        rows = self._duckdb.execute(self._rendered[sql], parameters).fetchall()
+        columns = tuple((name, tuple(rows.column_names)) for name, rows in self.streams.items())
+        text = render(sql, columns, tuple(self.views.items()))
+        parameters = {"tau": at_us} if "$tau" in text else {}
+        rows = self._duckdb.execute(text, parameters).fetchall()
         return [tuple(plain(v) for v in row) for row in rows]
 
     def instants(self, sql: str, until_us: int) -> list[int]:
@@ -93,47 +92,69 @@ class Oracle:
 
     def _register(self, name: str, table: pa.Table) -> None:
         self._duckdb.register(f"{name}__arrow", _without_zones(table))
-        self._duckdb.execute(f'CREATE TABLE "{name}" AS SELECT * FROM "{name}__arrow"')
+        self._duckdb.execute(f'CREATE TEMP TABLE "{name}" AS SELECT * FROM "{name}__arrow"')
 
-    def _render(self, sql: str) -> str:
-        select = self._inline(read_query(sql), None)
-        return _in_duckdb(select).sql(dialect="duckdb", identify=True)
 
-    def _inline(self, reading: Reading, outer: WindowText | None) -> exp.Expr:
-        """The query with streams and views replaced by what they hold at $tau."""
-        trailing = reading.trailing or outer
-        select = reading.select.copy()
-        for table in list(select.find_all(exp.Table)):
-            name, number = stream_of(table)
-            if name in self.views:
-                own = trailing if number is None else reading.windows[number]
-                rows = self._inline(read_query(self.views[name]), own)
-            elif name in self.streams:
-                window = trailing if number is None else reading.windows[number]
-                rows = self._alive(name, window or WindowText())
-            else:
-                continue
-            alias = table.alias or name
-            sub = exp.Subquery(this=rows, alias=exp.TableAlias(this=exp.to_identifier(alias)))
-            sub.set("joins", table.args.get("joins"))
-            table.replace(sub)
-        return select
+@cache
+def _database() -> Any:
+    database = duckdb.connect()
+    database.execute("SET threads = 1")  # tiny inputs: threads only cost
+    return database
 
-    def _alive(self, stream: str, window: WindowText) -> exp.Expr:
-        rows: Any = exp.select(*(exp.column(c, quoted=True) for c in self._columns(stream)))
-        rows = rows.from_(exp.to_table(f'"{stream}__rows"', dialect="duckdb"))
-        rows = rows.where("__ts <= $tau", dialect="duckdb")
-        if window.range_us is not None:
-            rows = rows.where(f"$tau < __ts + {window.range_us}", dialect="duckdb")
-        if window.rows is not None:
-            per = "".join(f'{", " if i else ""}"{c}"' for i, c in enumerate(window.partition))
-            partition = f"PARTITION BY {per} " if per else ""
-            newest = f"ROW_NUMBER() OVER ({partition}ORDER BY __ts DESC, __n DESC)"
-            rows = rows.qualify(f"{newest} <= {window.rows}", dialect="duckdb")
-        return rows  # type: ignore[no-any-return]
 
-    def _columns(self, stream: str) -> Iterable[str]:
-        return self.streams[stream].column_names  # type: ignore[no-any-return]
+@lru_cache(maxsize=256)
+def render(
+    sql: str, streams: tuple[tuple[str, tuple[str, ...]], ...], views: tuple[tuple[str, str], ...]
+) -> str:
+    """The query in DuckDB's SQL, with ``$tau`` for the instant.
+
+    Args:
+        sql: the text of the query.
+        streams: name and columns of every stream.
+        views: name and SELECT text of every view.
+    """
+    select = _inline(read_query(sql), None, dict(streams), dict(views))
+    return _in_duckdb(select).sql(dialect="duckdb", identify=True)
+
+
+def _inline(
+    reading: Reading,
+    outer: WindowText | None,
+    streams: Mapping[str, tuple[str, ...]],
+    views: Mapping[str, str],
+) -> exp.Expr:
+    """The query with streams and views replaced by what they hold at $tau."""
+    trailing = reading.trailing or outer
+    select = reading.select.copy()
+    for table in list(select.find_all(exp.Table)):
+        name, number = stream_of(table)
+        window = trailing if number is None else reading.windows[number]
+        if name in views:
+            rows = _inline(read_query(views[name]), window, streams, views)
+        elif name in streams:
+            rows = _alive(name, streams[name], window or WindowText())
+        else:
+            continue
+        alias = exp.TableAlias(this=exp.to_identifier(table.alias or name))
+        inlined = exp.Subquery(this=rows, alias=alias)
+        inlined.set("joins", table.args.get("joins"))
+        table.replace(inlined)
+    return select
+
+
+def _alive(stream: str, columns: Iterable[str], window: WindowText) -> exp.Expr:
+    """The rows of a stream that a window holds at $tau."""
+    rows: Any = exp.select(*(exp.column(c, quoted=True) for c in columns))
+    rows = rows.from_(exp.to_table(f'"{stream}__rows"', dialect="duckdb"))
+    rows = rows.where("__ts <= $tau", dialect="duckdb")
+    if window.range_us is not None:
+        rows = rows.where(f"$tau < __ts + {window.range_us}", dialect="duckdb")
+    if window.rows is not None:
+        per = ", ".join(f'"{c}"' for c in window.partition)
+        partition = f"PARTITION BY {per} " if per else ""
+        newest = f"ROW_NUMBER() OVER ({partition}ORDER BY __ts DESC, __n DESC)"
+        rows = rows.qualify(f"{newest} <= {window.rows}", dialect="duckdb")
+    return rows  # type: ignore[no-any-return]
 
 
 def answer(
