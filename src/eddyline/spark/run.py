@@ -99,14 +99,15 @@ class Run:
     """What :meth:`Session.start` returns. Named as Spark's StreamingQuery where it has a name.
 
     Args:
-        launch: starts the streaming query from the checkpoint.
+        launch: starts the streaming query from the checkpoint; with True, over a bounded input:
+            what the sources hold at that time.
         request_end: asks the shards for what they hold back, through the control stream.
-        bounded: the input ends with what is there at the start (``available_now``).
+        bounded: how to launch it first.
     """
 
     def __init__(
         self,
-        launch: Callable[[], StreamingQuery],
+        launch: Callable[[bool], StreamingQuery],
         request_end: Callable[[], None],
         ledger: Ledger,
         *,
@@ -116,7 +117,7 @@ class Run:
         self._request_end = request_end
         self._ledger = ledger
         self._bounded = bounded
-        self._query = launch()
+        self._query = launch(bounded)
 
     @property
     def id(self) -> str:
@@ -178,18 +179,17 @@ class Run:
         """Declare that no more input comes: process what is there, then the rows that are held for
         the watermark, then the expiries of all windows; and stop.
 
+        A source that never ends, such as ``rate``, ends with what it has now.
+
         Rows that arrive in a later run from the same checkpoint would be late.
 
         Raises:
             StreamingQueryException: the job failed.
         """
-        if self._bounded:
-            self._query.awaitTermination()
-            self._request_end()
-            self._query = self._launch()
-            self._query.awaitTermination()
-        else:
-            self._query.processAllAvailable()
-            self._request_end()
-            self._query.processAllAvailable()
+        if not self._bounded:
             self._query.stop()
+            self._query = self._launch(True)
+        self._query.awaitTermination()
+        self._request_end()  # only now: it must come behind the last row
+        self._query = self._launch(True)
+        self._query.awaitTermination()

@@ -186,7 +186,7 @@ class Session:
         ledger = Ledger({shard: ", ".join(group.streams) for shard, group in ids.items()})
         delivery = Delivery(list(self._sinks.values()), ledger.record)
 
-        def launch() -> StreamingQuery:
+        def launch(bounded: bool) -> StreamingQuery:
             conf = {**JOB_CONF, "spark.sql.shuffle.partitions": str(self._shards)}
             if self._checkpoint.startswith("file:"):
                 conf |= LOCAL_CHECKPOINT_CONF
@@ -201,7 +201,7 @@ class Session:
                 writer = results.writeStream.foreachBatch(delivery).option(
                     "checkpointLocation", f"{self._checkpoint}/spark"
                 )
-                if available_now:
+                if bounded:
                     return writer.trigger(availableNow=True).start()
                 return writer.trigger(processingTime=self._trigger).start()
 

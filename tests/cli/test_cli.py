@@ -1,0 +1,135 @@
+"""The commands, as a user's shell sees them: output and exit code."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from typer.testing import CliRunner
+
+import eddyline
+from eddyline.cli.demo import examples, staged_demo
+from eddyline.cli.failures import cause
+from eddyline.cli.main import app
+
+SCRIPT = """
+CREATE STREAM s (ts TIMESTAMP, k BIGINT, v DOUBLE) TIMESTAMP BY ts LATENESS 2 SECONDS
+  WITH (source = 'parquet', path = 'in');
+CREATE QUERY big AS SELECT k, v FROM s [RANGE 5 SECONDS] WHERE v > 1;
+CREATE QUERY sums AS SELECT k, SUM(v) AS total FROM s [RANGE 5 SECONDS] GROUP BY k
+  EMIT CHANGES WITH (sink = 'parquet', path = 'sums');
+"""
+
+
+@pytest.fixture
+def script(tmp_path: Path) -> Path:
+    (tmp_path / "in").mkdir()
+    rows = {"ts": [0, 1_000_000, 9_000_000], "k": [1, 1, 2], "v": [1.0, 2.0, 3.0]}
+    table = pa.table(rows).set_column(0, "ts", pa.array(rows["ts"]).cast(pa.timestamp("us", "UTC")))
+    pq.write_table(table, tmp_path / "in/1.parquet")
+    file = tmp_path / "script.sql"
+    file.write_text(SCRIPT)
+    return file
+
+
+def in_process(*arguments: str) -> tuple[int, str]:
+    result = CliRunner().invoke(app, list(arguments))
+    return result.exit_code, result.output
+
+
+def eddyline_command(*arguments: str) -> subprocess.CompletedProcess[str]:
+    """The command in a process of its own: it starts and stops a Spark session."""
+    source = str(Path(eddyline.__file__).parent.parent)
+    environment = {**os.environ, "PYTHONPATH": source}
+    command = [sys.executable, "-m", "eddyline", *arguments]
+    return subprocess.run(
+        command, capture_output=True, text=True, env=environment, timeout=400, check=False
+    )
+
+
+def test_version() -> None:
+    assert in_process("--version") == (0, f"eddyline {eddyline.__version__}\n")
+
+
+def test_check_counts(script: Path) -> None:
+    code, output = in_process("check", str(script))
+    assert code == 0
+    assert "1 stream, 0 tables, 2 queries in 1 group" in output
+
+
+def test_check_points_at_the_word(script: Path) -> None:
+    script.write_text(SCRIPT.replace("v > 1", "w > 1"))
+    code, output = in_process("check", str(script))
+    assert code == 2
+    assert "line 4, column" in output
+    line, caret = output.rstrip().splitlines()[-2:]
+    assert line[caret.index("^")] == "w"
+
+
+@pytest.mark.parametrize("command", ["check", "explain", "run"])
+def test_script_that_is_not_there(command: str, tmp_path: Path) -> None:
+    code, output = in_process(command, str(tmp_path / "no.sql"))
+    assert code == 2
+    assert "there is no file" in output
+
+
+def test_explain_shows_each_plan(script: Path) -> None:
+    code, output = in_process("explain", str(script))
+    assert code == 0
+    assert "big" in output and "StreamScan" in output and "GroupBy" in output
+
+
+def test_demo_files_play_in_the_order_of_their_names() -> None:
+    with staged_demo() as staged:
+        assert staged.read_text() == (examples() / "demo.sql").read_text()
+        files = sorted(staged.parent.rglob("*.parquet"))
+        times = [file.stat().st_mtime for file in files]
+    assert times == sorted(times) and len(set(times)) == len(times)
+    assert not staged.exists()
+
+
+def test_cause_is_the_last_error_of_the_worker() -> None:
+    text = """[STREAM_FAILED] Query terminated
+Traceback (most recent call last):
+  File "shard.py", line 1, in f
+eddyline.errors.DataError: column 'x' is bad
+
+	at org.apache.spark.Foo(Bar.scala:1)"""
+    assert cause(RuntimeError(text)) == "DataError: column 'x' is bad"
+
+
+@pytest.mark.spark
+def test_run_prints_progress_and_rows(script: Path) -> None:
+    done = eddyline_command("run", str(script))
+    assert done.returncode == 0, done.stderr
+    assert "3 rows in" in done.stdout
+    assert "big: 2 rows" in done.stdout
+    assert "sums: 4 rows" in done.stdout, "windows run out at the end of the input"
+    assert len(pq.read_table(script.parent / "sums")) == 4
+    assert done.stderr == "", "Spark's chatter goes to the log"
+
+
+@pytest.mark.spark
+def test_run_as_json(script: Path) -> None:
+    done = eddyline_command(
+        "run", str(script), "--json", "--checkpoint", str(script.parent / "checkpoint")
+    )
+    assert done.returncode == 0, done.stderr
+    events = [json.loads(line) for line in done.stdout.splitlines()]
+    assert events[-1]["event"] == "end"
+    assert events[-1]["rows_in"] == {"s": 3}
+    assert events[-1]["rows_out"]["big"] == 1, "with a checkpoint, rows are held for the next run"
+
+
+@pytest.mark.spark
+def test_missing_source_is_bad_input(script: Path) -> None:
+    script.write_text(SCRIPT.replace("'in'", "'nowhere'"))
+    done = eddyline_command("run", str(script))
+    assert done.returncode == 2
+    assert "stream 's': there is no file or directory" in done.stderr
