@@ -79,6 +79,18 @@ def bitmap(valid: Array | None) -> pa.Buffer | None:
     return pa.py_buffer(np.packbits(valid, bitorder="little"))
 
 
+def moved(values: Array, places: Array | slice, capacity: int, fill: int = 0) -> Array:
+    """The values at ``places`` at the front of a buffer of that capacity.
+
+    The buffer is the same one if it is large enough: fresh memory costs more than the move.
+    """
+    kept = values[places]
+    if values.size != capacity:
+        values = np.full(capacity, fill, values.dtype) if fill else np.zeros(capacity, values.dtype)
+    values[: kept.size] = kept
+    return values
+
+
 class _Nullable:
     """Validity by place, allocated when the first NULL comes."""
 
@@ -95,9 +107,7 @@ class _Nullable:
 
     def _move_validity(self, places: Array | slice, capacity: int) -> None:
         if self._valid is not None:
-            kept = self._valid[places]
-            self._valid = np.ones(capacity, np.bool_)
-            self._valid[: kept.size] = kept
+            self._valid = moved(self._valid, places, capacity, fill=1)
 
 
 class FixedColumn(_Nullable):
@@ -128,9 +138,7 @@ class FixedColumn(_Nullable):
         return pa.Array.from_buffers(self.type, places.size, [bitmap(valid), pa.py_buffer(data)])
 
     def move(self, places: Array | slice, capacity: int) -> None:
-        kept = self._data[places]
-        self._data = np.zeros(capacity, self._dtype)
-        self._data[: kept.size] = kept
+        self._data = moved(self._data, places, capacity)
         self._move_validity(places, capacity)
 
     def state(self, used: int) -> dict[str, Array]:

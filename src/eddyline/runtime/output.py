@@ -45,8 +45,8 @@ def without_replaced(batch: Batch) -> Batch:
 
 
 def concat_changes(parts: Sequence[pa.Table], schema: pa.Schema) -> pa.Table:
-    """One table out of the chunks' tables."""
-    return pa.concat_tables(parts).combine_chunks() if parts else schema.empty_table()
+    """One table out of the chunks' tables, without copying them."""
+    return pa.concat_tables(parts) if parts else schema.empty_table()
 
 
 def _signs(sign: Array) -> pa.Array:

@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pyarrow as pa
 
-from eddyline.runtime.columns import Array, Column, make_column
+from eddyline.runtime.columns import Array, Column, make_column, moved
 from eddyline.runtime.state import State, array, arrays, nested
 from eddyline.types import Schema
 
@@ -158,9 +158,9 @@ class RowStore:
         for column in self._columns:
             column.move(places, capacity)
         for name, lane in self._lanes.items():
-            self._lanes[name] = _moved(lane, places, capacity)
+            self._lanes[name] = moved(lane, places, capacity)
         if self._ids is not None:
-            self._ids = _moved(self._ids, places, capacity)
+            self._ids = moved(self._ids, places, capacity)
         self._capacity, self._start, self._end = capacity, 0, count
 
     def state(self) -> State:
@@ -189,18 +189,11 @@ class RowStore:
             if name in self._derived:
                 self._lanes[name] = np.full(self._capacity, self._fill[name], np.int64)
             else:
-                self._lanes[name] = _moved(array(lanes, name), slice(0, used), self._capacity)
+                self._lanes[name] = moved(array(lanes, name), slice(0, used), self._capacity)
         for i, column in enumerate(self._columns):
             column.restore(arrays(nested(state, "columns"), str(i)), self._capacity)
         ids = state.get("ids")
         self._ids = (
-            None if ids is None else _moved(array(state, "ids"), slice(0, used), self._capacity)
+            None if ids is None else moved(array(state, "ids"), slice(0, used), self._capacity)
         )
         self.generation += 1
-
-
-def _moved(values: Array, places: Array | slice, capacity: int) -> Array:
-    kept = values[places]
-    out = np.zeros(capacity, np.int64)
-    out[: kept.size] = kept
-    return out

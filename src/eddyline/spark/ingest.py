@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import pyarrow as pa
@@ -18,29 +18,31 @@ from eddyline.spark.fatrows import (
     pack,
     pieces,
 )
+from eddyline.spark.parquet import Reader
 from eddyline.types import TIMESTAMP
 
 
-def fat_rows(df: DataFrame, shard: int, stream: str, timestamp: str) -> DataFrame:
+def fat_rows(
+    df: DataFrame, read: Reader | None, shard: int, stream: str, timestamp: str
+) -> DataFrame:
     """The streaming DataFrame of one stream as fat rows.
 
     Args:
-        df: the stream's columns, in whatever types its source has.
+        df: the stream's columns, in whatever types its source has; or what ``read`` takes.
+        read: makes the stream's columns of the DataFrame's, in the worker; None: they are these.
         shard: id of the shard that the stream belongs to.
         stream: its name.
         timestamp: the event-time column. Its largest value travels with each fat row.
     """
-    return df.mapInArrow(_packer(shard, stream, timestamp), INPUT_SCHEMA)
+    return df.mapInArrow(_packer(read, shard, stream, timestamp), INPUT_SCHEMA)
 
 
-def _packer(
-    shard: int, stream: str, timestamp: str
-) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+def _packer(read: Reader | None, shard: int, stream: str, timestamp: str) -> Reader:
     def pack_partition(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         context = TaskContext.get()
         part = context.partitionId() if context is not None else 0
         seq = 0
-        for table in _coalesced(batches):
+        for table in _coalesced(read(batches) if read is not None else batches):
             for piece in pieces(table):
                 max_ts = _largest(piece.column(timestamp))
                 row = (shard, "rows", stream, part, seq, piece.num_rows, max_ts, pack(piece))

@@ -31,6 +31,7 @@ from eddyline.spark.environment import (
 )
 from eddyline.spark.fatrows import OUTPUT_SCHEMA, pack
 from eddyline.spark.ingest import fat_rows
+from eddyline.spark.parquet import Reader
 from eddyline.spark.partitioning import shard_ids
 from eddyline.spark.printing import print_rows
 from eddyline.spark.program import QuerySpec, ShardSpec, StreamSpec
@@ -179,7 +180,7 @@ class Session:
         specs = {shard: self._spec(shard, group, run_key) for shard, group in ids.items()}
         control = ControlStream(self.spark, self._checkpoint)
         inputs = [
-            fat_rows(self._source(stream), shard, stream, self._script.streams[stream].timestamp)
+            fat_rows(*self._source(stream), shard, stream, self._script.streams[stream].timestamp)
             for shard, group in ids.items()
             for stream in group.streams
         ]
@@ -239,11 +240,11 @@ class Session:
             return self.spark.createDataFrame([], schema)
         return self.spark.read.schema(schema).format(sink.format).load(sink.path)
 
-    def _source(self, stream: str) -> DataFrame:
+    def _source(self, stream: str) -> tuple[DataFrame, Reader | None]:
         definition = self._script.streams[stream]
         given = self._frames.get(stream.lower())
         if given is not None:
-            return declared_columns(given, definition)
+            return declared_columns(given, definition), None
         options = resolve_path(definition.options, self._base)
         return stream_source(self.spark, replace(definition, options=options))
 

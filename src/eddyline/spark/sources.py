@@ -18,6 +18,7 @@ from eddyline.errors import DataError, did_you_mean
 from eddyline.session.intake import CORRUPT_RECORD, Intake
 from eddyline.session.tables import table_columns
 from eddyline.spark import files
+from eddyline.spark.parquet import Reader, local_parquet
 from eddyline.types import Field, Schema
 
 _FILE_FORMATS: Final = ("csv", "json", "orc", "parquet", "text", "xml")
@@ -28,10 +29,10 @@ _OWN_OPTIONS: Final = ("source", "updates")
 _SIDE_PREFIXES: Final = ("late_", "bad_")
 
 
-def stream_source(spark: SparkSession, stream: StreamDef) -> DataFrame:
-    """A streaming DataFrame of the source that the stream's options name.
+def stream_source(spark: SparkSession, stream: StreamDef) -> tuple[DataFrame, Reader | None]:
+    """A streaming DataFrame of the source that the stream's options name, and how to read it.
 
-    It has the declared columns, in the types of the source (the engine converts them, so that a
+    Without a reader it has the declared columns, in the types of the source (the engine converts them, so that a
     value that does not fit is reported with its text), and ``_corrupt_record`` for textual formats.
 
     Raises:
@@ -39,10 +40,14 @@ def stream_source(spark: SparkSession, stream: StreamDef) -> DataFrame:
     """
     what = f"stream '{stream.name}'"
     format_, options = _source_of(what, stream.options)
+    if format_ == "parquet":
+        by_arrow = local_parquet(spark, stream, options)
+        if by_arrow is not None:
+            return by_arrow
     schema = _read_schema(spark, what, format_, options, stream.schema)
     reader = spark.readStream.format(format_).options(**options)
     df = _load(what, format_, reader if schema is None else reader.schema(schema))
-    return declared_columns(df, stream)
+    return declared_columns(df, stream), None
 
 
 def table_source(spark: SparkSession, table: TableDef) -> pa.Table:

@@ -247,34 +247,23 @@ def _changelog(
     """
     (new, is_plus), (old, is_minus) = entering, leaving
     plus, minus = np.flatnonzero(is_plus), np.flatnonzero(is_minus)
-    place = np.cumsum(is_plus.astype(np.int64) + is_minus)
-    to_plus = place[plus] - 1
-    to_minus = place[minus] - 1 - is_plus[minus]
-
-    def mixed(of_plus: Array, of_minus: Array) -> Array:
-        out = np.empty(plus.size + minus.size, of_plus.dtype)
-        out[to_plus] = of_plus
-        out[to_minus] = of_minus
-        return out
-
-    emission = mixed(plus, minus)
-    pick = pa.array(mixed(np.arange(plus.size), np.arange(minus.size) + plus.size))
-
-    def column(now: pa.Array, before: pa.Array) -> pa.Array:
-        if minus.size == 0:
-            return now if plus.size == len(now) else now.take(pa.array(plus))
-        both = [now.take(pa.array(plus)), before.take(pa.array(minus))]
-        return pa.concat_arrays(both).take(pick)
-
-    return _rows(
-        slots[emission],
-        ts[emission],
-        seq[emission],
-        mixed(np.ones(plus.size, np.int8), np.full(minus.size, -1, np.int8)),
-        np.full(emission.size, FOREVER, np.int64),
-        table.keys(slots[emission]) + [column(n, o) for n, o in zip(new, old, strict=True)],
-        emission,
-    )
+    if plus.size == slots.size and minus.size == 0:  # every group has a new row and no more
+        emission, sign, columns = plus, np.ones(plus.size, np.int8), new
+    else:
+        place = np.cumsum(is_plus.astype(np.int64) + is_minus)
+        order = np.empty(plus.size + minus.size, np.int64)  # numbers of the '+', then of the '-'
+        order[place[plus] - 1] = np.arange(plus.size)
+        order[place[minus] - 1 - is_plus[minus]] = np.arange(minus.size) + plus.size
+        emission = np.concatenate((plus, minus))[order]
+        sign = np.where(order < plus.size, 1, -1).astype(np.int8)
+        rows = [pa.array(r) for r in (plus, minus, order)]
+        columns = [
+            pa.concat_arrays([now.take(rows[0]), before.take(rows[1])]).take(rows[2])
+            for now, before in zip(new, old, strict=True)
+        ]
+        slots, ts, seq = slots[emission], ts[emission], seq[emission]
+    never = np.full(emission.size, FOREVER, np.int64)
+    return _rows(slots, ts, seq, sign, never, table.keys(slots) + columns, emission)
 
 
 def _rows(
