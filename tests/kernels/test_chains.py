@@ -33,10 +33,10 @@ class Index:
     heads: np.ndarray = field(default_factory=lambda: np.full(4, chains.NOTHING, np.int64))
 
     def __post_init__(self) -> None:
-        self.link = np.full(self.key.size, chains.NOT_INDEXED, np.int64)
+        self.nodes = np.full((self.key.size, 2), chains.NOT_INDEXED, np.int64)
 
     def insert(self, rows: np.ndarray) -> None:
-        chains.insert(self.heads, SHIFT, self.key, self.link, self.base, rows)
+        chains.insert(self.heads, SHIFT, self.nodes, self.base, rows, self.key[rows - self.base])
 
     def probe(
         self,
@@ -49,7 +49,7 @@ class Index:
     ) -> list[tuple[int, int]]:
         key, ts, seq = (ints([p[i] for p in probes]) for i in range(3))
         number, found = chains.probe(
-            self.heads, SHIFT, self.key, self.link, self.base, self.first,
+            self.heads, SHIFT, self.nodes, self.base, self.first,
             self.base + self.key.size, new, self.ts, self.seq, self.expiry, lifespan, fifo,
             *self.deaths, inclusive, key, ts, seq,
         )  # fmt: skip
@@ -84,11 +84,11 @@ def test_probing_leaves_the_index_as_it_was() -> None:
     index = index_of([(7, 1, 1), (8, 2, 3), (7, 3, 5)])
     rows = ints([0, 1, 2])
     index.insert(rows)
-    heads, link = index.heads.copy(), index.link.copy()
+    heads, nodes = index.heads.copy(), index.nodes.copy()
     index.probe(rows, [(7, 0, 0), (8, 2, 9)])
     index.probe(rows, [])
     np.testing.assert_array_equal(index.heads, heads)
-    np.testing.assert_array_equal(index.link, link)
+    np.testing.assert_array_equal(index.nodes, nodes)
 
 
 def test_a_row_is_gone_at_the_very_instant_of_its_expiry() -> None:
@@ -142,7 +142,7 @@ def test_reinserting_gives_the_same_answers_and_skips_rows_outside_the_index() -
     index = index_of([(7, i, 2 * i + 1) for i in range(6)])
     index.insert(ints([0, 2, 5]))
     index.heads[:] = chains.NOTHING
-    chains.reinsert_all(index.heads, SHIFT, index.key, index.link, 0, 1, 6)
+    chains.reinsert_all(index.heads, SHIFT, index.nodes, 0, 1, 6)
     assert index.probe(ints([]), [(7, 9, 99)]) == [(0, 5), (0, 2)]
 
 
@@ -195,7 +195,7 @@ def bury(
 ) -> list[int]:
     """``dead`` are (key, identity, ts, before)."""
     return chains.bury(
-        index.heads, SHIFT, index.key, index.link, index.base, index.first, ints(identity),
+        index.heads, SHIFT, index.nodes, index.base, index.first, ints(identity),
         *index.deaths, ints([d[0] for d in dead]), ints([d[1] for d in dead]).T.copy(),
         ints([d[2] for d in dead]), np.arange(len(dead)) + 40, ints([d[3] for d in dead]),
     ).tolist()  # fmt: skip

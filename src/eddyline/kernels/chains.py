@@ -1,7 +1,7 @@
 """A hash index as chains over the positions of a row store, newest first.
 
-``heads[bucket]`` is the newest position of a bucket, ``link[pos - base]`` the next older one of the
-same bucket. Positions only grow, so a chain may be left at the first position below ``first``:
+``heads[bucket]`` is the newest position of a bucket; ``nodes[pos - base]`` holds a row's key and the
+next older position of its bucket, side by side for the sake of the cache. Positions only grow, so a chain may be left at the first position below ``first``:
 everything behind it has been dropped. Nothing is ever removed from a chain.
 
 As-of probing. All rows of a chunk are inserted before the operators run, yet a probe may only see
@@ -18,7 +18,9 @@ import numpy as np
 
 from eddyline.kernels.options import inlined, kernel
 
-#: ``link`` of a row that is not in the index.
+#: Columns of ``nodes``.
+KEY, LINK = 0, 1
+#: Link of a row that is not in the index.
 NOT_INDEXED = -2
 #: When a row that nobody has taken back will have been taken back.
 FOREVER = 1 << 62
@@ -33,13 +35,19 @@ def _bucket(key: Any, shift: Any) -> Any:
 
 @kernel
 def insert(
-    heads: np.ndarray, shift: int, key: np.ndarray, link: np.ndarray, base: int, rows: np.ndarray
+    heads: np.ndarray,
+    shift: int,
+    nodes: np.ndarray,
+    base: int,
+    rows: np.ndarray,
+    keys: np.ndarray,
 ) -> None:
-    """Put ``rows`` (int64 positions, oldest first; their keys are in ``key``) into the chains."""
+    """Put ``rows`` (int64 positions, oldest first) with their keys into the chains."""
     for i in range(rows.size):
         at = rows[i] - base
-        b = _bucket(key[at], shift)
-        link[at] = heads[b]
+        b = _bucket(keys[i], shift)
+        nodes[at, KEY] = keys[i]
+        nodes[at, LINK] = heads[b]
         heads[b] = rows[i]
 
 
@@ -47,17 +55,16 @@ def insert(
 def reinsert_all(
     heads: np.ndarray,
     shift: int,
-    key: np.ndarray,
-    link: np.ndarray,
+    nodes: np.ndarray,
     base: int,
     first: int,
     end: int,
 ) -> None:
     """Rebuild the chains over the positions in [first, end) that are in the index."""
     for at in range(first - base, end - base):
-        if link[at] != NOT_INDEXED:
-            b = _bucket(key[at], shift)
-            link[at] = heads[b]
+        if nodes[at, LINK] != NOT_INDEXED:
+            b = _bucket(nodes[at, KEY], shift)
+            nodes[at, LINK] = heads[b]
             heads[b] = at + base
 
 
@@ -65,8 +72,7 @@ def reinsert_all(
 def probe(
     heads: np.ndarray,
     shift: int,
-    key: np.ndarray,
-    link: np.ndarray,
+    nodes: np.ndarray,
     base: int,
     first: int,
     end: int,
@@ -86,8 +92,8 @@ def probe(
     """Matches of each probe among the rows alive at its instant.
 
     Args:
-        heads, shift, key, link, base: the index, over the positions in [first, end); ``new_rows``
-            are this chunk's insertions.
+        heads, shift, nodes, base: the index, over the positions in [first, end); ``new_rows`` are
+            this chunk's insertions.
         row_ts, row_seq: when each row came, by position - base.
         expiry, lifespan: a row is gone at ``expiry[at] + lifespan`` (a base row: its ts and the
             window length; a composite: its exp and 0).
@@ -102,14 +108,11 @@ def probe(
     """
     for i in range(new_rows.size - 1, -1, -1):
         at = new_rows[i] - base
-        heads[_bucket(key[at], shift)] = link[at]
-    capacity = probe_key.size * 2 + 16
-    out_probe = np.empty(capacity, np.int64)
-    out_pos = np.empty(capacity, np.int64)
-    count = 0
+        heads[_bucket(nodes[at, KEY], shift)] = nodes[at, LINK]
+    cursor = np.empty(probe_key.size, np.int64)
+    stop = np.empty(probe_key.size, np.int64)
     reached = 0
     oldest = first  # the first row that may be alive
-    mortal = death_ts.size > 0
     for p in range(probe_key.size):
         ts = probe_ts[p]
         seq = probe_seq[p]
@@ -119,48 +122,131 @@ def probe(
             s = row_seq[pos - base]
             if t > ts or (t == ts and (s > seq or (s == seq and not inclusive))):
                 break
-            heads[_bucket(key[pos - base], shift)] = pos
+            heads[_bucket(nodes[pos - base, KEY], shift)] = pos
             reached += 1
         if fifo:
             while oldest < end and expiry[oldest - base] + lifespan <= ts:
                 oldest += 1
-        wanted = probe_key[p]
-        pos = heads[_bucket(wanted, shift)]
-        while pos >= oldest:
-            at = pos - base
-            if key[at] == wanted:
-                alive = fifo or expiry[at] + lifespan > ts
-                if alive and mortal:
-                    d = death_ts[at]
-                    alive = d > ts or (
-                        d == ts
-                        and (death_seq[at] > seq or (death_seq[at] == seq and not inclusive))
-                    )
-                if alive:
-                    if count == capacity:
-                        capacity *= 2
-                        grown = np.empty(capacity, np.int64)
-                        grown[:count] = out_probe
-                        out_probe = grown
-                        grown = np.empty(capacity, np.int64)
-                        grown[:count] = out_pos
-                        out_pos = grown
-                    out_probe[count] = p
-                    out_pos[count] = pos
-                    count += 1
-            pos = link[at]
+        cursor[p] = heads[_bucket(probe_key[p], shift)]
+        stop[p] = oldest
     for i in range(reached, new_rows.size):
-        pos = new_rows[i]
-        heads[_bucket(key[pos - base], shift)] = pos
-    return out_probe[:count].copy(), out_pos[:count].copy()
+        heads[_bucket(nodes[new_rows[i] - base, KEY], shift)] = new_rows[i]
+    return _follow(
+        nodes,
+        base,
+        cursor,
+        stop,
+        expiry,
+        lifespan,
+        fifo,
+        death_ts,
+        death_seq,
+        inclusive,
+        probe_key,
+        probe_ts,
+        probe_seq,
+    )
+
+
+@kernel
+def _follow(
+    nodes: np.ndarray,
+    base: int,
+    cursor: np.ndarray,
+    stop: np.ndarray,
+    expiry: np.ndarray,
+    lifespan: int,
+    fifo: bool,
+    death_ts: np.ndarray,
+    death_seq: np.ndarray,
+    inclusive: bool,
+    probe_key: np.ndarray,
+    probe_ts: np.ndarray,
+    probe_seq: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Walk all chains from ``cursor`` down to ``stop``, one step of every probe per round.
+
+    So the cache misses of different probes overlap: with large windows each step is one.
+    """
+    active = np.empty(cursor.size, np.int64)
+    left = 0
+    for p in range(cursor.size):
+        active[left] = p
+        left += cursor[p] >= stop[p]
+    capacity = 2 * cursor.size + 16
+    found_by = np.empty(capacity, np.int64)
+    found = np.empty(capacity, np.int64)
+    count = 0
+    rounds = 0
+    mortal = death_ts.size > 0
+    while left > 0:
+        if count + left > capacity:
+            capacity = 2 * (count + left)
+            found_by = _grown(found_by, count, capacity)
+            found = _grown(found, count, capacity)
+        still = 0
+        for i in range(left):
+            p = active[i]
+            pos = cursor[p]
+            at = pos - base
+            below = nodes[at, LINK]
+            match = nodes[at, KEY] == probe_key[p]
+            if not fifo and match:  # in this order: the first part can be predicted
+                match = expiry[at] + lifespan > probe_ts[p]
+            if mortal and match:
+                d = death_ts[at]
+                match = d > probe_ts[p] or (
+                    d == probe_ts[p]
+                    and (
+                        death_seq[at] > probe_seq[p]
+                        or (death_seq[at] == probe_seq[p] and not inclusive)
+                    )
+                )
+            found_by[count] = p
+            found[count] = pos
+            count += match
+            cursor[p] = below
+            active[still] = p
+            still += below >= stop[p]
+        left = still
+        rounds += 1
+    if rounds <= 1:
+        return found_by[:count].copy(), found[:count].copy()
+    return _by_probe(found_by, found, count, cursor.size)
+
+
+@kernel
+def _by_probe(
+    found_by: np.ndarray, found: np.ndarray, count: int, probes: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """A stable counting sort of the matches by the number of their probe."""
+    place = np.zeros(probes + 1, np.int64)
+    for i in range(count):
+        place[found_by[i] + 1] += 1
+    for p in range(probes):
+        place[p + 1] += place[p]
+    out_by = np.empty(count, np.int64)
+    out = np.empty(count, np.int64)
+    for i in range(count):
+        p = found_by[i]
+        out_by[place[p]] = p
+        out[place[p]] = found[i]
+        place[p] += 1
+    return out_by, out
+
+
+@kernel
+def _grown(values: np.ndarray, used: int, capacity: int) -> np.ndarray:
+    out = np.empty(capacity, values.dtype)
+    out[:used] = values[:used]
+    return out
 
 
 @kernel
 def bury(
     heads: np.ndarray,
     shift: int,
-    key: np.ndarray,
-    link: np.ndarray,
+    nodes: np.ndarray,
     base: int,
     first: int,
     identity: np.ndarray,
@@ -186,7 +272,7 @@ def bury(
         pos = heads[_bucket(dead_key[i], shift)]
         while pos >= first:
             at = pos - base
-            same = pos < before[i] and key[at] == dead_key[i] and death_ts[at] == FOREVER
+            same = pos < before[i] and nodes[at, KEY] == dead_key[i] and death_ts[at] == FOREVER
             lane = 0
             while same and lane < identity.shape[0]:
                 same = identity[lane, at] == dead_identity[lane, i]
@@ -196,13 +282,13 @@ def bury(
                 death_seq[at] = dead_seq[i]
                 out[i] = pos
                 break
-            pos = link[at]
+            pos = nodes[at, LINK]
     return out
 
 
 @kernel
 def match_pairs(left_key: np.ndarray, right_key: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """All pairs (i, j) with ``left_key[a] == right_key[j]``: a one-time hash join."""
+    """All pairs (a, b) with ``left_key[a] == right_key[b]``: a one-time hash join."""
     bits = 1
     while (1 << bits) < right_key.size + 1:
         bits += 1

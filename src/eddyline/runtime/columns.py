@@ -85,9 +85,10 @@ def moved(values: Array, places: Array | slice, capacity: int, fill: int = 0) ->
     The buffer is the same one if it is large enough: fresh memory costs more than the move.
     """
     kept = values[places]
-    if values.size != capacity:
-        values = np.full(capacity, fill, values.dtype) if fill else np.zeros(capacity, values.dtype)
-    values[: kept.size] = kept
+    if len(values) != capacity:
+        shape = (capacity, *values.shape[1:])
+        values = np.full(shape, fill, values.dtype) if fill else np.zeros(shape, values.dtype)
+    values[: len(kept)] = kept
     return values
 
 

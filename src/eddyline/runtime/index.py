@@ -53,9 +53,8 @@ class HashIndex:
 
     def __init__(self, store: RowStore, name: str) -> None:
         self._store = store
-        self._key, self._link = f"key:{name}", f"link:{name}"
-        store.add_lane(self._key, 0, derived=True)
-        store.add_lane(self._link, chains.NOT_INDEXED, derived=True)
+        self._nodes = f"nodes:{name}"
+        store.add_lane(self._nodes, chains.NOT_INDEXED, width=2, derived=True)
         self._heads = np.full(64, chains.NOTHING, np.int64)
         self._generation = store.generation
         self._new = _NO_ROWS
@@ -68,16 +67,9 @@ class HashIndex:
         """Index this chunk's new rows, oldest first. Call once per chunk, even with no rows."""
         store = self._store
         self._fit()
-        store.lane(self._key)[positions - store.base] = keys
         self._new = positions
-        chains.insert(
-            self._heads,
-            self._shift,
-            store.lane(self._key),
-            store.lane(self._link),
-            store.base,
-            positions,
-        )
+        nodes = store.lane(self._nodes)
+        chains.insert(self._heads, self._shift, nodes, store.base, positions, keys)
 
     def probe(self, probes: Probes, liveness: Liveness, *, inclusive: bool) -> tuple[Array, Array]:
         """Numbers of probes and positions of the rows that match them, in probe order."""
@@ -88,8 +80,7 @@ class HashIndex:
         return chains.probe(
             self._heads,
             self._shift,
-            store.lane(self._key),
-            store.lane(self._link),
+            store.lane(self._nodes),
             store.base,
             store.first,
             store.end,
@@ -128,8 +119,7 @@ class HashIndex:
         return chains.bury(
             self._heads,
             self._shift,
-            store.lane(self._key),
-            store.lane(self._link),
+            store.lane(self._nodes),
             store.base,
             store.first,
             np.stack([store.lane(n) for n in id_lanes]),
@@ -144,18 +134,18 @@ class HashIndex:
 
     def close(self) -> None:
         """Give the lanes back to the store."""
-        self._store.remove_lane(self._key)
-        self._store.remove_lane(self._link)
+        self._store.remove_lane(self._nodes)
 
     def state(self) -> State:
         """Which rows of the store are indexed, and their keys."""
-        indexed = self._store.held(self._link) != chains.NOT_INDEXED
-        return {"indexed": indexed, "keys": self._store.held(self._key)[indexed]}
+        nodes = self._store.held(self._nodes)
+        indexed = nodes[:, chains.LINK] != chains.NOT_INDEXED
+        return {"indexed": indexed, "keys": nodes[indexed, chains.KEY]}
 
     def restore(self, state: State) -> None:
         """Index these rows and no others; the store has been restored."""
         self._heads.fill(chains.NOTHING)
-        self._store.lane(self._link).fill(chains.NOT_INDEXED)
+        self._store.lane(self._nodes).fill(chains.NOT_INDEXED)
         positions = np.flatnonzero(array(state, "indexed")) + self._store.first
         self.insert(positions, array(state, "keys"))
         self._new = _NO_ROWS
@@ -173,8 +163,7 @@ class HashIndex:
         chains.reinsert_all(
             self._heads,
             self._shift,
-            store.lane(self._key),
-            store.lane(self._link),
+            store.lane(self._nodes),
             store.base,
             store.first,
             store.end,

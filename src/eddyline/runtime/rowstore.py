@@ -71,12 +71,14 @@ class RowStore:
         """A view of the lane over the rows in the store, oldest first."""
         return self._lanes[name][self._start : self._end]
 
-    def add_lane(self, name: str, fill: int, *, derived: bool = False) -> None:
+    def add_lane(self, name: str, fill: int, *, width: int = 1, derived: bool = False) -> None:
         """Add a lane that is ``fill`` for the rows in the store and for those to come.
 
-        A derived lane is not saved: its owner knows how to make it again.
+        A lane may have several int64 per row. A derived one is not saved: its owner knows how to
+        make it again.
         """
-        self._lanes[name] = np.full(self._capacity, fill, np.int64)
+        shape = self._capacity if width == 1 else (self._capacity, width)
+        self._lanes[name] = np.full(shape, fill, np.int64)
         self._fill[name] = fill
         if derived:
             self._derived.add(name)
@@ -187,7 +189,8 @@ class RowStore:
         self.base, self.next_id = (int(v) for v in array(state, "counters"))
         for name in self._lanes:
             if name in self._derived:
-                self._lanes[name] = np.full(self._capacity, self._fill[name], np.int64)
+                shape = (self._capacity, *self._lanes[name].shape[1:])
+                self._lanes[name] = np.full(shape, self._fill[name], np.int64)
             else:
                 self._lanes[name] = moved(array(lanes, name), slice(0, used), self._capacity)
         for i, column in enumerate(self._columns):
