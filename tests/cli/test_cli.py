@@ -110,8 +110,8 @@ def test_run_prints_progress_and_rows(script: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert "3 rows in" in done.stdout
     assert "big: 2 rows" in done.stdout
-    assert "sums: 4 rows" in done.stdout, "windows run out at the end of the input"
-    assert len(pq.read_table(script.parent / "sums")) == 4
+    assert "sums: 8 rows" in done.stdout, "windows run out at the end of the input"
+    assert len(pq.read_table(script.parent / "sums")) == 8
     assert done.stderr == "", "Spark's chatter goes to the log"
 
 

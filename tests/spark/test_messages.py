@@ -48,8 +48,8 @@ def test_sources(spark: SparkSession, source: str, message: str) -> None:
 
 
 def test_column_that_files_do_not_have(spark: SparkSession, parquet: str) -> None:
-    with pytest.raises(DataError, match="no column 'xxx'; did you mean 'xx'"):
-        start(spark, parquet, columns="(ts TIMESTAMP, x BIGINT, xxx BIGINT) TIMESTAMP BY ts")
+    with pytest.raises(DataError, match="no column 'xxx'; "):
+        start(spark, parquet, columns="(ts TIMESTAMP, x STRING, xxx BIGINT) TIMESTAMP BY ts")
 
 
 def test_type_that_does_not_convert(spark: SparkSession, parquet: str) -> None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Final, Literal
 
 import pyarrow as pa
+from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
@@ -157,7 +158,9 @@ def _check_format(spark: SparkSession, target: Target, format_: str) -> None:
     data_source = jvm.org.apache.spark.sql.execution.datasources.DataSource
     try:
         data_source.lookupDataSource(format_, spark._jsparkSession.sessionState().conf())
-    except PySparkException:
+    except (PySparkException, Py4JJavaError) as e:
+        if "DATA_SOURCE_NOT_FOUND" not in str(e):
+            raise
         raise DataError(
             f"'{target.label}': Spark knows no sink '{format_}' (is its package on the class "
             f"path?); {did_you_mean(format_, _KNOWN)}"

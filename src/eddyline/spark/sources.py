@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import pyarrow as pa
+from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
@@ -24,6 +25,7 @@ from eddyline.types import Field, Schema
 _FILE_FORMATS: Final = ("csv", "json", "orc", "parquet", "text", "xml")
 #: Formats whose parser can hand over the text of a record that it could not make out.
 _TEXTUAL: Final = ("csv", "json", "xml")
+_NOT_FOUND: Final = "DATA_SOURCE_NOT_FOUND"
 #: Options that are ours and not the source's.
 _OWN_OPTIONS: Final = ("source", "updates")
 _SIDE_PREFIXES: Final = ("late_", "bad_")
@@ -32,8 +34,9 @@ _SIDE_PREFIXES: Final = ("late_", "bad_")
 def stream_source(spark: SparkSession, stream: StreamDef) -> tuple[DataFrame, Reader | None]:
     """A streaming DataFrame of the source that the stream's options name, and how to read it.
 
-    Without a reader it has the declared columns, in the types of the source (the engine converts them, so that a
-    value that does not fit is reported with its text), and ``_corrupt_record`` for textual formats.
+    Without a reader it has the declared columns, in the types of the source (the engine converts
+    them, so that a value that does not fit is reported with its text), and ``_corrupt_record`` for
+    textual formats.
 
     Raises:
         DataError: the format, path or a column is missing, or a type cannot be converted.
@@ -213,15 +216,21 @@ def _no_rows(what: str, df: DataFrame) -> pa.Table:
 def _load(what: str, format_: str, reader: Any) -> DataFrame:
     try:
         df: DataFrame = reader.load()
+    except Py4JJavaError as e:  # which streaming sources raise where batch ones are captured
+        raise _unknown_source(what, format_) if _NOT_FOUND in str(e) else e from None
     except PySparkException as e:
-        if e.getCondition() == "DATA_SOURCE_NOT_FOUND":
-            known = (*_FILE_FORMATS, "rate", "rate-micro-batch", "socket", "kafka", "delta")
-            raise DataError(
-                f"{what}: Spark knows no source '{format_}' (is its package on the class path?); "
-                f"{did_you_mean(format_, known)}"
-            ) from None
+        if e.getCondition() == _NOT_FOUND:
+            raise _unknown_source(what, format_) from None
         raise DataError(f"{what}: source '{format_}': {_first_line(e)}") from None
     return df
+
+
+def _unknown_source(what: str, format_: str) -> DataError:
+    known = (*_FILE_FORMATS, "rate", "rate-micro-batch", "socket", "kafka", "delta")
+    return DataError(
+        f"{what}: Spark knows no source '{format_}' (is its package on the class path?); "
+        f"{did_you_mean(format_, known)}"
+    )
 
 
 def _first_line(error: Exception) -> str:
