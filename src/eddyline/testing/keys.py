@@ -48,7 +48,10 @@ def _same(item: exp.Expr, key: exp.Expr, position: int) -> bool:
     if isinstance(key, exp.Literal) and key.is_int:
         return int(key.this) == position + 1
     named = isinstance(key, exp.Column) and not key.table and item.alias_or_name == key.name
-    return named or bool(_bare(item.unalias()) == _bare(key))
+    shown = item.unalias()
+    if all(c.table for e in (shown, key) for c in e.find_all(exp.Column)):
+        return named or bool(shown == key)  # r0.v and r1.v differ
+    return named or bool(_bare(shown) == _bare(key))
 
 
 def _bare(expression: exp.Expr) -> exp.Expr:
