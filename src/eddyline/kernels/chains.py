@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from eddyline.kernels.options import inlined, kernel
+from eddyline.kernels.prefetch import AHEAD, prefetch
 
 #: Columns of ``nodes``.
 KEY, LINK = 0, 1
@@ -114,6 +115,8 @@ def probe(
     reached = 0
     oldest = first  # the first row that may be alive
     for p in range(probe_key.size):
+        if p + AHEAD < probe_key.size:
+            prefetch(heads, _bucket(probe_key[p + AHEAD], shift))
         ts = probe_ts[p]
         seq = probe_seq[p]
         while reached < new_rows.size:
@@ -186,6 +189,8 @@ def _follow(
             found = _grown(found, count, capacity)
         still = 0
         for i in range(left):
+            if i + AHEAD < left:
+                prefetch(nodes, cursor[active[i + AHEAD]] - base)
             p = active[i]
             pos = cursor[p]
             at = pos - base
