@@ -6,7 +6,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from cases import QUERIES, SECOND, bag, stream_tables
+from spark_cases import QUERIES, SECOND, bag, stream_tables
 
 from eddyline import Engine
 from eddyline.spark import durable

@@ -11,11 +11,10 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from cases import NAMES, QUERIES, SECOND, bag, definitions, embedded, stream_tables
 from pyspark.errors import StreamingQueryException
 from pyspark.sql import SparkSession
+from spark_cases import NAMES, QUERIES, SECOND, Feed, bag, definitions, embedded, stream_tables
 
-from conftest import Feed
 from eddyline.spark import Run, Session
 
 Feeds = tuple[Feed, Feed]

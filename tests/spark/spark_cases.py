@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 from pyspark.sql import DataFrame
 
 from eddyline import Engine
@@ -70,3 +73,23 @@ def bag(rows: pa.Table | DataFrame) -> list[tuple[Any, ...]]:
         for c in table.columns
     ]
     return sorted(zip(*columns, strict=True), key=repr)
+
+
+class Feed:
+    """A directory of Parquet files that a stream reads one per batch, in the order written."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._files = 0
+        path.mkdir()
+
+    def write(self, *tables: pa.Table) -> None:
+        for table in tables:
+            file = self.path / f"{self._files:03}.parquet"
+            pq.write_table(table, file)
+            self._files += 1
+            os.utime(file, (self._files, self._files))  # Spark's order is that of these times
+
+    @property
+    def source(self) -> str:
+        return f"source = 'parquet', path = '{self.path}', maxFilesPerTrigger = 1"
