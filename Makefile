@@ -32,7 +32,7 @@ test: setup  ## run the tests (minutes)
 	$(BIN)/python -m pytest -q -m "not long"
 
 test-long: setup  ## run all tests, with thousands of generated cases (an hour)
-	EDDYLINE_TEST_PROFILE=long $(BIN)/python -m pytest -q
+	EDDYLINE_HYPOTHESIS_PROFILE=long $(BIN)/python -m pytest -q
 
 check: setup  ## format, lint, types and layers
 	$(BIN)/ruff format --check $(SOURCES)
