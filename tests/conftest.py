@@ -1,9 +1,15 @@
-"""Hypothesis profiles: ``ci``, the default, repeats the same cases; ``long`` tries new ones."""
+"""Hypothesis profiles, and one Spark session for all tests.
+
+The profile ``ci``, the default, repeats the same cases; ``long`` tries new ones.
+"""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from typing import Any
 
+import pytest
 from hypothesis import HealthCheck, settings
 
 _COMMON = {
@@ -14,3 +20,18 @@ _COMMON = {
 settings.register_profile("ci", max_examples=100, derandomize=True, database=None, **_COMMON)
 settings.register_profile("long", max_examples=1000, **_COMMON)
 settings.load_profile(os.environ.get("EDDYLINE_HYPOTHESIS_PROFILE", "ci"))
+
+
+@pytest.fixture(scope="session")
+def spark() -> Iterator[Any]:
+    from eddyline.spark.environment import local_session
+
+    session = local_session(2)
+    yield session
+    session.stop()
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if "spark" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.spark)

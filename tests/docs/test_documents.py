@@ -1,0 +1,92 @@
+"""What the documents show works: Python runs, SQL is understood, links lead somewhere."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+
+import eddyline
+from eddyline.sql.parser import parse
+from eddyline.sql.statements import CreateQuery, CreateStream
+
+ROOT = Path(__file__).parents[2]
+DOCUMENTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+WITH_SPARK = "eddyline.spark"
+
+
+def blocks(document: Path, language: str) -> Iterator[str]:
+    yield from re.findall(rf"```{language}\n(.*?)```", document.read_text(), re.DOTALL)
+
+
+def python_blocks(*, spark: bool) -> list[Any]:
+    return [
+        pytest.param(code, id=f"{document.name}-{number}")
+        for document in DOCUMENTS
+        for number, code in enumerate(blocks(document, "python"))
+        if (WITH_SPARK in code) == spark
+    ]
+
+
+@pytest.mark.parametrize("code", python_blocks(spark=False))
+def test_python_runs(code: str) -> None:
+    exec(compile(code, "document", "exec"), {})
+
+
+@pytest.mark.parametrize("code", python_blocks(spark=True))
+def test_python_with_spark_runs(code: str, spark: Any, tmp_path: Path) -> None:
+    trades = tmp_path / "trades"
+    spark.range(3).selectExpr(
+        "timestamp_seconds(id) AS ts", "'X' AS symbol", "CAST(id AS DOUBLE) AS price", "id AS qty"
+    ).write.parquet(str(trades))
+    frame = spark.readStream.schema("ts TIMESTAMP, symbol STRING, price DOUBLE, qty LONG").parquet(
+        str(trades)
+    )
+    companies = spark.createDataFrame([("X", "tools")], "symbol STRING, sector STRING")
+    names = {"spark": spark, "trades_df": frame, "companies_df": companies}
+    code = code.replace("/data/", f"{tmp_path}/data/")
+    exec(compile(code, "document", "exec"), names)
+    run: Any = names["run"]
+    run.stop()
+    assert run.exception() is None
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda d: d.name)
+def test_sql_is_understood(document: Path) -> None:
+    for script in blocks(document, "sql"):
+        assert parse(script), script
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda d: d.name)
+def test_links_lead_somewhere(document: Path) -> None:
+    for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", document.read_text()):
+        assert (document.parent / target).exists(), target
+
+
+def test_the_first_results_of_the_readme_are_the_demo_s() -> None:
+    """The table under the query in the README, from the demo's script and data, embedded."""
+    script = (ROOT / "examples" / "demo.sql").read_text()
+    engine = eddyline.Engine()
+    data = {}
+    for statement in parse(script):
+        match statement:
+            case CreateStream(definition=stream) if stream.name in (
+                "newark",
+                "kennedy",
+                "laguardia",
+            ):
+                engine.sql(statement.sql)
+                data[stream.name] = pq.read_table(ROOT / "examples" / stream.options["path"])
+            case CreateQuery(name="same_place_same_time"):
+                engine.sql(statement.sql)
+    changes = engine.process(data)["same_place_same_time"]
+    readme = (ROOT / "README.md").read_text()
+    assert f"three results of {changes.num_rows}" in readme
+    for row in changes.slice(0, 3).to_pylist():
+        shown = [f"{row['_ts']:%Y-%m-%d %H:%M}", f"{row['_exp']:%Y-%m-%d %H:%M}"]
+        shown += [str(v) for k, v in row.items() if not k.startswith("_")]
+        assert f"| {row['_op']} | {' | '.join(shown)} |" in readme
