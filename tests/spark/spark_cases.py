@@ -67,7 +67,7 @@ def embedded(streams: Mapping[str, list[pa.Table]]) -> dict[str, list[tuple[Any,
 
 def bag(rows: pa.Table | DataFrame) -> list[tuple[Any, ...]]:
     """The rows in an order of their own, for comparing; without the sink's batch column."""
-    table = rows if isinstance(rows, pa.Table) else rows.drop("_batch").toArrow()
+    table = rows if isinstance(rows, pa.Table) else rows.drop("eddyline_batch").toArrow()
     columns = [
         c.cast(pa.int64()).to_pylist() if pa.types.is_timestamp(c.type) else c.to_pylist()
         for c in table.columns

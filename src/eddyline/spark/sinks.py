@@ -71,9 +71,10 @@ class MemorySink:
 
 @dataclass(frozen=True)
 class FileSink:
-    """Files below ``path``, one directory ``_batch=N`` per batch, overwritten when it is replayed.
+    """Files below ``path``: batch N is the directory ``eddyline_batch=N``; a replay overwrites it.
 
-    Spark's readers take the directories for a partition column ``_batch``.
+    No name with an underscore in front: readers other than Spark's would skip it. All readers take
+    the directories for a partition column ``eddyline_batch``.
     """
 
     target: Target
@@ -84,7 +85,7 @@ class FileSink:
     def write(self, batch_id: int, rows: DataFrame) -> None:
         """Write the rows of a batch."""
         writer = rows.write.format(self.format).options(**self.options).mode("overwrite")
-        writer.save(f"{self.path}/_batch={batch_id}")
+        writer.save(f"{self.path}/eddyline_batch={batch_id}")
 
 
 @dataclass(frozen=True)
