@@ -1,5 +1,10 @@
 """Eddyline: thousands of standing SQL queries with sliding windows over live streams, one job."""
 
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from eddyline.errors import (
     CatalogError,
     DataError,
@@ -9,9 +14,11 @@ from eddyline.errors import (
     StateError,
     UnsupportedError,
 )
-from eddyline.session.changes import Changes
-from eddyline.session.engine import Engine
-from eddyline.session.query import Query
+
+if TYPE_CHECKING:
+    from eddyline.session.changes import Changes
+    from eddyline.session.engine import Engine
+    from eddyline.session.query import Query
 
 __version__ = "0.1.0"
 
@@ -28,3 +35,16 @@ __all__ = [
     "UnsupportedError",
     "__version__",
 ]
+
+_ON_DEMAND = {
+    "Changes": "eddyline.session.changes",
+    "Engine": "eddyline.session.engine",
+    "Query": "eddyline.session.query",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Import the engine when it is first used: Spark's ingest workers never do."""
+    if name not in _ON_DEMAND:
+        raise AttributeError(f"module 'eddyline' has no attribute {name!r}")
+    return getattr(import_module(_ON_DEMAND[name]), name)

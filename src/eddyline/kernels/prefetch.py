@@ -20,10 +20,7 @@ AHEAD = 16
 _READ, _KEEP, _DATA = 0, 3, 1
 
 
-@intrinsic
-def prefetch(typing_context: Any, array: Any, row: Any) -> Any:
-    """Fetch the line of ``array[row]`` or ``array[row, 0]``; any row is allowed, nothing is read."""
-
+def _prefetch(typing_context: Any, array: Any, row: Any) -> Any:
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         kind = signature.args[0]
         held = context.make_array(kind)(context, builder, args[0])
@@ -38,3 +35,8 @@ def prefetch(typing_context: Any, array: Any, row: Any) -> Any:
         return context.get_dummy_value()
 
     return types.void(array, types.intp), generate
+
+
+#: ``prefetch(array, row)`` fetches the line of ``array[row]`` or ``array[row, 0]``. Any row is
+#: allowed: nothing is read.
+prefetch: Any = intrinsic(_prefetch)
