@@ -78,11 +78,12 @@ class Script:
         self._progress.append(
             "\n".join(["process", *(f"{n}:\n{pretty(t)}" for n, t in rows.items())])
         )
-        before = {name: self.arrivals.late[name].num_rows for name in rows}
+        before = {n: (self.arrivals.late[n].num_rows, self.arrivals.bad[n].num_rows) for n in rows}
         out = self.engine.process(rows)
         self.arrivals.process(rows)
-        for name in rows:
-            self._check_side_output(name, "late", out.late, self.arrivals.late[name], before[name])
+        for name, (late, bad) in before.items():
+            self._check_side_output(name, "late", out.late, self.arrivals.late[name].slice(late))
+            self._check_side_output(name, "bad", out.bad, self.arrivals.bad[name].slice(bad))
         self._collect(out)
         return self
 
@@ -185,9 +186,8 @@ class Script:
             raise WrongAnswer(self._report(name, str(error))) from None
 
     def _check_side_output(
-        self, stream: str, side: str, found: Mapping[str, pa.Table], all_rows: pa.Table, before: int
+        self, stream: str, side: str, found: Mapping[str, pa.Table], expected: pa.Table
     ) -> None:
-        expected = all_rows.slice(before)
         count = found[stream].num_rows if stream in found else 0
         if count != expected.num_rows:
             shown = f"{side} rows of {stream}: expected {pretty(expected)}\nfound {count} rows"

@@ -1,0 +1,64 @@
+import pytest
+
+from eddyline.testing import WrongAnswer
+from eddyline.testing.script import Script
+
+DDL = """
+    CREATE STREAM a (ts TIMESTAMP, x BIGINT) TIMESTAMP BY ts LATENESS 1 SECOND;
+    CREATE TABLE names (x BIGINT, name STRING);
+    CREATE VIEW big AS SELECT x FROM a [RANGE 2 SECONDS] WHERE x > 5;
+"""
+NAMES = "x | name\n7 | seven"
+
+
+def test_a_script_of_data_clock_and_restart() -> None:
+    script = Script(
+        DDL,
+        {
+            "all": "SELECT x FROM a [RANGE 2 SECONDS]",
+            "some": "SELECT name FROM big JOIN names USING (x)",
+        },
+        tables={"names": NAMES},
+    )
+    script.process(a="ts | x\n1s | 7\n2s | 3").check()  # the row of 2 s is held
+    script.expect("_op | _ts | _exp | x\n+ | 1s | 3s | 7", "all")
+    script.expect("_op | _ts | _exp | name\n+ | 1s | 3s | seven", "some")
+    script.restart().advance("3s").check()
+    script.expect("_op | _ts | _exp | x\n+ | 2s | 4s | 3", "all")
+    script.expect_answer("x\n3", "all")
+    script.expect_answer("name:str", "some")
+    script.process(a="ts | x\n2s | 9").finish()  # late
+    assert script.arrivals.late["a"].num_rows == 1
+    script.advance("9s").finish()
+
+
+def test_a_wrong_expectation_shows_query_plan_and_progress() -> None:
+    script = Script(DDL, "SELECT x FROM a [NOW]").process(a="ts | x\n1s | 7").advance("5s")
+    with pytest.raises(WrongAnswer) as failure:
+        script.expect("_op | _ts | _exp | x\n+ | 1s | 1s1us | 8")
+    report = str(failure.value)
+    for part in (
+        "expected changes:",
+        "SELECT x FROM a [NOW]",
+        "StreamScan",
+        "advance to 5s",
+        "| 7",
+    ):
+        assert part in report
+    with pytest.raises(WrongAnswer, match="expected answer:"):
+        script.expect_answer("x\n7")
+
+
+def test_a_lost_change_fails_at_the_end() -> None:
+    script = Script(DDL, "SELECT x FROM a [RANGE 2 SECONDS]")
+    script.process(a="ts | x\n1s | 7").advance("5s").finish()
+    script._emitted["q"] = [t.slice(0, 0) for t in script._emitted["q"]]
+    with pytest.raises(WrongAnswer, match="wrong answer at 1s"):
+        script.finish()
+
+
+def test_an_engine_that_loses_late_rows_is_caught() -> None:
+    script = Script(DDL, "SELECT x FROM a [NOW]").process(a="ts | x\n9s | 7")
+    script.arrivals.clock_us += 5_000_000  # as if the clock were ahead of the engine's
+    with pytest.raises(WrongAnswer, match="late rows of a: expected"):
+        script.process(a="ts | x\n10s | 7")
