@@ -86,9 +86,10 @@ def flat_large() -> list[Figure]:
 
 def _flat(window_rows: int) -> Figure:
     """As many keys as the window has rows: one match per arriving row at every size."""
-    load = Workload(window_rows + _FLAT_ROWS, keys=window_rows, window_rows=window_rows)
-    filling = load.batches(_BATCH_ROWS, end=window_rows)
-    measured = load.batches(_BATCH_ROWS, begin=window_rows)
+    full = window_rows * 3 // 2  # by then rows expire, and the stores have the size they will keep
+    load = Workload(full + _FLAT_ROWS, keys=window_rows, window_rows=window_rows)
+    filling = load.batches(_BATCH_ROWS, end=full)
+    measured = load.batches(_BATCH_ROWS, begin=full)
 
     def run() -> Sample:
         engine = join_engine(load)
