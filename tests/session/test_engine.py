@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from eddyline import CatalogError, Changes, DataError, Engine, SqlError
+from eddyline import CatalogError, Changes, DataError, Engine, SqlError, StateError
 from eddyline.testing import batch, difference, parse_time, pretty, rows_of
 from eddyline.testing.script import Script
 
@@ -351,3 +351,14 @@ def test_emit_snapshot_in_text() -> None:
     script.expect("""_op | _ts | _exp | v
                      +   | 6s  | 8s   | 3""")
     script.finish()
+
+
+def test_what_only_passes_on_cannot_be_asked_for_its_answer() -> None:
+    eng = engine()
+    passing = eng.query("SELECT k FROM a UNION ALL SELECT k FROM a [RANGE 1 SECOND]")
+    keeping = eng.query("SELECT DISTINCT k FROM a [UNBOUNDED]")
+    eng.process({"a": pa.table({"ts": [0, 1], "k": [7, 7], "v": [0, 0]})})
+    assert not passing.keeps_answer
+    with pytest.raises(StateError, match=r"passes the rows of a \[UNBOUNDED\] on and keeps none"):
+        passing.snapshot()
+    assert keeping.snapshot()["k"].to_pylist() == [7]

@@ -14,7 +14,7 @@ from eddyline.algebra.plan import (
     TableScan,
     Union,
 )
-from eddyline.algebra.windows import PartitionRows, Rows
+from eddyline.algebra.windows import PartitionRows, Rows, Unbounded
 
 
 def takes_back(plan: Plan) -> bool:
@@ -50,6 +50,18 @@ def base_scan(plan: Plan) -> StreamScan | TableScan | None:
             return None
         plan = plan.input
     return plan if isinstance(plan, (StreamScan, TableScan)) else None
+
+
+def forgotten(plan: Plan) -> str | None:
+    """A scan whose rows belong to the answer for ever, yet nobody keeps them; None if none is.
+
+    What only passes rows of an unbounded stream on needs no state, and has none.
+    """
+    if isinstance(plan, StreamScan):
+        return plan.label if isinstance(plan.window, Unbounded) else None
+    if not isinstance(plan, (Filter, Project, Union)):
+        return None
+    return next((scan for p in plan.inputs if (scan := forgotten(p))), None)
 
 
 def replaced_by(plan: Plan) -> tuple[str, ...] | None:

@@ -10,7 +10,8 @@ import pyarrow as pa
 from eddyline.algebra.catalog import Emit
 from eddyline.algebra.explain import explain
 from eddyline.algebra.plan import Plan
-from eddyline.physical.patterns import replaced_by
+from eddyline.errors import StateError
+from eddyline.physical.patterns import forgotten, replaced_by
 from eddyline.runtime.batch import Batch
 from eddyline.runtime.operators.base import Operator
 from eddyline.runtime.output import (
@@ -53,6 +54,7 @@ class Query:
         self.options = dict(options)
         self.schema: pa.Schema = arrow_schema(plan.schema)
         self.replace_key = replaced_by(plan) if emit.mode == "inserts" else None
+        self._forgotten = forgotten(plan) if emit.mode == "inserts" else None
         self._operator = operator
         self._clock = clock
         self._change_schema = change_schema(plan.schema)
@@ -69,8 +71,22 @@ class Query:
         """Arrow schema of the changes."""
         return self._change_schema
 
+    @property
+    def keeps_answer(self) -> bool:
+        """Whether ``snapshot`` can tell the answer: not where rows of an unbounded stream pass."""
+        return self._forgotten is None
+
     def snapshot(self) -> pa.Table:
-        """Q(now): the rows of the answer at the engine's clock, as a bag."""
+        """Q(now): the rows of the answer at the engine's clock, as a bag.
+
+        Raises:
+            StateError: the answer is all that has ever passed, which the engine does not keep.
+        """
+        if self._forgotten is not None:
+            raise StateError(
+                f"query {self.name!r} passes the rows of {self._forgotten} on and keeps none: "
+                "collect its changes, or give the stream a window"
+            )
         return to_rows(self._operator.live(self._clock()), self.schema)
 
     def explain(self) -> str:
