@@ -71,7 +71,6 @@ def test_the_first_results_of_the_readme_are_the_demo_s() -> None:
     """The table under the query in the README, from the demo's script and data, embedded."""
     script = (ROOT / "examples" / "demo.sql").read_text()
     engine = eddyline.Engine()
-    airports = ("newark", "kennedy", "laguardia")
     data = {}
     for statement in parse(script):
         match statement:

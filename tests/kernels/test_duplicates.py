@@ -20,7 +20,7 @@ class Answer:
     def run(
         self, rows: list[tuple[int, int, int, int]], clock: int
     ) -> list[tuple[int, int, int, int, int]]:
-        """Rows are (slot, ts, seq, exp); the result (slot, ts, seq, exp, number of the row shown)."""
+        """Rows are (slot, ts, seq, exp); the result also has the number of the row shown."""
         lanes = [np.array([r[i] for r in rows], np.int64) for i in range(4)]
         due = np.arange(2)  # a row is numbered by its seq here
         state = (self.shown, self.aside, self.aside_order)

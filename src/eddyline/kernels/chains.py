@@ -1,8 +1,9 @@
 """A hash index as chains over the positions of a row store, newest first.
 
-``heads[bucket]`` is the newest position of a bucket; ``nodes[pos - base]`` holds a row's key and the
-next older position of its bucket, side by side for the sake of the cache. Positions only grow, so a chain may be left at the first position below ``first``:
-everything behind it has been dropped. Nothing is ever removed from a chain.
+``heads[bucket]`` is the newest position of a bucket; ``nodes[pos - base]`` holds a row's key and
+the next older position of its bucket, side by side for the sake of the cache. Positions only grow,
+so a chain may be left at the first position below ``first``: everything behind it has been
+dropped. Nothing is ever removed from a chain.
 
 As-of probing. All rows of a chunk are inserted before the operators run, yet a probe may only see
 rows that came before it. ``probe`` therefore rewinds the heads over the chunk's rows (undoing the

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from datetime import UTC, datetime
+from datetime import datetime
 from types import MappingProxyType
 from typing import Any, BinaryIO
 
@@ -13,17 +13,16 @@ import pyarrow as pa
 from eddyline.algebra.catalog import Emit, TableDef
 from eddyline.algebra.explain import explain
 from eddyline.algebra.plan import Plan
-from eddyline.errors import CatalogError, DataError, EddylineError, SqlError, did_you_mean
-from eddyline.kernels.merge import merge_destinations
+from eddyline.errors import CatalogError, EddylineError, SqlError, did_you_mean
 from eddyline.optimizer.optimizer import REQUIRED_RULES, RULES, optimize
 from eddyline.physical.graph import Graph, in_order
 from eddyline.physical.planner import Planner
-from eddyline.runtime.columns import Array
 from eddyline.runtime.operators.base import Operator, Tick
 from eddyline.runtime.state import State, array, nested
 from eddyline.runtime.stem import Stem
 from eddyline.session.changes import Changes
-from eddyline.session.intake import Intake, Ready
+from eddyline.session.instants import instant_us
+from eddyline.session.intake import Intake, Ready, merged
 from eddyline.session.program import Program
 from eddyline.session.query import Query
 from eddyline.session.saved import read_saved, write_saved
@@ -288,12 +287,15 @@ class Engine:
     ) -> Iterator[tuple[str, pa.Table]]:
         """Like ``process``, but yields (query name, changes) as soon as they are made.
 
-        Late and bad rows are counted in ``stats``. A caller that stops early gets the rest from
-        the next call.
+        Late and bad rows come first, as ``late:STREAM`` and ``bad:STREAM``. A caller that stops
+        early gets the rest from the next call.
         """
-        self._accept(inputs)
+        late, bad = self._accept(inputs)
         steps = self._advance(self._default_watermark() if watermark is None else watermark)
         try:
+            for kind, tables in (("late", late), ("bad", bad)):
+                for name, rows in tables.items():
+                    yield f"{kind}:{name}", rows
             for _ in steps:
                 for name, query in self._queries.items():
                     changes = query.take()
@@ -313,7 +315,7 @@ class Engine:
         Returns:
             What expiry and rows that were held bring about.
         """
-        for _ in self._advance(_instant(to)):
+        for _ in self._advance(instant_us(to)):
             pass
         return Changes({n: q.take() for n, q in self._queries.items()})
 
@@ -355,7 +357,7 @@ class Engine:
     def _chunks(self, ready: dict[str, Ready]) -> Iterator[None]:
         if not ready:
             return
-        ts, stream_of = _merged(list(ready.values()))
+        ts, stream_of = merged(list(ready.values()))
         done = dict.fromkeys(ready, 0)
         for start in range(0, ts.size, self.chunk_rows):
             end = min(start + self.chunk_rows, ts.size)
@@ -458,38 +460,8 @@ class Engine:
         return in_order(q.operator for q in self._queries.values())
 
 
-def _merged(rows: list[Ready]) -> tuple[Array, Array]:
-    """Timestamps of all rows in (ts, arrival) order, and the number of each one's stream."""
-    ts, arrival = rows[0].ts, rows[0].arrival
-    stream_of = np.zeros(ts.size, np.int32)
-    for number, more in enumerate(rows[1:], 1):
-        to_known, to_more = merge_destinations(ts, arrival, more.ts, more.arrival)
-
-        def mixed(known: Array, new: Array | int, to: tuple[Array, Array]) -> Array:
-            out = np.empty(to[0].size + to[1].size, known.dtype)
-            out[to[0]], out[to[1]] = known, new
-            return out
-
-        to = (to_known, to_more)
-        ts, arrival = mixed(ts, more.ts, to), mixed(arrival, more.arrival, to)
-        stream_of = mixed(stream_of, number, to)
-    return ts, stream_of
-
-
 def _as_create(name: str, statement: st.CreateQuery | st.SelectStatement) -> str:
     """A statement that creates this query again."""
     if isinstance(statement, st.CreateQuery):
         return statement.sql
     return f"CREATE QUERY `{name}` AS {statement.sql}"
-
-
-def _instant(to: str | int | datetime) -> int:
-    if not isinstance(to, (str, datetime)):
-        return int(to)
-    try:
-        when = datetime.fromisoformat(to) if isinstance(to, str) else to
-    except ValueError:
-        raise DataError(f"not an instant: {to!r}; use ISO 8601 like 2026-01-31T12:00:00Z") from None
-    when = when.replace(tzinfo=UTC) if when.tzinfo is None else when
-    since = when - datetime(1970, 1, 1, tzinfo=UTC)
-    return (since.days * 86_400 + since.seconds) * 1_000_000 + since.microseconds

@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 from eddyline.algebra.catalog import StreamDef
 from eddyline.algebra.functions.conversion import convert
 from eddyline.errors import DataError, did_you_mean
+from eddyline.kernels.merge import merge_destinations
 from eddyline.runtime.columns import Array, raw_values
 from eddyline.runtime.state import State, array
 from eddyline.types import BEGINNING, TIMESTAMP, Field, Schema, arrow_schema, sql_type
@@ -264,6 +265,24 @@ class Intake:
         table = pa.ipc.open_stream(pa.py_buffer(array(state, "rows"))).read_all()
         columns = [_flat(c) for c in table.columns]
         self._held = Ready(array(state, "ts"), array(state, "arrival"), columns)
+
+
+def merged(rows: list[Ready]) -> tuple[Array, Array]:
+    """Rows of several streams in (ts, arrival) order: timestamps, and the number of the stream."""
+    ts, arrival = rows[0].ts, rows[0].arrival
+    stream_of = np.zeros(ts.size, np.int32)
+    for number, more in enumerate(rows[1:], 1):
+        to_known, to_more = merge_destinations(ts, arrival, more.ts, more.arrival)
+
+        def mixed(known: Array, new: Array | int, to: tuple[Array, Array]) -> Array:
+            out = np.empty(to[0].size + to[1].size, known.dtype)
+            out[to[0]], out[to[1]] = known, new
+            return out
+
+        to = (to_known, to_more)
+        ts, arrival = mixed(ts, more.ts, to), mixed(arrival, more.arrival, to)
+        stream_of = mixed(stream_of, number, to)
+    return ts, stream_of
 
 
 def _nothing(schema: Schema) -> Ready:

@@ -1,0 +1,24 @@
+"""Instants as people write them."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from eddyline.errors import DataError
+
+
+def instant_us(to: str | int | datetime) -> int:
+    """Microseconds since the epoch of ISO 8601 text (UTC unless it says otherwise) or a datetime.
+
+    Raises:
+        DataError: the text is not an instant.
+    """
+    if not isinstance(to, (str, datetime)):
+        return int(to)
+    try:
+        when = datetime.fromisoformat(to) if isinstance(to, str) else to
+    except ValueError:
+        raise DataError(f"not an instant: {to!r}; use ISO 8601 like 2026-01-31T12:00:00Z") from None
+    when = when.replace(tzinfo=UTC) if when.tzinfo is None else when
+    since = when - datetime(1970, 1, 1, tzinfo=UTC)
+    return (since.days * 86_400 + since.seconds) * 1_000_000 + since.microseconds
