@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from eddyline.kernels import hashing, slots
 from eddyline.kernels.merge import merge_destinations
 from eddyline.kernels.options import report_compilations
-from eddyline.kernels.text import gather_bytes, gathered_offsets, text_prefixes
+from eddyline.kernels.text import gather_bytes, gathered_offsets, same_texts, text_prefixes
 from eddyline.kernels.windows import push_out
 from eddyline.runtime.columns import text_buffers
 
@@ -159,3 +159,12 @@ def test_compilations_are_reported_only_inside_the_block_and_only_ours() -> None
     with report_compilations(told.append):
         hashing.mix_all(ints([1]))  # compiled already, by this process or from the cache
     assert set(told) <= {"mix_all", "mix"}
+
+
+def test_texts_are_compared_where_they_are() -> None:
+    words = ["", "a", "ab", "abc", "b", "abcdefgh", "abcdefgi", "abcdefghi"]
+    offsets, data = text_buffers(pa.array(words))
+    wide = offsets.astype(np.int64)
+    left, right = (g.ravel() for g in np.meshgrid(np.arange(len(words)), np.arange(len(words))))
+    same = same_texts(wide, data, left, wide, data, right)
+    np.testing.assert_array_equal(same, left == right)

@@ -49,3 +49,27 @@ def text_prefixes(offsets: np.ndarray, data: np.ndarray) -> np.ndarray:
                 prefix |= np.uint64(data[offsets[i] + j])
         out[i] = np.int64(prefix ^ np.uint64(1 << 63))
     return out
+
+
+@kernel
+def same_texts(
+    a_offsets: np.ndarray,
+    a_data: np.ndarray,
+    a_rows: np.ndarray,
+    b_offsets: np.ndarray,
+    b_data: np.ndarray,
+    b_rows: np.ndarray,
+) -> np.ndarray:
+    """bool[n]: whether row ``a_rows[i]`` of one buffer equals row ``b_rows[i]`` of the other."""
+    out = np.empty(a_rows.size, np.bool_)
+    for i in range(a_rows.size):
+        a = a_offsets[a_rows[i]]
+        b = b_offsets[b_rows[i]]
+        length = a_offsets[a_rows[i] + 1] - a
+        same = length == b_offsets[b_rows[i] + 1] - b
+        j = 0
+        while same and j < length:
+            same = a_data[a + j] == b_data[b + j]
+            j += 1
+        out[i] = same
+    return out

@@ -38,7 +38,7 @@ from eddyline.runtime.aggregates import make_aggregate
 from eddyline.runtime.batch import Batch, Evaluator, Predicate
 from eddyline.runtime.columns import Array
 from eddyline.runtime.expiry import ExpiryStore, make_expiry_store
-from eddyline.runtime.keys import is_exact, same_values
+from eddyline.runtime.keys import is_exact, same_keys
 from eddyline.runtime.operators.base import Operator
 from eddyline.runtime.operators.distinct import Distinct as DistinctOperator
 from eddyline.runtime.operators.expire import Expire
@@ -199,11 +199,10 @@ def _residual(plan: Join) -> Predicate | None:
     if not plan.keys or is_exact([k.type for k, _ in plan.keys]):
         return rest
     width = len(plan.left.schema)
-    left = [compile_expr(k) for k, _ in plan.keys]
-    right = [compile_expr(shift_columns(k, width)) for _, k in plan.keys]
+    pairs = [(_output(a), _output(shift_columns(b, width))) for a, b in plan.keys]
 
     def meets(batch: Batch) -> Array:
-        same = same_values([k(batch) for k in left], [k(batch) for k in right])
+        same: Array = np.logical_and.reduce([same_keys(batch, a, b) for a, b in pairs])
         return same if rest is None else same & rest(batch)
 
     return meets

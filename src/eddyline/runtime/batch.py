@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from eddyline.kernels.merge import merge_destinations
-from eddyline.runtime.columns import Array
+from eddyline.runtime.columns import Array, Column
 from eddyline.runtime.rowstore import RowStore
 
 #: ``seq`` of a change that an expiry causes: before the arrivals of its instant.
@@ -75,6 +75,15 @@ class Batch:
     def is_gathered(self, index: int) -> bool:
         """Whether the column is at hand without going to its store."""
         return not isinstance(self.cells[index], Stored) or index in self._gathered
+
+    def in_store(self, index: int) -> tuple[Column, Array] | None:
+        """Where the column's values are, and the place of each; None if not in a store."""
+        cell = self.cells[index]
+        if not isinstance(cell, Stored):
+            return None
+        store = self.stores[cell.source]
+        assert store is not None, "a stored column needs its store"
+        return store.column(cell.column), store.places(self.ids[cell.source])
 
     def columns(self) -> list[pa.Array]:
         """All columns."""

@@ -14,7 +14,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from eddyline.kernels.hashing import NULL_HASH, combine, hash_texts, mix_all
-from eddyline.runtime.columns import Array, raw_values, text_buffers, validity_of
+from eddyline.kernels.text import same_texts
+from eddyline.runtime.batch import Batch, Evaluator
+from eddyline.runtime.columns import Array, TextColumn, raw_values, text_buffers, validity_of
 
 _NAN_BITS = np.float64("nan").view(np.int64)
 
@@ -80,6 +82,22 @@ def group_hashes(columns: Sequence[pa.Array]) -> Array:
     for column in columns[1:]:
         combine(hashes, _hashes(column))
     return hashes
+
+
+def same_keys(batch: Batch, left: int | Evaluator, right: int | Evaluator) -> Array:
+    """bool[n]: whether two columns of joined rows are equal, neither being NULL.
+
+    A column is given by its number or as how to compute it. Texts that are in stores are compared
+    where they are.
+    """
+    if isinstance(left, int) and isinstance(right, int):
+        a, b = batch.in_store(left), batch.in_store(right)
+        if a is not None and b is not None:
+            (a_column, a_places), (b_column, b_places) = a, b
+            if isinstance(a_column, TextColumn) and isinstance(b_column, TextColumn):
+                return same_texts(*a_column.buffers(), a_places, *b_column.buffers(), b_places)
+    values = [batch.column(c) if isinstance(c, int) else c(batch) for c in (left, right)]
+    return same_values([values[0]], [values[1]])
 
 
 def same_values(left: Sequence[pa.Array], right: Sequence[pa.Array]) -> Array:

@@ -122,9 +122,13 @@ class RowStore:
         held = self._ids[self._start : self._end]
         return np.searchsorted(held, ids) + self.first
 
+    def places(self, ids: Array) -> Array:
+        """Where rows that are still in the store stand in its buffers."""
+        return self.positions(ids) - self.base
+
     def gather(self, column: int, ids: Array) -> pa.Array:
         """Payload values of rows, by id."""
-        return self._columns[column].gather(self.positions(ids) - self.base)
+        return self._columns[column].gather(self.places(ids))
 
     def column(self, number: int) -> Column:
         """A payload column, for kernels that work by place."""
