@@ -37,6 +37,7 @@ def spark_joins() -> list[Figure]:
     """Measure the three on two cores; all must find the same matches."""
     if hasattr(os, "sched_setaffinity"):  # the JVM and the workers inherit it
         os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:_CORES])
+    os.environ.setdefault("EDDYLINE_DRIVER_MEMORY", "8g")  # Spark's join keeps its state there
     load = Workload(rows=_ROWS)
     spark = local_session(_CORES)
     with tempfile.TemporaryDirectory(prefix="eddyline-bench-") as scratch:
