@@ -22,6 +22,7 @@ $(STAMP): requirements.lock pyproject.toml scripts/check_machine.py
 	@$(PYTHON) -m venv $(VENV)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	@$(BIN)/python scripts/order_examples.py
 	@touch $@
 	@echo "setup: done"
 

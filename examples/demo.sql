@@ -2,6 +2,7 @@
 --
 -- The network: one hour of TCP connections of the Lawrence Berkeley Laboratory, 21 January 1994.
 -- The airports: every departure from New York's three airports in 2013.
+-- Spark takes files in the order of their modification times; `make setup` sets them.
 -- What the data is and how it was made: data/README.md. Paths count from this file.
 
 CREATE STREAM connections (
