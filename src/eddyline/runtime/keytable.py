@@ -6,7 +6,7 @@ and a row whose hash belongs to another value tries again with the next of its h
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import count
 
 import numpy as np
@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from eddyline.kernels import slots as kernels
 from eddyline.kernels.hashing import mix_all
-from eddyline.runtime.columns import Array
+from eddyline.runtime.columns import Array, TextColumn
 from eddyline.runtime.keys import group_hashes, is_exact, same_values
 from eddyline.runtime.rowstore import RowStore
 from eddyline.runtime.state import State, array, nested
@@ -31,7 +31,11 @@ class KeyTable:
         hashes: for tests of collisions; default: ``group_hashes``.
     """
 
-    def __init__(self, types: Sequence[pa.DataType], hashes=group_hashes) -> None:  # type: ignore[no-untyped-def]
+    def __init__(
+        self,
+        types: Sequence[pa.DataType],
+        hashes: Callable[[Sequence[pa.Array]], Array] = group_hashes,
+    ) -> None:
         self._types = list(types)
         self._group_hashes = hashes
         self._exact = is_exact(self._types) and hashes is group_hashes
@@ -91,7 +95,9 @@ class KeyTable:
 
     def text_of(self, column: int) -> tuple[Array, Array, Array]:
         """Place by slot, and text buffers by place, of a string column."""
-        offsets, data = self._rows.column(column).buffers()  # type: ignore[attr-defined]
+        texts = self._rows.column(column)
+        assert isinstance(texts, TextColumn), "only texts have buffers of their own"
+        offsets, data = texts.buffers()
         return self._row - self._rows.base, offsets, data
 
     def release(self, slots: Array) -> None:

@@ -385,31 +385,12 @@ class Engine:
 
     def stats(self) -> dict[str, Any]:
         """Counters: per stream, per query and per operator."""
-        streams = {
-            n: {
-                "rows_in": i.rows,
-                "late": i.late,
-                "bad": i.bad,
-                "held": i.held,
-                "rows_kept": len(self._stems[n]),
-            }
-            for n, i in self._intakes.items()
-        }
-        operators = [
-            {
-                "operator": type(o).__name__,
-                "rows_in": o.rows_in,
-                "rows_out": o.rows_out,
-                "rows_kept": o.kept(),
-            }
-            for o in self._operators()
-        ]
         return {
             "clock": self._clock,
             "watermark": self._watermark,
-            "streams": streams,
+            "streams": {n: i.stats(self._stems[n]) for n, i in self._intakes.items()},
             "queries": {n: q.stats() for n, q in self._queries.items()},
-            "operators": operators,
+            "operators": [o.stats() for o in self._operators()],
         }
 
     def save(self, target: str | BinaryIO) -> None:

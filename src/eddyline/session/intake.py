@@ -16,6 +16,7 @@ from eddyline.errors import DataError, did_you_mean
 from eddyline.kernels.merge import merge_destinations
 from eddyline.runtime.columns import Array, raw_values
 from eddyline.runtime.state import State, array
+from eddyline.runtime.stem import Stem
 from eddyline.types import BEGINNING, TIMESTAMP, Field, Schema, arrow_schema, sql_type
 
 #: A column of this name marks rows that a source could not read; its value is their text.
@@ -245,6 +246,16 @@ class Intake:
         reasons = pa.array([reason]).take(pa.array(np.zeros(len(rows), np.int64)))
         schema = late_schema(self.definition.schema)
         return pa.Table.from_arrays([*(c.take(rows) for c in columns), reasons], schema=schema)
+
+    def stats(self, stem: Stem) -> dict[str, int]:
+        """Counters since the stream was declared, and rows at hand: held here, kept in its SteM."""
+        return {
+            "rows_in": self.rows,
+            "late": self.late,
+            "bad": self.bad,
+            "held": self.held,
+            "rows_kept": len(stem),
+        }
 
     def state(self) -> State:
         """Counters and the rows that wait, as plain arrays."""

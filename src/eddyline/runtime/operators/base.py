@@ -63,6 +63,15 @@ class Operator(ABC):
     def restore(self, state: State) -> None:
         """Take over what ``state`` returned."""
 
+    def stats(self) -> dict[str, str | int]:
+        """Name and counters since the operator was made."""
+        return {
+            "operator": type(self).__name__,
+            "rows_in": self.rows_in,
+            "rows_out": self.rows_out,
+            "rows_kept": self.kept(),
+        }
+
     def kept(self) -> int:
         """How many rows it keeps itself (rows in SteMs count there)."""
         return 0
