@@ -9,7 +9,15 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from eddyline import CatalogError, Changes, DataError, Engine, SqlError, StateError
+from eddyline import (
+    CatalogError,
+    Changes,
+    DataError,
+    Engine,
+    SqlError,
+    StateError,
+    UnsupportedError,
+)
 from eddyline.testing import batch, difference, parse_time, pretty, rows_of
 from eddyline.testing.script import Script
 
@@ -362,3 +370,19 @@ def test_what_only_passes_on_cannot_be_asked_for_its_answer() -> None:
     with pytest.raises(StateError, match=r"passes the rows of a \[UNBOUNDED\] on and keeps none"):
         passing.snapshot()
     assert keeping.snapshot()["k"].to_pylist() == [7]
+
+
+def test_explain_analyze_counts_what_went_through_a_running_query() -> None:
+    eng = engine()
+    eng.query("SELECT k FROM a [RANGE 1 SECOND] WHERE v > 0", name="q")
+    eng.process({"a": pa.table({"ts": [0, 1, 2], "k": [1, 2, 3], "v": [0, 1, 1]})})
+    (text,) = eng.sql("EXPLAIN ANALYZE q")
+    assert isinstance(text, str)
+    counts = [line.split() for line in text.splitlines()[-3:]]
+    assert counts == [
+        ["Scan", "0", "3", "0"],
+        ["Filter", "3", "2", "0"],
+        ["Project", "2", "2", "0"],
+    ]
+    with pytest.raises(UnsupportedError, match="name one, as in EXPLAIN ANALYZE my_query"):
+        eng.sql("EXPLAIN ANALYZE SELECT k FROM a")

@@ -13,7 +13,7 @@ import pyarrow as pa
 from eddyline.algebra.catalog import Emit, TableDef
 from eddyline.algebra.explain import explain
 from eddyline.algebra.plan import Plan
-from eddyline.errors import CatalogError, EddylineError, SqlError, did_you_mean
+from eddyline.errors import CatalogError, EddylineError, SqlError, UnsupportedError, did_you_mean
 from eddyline.optimizer.optimizer import REQUIRED_RULES, RULES, optimize
 from eddyline.physical.graph import Graph, in_order
 from eddyline.physical.planner import Planner
@@ -213,7 +213,15 @@ class Engine:
                     f"there is no query {statement.target!r}; "
                     + did_you_mean(statement.target, self._queries)
                 )
-            return self._queries[statement.target].explain()
+            return self._queries[statement.target].explain(analyze=statement.analyze)
+        if statement.analyze:
+            raise UnsupportedError(
+                "EXPLAIN ANALYZE shows what went through a running query: "
+                "name one, as in EXPLAIN ANALYZE my_query",
+                line=statement.line,
+                column=statement.column,
+                sql=statement.target.source.text,
+            )
         bound = bind(statement.target, statement.emit, self.catalog)
         return f"{bound.emit}\n{explain(self._optimized(bound.plan))}"
 

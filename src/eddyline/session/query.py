@@ -11,6 +11,7 @@ from eddyline.algebra.catalog import Emit
 from eddyline.algebra.explain import explain
 from eddyline.algebra.plan import Plan
 from eddyline.errors import StateError
+from eddyline.physical.graph import in_order
 from eddyline.physical.patterns import forgotten, replaced_by
 from eddyline.runtime.batch import Batch
 from eddyline.runtime.operators.base import Operator
@@ -89,9 +90,20 @@ class Query:
             )
         return to_rows(self._operator.live(self._clock()), self.schema)
 
-    def explain(self) -> str:
-        """The plan as a tree, with the update pattern of every edge."""
-        return f"{self.emit}\n{explain(self.plan)}"
+    def explain(self, *, analyze: bool = False) -> str:
+        """The plan as a tree, with the update pattern of every edge.
+
+        Args:
+            analyze: add the operators that run it, with what went through each so far.
+        """
+        text = f"{self.emit}\n{explain(self.plan)}"
+        if not analyze:
+            return text
+        lines = [f"{'operator':<12}{'rows in':>14}{'rows out':>14}{'rows kept':>14}"]
+        for operator in in_order([self._operator]):
+            name, *counts = operator.stats().values()
+            lines.append(f"{name:<12}" + "".join(f"{c:>14,}" for c in counts))
+        return "\n".join([text, "", *lines])
 
     def stats(self) -> dict[str, Any]:
         """Counters since the query was added: rows out, and rows kept by its last operator."""
