@@ -130,6 +130,19 @@ def test_late_and_bad_rows_are_kept(spark: SparkSession, feeds: Feeds, tmp_path:
     assert run.progress().late == {"a": 1} and run.progress().bad == {"a": 2}
 
 
+def test_memory_keeps_what_comes_after_silence(
+    spark: SparkSession, feeds: Feeds, tmp_path: Path
+) -> None:
+    rows = stream_tables(1, 4, 1)
+    feeds[0].write(*rows)
+    session = Session(spark, checkpoint=tmp_path / "c")
+    session.sql(definitions({"a": feeds[0].source}, "LATENESS 1 DAY"))  # all held to the end
+    session.query("q", "SELECT k, v FROM a [NOW]", sink="memory")
+    session.start(available_now=True).finish()
+    found = sorted(row[3:] for row in bag(session.results("q")))
+    assert found == sorted((r["k"], r["v"]) for t in rows for r in t.to_pylist())
+
+
 def test_malformed_csv_is_a_bad_row(spark: SparkSession, tmp_path: Path) -> None:
     (tmp_path / "in").mkdir()
     (tmp_path / "in/1.csv").write_text(

@@ -64,9 +64,12 @@ class MemorySink:
         self.batches[batch_id] = rows
 
     def table(self) -> pa.Table:
-        """All rows so far, in the order of the batches."""
+        """All rows so far, in the order of the batches; no chunk of it is empty.
+
+        Where a table starts with empty chunks, ``createDataFrame`` loses the rows behind them.
+        """
         tables = [self.batches[b] for b in sorted(self.batches)]
-        return pa.concat_tables(tables) if tables else self.target.schema.empty_table()
+        return pa.concat_tables([self.target.schema.empty_table(), *tables]).combine_chunks()
 
 
 @dataclass(frozen=True)

@@ -43,8 +43,10 @@ class Arrivals:
             {name: r.schema.empty_table() for name, r in self.rules.items()} for _ in range(3)
         )
 
-    def process(self, batches: Mapping[str, pa.Table]) -> None:
-        """Take in one batch per stream and move the clock as the engine does by default."""
+    def process(self, batches: Mapping[str, pa.Table], watermark_us: int | None = None) -> None:
+        """Take in one batch per stream, and move the clock: as the engine does by default, or to
+        the watermark.
+        """
         newest = []
         for name, rows in batches.items():
             us = event_times(rows, self.rules[name].timestamp)
@@ -53,8 +55,10 @@ class Arrivals:
             self._add(self.late, name, rows.filter(behind))
             self._add(self.accepted, name, rows.filter(pc.invert(behind)))
             newest.append(pc.max(us).as_py())
-        lateness = max(r.lateness_us for r in self.rules.values())
-        self.advance(max((t - lateness for t in newest if t is not None), default=BEGINNING))
+        if watermark_us is None:
+            lateness = max(r.lateness_us for r in self.rules.values())
+            watermark_us = max((t - lateness for t in newest if t is not None), default=BEGINNING)
+        self.advance(watermark_us)
 
     def advance(self, to_us: int) -> None:
         """Move the clock, unless it is there already."""

@@ -24,10 +24,10 @@ import pyarrow as pa
 from eddyline import Engine
 from eddyline.testing.arrivals import Arrivals, StreamRules
 from eddyline.testing.bags import difference, rows_of
-from eddyline.testing.changes import WrongAnswer, check_changes, check_snapshots, compare
-from eddyline.testing.keys import group_key
+from eddyline.testing.changes import WrongAnswer, compare
+from eddyline.testing.history import check_history
 from eddyline.testing.oracle import Oracle
-from eddyline.testing.reading import read_query, read_views
+from eddyline.testing.reading import read_views
 from eddyline.testing.text import batch, format_time, parse_time, pretty
 from eddyline.types import BEGINNING, FOREVER, arrow_schema
 
@@ -170,21 +170,9 @@ class Script:
             raise WrongAnswer(self._report(name, str(error))) from None
 
     def _check_history(self, oracle: Oracle, name: str, sql: str, first: int) -> None:
-        now, reading, changes = self.arrivals.clock_us, read_query(sql), self.changes(name)
-
-        def answer_at(tau: int) -> list[tuple[Any, ...]]:
-            return oracle.answer(sql, tau)
-
+        now, changes = self.arrivals.clock_us, self.changes(name)
         try:
-            if reading.mode == "snapshot":
-                assert reading.every_us is not None
-                check_snapshots(
-                    changes, answer_at, every_us=reading.every_us, first_us=first, until_us=now
-                )
-            else:
-                instants = oracle.instants(sql, now)
-                key = group_key(sql, self._views)
-                check_changes(changes, answer_at, instants, mode=reading.mode, key=key)
+            check_history(oracle, sql, changes, first_us=first, until_us=now)
         except WrongAnswer as error:
             raise WrongAnswer(self._report(name, str(error))) from None
 
