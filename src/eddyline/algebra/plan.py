@@ -14,6 +14,7 @@ Nodes compare and hash by structure: equal sub-plans of two queries run once.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 import pyarrow as pa
 
@@ -21,6 +22,10 @@ from eddyline.algebra.expressions import Aggregate, ColumnRef, Expr, columns_of
 from eddyline.algebra.patterns import Pattern
 from eddyline.algebra.windows import Range, Unbounded, Window
 from eddyline.types import Field, Schema
+
+
+#: What a change of a table means for the rows that came before it.
+Updates = Literal["static", "non-retroactive", "retroactive"]
 
 
 @dataclass(frozen=True)
@@ -71,10 +76,15 @@ class StreamScan(Plan):
 
 @dataclass(frozen=True)
 class TableScan(Plan):
-    """The rows of a static table: all there before the first stream row, never expiring."""
+    """The rows of a table. Those of a static one are there before the first stream row, for ever.
+
+    Changes of a retroactive table count for rows that came before them, those of a non-retroactive
+    one (NRR) only for rows that come later (Golab and Ozsu 2005, section 4.1).
+    """
 
     table: str
     fields: Schema
+    updates: Updates = "static"
 
     @property
     def schema(self) -> Schema:
@@ -82,11 +92,11 @@ class TableScan(Plan):
 
     @property
     def pattern(self) -> Pattern:
-        return Pattern.MONOTONIC
+        return Pattern.STR if self.updates == "retroactive" else Pattern.MONOTONIC
 
     @property
     def label(self) -> str:
-        return self.table
+        return self.table if self.updates == "static" else f"{self.table} ({self.updates})"
 
 
 @dataclass(frozen=True)
@@ -213,6 +223,82 @@ class Join(Plan):
 
 
 @dataclass(frozen=True)
+class _Matching(Plan):
+    """Rows of the left input, chosen by what the right one holds; the schema is the left one's."""
+
+    left: Plan
+    right: Plan
+    keys: tuple[tuple[Expr, Expr], ...]
+
+    def __post_init__(self) -> None:
+        for left, right in self.keys:
+            assert left.type == right.type, f"key types differ: {left.type}, {right.type}"
+            _check_columns(left, self.left.schema)
+            _check_columns(right, self.right.schema)
+
+    @property
+    def inputs(self) -> tuple[Plan, ...]:
+        return (self.left, self.right)
+
+    @property
+    def schema(self) -> Schema:
+        return self.left.schema
+
+    @property
+    def pattern(self) -> Pattern:  # rule 5
+        return Pattern.STR
+
+
+@dataclass(frozen=True)
+class Negation(_Matching):
+    """EXCEPT ALL ON: of the v1 rows on the left with a key the youngest max(v1 - v2, 0), where the
+    right input has v2 rows with that key. NULL equals NULL. Keeps the left rows and the counts.
+
+    Source: Golab and Ozsu 2005, section 2.1, Equation 1.
+    """
+
+    @property
+    def label(self) -> str:
+        return ", ".join(f"{a} = {b}" for a, b in self.keys)
+
+
+@dataclass(frozen=True)
+class _Existence(_Matching):
+    """A row matches if it agrees on the keys and meets the residual, over left + right columns.
+
+    ``nulls_match``: whether NULL equals NULL in the keys. Without keys every right row agrees.
+    """
+
+    residual: Expr | None = None
+    nulls_match: bool = False
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.residual is not None:
+            _check_columns(self.residual, self.left.schema + self.right.schema)
+
+    @property
+    def label(self) -> str:
+        equals = "IS NOT DISTINCT FROM" if self.nulls_match else "="
+        parts = [f"{a} {equals} {b}" for a, b in self.keys]
+        if self.residual is not None:
+            parts.append(str(self.residual))
+        return " AND ".join(parts) or "(any row)"
+
+
+@dataclass(frozen=True)
+class SemiJoin(_Existence):
+    """EXISTS: the rows of the left input while the right one holds a match. Keeps the left rows,
+    and how many matches there are."""
+
+
+@dataclass(frozen=True)
+class AntiJoin(_Existence):
+    """NOT EXISTS: the rows of the left input while the right one holds no match. Keeps the left
+    rows, and how many matches there are."""
+
+
+@dataclass(frozen=True)
 class Union(Plan):
     """UNION ALL: emits the rows of all inputs merged by time; keeps nothing."""
 
@@ -313,9 +399,11 @@ def lifespan_us(plan: Plan) -> int | None:
         return plan.window.us if isinstance(plan.window, Range) else None
     if isinstance(plan, TableScan):
         return None
-    spans = [lifespan_us(p) for p in plan.inputs]
     if isinstance(plan, GroupBy):
         return None
+    if isinstance(plan, _Matching):
+        return lifespan_us(plan.left)
+    spans = [lifespan_us(p) for p in plan.inputs]
     if isinstance(plan, (Join, Product)):
         known = [s for s in spans if s is not None]
         return min(known) if known else None

@@ -6,7 +6,19 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from eddyline.algebra.expressions import ColumnRef, Expr, conjunction, rewrite
-from eddyline.algebra.plan import Distinct, Filter, GroupBy, Join, Plan, Product, Project, Union
+from eddyline.algebra.plan import (
+    AntiJoin,
+    Distinct,
+    Filter,
+    GroupBy,
+    Join,
+    Negation,
+    Plan,
+    Product,
+    Project,
+    SemiJoin,
+    Union,
+)
 
 Rule = Callable[[Plan], Plan]
 
@@ -19,7 +31,7 @@ def with_inputs(plan: Plan, inputs: Sequence[Plan]) -> Plan:
         return replace(plan, input=inputs[0])
     if isinstance(plan, (Product, Union)):
         return replace(plan, parts=tuple(inputs))
-    assert isinstance(plan, Join), f"{type(plan).__name__} has inputs unknown here"
+    assert isinstance(plan, (Join, Negation, SemiJoin, AntiJoin)), f"inputs of {plan} are unknown"
     return replace(plan, left=inputs[0], right=inputs[1])
 
 
