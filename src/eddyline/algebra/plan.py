@@ -23,7 +23,6 @@ from eddyline.algebra.patterns import Pattern
 from eddyline.algebra.windows import Range, Unbounded, Window
 from eddyline.types import Field, Schema
 
-
 #: What a change of a table means for the rows that came before it.
 Updates = Literal["static", "non-retroactive", "retroactive"]
 
@@ -289,13 +288,15 @@ class _Existence(_Matching):
 @dataclass(frozen=True)
 class SemiJoin(_Existence):
     """EXISTS: the rows of the left input while the right one holds a match. Keeps the left rows,
-    and how many matches there are."""
+    and how many matches there are.
+    """
 
 
 @dataclass(frozen=True)
 class AntiJoin(_Existence):
     """NOT EXISTS: the rows of the left input while the right one holds no match. Keeps the left
-    rows, and how many matches there are."""
+    rows, and how many matches there are.
+    """
 
 
 @dataclass(frozen=True)
