@@ -210,8 +210,8 @@ class Join(Plan):
         return self.left.schema + self.right.schema
 
     @property
-    def pattern(self) -> Pattern:
-        return _joined((self.left, self.right))
+    def pattern(self) -> Pattern:  # rule 1 for the join with an NRR
+        return self.left.pattern if looks_up(self) else _joined((self.left, self.right))
 
     @property
     def label(self) -> str:
@@ -275,6 +275,10 @@ class _Existence(_Matching):
         super().__post_init__()
         if self.residual is not None:
             _check_columns(self.residual, self.left.schema + self.right.schema)
+
+    @property
+    def pattern(self) -> Pattern:  # rule 5, but changes of an NRR take nothing back
+        return self.left.pattern if looks_up(self) else super().pattern
 
     @property
     def label(self) -> str:
@@ -379,6 +383,19 @@ class Distinct(Plan):
         if self.input.pattern == Pattern.MONOTONIC:
             return Pattern.MONOTONIC
         return max(self.input.pattern, Pattern.WK)
+
+
+def looks_up(plan: Plan) -> bool:
+    """Whether the plan is a join with, or EXISTS or NOT EXISTS on, a non-retroactive table (NRR).
+
+    Then only rows of the left input have effects: each sees the table as it was when it came.
+    """
+    if not isinstance(plan, (Join, _Existence)):
+        return False
+    right = plan.right
+    while isinstance(right, (Filter, Project)):
+        right = right.input
+    return isinstance(right, TableScan) and right.updates == "non-retroactive"
 
 
 def _joined(parts: tuple[Plan, ...]) -> Pattern:

@@ -132,6 +132,11 @@ class HashIndex:
             before,
         )
 
+    def forget(self, gone: Array) -> None:
+        """Take the rows where bool[len(store)] ``gone`` out of the index; they stay in the store."""
+        self._store.held(self._nodes)[gone, chains.LINK] = chains.NOT_INDEXED
+        self._rebuild()
+
     def close(self) -> None:
         """Give the lanes back to the store."""
         self._store.remove_lane(self._nodes)
@@ -154,8 +159,12 @@ class HashIndex:
         """Keep about one bucket per row, and follow the store when it renumbers positions."""
         rows = max(len(self._store), 32)
         moved = self._generation != self._store.generation
-        if not moved and rows <= self._heads.size <= 16 * rows:
-            return
+        if moved or not rows <= self._heads.size <= 16 * rows:
+            self._rebuild()
+
+    def _rebuild(self) -> None:
+        """Make the chains anew, of the rows that are in the index."""
+        rows = max(len(self._store), 32)
         size = 1 << (2 * rows - 1).bit_length()
         self._heads = np.full(size, chains.NOTHING, np.int64)
         self._generation = self._store.generation

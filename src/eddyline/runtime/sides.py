@@ -14,6 +14,7 @@ from eddyline.runtime.keys import join_keys
 from eddyline.runtime.rowstore import RowStore
 from eddyline.runtime.state import State, nested
 from eddyline.runtime.stem import Stem, StemWindow
+from eddyline.runtime.table import DEATH, TableStem
 from eddyline.types import FOREVER
 
 
@@ -88,23 +89,56 @@ class StemSide(Side):
         self._index.restore(nested(state, "index"))
 
 
+class TableSide(StemSide):
+    """A non-retroactive table: its rows as of any instant since the last chunk began.
+
+    Rows that died earlier leave the index, though the SteM may remember them: else the chain of a
+    row that is updated often would grow with every update.
+
+    Args:
+        history: keep them all the same, for probes as of any instant that is remembered.
+    """
+
+    def __init__(self, keys: Sequence[Evaluator], table: TableStem, *, history: bool) -> None:
+        super().__init__(keys, table, table.window)
+        self._table = table
+        self._history = history
+        self._trimmed_at = table.deleted
+
+    def settle(self, clock: int) -> None:
+        table = self._table
+        if self._history or table.deleted - self._trimmed_at <= table.alive + 64:
+            return
+        self._index.forget(table.held(DEATH[0]) < FOREVER)
+        self._trimmed_at = table.deleted
+
+
 class CompositeSide(Side):
     """An intermediate result: row id tuples with their expiry in a store of its own.
 
     Rows expire in any order; they are compacted away when they may be half of the store.
+
+    Args:
+        width: how many ids a row has.
+        strict: whether a '-' may take a row back before it expires.
+        explicit: whether every row leaves by a '-', also when it expires.
     """
 
     _DEATH = ("death_ts", "death_seq")
 
-    def __init__(self, keys: Sequence[Evaluator], width: int, *, strict: bool) -> None:
+    def __init__(
+        self, keys: Sequence[Evaluator], width: int, *, strict: bool, explicit: bool = False
+    ) -> None:
         super().__init__(keys)
         self._id_lanes = tuple(f"id{i}" for i in range(width))
         self._store = RowStore((), ["ts", "seq", "exp", *self._id_lanes])
-        if strict:
+        self._strict = strict or explicit
+        if self._strict:
             for lane in self._DEATH:
                 self._store.add_lane(lane, FOREVER)
-        self._strict = strict
-        self._liveness = Liveness("exp", 0, fifo=False, death=self._DEATH if strict else None)
+        death = self._DEATH if self._strict else None
+        lane, lifespan = ("ts", FOREVER) if explicit else ("exp", 0)
+        self._liveness = Liveness(lane, lifespan, fifo=False, death=death)
         self._index = HashIndex(self._store, "join")
         self._compact_at = 1024
 

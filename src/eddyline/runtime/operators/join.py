@@ -66,7 +66,7 @@ class Join(Operator):
         l_keys, left = _usable(self._sides[0], left)
         r_keys, right = _usable(self._sides[1], right)
         l_number, r_number = match_pairs(l_keys, r_keys)
-        l_first = _before(
+        l_first = before(
             left.ts[l_number], left.seq[l_number], right.ts[r_number], right.seq[r_number]
         )
         pairs = _Pairs(
@@ -163,6 +163,7 @@ def _merged(a: _Pairs, b: _Pairs) -> _Pairs:
     )
 
 
-def _before(a_ts: Array, a_seq: Array, b_ts: Array, b_seq: Array) -> Array:
+def before(a_ts: Array, a_seq: Array, b_ts: Array, b_seq: Array) -> Array:
+    """bool[n]: whether the first instants come before the second ones."""
     out: Array = (a_ts < b_ts) | ((a_ts == b_ts) & (a_seq < b_seq))
     return out

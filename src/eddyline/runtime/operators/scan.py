@@ -1,8 +1,9 @@
-"""Scan: the rows of a SteM through a window."""
+"""Scans: the rows of a SteM through a window, and those of a table that changes."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -10,6 +11,8 @@ from eddyline.runtime.batch import Batch, Stored
 from eddyline.runtime.columns import Array
 from eddyline.runtime.operators.base import Operator, Tick
 from eddyline.runtime.stem import Stem, StemWindow
+from eddyline.runtime.table import DEATH, TableStem
+from eddyline.types import FOREVER
 
 
 class Scan(Operator):
@@ -57,6 +60,37 @@ class Scan(Operator):
             (self.stem,),
             self._cells,
         )
+
+
+class TableScan(Scan):
+    """Emits the changes of a retroactive table: each row when it comes, a '-' when it is deleted.
+
+    Of a non-retroactive one (``deletions`` False) it emits rows only: nothing that was derived from
+    a row changes when the row is deleted, and whoever looks rows up sees in the death lanes until
+    when they were there. Its ``live`` rows are then all that are remembered.
+    """
+
+    def __init__(self, table: TableStem, *, deletions: bool) -> None:
+        super().__init__(table, table.window, table.name)
+        self._table = table
+        self._deletions = deletions
+
+    def process(self, batches: Sequence[Batch], tick: Tick) -> Batch:
+        changed = self._table.changed
+        if not self._deletions:
+            changed = changed.where(changed.sign > 0)
+        rows = self._rows(changed.ids, self._table.positions(changed.ids))
+        return replace(rows, ts=changed.ts, seq=changed.seq, sign=changed.sign)
+
+    def live(self, clock: int) -> Batch:
+        table = self._table
+        positions = np.arange(table.first, table.end)
+        if self._deletions:
+            positions = positions[table.held(DEATH[0]) == FOREVER]
+        return self._rows(table.ids(positions), positions)
+
+    def close(self) -> None:
+        """The table stays, whether it is read or not."""
 
 
 def _interleave(entering: Batch, leaving: Batch, by: Array) -> Batch:

@@ -1,0 +1,173 @@
+"""Lookup: the join with a non-retroactive table, and EXISTS and NOT EXISTS on one.
+
+Only rows of the left input ask, each as of its own instant; a change of the table causes no output
+and leaves past results as they are. So the left input is not stored::
+
+    left changes ──── probe ───▶ table, as of each change's instant
+          │                       ▲
+          ▼                       │
+       results             table changes
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Literal
+
+import numpy as np
+
+from eddyline.kernels.chains import match_pairs
+from eddyline.runtime.batch import Batch, Evaluator, Predicate, Stored
+from eddyline.runtime.columns import Array
+from eddyline.runtime.index import Probes
+from eddyline.runtime.keys import join_keys
+from eddyline.runtime.operators.base import Operator, Tick
+from eddyline.runtime.operators.join import before
+from eddyline.runtime.sides import TableSide
+from eddyline.runtime.state import State
+from eddyline.runtime.table import DEATH, TableStem
+from eddyline.types import BEGINNING
+
+#: Which rows come out: pairs of rows that match, left rows with a match, left rows without one.
+Kind = Literal["inner", "semi", "anti"]
+
+
+class Lookup(Operator):
+    """Joins left rows with the table as it was when they came; results expire with them.
+
+    A '-' of the left input looks its row's matches up as of the instant at which the row came;
+    then left rows must be stored, so that this instant can be told.
+
+    Source: Golab and Ozsu 2005, section 4.1 (the join with an NRR).
+
+    Args:
+        right: filters and column choices over the scan of ``table``.
+        keys: of left and right rows, in pairs; none means that all rows agree.
+        residual: over left columns + right columns; must include the equality of the keys where
+            these are hashes (see ``eddyline.runtime.keys``).
+        remember: for how long a result, or a left row that is still alive, may refer to a row that
+            has been deleted; microseconds.
+        history: whether '-' of the left input are to be expected at any time.
+    """
+
+    def __init__(
+        self,
+        left: Operator,
+        right: Operator,
+        table: TableStem,
+        keys: tuple[Sequence[Evaluator], Sequence[Evaluator]],
+        residual: Predicate | None,
+        kind: Kind,
+        *,
+        remember: int,
+        history: bool,
+    ) -> None:
+        super().__init__((left, right))
+        self._table = table
+        self._keys = tuple(keys[0])
+        self._side = TableSide(keys[1], table, history=history)
+        self._residual = residual
+        self._kind = kind
+        self._remember = remember
+        table.remember(remember)
+
+    def process(self, batches: Sequence[Batch], tick: Tick) -> Batch:
+        left, right = batches
+        self._side.take_in(*self._told(right))
+        keys, asking = self._asking(left)
+        ts, seq = (lane[asking] for lane in _births(left))
+        if left.only_inserts():
+            number, found = self._side.find(Probes(keys, ts, seq), inclusive=False)
+        else:  # probes go in the order of their instants, answers in that of the changes
+            by_birth = np.lexsort((seq, ts))
+            probes = Probes(keys[by_birth], ts[by_birth], seq[by_birth])
+            number, found = self._side.find(probes, inclusive=False)
+            number = by_birth[number]
+            by_change = np.argsort(number, kind="stable")
+            number, found = number[by_change], found[by_change]
+        return self._answer(left, right, asking[number], self._table.ids(found))
+
+    def live(self, clock: int) -> Batch:
+        left, right = (i.live(clock) for i in self.inputs)
+        keys, asking = self._asking(left)
+        right, right_keys = self._told(right)
+        number, match = match_pairs(keys, right_keys)
+        number, match = asking[number], right.ids[0][match]
+        there = self._was_there(match, left.ts[number], left.seq[number])
+        return self._answer(left, right, number[there], match[there])
+
+    def _told(self, right: Batch) -> tuple[Batch, Array]:
+        """The table's rows that can match at all, and their keys."""
+        keys, usable = self._side.keys(right)
+        return (right, keys) if usable is None else (right.where(usable), keys[usable])
+
+    def _asking(self, left: Batch) -> tuple[Array, Array]:
+        """Keys and numbers of the left rows that can have matches."""
+        keys, usable = join_keys([k(left) for k in self._keys], len(left))
+        if usable is None:
+            return keys, np.arange(len(left))
+        return keys[usable], np.flatnonzero(usable)
+
+    def _was_there(self, ids: Array, ts: Array, seq: Array) -> Array:
+        """bool[n]: whether rows of the table were there at instants."""
+        positions = self._table.positions(ids)
+        came = [self._table.lane_at(lane, positions) for lane in ("ts", "seq")]
+        died = [self._table.lane_at(lane, positions) for lane in DEATH]
+        return before(came[0], came[1], ts, seq) & before(ts, seq, died[0], died[1])
+
+    def _answer(self, left: Batch, right: Batch, number: Array, match: Array) -> Batch:
+        """What comes out if the left rows ``number`` (ascending) match the table's rows ``match``.
+
+        ``right`` tells where the table's columns are.
+        """
+        asking = left.take(number)
+        shift = len(left.ids)
+        cells = [Stored(shift, c.column) for c in right.cells if isinstance(c, Stored)]
+        assert len(cells) == len(right.cells), "a table's columns are in its store"
+        pairs = replace(
+            asking,
+            ids=(*asking.ids, match),
+            stores=left.stores + right.stores,
+            cells=asking.cells + tuple(cells),
+            pair=None,
+            _gathered={},
+        )
+        met = None if self._residual is None or len(pairs) == 0 else self._residual(pairs)
+        if self._kind == "inner":
+            return pairs if met is None else pairs.where(met)
+        matched = np.zeros(len(left), np.bool_)
+        matched[number if met is None else number[met]] = True
+        return left.where(matched if self._kind == "semi" else ~matched)
+
+    def settle(self, clock: int) -> None:
+        self._side.settle(clock)
+
+    def close(self) -> None:
+        self._side.close()
+        self._table.forget(self._remember)
+
+    def state(self) -> State:
+        return self._side.state()
+
+    def restore(self, state: State) -> None:
+        self._side.restore(state)
+
+
+def _births(batch: Batch) -> tuple[Array, Array]:
+    """When the rows came: for a '+' that is the change's own (ts, seq), for a '-' earlier."""
+    leaving = np.flatnonzero(batch.sign < 0)
+    if leaving.size == 0:
+        return batch.ts, batch.seq
+    born_ts = np.full(leaving.size, BEGINNING, np.int64)
+    born_seq = np.zeros(leaving.size, np.int64)
+    for ids, store in zip(batch.ids, batch.stores, strict=True):
+        assert store is not None, "a lookup by a '-' needs its row in a store"
+        positions = store.positions(ids[leaving])
+        part_ts, part_seq = (store.lane_at(lane, positions) for lane in ("ts", "seq"))
+        later = before(born_ts, born_seq, part_ts, part_seq)
+        born_ts = np.where(later, part_ts, born_ts)
+        born_seq = np.where(later, part_seq, born_seq)
+    ts, seq = batch.ts.copy(), batch.seq.copy()
+    ts[leaving], seq[leaving] = born_ts, born_seq
+    return ts, seq
