@@ -7,13 +7,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from eddyline.runtime.expiry import ExpiryStore, FifoStore, PartitionedStore, make_expiry_store
+from eddyline.runtime.expiry import ExpiryStore, FifoStore, ListStore, PartitionedStore
 
 DTYPES = [np.int64, np.int64, np.float64]
 
 
 def make(fifo: bool, width: int) -> ExpiryStore:
-    return FifoStore(DTYPES) if fifo else PartitionedStore(DTYPES, width)
+    """A queue, partitions of a width, or (0) a list."""
+    if fifo:
+        return FifoStore(DTYPES)
+    return PartitionedStore(DTYPES, width) if width else ListStore(DTYPES)
 
 
 def rows_of(lanes: list[np.ndarray]) -> list[tuple[float, ...]]:
@@ -25,7 +28,7 @@ step = st.tuples(
 )
 
 
-@pytest.mark.parametrize(("fifo", "width"), [(True, 1), (False, 1), (False, 7), (False, 1000)])
+@pytest.mark.parametrize(("fifo", "width"), [(True, 1), (False, 1), (False, 7), (False, 1000), (False, 0)])
 @settings(max_examples=40, derandomize=True)
 @given(steps=st.lists(step, max_size=14), unit=st.sampled_from([1, 3, 50]))
 def test_against_a_sorted_list(
@@ -65,21 +68,15 @@ def test_rows_pushed_behind_the_clock_are_due_at_once() -> None:
 
 
 def test_the_lanes_keep_their_types_even_when_nothing_is_due() -> None:
-    for store in (make(True, 1), make(False, 5)):
+    for store in (make(True, 1), make(False, 5), make(False, 0)):
         assert [lane.dtype for lane in store.pop(0)] == DTYPES
         assert [lane.dtype for lane in store.peek()] == DTYPES
 
 
-def test_the_update_pattern_picks_the_store() -> None:
-    assert isinstance(make_expiry_store(DTYPES, 100, fifo=True), FifoStore)
-    assert isinstance(make_expiry_store(DTYPES, None, fifo=False), PartitionedStore)
-    assert isinstance(make_expiry_store(DTYPES, 3, fifo=False), PartitionedStore)
-
-
-@pytest.mark.parametrize("fifo", [True, False])
-def test_memory_stays_bounded_over_fifty_windows(fifo: bool) -> None:
+@pytest.mark.parametrize(("fifo", "width"), [(True, 1), (False, 16), (False, 0)])
+def test_memory_stays_bounded_over_fifty_windows(fifo: bool, width: int) -> None:
     window, batch = 1000, 25
-    store = make_expiry_store(DTYPES, window, fifo=fifo)
+    store = make(fifo, width)
     most = 0
     for ts in range(0, 50 * window, batch):
         exp = np.arange(ts, ts + batch) + window
@@ -95,3 +92,5 @@ def test_memory_stays_bounded_over_fifty_windows(fifo: bool) -> None:
         getattr(store, "_runs", []),
     ):
         assert len(kept) <= 2 * window // batch + 64
+    for lane in getattr(store, "_rows", []):
+        assert lane.size <= 8 * window

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from eddyline.algebra.expressions import ColumnRef
 from eddyline.algebra.plan import (
+    AntiJoin,
     Distinct,
     Filter,
     GroupBy,
     Join,
+    Negation,
     Plan,
     Project,
+    SemiJoin,
     StreamScan,
     TableScan,
     Union,
@@ -21,13 +24,19 @@ def takes_back(plan: Plan) -> bool:
     """Whether the operator of this plan emits '-' rows (a grouped row takes back the older one)."""
     if isinstance(plan, StreamScan):
         return isinstance(plan.window, (Rows, PartitionRows))
-    return isinstance(plan, GroupBy) or any(takes_back(p) for p in plan.inputs)
+    if isinstance(plan, TableScan):
+        return plan.updates == "retroactive"
+    if isinstance(plan, (GroupBy, Negation, SemiJoin, AntiJoin)):
+        return True
+    return any(takes_back(p) for p in plan.inputs)
 
 
 def is_stored(plan: Plan) -> bool:
     """Whether every output column is in a store, so that row ids suffice to find it again."""
     if isinstance(plan, Project):
         return is_stored(plan.input) and all(isinstance(e, ColumnRef) for e in plan.exprs)
+    if isinstance(plan, (Negation, SemiJoin, AntiJoin)):
+        return True  # left rows are put into a store, if they are in none
     return not isinstance(plan, (Union, GroupBy, Distinct)) and all(map(is_stored, plan.inputs))
 
 
@@ -40,6 +49,8 @@ def id_width_of(plan: Plan) -> int:
         return 1 + max(id_width_of(p) for p in plan.parts)
     if isinstance(plan, (Filter, Project)):
         return id_width_of(plan.input)
+    if isinstance(plan, (Negation, SemiJoin, AntiJoin)):
+        return id_width_of(plan.left) if is_stored(plan.left) else 1
     return 1
 
 
@@ -50,6 +61,20 @@ def base_scan(plan: Plan) -> StreamScan | TableScan | None:
             return None
         plan = plan.input
     return plan if isinstance(plan, (StreamScan, TableScan)) else None
+
+
+def is_endless(plan: Plan) -> bool:
+    """Whether the plan only passes rows of an unbounded stream on, as they are or computed anew."""
+    while isinstance(plan, (Filter, Project)):
+        plan = plan.input
+    return isinstance(plan, StreamScan) and isinstance(plan.window, Unbounded)
+
+
+def keeps_output(plan: Plan) -> bool:
+    """Whether the state of the plan's operator is its answer: groups, distinct values."""
+    while isinstance(plan, (Filter, Project)):
+        plan = plan.input
+    return isinstance(plan, (GroupBy, Distinct))
 
 
 def forgotten(plan: Plan) -> str | None:

@@ -4,53 +4,62 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
 
 from eddyline.algebra.catalog import Emit
 from eddyline.algebra.expressions import Aggregate, Call, ColumnRef, Expr, Literal, shift_columns
-from eddyline.algebra.patterns import Pattern
 from eddyline.algebra.plan import (
+    AntiJoin,
     Distinct,
     Filter,
     GroupBy,
     Join,
+    Negation,
     Plan,
     Project,
+    SemiJoin,
     StreamScan,
     TableScan,
     Union,
-    lifespan_us,
 )
-from eddyline.algebra.windows import PartitionRows, Range, Rows, Unbounded
+from eddyline.algebra.windows import PartitionRows, Range, Rows
+from eddyline.kernels import matching
 from eddyline.physical.expressions import compile_expr, compile_predicate
 from eddyline.physical.graph import Graph
 from eddyline.physical.patterns import (
     base_scan,
+    forgotten,
     id_width_of,
+    is_endless,
     is_stored,
+    keeps_output,
     replaced_by,
     takes_back,
 )
+from eddyline.physical.strategy import Strategy
 from eddyline.runtime.aggregates import make_aggregate
 from eddyline.runtime.batch import Batch, Evaluator, Predicate
 from eddyline.runtime.columns import Array
-from eddyline.runtime.expiry import ExpiryStore, make_expiry_store
+from eddyline.runtime.expiry import ExpiryStore
 from eddyline.runtime.keys import is_exact, same_keys
 from eddyline.runtime.operators.base import Operator
+from eddyline.runtime.operators.distinct import ClassicDistinct
 from eddyline.runtime.operators.distinct import Distinct as DistinctOperator
-from eddyline.runtime.operators.expire import Expire
+from eddyline.runtime.operators.expire import Expire, Foretold
 from eddyline.runtime.operators.filter import Filter as FilterOperator
 from eddyline.runtime.operators.group import AggregateColumn
 from eddyline.runtime.operators.group import GroupBy as GroupByOperator
 from eddyline.runtime.operators.join import Join as JoinOperator
+from eddyline.runtime.operators.matching import Matching, MatchInput, MatchKeys
 from eddyline.runtime.operators.project import Project as ProjectOperator
 from eddyline.runtime.operators.scan import Scan
 from eddyline.runtime.operators.snapshots import Snapshots
 from eddyline.runtime.operators.spool import Spool
 from eddyline.runtime.operators.union import Union as UnionOperator
+from eddyline.runtime.operators.view import View
 from eddyline.runtime.sides import CompositeSide, Side, StemSide
 from eddyline.runtime.stem import (
     CountWindow,
@@ -65,123 +74,220 @@ from eddyline.runtime.stem import (
 StemOf = Callable[[str], Stem]
 
 
-class Planner:
-    """Builds operators into a graph, sharing those that are already there."""
+#: Kinds of plans that one operator runs, by rule.
+_RULES: Final = {Negation: matching.NEGATION, SemiJoin: matching.SEMI, AntiJoin: matching.ANTI}
 
-    def __init__(self, graph: Graph, stem_of: StemOf) -> None:
+
+class Planner:
+    """Builds operators into a graph, sharing those that are already there.
+
+    ``explicit`` operators emit a '-' for every row that leaves, also when it expires: those of the
+    NEGATIVE TUPLE strategy. The others leave it to ``exp`` where that can tell.
+    """
+
+    def __init__(self, graph: Graph, stem_of: StemOf, strategy: Strategy) -> None:
         self._graph = graph
         self._stem_of = stem_of
+        self._strategy = strategy
 
     def query(self, plan: Plan, emit: Emit) -> Operator:
         """The operator whose output is what the query emits."""
+        explicit = self._strategy.explicit
         if emit.mode == "inserts":
-            return self._build_replacing(plan)
-        source = self._build(plan, probed=True)
+            source = self._build_replacing(plan, explicit)
+            source, explicit = self._viewed(plan, source, explicit)
+            if not explicit:
+                return source
+            return self._graph.obtain(("foretold", source), partial(Foretold, source))
+        source = self._build(plan, probed=True, explicit=explicit)
         if emit.mode == "snapshot":
             assert emit.every_us is not None
             source = self._spooled(plan, source)
             make = partial(Snapshots, source, emit.every_us)
             return self._graph.obtain(("snapshot", plan, emit.every_us), make)
+        source, explicit = self._viewed(plan, source, explicit)
+        return source if explicit else self._expiring(plan, source)
+
+    def _expiring(self, plan: Plan, source: Operator) -> Operator:
+        """The source with a '-' for every row that expires."""
         width = id_width_of(plan)
         if not is_stored(plan):
             source, width = self._spooled(plan, source), 1
         dtypes = [np.int64, np.int64, np.int8, *[np.int64] * width]
-        make_expire = partial(Expire, source, _expiries(plan, dtypes))
-        return self._graph.obtain(("changes", plan), make_expire)
+        make = partial(Expire, source, self._strategy.expiries(plan, dtypes))
+        return self._graph.obtain(("expiring", source), make)
 
-    def _build_replacing(self, plan: Plan) -> Operator:
+    def _viewed(self, plan: Plan, source: Operator, explicit: bool) -> tuple[Operator, bool]:
+        """The source with its answer materialised, if that is wanted and not so already; and
+        whether it is explicit now.
+        """
+        if not self._strategy.views or keeps_output(plan) or forgotten(plan):
+            return source, explicit
+        if takes_back(plan) and not explicit and self._strategy.by_key(plan):
+            source, explicit = self._expiring(plan, source), True
+        width = id_width_of(plan)
+        if not is_stored(plan):
+            source, width = self._spooled(plan, source), 1
+        dtypes = [np.int64, np.int64, np.int8, np.int64, np.int64, *[np.int64] * width]
+        store = None if explicit else self._strategy.expiries(plan, dtypes)
+        return self._graph.obtain(("view", source), partial(View, source, store, width)), explicit
+
+    def _build_replacing(self, plan: Plan, explicit: bool) -> Operator:
         """The operator of a whole query, spared the '-' rows that its output would leave out."""
         if replaced_by(plan) is None:
-            return self._build(plan)
+            return self._build(plan, probed=not is_endless(plan), explicit=explicit)
         if isinstance(plan, GroupBy):
-            make = partial(self._group, plan, retract=False)
+            make = partial(self._group, plan, explicit, retract=False)
             return self._graph.obtain(("replacing", plan), make)
         if isinstance(plan, Project):
-            source = self._build_replacing(plan.input)
+            source = self._build_replacing(plan.input, explicit)
             make_project = partial(ProjectOperator, source, [_output(e) for e in plan.exprs])
             return self._graph.obtain(("replacing", plan), make_project)
-        return self._build(plan)
+        return self._build(plan, explicit=explicit)
 
-    def _build(self, plan: Plan, *, probed: bool = False) -> Operator:
+    def _build(self, plan: Plan, *, probed: bool = False, explicit: bool = False) -> Operator:
         """The operator of a plan; ``probed``: its rows will be looked up while they are alive."""
-        probed = probed and _is_endless(plan)  # other windows keep their rows anyway
-        return self._graph.obtain((plan, probed), partial(self._make, plan, probed))
+        if explicit and isinstance(plan, StreamScan) and isinstance(plan.window, Range):
+            return self._expiring(plan, self._build(plan, probed=True))
+        return self._graph.obtain(
+            (plan, probed, explicit), partial(self._make, plan, probed, explicit)
+        )
 
-    def _make(self, plan: Plan, probed: bool) -> Operator:
+    def _make(self, plan: Plan, probed: bool, explicit: bool) -> Operator:
         match plan:
             case StreamScan():
-                stem = self._stem_of(plan.stream)
-                key = (str(plan.window), probed)
+                stem, key = self._stem_of(plan.stream), (str(plan.window), probed)
                 return Scan(stem, stem.open_window(key, partial(_window, plan, stem, probed)), key)
             case TableScan():
                 stem = self._stem_of(plan.table)
                 return Scan(stem, stem.open_window("all", partial(EndlessWindow, keep=True)), "all")
             case Filter():
-                source = self._build(plan.input, probed=probed)
+                source = self._build(plan.input, probed=probed, explicit=explicit)
                 return FilterOperator(source, compile_predicate(plan.predicate))
             case Project():
-                source = self._build(plan.input, probed=probed)
+                source = self._build(plan.input, probed=probed, explicit=explicit)
                 return ProjectOperator(source, [_output(e) for e in plan.exprs])
             case Join():
-                return self._join(plan)
+                return self._join(plan, explicit)
+            case Negation() | SemiJoin() | AntiJoin():
+                return self._matching(plan, explicit)
             case Union():
-                return UnionOperator([self._build(p) for p in plan.parts])
+                parts = [
+                    self._build(p, probed=not is_endless(p), explicit=explicit) for p in plan.parts
+                ]
+                return UnionOperator(parts)
             case GroupBy():
-                return self._group(plan, retract=True)
+                return self._group(plan, explicit, retract=True)
             case Distinct():
-                return self._distinct(plan)
+                return self._distinct(plan, explicit)
         raise AssertionError(f"no operator for {type(plan).__name__}")
 
-    def _join(self, plan: Join) -> Operator:
+    def _join(self, plan: Join, explicit: bool) -> Operator:
         keys = ([k for k, _ in plan.keys], [k for _, k in plan.keys])
-        sources = [self._stored(p) for p in plan.inputs]
+        sources = [self._stored(p, explicit) for p in plan.inputs]
         sides = [
-            self._side(p, source, [compile_expr(k) for k in ks])
+            self._side(p, source, [compile_expr(k) for k in ks], explicit)
             for p, source, ks in zip(plan.inputs, sources, keys, strict=True)
         ]
         return JoinOperator(sources[0], sources[1], (sides[0], sides[1]), _residual(plan))
 
-    def _stored(self, plan: Plan) -> Operator:
-        """The operator of a join input, with its rows in a store."""
-        source = self._build(plan, probed=True)
+    def _stored(self, plan: Plan, explicit: bool) -> Operator:
+        """The operator of a plan, with its rows in a store."""
+        source = self._build(plan, probed=True, explicit=explicit)
         return source if is_stored(plan) else self._spooled(plan, source)
 
     def _spooled(self, plan: Plan, source: Operator) -> Operator:
         make = partial(Spool, source, plan.schema, id_width_of(plan))
-        return self._graph.obtain(("spool", plan), make)
+        return self._graph.obtain(("spool", source), make)
 
-    def _side(self, plan: Plan, source: Operator, keys: Sequence[Evaluator]) -> Side:
-        if base_scan(plan) is None:
+    def _side(
+        self, plan: Plan, source: Operator, keys: Sequence[Evaluator], explicit: bool
+    ) -> Side:
+        scan = base_scan(plan)
+        if scan is None or (explicit and isinstance(scan, StreamScan)):
             width = id_width_of(plan) if is_stored(plan) else 1
-            return CompositeSide(keys, width, strict=takes_back(plan))
+            return CompositeSide(keys, width, strict=takes_back(plan), explicit=explicit)
         while not isinstance(source, Scan):
             (source,) = source.inputs
         return StemSide(keys, source.stem, source.window)
 
-    def _group(self, plan: GroupBy, *, retract: bool) -> Operator:
-        source = self._build(plan.input)
-        columns = [_aggregate_column(a) for a in plan.aggregates]
-        return _grouping(plan.input, source, plan.keys, columns, retract=retract)
+    def _matching(self, plan: Negation | SemiJoin | AntiJoin, explicit: bool) -> Operator:
+        left = self._stored(plan.left, explicit)
+        width = id_width_of(plan.left) if is_stored(plan.left) else 1
+        right_plan = plan.right
+        if isinstance(plan, Negation) or plan.residual is None:
+            nulls_match = isinstance(plan, Negation) or plan.nulls_match
+            left_keys, right_keys = ([compile_expr(p[i]) for p in plan.keys] for i in (0, 1))
+            types = tuple(k.type for k, _ in plan.keys)
+            keys = MatchKeys(types, tuple(left_keys), tuple(right_keys), nulls_match)
+        else:  # pairs of a join, matched to their left rows
+            right_plan = Join(plan.left, plan.right, plan.keys, plan.residual)
+            ids = tuple(partial(_row_id, i) for i in range(width))
+            keys = MatchKeys((pa.int64(),) * width, ids, ids, nulls_match=True)
+        right = self._build(right_plan, probed=not is_endless(right_plan), explicit=explicit)
+        left_ids = width if takes_back(plan.left) or explicit else 0
+        right_ids = id_width_of(right_plan) if takes_back(right_plan) else 0
+        left_lanes = [np.int64, np.int64, np.int64]
+        right_lanes = [np.int64, np.int64, np.int64, np.int8, *[np.int64] * right_ids]
+        inputs = (
+            MatchInput(self._expiries(plan.left, left_lanes, explicit), left_ids),
+            MatchInput(self._expiries(right_plan, right_lanes, explicit), right_ids),
+        )
+        return Matching(left, right, _RULES[type(plan)], keys, inputs, width)
 
-    def _distinct(self, plan: Distinct) -> Operator:
+    def _expiries(self, plan: Plan, dtypes: Sequence[Any], explicit: bool) -> ExpiryStore | None:
+        """Where rows of a plan wait for their expiry; None where they leave by '-' alone."""
+        return None if explicit else self._strategy.expiries(plan, dtypes)
+
+    def _group(self, plan: GroupBy, explicit: bool, *, retract: bool) -> Operator:
+        source = self._build(plan.input, probed=not is_endless(plan.input), explicit=explicit)
+        columns = [_aggregate_column(a) for a in plan.aggregates]
+        return self._grouping(plan.input, source, plan.keys, columns, explicit, retract=retract)
+
+    def _distinct(self, plan: Distinct, explicit: bool) -> Operator:
+        if takes_back(plan.input) or explicit:  # count what is there
+            source = self._build(plan.input, probed=not is_endless(plan.input), explicit=explicit)
+            keys = [ColumnRef(f.type, i, f.name) for i, f in enumerate(plan.schema)]
+            return self._grouping(plan.input, source, keys, [], explicit, retract=True)
         source = self._build(plan.input)
         types = [f.type for f in plan.schema]
-        if takes_back(plan.input):  # the classic form: count what is there
-            keys = [ColumnRef(f.type, i, f.name) for i, f in enumerate(plan.schema)]
-            return _grouping(plan.input, source, keys, [], retract=True)
-        expiries = make_expiry_store([np.int64] * 3, lifespan_us(plan.input), fifo=False)
+        expiries = self._strategy.expiries(plan, [np.int64] * 3)
+        if self._strategy.state == "direct":
+            return ClassicDistinct(source, types, expiries)
         return DistinctOperator(source, types, expiries)
 
+    def _grouping(
+        self,
+        source_plan: Plan,
+        source: Operator,
+        keys: Sequence[Expr],
+        columns: list[AggregateColumn],
+        explicit: bool,
+        *,
+        retract: bool,
+    ) -> Operator:
+        id_width = id_width_of(source_plan) if takes_back(source_plan) else 0
+        dtypes = [np.int64, np.int64, np.int64, np.int8, *[np.int64] * id_width]
+        dtypes += [d for c in columns for d in c.aggregate.dtypes]
+        return GroupByOperator(
+            source,
+            [compile_expr(k) for k in keys],
+            [k.type for k in keys],
+            columns,
+            self._expiries(source_plan, dtypes, explicit),
+            id_width=id_width,
+            retract=retract,
+        )
 
-def _is_endless(plan: Plan) -> bool:
-    scan = base_scan(plan)
-    return isinstance(scan, StreamScan) and isinstance(scan.window, Unbounded)
+
+def _row_id(number: int, batch: Batch) -> pa.Array:
+    return pa.array(batch.ids[number])
 
 
 def _window(scan: StreamScan, stem: Stem, probed: bool) -> StemWindow:
     match scan.window:
         case Range(us):
-            return TimeWindow(us)
+            return TimeWindow(us, keep=probed)
         case Rows(count):
             return CountWindow(stem, str(scan.window), count)
         case PartitionRows(columns, _, count):
@@ -206,32 +312,6 @@ def _residual(plan: Join) -> Predicate | None:
         return same if rest is None else same & rest(batch)
 
     return meets
-
-
-def _grouping(
-    source_plan: Plan,
-    source: Operator,
-    keys: Sequence[Expr],
-    columns: list[AggregateColumn],
-    *,
-    retract: bool,
-) -> Operator:
-    id_width = id_width_of(source_plan) if takes_back(source_plan) else 0
-    dtypes = [np.int64, np.int64, np.int64, np.int8, *[np.int64] * id_width]
-    dtypes += [d for c in columns for d in c.aggregate.dtypes]
-    return GroupByOperator(
-        source,
-        [compile_expr(k) for k in keys],
-        [k.type for k in keys],
-        columns,
-        _expiries(source_plan, dtypes),
-        id_width=id_width,
-        retract=retract,
-    )
-
-
-def _expiries(plan: Plan, dtypes: Sequence[Any]) -> ExpiryStore:
-    return make_expiry_store(dtypes, lifespan_us(plan), fifo=plan.pattern == Pattern.WKS)
 
 
 def _aggregate_column(aggregate: Aggregate) -> AggregateColumn:

@@ -1,8 +1,9 @@
 """Rows waiting for their expiry: who is due by a given instant, in the order of expiry.
 
-Two structures behind one interface; the update pattern of the input decides (Golab and Ozsu 2005,
-section 5.3.2). WKS input expires in the order in which it comes: a queue. WK input does not:
-partitions by expiry time, only the nearest of which is ever sorted.
+Three structures behind one interface (Golab and Ozsu 2005, sections 2.3.3 and 5.3.2). WKS input
+expires in the order in which it comes: a queue. WK input does not: partitions by expiry time, only
+the nearest of which is ever sorted. A list in the order of arrival takes either, and is scanned
+for what is due: what the DIRECT strategy does, which knows no patterns.
 """
 
 from __future__ import annotations
@@ -36,15 +37,6 @@ class ExpiryStore(Protocol):
 
     def restore(self, state: State) -> None:
         """Take over what ``state`` returned."""
-
-
-def make_expiry_store(
-    dtypes: Sequence[Any], lifespan_us: int | None, *, fifo: bool, partitions: int = 64
-) -> ExpiryStore:
-    """A queue if rows expire in FIFO order, otherwise partitions over the longest lifespan."""
-    if fifo:
-        return FifoStore(dtypes)
-    return PartitionedStore(dtypes, max((lifespan_us or 3_600_000_000) // partitions, 1))
 
 
 def _cut(rows: Sequence[Array], start: int, end: int) -> list[Array]:
@@ -183,6 +175,59 @@ class PartitionedStore:
         self._future, self._runs = {}, []
         self._current = int(array(state, "current")[0])
         self.push(_load(nested(state, "rows"), self._dtypes))
+
+
+class ListStore:
+    """Rows in the order of arrival. Popping scans them all; places are reclaimed by halves."""
+
+    _GONE = FOREVER + 1  # exp of a row that was popped
+
+    def __init__(self, dtypes: Sequence[Any]) -> None:
+        self._dtypes = list(dtypes)
+        self._rows = [np.zeros(64, d) for d in dtypes]
+        self._used = 0
+        self._gone = 0
+
+    def push(self, rows: Sequence[Array]) -> None:
+        count = rows[0].size
+        if self._used + count > self._rows[0].size:
+            self._make_room(count)
+        for lane, new in zip(self._rows, rows, strict=True):
+            lane[self._used : self._used + count] = new
+        self._used += count
+
+    def pop(self, clock: int) -> list[Array]:
+        exp = self._rows[0][: self._used]
+        due = np.flatnonzero(exp <= clock)
+        out = [lane[due] for lane in self._rows]
+        exp[due] = self._GONE
+        self._gone += due.size
+        return _by_expiry(out)
+
+    def peek(self) -> list[Array]:
+        left = self._rows[0][: self._used] != self._GONE
+        return [lane[: self._used][left] for lane in self._rows]
+
+    def __len__(self) -> int:
+        return self._used - self._gone
+
+    def _make_room(self, count: int) -> None:
+        kept = self.peek()
+        self._used, self._gone = kept[0].size, 0
+        capacity = self._rows[0].size
+        while self._used + count > capacity // 2:
+            capacity *= 2
+        for i, lane in enumerate(kept):
+            if self._rows[i].size != capacity:
+                self._rows[i] = np.zeros(capacity, self._dtypes[i])
+            self._rows[i][: lane.size] = lane
+
+    def state(self) -> State:
+        return _save(self.peek())
+
+    def restore(self, state: State) -> None:
+        self._used = self._gone = 0
+        self.push(_load(state, self._dtypes))
 
 
 def uncancelled(exp: Array, sign: Array, ids: Sequence[Array]) -> Array:

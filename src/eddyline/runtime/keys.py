@@ -66,14 +66,26 @@ def join_keys(columns: Sequence[pa.Array], count: int) -> tuple[Array, Array | N
     """
     if not columns:
         return np.zeros(count, np.int64), None
-    usable = None
-    for column in columns:
-        valid = validity_of(column)
-        if valid is not None:
-            usable = valid if usable is None else usable & valid
+    usable = _known(columns)
     if is_exact([c.type for c in columns]):
         return _bits(columns[0]), usable
     return group_hashes(columns), usable
+
+
+def _known(columns: Sequence[pa.Array]) -> Array | None:
+    """bool[n], True where no column is NULL; None if that is everywhere."""
+    known = None
+    for column in columns:
+        valid = validity_of(column)
+        if valid is not None:
+            known = valid if known is None else known & valid
+    return known
+
+
+def all_known(columns: Sequence[pa.Array], count: int) -> Array:
+    """bool[count]: the rows in which no column is NULL."""
+    known = _known(columns)
+    return np.ones(count, np.bool_) if known is None else known
 
 
 def group_hashes(columns: Sequence[pa.Array]) -> Array:

@@ -156,16 +156,22 @@ class _Stateless:
 
 
 class TimeWindow(_Stateless):
-    """``[RANGE T]``: rows leave in the order in which they came."""
+    """``[RANGE T]``: rows leave in the order in which they came.
 
-    def __init__(self, us: int) -> None:
+    ``keep``: whether anybody looks rows up while they are alive; DISTINCT, for one, does not.
+    """
+
+    def __init__(self, us: int, *, keep: bool = True) -> None:
         self._us = us
+        self._keep = keep
         self.liveness = Liveness("ts", us, fifo=True)
 
     def expiry(self, ts: Array) -> Array:
         return ts + self._us
 
     def needed(self, stem: Stem, clock: int) -> int | Array:
+        if not self._keep:
+            return stem.end
         return stem.first + int(np.searchsorted(stem.held("ts"), clock - self._us, "right"))
 
 

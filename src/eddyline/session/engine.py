@@ -10,23 +10,23 @@ from typing import Any, BinaryIO
 import numpy as np
 import pyarrow as pa
 
-from eddyline.algebra.catalog import Emit, TableDef
+from eddyline.algebra.catalog import Emit
 from eddyline.algebra.explain import explain
 from eddyline.algebra.plan import Plan
 from eddyline.errors import CatalogError, EddylineError, SqlError, UnsupportedError, did_you_mean
 from eddyline.optimizer.optimizer import REQUIRED_RULES, RULES, optimize
 from eddyline.physical.graph import Graph, in_order
 from eddyline.physical.planner import Planner
+from eddyline.physical.strategy import StateStrategy, Strategy
 from eddyline.runtime.operators.base import Operator, Tick
 from eddyline.runtime.state import State, array, nested
-from eddyline.runtime.stem import Stem
 from eddyline.session.changes import Changes
+from eddyline.session.inputs import Inputs
 from eddyline.session.instants import instant_us
-from eddyline.session.intake import Intake, Ready, merged
 from eddyline.session.program import Program
 from eddyline.session.query import Query
 from eddyline.session.saved import read_saved, write_saved
-from eddyline.session.tables import load_table, table_columns
+from eddyline.session.table_changes import changes_of, is_live
 from eddyline.sql import statements as st
 from eddyline.sql.binder import bind, check_view
 from eddyline.sql.catalog import Catalog, Names
@@ -47,6 +47,10 @@ class Engine:
             1 is tuple-at-a-time processing.
         optimize: whether plans are rewritten by rule; without, joins run in the order written and
             filters where they stand.
+        state: how rows leave the operators' state: ``upa`` (by update pattern), ``direct`` or
+            ``negative-tuple``; see ``eddyline.physical.strategy``. Answers do not depend on it.
+        partitions: of stores by expiry time.
+        views: whether the answer of every query is materialised for ``snapshot``.
 
     >>> import eddyline, pyarrow as pa
     >>> engine = eddyline.Engine()
@@ -57,23 +61,28 @@ class Engine:
     [2]
     """
 
-    def __init__(self, *, chunk_rows: int = 16_384, optimize: bool = True) -> None:
+    def __init__(
+        self,
+        *,
+        chunk_rows: int = 16_384,
+        optimize: bool = True,
+        state: StateStrategy = "upa",
+        partitions: int = 64,
+        views: bool = False,
+    ) -> None:
         if chunk_rows < 1:
             raise ValueError(f"chunk_rows must be at least 1, not {chunk_rows}")
+        self.strategy = Strategy(state, partitions, views)
         self.chunk_rows = chunk_rows
         self.optimize = optimize
         self.catalog = Catalog()
-        self._stems: Names[Stem] = Names()  # of streams, and of tables once a query reads them
-        self._intakes: Names[Intake] = Names()
-        self._contents: Names[pa.Table] = Names()
+        self._inputs = Inputs()
         self._graph = Graph()
-        self._planner = Planner(self._graph, self._stem)
+        self._planner = Planner(self._graph, self._inputs.stem, self.strategy)
         self._queries: Names[Query] = Names()
         self._program = Program()
         self._clock = BEGINNING
         self._watermark = BEGINNING
-        self._arrived = 0  # rows that came
-        self._sequence = 0  # rows processed
         self._unnamed = 0
 
     @property
@@ -117,19 +126,15 @@ class Engine:
         return self._add(name or self._new_name(), parsed[0], parsed[0].emit, {})
 
     def table(self, name: str, data: Any) -> None:
-        """Give a declared table its rows (Arrow, pandas or polars), once.
+        """Give a declared table its first rows (Arrow, pandas or polars), once.
+
+        A table that is updated has them before everything else; its changes go through
+        ``process``.
 
         Raises:
             CatalogError: no such table, or it has rows already. DataError: columns do not fit.
         """
-        definition = self.catalog.tables.get(name)
-        if definition is None:
-            raise CatalogError(
-                f"there is no table {name!r}; {did_you_mean(name, self.catalog.tables)}"
-            )
-        if name in self._contents:
-            raise CatalogError(f"table {definition.name!r} has its rows already")
-        self._contents[definition.name] = table_columns(definition, data)
+        self._inputs.give(name, data)
 
     def drop(self, name: str) -> None:
         """Remove a standing query and free what nobody else needs.
@@ -156,11 +161,13 @@ class Engine:
         match statement:
             case st.CreateStream(definition=stream):
                 self.catalog.create_stream(stream)
-                self._stems[stream.name] = Stem(stream.name, stream.schema)
-                self._intakes[stream.name] = Intake(stream)
+                self._inputs.add_stream(stream)
                 self._program.add("stream", stream.name, statement.sql)
             case st.CreateTable(definition=table):
+                if is_live(table):
+                    changes_of(table)  # which it must be able to have
                 self.catalog.create_table(table)
+                self._inputs.add_table(table)
                 self._program.add("table", table.name, statement.sql)
             case st.CreateView(name=name, select=select):
                 check_view(select, self.catalog)
@@ -239,8 +246,7 @@ class Engine:
             self._program.require_unread(kind, entry.name)
         self.catalog.drop(kind, statement.name)
         assert entry is not None, "what is in the catalog is in the program"
-        for names in (self._stems, self._intakes, self._contents):
-            names.pop(entry.name, None)
+        self._inputs.drop(entry.name)
         self._program.remove(kind, entry.name)
 
     def _optimized(self, plan: Plan) -> Plan:
@@ -252,59 +258,51 @@ class Engine:
             self._unnamed += 1
         return f"q{self._unnamed}"
 
-    def _stem(self, name: str) -> Stem:
-        """The SteM of a stream, or of a table, which gets its rows now."""
-        if name not in self._stems:
-            definition: TableDef = self.catalog.tables[name]
-            if name not in self._contents:
-                self._contents[name] = load_table(definition)
-            stem = Stem(name, definition.schema)
-            contents = self._contents[name]
-            rows = contents.num_rows
-            begin = np.full(rows, BEGINNING, np.int64)
-            columns = [c.combine_chunks() for c in contents.columns]
-            stem.append(rows, {"ts": begin, "seq": np.arange(rows)}, columns)
-            self._stems[name] = stem
-        return self._stems[name]
-
     # -- data ------------------------------------------------------------------------------------
 
     def process(self, inputs: Mapping[str, Any], *, watermark: int | None = None) -> Changes:
-        """Process rows of any number of streams; rows of one call are merged by time.
+        """Process rows of any number of streams and changes of tables, merged by time.
 
         Args:
             inputs: stream name -> rows, as Arrow, pandas or polars data. Columns go by name,
                 others are ignored; integers given for a TIMESTAMP are microseconds.
+                Table name -> changes of a table that is updated: the table's columns, ``_ts``
+                (when) and perhaps ``_op``: ``+`` (the default) adds the row, ``-`` takes a row
+                back that is equal in all columns. At one instant rows count in the order given.
             watermark: every row up to this instant (int64 us) has been handed over. Default: the
                 largest timestamp seen in any stream less the largest declared lateness, so that
-                with no lateness everything is processed at once.
+                with no lateness everything is processed at once. Changes of tables wait for it.
 
         Returns:
             The changes of every query, and the late and bad rows.
 
         Raises:
-            CatalogError: unknown stream. DataError: columns are missing or of the wrong type.
+            CatalogError: unknown stream, or a table that is static. DataError: columns are missing
+                or of the wrong type.
         """
-        late, bad = self._accept(inputs)
-        for _ in self._advance(self._default_watermark() if watermark is None else watermark):
+        late, bad = self._inputs.accept(inputs, self._watermark)
+        for _ in self._advance(watermark):
             pass
-        return Changes({n: q.take() for n, q in self._queries.items()}, late, bad)
+        return self._changes(late, bad)
 
     def stream(
         self, inputs: Mapping[str, Any], *, watermark: int | None = None
     ) -> Iterator[tuple[str, pa.Table]]:
         """Like ``process``, but yields (query name, changes) as soon as they are made.
 
-        Late and bad rows come first, as ``late:STREAM`` and ``bad:STREAM``. A caller that stops
-        early gets the rest from the next call.
+        Late and bad rows come first, as ``late:STREAM`` and ``bad:STREAM``; deletions for which a
+        table has no row, as ``bad:TABLE``, when they are found. A caller that stops early gets the
+        rest from the next call.
         """
-        late, bad = self._accept(inputs)
-        steps = self._advance(self._default_watermark() if watermark is None else watermark)
+        late, bad = self._inputs.accept(inputs, self._watermark)
+        steps = self._advance(watermark)
         try:
             for kind, tables in (("late", late), ("bad", bad)):
                 for name, rows in tables.items():
                     yield f"{kind}:{name}", rows
             for _ in steps:
+                for name, rows in self._inputs.refused().items():
+                    yield f"bad:{name}", rows
                 for name, query in self._queries.items():
                     changes = query.take()
                     if changes.num_rows:
@@ -325,60 +323,19 @@ class Engine:
         """
         for _ in self._advance(instant_us(to)):
             pass
-        return Changes({n: q.take() for n, q in self._queries.items()})
+        return self._changes({}, {})
 
-    def _accept(self, inputs: Mapping[str, Any]) -> tuple[dict[str, pa.Table], dict[str, pa.Table]]:
-        late, bad = {}, {}
-        read = [(i, i.read(data)) for i, data in ((self._intake(n), d) for n, d in inputs.items())]
-        for intake, incoming in read:  # all of them fit: only now are any taken in
-            late_rows, bad_rows = intake.accept(incoming, self._watermark, self._arrived)
-            self._arrived += incoming.table.num_rows
-            if late_rows is not None:
-                late[intake.definition.name] = late_rows
-            if bad_rows is not None:
-                bad[intake.definition.name] = bad_rows
-        return late, bad
-
-    def _intake(self, name: str) -> Intake:
-        definition = self.catalog.streams.get(name)
-        if definition is None:
-            raise CatalogError(
-                f"there is no stream {name!r}; {did_you_mean(name, self.catalog.streams)}"
-            )
-        return self._intakes[definition.name]
-
-    def _default_watermark(self) -> int:
-        newest = max((i.newest for i in self._intakes.values()), default=BEGINNING)
-        lateness = max((i.definition.lateness_us for i in self._intakes.values()), default=0)
-        return newest - lateness if newest > BEGINNING else newest
-
-    def _advance(self, watermark: int) -> Iterator[None]:
+    def _advance(self, watermark: int | None) -> Iterator[None]:
         """Process what the watermark frees, chunk by chunk."""
+        if watermark is None:
+            watermark = self._inputs.default_watermark()
         self._watermark = watermark = max(watermark, self._watermark)
-        ready = {n: i.release(watermark) for n, i in self._intakes.items()}
-        ready = {n: r for n, r in ready.items() if r.ts.size}
-        yield from self._chunks(ready)
+        for tick in self._inputs.fill(watermark, self.chunk_rows):
+            self._run(tick)
+            yield
         if watermark > self._clock:
             self._run(Tick(watermark))
             yield
-
-    def _chunks(self, ready: dict[str, Ready]) -> Iterator[None]:
-        if not ready:
-            return
-        ts, stream_of = merged(list(ready.values()))
-        done = dict.fromkeys(ready, 0)
-        for start in range(0, ts.size, self.chunk_rows):
-            end = min(start + self.chunk_rows, ts.size)
-            for number, (name, rows) in enumerate(ready.items()):
-                mine = np.flatnonzero(stream_of[start:end] == number) + start
-                if mine.size:
-                    first = done[name]
-                    done[name] = first + mine.size
-                    seq = 2 * (self._sequence + mine) + 1
-                    self._stems[name].add(ts[mine], seq, rows.part(first, done[name]))
-            self._run(Tick(int(ts[end - 1]), first_row=int(ts[start])))
-            yield
-        self._sequence += ts.size
 
     def _run(self, tick: Tick) -> None:
         outputs = self._graph.run(tick)
@@ -386,17 +343,24 @@ class Engine:
             query.collect(outputs[query.operator])
         self._clock = tick.clock
         self._graph.settle(tick.clock)
-        for name in self._intakes:
-            self._stems[name].purge(tick.clock)
+        self._inputs.purge(tick.clock)
+
+    def _changes(self, late: dict[str, pa.Table], bad: dict[str, pa.Table]) -> Changes:
+        """What all queries emitted, with the side outputs."""
+        for name, rows in self._inputs.refused().items():
+            bad[name] = pa.concat_tables([bad[name], rows]) if name in bad else rows
+        return Changes({n: q.take() for n, q in self._queries.items()}, late, bad)
 
     # -- looking inside, saving --------------------------------------------------------------------
 
     def stats(self) -> dict[str, Any]:
-        """Counters: per stream, per query and per operator."""
+        """Counters: per stream, per table that is updated, per query and per operator."""
+        streams, tables = self._inputs.stats()
         return {
             "clock": self._clock,
             "watermark": self._watermark,
-            "streams": {n: i.stats(self._stems[n]) for n, i in self._intakes.items()},
+            "streams": streams,
+            "tables": tables,
             "queries": {n: q.stats() for n, q in self._queries.items()},
             "operators": [o.stats() for o in self._operators()],
         }
@@ -404,15 +368,21 @@ class Engine:
     def save(self, target: str | BinaryIO) -> None:
         """Write program, tables and state, so that ``load`` continues exactly here."""
         pending = {_PENDING + n: q.pending() for n, q in self._queries.items()}
-        tables = {**self._contents, **{n: t for n, t in pending.items() if t.num_rows}}
-        counters = [self._clock, self._watermark, self._arrived, self._sequence, self._unnamed]
+        tables = {**self._inputs.contents, **{n: t for n, t in pending.items() if t.num_rows}}
+        inputs = self._inputs
+        counters = [self._clock, self._watermark, inputs.arrived, inputs.sequence, self._unnamed]
         state: State = {
             "counters": np.array(counters, np.int64),
-            "intakes": {n: i.state() for n, i in self._intakes.items()},
-            "stems": {n: self._stems[n].state() for n in self._intakes},
+            **inputs.state(),
             "operators": {str(i): o.state() for i, o in enumerate(self._operators())},
         }
-        options = {"chunk_rows": self.chunk_rows, "optimize": self.optimize}
+        options = {
+            "chunk_rows": self.chunk_rows,
+            "optimize": self.optimize,
+            "state": self.strategy.state,
+            "partitions": self.strategy.partitions,
+            "views": self.strategy.views,
+        }
         write_saved(target, [e.sql for e in self._program], tables, options, state)
 
     @classmethod
@@ -428,7 +398,7 @@ class Engine:
             engine.sql(statement)
             for name in engine.catalog.tables:
                 if name in tables:
-                    engine._contents.setdefault(name, tables[name])
+                    engine._inputs.contents.setdefault(name, tables[name])
         engine._restore(state)
         for name, query in engine._queries.items():
             query.take()
@@ -438,10 +408,9 @@ class Engine:
 
     def _restore(self, state: State) -> None:
         counters = (int(v) for v in array(state, "counters"))
-        self._clock, self._watermark, self._arrived, self._sequence, self._unnamed = counters
-        for name, intake in self._intakes.items():
-            intake.restore(nested(nested(state, "intakes"), name))
-            self._stems[name].restore(nested(nested(state, "stems"), name))
+        inputs = self._inputs
+        self._clock, self._watermark, inputs.arrived, inputs.sequence, self._unnamed = counters
+        inputs.restore(state)
         for i, operator in enumerate(self._operators()):
             operator.restore(nested(nested(state, "operators"), str(i)))
 

@@ -1,4 +1,4 @@
-"""Distinct: duplicate elimination with auxiliary output state (delta*)."""
+"""Distinct: duplicate elimination, with auxiliary output state (delta*) or the input's rows."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pyarrow as pa
 from eddyline.kernels.distinct import eliminate
 from eddyline.runtime.batch import Batch
 from eddyline.runtime.columns import Array
-from eddyline.runtime.expiry import ExpiryStore
+from eddyline.runtime.expiry import ExpiryStore, ListStore
 from eddyline.runtime.keytable import KeyTable
 from eddyline.runtime.operators.base import Operator, Tick
 from eddyline.runtime.state import State, array, nested
@@ -50,6 +50,7 @@ class Distinct(Operator):
         numbers = np.arange(self._arrived, self._arrived + len(batch))
         self._arrived += len(batch)
         touched = np.unique(np.concatenate((arriving, expired)))
+        self._recall(touched)
         slot, ts, seq, exp, number = eliminate(
             arriving,
             batch.ts,
@@ -69,8 +70,15 @@ class Distinct(Operator):
         out = self._rows(slot, ts, seq, exp)
         waiting = np.flatnonzero((exp > tick.clock) & (exp < FOREVER))
         self._expiries.push([exp[waiting], seq[waiting], slot[waiting]])
+        self._remember(batch.exp, numbers, arriving, tick.clock)
         self._release(touched[self._shown_exp[touched] <= tick.clock])
         return out
+
+    def _recall(self, slots: Array) -> None:
+        """The rows that could take over are those kept aside: there is nothing to look up."""
+
+    def _remember(self, exp: Array, number: Array, slot: Array, clock: int) -> None:
+        """Nothing else of the input is kept."""
 
     def live(self, clock: int) -> Batch:
         slots = self._table.used()
@@ -120,3 +128,45 @@ class Distinct(Operator):
         self._arrived = int(array(state, "arrived")[0])
         for name in ("shown_exp", "aside_exp", "aside_order", "shown_ts", "shown_seq"):
             setattr(self, f"_{name}", array(state, name).copy())
+
+
+class ClassicDistinct(Distinct):
+    """Keeps the whole input, and scans it for a row that takes over when the one shown expires.
+
+    The form that the DIRECT strategy uses. Source: Golab and Ozsu 2005, section 2.1.
+    """
+
+    def __init__(
+        self, source: Operator, types: Sequence[pa.DataType], expiries: ExpiryStore
+    ) -> None:
+        super().__init__(source, types, expiries)
+        self._input = ListStore([np.int64] * 3)  # exp, number, slot
+
+    def _recall(self, slots: Array) -> None:
+        """Of the rows with these values, the one that expires last is set aside."""
+        exp, number, slot = self._input.peek()
+        wanted = np.zeros(self._shown_exp.size, np.bool_)
+        wanted[slots] = True
+        found = np.flatnonzero(wanted[slot])
+        found = found[np.lexsort((number[found], exp[found], slot[found]))]
+        last = np.ones(found.size, np.bool_)
+        last[:-1] = slot[found[1:]] != slot[found[:-1]]
+        found = found[last]
+        found = found[exp[found] > self._shown_exp[slot[found]]]
+        self._aside_exp[slots] = BEGINNING
+        self._aside_exp[slot[found]] = exp[found]
+        self._aside_order[slot[found]] = number[found]
+
+    def _remember(self, exp: Array, number: Array, slot: Array, clock: int) -> None:
+        self._input.push([exp, number, slot])
+        self._input.pop(clock)
+
+    def kept(self) -> int:
+        return super().kept() + len(self._input)
+
+    def state(self) -> State:
+        return {**super().state(), "input": self._input.state()}
+
+    def restore(self, state: State) -> None:
+        super().restore(state)
+        self._input.restore(nested(state, "input"))

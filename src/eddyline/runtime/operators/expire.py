@@ -1,4 +1,8 @@
-"""Expire: makes expiry explicit, a '-' for every row when its time is over (EMIT CHANGES)."""
+"""Expire makes expiry explicit, a '-' for every row when its time is over; Foretold hides it.
+
+Expire is the source of negative tuples: above each window in the NEGATIVE TUPLE strategy (Golab and
+Ozsu 2005, section 2.3.1), above the whole plan for EMIT CHANGES.
+"""
 
 from __future__ import annotations
 
@@ -61,3 +65,17 @@ class Expire(Operator):
     def restore(self, state: State) -> None:
         self._expiries.restore(nested(state, "expiries"))
         self._order = int(array(state, "order")[0])
+
+
+class Foretold(Operator):
+    """Leaves out each '-' that the ``exp`` of its row has foretold, as EMIT INSERTS does."""
+
+    def __init__(self, source: Operator) -> None:
+        super().__init__((source,))
+
+    def process(self, batches: Sequence[Batch], tick: Tick) -> Batch:
+        (batch,) = batches
+        return batch.where((batch.sign > 0) | (batch.ts < batch.exp))
+
+    def live(self, clock: int) -> Batch:
+        return self.inputs[0].live(clock)

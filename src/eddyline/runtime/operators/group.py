@@ -50,7 +50,7 @@ class GroupBy(Operator):
 
     Args:
         expiries: dtypes (int64 exp, int64 order, int64 slot, int8 sign, int64 per id, lanes of
-            the aggregates).
+            the aggregates); None where every row leaves by a '-' (negative tuples).
         id_width: how many ids rows wait with: none if the input never takes a row back.
         retract: whether to emit the '-' of a row that a '+' replaces; where the consumer knows
             that new rows replace older ones it is spared.
@@ -62,7 +62,7 @@ class GroupBy(Operator):
         keys: Sequence[Evaluator],
         key_types: Sequence[pa.DataType],
         columns: Sequence[AggregateColumn],
-        expiries: ExpiryStore,
+        expiries: ExpiryStore | None,
         *,
         id_width: int,
         retract: bool,
@@ -96,6 +96,8 @@ class GroupBy(Operator):
         return out if first is None else merge([first, out])
 
     def _wait(self, batch: Batch, slot: Array, lanes: list[Array]) -> None:
+        if self._expiries is None:
+            return
         mortal = batch.exp < FOREVER
         order = np.arange(self._order, self._order + len(batch))
         self._order += len(batch)
@@ -104,6 +106,9 @@ class GroupBy(Operator):
 
     def _due(self, clock: int) -> _Due:
         """The rows that expire now."""
+        if self._expiries is None:
+            nothing = np.zeros(0, np.int64)
+            return _Due(nothing, nothing, [])
         exp, _, slot, sign, *rest = self._expiries.pop(clock)
         ids, lanes = rest[: self._id_width], rest[self._id_width :]
         left = uncancelled(exp, sign, ids)
@@ -182,13 +187,13 @@ class GroupBy(Operator):
         )
 
     def kept(self) -> int:
-        return len(self._expiries) + len(self._table)
+        return len(self._table) + (0 if self._expiries is None else len(self._expiries))
 
     def state(self) -> State:
         return {
             "table": self._table.state(),
             "members": self._members.state(),
-            "expiries": self._expiries.state(),
+            "expiries": {} if self._expiries is None else self._expiries.state(),
             "counters": np.array([self._order, self._started], np.int64),
             "aggregates": {str(i): c.aggregate.state() for i, c in enumerate(self._columns)},
         }
@@ -196,7 +201,8 @@ class GroupBy(Operator):
     def restore(self, state: State) -> None:
         self._table.restore(nested(state, "table"))
         self._members.restore(nested(state, "members"))
-        self._expiries.restore(nested(state, "expiries"))
+        if self._expiries is not None:
+            self._expiries.restore(nested(state, "expiries"))
         self._order, started = (int(v) for v in array(state, "counters"))
         self._started = bool(started)
         for i, column in enumerate(self._columns):

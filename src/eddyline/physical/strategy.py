@@ -1,0 +1,65 @@
+"""How a plan's rows leave its state: the execution strategies of the update-patterns paper."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Literal, get_args
+
+from eddyline.algebra.patterns import Pattern
+from eddyline.algebra.plan import Plan, lifespan_us
+from eddyline.errors import did_you_mean
+from eddyline.runtime.expiry import ExpiryStore, FifoStore, ListStore, PartitionedStore
+
+StateStrategy = Literal["upa", "direct", "negative-tuple"]
+STATE_STRATEGIES: Final[tuple[str, ...]] = get_args(StateStrategy)
+
+#: Partitions of a store whose rows may live for ever or nobody knows how long.
+_UNKNOWN_LIFESPAN_US: Final = 3_600_000_000
+
+
+@dataclass(frozen=True)
+class Strategy:
+    """What the planner is told about state.
+
+    Source: Golab and Ozsu 2005, sections 2.3 and 5.3.2.
+
+    Attributes:
+        state: ``upa`` picks each structure by the update pattern of what it holds; ``direct`` keeps
+            lists that are scanned for what has expired; ``negative-tuple`` makes every window emit
+            a '-' for each row that expires, and looks rows up by key.
+        partitions: of the stores by expiry time that ``upa`` uses for WK and STR patterns.
+        views: whether the answer of every query is materialised, rather than put together from the
+            operators' state when somebody asks for it.
+    """
+
+    state: StateStrategy = "upa"
+    partitions: int = 64
+    views: bool = False
+
+    def __post_init__(self) -> None:
+        if self.state not in STATE_STRATEGIES:
+            raise ValueError(f"state {self.state!r}; {did_you_mean(self.state, STATE_STRATEGIES)}")
+        if self.partitions < 1:
+            raise ValueError(f"partitions must be at least 1, not {self.partitions}")
+
+    @property
+    def explicit(self) -> bool:
+        """Whether rows leave by '-' alone."""
+        return self.state == "negative-tuple"
+
+    def by_key(self, plan: Plan) -> bool:
+        """Whether STR results are best kept by key, with a '-' for every row that leaves.
+
+        Partitions by expiry time serve where few rows are taken back before they expire.
+        """
+        return lifespan_us(plan) is None
+
+    def expiries(self, plan: Plan, dtypes: Sequence[Any]) -> ExpiryStore:
+        """A store in which the rows of this plan's output wait for their expiry."""
+        if self.state == "direct":
+            return ListStore(dtypes)
+        if plan.pattern <= Pattern.WKS:
+            return FifoStore(dtypes)
+        lifespan = lifespan_us(plan) or _UNKNOWN_LIFESPAN_US
+        return PartitionedStore(dtypes, max(lifespan // self.partitions, 1))

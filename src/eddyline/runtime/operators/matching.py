@@ -1,0 +1,276 @@
+"""Matching: left rows chosen by what the right input holds; EXCEPT ALL, EXISTS, NOT EXISTS."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from eddyline.kernels import matching as kernels
+from eddyline.kernels.merge import merged_order
+from eddyline.runtime.batch import EXPIRY, Batch, Evaluator, empty_like
+from eddyline.runtime.columns import Array
+from eddyline.runtime.expiry import ExpiryStore, uncancelled
+from eddyline.runtime.keys import all_known
+from eddyline.runtime.keytable import KeyTable
+from eddyline.runtime.lanes import FreeNumbers, Lanes
+from eddyline.runtime.operators.base import Operator, Tick
+from eddyline.runtime.state import State, array, nested
+from eddyline.types import FOREVER
+
+_NO_ROW = kernels.NOBODY
+_ROW_LANES = {
+    "key_of": (np.int64, _NO_ROW),
+    "exp": (np.int64, 0),
+    "older": (np.int64, _NO_ROW),
+    "younger": (np.int64, _NO_ROW),
+    "shown": (np.bool_, False),
+    "last": (np.int64, _NO_ROW),
+    "ts": (np.int64, 0),  # ts and seq: since when a row is shown
+    "seq": (np.int64, 0),
+}
+_SLOT_LANES = {
+    "oldest": (np.int64, _NO_ROW),
+    "youngest": (np.int64, _NO_ROW),
+    "edge": (np.int64, _NO_ROW),
+    "lefts": (np.int64, 0),
+    "rights": (np.int64, 0),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class MatchKeys:
+    """What left and right rows must agree on.
+
+    ``nulls_match``: whether NULL equals NULL; if not, a right row with a NULL matches nothing.
+    """
+
+    types: tuple[pa.DataType, ...]
+    left: tuple[Evaluator, ...]
+    right: tuple[Evaluator, ...]
+    nulls_match: bool
+
+
+@dataclass(frozen=True, slots=True)
+class MatchInput:
+    """How the rows of one input leave.
+
+    Attributes:
+        expiries: when rows expire; None where each leaves by a '-' (negative tuples). Dtypes
+            (int64 exp, int64 order, int64 number) on the left, (int64 exp, int64 order, int64 slot,
+            int8 sign, int64 per id) on the right.
+        id_width: how many ids identify a row that a '-' takes back; 0 where none ever does.
+    """
+
+    expiries: ExpiryStore | None
+    id_width: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Events:
+    """A sequence of events of one kind or, for changes, of the two kinds of its input."""
+
+    kind: Array
+    slot: Array
+    row: Array
+    ts: Array
+    seq: Array
+
+
+class Matching(Operator):
+    """Shows left rows by a rule; a '-' takes a row back that is no longer chosen, before its time.
+
+    Left rows must be stored. They have numbers here, and are linked by age for each key; of right
+    rows only the count per key is kept.
+
+    Source: Golab and Ozsu 2005, sections 2.1 and 5.3.
+
+    Args:
+        rule: NEGATION, SEMI or ANTI of ``eddyline.kernels.matching``.
+        width: how many ids a left row has.
+    """
+
+    def __init__(
+        self,
+        left: Operator,
+        right: Operator,
+        rule: int,
+        keys: MatchKeys,
+        inputs: tuple[MatchInput, MatchInput],
+        width: int,
+    ) -> None:
+        super().__init__((left, right))
+        self._rule = rule
+        self._keys = keys
+        self._left, self._right = inputs
+        self._table = KeyTable(keys.types)
+        self._by_ids = KeyTable([pa.int64()] * width) if self._left.id_width else None
+        self._numbers = FreeNumbers()
+        ids = {f"id{i}": (np.int64, 0) for i in range(width)}
+        self._id_lanes = tuple(ids)
+        self._rows = Lanes(_ROW_LANES | ids)
+        self._slots = Lanes(_SLOT_LANES)
+        self._order = 0
+        self._layout: Batch | None = None
+
+    def process(self, batches: Sequence[Batch], tick: Tick) -> Batch:
+        left, right = batches
+        self._layout = empty_like(left)
+        if not self._keys.nulls_match:
+            right = right.where(all_known([k(right) for k in self._keys.right], len(right)))
+        coming = [self._left_events(left), self._right_events(right)]
+        events = _merged([self._left_due(tick.clock), self._right_due(tick.clock), *coming])
+        self._slots.grow(self._table.capacity)
+        row, sign, event, gone = self._match(events)
+        ts, seq = events.ts[event], events.seq[event]
+        entering = sign > 0
+        self._rows["ts"][row[entering]] = ts[entering]
+        self._rows["seq"][row[entering]] = seq[entering]
+        out = self._changes(row, ts, seq, sign)
+        self._release(gone, events.slot)
+        return out
+
+    def _match(self, events: _Events) -> tuple[Array, Array, Array, Array]:
+        rows, slots = self._rows, self._slots
+        row, sign, event, gone = kernels.match(
+            self._rule,
+            events.kind,
+            events.slot,
+            events.row,
+            events.ts,
+            events.seq,
+            *(rows[n] for n in ("key_of", "exp", "older", "younger", "shown", "last")),
+            *(slots[n] for n in _SLOT_LANES),
+        )
+        return row, sign, event, gone
+
+    def _left_events(self, batch: Batch) -> _Events:
+        """Rows that come get a number, with which they wait for their expiry."""
+        slot = self._table.slots([k(batch) for k in self._keys.left], len(batch))
+        if self._by_ids is None:
+            row = self._numbers.take(len(batch))
+            capacity = self._numbers.capacity
+        else:
+            row = self._by_ids.slots([pa.array(i) for i in batch.ids], len(batch))
+            capacity = self._by_ids.capacity
+        self._rows.grow(capacity)
+        self._rows["exp"][row] = batch.exp
+        for lane, ids in zip(self._id_lanes, batch.ids, strict=True):
+            self._rows[lane][row] = ids
+        entering = batch.sign > 0
+        self._wait(self._left.expiries, batch.exp, [row], entering)
+        kind = np.where(entering, kernels.LEFT_IN, kernels.LEFT_OUT).astype(np.int8)
+        return _Events(kind, slot, row, batch.ts, batch.seq)
+
+    def _right_events(self, batch: Batch) -> _Events:
+        slot = self._table.slots([k(batch) for k in self._keys.right], len(batch))
+        ids = batch.ids[: self._right.id_width]
+        everyone = np.ones(len(batch), np.bool_)
+        self._wait(self._right.expiries, batch.exp, [slot, batch.sign, *ids], everyone)
+        kind = np.where(batch.sign > 0, kernels.RIGHT_IN, kernels.RIGHT_OUT).astype(np.int8)
+        return _Events(kind, slot, np.full(len(batch), _NO_ROW), batch.ts, batch.seq)
+
+    def _wait(
+        self, expiries: ExpiryStore | None, exp: Array, lanes: list[Array], which: Array
+    ) -> None:
+        if expiries is None:
+            return
+        order = np.arange(self._order, self._order + exp.size)
+        self._order += exp.size
+        mortal = np.flatnonzero(which & (exp < FOREVER))
+        expiries.push([lane[mortal] for lane in (exp, order, *lanes)])
+
+    def _left_due(self, clock: int) -> _Events:
+        if self._left.expiries is None:
+            return _due(kernels.LEFT_EXPIRED, np.zeros(0, np.int64))
+        exp, _, row = self._left.expiries.pop(clock)
+        return _due(kernels.LEFT_EXPIRED, exp, row=row)
+
+    def _right_due(self, clock: int) -> _Events:
+        if self._right.expiries is None:
+            return _due(kernels.RIGHT_OUT, np.zeros(0, np.int64))
+        exp, _, slot, sign, *ids = self._right.expiries.pop(clock)
+        left = uncancelled(exp, sign, ids)
+        return _due(kernels.RIGHT_OUT, exp[left], slot=slot[left])
+
+    def _changes(self, row: Array, ts: Array, seq: Array, sign: Array) -> Batch:
+        like = self._like()
+        ids = tuple(self._rows[lane][row] for lane in self._id_lanes)
+        return Batch(ts, seq, self._rows["exp"][row], sign, ids, like.stores, like.cells)
+
+    def _like(self) -> Batch:
+        """An empty batch with the stores and columns of a left row."""
+        if self._layout is None:
+            self._layout = empty_like(self.inputs[0].live(FOREVER))
+        return self._layout
+
+    def _release(self, gone: Array, slots: Array) -> None:
+        gone = np.unique(gone)
+        gone = gone[self._rows["key_of"][gone] == _NO_ROW]
+        if self._by_ids is None:
+            self._numbers.release(gone)
+        else:
+            self._by_ids.release(gone)
+        slots = np.unique(slots[slots != _NO_ROW])
+        empty = (self._slots["lefts"][slots] == 0) & (self._slots["rights"][slots] == 0)
+        self._table.release(slots[empty])
+
+    def live(self, clock: int) -> Batch:
+        rows = self._rows
+        row = np.flatnonzero(rows["shown"] & (rows["exp"] > clock))
+        row = row[np.lexsort((rows["seq"][row], rows["ts"][row]))]
+        return self._changes(row, rows["ts"][row], rows["seq"][row], np.ones(row.size, np.int8))
+
+    def kept(self) -> int:
+        rows = len(self._numbers) if self._by_ids is None else len(self._by_ids)
+        counts = 0 if self._right.expiries is None else len(self._right.expiries)
+        return rows + len(self._table) + counts
+
+    def state(self) -> State:
+        out: dict[str, State | Array] = {
+            "table": self._table.state(),
+            "numbers": (self._numbers if self._by_ids is None else self._by_ids).state(),
+            "rows": self._rows.state(),
+            "slots": self._slots.state(),
+            "order": np.array([self._order]),
+        }
+        for name, side in (("left", self._left), ("right", self._right)):
+            if side.expiries is not None:
+                out[name] = side.expiries.state()
+        return out
+
+    def restore(self, state: State) -> None:
+        self._table.restore(nested(state, "table"))
+        (self._numbers if self._by_ids is None else self._by_ids).restore(nested(state, "numbers"))
+        self._rows.restore(nested(state, "rows"))
+        self._slots.restore(nested(state, "slots"))
+        self._order = int(array(state, "order")[0])
+        for name, side in (("left", self._left), ("right", self._right)):
+            if side.expiries is not None:
+                side.expiries.restore(nested(state, name))
+
+
+def _due(kind: int, exp: Array, *, slot: Array | None = None, row: Array | None = None) -> _Events:
+    """Expiries as events; what is not given is nobody."""
+    nobody = np.full(exp.size, _NO_ROW)
+    return _Events(
+        np.full(exp.size, kind, np.int8),
+        nobody if slot is None else slot,
+        nobody if row is None else row,
+        exp,
+        np.full(exp.size, EXPIRY, np.int64),
+    )
+
+
+def _merged(parts: Sequence[_Events]) -> _Events:
+    """One sequence by (ts, seq); on ties earlier parts come first."""
+    ts = np.concatenate([p.ts for p in parts])
+    seq = np.concatenate([p.seq for p in parts])
+    order = merged_order(ts, seq, np.cumsum([p.ts.size for p in parts]))
+
+    def lane(name: str) -> Array:
+        return np.concatenate([getattr(p, name) for p in parts])[order]
+
+    return _Events(lane("kind"), lane("slot"), lane("row"), ts[order], seq[order])
