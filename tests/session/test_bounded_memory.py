@@ -72,7 +72,7 @@ def rows() -> Iterator[dict[str, pa.Table]]:
 
 
 def kept_bytes(engine: Engine) -> int:
-    states = [o.state() for o in engine._graph] + [s.state() for s in engine._stems.values()]
+    states = [o.state() for o in engine._graph] + [s.state() for s in engine._inputs.stems.values()]
     return sum(values.nbytes for state in states for _, values in flatten(state))
 
 
@@ -124,7 +124,7 @@ def test_nothing_is_kept_when_all_rows_have_expired(kind: str) -> None:
                 assert nodes is None or len(nodes.table) == 0
         if isinstance(operator, Distinct):
             assert len(operator._table) == 0
-    assert all(len(stem) == 0 for stem in engine._stems.values())
+    assert all(len(stem) == 0 for stem in engine._inputs.stems.values())
 
 
 def test_a_partition_window_of_many_rows_takes_room_for_the_rows_it_has() -> None:

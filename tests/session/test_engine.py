@@ -111,7 +111,7 @@ def test_what_is_read_cannot_be_dropped() -> None:
 
 def test_dropping_the_last_reader_frees_operators_windows_and_lanes() -> None:
     eng = engine()
-    stem = eng._stems["a"]
+    stem = eng._inputs.stems["a"]
     lanes = set(stem._lanes)
     eng.query("SELECT k FROM a [RANGE 1 SECOND] WHERE v > 0", name="q1")
     eng.query("SELECT a.k FROM a [ROWS 5], b [RANGE 9 SECONDS] WHERE a.k = b.k", name="q2")
@@ -158,7 +158,7 @@ def test_a_query_that_cannot_be_added_leaves_nothing_behind() -> None:
     with pytest.raises(DataError, match="'names' has no rows"):
         eng.query(sql, name="q")
     assert list(eng._graph) == []
-    assert not eng._stems["a"]._windows
+    assert not eng._inputs.stems["a"]._windows
     eng.table("names", NAMES)
     eng.query(sql, name="q")
     assert eng.process({"a": batch("ts | k | v\n1s | 1 | 1")})["q"].num_rows == 1

@@ -16,6 +16,7 @@ from eddyline.algebra.plan import (
     StreamScan,
     TableScan,
     Union,
+    looks_up,
 )
 from eddyline.algebra.windows import PartitionRows, Rows, Unbounded
 
@@ -26,6 +27,8 @@ def takes_back(plan: Plan) -> bool:
         return isinstance(plan.window, (Rows, PartitionRows))
     if isinstance(plan, TableScan):
         return plan.updates == "retroactive"
+    if looks_up(plan):
+        return takes_back(plan.inputs[0])
     if isinstance(plan, (GroupBy, Negation, SemiJoin, AntiJoin)):
         return True
     return any(takes_back(p) for p in plan.inputs)
@@ -64,9 +67,11 @@ def base_scan(plan: Plan) -> StreamScan | TableScan | None:
 
 
 def is_endless(plan: Plan) -> bool:
-    """Whether the plan only passes rows of an unbounded stream on, as they are or computed anew."""
-    while isinstance(plan, (Filter, Project)):
-        plan = plan.input
+    """Whether the plan only passes rows of an unbounded stream on, as they are, computed anew,
+    or with what a table held when they came.
+    """
+    while isinstance(plan, (Filter, Project)) or looks_up(plan):
+        plan = plan.inputs[0]
     return isinstance(plan, StreamScan) and isinstance(plan.window, Unbounded)
 
 
@@ -84,6 +89,8 @@ def forgotten(plan: Plan) -> str | None:
     """
     if isinstance(plan, StreamScan):
         return plan.label if isinstance(plan.window, Unbounded) else None
+    if looks_up(plan):
+        return forgotten(plan.inputs[0])
     if not isinstance(plan, (Filter, Project, Union)):
         return None
     return next((scan for p in plan.inputs if (scan := forgotten(p))), None)

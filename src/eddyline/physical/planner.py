@@ -24,6 +24,8 @@ from eddyline.algebra.plan import (
     StreamScan,
     TableScan,
     Union,
+    lifespan_us,
+    looks_up,
 )
 from eddyline.algebra.windows import PartitionRows, Range, Rows
 from eddyline.kernels import matching
@@ -53,9 +55,11 @@ from eddyline.runtime.operators.filter import Filter as FilterOperator
 from eddyline.runtime.operators.group import AggregateColumn
 from eddyline.runtime.operators.group import GroupBy as GroupByOperator
 from eddyline.runtime.operators.join import Join as JoinOperator
+from eddyline.runtime.operators.lookup import Kind, Lookup
 from eddyline.runtime.operators.matching import Matching, MatchInput, MatchKeys
 from eddyline.runtime.operators.project import Project as ProjectOperator
 from eddyline.runtime.operators.scan import Scan
+from eddyline.runtime.operators.scan import TableScan as TableScanOperator
 from eddyline.runtime.operators.snapshots import Snapshots
 from eddyline.runtime.operators.spool import Spool
 from eddyline.runtime.operators.union import Union as UnionOperator
@@ -69,6 +73,8 @@ from eddyline.runtime.stem import (
     StemWindow,
     TimeWindow,
 )
+from eddyline.runtime.table import TableStem
+from eddyline.types import FOREVER
 
 #: How the planner gets at the SteM of a stream or table.
 StemOf = Callable[[str], Stem]
@@ -76,6 +82,7 @@ StemOf = Callable[[str], Stem]
 
 #: Kinds of plans that one operator runs, by rule.
 _RULES: Final = {Negation: matching.NEGATION, SemiJoin: matching.SEMI, AntiJoin: matching.ANTI}
+_LOOKUPS: Final[dict[type[Plan], Kind]] = {Join: "inner", SemiJoin: "semi", AntiJoin: "anti"}
 
 
 class Planner:
@@ -159,14 +166,15 @@ class Planner:
                 stem, key = self._stem_of(plan.stream), (str(plan.window), probed)
                 return Scan(stem, stem.open_window(key, partial(_window, plan, stem, probed)), key)
             case TableScan():
-                stem = self._stem_of(plan.table)
-                return Scan(stem, stem.open_window("all", partial(EndlessWindow, keep=True)), "all")
+                return self._table_scan(plan)
             case Filter():
                 source = self._build(plan.input, probed=probed, explicit=explicit)
                 return FilterOperator(source, compile_predicate(plan.predicate))
             case Project():
                 source = self._build(plan.input, probed=probed, explicit=explicit)
                 return ProjectOperator(source, [_output(e) for e in plan.exprs])
+            case Join() | SemiJoin() | AntiJoin() if looks_up(plan):
+                return self._lookup(plan, probed, explicit)
             case Join():
                 return self._join(plan, explicit)
             case Negation() | SemiJoin() | AntiJoin():
@@ -181,6 +189,31 @@ class Planner:
             case Distinct():
                 return self._distinct(plan, explicit)
         raise AssertionError(f"no operator for {type(plan).__name__}")
+
+    def _table_scan(self, plan: TableScan) -> Operator:
+        stem = self._stem_of(plan.table)
+        if isinstance(stem, TableStem):
+            return TableScanOperator(stem, deletions=plan.updates == "retroactive")
+        return Scan(stem, stem.open_window("all", partial(EndlessWindow, keep=True)), "all")
+
+    def _lookup(self, plan: Join | SemiJoin | AntiJoin, probed: bool, explicit: bool) -> Operator:
+        scan = base_scan(plan.right)
+        assert isinstance(scan, TableScan), "columns of an NRR are not computed below the look-up"
+        assert not takes_back(plan.left), "an NRR is not joined with a strict input"
+        assert isinstance(plan, Join) or not plan.nulls_match, "no set operation reads an NRR"
+        table = self._stem_of(scan.table)
+        assert isinstance(table, TableStem), "the table of an NRR scan is updated"
+        left = self._build(plan.left, probed=probed, explicit=explicit)
+        return Lookup(
+            left if is_stored(plan.left) else self._spooled(plan.left, left),
+            self._build(plan.right),
+            table,
+            ([compile_expr(k) for k, _ in plan.keys], [compile_expr(k) for _, k in plan.keys]),
+            _residual(plan),
+            _LOOKUPS[type(plan)],
+            remember=_remembered_us(plan.left) if probed or explicit else 0,
+            history=explicit,
+        )
 
     def _join(self, plan: Join, explicit: bool) -> Operator:
         keys = ([k for k, _ in plan.keys], [k for _, k in plan.keys])
@@ -280,6 +313,12 @@ class Planner:
         )
 
 
+def _remembered_us(left: Plan) -> int:
+    """For how long rows of ``left``, and results made of them, may refer to what they looked up."""
+    lifespan = lifespan_us(left)
+    return FOREVER if lifespan is None else lifespan
+
+
 def _row_id(number: int, batch: Batch) -> pa.Array:
     return pa.array(batch.ids[number])
 
@@ -299,7 +338,7 @@ def _output(expr: Expr) -> int | Evaluator:
     return expr.index if isinstance(expr, ColumnRef) else compile_expr(expr)
 
 
-def _residual(plan: Join) -> Predicate | None:
+def _residual(plan: Join | SemiJoin | AntiJoin) -> Predicate | None:
     """What a matching pair must meet beyond equal keys; hashed keys are compared by value."""
     rest = None if plan.residual is None else compile_predicate(plan.residual)
     if not plan.keys or is_exact([k.type for k, _ in plan.keys]):

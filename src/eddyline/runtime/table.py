@@ -52,9 +52,7 @@ class TableChanges:
         """Those where bool[n] ``wanted``."""
         if wanted.all():
             return self
-        return TableChanges(
-            self.ids[wanted], self.ts[wanted], self.seq[wanted], self.sign[wanted]
-        )
+        return TableChanges(self.ids[wanted], self.ts[wanted], self.seq[wanted], self.sign[wanted])
 
 
 class TableWindow(EndlessWindow):

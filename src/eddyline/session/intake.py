@@ -79,14 +79,18 @@ class Incoming:
 
 
 class Intake:
-    """One stream's rows on their way in.
+    """The rows of one stream, or the changes of one table, on their way in.
+
+    Args:
+        definition: the stream. kind: what messages call it.
 
     Attributes:
         newest: the largest timestamp seen. late, bad: how many rows went to the side outputs.
     """
 
-    def __init__(self, definition: StreamDef) -> None:
+    def __init__(self, definition: StreamDef, kind: str = "stream") -> None:
         self.definition = definition
+        self._what = f"{kind} {definition.name!r}"
         self.newest = BEGINNING
         self.rows = 0
         self.late = 0
@@ -184,25 +188,29 @@ class Intake:
         if CORRUPT_RECORD in places:
             text = _flat(table.column(places[CORRUPT_RECORD])).cast(pa.string())
             told = pc.binary_join_element_wise("cannot be read: ", text, "")
-            reasons = _first(reasons, told)
+            reasons = first_reason(reasons, told)
         for field in self.definition.schema:
             if field.name.lower() not in places:
                 raise DataError(
-                    f"stream {self.definition.name!r}: the rows have no column {field.name!r}; "
+                    f"{self._what}: the rows have no column {field.name!r}; "
                     + did_you_mean(field.name, table.column_names)
                 )
             values = _flat(table.column(places[field.name.lower()]))
             column, reason = self._column(values, field)
             columns.append(column)
-            reasons = _first(reasons, reason)
+            reasons = first_reason(reasons, reason)
         ts = columns[self._ts]
         if ts.null_count:
-            reasons = _first(reasons, _told(ts.is_null(), f"{self.definition.timestamp} is null"))
+            reasons = first_reason(
+                reasons, _told(ts.is_null(), f"{self.definition.timestamp} is null")
+            )
         us = raw_values(ts, np.dtype(np.int64))
         impossible = (us < _FIRST_INSTANT) | (us >= _END_OF_TIME)
         if impossible.any():
             told = f"{self.definition.timestamp} is not between the years 1 and 9999"
-            reasons = _first(reasons, _told(pc.and_(pa.array(impossible), ts.is_valid()), told))
+            reasons = first_reason(
+                reasons, _told(pc.and_(pa.array(impossible), ts.is_valid()), told)
+            )
         return columns, reasons if reasons is not None and reasons.null_count < len(ts) else None
 
     def _column(self, values: pa.Array, field: Field) -> tuple[pa.Array, pa.Array | None]:
@@ -213,7 +221,7 @@ class Intake:
             converted = _converted(values, field.type)
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowTypeError) as error:
             raise DataError(
-                f"stream {self.definition.name!r}: column {field.name!r} is declared "
+                f"{self._what}: column {field.name!r} is declared "
                 f"{sql_type(field.type)} but the rows bring {sql_type(values.type)}, "
                 f"which cannot be converted: {error}"
             ) from None
@@ -227,6 +235,12 @@ class Intake:
             "",
         )
         return converted, pc.if_else(lost, told, pa.scalar(None, pa.string()))
+
+    def refuse(self, columns: Sequence[pa.Array], reason: str) -> pa.Table:
+        """Rows that were released, yet turn out to be bad: as text with the reason."""
+        table = pa.Table.from_arrays(list(columns), schema=arrow_schema(self.definition.schema))
+        everyone = np.ones(table.num_rows, np.bool_)
+        return self._bad(table, _repeated(reason, table.num_rows), everyone)
 
     def _bad(self, table: pa.Table, reasons: pa.Array, wrong: Array) -> pa.Table:
         rows = pa.array(np.flatnonzero(wrong))
@@ -243,18 +257,18 @@ class Intake:
         rows = pa.array(np.flatnonzero(is_late))
         self.late += len(rows)
         reason = f"behind the watermark {np.datetime64(watermark, 'us')}"
-        reasons = pa.array([reason]).take(pa.array(np.zeros(len(rows), np.int64)))
+        reasons = _repeated(reason, len(rows))
         schema = late_schema(self.definition.schema)
         return pa.Table.from_arrays([*(c.take(rows) for c in columns), reasons], schema=schema)
 
-    def stats(self, stem: Stem) -> dict[str, int]:
+    def stats(self, stem: Stem | None) -> dict[str, int]:
         """Counters since the stream was declared, and rows at hand: held here, kept in its SteM."""
         return {
             "rows_in": self.rows,
             "late": self.late,
             "bad": self.bad,
             "held": self.held,
-            "rows_kept": len(stem),
+            "rows_kept": 0 if stem is None else len(stem),
         }
 
     def state(self) -> State:
@@ -360,13 +374,17 @@ def _as_text(values: pa.Array) -> pa.Array:
     )
 
 
+def _repeated(reason: str, count: int) -> pa.Array:
+    return pa.array([reason]).take(pa.array(np.zeros(count, np.int64)))
+
+
 def _told(rows: pa.Array, reason: str) -> pa.Array:
     """The reason for the rows where bool[n] says so."""
     return pc.if_else(rows, pa.scalar(reason), pa.scalar(None, pa.string()))
 
 
-def _first(known: pa.Array | None, more: pa.Array | None) -> pa.Array | None:
-    """Reasons of both, the known ones first."""
+def first_reason(known: pa.Array | None, more: pa.Array | None) -> pa.Array | None:
+    """For each row the known reason or else the other; None: no row has any."""
     if known is None or more is None:
         return more if known is None else known
     return pc.coalesce(known, more)

@@ -39,12 +39,14 @@ def table_columns(definition: TableDef, data: Any) -> pa.Table:
 
 
 def load_table(definition: TableDef) -> pa.Table:
-    """The rows of a table declared ``WITH (source = ..., path = ...)``.
+    """The first rows of a table: its source's; none if it has no source, yet will change.
 
     Raises:
         DataError: it has no source that can be read here.
     """
     source, path = definition.options.get("source"), definition.options.get("path")
+    if source is None and definition.updates != "static":
+        return arrow_schema(definition.schema).empty_table()
     if source is None:
         raise DataError(
             f"table {definition.name!r} has no rows: declare it WITH (source = 'parquet', "
@@ -58,6 +60,12 @@ def load_table(definition: TableDef) -> pa.Table:
     if path is None:
         raise DataError(f"table {definition.name!r}: WITH lacks path = '...'")
     try:
-        return table_columns(definition, ds.dataset(path, format=source).to_table())
+        rows = ds.dataset(path, format=source).to_table()
+        if definition.updates != "static" and "_ts" in rows.column_names:
+            raise DataError(
+                f"table {definition.name!r}: {path} holds changes (it has a column '_ts'): "
+                "hand them to process(), and leave the source out"
+            )
+        return table_columns(definition, rows)
     except (OSError, pa.ArrowInvalid) as error:
         raise DataError(f"table {definition.name!r}: {error}") from None

@@ -1,0 +1,209 @@
+"""What an engine reads: its streams and tables, from the rows handed over to their SteMs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from eddyline.algebra.catalog import StreamDef, TableDef
+from eddyline.errors import CatalogError, did_you_mean
+from eddyline.runtime.columns import Array
+from eddyline.runtime.operators.base import Tick
+from eddyline.runtime.state import State, nested
+from eddyline.runtime.stem import Stem
+from eddyline.runtime.table import TableStem
+from eddyline.session.intake import Intake, merged
+from eddyline.session.table_changes import ChangeIntake, is_live
+from eddyline.session.tables import load_table, table_columns
+from eddyline.sql.catalog import Names
+from eddyline.types import BEGINNING
+
+
+class Inputs:
+    """Streams and tables by name.
+
+    Attributes:
+        stems: of streams, and of tables once a query reads them or they change.
+        contents: the first rows of tables, as far as they were given or loaded. Those of a table
+            that changes move into its SteM.
+        arrived: how many rows were handed over. sequence: how many were processed.
+    """
+
+    def __init__(self) -> None:
+        self.stems: Names[Stem] = Names()
+        self.contents: Names[pa.Table] = Names()
+        self.arrived = 0
+        self.sequence = 0
+        self._intakes: Names[Intake] = Names()
+        self._tables: Names[TableDef] = Names()
+        self._refused: dict[str, list[pa.Table]] = {}
+
+    def add_stream(self, definition: StreamDef) -> None:
+        """A stream has been declared."""
+        self.stems[definition.name] = Stem(definition.name, definition.schema)
+        self._intakes[definition.name] = Intake(definition)
+
+    def add_table(self, definition: TableDef) -> None:
+        """A table has been declared."""
+        self._tables[definition.name] = definition
+        if is_live(definition):
+            self._intakes[definition.name] = ChangeIntake(definition)
+
+    def drop(self, name: str) -> None:
+        """A stream or table is gone."""
+        for names in (self.stems, self.contents, self._intakes, self._tables):
+            names.pop(name, None)
+
+    def give(self, name: str, data: Any) -> None:
+        """Give a table its first rows.
+
+        Raises:
+            CatalogError: no such table, or it has rows already. DataError: columns do not fit.
+        """
+        definition = self._tables.get(name)
+        if definition is None:
+            raise CatalogError(f"there is no table {name!r}; {did_you_mean(name, self._tables)}")
+        if name in self.contents:
+            advice = "; its changes go through process()" if is_live(definition) else ""
+            raise CatalogError(f"table {definition.name!r} has its rows already{advice}")
+        self.contents[definition.name] = table_columns(definition, data)
+
+    def stem(self, name: str) -> Stem:
+        """The SteM of a stream, or of a table, which gets its first rows now.
+
+        Raises:
+            DataError: the table has no rows, or they cannot be read.
+        """
+        if name not in self.stems:
+            definition = self._tables[name]
+            if name not in self.contents:
+                self.contents[name] = load_table(definition)
+            self.stems[name] = self._table_stem(definition)
+        return self.stems[name]
+
+    def _table_stem(self, definition: TableDef) -> Stem:
+        contents = self.contents[definition.name]
+        if is_live(definition):
+            table = TableStem(definition.name, definition.schema)
+            table.load(contents)
+            self.contents[definition.name] = contents.slice(0, 0)
+            return table
+        stem = Stem(definition.name, definition.schema)
+        begin = np.full(contents.num_rows, BEGINNING, np.int64)
+        lanes = {"ts": begin, "seq": np.arange(contents.num_rows)}
+        stem.append(contents.num_rows, lanes, [c.combine_chunks() for c in contents.columns])
+        return stem
+
+    # -- rows on their way -------------------------------------------------------------------------
+
+    def accept(
+        self, inputs: Mapping[str, Any], watermark: int
+    ) -> tuple[dict[str, pa.Table], dict[str, pa.Table]]:
+        """Take in rows of streams and changes of tables: all of them, or none if some do not fit.
+
+        Returns:
+            Late rows and bad rows by name.
+
+        Raises:
+            CatalogError: unknown name, or the table is static. DataError: columns are missing or of
+                the wrong type.
+        """
+        late, bad = {}, {}
+        named = [(self._intake(name), data) for name, data in inputs.items()]
+        for intake, incoming in [(i, i.read(data)) for i, data in named]:
+            late_rows, bad_rows = intake.accept(incoming, watermark, self.arrived)
+            self.arrived += incoming.table.num_rows
+            if late_rows is not None:
+                late[intake.definition.name] = late_rows
+            if bad_rows is not None:
+                bad[intake.definition.name] = bad_rows
+        return late, bad
+
+    def _intake(self, name: str) -> Intake:
+        if name in self._intakes:
+            return self._intakes[name]
+        if name in self._tables:
+            raise CatalogError(
+                f"table {name!r} is static: declare it WITH (updates = 'retroactive'), or "
+                "'non-retroactive', if it is to change while queries run"
+            )
+        raise CatalogError(f"there is no stream {name!r}; {did_you_mean(name, self._intakes)}")
+
+    def default_watermark(self) -> int:
+        """The largest timestamp in any stream less the largest lateness; tables have no say."""
+        streams = [i for i in self._intakes.values() if not isinstance(i, ChangeIntake)]
+        newest = max((i.newest for i in streams), default=BEGINNING)
+        lateness = max((i.definition.lateness_us for i in streams), default=0)
+        return newest - lateness if newest > BEGINNING else newest
+
+    def fill(self, watermark: int, chunk_rows: int) -> Iterator[Tick]:
+        """Put the rows that the watermark frees into their SteMs, in order of (ts, arrival).
+
+        Yields:
+            After each chunk its span of time; until the next one it is what the SteMs hold fresh.
+        """
+        released = {name: intake.release(watermark) for name, intake in self._intakes.items()}
+        ready = {name: rows for name, rows in released.items() if rows.ts.size}
+        if not ready:
+            return
+        ts, source_of = merged(list(ready.values()))
+        done = dict.fromkeys(ready, 0)
+        for start in range(0, ts.size, chunk_rows):
+            end = min(start + chunk_rows, ts.size)
+            for number, (name, rows) in enumerate(ready.items()):
+                mine = np.flatnonzero(source_of[start:end] == number) + start
+                if mine.size:
+                    first, done[name] = done[name], done[name] + mine.size
+                    seq = 2 * (self.sequence + mine) + 1
+                    self._put(name, ts[mine], seq, rows.part(first, done[name]))
+            yield Tick(int(ts[end - 1]), first_row=int(ts[start]))
+        self.sequence += ts.size
+
+    def _put(self, name: str, ts: Array, seq: Array, columns: list[pa.Array]) -> None:
+        intake, stem = self._intakes[name], self.stem(name)
+        if not isinstance(intake, ChangeIntake):
+            stem.add(ts, seq, columns)
+            return
+        assert isinstance(stem, TableStem), "a table that changes has rows that can be deleted"
+        refused = intake.apply(stem, ts, seq, columns)
+        if refused is not None:
+            self._refused.setdefault(name, []).append(refused)
+
+    def refused(self) -> dict[str, pa.Table]:
+        """By table, the changes since the last call that it could not take in, as bad rows."""
+        refused, self._refused = self._refused, {}
+        return {name: pa.concat_tables(parts) for name, parts in refused.items()}
+
+    def purge(self, clock: int) -> None:
+        """The chunk is over: forget what nobody needs any more."""
+        for name in self._intakes:
+            if name in self.stems:
+                self.stems[name].purge(clock)
+
+    # -- looking inside, saving --------------------------------------------------------------------
+
+    def stats(self) -> tuple[dict[str, dict[str, int]], dict[str, dict[str, int]]]:
+        """Counters by stream, and by table that changes."""
+        streams: dict[str, dict[str, int]] = {}
+        tables: dict[str, dict[str, int]] = {}
+        for name, intake in self._intakes.items():
+            counters = intake.stats(self.stems.get(name))
+            (tables if isinstance(intake, ChangeIntake) else streams)[name] = counters
+        return streams, tables
+
+    def state(self) -> State:
+        """Rows that wait and rows that are kept, as plain arrays; ``contents`` are apart."""
+        return {
+            "intakes": {n: i.state() for n, i in self._intakes.items()},
+            "stems": {n: self.stems[n].state() for n in self._intakes if n in self.stems},
+        }
+
+    def restore(self, state: State) -> None:
+        """Take over what ``state`` returned; streams, tables and contents are there already."""
+        for name, intake in self._intakes.items():
+            intake.restore(nested(nested(state, "intakes"), name))
+        for name in nested(state, "stems"):
+            self.stem(name).restore(nested(nested(state, "stems"), name))
