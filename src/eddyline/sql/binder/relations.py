@@ -62,7 +62,7 @@ def _named(node: exp.Table, context: Context, bind_query: BindQuery) -> Bound:
     if name in catalog.tables:
         _refuse_window(node, "table", context)
         table = catalog.tables[name]
-        return Bound(TableScan(table.name, table.schema))
+        return Bound(TableScan(table.name, table.schema, table.updates))
     for views in (catalog.views, catalog.queries):
         if name in views:
             return _view(node, views[name], context, bind_query)
