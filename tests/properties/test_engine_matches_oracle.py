@@ -6,24 +6,35 @@ The number of cases is set by the Hypothesis profile (``tests/conftest.py``);
 
 from __future__ import annotations
 
+from typing import Any
+
 from hypothesis import event, given
 from hypothesis import strategies as st
 
 from eddyline.testing import pretty
 from eddyline.testing.script import Script
-from eddyline.testing.strategies import CHUNK_ROWS, Case, cases, in_one_batch, play, resplit
+from eddyline.testing.strategies import (
+    CHUNK_ROWS,
+    OPTIONS,
+    Case,
+    cases,
+    in_one_batch,
+    play,
+    resplit,
+)
 
 
-@given(cases(), st.sampled_from(CHUNK_ROWS))
-def test_the_answer_is_right_at_every_instant(case: Case, chunk_rows: int) -> None:
-    script = play(case, chunk_rows=chunk_rows).finish()
+@given(cases(), OPTIONS)
+def test_the_answer_is_right_at_every_instant(case: Case, options: dict[str, Any]) -> None:
+    event(f"state: {options['state']}")
+    script = play(case, options=options).finish()
     event("with changes" if script.changes().num_rows else "without changes")
 
 
 @given(cases(), st.sampled_from(CHUNK_ROWS[:-1]))
 def test_no_result_depends_on_the_size_of_chunks(case: Case, chunk_rows: int) -> None:
     whole = play(case, check=False)
-    assert_same_changes(whole, play(case, chunk_rows=chunk_rows, check=False))
+    assert_same_changes(whole, play(case, options={"chunk_rows": chunk_rows}, check=False))
 
 
 @given(cases(), st.data())

@@ -43,6 +43,22 @@ def test_emit(mode: str) -> None:
     assert read_query("SELECT k FROM a [NOW]").mode == "inserts"
 
 
+def test_the_keys_of_a_negation() -> None:
+    reading = read_query("SELECT k, s FROM a [NOW] EXCEPT ALL ON (k, s) (SELECT k, s FROM b [NOW])")
+    assert [c.name for c in reading.select.args["on"]] == ["k", "s"]
+    assert len(reading.windows) == 2
+
+
+def test_windows_of_every_sub_query_count() -> None:
+    sql = (
+        "SELECT x.k FROM a [RANGE 1 SECOND] x LEFT JOIN c [RANGE 2 SECONDS] y ON x.k = y.k"
+        " WHERE NOT EXISTS (SELECT 1 FROM b [RANGE 3 SECONDS] WHERE k IN"
+        " (SELECT k FROM b [RANGE 4 SECONDS])) EXCEPT ALL ON (k) SELECT k FROM v"
+    )
+    views = {"v": "SELECT k FROM a [RANGE 5 SECONDS]"}
+    assert range_windows(sql, views) == {n * 1_000_000 for n in range(1, 6)}
+
+
 def test_views_and_their_windows() -> None:
     views = read_views(
         "CREATE STREAM a (ts TIMESTAMP) TIMESTAMP BY ts; CREATE VIEW v AS SELECT ts FROM a [NOW];"
@@ -72,6 +88,14 @@ def test_views_and_their_windows() -> None:
         ("SELECT q.n FROM (SELECT k, COUNT(*) AS n FROM a [NOW] GROUP BY k) q", None),
         ("SELECT * FROM v WHERE n > 1", (0,)),
         ("SELECT v.k, v.n FROM v, a [NOW]", None),
+        ("SELECT * FROM v WHERE EXISTS (SELECT 1 FROM a [NOW])", None),
+        ("SELECT v.k, v.n FROM v WHERE v.k IN (SELECT k FROM a [NOW])", None),
+        ("SELECT * FROM v EXCEPT ALL SELECT k, v FROM a [NOW]", None),
+        ("SELECT v.k, v.n FROM v LEFT JOIN a [NOW] ON v.k = a.k", None),
+        (
+            "SELECT k, COUNT(*) FROM a [NOW] WHERE EXISTS (SELECT 1 FROM b [NOW]) GROUP BY k",
+            (0,),
+        ),
     ],
 )
 def test_which_rows_replace_which(sql: str, key: tuple[int, ...] | None) -> None:

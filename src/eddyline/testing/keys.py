@@ -12,9 +12,9 @@ from eddyline.testing.reading import read_query
 def group_key(sql: str, views: Mapping[str, str] | None = None) -> tuple[int, ...] | None:
     """Ordinals, in the select list, of the columns that tell the groups of a query apart.
 
-    A query replaces rows when it is a GROUP BY, or a filter or projection of one (a sub-query or
-    view) that keeps the group's columns. ``()`` is the one group of an aggregate without GROUP
-    BY; None is a query that does not replace.
+    A query replaces rows when it is a GROUP BY, or a projection or filter (but none by EXISTS or
+    IN) of one, a sub-query or view, that keeps the group's columns. ``()`` is the one group of an
+    aggregate without GROUP BY; None is a query that does not replace.
 
     >>> group_key("SELECT SUM(x), k FROM a [RANGE 1 SECOND] GROUP BY k")
     (1,)
@@ -30,8 +30,15 @@ def _key(query: exp.Expr, views: Mapping[str, str]) -> tuple[int, ...] | None:
         return _positions(query, group.expressions)
     if any(e.find(exp.AggFunc) for e in query.expressions):
         return ()
+    if _asks_for_existence(query):  # rows of such a filter come and go by themselves
+        return None
     inner = _only_source(query, views)
     return None if inner is None else _through(query, inner, _key(inner, views))
+
+
+def _asks_for_existence(query: exp.Select) -> bool:
+    where = query.args.get("where")
+    return where is not None and where.find(exp.Query) is not None
 
 
 def _positions(query: exp.Select, keys: list[exp.Expr]) -> tuple[int, ...] | None:

@@ -8,35 +8,25 @@ DuckDB::
                                         WHERE __ts <= $tau AND $tau < __ts + 10000000) AS t
     trades [ROWS 2] AS t               (... WHERE __ts <= $tau QUALIFY ROW_NUMBER() OVER
                                         (ORDER BY __ts DESC, __n DESC) <= 2) AS t
+    live AS t (a retroactive table)    (SELECT k, w FROM live__lifespans
+                                        WHERE __from <= $tau AND $tau < __to) AS t
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cache, lru_cache
-from typing import Any, Final
+from functools import cache
+from typing import Any
 
 import duckdb
 import pyarrow as pa
 import pyarrow.compute as pc
-from sqlglot import exp
 
 from eddyline.testing.bags import Row, plain
-from eddyline.testing.reading import (
-    Reading,
-    WindowText,
-    range_windows,
-    read_query,
-    stream_of,
-)
-
-_INTEGERS: Final = (
-    exp.DataType.Type.TINYINT,
-    exp.DataType.Type.SMALLINT,
-    exp.DataType.Type.INT,
-    exp.DataType.Type.BIGINT,
-)
+from eddyline.testing.live import LiveTable
+from eddyline.testing.reading import range_windows
+from eddyline.testing.rendering import Known, render
 
 
 @dataclass
@@ -48,12 +38,14 @@ class Oracle:
         tables: the rows of each static table.
         views: the SELECT text of views that queries may read, by name.
         timestamps: the event-time column of each stream; ``ts`` where not given.
+        live: the tables that change, with all their changes but late and bad ones.
     """
 
     streams: Mapping[str, pa.Table]
     tables: Mapping[str, pa.Table] = field(default_factory=dict)
     views: Mapping[str, str] = field(default_factory=dict)
     timestamps: Mapping[str, str] = field(default_factory=dict)
+    live: Mapping[str, LiveTable] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self._duckdb = _database().cursor()  # a session of its own: its tables are temporary
@@ -64,11 +56,21 @@ class Oracle:
             self._register(f"{name}__rows", numbered)
         for name, rows in self.tables.items():
             self._register(name, rows)
+        for name, table in self.live.items():
+            self._register(f"{name}__lifespans", table.lifespans())
+        self._known = Known(
+            tuple((name, tuple(rows.column_names)) for name, rows in self.streams.items()),
+            tuple((n, t.updates, tuple(t.contents.column_names)) for n, t in self.live.items()),
+            tuple(self.views.items()),
+        )
 
     def answer(self, sql: str, at_us: int) -> list[Row]:
-        """Q(at_us): the bag of rows that the query's SELECT returns over what is alive then."""
-        columns = tuple((name, tuple(rows.column_names)) for name, rows in self.streams.items())
-        text = render(sql, columns, tuple(self.views.items()))
+        """Q(at_us): the bag of rows that the query's SELECT returns over what is alive then.
+
+        Raises:
+            ValueError: the query is beyond the oracle (see :mod:`eddyline.testing.rendering`).
+        """
+        text = render(sql, self._known)
         parameters = {"tau": at_us} if "$tau" in text else {}
         rows = self._duckdb.execute(text, parameters).fetchall()
         return [tuple(plain(v) for v in row) for row in rows]
@@ -76,12 +78,14 @@ class Oracle:
     def instants(self, sql: str, until_us: int) -> list[int]:
         """Every instant up to ``until_us`` at which the answer may change, and one in each gap.
 
-        These are the timestamps of all rows and their expiries under every window of the query;
-        the first is the first row's, before which nothing has happened.
+        These are the timestamps of all rows, their expiries under every window of the query, and
+        all changes of tables; the first is that of the first row or change, before which nothing
+        has happened.
         """
         starts = {t for name in self.streams for t in self._time_us(name).to_pylist()}
         lengths = range_windows(sql, self.views)
-        events = sorted(starts | {t + length for t in starts for length in lengths})
+        changed = {t for table in self.live.values() for t in table.times_us()}
+        events = sorted(starts | changed | {t + length for t in starts for length in lengths})
         events = [t for t in events if t <= until_us]
         between = [(a + b) // 2 for a, b in zip(events, [*events[1:], until_us], strict=False)]
         return sorted({*events, *between})
@@ -102,61 +106,6 @@ def _database() -> Any:
     return database
 
 
-@lru_cache(maxsize=256)
-def render(
-    sql: str, streams: tuple[tuple[str, tuple[str, ...]], ...], views: tuple[tuple[str, str], ...]
-) -> str:
-    """The query in DuckDB's SQL, with ``$tau`` for the instant.
-
-    Args:
-        sql: the text of the query.
-        streams: name and columns of every stream.
-        views: name and SELECT text of every view.
-    """
-    select = _inline(read_query(sql), None, dict(streams), dict(views))
-    return _in_duckdb(select).sql(dialect="duckdb", identify=True)
-
-
-def _inline(
-    reading: Reading,
-    outer: WindowText | None,
-    streams: Mapping[str, tuple[str, ...]],
-    views: Mapping[str, str],
-) -> exp.Expr:
-    """The query with streams and views replaced by what they hold at $tau."""
-    trailing = reading.trailing or outer
-    select = reading.select.copy()
-    for table in list(select.find_all(exp.Table)):
-        name, number = stream_of(table)
-        window = trailing if number is None else reading.windows[number]
-        if name in views:
-            rows = _inline(read_query(views[name]), window, streams, views)
-        elif name in streams:
-            rows = _alive(name, streams[name], window or WindowText())
-        else:
-            continue
-        alias = exp.TableAlias(this=exp.to_identifier(table.alias or name))
-        inlined = exp.Subquery(this=rows, alias=alias)
-        inlined.set("joins", table.args.get("joins"))
-        table.replace(inlined)
-    return select
-
-
-def _alive(stream: str, columns: Iterable[str], window: WindowText) -> exp.Expr:
-    """The rows of a stream that a window holds at $tau."""
-    rows: Any = exp.select(*(exp.column(c, quoted=True) for c in columns))
-    rows = rows.from_(exp.to_table(f'"{stream}__rows"', dialect="duckdb"))
-    rows = rows.where("__ts <= $tau", dialect="duckdb")
-    if window.range_us is not None:
-        rows = rows.where(f"$tau < __ts + {window.range_us}", dialect="duckdb")
-    if window.rows is not None:
-        per = ", ".join(f'"{c}"' for c in window.partition)
-        partition = f"PARTITION BY {per} " if per else ""
-        newest = f"ROW_NUMBER() OVER ({partition}ORDER BY __ts DESC, __n DESC)"
-        rows = rows.qualify(f"{newest} <= {window.rows}", dialect="duckdb")
-    return rows  # type: ignore[no-any-return]
-
-
 def answer(
     sql: str,
     streams: Mapping[str, pa.Table],
@@ -174,33 +123,3 @@ def _without_zones(table: pa.Table) -> pa.Table:
             naive = pc.cast(table.column(i), pa.timestamp("us"))
             table = table.set_column(i, column.name, naive)
     return table
-
-
-def _in_duckdb(select: exp.Expr) -> exp.Expr:
-    """Spell out where DuckDB's idea of an expression differs from Spark's."""
-
-    def adapt(node: exp.Expr) -> exp.Expr:
-        if isinstance(node, exp.DataType) and node.this in (
-            exp.DataType.Type.TIMESTAMPTZ,
-            exp.DataType.Type.TIMESTAMPLTZ,
-        ):
-            return exp.DataType.build("timestamp", dialect="duckdb")
-        if isinstance(node, (exp.Mod, exp.IntDiv)):  # x % 0 is NULL
-            return type(node)(this=node.this, expression=exp.func("NULLIF", node.expression, "0"))
-        return node
-
-    return select.transform(adapt).transform(_truncating_cast)
-
-
-def _truncating_cast(node: exp.Expr) -> exp.Expr:
-    """CAST of a fraction to an integer truncates; DuckDB's rounds."""
-    if not isinstance(node, exp.Cast) or node.to.this not in _INTEGERS:
-        return node
-    source = node.this.sql(dialect="duckdb")
-    fraction = f"TYPEOF({source}) IN ('DOUBLE', 'FLOAT') OR TYPEOF({source}) LIKE 'DECIMAL%'"
-    to = node.to.sql(dialect="duckdb")
-    return exp.maybe_parse(
-        f"CASE WHEN {fraction} THEN TRY_CAST(TRUNC(TRY_CAST({source} AS DOUBLE)) AS {to}) "
-        f"ELSE TRY_CAST({source} AS {to}) END",
-        dialect="duckdb",
-    )

@@ -1,8 +1,8 @@
 """How the oracle reads a query: apart from the engine's own parser, whose errors would cancel out.
 
 The extensions (windows in brackets, a trailing ``WINDOW``, ``EMIT``) are cut out of the token
-stream; what is left is plain Spark SQL, in which stream number i of the text is a table of a
-reserved name.
+stream; what is left is plain Spark SQL (but for the keys of ``EXCEPT ALL ON``), in which stream
+number i of the text is a table of a reserved name.
 """
 
 from __future__ import annotations
@@ -132,12 +132,17 @@ def _cut_trailing(body: list[Token]) -> tuple[list[Token], WindowText | None]:
 
 
 def _cut_windows(sql: str, body: Sequence[Token]) -> tuple[str, tuple[WindowText, ...]]:
-    """The text with the name in front of every window turned into ``name__window<i>``."""
+    """The text with the name in front of every window turned into ``name__window<i>``, and
+    ``EXCEPT ALL ON (k)`` into ``EXCEPT ALL BY NAME ON (k)``, the form that sqlglot reads.
+    """
     pieces: list[str] = []
     windows: list[WindowText] = []
     end, i = body[0].start, 0
     while i < len(body):
-        if _opens_window(body, i):
+        if _opens_keys(body, i):
+            pieces += [sql[end : body[i].start], "BY NAME "]
+            end = body[i].start
+        elif _opens_window(body, i):
             name = _name_before(body, i)
             close = next(
                 j for j in range(i, len(body)) if body[j].token_type is TokenType.R_BRACKET
@@ -162,6 +167,11 @@ def _name_before(body: Sequence[Token], bracket: int) -> int:
 def _opens_window(body: Sequence[Token], i: int) -> bool:
     bracket = body[i].token_type is TokenType.L_BRACKET and i > 0 and i + 1 < len(body)
     return bracket and body[i + 1].text.upper() in _WINDOW_WORDS
+
+
+def _opens_keys(body: Sequence[Token], i: int) -> bool:
+    words = [t.text.upper() for t in body[max(i - 2, 0) : i + 1]]
+    return words == ["EXCEPT", "ALL", "ON"]
 
 
 def _read_window(tokens: Sequence[Token]) -> WindowText:

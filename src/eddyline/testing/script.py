@@ -16,16 +16,18 @@ A failure shows the plan, the script so far, and what was expected and found.
 from __future__ import annotations
 
 import io
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 import pyarrow as pa
 
 from eddyline import Engine
-from eddyline.testing.arrivals import Arrivals, StreamRules
+from eddyline.testing.arrivals import Arrivals, StreamRules, TableRules
 from eddyline.testing.bags import difference, rows_of
 from eddyline.testing.changes import WrongAnswer, compare
 from eddyline.testing.history import check_history
+from eddyline.testing.live import change_schema
 from eddyline.testing.oracle import Oracle
 from eddyline.testing.reading import read_views
 from eddyline.testing.text import batch, format_time, parse_time, pretty
@@ -38,7 +40,8 @@ class Script:
     Args:
         ddl: CREATE STREAM, TABLE and VIEW statements.
         queries: the SELECT text of the query, or of several by name; EMIT clauses are allowed.
-        tables: contents of the declared tables, as Arrow tables or text batches.
+        tables: contents of the declared tables, as Arrow tables or text batches; those of a live
+            table are there before everything.
         options: keyword arguments of the Engine.
     """
 
@@ -63,27 +66,25 @@ class Script:
             {
                 name: StreamRules(arrow_schema(d.schema), d.timestamp, d.lateness_us)
                 for name, d in self.engine.catalog.streams.items()
-            }
+            },
+            self._live_tables(),
         )
         self._emitted: dict[str, list[pa.Table]] = {name: [] for name in self.queries}
         self._seen = dict.fromkeys(self.queries, 0)
         self._progress: list[str] = []
 
     def process(self, **batches: pa.Table | str) -> Script:
-        """Hand one batch per stream to the engine; text is read by :func:`batch`."""
-        rows = {
-            name: _table(given).cast(self.arrivals.rules[name].schema)
-            for name, given in batches.items()
-        }
+        """Hand one batch per stream, and changes of live tables (``_ts``, perhaps ``_op``, and the
+        columns), to the engine; text is read by :func:`batch`.
+        """
+        rows = {name: self._typed(name, _table(given)) for name, given in batches.items()}
         self._progress.append(
             "\n".join(["process", *(f"{n}:\n{pretty(t)}" for n, t in rows.items())])
         )
-        before = {n: (self.arrivals.late[n].num_rows, self.arrivals.bad[n].num_rows) for n in rows}
-        out = self.engine.process(rows)
-        self.arrivals.process(rows)
-        for name, (late, bad) in before.items():
-            self._check_side_output(name, "late", out.late, self.arrivals.late[name].slice(late))
-            self._check_side_output(name, "bad", out.bad, self.arrivals.bad[name].slice(bad))
+        with self._side_outputs_checked() as found:
+            out = self.engine.process(rows)
+            self.arrivals.process(rows)
+            found += [("late", out.late), ("bad", out.bad)]
         self._collect(out)
         return self
 
@@ -91,8 +92,10 @@ class Script:
         """Move the clock to an instant (``5s``, or us): no earlier row will come."""
         to_us = parse_time(to) if isinstance(to, str) else to
         self._progress.append(f"advance to {format_time(to_us)}")
-        out = self.engine.advance(to_us)
-        self.arrivals.advance(to_us)
+        with self._side_outputs_checked() as found:
+            out = self.engine.advance(to_us)
+            self.arrivals.advance(to_us)
+            found += [("late", out.late), ("bad", out.bad)]
         self._collect(out)
         return self
 
@@ -154,7 +157,14 @@ class Script:
 
     def _oracle(self) -> Oracle:
         timestamps = {name: r.timestamp for name, r in self.arrivals.rules.items()}
-        return Oracle(self.arrivals.accepted, self._tables, self._views, timestamps)
+        accepted, live = self.arrivals.accepted, self.arrivals.tables
+        return Oracle(
+            {name: accepted[name] for name in self.arrivals.rules},
+            {name: rows for name, rows in self._tables.items() if name not in live},
+            self._views,
+            timestamps,
+            {name: self.arrivals.live(name) for name in live},
+        )
 
     def _check_now(self, oracle: Oracle, name: str, sql: str) -> None:
         now, first = self.arrivals.clock_us, self.arrivals.first_us
@@ -176,13 +186,41 @@ class Script:
         except WrongAnswer as error:
             raise WrongAnswer(self._report(name, str(error))) from None
 
+    @contextmanager
+    def _side_outputs_checked(self) -> Iterator[list[tuple[str, Mapping[str, pa.Table]]]]:
+        """Compare the late and bad rows that the body reports with those that it adds."""
+        sides = {"late": self.arrivals.late, "bad": self.arrivals.bad}
+        before = {(side, n): t.num_rows for side, ts in sides.items() for n, t in ts.items()}
+        reported: list[tuple[str, Mapping[str, pa.Table]]] = []
+        yield reported
+        for side, found in reported:
+            for name, rows in sides[side].items():
+                self._check_side_output(side, name, found, rows.slice(before[side, name]))
+
     def _check_side_output(
-        self, stream: str, side: str, found: Mapping[str, pa.Table], expected: pa.Table
+        self, side: str, name: str, found: Mapping[str, pa.Table], expected: pa.Table
     ) -> None:
-        count = found[stream].num_rows if stream in found else 0
+        count = found[name].num_rows if name in found else 0
         if count != expected.num_rows:
-            shown = f"{side} rows of {stream}: expected {pretty(expected)}\nfound {count} rows"
+            shown = f"{side} rows of {name}: expected {pretty(expected)}\nfound {count} rows"
             raise WrongAnswer(self._report(next(iter(self.queries)), shown))
+
+    def _live_tables(self) -> dict[str, TableRules]:
+        """The declared tables that change, with what they hold at first."""
+        rules = {}
+        for name, definition in self.engine.catalog.tables.items():
+            if definition.updates != "static":
+                schema = arrow_schema(definition.schema)
+                contents = self._tables.get(name, schema.empty_table()).cast(schema)
+                rules[name] = TableRules(contents, definition.updates)
+        return rules
+
+    def _typed(self, name: str, rows: pa.Table) -> pa.Table:
+        """The rows with the declared types; changes of a table need not tell ``_op``."""
+        if name in self.arrivals.rules:
+            return rows.cast(self.arrivals.rules[name].schema)
+        schema = change_schema(self.arrivals.tables[name].contents.schema)
+        return rows.cast(pa.schema([schema.field(c) for c in rows.column_names]))
 
     def _collect(self, out: Mapping[str, pa.Table]) -> None:
         for name, tables in self._emitted.items():

@@ -2,6 +2,7 @@
 
 from eddyline.testing.strategies.cases import (
     CHUNK_ROWS,
+    OPTIONS,
     Case,
     Step,
     cases,
@@ -14,6 +15,7 @@ from eddyline.testing.strategies.streams import Arrival, arrivals
 
 __all__ = [
     "CHUNK_ROWS",
+    "OPTIONS",
     "Arrival",
     "Case",
     "Step",

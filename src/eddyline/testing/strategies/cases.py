@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Any, Final
 
 import pyarrow as pa
 from hypothesis import strategies as st
 
-from eddyline.testing.arrivals import Arrivals, StreamRules
+from eddyline.testing.arrivals import Arrivals, StreamRules, TableRules
 from eddyline.testing.script import Script
 from eddyline.testing.strategies.queries import queries
 from eddyline.testing.strategies.streams import (
     STEP_US,
     STREAMS,
+    TABLES,
     Arrival,
     arrivals,
     dimensions,
@@ -28,6 +29,16 @@ from eddyline.types import sql_type
 _AFTERMATH_US: Final = 12 * STEP_US
 
 CHUNK_ROWS: Final = (1, 2, 7, 16_384)
+
+#: Ways to run a query, none of which may change its answer: keyword arguments of the Engine.
+OPTIONS: Final[st.SearchStrategy[dict[str, Any]]] = st.fixed_dictionaries(
+    {
+        "state": st.sampled_from(["upa", "direct", "negative-tuple"]),
+        "partitions": st.sampled_from([64, 10, 1]),
+        "views": st.booleans(),
+        "chunk_rows": st.sampled_from(CHUNK_ROWS),
+    }
+)
 
 
 @dataclass(frozen=True)
@@ -49,7 +60,7 @@ class Case:
 
     sql: str
     lateness: tuple[int, ...]  #: of the streams a, b, c, d, in steps
-    dim: pa.Table
+    tables: Mapping[str, pa.Table]  #: what each table holds before everything
     steps: tuple[Step, ...]
 
     @property
@@ -60,7 +71,17 @@ class Case:
             f" TIMESTAMP BY ts LATENESS {late} SECONDS;"
             for (name, schema), late in zip(STREAMS.items(), self.lateness, strict=True)
         ]
-        return "\n".join([*streams, "CREATE TABLE dim (k BIGINT, s STRING, w BIGINT);"])
+        tables = [
+            f"CREATE TABLE {name} (k BIGINT, s STRING, w BIGINT) WITH (updates = '{updates}');"
+            for name, updates in TABLES.items()
+            if name in self.tables
+        ]
+        return "\n".join([*streams, *tables])
+
+    @property
+    def inputs(self) -> list[str]:
+        """The streams and the live tables."""
+        return [*STREAMS, *(name for name in self.tables if TABLES[name] != "static")]
 
     @property
     def rules(self) -> dict[str, StreamRules]:
@@ -70,8 +91,18 @@ class Case:
             for (name, schema), late in zip(STREAMS.items(), self.lateness, strict=True)
         }
 
+    @property
+    def table_rules(self) -> dict[str, TableRules]:
+        """What is to know of the live tables."""
+        return {
+            name: TableRules(self.tables[name], updates)
+            for name, updates in TABLES.items()
+            if name in self.tables and updates != "static"
+        }
+
     def __repr__(self) -> str:
-        lines = [f"\n{self.ddl}\n{self.sql}\ndim:\n{pretty(self.dim)}"]
+        lines = [f"\n{self.ddl}\n{self.sql}"]
+        lines += [f"{name} at first:\n{pretty(rows)}" for name, rows in self.tables.items()]
         for step in self.steps:
             if step.rows:
                 tables = tables_of(step.rows, sorted({r.stream for r in step.rows}))
@@ -83,18 +114,19 @@ class Case:
         return "\n".join(lines)
 
 
-def play(case: Case, *, chunk_rows: int = 16_384, check: bool = True) -> Script:
-    """Run a case to its end, when every row has expired; with ``check``, comparing at each step."""
-    script = Script(
-        case.ddl, case.sql, tables={"dim": case.dim}, options={"chunk_rows": chunk_rows}
-    )
+def play(case: Case, *, check: bool = True, options: Mapping[str, Any] | None = None) -> Script:
+    """Run a case to its end, when every row has expired; with ``check``, comparing at each step.
+
+    ``options`` are keyword arguments of the Engine.
+    """
+    script = Script(case.ddl, case.sql, tables=case.tables, options=options)
     for step in case.steps:
         if step.advance_us is not None:
             script.advance(max(script.arrivals.clock_us, 0) + step.advance_us)
         elif step.restart:
             script.restart()
         else:
-            names = {r.stream for r in step.rows} if step.lacking else STREAMS
+            names = {r.stream for r in step.rows} if step.lacking else case.inputs
             script.process(**tables_of(step.rows, sorted(names)))
         if check:
             script.check()
@@ -107,9 +139,10 @@ def cases(draw: st.DrawFn) -> Case:
     """Any case: disorder, late rows, advances, empty batches, restarts."""
     lateness = tuple(draw(st.lists(st.sampled_from([0, 0, 2, 4]), min_size=4, max_size=4)))
     sql = draw(queries())
-    rows = draw(arrivals(_streams_in(sql), max(lateness)))
-    steps = tuple(draw(_steps(rows)))
-    return Case(sql, lateness, draw(dimensions()), steps)
+    tables = {name: draw(dimensions()) for name in TABLES if f" {name} AS " in sql}
+    live = {name: rows for name, rows in tables.items() if TABLES[name] != "static"}
+    rows = draw(arrivals(_streams_in(sql), max(lateness), tables=live))
+    return Case(sql, lateness, tables, tuple(draw(_steps(rows))))
 
 
 @st.composite
@@ -133,8 +166,8 @@ def in_one_batch(case: Case) -> Case:
 
 
 def _clean_cut(case: Case, rows: Sequence[Arrival], at: int) -> bool:
-    model = Arrivals(case.rules)
-    model.process(tables_of(rows[:at], list(STREAMS)))
+    model = Arrivals(case.rules, case.table_rules)
+    model.process(tables_of(rows[:at], case.inputs))
     before = [r for r in rows[:at] if r.row[0] is not None]
     after = [r for r in rows[at:] if r.row[0] is not None]
     if any(r.row[0] < model.clock_us for r in after):

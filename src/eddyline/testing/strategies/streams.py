@@ -13,6 +13,8 @@ from typing import Any, Final
 import pyarrow as pa
 from hypothesis import strategies as st
 
+from eddyline.algebra.plan import Updates
+from eddyline.testing.live import change_schema
 from eddyline.types import TIMESTAMP
 
 STEP_US: Final = 1_000_000
@@ -30,8 +32,13 @@ STREAMS: Final[Mapping[str, pa.Schema]] = {
     )
     for name in "abcd"
 }
-#: The static table of random queries.
+#: The columns of the tables of random queries, and how each of them is updated.
 DIM: Final = pa.schema([("k", pa.int64()), ("s", pa.string()), ("w", pa.int64())])
+TABLES: Final[Mapping[str, Updates]] = {
+    "dim": "static",
+    "live": "retroactive",
+    "nrr": "non-retroactive",
+}
 
 KEYS: Final = st.sampled_from([1, 1, 1, 2, 2, 2, 0, 0, 3, None])
 STRINGS: Final = st.sampled_from(["x", "x", "x", "yy", "yy", "y", "", None])
@@ -41,7 +48,9 @@ VALUES: Final = st.sampled_from([1, 1, 2, 2, 3, 0, 5, -2, None])
 
 @dataclass(frozen=True)
 class Arrival:
-    """One row as it arrives: its stream and its values in the stream's order of columns."""
+    """One row as it arrives: its stream and its values in the stream's order of columns; or a
+    change of a live table: its name, and ``_ts``, ``_op`` and the values.
+    """
 
     stream: str
     row: tuple[Any, ...]
@@ -49,16 +58,22 @@ class Arrival:
 
 @st.composite
 def arrivals(
-    draw: st.DrawFn, names: Sequence[str], lateness: int, max_rows: int = 36
+    draw: st.DrawFn,
+    names: Sequence[str],
+    lateness: int,
+    max_rows: int = 36,
+    tables: Mapping[str, pa.Table] | None = None,
 ) -> list[Arrival]:
-    """Rows of several streams in the order of arrival.
+    """Rows of several streams in the order of arrival, and changes of tables among them.
 
     Most come in order; some lag by up to ``lateness`` steps, a few by more (these may be late)
-    and a few have no timestamp. Time moves in bursts (no step), small steps and gaps.
+    and a few have no timestamp. Time moves in bursts (no step), small steps and gaps. Tables
+    change half a step after rows, so that no change ties with a row; most changes with ``-`` take
+    back a row that was put in, some none.
     """
     lag = st.sampled_from([0, 0, 0, 0, *range(lateness + 1), lateness + 3])
     row = st.tuples(
-        st.sampled_from(list(names)),
+        st.sampled_from([*names, *(tables or {})]),
         st.sampled_from([0, 0, 0, 0, 1, 1, 2, 5]),
         lag,
         st.integers(0, 40),  # a row without timestamp at 40: shrinks towards rows with one
@@ -67,26 +82,53 @@ def arrivals(
         DOUBLES,
         VALUES,
     )
+    there = {name: [tuple(r.values()) for r in t.to_pylist()] for name, t in (tables or {}).items()}
     now, rows = 3, []
     least = draw(st.sampled_from([0, 12, 20, 28]))
-    for stream, step, behind, broken, *payload in draw(
+    for name, step, behind, luck, *payload in draw(
         st.lists(row, min_size=least, max_size=max_rows)
     ):
         now += step
-        ts = None if broken == 40 else max(now - behind, 0) * STEP_US
-        rows.append(Arrival(stream, (ts, *payload)))
+        ts = None if luck == 40 else max(now - behind, 0) * STEP_US
+        if name not in there:
+            rows.append(Arrival(name, (ts, *payload)))
+            continue
+        k, s, _, w = payload
+        op, change = _change(there[name], luck, (k, s, w))
+        rows.append(Arrival(name, (None if ts is None else ts + STEP_US // 2, op, *change)))
     return rows
 
 
+def _change(
+    there: list[tuple[Any, ...]], luck: int, new: tuple[Any, ...]
+) -> tuple[str, tuple[Any, ...]]:
+    """A row to put in or take back, by a number from 0 to 40; ``there`` is kept up to date."""
+    if luck < 20 or luck == 40:
+        there.append(new)
+        return "+", new
+    if there and luck < 37:
+        return "-", there.pop(luck % len(there))
+    return "-", new
+
+
 def tables_of(rows: Sequence[Arrival], names: Sequence[str]) -> dict[str, pa.Table]:
-    """One table per stream of ``names``, also where there is no row for it."""
-    return {
-        name: _table(STREAMS[name], [r.row for r in rows if r.stream == name]) for name in names
-    }
+    """One table per stream or live table of ``names``, also where there is no row for it.
+
+    Changes that only put rows in need no ``_op`` and have none.
+    """
+    found = {}
+    for name in names:
+        mine = [r.row for r in rows if r.stream == name]
+        if name in STREAMS:
+            found[name] = _table(STREAMS[name], mine)
+        else:
+            changes = _table(change_schema(DIM), mine)
+            found[name] = changes.drop(["_op"]) if {r[1] for r in mine} == {"+"} else changes
+    return found
 
 
 def dimensions() -> st.SearchStrategy[pa.Table]:
-    """Contents of the static table, with duplicates and nulls."""
+    """Contents of a table, with duplicates and nulls."""
     rows = st.lists(st.tuples(KEYS, STRINGS, VALUES), max_size=6)
     return rows.map(lambda found: _table(DIM, found))
 

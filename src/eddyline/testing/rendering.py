@@ -1,0 +1,270 @@
+"""A query in DuckDB's SQL, with ``$tau`` for the instant.
+
+Windows and live tables become sub-selects of the rows alive at ``$tau``. What DuckDB does not
+know is spelled out::
+
+    a EXCEPT ALL ON (k) b     of the rows of a with a k, the youngest (by __ts, __n) as many as
+                              COUNT(a with it) - COUNT(b with it); NULL is a value like others
+    a [..] JOIN nrr ON ..     ... AND nrr.__from <= a.__ts AND a.__ts < nrr.__to: the rows that
+                              were in the table at the result's own time
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, Final
+
+import sqlglot
+from sqlglot import exp
+
+from eddyline.testing.duckdb_words import in_duckdb
+from eddyline.testing.live import LiveUpdates
+from eddyline.testing.reading import Reading, WindowText, read_query, stream_of
+
+#: In the ``meta`` of a sub-select: its rows are a window's (and have __ts and __n), or an NRR's.
+_WINDOW: Final = "window"
+_NRR: Final = "nrr"
+
+
+@dataclass(frozen=True)
+class Known:
+    """What queries may read: each stream with its columns, live tables as well, views' SELECTs."""
+
+    streams: tuple[tuple[str, tuple[str, ...]], ...]
+    live: tuple[tuple[str, LiveUpdates, tuple[str, ...]], ...] = ()
+    views: tuple[tuple[str, str], ...] = ()
+
+
+@lru_cache(maxsize=256)
+def render(sql: str, known: Known) -> str:
+    """The text that DuckDB runs.
+
+    Raises:
+        ValueError: the query asks for what this rendering does not know.
+    """
+    query = _Inliner(known).inline(read_query(sql), None)
+    query = _without_keyed_negation(query)
+    for select in list(query.find_all(exp.Select)):
+        _reflect_tables(select)
+    return in_duckdb(query).sql(dialect="duckdb", identify=True)
+
+
+class _Inliner:
+    """Replaces the names of a query by sub-selects of what they hold at $tau."""
+
+    def __init__(self, known: Known) -> None:
+        self._streams = dict(known.streams)
+        self._live = {name: (updates, columns) for name, updates, columns in known.live}
+        self._views = dict(known.views)
+
+    def inline(self, reading: Reading, outer: WindowText | None) -> exp.Expr:
+        """The query; ``outer`` is the window of streams for which it does not tell one."""
+        trailing = reading.trailing or outer
+        select = reading.select.copy()
+        for table in list(select.find_all(exp.Table)):
+            name, number = stream_of(table)
+            rows = self._rows(name, trailing if number is None else reading.windows[number])
+            if rows is not None:
+                alias = exp.TableAlias(this=exp.to_identifier(table.alias or name))
+                inlined = exp.Subquery(this=rows, alias=alias)
+                inlined.set("joins", table.args.get("joins"))
+                table.replace(inlined)
+        return select
+
+    def _rows(self, name: str, window: WindowText | None) -> exp.Expr | None:
+        if name in self._views:
+            return self.inline(read_query(self._views[name]), window)
+        if name in self._streams:
+            return _alive(name, self._streams[name], window or WindowText())
+        if name in self._live:
+            return _contents(name, *self._live[name])
+        return None
+
+
+def _alive(stream: str, columns: Iterable[str], window: WindowText) -> exp.Expr:
+    """The rows of a stream that a window holds at $tau."""
+    rows = _select(columns, f"{stream}__rows").where("__ts <= $tau", dialect="duckdb")
+    if window.range_us is not None:
+        rows = rows.where(f"$tau < __ts + {window.range_us}", dialect="duckdb")
+    if window.rows is not None:
+        per = ", ".join(f'"{c}"' for c in window.partition)
+        partition = f"PARTITION BY {per} " if per else ""
+        newest = f"ROW_NUMBER() OVER ({partition}ORDER BY __ts DESC, __n DESC)"
+        rows = rows.qualify(f"{newest} <= {window.rows}", dialect="duckdb")
+    rows.meta[_WINDOW] = True
+    return rows  # type: ignore[no-any-return]
+
+
+def _contents(name: str, updates: LiveUpdates, columns: tuple[str, ...]) -> exp.Expr:
+    """The rows of a live table at $tau; of an NRR all that ever were, and when."""
+    if updates == "retroactive":
+        rows = _select(columns, f"{name}__lifespans")
+        return rows.where("__from <= $tau AND $tau < __to", dialect="duckdb")  # type: ignore[no-any-return]
+    rows = _select((*columns, "__from", "__to"), f"{name}__lifespans")
+    rows.meta[_NRR] = True
+    return rows  # type: ignore[no-any-return]
+
+
+def _select(columns: Iterable[str], table: str) -> Any:
+    rows = exp.select(*(exp.column(c, quoted=True) for c in columns))
+    return rows.from_(exp.to_table(f'"{table}"', dialect="duckdb"))
+
+
+# -- EXCEPT ALL ON ---------------------------------------------------------------------------------
+
+
+def _without_keyed_negation(query: exp.Expr) -> exp.Expr:
+    def keyed() -> Iterator[exp.Except]:
+        return (node for node in query.find_all(exp.Except) if node.args.get("on"))
+
+    while (negation := next(keyed(), None)) is not None:
+        rows = _keyed_negation(negation)
+        if negation is query:
+            query = rows
+        else:
+            negation.replace(rows)
+    return query
+
+
+def _keyed_negation(negation: exp.Except) -> exp.Expr:
+    """``left EXCEPT ALL ON (key, ...) right`` in words that DuckDB knows."""
+    left, right = negation.this.unnest(), negation.expression.unnest()
+    alone = not isinstance(negation.parent, exp.SetOperation)
+    _require(alone, "EXCEPT ALL ON in parentheses")
+    base = _only_window(left)
+    keys = [column.name for column in negation.args["on"]]
+    shown = {e.alias_or_name: e.unalias() for e in left.expressions}
+    _require(set(keys) <= set(shown), f"keys out of {list(shown)}, not {keys}")
+    age = _stamp(base.this, "__ts"), _stamp(base.this, "__n")
+    key_values = [shown[k] for k in keys]
+    youngest_first = exp.Order(
+        expressions=[exp.Ordered(this=exp.column(c, base.alias), desc=True) for c in age]
+    )
+    rank = _over(exp.RowNumber(), key_values, youngest_first)
+    count = _over(exp.Count(this=exp.Star()), key_values)
+    ranked = left.select(exp.alias_(rank, "__rank"), exp.alias_(count, "__v1"))
+    names = ", ".join(f'"{n}"' for n in shown)
+    agree = " AND ".join(f'b."{k}" IS NOT DISTINCT FROM a."{k}"' for k in keys)
+    whole = f"""
+        SELECT {names} FROM __left AS a
+        WHERE __rank <= __v1 - (SELECT COUNT(*) FROM __right AS b WHERE {agree})
+    """
+    return _filled(whole, {"__left": ranked, "__right": right})
+
+
+def _over(
+    function: exp.Expr, per: Iterable[exp.Expr], order: exp.Order | None = None
+) -> exp.Window:
+    return exp.Window(this=function, partition_by=[e.copy() for e in per], order=order)
+
+
+def _only_window(select: exp.Expr) -> exp.Subquery:
+    """The window that a SELECT filters and projects, so that its rows have an age."""
+    items = list(_items(select))
+    simple = len(items) == 1 and not any(
+        select.args.get(clause) for clause in ("distinct", "group", "having")
+    )
+    simple = simple and not any(
+        part.find(exp.AggFunc, exp.Query) for part in (*select.expressions, *_terms(select))
+    )
+    window = items[0] if simple else None
+    if not isinstance(window, exp.Subquery) or _WINDOW not in window.this.meta:
+        raise _beyond("EXCEPT ALL ON of one window with filters and a select list")
+    return window
+
+
+def _filled(text: str, tables: dict[str, exp.Expr]) -> exp.Expr:
+    """A query written over placeholders."""
+    query = sqlglot.parse_one(text, read="duckdb")
+    for table in list(query.find_all(exp.Table)):
+        if table.name in tables:
+            alias = exp.TableAlias(this=exp.to_identifier(table.alias))
+            table.replace(exp.Subquery(this=tables[table.name], alias=alias))
+    return query
+
+
+# -- non-retroactive tables ------------------------------------------------------------------------
+
+
+def _reflect_tables(select: exp.Select) -> None:
+    """Let each result of a SELECT see its NRRs as they were at the result's own time."""
+    items = list(_items(select))
+    tables = [i for i in items if isinstance(i, exp.Subquery) and _NRR in i.this.meta]
+    if not tables:
+        return
+    _require(not any(j.side for j in select.args.get("joins") or []), "no outer join with an NRR")
+    _require(not _stars(select), "columns by name beside an NRR")
+    at = _time_of(items)
+    for table in tables:
+        start, end = (exp.column(c, table.alias) for c in ("__from", "__to"))
+        select.where(exp.LTE(this=start, expression=at.copy()), copy=False)
+        select.where(exp.LT(this=at.copy(), expression=end), copy=False)
+
+
+def _time_of(items: Iterable[exp.Expr]) -> exp.Expr:
+    """The latest timestamp of the stream rows that a result is made of."""
+    times: list[exp.Expr] = [
+        exp.column(_stamp(item.this, "__ts"), item.alias)
+        for item in items
+        if isinstance(item, exp.Subquery) and _NRR not in item.this.meta
+    ]
+    _require(bool(times), "an NRR beside a stream")
+    return times[0] if len(times) == 1 else exp.Greatest(this=times[0], expressions=times[1:])
+
+
+def _stamp(rows: exp.Expr, column: str) -> str:
+    """Show ``__ts`` (or ``__n``) in the select list of a query whose rows have one."""
+    rows = rows.unnest()
+    if isinstance(rows, exp.Union) and not rows.args.get("distinct"):
+        _stamp(rows.this, column)
+        _stamp(rows.expression, column)
+        return column
+    if not isinstance(rows, exp.Select):
+        raise _beyond("rows that are made of stream rows")
+    if column in [e.alias_or_name for e in rows.expressions]:
+        return column
+    if _WINDOW in rows.meta:
+        rows.select(column, copy=False)
+        return column
+    plain = not rows.args.get("distinct") and not rows.args.get("group")
+    plain = plain and not any(e.find(exp.AggFunc) for e in rows.expressions)
+    _require(plain and not _stars(rows), "an NRR beside plain SELECTs")
+    rows.select(exp.alias_(_time_of(_items(rows)), column), copy=False)
+    return column
+
+
+# -- looking at a SELECT ---------------------------------------------------------------------------
+
+
+def _items(select: exp.Expr) -> Iterator[exp.Expr]:
+    """What the FROM clause lists, joined in whichever way."""
+    source = select.args.get("from_") or select.args.get("from")
+    if source is not None:
+        yield source.this
+        yield from (j.this for j in [*(source.this.args.get("joins") or [])])
+    yield from (join.this for join in select.args.get("joins") or [])
+
+
+def _terms(select: exp.Expr) -> list[exp.Expr]:
+    where = select.args.get("where")
+    return [] if where is None else [where.this]
+
+
+def _stars(select: exp.Select) -> bool:
+    def is_star(expression: exp.Expr) -> bool:
+        return isinstance(expression, exp.Star) or (
+            isinstance(expression, exp.Column) and isinstance(expression.this, exp.Star)
+        )
+
+    return any(is_star(e) for e in select.expressions)
+
+
+def _require(condition: bool, what: str) -> None:
+    if not condition:
+        raise _beyond(what)
+
+
+def _beyond(what: str) -> ValueError:
+    return ValueError(f"the oracle wants {what}")
