@@ -116,10 +116,11 @@ class Planner:
         return source if explicit else self._expiring(plan, source)
 
     def _expiring(self, plan: Plan, source: Operator) -> Operator:
-        """The source with a '-' for every row that expires."""
-        width = id_width_of(plan)
-        if not is_stored(plan):
-            source, width = self._spooled(plan, source), 1
+        """The source, its rows in a store, with a '-' for every row that expires."""
+        source, width = self._output_stored(plan, source)
+        return self._with_expiries(plan, source, width)
+
+    def _with_expiries(self, plan: Plan, source: Operator, width: int) -> Operator:
         dtypes = [np.int64, np.int64, np.int8, *[np.int64] * width]
         make = partial(Expire, source, self._strategy.expiries(plan, dtypes))
         return self._graph.obtain(("expiring", source), make)
@@ -130,11 +131,9 @@ class Planner:
         """
         if not self._strategy.views or keeps_output(plan) or forgotten(plan):
             return source, explicit
+        source, width = self._output_stored(plan, source)
         if takes_back(plan) and not explicit and self._strategy.by_key(plan):
-            source, explicit = self._expiring(plan, source), True
-        width = id_width_of(plan)
-        if not is_stored(plan):
-            source, width = self._spooled(plan, source), 1
+            source, explicit = self._with_expiries(plan, source, width), True
         dtypes = [np.int64, np.int64, np.int8, np.int64, np.int64, *[np.int64] * width]
         store = None if explicit else self._strategy.expiries(plan, dtypes)
         return self._graph.obtain(("view", source), partial(View, source, store, width)), explicit
@@ -228,6 +227,12 @@ class Planner:
         """The operator of a plan, with its rows in a store."""
         source = self._build(plan, probed=True, explicit=explicit)
         return source if is_stored(plan) else self._spooled(plan, source)
+
+    def _output_stored(self, plan: Plan, source: Operator) -> tuple[Operator, int]:
+        """The source with its rows in a store, and how many ids a row has there."""
+        if is_stored(plan):
+            return source, id_width_of(plan)
+        return self._spooled(plan, source), 1
 
     def _spooled(self, plan: Plan, source: Operator) -> Operator:
         make = partial(Spool, source, plan.schema, id_width_of(plan))
