@@ -76,17 +76,23 @@ class Lookup(Operator):
         left, right = batches
         self._side.take_in(*self._told(right))
         keys, asking = self._asking(left)
-        ts, seq = (lane[asking] for lane in _births(left))
         if left.only_inserts():
-            number, found = self._side.find(Probes(keys, ts, seq), inclusive=False)
-        else:  # probes go in the order of their instants, answers in that of the changes
-            by_birth = np.lexsort((seq, ts))
-            probes = Probes(keys[by_birth], ts[by_birth], seq[by_birth])
+            probes = Probes(keys, left.ts[asking], left.seq[asking])
             number, found = self._side.find(probes, inclusive=False)
-            number = by_birth[number]
-            by_change = np.argsort(number, kind="stable")
-            number, found = number[by_change], found[by_change]
-        return self._answer(left, right, asking[number], self._table.ids(found))
+            match = self._table.ids(found)
+        else:
+            number, match = self._as_of_births(keys, *(lane[asking] for lane in _births(left)))
+        return self._answer(left, right, asking[number], match)
+
+    def _as_of_births(self, keys: Array, ts: Array, seq: Array) -> tuple[Array, Array]:
+        """Numbers of the keys, ascending, and ids of their matches as of instants of any order."""
+        by_birth = np.lexsort((seq, ts))
+        probes = Probes(keys[by_birth], ts[by_birth], seq[by_birth])
+        number, found = self._side.find(probes, inclusive=False)
+        number, match = by_birth[number], self._table.ids(found)
+        there = np.flatnonzero(self._was_there(match, ts[number], seq[number]))
+        there = there[np.argsort(number[there], kind="stable")]
+        return number[there], match[there]
 
     def live(self, clock: int) -> Batch:
         left, right = (i.live(clock) for i in self.inputs)
