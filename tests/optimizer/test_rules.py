@@ -1,34 +1,64 @@
 """Each rule alone, and all in order: golden/<rule>.sql (golden.py says how to rewrite them).
 
 A golden shows the plan as bound and, below an arrow, as the rule leaves it; "(unchanged)" where
-the rule must not fire.
+the rule must not fire. Rules that choose by cost start from what the rules before them leave; a
+comment such as ``-- known: trades 10/s, quotes.symbol 50 values, companies 9 rows`` gives
+statistics.
 """
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 
 from eddyline.algebra.explain import explain
-from eddyline.optimizer.optimizer import RULES, optimize
-from eddyline.optimizer.traversal import Rule
+from eddyline.algebra.plan import Plan
+from eddyline.optimizer.optimizer import COST_RULES, RULES, AnyRule, optimize
+from eddyline.optimizer.statistics import Statistics
 from golden import bound_plan, check_golden
 
 GOLDEN = Path(__file__).parent / "golden"
 
 
-def before_and_after(sql: str, rule: Rule) -> str:
-    before = explain(bound_plan(sql))
-    after = explain(rule(bound_plan(sql)))
-    return f"{before}\n==>\n{'(unchanged)' if after == before else after}"
+def before_and_after(sql: str, rule: AnyRule) -> str:
+    plan = bound_plan(sql)
+    if rule in COST_RULES:
+        plan = optimize(plan, RULES[: RULES.index(rule)], known(sql))
+        after = rule(plan, known(sql))
+        assert rule(after, known(sql)) == after, "the rule changes what it made itself"
+    else:
+        after = rule(plan)
+    return f"{explain(plan)}\n==>\n{'(unchanged)' if after == plan else explain(after)}"
+
+
+def known(sql: str) -> Statistics:
+    """The statistics that the comments of a case give."""
+    comments = " ".join(re.findall(r"^-- known: (.*)$", sql, re.MULTILINE))
+    numbers = re.findall(r"([\w.]+) (\S+?)(/s| values| rows)", comments)
+    given: dict[str, dict[str, float]] = {"/s": {}, " values": {}, " rows": {}}
+    for name, number, unit in numbers:
+        given[unit][name] = float(number)
+    values = {(n.split(".")[0], n.split(".")[1]): v for n, v in given[" values"].items()}
+    return Statistics(given["/s"], given[" rows"], values)
 
 
 @pytest.mark.parametrize("rule", [*RULES, optimize], ids=lambda rule: rule.__name__)
-def test_rule(rule: Rule) -> None:
+def test_rule(rule: AnyRule) -> None:
     path = GOLDEN / f"{rule.__name__}.sql"
     check_golden(path, lambda sql: before_and_after(sql, rule))
 
 
 def test_every_golden_has_its_rule() -> None:
     assert {p.stem for p in GOLDEN.iterdir()} == {r.__name__ for r in RULES} | {"optimize"}
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.__name__)
+def test_no_rule_is_needed_twice(rule: AnyRule) -> None:
+    for path in GOLDEN.iterdir():
+        for sql in re.split(r"^-{10}$", path.read_text(), flags=re.MULTILINE):
+            question = sql.partition("\n=>\n")[0].strip()
+            if question:
+                plan: Plan = optimize(bound_plan(question))
+                assert optimize(plan) == plan, f"{path.name}: {question}"

@@ -2,34 +2,46 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Final
 
 from eddyline.algebra.plan import Plan
+from eddyline.optimizer.rules.distinct_below_joins import distinct_below_joins
 from eddyline.optimizer.rules.flatten_unions import flatten_unions
 from eddyline.optimizer.rules.merge_projects import merge_projects
 from eddyline.optimizer.rules.order_joins import order_joins
+from eddyline.optimizer.rules.pull_up_negation import pull_up_negation
 from eddyline.optimizer.rules.push_filters import push_filters
 from eddyline.optimizer.rules.simplify_filters import simplify_filters
-from eddyline.optimizer.traversal import Rule
+from eddyline.optimizer.statistics import UNKNOWN, Statistics
+
+#: A plan, and for :data:`COST_RULES` optionally statistics, to a plan.
+AnyRule = Callable[..., Plan]
 
 #: The whole pipeline, in order. After it a plan holds no Product.
-RULES: Final[tuple[Rule, ...]] = (
+RULES: Final[tuple[AnyRule, ...]] = (
     flatten_unions,
     push_filters,
     order_joins,
+    pull_up_negation,
+    distinct_below_joins,
     simplify_filters,
     merge_projects,
 )
 
+#: The rules that choose by cost. They take plans without Products.
+COST_RULES: Final[tuple[AnyRule, ...]] = (pull_up_negation, distinct_below_joins)
 
 #: What no plan can run without: a Product has no operator.
-REQUIRED_RULES: Final[tuple[Rule, ...]] = (order_joins,)
+REQUIRED_RULES: Final[tuple[AnyRule, ...]] = (order_joins,)
 
 
-def optimize(plan: Plan, rules: tuple[Rule, ...] = RULES) -> Plan:
+def optimize(
+    plan: Plan, rules: tuple[AnyRule, ...] = RULES, statistics: Statistics = UNKNOWN
+) -> Plan:
     """The plan that answers the same query, rewritten by the rules in order."""
     schema = plan.schema
     for rule in rules:
-        plan = rule(plan)
+        plan = rule(plan, statistics) if rule in COST_RULES else rule(plan)
         assert plan.schema == schema, f"{rule.__name__} changed the schema"
     return plan

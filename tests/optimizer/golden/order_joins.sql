@@ -177,3 +177,64 @@ Project  price                           MONOTONIC
 ==>
 (unchanged)
 ----------
+-- non-retroactive tables behind all else, although the first is tied at once
+SELECT t.price FROM rates r, trades [NOW] t, rates s, quotes [NOW] q, companies c WHERE t.symbol = r.symbol AND s.symbol = r.symbol AND s.rate > 3 AND c.symbol = q.symbol
+=>
+Project  t.price                          WK
+  Filter  ((t.symbol = r.symbol) AND (s.symbol = r.symbol) AND (s.rate > 3.0) AND (c.symbol = q.symbol))  WK
+    Product                               WK
+      TableScan  rates (non-retroactive)  MONOTONIC
+      StreamScan  trades [NOW]            WKS
+      TableScan  rates (non-retroactive)  MONOTONIC
+      StreamScan  quotes [NOW]            WKS
+      TableScan  companies                MONOTONIC
+==>
+Project  t.price                            WK
+  Project  symbol, rate, ts, symbol, price, qty, symbol, rate, ts, symbol, bid, size, symbol, sector  WK
+    Join  r.symbol = s.symbol               WK
+      Join  t.symbol = r.symbol             WK
+        Join  q.symbol = c.symbol           WK
+          Join  (every pair)                WK
+            StreamScan  trades [NOW]        WKS
+            StreamScan  quotes [NOW]        WKS
+          TableScan  companies              MONOTONIC
+        TableScan  rates (non-retroactive)  MONOTONIC
+      Filter  (s.rate > 3.0)                MONOTONIC
+        TableScan  rates (non-retroactive)  MONOTONIC
+----------
+-- what is tied to the same column of one is tied
+SELECT t.price FROM trades [NOW] t, rates r, quotes [NOW] q WHERE t.symbol = r.symbol AND q.symbol = r.symbol
+=>
+Project  t.price                                             WK
+  Filter  ((t.symbol = r.symbol) AND (q.symbol = r.symbol))  WK
+    Product                                                  WK
+      StreamScan  trades [NOW]                               WKS
+      TableScan  rates (non-retroactive)                     MONOTONIC
+      StreamScan  quotes [NOW]                               WKS
+==>
+Project  t.price                                                        WK
+  Project  ts, symbol, price, qty, symbol, rate, ts, symbol, bid, size  WK
+    Join  t.symbol = r.symbol AND q.symbol = r.symbol                   WK
+      Join  t.symbol = q.symbol                                         WK
+        StreamScan  trades [NOW]                                        WKS
+        StreamScan  quotes [NOW]                                        WKS
+      TableScan  rates (non-retroactive)                                MONOTONIC
+----------
+-- a retroactive one like any other table
+SELECT t.price FROM limits l, trades [NOW] t, quotes [NOW] q WHERE t.symbol = l.symbol AND q.symbol = l.symbol
+=>
+Project  t.price                                             STR
+  Filter  ((t.symbol = l.symbol) AND (q.symbol = l.symbol))  STR
+    Product                                                  STR
+      TableScan  limits (retroactive)                        STR
+      StreamScan  trades [NOW]                               WKS
+      StreamScan  quotes [NOW]                               WKS
+==>
+Project  t.price                                                        STR
+  Project  symbol, most, ts, symbol, price, qty, ts, symbol, bid, size  STR
+    Join  l.symbol = q.symbol                                           STR
+      Join  t.symbol = l.symbol                                         STR
+        StreamScan  trades [NOW]                                        WKS
+        TableScan  limits (retroactive)                                 STR
+      StreamScan  quotes [NOW]                                          WKS
+----------

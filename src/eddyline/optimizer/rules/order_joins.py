@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from eddyline.algebra import functions
 from eddyline.algebra.expressions import Call, ColumnRef, Expr, columns_of, conjunction, conjuncts
-from eddyline.algebra.plan import Filter, Join, Plan, Product, Project, StreamScan
+from eddyline.algebra.plan import Filter, Join, Plan, Product, Project, StreamScan, TableScan
 from eddyline.optimizer.traversal import filtered, moved, with_inputs
 
 
@@ -16,9 +17,12 @@ def order_joins(plan: Plan) -> Plan:
 
     It begins with the first part that reads a stream. Next comes, in the order written, the first
     part that an equality ties to those joined; if there is none, the first that reads a stream;
-    tables come last. Equalities between the two sides become keys (whatever expressions they
-    compare), other terms the residual of the first join that has their columns; terms on one part
-    filter that part.
+    tables come last. Non-retroactive tables come behind all else, tied or not: a result reflects
+    them as they were at its own ts, which is known when all streams are joined. (What two streams
+    share with such a table, they share with each other: that ties them.)
+
+    Equalities between the two sides become keys (whatever expressions they compare), other terms
+    the residual of the first join that has their columns; terms on one part filter that part.
     """
     return _ordered(plan)
 
@@ -48,15 +52,19 @@ class _Tree:
 def _tree(product: Product, terms: tuple[Expr, ...]) -> Plan:
     constant = [t for t in terms if not columns_of(t)]
     waiting = [t for t in terms if columns_of(t)]
+    waiting += _implied(waiting, _non_retroactive_columns(product))
     parts = _parts(product, waiting)
     waiting = [t for t in waiting if not any(columns_of(t) <= set(p.columns) for p in parts)]
-    tree = parts.pop(next((i for i, p in enumerate(parts) if _reads_stream(p.plan)), 0))
-    while parts:
-        part = parts.pop(_next(tree, parts, waiting))
-        known = {*tree.columns, *part.columns}
-        ready = [t for t in waiting if columns_of(t) <= known]
-        waiting = [t for t in waiting if t not in ready]
-        tree = _joined(tree, part, ready)
+    waves = [[p for p in parts if _is_non_retroactive(p.plan) is late] for late in (False, True)]
+    first = waves[0] or waves[1]
+    tree = first.pop(next((i for i, p in enumerate(first) if _reads_stream(p.plan)), 0))
+    for wave in waves:
+        while wave:
+            part = wave.pop(_next(tree, wave, waiting))
+            known = {*tree.columns, *part.columns}
+            ready = [t for t in waiting if columns_of(t) <= known]
+            waiting = [t for t in waiting if t not in ready]
+            tree = _joined(tree, part, ready)
     assert not waiting, "a term reads columns that the product does not have"
     return filtered(_in_order(tree, product), constant)
 
@@ -119,6 +127,29 @@ def _in_order(tree: _Tree, product: Product) -> Plan:
     places, schema = tree.places(), product.schema
     columns = (ColumnRef(f.type, places[i], f.name) for i, f in enumerate(schema))
     return Project(tree.plan, tuple(columns), tuple(f.name for f in schema))
+
+
+def _non_retroactive_columns(product: Product) -> frozenset[int]:
+    late = [_is_non_retroactive(p) for p in product.parts for _ in p.schema]
+    return frozenset(i for i, is_late in enumerate(late) if is_late)
+
+
+def _implied(terms: Sequence[Expr], late: frozenset[int]) -> list[Expr]:
+    """``a = b`` for each ``a = x`` and ``b = x`` where only x reads late columns."""
+    equal: dict[Expr, list[Expr]] = {}
+    for term in terms:
+        if isinstance(term, Call) and term.function == "=":
+            for a, x in (term.args, term.args[::-1]):
+                if columns_of(x) and columns_of(x) <= late and not columns_of(a) & late:
+                    equal.setdefault(x, []).append(a)
+    return [functions.resolve("=", pair) for same in equal.values() for pair in pairwise(same)]
+
+
+def _is_non_retroactive(plan: Plan) -> bool:
+    """Whether these are rows of an NRR, filtered or computed from."""
+    while isinstance(plan, (Filter, Project)):
+        plan = plan.input
+    return isinstance(plan, TableScan) and plan.updates == "non-retroactive"
 
 
 def _reads_stream(plan: Plan) -> bool:

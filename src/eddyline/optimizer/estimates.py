@@ -1,0 +1,221 @@
+"""What flows along each edge of a plan: rates, sizes, numbers of values.
+
+These are lambda, N and d of the update-patterns paper (section 5.4.1), in the steady state: windows
+are full, values spread evenly, columns independent. Rows alive are always rate times mean lifetime
+(Little's law).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import reduce
+from typing import Final
+
+from eddyline.algebra.expressions import Call, ColumnRef, Expr, conjuncts
+from eddyline.algebra.plan import (
+    AntiJoin,
+    Distinct,
+    Filter,
+    GroupBy,
+    Join,
+    Negation,
+    Plan,
+    Product,
+    Project,
+    SemiJoin,
+    StreamScan,
+    TableScan,
+    Union,
+)
+from eddyline.algebra.windows import PartitionRows, Range, Rows
+from eddyline.optimizer import matches
+from eddyline.optimizer.selectivity import equality_share, selectivity, values_of
+from eddyline.optimizer.statistics import UNKNOWN, Statistics, values_of_type
+
+#: Rows that never expire are counted as if they lived this long.
+ENDLESS_S: Final = 86_400.0
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """What a plan node emits and what of it is alive.
+
+    Attributes:
+        rate: '+' rows per second (lambda).
+        retracted: '-' rows per second, for rows that do not live until their own expiry.
+        rows: rows alive (N).
+        values: per column, how many values it takes in the long run.
+    """
+
+    rate: float
+    retracted: float
+    rows: float
+    values: tuple[float, ...]
+
+    def distinct(self, exprs: Iterable[Expr]) -> float:
+        """How many combinations of values are alive (d)."""
+        return occupied(math.prod(values_of(e, self.values) for e in exprs), self.rows)
+
+    def scaled(self, share: float) -> Estimate:
+        """The same with a share of the rows."""
+        return replace(
+            self, rate=self.rate * share, retracted=self.retracted * share, rows=self.rows * share
+        )
+
+
+def estimate(plan: Plan, statistics: Statistics = UNKNOWN) -> Estimate:
+    """What a plan emits and holds."""
+    return estimate_node(plan, [estimate(i, statistics) for i in plan.inputs], statistics)
+
+
+def premature_share(plan: Plan, statistics: Statistics = UNKNOWN) -> float:
+    """The share of a plan's results that a '-' takes back before they expire, from 0 to 1.
+
+    For negation it depends on how far the key values of the two inputs overlap, and on how often a
+    right row comes while left rows with its value are alive (section 5.3.2).
+
+    >>> from eddyline.algebra.windows import Range
+    >>> premature_share(StreamScan("s", Range(1), ()))
+    0.0
+    """
+    found = estimate(plan, statistics)
+    return min(1.0, found.retracted / found.rate) if found.rate else 0.0
+
+
+def occupied(values: float, rows: float) -> float:
+    """How many of the values occur among that many rows.
+
+    >>> round(occupied(10, 1_000)), round(occupied(1_000_000, 10))
+    (10, 10)
+    """
+    if math.isinf(values) or values <= 0:
+        return rows if values else 0.0
+    return -values * math.expm1(-rows / values)
+
+
+def join_share(plan: Join, left: Estimate, right: Estimate) -> float:
+    """The share of all pairs of alive rows that join."""
+    share = selectivity(plan.residual, left.values + right.values)
+    for a, b in plan.keys:
+        share *= equality_share(values_of(a, left.values), values_of(b, right.values))
+    return share
+
+
+def estimate_node(plan: Plan, inputs: Sequence[Estimate], statistics: Statistics) -> Estimate:
+    """What one node emits and holds, over inputs of which it is known."""
+    match plan:
+        case StreamScan():
+            return _stream(plan, statistics)
+        case TableScan():
+            return _table(plan, statistics)
+        case Filter():
+            return _filtered(inputs[0], plan.predicate)
+        case Project():
+            values = tuple(values_of(e, inputs[0].values) for e in plan.exprs)
+            return replace(inputs[0], values=values)
+        case Product():
+            return reduce(lambda a, b: _paired(a, b, 1.0, a.values + b.values), inputs)
+        case Join():
+            return _joined(plan, *inputs)
+        case Negation() | SemiJoin() | AntiJoin():
+            return _matching(plan, *inputs)
+        case Union():
+            return _united(inputs)
+        case GroupBy():
+            return _grouped(plan, inputs[0])
+    assert isinstance(plan, Distinct), f"no estimate for {type(plan).__name__}"
+    return _distinct(inputs[0])
+
+
+def _stream(plan: StreamScan, statistics: Statistics) -> Estimate:
+    rate = statistics.rate(plan.stream)
+    values = tuple(statistics.stream_values(plan.stream, f.name, f.type) for f in plan.fields)
+    match plan.window:
+        case Range(us):
+            return Estimate(rate, 0.0, rate * us / 1e6, values)
+        case Rows(count):
+            return Estimate(rate, rate, float(count), values)
+        case PartitionRows(columns, _, count):
+            parts = math.prod(values[c] for c in columns)
+            return Estimate(rate, rate, min(count * parts, rate * ENDLESS_S), values)
+    return Estimate(rate, 0.0, rate * ENDLESS_S, values)
+
+
+def _table(plan: TableScan, statistics: Statistics) -> Estimate:
+    """A table's changes flow on only if they are retroactive."""
+    rate = statistics.table_rate(plan.table) if plan.updates == "retroactive" else 0.0
+    values = tuple(statistics.table_values(plan.table, f.name, f.type) for f in plan.fields)
+    return Estimate(rate, rate, statistics.rows(plan.table), values)
+
+
+def _filtered(input_: Estimate, predicate: Expr) -> Estimate:
+    values = list(input_.values)
+    for term in conjuncts(predicate):
+        if isinstance(term, Call) and term.function == "=":
+            for a, b in (term.args, term.args[::-1]):
+                if isinstance(a, ColumnRef):
+                    values[a.index] = min(values[a.index], values_of(b, input_.values))
+    return replace(input_.scaled(selectivity(predicate, input_.values)), values=tuple(values))
+
+
+def _joined(plan: Join, left: Estimate, right: Estimate) -> Estimate:
+    l_values, r_values = list(left.values), list(right.values)
+    for a, b in plan.keys:
+        common = min(values_of(a, left.values), values_of(b, right.values))
+        if isinstance(a, ColumnRef):
+            l_values[a.index] = common
+        if isinstance(b, ColumnRef):
+            r_values[b.index] = common
+    return _paired(left, right, join_share(plan, left, right), (*l_values, *r_values))
+
+
+def _paired(left: Estimate, right: Estimate, share: float, values: tuple[float, ...]) -> Estimate:
+    return Estimate(
+        rate=(left.rate * right.rows + right.rate * left.rows) * share,
+        retracted=(left.retracted * right.rows + right.retracted * left.rows) * share,
+        rows=left.rows * right.rows * share,
+        values=values,
+    )
+
+
+def _matching(plan: Negation | SemiJoin | AntiJoin, left: Estimate, right: Estimate) -> Estimate:
+    side, other = (
+        matches.Side(e.rate, e.rows, math.prod(values_of(k[i], e.values) for k in plan.keys))
+        for i, e in enumerate((left, right))
+    )
+    if isinstance(plan, Negation):
+        shown = matches.surplus(side, other)
+    else:
+        test = matches.with_match if isinstance(plan, SemiJoin) else matches.without_match
+        shown = test(side, other, selectivity(plan.residual, left.values + right.values))
+    return Estimate(
+        rate=left.rate * shown.share + shown.changes,
+        retracted=left.retracted * shown.share + shown.changes,
+        rows=shown.rows,
+        values=left.values,
+    )
+
+
+def _united(inputs: Sequence[Estimate]) -> Estimate:
+    return Estimate(
+        sum(e.rate for e in inputs),
+        sum(e.retracted for e in inputs),
+        sum(e.rows for e in inputs),
+        tuple(max(column) for column in zip(*(e.values for e in inputs), strict=True)),
+    )
+
+
+def _grouped(plan: GroupBy, input_: Estimate) -> Estimate:
+    """Every arrival and every departure makes a new row, which takes back the group's older one."""
+    rate = 2 * input_.rate
+    values = [values_of(k, input_.values) for k in plan.keys]
+    values += [values_of_type(a.type) for a in plan.aggregates]
+    return Estimate(rate, rate, input_.distinct(plan.keys) if plan.keys else 1.0, tuple(values))
+
+
+def _distinct(input_: Estimate) -> Estimate:
+    """One row per value is shown, and lives about as long as the input's rows do."""
+    shown = occupied(math.prod(input_.values), input_.rows)
+    return input_.scaled(shown / input_.rows if input_.rows else 0.0)
