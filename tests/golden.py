@@ -33,6 +33,8 @@ CREATE STREAM quotes (ts TIMESTAMP, symbol STRING, bid DOUBLE, size INT) TIMESTA
 CREATE STREAM orders (ts TIMESTAMP, id BIGINT, symbol STRING, qty INT) TIMESTAMP BY ts;
 CREATE TABLE companies (symbol STRING, sector STRING);
 CREATE TABLE sectors (sector STRING, country STRING);
+CREATE TABLE limits (symbol STRING, most BIGINT) WITH (updates = 'retroactive');
+CREATE TABLE rates (symbol STRING, rate DOUBLE) WITH (updates = 'non-retroactive');
 CREATE VIEW averages AS SELECT symbol, AVG(price) AS mean FROM trades GROUP BY symbol;
 CREATE VIEW cheap AS SELECT symbol, price FROM trades [ROWS 10] WHERE price < 5;
 """

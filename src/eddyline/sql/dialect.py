@@ -1,7 +1,8 @@
 """The SELECT language: Spark's as sqlglot parses it, plus stream windows, minus what is refused.
 
-Stream windows are in :mod:`eddyline.sql.window_syntax`; a trailing ``WINDOW ...`` becomes the
-argument ``windows`` of the SELECT. Clauses that Eddyline does not run are refused here, where the
+Stream windows are in :mod:`eddyline.sql.window_syntax`, set operations in
+:mod:`eddyline.sql.set_syntax`; a trailing ``WINDOW ...`` becomes the argument ``windows`` of the
+SELECT. Clauses that Eddyline does not run are refused here, where the
 keyword's place is known.
 
 Function calls all parse to ``exp.Anonymous`` (name and arguments as written): which functions
@@ -19,7 +20,7 @@ from sqlglot.errors import ParseError
 from sqlglot.parsers.spark import SparkParser
 from sqlglot.tokenizer_core import Token, TokenType
 
-from eddyline.sql.window_syntax import WindowParser
+from eddyline.sql.set_syntax import SetOperationParser
 
 #: What a query can begin with.
 QUERY_TOKENS: Final = frozenset({TokenType.SELECT, TokenType.WITH, TokenType.L_PAREN})
@@ -39,10 +40,14 @@ _REFUSED_CLAUSES: Final[dict[TokenType, tuple[str, str]]] = {
     TokenType.CONNECT_BY: ("CONNECT BY", "recursive queries are out of the language"),
 }
 
-#: Words in front of JOIN that make it another join than the inner one.
-_REFUSED_JOINS: Final = frozenset(
-    {"LEFT", "RIGHT", "FULL", "OUTER", "SEMI", "ANTI", "NATURAL", "ASOF", "POSITIONAL"}
-)
+#: Words in front of JOIN that make it a join that is not run, and what to write instead.
+_REFUSED_JOINS: Final = {
+    "SEMI": "write WHERE EXISTS (SELECT ...)",
+    "ANTI": "write WHERE NOT EXISTS (SELECT ...)",
+    "NATURAL": "name the columns with USING",
+    "ASOF": "join on equalities and windows",
+    "POSITIONAL": "join on equalities and windows",
+}
 
 
 def _refuse(clause: tuple[str, str]) -> Callable[[EddylineParser], Any]:
@@ -62,7 +67,7 @@ def _closed(parse: Callable[[Any], Any]) -> Callable[[EddylineParser], Any]:
     return parse_closed
 
 
-class EddylineParser(WindowParser):
+class EddylineParser(SetOperationParser):
     """Parses the SELECT language; :mod:`eddyline.sql.parser` adds the statements around it."""
 
     STRICT_CAST = True
@@ -126,8 +131,12 @@ class EddylineParser(WindowParser):
     def _parse_join_parts(self) -> tuple[Token | None, Token | None, Token | None]:
         parts = super()._parse_join_parts()
         for word in parts:
-            if word and word.text.upper() in _REFUSED_JOINS:
-                self.refuse(f"{word.text.upper()} JOIN", "only inner joins are run", word)
+            advice = _REFUSED_JOINS.get(word.text.upper()) if word else None
+            if word and advice:
+                self.refuse(f"{word.text.upper()} JOIN", advice, word)
+        _, side, kind = parts
+        if kind and kind.token_type == TokenType.OUTER and not side:
+            raise self.fail("which OUTER JOIN? Write LEFT, RIGHT or FULL in front", kind)
         return parts
 
     def _parse_csv(self, parse_method: Any, sep: TokenType = TokenType.COMMA) -> list[Any]:
@@ -217,13 +226,6 @@ class EddylineParser(WindowParser):
         if self._match(TokenType.LATERAL, advance=False):
             self.refuse("LATERAL", "use a join")
         return super()._parse_lateral()
-
-    def parse_set_operation(self, *args: Any, **kwargs: Any) -> exp.SetOperation | None:
-        """As sqlglot's: the set operation behind a SELECT, if there is one; only UNION passes."""
-        word = self._curr.text.upper()
-        if self._curr.token_type in (TokenType.EXCEPT, TokenType.INTERSECT):
-            self.refuse(word, "UNION [ALL] is the set operation that is run")
-        return super().parse_set_operation(*args, **kwargs)
 
 
 class Eddyline(Spark):

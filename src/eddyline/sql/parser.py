@@ -132,8 +132,6 @@ class StatementParser(DefinitionParser):
             raise self.fail(
                 f"unknown option updates = '{updates}'; {did_you_mean(updates, _UPDATES)}", at
             )
-        if updates == "retroactive":
-            self.refuse("updates = 'retroactive'", "use 'static' or 'non-retroactive'", at)
         options = {key: value for key, (value, _) in given.items()}
         definition = TableDef(name, schema, cast(Any, updates), options)
         return lambda text, line, column: CreateTable(text, line, column, definition)

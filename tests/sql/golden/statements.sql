@@ -96,9 +96,7 @@ SqlError: line 1, column 53: expected ( and options, got 'a'
 ----------
 CREATE TABLE t (a INT) WITH (updates = 'retroactive')
 =>
-UnsupportedError: line 1, column 40: updates = 'retroactive' is not supported: use 'static' or 'non-retroactive'
-  CREATE TABLE t (a INT) WITH (updates = 'retroactive')
-                                         ^
+no error
 ----------
 CREATE TABLE t (a INT) WITH (updates = 'statik')
 =>

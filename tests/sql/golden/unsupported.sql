@@ -1,44 +1,44 @@
 SELECT price FROM trades LEFT JOIN quotes ON TRUE
 =>
-UnsupportedError: line 1, column 26: LEFT JOIN is not supported: only inner joins are run
+SqlError: line 1, column 19: LEFT JOIN needs a window on stream 'trades'; write trades [RANGE 5 MINUTES], [ROWS 100], [PARTITION BY c ROWS 3], [NOW] or [UNBOUNDED], or end the SELECT with WINDOW 10 SECONDS
   SELECT price FROM trades LEFT JOIN quotes ON TRUE
-                           ^
+                    ^
 ----------
 SELECT price FROM trades LEFT ANTI JOIN quotes ON TRUE
 =>
-UnsupportedError: line 1, column 26: LEFT JOIN is not supported: only inner joins are run
+UnsupportedError: line 1, column 31: ANTI JOIN is not supported: write WHERE NOT EXISTS (SELECT ...)
   SELECT price FROM trades LEFT ANTI JOIN quotes ON TRUE
-                           ^
+                                ^
 ----------
 SELECT price FROM trades NATURAL JOIN quotes
 =>
-UnsupportedError: line 1, column 26: NATURAL JOIN is not supported: only inner joins are run
+UnsupportedError: line 1, column 26: NATURAL JOIN is not supported: name the columns with USING
   SELECT price FROM trades NATURAL JOIN quotes
                            ^
 ----------
 SELECT price FROM trades EXCEPT ALL SELECT bid FROM quotes
 =>
-UnsupportedError: line 1, column 26: EXCEPT is not supported: UNION [ALL] is the set operation that is run
+SqlError: line 1, column 19: EXCEPT ALL needs a window on stream 'trades'; write trades [RANGE 5 MINUTES], [ROWS 100], [PARTITION BY c ROWS 3], [NOW] or [UNBOUNDED], or end the SELECT with WINDOW 10 SECONDS
   SELECT price FROM trades EXCEPT ALL SELECT bid FROM quotes
-                           ^
+                    ^
 ----------
 SELECT price FROM trades INTERSECT SELECT bid FROM quotes
 =>
-UnsupportedError: line 1, column 26: INTERSECT is not supported: UNION [ALL] is the set operation that is run
+SqlError: line 1, column 19: INTERSECT needs a window on stream 'trades'; write trades [RANGE 5 MINUTES], [ROWS 100], [PARTITION BY c ROWS 3], [NOW] or [UNBOUNDED], or end the SELECT with WINDOW 10 SECONDS
   SELECT price FROM trades INTERSECT SELECT bid FROM quotes
-                           ^
+                    ^
 ----------
 SELECT price FROM trades WHERE EXISTS (SELECT 1 FROM quotes)
 =>
-UnsupportedError: line 1, column 40: EXISTS is not supported: use a join
+SqlError: line 1, column 19: EXISTS needs a window on stream 'trades'; write trades [RANGE 5 MINUTES], [ROWS 100], [PARTITION BY c ROWS 3], [NOW] or [UNBOUNDED], or end the SELECT with WINDOW 10 SECONDS
   SELECT price FROM trades WHERE EXISTS (SELECT 1 FROM quotes)
-                                         ^
+                    ^
 ----------
 SELECT price FROM trades WHERE price IN (SELECT bid FROM quotes)
 =>
-UnsupportedError: line 1, column 32: IN (SELECT ...) is not supported: join the sub-query
+SqlError: line 1, column 19: IN needs a window on stream 'trades'; write trades [RANGE 5 MINUTES], [ROWS 100], [PARTITION BY c ROWS 3], [NOW] or [UNBOUNDED], or end the SELECT with WINDOW 10 SECONDS
   SELECT price FROM trades WHERE price IN (SELECT bid FROM quotes)
-                                 ^
+                    ^
 ----------
 SELECT price > (SELECT 1 FROM quotes) FROM trades
 =>
@@ -163,7 +163,7 @@ UnsupportedError: line 1, column 1: SELECT without FROM is not supported: read a
 ----------
 SELECT sector FROM companies
 =>
-UnsupportedError: line 1, column 1: a query over tables alone is not supported: a standing query reads a stream
+UnsupportedError: line 1, column 1: a query over static tables alone is not supported: a standing query reads a stream or a table that changes
   SELECT sector FROM companies
   ^
 ----------

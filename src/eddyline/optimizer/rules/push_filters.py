@@ -11,7 +11,19 @@ from collections.abc import Iterator, Sequence
 import pyarrow as pa
 
 from eddyline.algebra.expressions import Call, ColumnRef, Expr, columns_of, conjuncts
-from eddyline.algebra.plan import Distinct, Filter, GroupBy, Join, Plan, Product, Project, Union
+from eddyline.algebra.plan import (
+    AntiJoin,
+    Distinct,
+    Filter,
+    GroupBy,
+    Join,
+    Negation,
+    Plan,
+    Product,
+    Project,
+    SemiJoin,
+    Union,
+)
 from eddyline.optimizer.traversal import filtered, moved, substituted, with_inputs
 
 
@@ -22,6 +34,9 @@ def push_filters(plan: Plan) -> Plan:
     product or join that they read, and below GROUP BY if they read keys only (a global aggregate
     has no keys: its one row exists even for no input). With ``a.x = b.x``, a term on ``a.x`` alone
     holds for ``b.x`` as well and goes to both sides.
+
+    A semi-join or anti-join hands its left rows on, so terms go to its left input, and those on
+    keys to both. EXCEPT ALL counts the rows of a key, so only terms on keys pass, to both inputs.
     """
     return _pushed(plan, ())
 
@@ -39,6 +54,10 @@ def _pushed(plan: Plan, terms: tuple[Expr, ...]) -> Plan:
         return _below_group_by(plan, terms)
     if isinstance(plan, (Product, Join)):
         return _below_join(plan, terms)
+    if isinstance(plan, (SemiJoin, AntiJoin)):
+        return _below_existence(plan, terms)
+    if isinstance(plan, Negation):
+        return _below_negation(plan, terms)
     return filtered(plan, terms)
 
 
@@ -59,6 +78,39 @@ def _below_join(plan: Product | Join, terms: tuple[Expr, ...]) -> Plan:
         inputs.append(_pushed(part, tuple(moved(t, {i: i - start for i in span}) for t in own)))
         start = span.stop
     return filtered(with_inputs(plan, inputs), kept)
+
+
+def _below_existence(plan: SemiJoin | AntiJoin, terms: tuple[Expr, ...]) -> Plan:
+    left = plan.left
+    if isinstance(left, Filter):  # WHERE filters below EXISTS: what it says of keys goes right too
+        terms = (*conjuncts(left.predicate), *terms)
+        left = left.input
+    return with_inputs(plan, [_pushed(left, terms), _pushed(plan.right, _on_right(plan, terms))])
+
+
+def _below_negation(plan: Negation, terms: tuple[Expr, ...]) -> Plan:
+    keys = _exact_keys(plan)
+    below = tuple(t for t in terms if columns_of(t) <= keys.keys())
+    inputs = [_pushed(plan.left, below), _pushed(plan.right, _on_right(plan, below))]
+    return filtered(with_inputs(plan, inputs), [t for t in terms if t not in below])
+
+
+def _on_right(plan: Negation | SemiJoin | AntiJoin, terms: Sequence[Expr]) -> tuple[Expr, ...]:
+    """What terms on left keys say of the right rows that have these keys."""
+    keys = _exact_keys(plan)
+    return tuple(substituted(t, keys) for t in terms if set() < columns_of(t) <= keys.keys())
+
+
+def _exact_keys(plan: Negation | SemiJoin | AntiJoin) -> dict[int, Expr]:
+    """For key columns of the left input, what equals them in matching rows of the right one.
+
+    Equal is the same here, also for NULL, but not for floats, where 0.0 equals -0.0.
+    """
+    return {
+        left.index: right
+        for left, right in plan.keys
+        if isinstance(left, ColumnRef) and not pa.types.is_floating(left.type)
+    }
 
 
 def _implied(terms: Sequence[Expr]) -> Iterator[Expr]:

@@ -27,10 +27,11 @@ def bind(select: Select, emit: Emit, catalog: Catalog) -> BoundQuery:
     """
     context = Context(catalog, select.source)
     bound = bind_query(select.ast, context)
-    if not bound.reads_stream:
+    if not bound.changes:
         raise context.error(
             select.ast,
-            "a query over tables alone is not supported: a standing query reads a stream",
+            "a query over static tables alone is not supported: a standing query reads a stream "
+            "or a table that changes",
             UnsupportedError,
         )
     return BoundQuery(checked_output(bound.plan, select, context), emit)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
 from sqlglot import exp
 
-from eddyline.algebra.plan import Plan, StreamScan
+from eddyline.algebra.plan import Plan, StreamScan, TableScan
 from eddyline.errors import SqlError, UnsupportedError
 from eddyline.sql.catalog import Catalog
 from eddyline.sql.source import Source
@@ -44,6 +44,14 @@ class Cte:
 
 
 @dataclass(frozen=True)
+class Far:
+    """The columns of enclosing SELECTs that ``reader``, which is being bound, cannot read."""
+
+    names: Callable[[exp.Column], bool]
+    reader: str
+
+
+@dataclass(frozen=True)
 class Context:
     """The catalog, the script being read, and what the enclosing SELECTs provide.
 
@@ -52,6 +60,7 @@ class Context:
         ctes: WITH entries in sight, by lower-case name.
         window: the window for streams without their own.
         reading: the views and queries being expanded, outermost first.
+        far: inside a sub-query of WHERE, the columns that are out of reach.
     """
 
     catalog: Catalog
@@ -59,6 +68,7 @@ class Context:
     ctes: Mapping[str, Cte] = field(default_factory=dict)
     window: DefaultWindow | None = None
     reading: tuple[str, ...] = ()
+    far: Far | None = None
 
     def error(self, at: exp.Expr, message: str, kind: type[SqlError] = SqlError) -> SqlError:
         """An error that points at a node."""
@@ -94,9 +104,9 @@ class Bound:
     open_streams: tuple[OpenStream, ...] = ()
 
     @property
-    def reads_stream(self) -> bool:
-        """Whether anything below moves with time."""
-        return _reads_stream(self.plan)
+    def changes(self) -> bool:
+        """As :func:`changes`, of the plan."""
+        return changes(self.plan)
 
 
 def require_windows(streams: Iterable[OpenStream], what: str) -> None:
@@ -109,5 +119,8 @@ def require_windows(streams: Iterable[OpenStream], what: str) -> None:
         )
 
 
-def _reads_stream(plan: Plan) -> bool:
-    return isinstance(plan, StreamScan) or any(map(_reads_stream, plan.inputs))
+def changes(plan: Plan) -> bool:
+    """Whether something below changes the plan's rows: a stream, or a retroactive table."""
+    if isinstance(plan, TableScan):
+        return plan.updates == "retroactive"
+    return isinstance(plan, StreamScan) or any(map(changes, plan.inputs))

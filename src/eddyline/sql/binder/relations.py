@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
@@ -11,7 +11,8 @@ from eddyline.algebra.catalog import StreamDef
 from eddyline.algebra.plan import StreamScan, TableScan
 from eddyline.algebra.windows import PartitionRows, Range, Rows, Unbounded, Window
 from eddyline.errors import SqlError, UnsupportedError, did_you_mean
-from eddyline.sql.binder.context import Bound, Context, DefaultWindow, OpenStream
+from eddyline.sql.binder.clauses import with_own_window
+from eddyline.sql.binder.context import Bound, Context, OpenStream
 from eddyline.sql.binder.output import unique_names
 from eddyline.sql.statements import Select
 from eddyline.sql.window_syntax import StreamWindow
@@ -21,8 +22,18 @@ from eddyline.types import Field, Schema
 BindQuery = Callable[[exp.Expr, Context], Bound]
 
 
-def bind_relation(node: exp.Expr, context: Context, bind_query: BindQuery) -> tuple[str, Bound]:
-    """A FROM item's name (empty for a sub-query without alias) and its plan."""
+@dataclass(frozen=True)
+class Item:
+    """A FROM item: where it stands, its name ('' for a sub-query without alias), its columns."""
+
+    node: exp.Expr
+    name: str
+    fields: Schema
+    bound: Bound
+
+
+def bind_relation(node: exp.Expr, context: Context, bind_query: BindQuery) -> Item:
+    """What a FROM item stands for."""
     if isinstance(node, exp.Table) and isinstance(node.this, exp.Identifier):
         context.require_only(node, "this", "alias", "window")
         bound = _named(node, context, bind_query)
@@ -33,15 +44,11 @@ def bind_relation(node: exp.Expr, context: Context, bind_query: BindQuery) -> tu
         raise context.error(
             node, "this is not supported in FROM: name a stream or table", UnsupportedError
         )
-    return node.alias_or_name, bound
-
-
-def relation_fields(node: exp.Expr, bound: Bound, context: Context) -> Schema:
-    """The item's columns, renamed by an alias such as ``AS t (a, b)``."""
-    alias = node.args.get("alias")
+    fields, alias = bound.plan.schema, node.args.get("alias")
     columns = alias.args.get("columns") if isinstance(alias, exp.TableAlias) else None
-    schema = bound.plan.schema
-    return renamed(schema, columns, context) if columns else schema
+    if columns:  # AS t (a, b)
+        fields = renamed(fields, columns, context)
+    return Item(node, node.alias_or_name, fields, bound)
 
 
 def renamed(schema: Schema, columns: list[exp.Expr], context: Context) -> Schema:
@@ -83,29 +90,6 @@ def _view(node: exp.Table, select: Select, context: Context, bind_query: BindQue
         return replace(bound, plan=unique_names(bound.plan))
 
     return with_own_window(node, context, expand)
-
-
-def with_default_window(
-    window: StreamWindow, context: Context, bind: Callable[[Context], Bound]
-) -> Bound:
-    """Bind with a window for the streams without their own; there must be one.
-
-    Raises:
-        SqlError: no stream takes the window, so that it would silently mean nothing.
-    """
-    default = DefaultWindow(window, context)
-    bound = bind(replace(context, window=default))
-    if not default.used:
-        raise context.error(
-            window, "this window applies to nothing: no stream without a window stands here"
-        )
-    return bound
-
-
-def with_own_window(node: exp.Expr, context: Context, bind: Callable[[Context], Bound]) -> Bound:
-    """Bind what a FROM item stands for; its window is the default for the streams inside."""
-    window = node.args.get("window")
-    return with_default_window(window, context, bind) if window else bind(context)
 
 
 def _stream(node: exp.Table, stream: StreamDef, context: Context) -> Bound:

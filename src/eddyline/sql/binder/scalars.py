@@ -10,7 +10,7 @@ import pyarrow as pa
 from sqlglot import exp
 
 from eddyline.algebra import functions
-from eddyline.algebra.expressions import Aggregate, Expr, Literal
+from eddyline.algebra.expressions import Aggregate, Expr, Literal, columns_of
 from eddyline.algebra.functions.aggregates import ALIASES as AGGREGATE_ALIASES
 from eddyline.errors import SqlError, UnsupportedError
 from eddyline.sql.binder.context import Context
@@ -43,12 +43,14 @@ _BINARY: Final[dict[type[exp.Expr], str]] = {
     exp.RegexpLike: "rlike",
 }
 
+_IN_WHERE: Final = "it stands in WHERE, alone or between ANDs; for OR, write a UNION"
+
 _REFUSED: Final[dict[type[exp.Expr], tuple[str, str]]] = {
     exp.Subquery: ("a sub-query in an expression", "join it in FROM"),
     exp.Select: ("a sub-query in an expression", "join it in FROM"),
-    exp.Exists: ("EXISTS", "use a join"),
-    exp.Any: ("ANY", "use a join"),
-    exp.All: ("ALL", "use a join"),
+    exp.Exists: ("EXISTS here", _IN_WHERE),
+    exp.Any: ("ANY", "use IN or EXISTS"),
+    exp.All: ("ALL", "use NOT EXISTS"),
     exp.GroupingSets: ("GROUP BY GROUPING SETS", "list the keys"),
     exp.Cube: ("GROUP BY CUBE", "list the keys"),
     exp.Rollup: ("GROUP BY ROLLUP", "list the keys"),
@@ -145,7 +147,8 @@ class Scalars:
         alias = self._aliases.get(node.name.lower()) if not node.table else None
         shadowed = alias is not None and self._keys is not None and column not in self._keys
         if column is not None and not shadowed:
-            self.origins.setdefault(column.index, node)
+            for index in columns_of(column):
+                self.origins.setdefault(index, node)
             return column
         if alias is None:
             raise self._scope.unknown(node, self._context)
@@ -198,7 +201,7 @@ class Scalars:
     def _in(self, node: exp.Expr) -> Expr:
         if node.args.get("query"):
             raise self._context.error(
-                node, "IN (SELECT ...) is not supported: join the sub-query", UnsupportedError
+                node, f"IN (SELECT ...) here is not supported: {_IN_WHERE}", UnsupportedError
             )
         self._context.require_only(node, "this", "expressions")
         return functions.resolve("in", self._all([node.this, *node.expressions]))

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
 
-from eddyline.algebra.expressions import ColumnRef
-from eddyline.errors import did_you_mean
+from eddyline.algebra.expressions import ColumnRef, Expr, shift_columns
+from eddyline.errors import SqlError, UnsupportedError, did_you_mean
 from eddyline.sql.binder.context import Context
 from eddyline.types import Schema
 
@@ -33,10 +34,21 @@ class Relation:
 
 @dataclass(frozen=True)
 class Scope:
-    """The FROM items of a SELECT, in order. ``merged`` are the ordinals that USING hides."""
+    """The FROM items of a SELECT, in order.
+
+    Attributes:
+        relations: the items.
+        hidden: the ordinals of columns that USING merged into one further left.
+        merged: what the plain name of a column stands for that USING of an outer join made.
+        outer: in a sub-query the columns of the SELECT around it, for names that no item has.
+        named: whether columns are shown with their item's name even if there is one item only.
+    """
 
     relations: tuple[Relation, ...] = ()
-    merged: frozenset[int] = frozenset()
+    hidden: frozenset[int] = frozenset()
+    merged: Mapping[int, Expr] = field(default_factory=dict)
+    outer: Scope | None = None
+    named: bool = False
 
     @property
     def width(self) -> int:
@@ -47,59 +59,116 @@ class Scope:
         """The scope with one more FROM item to the right."""
         return replace(self, relations=(*self.relations, Relation(name, fields, self.width)))
 
-    def merging(self, ordinal: int) -> Scope:
-        """The scope in which a column is reachable only through its relation's name."""
-        return replace(self, merged=self.merged | {ordinal})
+    def merging(self, left: int, right: int, merged: Expr | None) -> Scope:
+        """The scope in which the right column is reachable only through its relation's name.
 
-    def resolve(self, node: exp.Column, context: Context) -> ColumnRef | None:
-        """The column that a name means; None if no column has the name.
+        The plain name means ``merged``, if that is given, else the left column.
+        """
+        plain = self.merged if merged is None else {**self.merged, left: merged}
+        return replace(self, hidden=self.hidden | {right}, merged=plain)
+
+    def inside(self, outer: Scope) -> Scope:
+        """The scope of a sub-query: the outer columns, then these, which hide outer names."""
+        by = outer.width
+        return Scope(
+            tuple(replace(r, offset=r.offset + by) for r in self.relations),
+            frozenset(i + by for i in self.hidden),
+            {i + by: shift_columns(e, by) for i, e in self.merged.items()},
+            replace(outer, outer=None, named=True),
+            named=True,
+        )
+
+    # -- look-up -------------------------------------------------------------------------------
+
+    def resolve(self, node: exp.Column, context: Context) -> Expr | None:
+        """What a name means: a column, or several that USING merged; None if nothing has the name.
 
         Raises:
             SqlError: several columns have the name, or its qualifier names no FROM item.
         """
-        found = self._candidates(node, context)
+        column = self.column(node, context)
+        if column is None or node.table:
+            return column
+        return self._home(node).merged.get(column.index, column)
+
+    def column(self, node: exp.Column, context: Context) -> ColumnRef | None:
+        """As :meth:`resolve`, but of several columns that USING merged the leftmost."""
+        context.require_only(node, "this", "table")
+        home = self._home(node)
+        relations = [self.relation(node, context)] if node.table else home.relations
+        found = [r.column(i, home.qualified) for r in relations for i in r.positions(node.name)]
+        found = [c for c in found if node.table or c.index not in home.hidden]
         if len(found) > 1:
             choices = ", ".join(c.name for c in found)
             raise context.error(node, f"column '{node.name}' is ambiguous; valid: {choices}")
         return found[0] if found else None
 
-    def unknown(self, node: exp.Column, context: Context) -> Exception:
+    def names(self, node: exp.Column) -> bool:
+        """Whether an item has this plain name, or this qualifier."""
+        if node.table:
+            return any(r.name.lower() == node.table.lower() for r in self.relations)
+        return any(r.positions(node.name) for r in self.relations)
+
+    def relation(self, node: exp.Column, context: Context) -> Relation:
+        """The FROM item that qualifies a column (``t`` of ``t.x`` or ``t.*``)."""
+        for relation in self._home(node).relations:
+            if relation.name.lower() == node.table.lower():
+                return relation
+        self._refuse_far(node, context)
+        names = [r.name for r in self._in_sight if r.name]
+        message = f"'{node.table}' is not in FROM; {did_you_mean(node.table, names)}"
+        raise context.error(node.args["table"], message)
+
+    def unknown(self, node: exp.Column, context: Context) -> SqlError:
         """The error for a name that no column has."""
         inside = f" in '{node.table}'" if node.table else ""
-        relations = [self.relation(node, context)] if node.table else self.relations
+        if not node.table:
+            self._refuse_far(node, context)
+        relations = [self.relation(node, context)] if node.table else self._in_sight
         choices = [f.name for r in relations for f in r.fields]
         message = f"there is no column '{node.name}'{inside}; {did_you_mean(node.name, choices)}"
         return context.error(node.this, message)
 
-    def relation(self, node: exp.Column, context: Context) -> Relation:
-        """The FROM item that qualifies a column (``t`` of ``t.x`` or ``t.*``)."""
-        for relation in self.relations:
-            if relation.name.lower() == node.table.lower():
-                return relation
-        names = [r.name for r in self.relations if r.name]
-        message = f"'{node.table}' is not in FROM; {did_you_mean(node.table, names)}"
-        raise context.error(node.args["table"], message)
+    def _home(self, node: exp.Column) -> Scope:
+        """The scope that has a name: the own one before the outer one."""
+        outer = self.outer
+        return outer if outer and outer.names(node) and not self.names(node) else self
 
-    def star(self) -> list[ColumnRef]:
-        """All columns, as ``*`` gives them: those merged by USING once."""
-        columns = [c for r in self.relations for c in self.columns_of(r)]
-        return [c for c in columns if c.index not in self.merged]
+    @property
+    def _in_sight(self) -> tuple[Relation, ...]:
+        return self.relations + (self.outer.relations if self.outer else ())
 
-    def at(self, ordinal: int) -> ColumnRef:
-        """The column with this ordinal."""
-        owner = next(r for r in reversed(self.relations) if r.offset <= ordinal)
-        return owner.column(ordinal - owner.offset, self._qualified)
+    @staticmethod
+    def _refuse_far(node: exp.Column, context: Context) -> None:
+        far = context.far
+        if far is not None and far.names(node):
+            raise context.error(
+                node,
+                f"'{node.sql()}' is a column of an enclosing SELECT, which {far.reader} cannot "
+                "read: the WHERE of a plain SELECT in EXISTS or IN can read the one around it",
+                UnsupportedError,
+            )
+
+    # -- columns -------------------------------------------------------------------------------
+
+    @property
+    def qualified(self) -> bool:
+        """Whether columns are shown with their item's name."""
+        return self.named or len(self.relations) > 1
 
     def columns_of(self, relation: Relation) -> list[ColumnRef]:
         """All columns of one FROM item."""
-        return [relation.column(i, self._qualified) for i in range(len(relation.fields))]
+        return [relation.column(i, self.qualified) for i in range(len(relation.fields))]
 
-    @property
-    def _qualified(self) -> bool:
-        return len(self.relations) > 1
+    def columns(self) -> list[ColumnRef]:
+        """The columns of all FROM items."""
+        return [c for r in self.relations for c in self.columns_of(r)]
 
-    def _candidates(self, node: exp.Column, context: Context) -> list[ColumnRef]:
-        context.require_only(node, "this", "table")
-        relations = [self.relation(node, context)] if node.table else list(self.relations)
-        found = [r.column(i, self._qualified) for r in relations for i in r.positions(node.name)]
-        return [c for c in found if node.table or c.index not in self.merged]
+    def column_names(self) -> list[str]:
+        """The plain names of all columns."""
+        return [f.name for r in self.relations for f in r.fields]
+
+    def star(self) -> list[tuple[str, Expr]]:
+        """What ``*`` gives, with names: all columns, those merged by USING once."""
+        named = zip(self.column_names(), self.columns(), strict=True)
+        return [(n, self.merged.get(c.index, c)) for n, c in named if c.index not in self.hidden]

@@ -1,0 +1,202 @@
+"""EXISTS, NOT EXISTS and IN (SELECT ...), as terms of WHERE: semi-joins and anti-joins.
+
+A sub-query that is a plain SELECT may read columns of the one around it in its WHERE: equalities
+between the two become keys, terms on its own columns filter it, and the others are the residual::
+
+    SemiJoin  t.symbol = q.symbol AND (q.bid > t.price)
+      trades t
+      Filter  (q.size > 3)
+        quotes q
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from sqlglot import exp
+
+from eddyline.algebra import functions
+from eddyline.algebra.expressions import ColumnRef, Expr, conjunction
+from eddyline.algebra.plan import AntiJoin, Plan, SemiJoin
+from eddyline.errors import SqlError, UnsupportedError
+from eddyline.sql.binder.clauses import in_clauses
+from eddyline.sql.binder.context import Bound, Context, Far, require_windows
+from eddyline.sql.binder.from_clause import Source, bind_from
+from eddyline.sql.binder.grouping import is_grouped
+from eddyline.sql.binder.joins import filtered
+from eddyline.sql.binder.live_tables import check_lookup, check_tables, is_non_retroactive
+from eddyline.sql.binder.matching import Match, matched
+from eddyline.sql.binder.relations import BindQuery, Item
+from eddyline.sql.binder.scalars import Scalars
+from eddyline.sql.binder.scope import Scope
+from eddyline.sql.binder.select_list import select_items
+
+
+@dataclass(frozen=True)
+class Existence:
+    """A term of WHERE about a sub-query: ``needle`` is the x of ``x IN (SELECT ...)``."""
+
+    node: exp.Expr
+    query: exp.Expr
+    negated: bool
+    needle: exp.Expr | None
+
+    @property
+    def name(self) -> str:
+        """What it is called in messages."""
+        return "EXISTS" if self.needle is None else "IN"
+
+
+def split_where(select: exp.Select, context: Context) -> tuple[list[exp.Expr], list[Existence]]:
+    """The terms between the topmost ANDs of WHERE: plain ones, and those about sub-queries."""
+    where = select.args.get("where")
+    terms = list(_terms(where.this)) if where is not None else []
+    found = {id(t): e for t in terms if (e := _existence(t, context)) is not None}
+    return [t for t in terms if id(t) not in found], list(found.values())
+
+
+def _terms(node: exp.Expr) -> Iterable[exp.Expr]:
+    inner = node.unnest()
+    if isinstance(inner, exp.And):
+        yield from _terms(inner.this)
+        yield from _terms(inner.expression)
+    else:
+        yield node
+
+
+def _existence(term: exp.Expr, context: Context) -> Existence | None:
+    node = term.unnest()
+    negated = isinstance(node, exp.Not)
+    inner = node.this.unnest() if negated else node
+    if isinstance(inner, exp.Exists):
+        return Existence(node, inner.this, negated, None)
+    if isinstance(inner, exp.In) and inner.args.get("query"):
+        if negated:
+            raise context.error(
+                node,
+                "NOT IN (SELECT ...) is not supported: one NULL in the sub-query makes it never "
+                "true; write NOT EXISTS (SELECT ... WHERE y = x)",
+                UnsupportedError,
+            )
+        context.require_only(inner, "this", "query")
+        return Existence(node, inner.args["query"], negated, inner.this)
+    return None
+
+
+@dataclass(frozen=True)
+class _SubQuery:
+    """A bound sub-query, and what its rows have in common with those outside."""
+
+    bound: Bound
+    match: Match
+    table: Item | None = None  #: the non-retroactive table of which these are the rows, if so
+
+
+def with_existences(
+    source: Source, terms: list[Existence], context: Context, bind_query: BindQuery
+) -> Plan:
+    """The rows of FROM that meet its conditions and for which all the terms hold."""
+    bound = [(t, _sub_query(t, source, context, bind_query)) for t in terms]
+    source.conditions += [c for t, sub in bound if not t.negated for c in sub.match.left]
+    plan = source.plan()
+    # rows look a table up when they come, before later rows decide which of them stay
+    for term, sub in sorted(bound, key=lambda b: b[1].table is None):
+        if sub.table is not None:
+            check_lookup(sub.table, source.items, source.parts, context)
+        if sub.bound.changes:
+            require_windows((*source.open_streams, *sub.bound.open_streams), term.name)
+        match, right = sub.match, sub.bound.plan
+        if term.negated:
+            plan = AntiJoin(plan, right, match.keys, conjunction(match.left + match.both))
+        else:
+            plan = SemiJoin(plan, right, match.keys, conjunction(match.both))
+    return plan
+
+
+def _sub_query(
+    term: Existence, source: Source, context: Context, bind_query: BindQuery
+) -> _SubQuery:
+    query, outer = term.query, replace(source.scope, named=True)
+    while isinstance(query, exp.Subquery) and query.is_wrapper:
+        query = query.this
+    needle = None
+    if term.needle is not None:
+        needle = Scalars(outer, context, clause="WHERE").bind(term.needle)
+    far = Far(_either(outer, context.far), _why_not_plain(query) or "FROM")
+    inner = replace(context, far=far)
+    if isinstance(query, exp.Select) and _why_not_plain(query) is None:
+        binder = _PlainBinder(term, query, outer, needle, bind_query)
+        return in_clauses(query, inner, binder.bind)
+    bound = bind_query(query, inner)
+    columns = [ColumnRef(f.type, outer.width + i, f.name) for i, f in enumerate(bound.plan.schema)]
+    match = matched(_found(term, needle, columns, context), outer.width)
+    return _SubQuery(replace(bound, plan=filtered(bound.plan, match.on_right)), match)
+
+
+@dataclass(frozen=True)
+class _PlainBinder:
+    """Binds a sub-query that is a plain SELECT: its WHERE sees the columns of ``outer`` too."""
+
+    term: Existence
+    query: exp.Select
+    outer: Scope
+    needle: Expr | None
+    bind_query: BindQuery
+
+    def bind(self, context: Context) -> _SubQuery:
+        """The rows of the sub-query that can match, and what has to match."""
+        source = bind_from(self.query, context, self.bind_query)
+        scope = source.scope.inside(self.outer)
+        if context.far is not None:
+            context = replace(context, far=replace(context.far, reader="a sub-query inside it"))
+        terms, existences = split_where(self.query, context)
+        scalars = Scalars(scope, context, clause="WHERE")
+        conditions = [scalars.condition(t) for t in terms]
+        selected = [i.expr for i in select_items(self.query, scope, context)]
+        conditions += _found(self.term, self.needle, selected, context)
+        match = matched(conditions, self.outer.width)
+        source.conditions += match.on_right
+        table = None
+        if _is_looked_up(source, match) and not existences:
+            table = source.items[0]
+        else:
+            check_tables(source.items, source.parts, context)
+        plan = with_existences(source, existences, context, self.bind_query)
+        return _SubQuery(Bound(plan, source.open_streams), match, table)
+
+
+def _found(
+    term: Existence, needle: Expr | None, selected: Sequence[Expr], context: Context
+) -> list[Expr]:
+    """What IN asks of the sub-query's column: to equal the needle. Nothing for EXISTS."""
+    if needle is None:
+        return []
+    if len(selected) != 1:
+        message = f"IN takes a sub-query with one column, this one has {len(selected)}"
+        raise context.error(term.query, message)
+    try:
+        return [functions.resolve("=", (needle, selected[0]))]
+    except SqlError as e:
+        raise context.placed(e, term.node) from None
+
+
+def _is_looked_up(source: Source, match: Match) -> bool:
+    """Whether the sub-query reads nothing but a non-retroactive table, row by row from outside."""
+    alone = len(source.items) == 1 and is_non_retroactive(source.items[0])
+    return alone and bool(match.keys or match.both)
+
+
+def _why_not_plain(query: exp.Expr) -> str | None:
+    """What makes a query more than FROM and WHERE; None if nothing does."""
+    if not isinstance(query, exp.Select):
+        return f"a sub-query with {query.key.upper()}"
+    if not is_grouped(query):
+        return None
+    clause = next((c for c in ("group", "having") if query.args.get(c)), "")
+    what = {"group": "GROUP BY", "having": "HAVING"}.get(clause, "an aggregate")
+    return f"a sub-query with {what}"
+
+
+def _either(scope: Scope, far: Far | None) -> Callable[[exp.Column], bool]:
+    return lambda node: scope.names(node) or (far is not None and far.names(node))

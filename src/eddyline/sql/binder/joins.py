@@ -1,0 +1,92 @@
+"""LEFT, RIGHT and FULL JOIN: the pairs that match, and the rows without a match beside NULLs.
+
+::
+
+    Union                      a LEFT JOIN b ON a.x = b.x AND b.y > 1
+      Join  a.x = b.x
+        a
+        Filter  (b.y > 1)
+          b
+      Project  a.x, NULL AS y
+        AntiJoin  a.x = b.x
+          a
+          Filter  (b.y > 1)
+            b
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Literal as OneOf
+
+from eddyline.algebra.expressions import ColumnRef, Expr, Literal, conjunction, rewrite
+from eddyline.algebra.plan import AntiJoin, Filter, Join, Plan, Project, Union
+from eddyline.sql.binder.matching import Keys, matched
+from eddyline.sql.binder.scope import Scope
+
+#: Whose rows stay without a match.
+Side = OneOf["LEFT", "RIGHT", "FULL"]
+
+
+def outer_join(
+    side: Side, left: Plan, right: Plan, conditions: Iterable[Expr], scope: Scope
+) -> Plan:
+    """The join as a union.
+
+    Args:
+        side: whose rows stay.
+        left, right: what is joined.
+        conditions: those of ON and USING, over left + right columns.
+        scope: left + right columns, under the names that EXPLAIN shows.
+    """
+    match = matched(conditions, len(left.schema))
+    residual = match.both
+    if side == "LEFT":  # a row on the right that fails its own terms matches nothing
+        right = filtered(right, match.on_right)
+    else:
+        residual = match.right + residual
+    if side == "RIGHT":
+        left = filtered(left, match.left)
+    else:
+        residual = match.left + residual
+    on = conjunction(residual)
+    parts: list[Plan] = [Join(left, right, match.keys, on)]
+    if side != "RIGHT":
+        alone = AntiJoin(left, right, match.keys, on)
+        parts.append(_beside_nulls(alone, 0, scope))
+    if side != "LEFT":
+        alone = AntiJoin(right, left, *_swapped(match.keys, on, left, right))
+        parts.append(_beside_nulls(alone, match.width, scope))
+    return Union(tuple(parts))
+
+
+def filtered(plan: Plan, terms: Iterable[Expr]) -> Plan:
+    """The plan below a Filter with the terms, or itself if there are none."""
+    predicate = conjunction(tuple(terms))
+    return plan if predicate is None else Filter(plan, predicate)
+
+
+def _swapped(
+    keys: Keys, residual: Expr | None, left: Plan, right: Plan
+) -> tuple[Keys, Expr | None]:
+    """What keys and residual say of the two inputs the other way round."""
+    widths = len(left.schema), len(right.schema)
+
+    def change(e: Expr) -> Expr | None:
+        if not isinstance(e, ColumnRef):
+            return None
+        return replace(e, index=e.index + (widths[1] if e.index < widths[0] else -widths[0]))
+
+    on = None if residual is None else rewrite(residual, change)
+    return tuple((b, a) for a, b in keys), on
+
+
+def _beside_nulls(alone: Plan, start: int, scope: Scope) -> Plan:
+    """Rows without a match: their columns, which begin at ``start``, and NULL for the others."""
+    own = range(start, start + len(alone.schema))
+    exprs = tuple(
+        replace(c, index=c.index - start) if c.index in own else Literal(c.type, None)
+        for c in scope.columns()
+    )
+    return Project(alone, exprs, tuple(scope.column_names()))

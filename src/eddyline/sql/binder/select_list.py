@@ -1,0 +1,73 @@
+"""The select list: output columns, with their names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from eddyline.algebra.expressions import Expr, columns_of
+from eddyline.sql.binder.context import Context
+from eddyline.sql.binder.scalars import Scalars
+from eddyline.sql.binder.scope import Scope
+from eddyline.sql.dialect import Eddyline
+
+
+@dataclass(frozen=True)
+class SelectItem:
+    """One output column: its name and its expression over the rows of FROM."""
+
+    name: str
+    expr: Expr
+    scalars: Scalars
+
+
+def select_items(select: exp.Select, scope: Scope, context: Context) -> list[SelectItem]:
+    """The output columns of a SELECT, stars written out."""
+    return [i for node in select.expressions for i in _items(node, scope, context)]
+
+
+def unaliased(node: exp.Expr) -> exp.Expr:
+    """What stands before AS."""
+    return node.this if isinstance(node, exp.Alias) else node
+
+
+def aliases(nodes: Iterable[exp.Expr]) -> dict[str, exp.Expr]:
+    """What the names behind AS stand for, by lower-case name."""
+    return {n.alias.lower(): n.this for n in nodes if isinstance(n, exp.Alias)}
+
+
+def _items(node: exp.Expr, scope: Scope, context: Context) -> list[SelectItem]:
+    if isinstance(node, exp.Star) or (
+        isinstance(node, exp.Column) and isinstance(node.this, exp.Star)
+    ):
+        return _star(node, scope, context)
+    scalars = Scalars(scope, context)
+    return [SelectItem(_output_name(node, context), scalars.bind(unaliased(node)), scalars)]
+
+
+def _star(node: exp.Expr, scope: Scope, context: Context) -> list[SelectItem]:
+    context.require_only(node.this if isinstance(node, exp.Column) else node)
+    columns = scope.star()
+    if isinstance(node, exp.Column):
+        relation = scope.relation(node, context)
+        names = (f.name for f in relation.fields)
+        columns = list(zip(names, scope.columns_of(relation), strict=True))
+    return [SelectItem(n, c, _origin(c, node, scope, context)) for n, c in columns]
+
+
+def _origin(expr: Expr, node: exp.Expr, scope: Scope, context: Context) -> Scalars:
+    scalars = Scalars(scope, context)
+    scalars.origins.update(dict.fromkeys(columns_of(expr), node))
+    return scalars
+
+
+def _output_name(node: exp.Expr, context: Context) -> str:
+    if isinstance(node, exp.Alias):
+        if not isinstance(node.args["alias"], exp.Identifier):
+            raise context.error(node, "expected a name behind AS")
+        return str(node.alias)
+    if isinstance(node, exp.Column):
+        return str(node.name)
+    return str(node.sql(dialect=Eddyline, normalize_functions=False))
