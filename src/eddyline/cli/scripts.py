@@ -10,6 +10,7 @@ import pyarrow as pa
 from eddyline.algebra.functions.conversion import convert
 from eddyline.errors import DataError
 from eddyline.kernels.options import report_compilations
+from eddyline.session.table_changes import INSTANT, is_live
 from eddyline.spark.script import Script
 from eddyline.types import TIMESTAMP, Schema
 
@@ -43,7 +44,7 @@ def checked(file: Path) -> Script:
 
 
 def warm_up(script: Script, compiling: Callable[[str], None]) -> None:
-    """Run two made-up rows per stream through the script's queries.
+    """Run two made-up rows per stream and live table through the script's queries.
 
     The kernels that its queries need are compiled and stored on disk by this, once per install, so
     that the job's workers find them there.
@@ -54,6 +55,9 @@ def warm_up(script: Script, compiling: Callable[[str], None]) -> None:
     """
     with report_compilations(compiling):
         rows = {name: _made_up(stream.schema) for name, stream in script.streams.items()}
+        for name, table in script.tables.items():
+            if is_live(table):
+                rows[name] = _made_up((INSTANT, *table.schema))
         script.try_rows(rows)
 
 

@@ -31,7 +31,7 @@ INPUT_ARROW: Final = pa.schema(
     ]
 )
 
-#: Shard to delivery. ``kind`` is 'changes' (name: the query), 'late' or 'bad' (name: the stream) or
+#: Shard to delivery. ``kind`` is 'changes' (name: the query), 'late' or 'bad' (name: the input) or
 #: 'progress' (blob: JSON). ``n`` counts the rows made, of which ``blob`` may hold only the first.
 OUTPUT_SCHEMA: Final = "shard BIGINT, kind STRING, name STRING, n BIGINT, blob BINARY"
 OUTPUT_COLUMNS: Final = ("shard", "kind", "name", "n", "blob")

@@ -43,7 +43,7 @@ Reader = Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]
 
 
 def local_parquet(
-    spark: SparkSession, stream: StreamDef, options: Mapping[str, str]
+    spark: SparkSession, stream: StreamDef, options: Mapping[str, str], kind: str = "stream"
 ) -> tuple[DataFrame, Reader] | None:
     """The names of a stream's files as they appear, and how to read them in a Python worker.
 
@@ -59,10 +59,10 @@ def local_parquet(
     try:
         schema = pq.read_schema(first)
     except pa.ArrowInvalid as e:
-        raise DataError(f"stream '{stream.name}': cannot read '{first}': {e}") from None
+        raise DataError(f"{kind} '{stream.name}': cannot read '{first}': {e}") from None
     if "=" in str(first.parent.relative_to(_local(options["path"]) or first.parent)):
         return None
-    Intake(stream).read(schema.empty_table())
+    Intake(stream, kind).read(schema.empty_table())
     names = {name.lower(): name for name in schema.names}
     columns = [names[field.name.lower()] for field in stream.schema]
     files = spark.readStream.format("binaryFile").schema(_BINARY_FILE).options(**options)

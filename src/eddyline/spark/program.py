@@ -38,6 +38,7 @@ class ShardSpec:
 
     Attributes:
         run_key: names the checkpoint; engines cached in a worker are found by it.
+        tables: their first rows. live: the tables whose changes come as rows do.
         drain_us: the longest RANGE window: so long after its last row a stream still has effects.
     """
 
@@ -47,7 +48,13 @@ class ShardSpec:
     queries: tuple[QuerySpec, ...]
     streams: tuple[StreamSpec, ...]
     tables: Mapping[str, bytes] = field(default_factory=dict)
+    live: tuple[str, ...] = ()
     drain_us: int = 0
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        """Everything that brings rows: the streams and the tables that change."""
+        return (*(s.name for s in self.streams), *self.live)
 
     def build(self) -> Engine:
         """An engine with the declared streams and tables and all queries, before any row."""

@@ -13,6 +13,7 @@ from eddyline.algebra.windows import Range
 from eddyline.errors import SqlError
 from eddyline.session.engine import Engine
 from eddyline.session.query import Query
+from eddyline.session.table_changes import is_live
 from eddyline.spark.partitioning import connected
 from eddyline.sql.parser import parse
 from eddyline.sql.statements import (
@@ -29,11 +30,15 @@ from eddyline.types import arrow_schema
 
 @dataclass(frozen=True)
 class Group:
-    """Streams that meet in queries, the queries over them, and the tables that those read."""
+    """Streams that meet in queries, the queries over them, and the tables that those read.
+
+    ``live`` are those of the tables that change while the queries run.
+    """
 
     streams: tuple[str, ...]
     queries: tuple[str, ...]
     tables: tuple[str, ...]
+    live: tuple[str, ...]
     drain_us: int  #: the longest RANGE window in the group
 
 
@@ -114,6 +119,7 @@ class Script:
             tuple(s for s in self.streams if s in streams),
             tuple(names),
             tuple(t for t in self.tables if t in tables),
+            tuple(n for n, t in self.tables.items() if n in tables and is_live(t)),
             max((us for plan in plans for us in _ranges(plan)), default=0),
         )
 

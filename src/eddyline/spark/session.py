@@ -6,19 +6,19 @@ import hashlib
 import json
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from functools import reduce
 from pathlib import Path
 from typing import Any, Final
 
-import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.pandas.types import from_arrow_schema
 from pyspark.sql.streaming.query import StreamingQuery
 
+from eddyline.algebra.plan import Updates
 from eddyline.errors import CatalogError, DataError, StateError, did_you_mean
 from eddyline.session.intake import bad_schema, late_schema
 from eddyline.session.query import Query
+from eddyline.session.table_changes import INSTANT, OPERATION
 from eddyline.spark import files
 from eddyline.spark.control import ControlStream
 from eddyline.spark.delivery import Delivery
@@ -30,8 +30,8 @@ from eddyline.spark.environment import (
     worker_pool,
 )
 from eddyline.spark.fatrows import OUTPUT_SCHEMA, pack
+from eddyline.spark.feeds import Feeds
 from eddyline.spark.ingest import fat_rows
-from eddyline.spark.parquet import Reader
 from eddyline.spark.partitioning import shard_ids
 from eddyline.spark.printing import print_rows
 from eddyline.spark.program import QuerySpec, ShardSpec, StreamSpec
@@ -39,16 +39,11 @@ from eddyline.spark.run import Ledger, Run
 from eddyline.spark.script import Group, Script
 from eddyline.spark.shard import EngineProcessor
 from eddyline.spark.sinks import FileSink, MemorySink, Printer, PrintSink, Sink, Target, make_sink
-from eddyline.spark.sources import (
-    arrow_fields,
-    declared_columns,
-    resolve_path,
-    stream_source,
-    table_source,
-)
+from eddyline.spark.sources import arrow_fields, resolve_path
 from eddyline.sql.durations import parse_duration
 from eddyline.types import sql_type
 
+_MARKS: Final = (INSTANT.name, OPERATION.name)
 _FORMAT: Final = 1  #: of what a checkpoint holds
 
 
@@ -92,8 +87,7 @@ class Session:
         self._base = base
         self._printer = printer
         self._script = Script()
-        self._frames: dict[str, DataFrame] = {}
-        self._contents: dict[str, pa.Table] = {}
+        self._feeds = Feeds(self.spark, self._script, base)
         self._sink_options: dict[str, dict[str, str]] = {}
         self._sinks: dict[str, Sink] = {}
 
@@ -125,20 +119,47 @@ class Session:
             f"CREATE STREAM `{name}` ({columns}) TIMESTAMP BY `{timestamp}` "
             f"LATENESS {parse_duration(lateness)} MICROSECONDS"
         )
-        self._frames[name.lower()] = df
+        self._feeds.give_frame(name, df)
 
-    def table(self, name: str, df: DataFrame) -> None:
-        """Add a table with the content that the DataFrame has now.
+    def table(
+        self,
+        name: str,
+        df: DataFrame,
+        *,
+        updates: Updates = "static",
+        changes: DataFrame | None = None,
+    ) -> None:
+        """Add a table with the content that the DataFrame has now; or one that changes.
+
+        Args:
+            name: how queries call it.
+            df: its content before everything; or, if streaming, its changes: the columns ``_ts``
+                (when), perhaps ``_op`` (``+``, the default, or ``-``), and the table's.
+            updates: what a change means for earlier results: ``retroactive`` changes them,
+                ``non-retroactive`` does not. A ``static`` table does not change.
+            changes: the changes of a table whose content before everything is ``df``.
 
         Raises:
-            DataError: the DataFrame is streaming, or has a column that tables cannot have.
+            DataError: a DataFrame is streaming where it must not be, or the other way round, or has
+                a column that tables cannot have.
         """
         what = f"table '{name}'"
-        if df.isStreaming:
-            raise DataError(f"{what}: the DataFrame is a stream; declare it with stream()")
-        columns = ", ".join(f"`{f.name}` {sql_type(f.type)}" for f in arrow_fields(what, df))
-        self.sql(f"CREATE TABLE `{name}` ({columns})")
-        self._contents[name.lower()] = df.toArrow()
+        if updates == "static" and (df.isStreaming or changes is not None):
+            raise DataError(
+                f"{what}: the DataFrame is a stream; declare it with stream(), or say what its "
+                "changes mean by updates='retroactive' or 'non-retroactive'"
+            )
+        if changes is not None and (df.isStreaming or not changes.isStreaming):
+            raise DataError(f"{what}: df is its content, static, and changes are a stream")
+        fields = [f for f in arrow_fields(what, df) if not (df.isStreaming and f.name in _MARKS)]
+        columns = ", ".join(f"`{f.name}` {sql_type(f.type)}" for f in fields)
+        option = "" if updates == "static" else f" WITH (updates = '{updates}')"
+        self.sql(f"CREATE TABLE `{name}` ({columns}){option}")
+        if not df.isStreaming:
+            self._feeds.give_content(name, df.toArrow())
+        changes = df if df.isStreaming else changes
+        if changes is not None:
+            self._feeds.give_frame(name, changes)
 
     def query(self, name: str, select: str, **sink: str) -> Query:
         """Add a standing query.
@@ -180,9 +201,9 @@ class Session:
         specs = {shard: self._spec(shard, group, run_key) for shard, group in ids.items()}
         control = ControlStream(self.spark, self._checkpoint)
         inputs = [
-            fat_rows(*self._source(stream), shard, stream, self._script.streams[stream].timestamp)
+            fat_rows(*self._feeds.source(name), shard, name, self._feeds.definition(name).timestamp)
             for shard, group in ids.items()
-            for stream in group.streams
+            for name in self._feeds.inputs(group)
         ]
         ledger = Ledger({shard: ", ".join(group.streams) for shard, group in ids.items()})
         delivery = Delivery(list(self._sinks.values()), ledger.record)
@@ -240,22 +261,6 @@ class Session:
             return self.spark.createDataFrame([], schema)
         return self.spark.read.schema(schema).format(sink.format).load(sink.path)
 
-    def _source(self, stream: str) -> tuple[DataFrame, Reader | None]:
-        definition = self._script.streams[stream]
-        given = self._frames.get(stream.lower())
-        if given is not None:
-            return declared_columns(given, definition), None
-        options = resolve_path(definition.options, self._base)
-        return stream_source(self.spark, replace(definition, options=options))
-
-    def _content(self, table: str) -> pa.Table:
-        given = self._contents.get(table.lower())
-        if given is None:
-            definition = self._script.tables[table]
-            options = resolve_path(definition.options, self._base)
-            given = table_source(self.spark, replace(definition, options=options))
-        return given
-
     def _spec(self, shard: int, group: Group, run_key: str) -> ShardSpec:
         queries = []
         for name in group.queries:
@@ -270,7 +275,8 @@ class Session:
             self._script.definitions,
             tuple(queries),
             tuple(StreamSpec(s.name, s.lateness_us) for s in streams),
-            {name: pack(self._content(name)) for name in group.tables},
+            {name: pack(self._feeds.content(name)) for name in group.tables},
+            group.live,
             group.drain_us,
         )
 
@@ -282,23 +288,23 @@ class Session:
                 target = Target("changes", name, query.change_schema)
                 options = resolve_path(self._sink_options.get(name, query.options), self._base)
                 sinks.append(make_sink(self.spark, target, options, self._printer, job))
-            for name in group.streams:
+            for name in self._feeds.inputs(group):
                 sinks += self._side_sinks(name, job)
         return sinks
 
-    def _side_sinks(self, stream: str, job: str) -> list[Sink]:
+    def _side_sinks(self, name: str, job: str) -> list[Sink]:
         """Where late and bad rows go: ``late_sink``, ``late_path`` ... or the checkpoint."""
-        definition = self._script.streams[stream]
+        definition = self._feeds.definition(name)
         options = resolve_path(definition.options, self._base)
         targets = (
-            Target("late", stream, late_schema(definition.schema)),
-            Target("bad", stream, bad_schema(definition.schema)),
+            Target("late", name, late_schema(definition.schema)),
+            Target("bad", name, bad_schema(definition.schema)),
         )
         sinks = []
         for target in targets:
             prefix = f"{target.kind}_"
             own = {k.removeprefix(prefix): v for k, v in options.items() if k.startswith(prefix)}
-            path = f"{self._checkpoint}/{target.kind}/{stream}"
+            path = f"{self._checkpoint}/{target.kind}/{name}"
             own = own or {"sink": "parquet", "path": path}
             sinks.append(make_sink(self.spark, target, own, self._printer, job))
         return sinks

@@ -1,4 +1,4 @@
-"""The stateful stage: each shard holds one engine and feeds it the fat rows of its streams."""
+"""The stateful stage: each shard holds one engine and feeds it the fat rows of its inputs."""
 
 from __future__ import annotations
 
@@ -138,7 +138,8 @@ def apply(engine: Engine, step: Step) -> list[Changes]:
 def _step(spec: ShardSpec, head: Head, arrivals: Arrivals) -> Step:
     """The batch with its watermark: min over the group's streams of (largest ts - lateness).
 
-    A stream that has had no row yet holds the watermark: its first row may lie anywhere.
+    A stream that has had no row yet holds the watermark: its first row may lie anywhere. Changes of
+    tables have no say: they may be rare.
     """
     seen: dict[str, int] = head.notes.setdefault("max_ts", {})
     for stream, ts in arrivals.max_ts.items():
@@ -165,12 +166,8 @@ class _Output:
             q.name: [r[q.name] for r in results if q.name in r and r[q.name].num_rows]
             for q in spec.queries
         }
-        self._late = {
-            s.name: [r.late[s.name] for r in results if s.name in r.late] for s in spec.streams
-        }
-        self._bad = {
-            s.name: [r.bad[s.name] for r in results if s.name in r.bad] for s in spec.streams
-        }
+        self._late = {n: [r.late[n] for r in results if n in r.late] for n in spec.inputs}
+        self._bad = {n: [r.bad[n] for r in results if n in r.bad] for n in spec.inputs}
 
     def frames(self) -> Iterator[pd.DataFrame]:
         """Changes and side outputs, one piece per frame: few large values, never all at once."""
@@ -181,17 +178,16 @@ class _Output:
                 for piece in pieces(rows):
                     yield self._frame("changes", query.name, piece.num_rows + n, pack(piece))
                     n = 0
-        for stream in self._spec.streams:
+        for name in self._spec.inputs:
             for kind, tables in (("late", self._late), ("bad", self._bad)):
-                for table in tables[stream.name]:
+                for table in tables[name]:
                     for piece in pieces(table):
-                        yield self._frame(kind, stream.name, piece.num_rows, pack(piece))
+                        yield self._frame(kind, name, piece.num_rows, pack(piece))
 
     def totals(self, notes: dict[str, Any]) -> dict[str, Any]:
         """The notes with what this batch adds to the counts since the job began."""
-        streams = [s.name for s in self._spec.streams]
         batch = {
-            "rows": {name: self._arrivals.counts.get(name, 0) for name in streams},
+            "rows": {name: self._arrivals.counts.get(name, 0) for name in self._spec.inputs},
             "late": _counts(self._late),
             "bad": _counts(self._bad),
             "out": _counts(self._changes),

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -17,6 +18,7 @@ from pyspark.sql.types import StringType, StructField, StructType
 from eddyline.algebra.catalog import StreamDef, TableDef
 from eddyline.errors import DataError, did_you_mean
 from eddyline.session.intake import CORRUPT_RECORD, Intake
+from eddyline.session.table_changes import OPERATION, changes_of
 from eddyline.session.tables import table_columns
 from eddyline.spark import files
 from eddyline.spark.parquet import Reader, local_parquet
@@ -31,26 +33,53 @@ _OWN_OPTIONS: Final = ("source", "updates")
 _SIDE_PREFIXES: Final = ("late_", "bad_")
 
 
-def stream_source(spark: SparkSession, stream: StreamDef) -> tuple[DataFrame, Reader | None]:
+def stream_source(
+    spark: SparkSession, stream: StreamDef, kind: str = "stream"
+) -> tuple[DataFrame, Reader | None]:
     """A streaming DataFrame of the source that the stream's options name, and how to read it.
 
     Without a reader it has the declared columns, in the types of the source (the engine converts
     them, so that a value that does not fit is reported with its text), and ``_corrupt_record`` for
     textual formats.
 
+    Args:
+        kind: what messages call it.
+
     Raises:
         DataError: the format, path or a column is missing, or a type cannot be converted.
     """
-    what = f"stream '{stream.name}'"
+    what = f"{kind} '{stream.name}'"
     format_, options = _source_of(what, stream.options)
     if format_ == "parquet":
-        by_arrow = local_parquet(spark, stream, options)
+        by_arrow = local_parquet(spark, stream, options, kind)
         if by_arrow is not None:
             return by_arrow
     schema = _read_schema(spark, what, format_, options, stream.schema)
     reader = spark.readStream.format(format_).options(**options)
     df = _load(what, format_, reader if schema is None else reader.schema(schema))
-    return declared_columns(df, stream), None
+    return declared_columns(df, stream, kind), None
+
+
+def change_source(spark: SparkSession, table: TableDef) -> tuple[DataFrame, Reader | None]:
+    """The same for the changes of a table: ``_ts``, its columns, and ``_op`` if the source has it.
+
+    Raises:
+        DataError: as for :func:`stream_source`.
+    """
+    what = f"table '{table.name}'"
+    format_, options = _source_of(what, table.options)
+    if format_ in _FILE_FORMATS and not files.exists(spark, options["path"]):
+        raise DataError(f"{what}: there is no file or directory '{options['path']}'")
+    known = _own_columns(spark, what, format_, options)
+    return stream_source(spark, declared_changes(table, known), "table")
+
+
+def declared_changes(table: TableDef, columns: Sequence[str] | None) -> StreamDef:
+    """The stream of a table's changes, without ``_op`` if that is not among the columns."""
+    changes = changes_of(table)
+    if columns is None or OPERATION.name in (c.lower() for c in columns):
+        return changes
+    return replace(changes, schema=tuple(f for f in changes.schema if f != OPERATION))
 
 
 def table_source(spark: SparkSession, table: TableDef) -> pa.Table:
@@ -76,13 +105,13 @@ def table_source(spark: SparkSession, table: TableDef) -> pa.Table:
     return table_columns(table, content)
 
 
-def declared_columns(df: DataFrame, stream: StreamDef) -> DataFrame:
+def declared_columns(df: DataFrame, stream: StreamDef, kind: str = "stream") -> DataFrame:
     """The declared columns of a DataFrame, in their order and under their names.
 
     Raises:
         DataError: a column is missing, or there is no conversion to its declared type.
     """
-    Intake(stream).read(_no_rows(f"stream '{stream.name}'", df))
+    Intake(stream, kind).read(_no_rows(f"{kind} '{stream.name}'", df))
     return _selected(df, stream.schema)
 
 
@@ -167,6 +196,19 @@ def _own_schema(
         if e.getCondition() == "UNABLE_TO_INFER_SCHEMA":
             return None
         raise DataError(f"{what}: cannot read '{options['path']}': {_first_line(e)}") from None
+
+
+def _own_columns(
+    spark: SparkSession, what: str, format_: str, options: Mapping[str, str]
+) -> list[str] | None:
+    """The columns that a source has, whatever was declared; None where only the reading tells."""
+    if format_ not in _FILE_FORMATS:
+        return _load(what, format_, spark.readStream.format(format_).options(**options)).columns
+    named = format_ == "csv" and options.get("header", "false").lower() == "true"
+    if format_ in _TEXTUAL and not named:
+        return None
+    own = _own_schema(spark, what, format_, options)
+    return None if own is None else own.names
 
 
 def _by_header(

@@ -1,0 +1,95 @@
+"""What feeds a job: per stream and table a DataFrame that was handed over, or a declared source."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pyarrow as pa
+from pyspark.sql import DataFrame, SparkSession
+
+from eddyline.algebra.catalog import StreamDef
+from eddyline.session.table_changes import changes_of, is_live
+from eddyline.spark.parquet import Reader
+from eddyline.spark.script import Group, Script
+from eddyline.spark.sources import (
+    change_source,
+    declared_changes,
+    declared_columns,
+    resolve_path,
+    stream_source,
+    table_source,
+)
+from eddyline.types import arrow_schema
+
+
+class Feeds:
+    """Rows of streams, changes of tables, and first rows of tables.
+
+    Args:
+        base: directory from which relative paths count; None: the working one.
+    """
+
+    def __init__(self, spark: SparkSession, script: Script, base: Path | None) -> None:
+        self._spark = spark
+        self._script = script
+        self._base = base
+        self._frames: dict[str, DataFrame] = {}
+        self._contents: dict[str, pa.Table] = {}
+
+    def give_frame(self, name: str, df: DataFrame) -> None:
+        """The rows of a stream, or the changes of a table, come from a streaming DataFrame."""
+        self._frames[name.lower()] = df
+
+    def give_content(self, table: str, content: pa.Table) -> None:
+        """The first rows of a table."""
+        self._contents[table.lower()] = content
+
+    def inputs(self, group: Group) -> tuple[str, ...]:
+        """What brings rows to a group: its streams, and its tables that change.
+
+        A table that was given its first rows and no changes does not.
+        """
+        constant = self._contents.keys() - self._frames.keys()
+        return (*group.streams, *(t for t in group.live if t.lower() not in constant))
+
+    def definition(self, name: str) -> StreamDef:
+        """A stream, or the changes of a table as one."""
+        if name in self._script.streams:
+            return self._script.streams[name]
+        return changes_of(self._script.tables[name])
+
+    def source(self, name: str) -> tuple[DataFrame, Reader | None]:
+        """The rows of a stream, or the changes of a table, and how to read them (see ``sources``).
+
+        Raises:
+            DataError: the source, or a column of it, is missing or does not fit.
+        """
+        given = self._frames.get(name.lower())
+        if name in self._script.streams:
+            stream = self._script.streams[name]
+            if given is not None:
+                return declared_columns(given, stream), None
+            options = resolve_path(stream.options, self._base)
+            return stream_source(self._spark, replace(stream, options=options))
+        table = self._script.tables[name]
+        if given is not None:
+            changes = declared_changes(table, given.columns)
+            return declared_columns(given, changes, "table"), None
+        options = resolve_path(table.options, self._base)
+        return change_source(self._spark, replace(table, options=options))
+
+    def content(self, name: str) -> pa.Table:
+        """The first rows of a table; one whose changes come may have none.
+
+        Raises:
+            DataError: they cannot be read.
+        """
+        given = self._contents.get(name.lower())
+        if given is not None:
+            return given
+        table = self._script.tables[name]
+        if is_live(table):
+            return arrow_schema(table.schema).empty_table()
+        options = resolve_path(table.options, self._base)
+        return table_source(self._spark, replace(table, options=options))
