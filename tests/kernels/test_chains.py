@@ -193,10 +193,10 @@ def test_probing_against_a_scan_of_all_rows(
 def bury(
     index: Index, identity: list[list[int]], dead: list[tuple[int, list[int], int, int]]
 ) -> list[int]:
-    """``dead`` are (key, identity, ts, before)."""
+    """``identity`` lane by lane; ``dead`` are (key, identity, ts, before)."""
     return chains.bury(
-        index.heads, SHIFT, index.nodes, index.base, index.first, ints(identity),
-        *index.deaths, ints([d[0] for d in dead]), ints([d[1] for d in dead]).T.copy(),
+        index.heads, SHIFT, index.nodes, index.base, index.first, ints(identity).T.copy(),
+        *index.deaths, ints([d[0] for d in dead]), ints([d[1] for d in dead]),
         ints([d[2] for d in dead]), np.arange(len(dead)) + 40, ints([d[3] for d in dead]),
     ).tolist()  # fmt: skip
 

@@ -28,7 +28,9 @@ step = st.tuples(
 )
 
 
-@pytest.mark.parametrize(("fifo", "width"), [(True, 1), (False, 1), (False, 7), (False, 1000), (False, 0)])
+@pytest.mark.parametrize(
+    ("fifo", "width"), [(True, 1), (False, 1), (False, 7), (False, 1000), (False, 0)]
+)
 @settings(max_examples=40, derandomize=True)
 @given(steps=st.lists(step, max_size=14), unit=st.sampled_from([1, 3, 50]))
 def test_against_a_sorted_list(

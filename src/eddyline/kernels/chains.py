@@ -267,7 +267,7 @@ def bury(
     """Note for each negative tuple when the row that it takes back died.
 
     The row is the newest one still alive with the same key and identity and a position below
-    ``before[i]``. ``identity`` is int64[lanes, capacity], ``dead_identity`` int64[lanes, n].
+    ``before[i]``. ``identity`` is int64[capacity, k] by place, ``dead_identity`` int64[n, k].
 
     Returns:
         int64[n]: the positions of the rows taken back, -1 where there was none.
@@ -280,8 +280,8 @@ def bury(
             at = pos - base
             same = pos < before[i] and nodes[at, KEY] == dead_key[i] and death_ts[at] == FOREVER
             lane = 0
-            while same and lane < identity.shape[0]:
-                same = identity[lane, at] == dead_identity[lane, i]
+            while same and lane < identity.shape[1]:
+                same = identity[at, lane] == dead_identity[i, lane]
                 lane += 1
             if same:
                 death_ts[at] = dead_ts[i]

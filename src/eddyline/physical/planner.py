@@ -63,7 +63,7 @@ from eddyline.runtime.operators.scan import TableScan as TableScanOperator
 from eddyline.runtime.operators.snapshots import Snapshots
 from eddyline.runtime.operators.spool import Spool
 from eddyline.runtime.operators.union import Union as UnionOperator
-from eddyline.runtime.operators.view import View
+from eddyline.runtime.operators.view import ExpiringView, KeyedView, View
 from eddyline.runtime.sides import CompositeSide, Side, StemSide
 from eddyline.runtime.stem import (
     CountWindow,
@@ -134,9 +134,16 @@ class Planner:
         source, width = self._output_stored(plan, source)
         if takes_back(plan) and not explicit and self._strategy.by_key(plan):
             source, explicit = self._with_expiries(plan, source, width), True
-        dtypes = [np.int64, np.int64, np.int8, np.int64, np.int64, *[np.int64] * width]
-        store = None if explicit else self._strategy.expiries(plan, dtypes)
-        return self._graph.obtain(("view", source), partial(View, source, store, width)), explicit
+        return self._graph.obtain(
+            ("view", source), partial(self._view, plan, source, width, explicit)
+        ), explicit
+
+    def _view(self, plan: Plan, source: Operator, width: int, explicit: bool) -> View:
+        if explicit:
+            return KeyedView(source, width)
+        strict = takes_back(plan)
+        store = self._strategy.answers(plan, 3 + width + strict)
+        return ExpiringView(source, store, width, strict=strict)
 
     def _build_replacing(self, plan: Plan, explicit: bool) -> Operator:
         """The operator of a whole query, spared the '-' rows that its output would leave out."""

@@ -9,6 +9,7 @@ from typing import Any, Final, Literal, get_args
 from eddyline.algebra.patterns import Pattern
 from eddyline.algebra.plan import Plan, lifespan_us
 from eddyline.errors import did_you_mean
+from eddyline.runtime.answers import AnswerCalendar, AnswerList, AnswerQueue, AnswerStore
 from eddyline.runtime.expiry import ExpiryStore, FifoStore, ListStore, PartitionedStore
 
 StateStrategy = Literal["upa", "direct", "negative-tuple"]
@@ -61,5 +62,16 @@ class Strategy:
             return ListStore(dtypes)
         if plan.pattern <= Pattern.WKS:
             return FifoStore(dtypes)
+        return PartitionedStore(dtypes, self._partition_us(plan))
+
+    def answers(self, plan: Plan, width: int) -> AnswerStore:
+        """A store for the answer of a plan: ``width`` lanes, the first being the expiry."""
+        if self.state == "direct":
+            return AnswerList(width)
+        if plan.pattern <= Pattern.WKS:
+            return AnswerQueue(width)
+        return AnswerCalendar(width, self._partition_us(plan))
+
+    def _partition_us(self, plan: Plan) -> int:
         lifespan = lifespan_us(plan) or _UNKNOWN_LIFESPAN_US
-        return PartitionedStore(dtypes, max(lifespan // self.partitions, 1))
+        return max(lifespan // self.partitions, 1)

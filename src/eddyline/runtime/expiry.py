@@ -103,11 +103,10 @@ class FifoStore:
 class PartitionedStore:
     """A calendar of partitions by expiry time.
 
-    Future partitions are bags of pieces. The partition that the clock stands in is kept as a few
-    sorted runs with a cursor each, so that popping costs O(runs + rows due), not the partition.
+    Future partitions are bags of pieces. The partition that the clock stands in is kept as sorted
+    runs, each at least twice as long as the next: popping costs O(runs + rows due), and a row is
+    merged O(log of the partition) times, whatever comes while the clock stands in it.
     """
-
-    _MOST_RUNS = 8
 
     def __init__(self, dtypes: Sequence[Any], width_us: int) -> None:
         self._dtypes = list(dtypes)
@@ -156,9 +155,10 @@ class PartitionedStore:
         return _by_expiry(_concat(out, self._dtypes))
 
     def _add_run(self, rows: list[Array]) -> None:
-        self._runs.append(_by_expiry(rows))
-        if len(self._runs) > self._MOST_RUNS:
-            self._runs = [_by_expiry(_concat(self._runs, self._dtypes))]
+        run = _by_expiry(rows)
+        while self._runs and self._runs[-1][0].size < 2 * run[0].size:
+            run = _by_expiry(_concat([self._runs.pop(), run], self._dtypes))
+        self._runs.append(run)
 
     def peek(self) -> list[Array]:
         parts = [p for pieces in self._future.values() for p in pieces]
@@ -197,12 +197,21 @@ class ListStore:
         self._used += count
 
     def pop(self, clock: int) -> list[Array]:
-        exp = self._rows[0][: self._used]
-        due = np.flatnonzero(exp <= clock)
+        due = self._due(clock)
         out = [lane[due] for lane in self._rows]
-        exp[due] = self._GONE
-        self._gone += due.size
+        self._remove(due)
         return _by_expiry(out)
+
+    def discard(self, clock: int) -> None:
+        """Remove the rows with ``exp <= clock``."""
+        self._remove(self._due(clock))
+
+    def _due(self, clock: int) -> Array:
+        return np.flatnonzero(self._rows[0][: self._used] <= clock)
+
+    def _remove(self, places: Array) -> None:
+        self._rows[0][places] = self._GONE
+        self._gone += places.size
 
     def peek(self) -> list[Array]:
         left = self._rows[0][: self._used] != self._GONE

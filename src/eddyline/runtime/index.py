@@ -101,16 +101,17 @@ class HashIndex:
     def bury(
         self,
         dead: Probes,
-        ids: tuple[Array, ...],
+        ids: Array,
         before: Array,
-        id_lanes: tuple[str, ...],
+        block: str,
         death: tuple[str, str],
     ) -> Array:
         """Write into the ``death`` lanes when rows were taken back.
 
         Args:
-            dead: keys and instants of the negative tuples; ids: what identifies their rows, as in
-                ``id_lanes``; before: they came before these positions.
+            dead: keys and instants of the negative tuples.
+            ids: int64[n, k], what identifies their rows in the store's ``block``.
+            before: the rows came before these positions.
 
         Returns:
             The positions of the rows taken back.
@@ -122,11 +123,11 @@ class HashIndex:
             store.lane(self._nodes),
             store.base,
             store.first,
-            np.stack([store.lane(n) for n in id_lanes]),
+            store.lane(block),
             store.lane(death[0]),
             store.lane(death[1]),
             dead.key,
-            np.stack(ids),
+            ids,
             dead.ts,
             dead.seq,
             before,

@@ -64,7 +64,8 @@ class RowStore:
 
     def lane_at(self, name: str, positions: Array) -> Array:
         """Values of a lane at positions."""
-        out: Array = self._lanes[name].take(positions - self.base if self.base else positions)
+        places = positions - self.base if self.base else positions
+        out: Array = self._lanes[name].take(places, axis=0)
         return out
 
     def held(self, name: str) -> Array:
@@ -82,6 +83,10 @@ class RowStore:
         self._fill[name] = fill
         if derived:
             self._derived.add(name)
+
+    def add_block(self, name: str, width: int) -> None:
+        """Add ``width`` int64 per row, side by side, that every ``append`` gives as int64[n, width]."""
+        self._lanes[name] = np.zeros((self._capacity, width), np.int64)
 
     def remove_lane(self, name: str) -> None:
         """Give back a lane that was added."""

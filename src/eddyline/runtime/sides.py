@@ -5,17 +5,15 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 
-import numpy as np
-
 from eddyline.runtime.batch import Batch, Evaluator
 from eddyline.runtime.columns import Array
-from eddyline.runtime.index import HashIndex, Liveness, Probes
+from eddyline.runtime.index import Probes
 from eddyline.runtime.keys import join_keys
-from eddyline.runtime.rowstore import RowStore
+from eddyline.runtime.results import Results
 from eddyline.runtime.state import State, nested
 from eddyline.runtime.stem import Stem, StemWindow
-from eddyline.runtime.table import DEATH, TableStem
 from eddyline.types import FOREVER
+from eddyline.runtime.table import DEATH, TableStem
 
 
 class Side(ABC):
@@ -116,75 +114,35 @@ class TableSide(StemSide):
 class CompositeSide(Side):
     """An intermediate result: row id tuples with their expiry in a store of its own.
 
-    Rows expire in any order; they are compacted away when they may be half of the store.
-
     Args:
         width: how many ids a row has.
         strict: whether a '-' may take a row back before it expires.
         explicit: whether every row leaves by a '-', also when it expires.
     """
 
-    _DEATH = ("death_ts", "death_seq")
-
     def __init__(
         self, keys: Sequence[Evaluator], width: int, *, strict: bool, explicit: bool = False
     ) -> None:
         super().__init__(keys)
-        self._id_lanes = tuple(f"id{i}" for i in range(width))
-        self._store = RowStore((), ["ts", "seq", "exp", *self._id_lanes])
-        self._strict = strict or explicit
-        if self._strict:
-            for lane in self._DEATH:
-                self._store.add_lane(lane, FOREVER)
-        death = self._DEATH if self._strict else None
-        lane, lifespan = ("ts", FOREVER) if explicit else ("exp", 0)
-        self._liveness = Liveness(lane, lifespan, fifo=False, death=death)
-        self._index = HashIndex(self._store, "join")
-        self._compact_at = 1024
+        self._results = Results((), width, strict=strict, explicit=explicit)
 
     def take_in(self, batch: Batch, keys: Array) -> None:
-        entering = np.flatnonzero(batch.sign > 0)
-        lanes: dict[str, Array | int] = {
-            "ts": batch.ts[entering],
-            "seq": batch.seq[entering],
-            "exp": batch.exp[entering],
-        }
-        lanes |= {n: i[entering] for n, i in zip(self._id_lanes, batch.ids, strict=True)}
-        positions = self._store.append(entering.size, lanes)
-        self._index.insert(np.arange(positions.start, positions.stop), keys[entering])
-        if self._strict:
-            leaving = np.flatnonzero(batch.sign < 0)
-            self._index.bury(
-                Probes(keys[leaving], batch.ts[leaving], batch.seq[leaving]),
-                tuple(i[leaving] for i in batch.ids),
-                positions.start + np.searchsorted(entering, leaving),
-                self._id_lanes,
-                self._DEATH,
-            )
+        self._results.take_in(batch, keys)
 
     def find(self, probes: Probes, *, inclusive: bool) -> tuple[Array, Array]:
-        return self._index.probe(probes, self._liveness, inclusive=inclusive)
+        return self._results.find(probes, inclusive=inclusive)
 
     def rows(self, positions: Array) -> tuple[tuple[Array, ...], Array]:
-        ids = tuple(self._store.lane_at(n, positions) for n in self._id_lanes)
-        return ids, self._store.lane_at("exp", positions)
+        return self._results.ids(positions), self._results.store.lane_at("exp", positions)
 
     def settle(self, clock: int) -> None:
-        if len(self._store) < self._compact_at:
-            return
-        alive = self._store.held("exp") > clock
-        if self._strict:
-            alive &= self._store.held(self._DEATH[0]) == FOREVER
-        self._store.keep(alive)
-        self._compact_at = 2 * len(self._store) + 1024
+        self._results.settle(clock)
 
     def kept(self) -> int:
-        return len(self._store)
+        return len(self._results)
 
     def state(self) -> State:
-        return {"store": self._store.state(), "index": self._index.state()}
+        return self._results.state()
 
     def restore(self, state: State) -> None:
-        self._store.restore(nested(state, "store"))
-        self._index.restore(nested(state, "index"))
-        self._compact_at = 2 * len(self._store) + 1024
+        self._results.restore(state)
