@@ -50,7 +50,7 @@ bench: setup  ## measure this machine
 
 lock:  ## renew requirements.lock (needs uv)
 	uv pip compile pyproject.toml --universal --python-version 3.11 --extra test --extra dev \
-	  --extra build --generate-hashes --no-emit-index-url --no-emit-find-links --quiet \
+	  --extra figures --extra build --generate-hashes --no-emit-index-url --no-emit-find-links --quiet \
 	  --custom-compile-command "make lock" --output-file requirements.lock
 
 clean:  ## remove everything made here

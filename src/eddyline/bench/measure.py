@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import platform
 import resource
 import statistics
 import sys
@@ -10,7 +12,11 @@ from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from multiprocessing import get_context
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeVar
+
+import eddyline
+
+T = TypeVar("T")
 
 REPEATS: Final = 5
 #: A case that has used this many seconds is not repeated further; its figure says how often it ran.
@@ -90,10 +96,20 @@ def repeat(
     )
 
 
-def apart(case: Callable[[], list[Figure]]) -> list[Figure]:
+def apart(case: Callable[[], T]) -> T:
     """Call a function of a module in a fresh process, so that its peak memory is its own."""
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
         return pool.submit(case).result()
+
+
+def machine() -> dict[str, Any]:
+    """What figures depend on."""
+    return {
+        "eddyline": eddyline.__version__,
+        "python": platform.python_version(),
+        "cpu": platform.machine(),
+        "cores": os.cpu_count(),
+    }
 
 
 def _peak_mb() -> float:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json as json_
-import os
-import platform
 from collections.abc import Callable, Mapping
 from typing import Any, Final, NamedTuple
 
@@ -12,7 +10,6 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-import eddyline
 from eddyline.bench.embedded import (
     flat_large,
     flat_middle,
@@ -21,7 +18,7 @@ from eddyline.bench.embedded import (
     integer_join,
     string_join,
 )
-from eddyline.bench.measure import Figure, apart
+from eddyline.bench.measure import Figure, apart, machine
 from eddyline.bench.offline import duckdb_join
 from eddyline.bench.streaming import spark_joins
 from eddyline.bench.yardstick import bare_kernel
@@ -103,16 +100,6 @@ def check_agreement(figures: Mapping[str, Figure]) -> None:
 def ratios(figures: Mapping[str, Figure]) -> dict[str, float]:
     """The quotients that :data:`RATIOS` names."""
     return {r.what: figures[r.case].rows_per_s / figures[r.by].rows_per_s for r in RATIOS}
-
-
-def machine() -> dict[str, Any]:
-    """What the figures depend on."""
-    return {
-        "eddyline": eddyline.__version__,
-        "python": platform.python_version(),
-        "cpu": platform.machine(),
-        "cores": os.cpu_count(),
-    }
 
 
 def report(figures: Mapping[str, Figure]) -> dict[str, Any]:

@@ -113,6 +113,25 @@ def bench_micro(json: Json = False) -> None:
         run_micro(json=json)
 
 
+@bench.command("figures")
+def bench_figures(
+    name: Annotated[str, typer.Argument(help="Whose: update-patterns.", metavar="NAME")],
+    out: Annotated[
+        Path | None,
+        typer.Option(help="Directory for the results; default: benchmarks/NAME.", metavar="DIR"),
+    ] = None,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Two window sizes, measured once: a minute or two.")
+    ] = False,
+    json: Json = False,
+) -> None:
+    """Run the experiments of a paper; write its figures and what became of its claims."""
+    from eddyline.bench.figures import run_figures
+
+    with failures.reported():
+        run_figures(name, out, quick=quick, json=json)
+
+
 def _count(n: int, what: str) -> str:
     plural = what[:-1] + "ies" if what.endswith("y") else what + "s"
     return f"{n} {what if n == 1 else plural}"

@@ -1,0 +1,32 @@
+"""``eddyline bench figures``: the experiments of the papers, run on the machine at hand."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Final
+
+from eddyline.bench.figures.update_patterns import run_update_patterns
+from eddyline.errors import CatalogError, did_you_mean
+
+#: What can be run: a function of the output directory, whether to be quick, whether to print JSON.
+FIGURES: Final[Mapping[str, Callable[[Path, bool, bool], None]]] = {
+    "update-patterns": run_update_patterns,
+}
+
+
+def run_figures(name: str, out: Path | None, *, quick: bool, json: bool) -> None:
+    """Run the experiments of one paper and write their figures.
+
+    Args:
+        name: a key of :data:`FIGURES`.
+        out: directory for the results; default ``benchmarks/NAME``.
+        quick: two window sizes, one stretch each: a minute or two instead of tens.
+        json: print the results as JSON instead of tables.
+
+    Raises:
+        CatalogError: there are no such figures. SetupError: matplotlib is missing.
+    """
+    if name not in FIGURES:
+        raise CatalogError(f"there are no figures {name!r}; {did_you_mean(name, FIGURES)}")
+    FIGURES[name](out or Path("benchmarks") / name, quick, json)

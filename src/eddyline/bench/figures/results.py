@@ -1,0 +1,50 @@
+"""The measured points of one run, to be asked by case, window and contender."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from eddyline.bench.figures.points import Point
+
+
+@dataclass(frozen=True)
+class Results:
+    """Points by (case, window, contender), all of one trace."""
+
+    points: Sequence[Point]
+    _by_key: dict[tuple[str, int, str], Point] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        by_key = {(p.case, p.window, p.contender): p for p in self.points}
+        assert len(by_key) == len(self.points), "a point was measured twice"
+        object.__setattr__(self, "_by_key", by_key)
+
+    def windows(self, case: str) -> list[int]:
+        """Measured windows of a case, in time units, ascending."""
+        return sorted({p.window for p in self.points if p.case == case})
+
+    def contenders(self, case: str) -> list[str]:
+        """Measured contenders of a case, in the order of the case."""
+        return list(dict.fromkeys(p.contender for p in self.points if p.case == case))
+
+    def point(self, case: str, window: int, contender: str) -> Point:
+        """One point; KeyError where it was not measured."""
+        return self._by_key[case, window, contender]
+
+    def ms(self, case: str, window: int, contender: str) -> float:
+        """Milliseconds per 1,000 tuples."""
+        return self.point(case, window, contender).median_ms
+
+    def speedup(self, case: str, window: int, fast: str, slow: str) -> float:
+        """How many times as fast ``fast`` is as ``slow``."""
+        return self.ms(case, window, slow) / self.ms(case, window, fast)
+
+    def saving(self, case: str, window: int, small: str, large: str) -> float:
+        """How many times as many rows ``large`` keeps as ``small``."""
+        more = self.point(case, window, large).state_rows
+        return more / self.point(case, window, small).state_rows
+
+    def fastest(self, case: str, window: int, contenders: Iterable[str]) -> str:
+        """The contender with the least time."""
+        return min(contenders, key=lambda contender: self.ms(case, window, contender))

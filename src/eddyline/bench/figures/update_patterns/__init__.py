@@ -1,0 +1,5 @@
+"""Section 6 of Golab and Ozsu 2005: Queries 1 to 5 under NT, DIRECT and UPA, Figures 9 to 17."""
+
+from eddyline.bench.figures.update_patterns.run import run_update_patterns
+
+__all__ = ["run_update_patterns"]

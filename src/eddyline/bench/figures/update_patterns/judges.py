@@ -1,0 +1,196 @@
+"""How a claim of the update-patterns paper is judged by the measured points.
+
+A claim about large windows is judged at the largest measured window, one about small windows at
+the smallest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from eddyline.bench.figures.results import Results
+from eddyline.bench.figures.update_patterns.cases import DIRECT, NT, UPA_10, UPA_50
+
+Holds = Literal["yes", "in part", "no"]
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What was measured, in words, and whether the claim holds."""
+
+    measured: str
+    holds: Holds
+
+
+#: Judges a claim about one case.
+Judge = Callable[[Results, str], Verdict]
+
+
+def factor(ratio: float, wanted: float) -> Holds:
+    """Whether a ratio reaches what is wanted; the right direction alone is a part."""
+    if ratio >= wanted:
+        return "yes"
+    return "in part" if ratio > 1.0 else "no"
+
+
+def faster(fast: str, slow: Sequence[str], wanted: float) -> Judge:
+    """At the largest window, ``fast`` is ``wanted`` times as fast as each of the others."""
+
+    def judge(results: Results, case: str) -> Verdict:
+        window = results.windows(case)[-1]
+        ratios = {s: results.speedup(case, window, fast, s) for s in slow}
+        return Verdict(_against(fast, ratios, window), factor(min(ratios.values()), wanted))
+
+    return judge
+
+
+def best_ratio(fast: str, slow: str, wanted: float) -> Judge:
+    """``up to``: at some window, ``fast`` is ``wanted`` times as fast."""
+
+    def judge(results: Results, case: str) -> Verdict:
+        ratios = {w: results.speedup(case, w, fast, slow) for w in results.windows(case)}
+        window = max(ratios, key=ratios.__getitem__)
+        text = _against(fast, {slow: ratios[window]}, window)
+        return Verdict(f"at most {text}", factor(ratios[window], wanted))
+
+    return judge
+
+
+def smaller(small: str, large: Sequence[str], wanted: float, *, best: bool = False) -> Judge:
+    """The others keep ``wanted`` times as many rows: at the largest window, or at its best."""
+
+    def judge(results: Results, case: str) -> Verdict:
+        windows = results.windows(case)
+        by_window = {
+            w: {s: results.saving(case, w, small, s) for s in large}
+            for w in (windows if best else windows[-1:])
+        }
+        window = max(by_window, key=lambda w: min(by_window[w].values()))
+        ratios = by_window[window]
+        what = ", ".join(f"{s} keeps {r:,.1f}x the rows" for s, r in ratios.items())
+        return Verdict(f"{what} of {small} at {window:,}", factor(min(ratios.values()), wanted))
+
+    return judge
+
+
+def direct_degrades(results: Results, case: str) -> Verdict:
+    """DIRECT is faster than NT, and loses on it as the window grows."""
+    windows = results.windows(case)
+    small, large = (results.speedup(case, w, DIRECT, NT) for w in (windows[0], windows[-1]))
+    wins = [w for w in windows if results.speedup(case, w, DIRECT, NT) > 1.0]
+    text = (
+        f"DIRECT is faster at {len(wins)} of {len(windows)} windows: "
+        f"{small:.1f}x at {windows[0]:,}, {large:.1f}x at {windows[-1]:,}"
+    )
+    outperforms = len(wins) == len(windows)
+    if outperforms and large < small:
+        return Verdict(text, "yes")
+    return Verdict(text, "in part" if outperforms or large < small else "no")
+
+
+def slowest(which: str, wanted: float) -> Judge:
+    """At the largest window, the one takes ``wanted`` times as long as the next slowest."""
+
+    def judge(results: Results, case: str) -> Verdict:
+        window = results.windows(case)[-1]
+        others = [c for c in results.contenders(case) if c != which]
+        next_slowest = max(others, key=lambda c: results.ms(case, window, c))
+        ratio = results.speedup(case, window, next_slowest, which)
+        text = f"{which} takes {ratio:.1f}x the time of {next_slowest} at {window:,}"
+        return Verdict(text, factor(ratio, wanted))
+
+    return judge
+
+
+def few_partitions_tire(results: Results, case: str) -> Verdict:
+    """UPA(10) beats NT at the smallest window and falls behind UPA(50) at the largest."""
+    windows = results.windows(case)
+    first = results.speedup(case, windows[0], UPA_10, NT)
+    last = results.speedup(case, windows[-1], UPA_50, UPA_10)
+    text = (
+        f"UPA(10) is {first:.1f}x as fast as NT at {windows[0]:,}; "
+        f"UPA(50) is {last:.1f}x as fast as UPA(10) at {windows[-1]:,}"
+    )
+    if first > 1.0:
+        return Verdict(text, factor(last, 1.5) if last > 1.0 else "in part")
+    return Verdict(text, "in part" if last > 1.5 else "no")
+
+
+def crossing(small_winner: str, large_winner: str) -> Judge:
+    """One wins at small windows, the other at large ones."""
+
+    def judge(results: Results, case: str) -> Verdict:
+        windows = results.windows(case)
+        pair = (small_winner, large_winner)
+        winners = {w: results.fastest(case, w, pair) for w in windows}
+        small_ok = winners[windows[0]] == small_winner
+        large_ok = winners[windows[-1]] == large_winner
+        text = "; ".join(
+            f"{winner} at {_some(w for w in windows if winners[w] == winner)}"
+            for winner in pair
+            if winner in winners.values()
+        )
+        holds: Holds = (
+            "yes" if small_ok and large_ok else "in part" if small_ok or large_ok else "no"
+        )
+        return Verdict(f"faster: {text}", holds)
+
+    return judge
+
+
+def premature(results: Results, case: str) -> Verdict:
+    """About 40 % of the results are taken back before they expire: 30 to 50 % will do."""
+    window = results.windows(case)[-1]
+    point = results.point(case, window, UPA_10)
+    share = point.taken_back / max(point.inserted, 1)
+    holds: Holds = "yes" if 0.3 <= share <= 0.5 else "no"
+    return Verdict(f"{share:.0%} of the results at {window:,}", holds)
+
+
+def less_when_larger(results: Results, case: str) -> Verdict:
+    """UPA's advantage over NT is greater for sources than for pairs."""
+    other = "query2-pairs"
+    window = results.windows(case)[-1]
+    few, many = (results.speedup(c, window, UPA_10, NT) for c in (case, other))
+    text = f"over NT {few:.1f}x for sources, {many:.1f}x for pairs at {window:,}"
+    return Verdict(text, "yes" if few > many else "no")
+
+
+def never_slower(results: Results, case: str) -> Verdict:
+    """UPA is not slower than the faster of NT and DIRECT, at any window."""
+    ratios = {
+        w: results.speedup(case, w, UPA_50, results.fastest(case, w, (NT, DIRECT)))
+        for w in results.windows(case)
+    }
+    window = min(ratios, key=ratios.__getitem__)
+    largest = max(ratios)
+    text = (
+        f"{ratios[largest]:.1f}x as fast as the faster at {largest:,}; "
+        f"least: {ratios[window]:.1f}x at {window:,}"
+    )
+    if min(ratios.values()) >= 1.0:
+        return Verdict(text, "yes")
+    return Verdict(text, "in part" if ratios[largest] >= 1.0 else "no")
+
+
+def faster_than_slower(wanted: float) -> Judge:
+    """At the largest window, UPA is ``wanted`` times as fast as the slower of NT and DIRECT."""
+
+    def judge(results: Results, case: str) -> Verdict:
+        window = results.windows(case)[-1]
+        slower = max((NT, DIRECT), key=lambda c: results.ms(case, window, c))
+        ratio = results.speedup(case, window, UPA_50, slower)
+        return Verdict(_against(UPA_50, {slower: ratio}, window), factor(ratio, wanted))
+
+    return judge
+
+
+def _against(fast: str, ratios: dict[str, float], window: int) -> str:
+    each = ", ".join(f"{r:.1f}x as fast as {s}" for s, r in ratios.items())
+    return f"{fast} is {each} at {window:,}"
+
+
+def _some(windows: Iterable[int]) -> str:
+    return ", ".join(f"{w:,}" for w in windows)
