@@ -167,6 +167,44 @@ def test_a_query_reads_another() -> None:
     assert scans(plan)[0].window == Range(1)
 
 
+def test_names_of_a_set_operation_are_those_of_its_first_operand() -> None:
+    first, second = "SELECT price AS p, symbol FROM trades", "SELECT bid, symbol FROM quotes"
+    for operation in ("UNION", "EXCEPT", "EXCEPT ALL", "INTERSECT", "INTERSECT ALL"):
+        assert names(f"{first} {operation} {second} WINDOW 1 DAY") == ["p", "symbol"]
+
+
+def test_columns_without_a_match_keep_their_types() -> None:
+    plan = bound_plan("SELECT * FROM trades [NOW] t FULL JOIN quotes [NOW] q ON t.price = q.bid")
+    (union,) = plan.inputs
+    pairs, *alone = union.inputs
+    for part in alone:
+        assert [f.type for f in part.schema] == [f.type for f in pairs.schema]
+
+
+def test_the_reader_of_a_view_gives_windows_to_its_sub_queries() -> None:
+    catalog = example_catalog()
+    (view,) = parse(
+        "CREATE VIEW lonely AS SELECT t.price FROM trades t "
+        "WHERE NOT EXISTS (SELECT 1 FROM quotes q WHERE q.symbol = t.symbol)"
+    )
+    catalog.apply(view)
+    (reader,) = parse("SELECT price FROM lonely [RANGE 3 SECONDS]")
+    assert isinstance(reader, SelectStatement)
+    plan = bind(reader.select, reader.emit, catalog).plan
+    assert {s.window for s in scans(plan)} == {Range(3_000_000)}
+
+
+def test_equal_sub_queries_have_equal_plans() -> None:
+    one = bound_plan(
+        "SELECT price FROM trades t WHERE symbol IN (SELECT symbol FROM quotes) WINDOW 1 SECOND"
+    )
+    two = bound_plan(
+        "SELECT price FROM trades [RANGE 1 SECOND] "
+        "WHERE EXISTS (SELECT 1 FROM quotes [RANGE 1 SECOND] q WHERE trades.symbol = q.symbol)"
+    )
+    assert one == two
+
+
 def test_equal_queries_have_equal_plans() -> None:
     one = bound_plan("SELECT t.price p FROM trades [NOW] AS t WHERE t.price > 1")
     two = bound_plan("select PRICE p from TRADES [range 1 microsecond] where price > 1")

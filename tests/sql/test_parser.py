@@ -55,7 +55,7 @@ def test_create_stream() -> None:
     )
 
 
-@pytest.mark.parametrize("updates", ["static", "non-retroactive"])
+@pytest.mark.parametrize("updates", ["static", "non-retroactive", "retroactive"])
 def test_create_table(updates: str) -> None:
     statement = one(f"CREATE TABLE c (symbol STRING) WITH (path = 'c.csv', updates = '{updates}')")
     assert isinstance(statement, CreateTable)

@@ -73,8 +73,11 @@ class EddylineParser(SetOperationParser):
     STRICT_CAST = True
     FUNCTIONS: ClassVar[dict[str, Any]] = {}
     FUNCTION_PARSERS: ClassVar[dict[str, Any]] = {
-        name: _closed(SparkParser.FUNCTION_PARSERS[name])
-        for name in ("CAST", "TRY_CAST", "EXTRACT")
+        "EXISTS": _closed(lambda self: self._parse_existence()),
+        **{
+            name: _closed(SparkParser.FUNCTION_PARSERS[name])
+            for name in ("CAST", "TRY_CAST", "EXTRACT")
+        },
     }
     NO_PAREN_FUNCTION_PARSERS: ClassVar[dict[str, Any]] = {"CASE": lambda self: self._parse_case()}
     SET_OP_MODIFIERS: ClassVar[set[str]] = {*SparkParser.SET_OP_MODIFIERS, "windows"}
@@ -174,6 +177,14 @@ class EddylineParser(SetOperationParser):
         default = self._parse_disjunction() if self._match(TokenType.ELSE) else None
         self._expect(TokenType.END, "the END of CASE")
         return self.expression(exp.Case(this=operand, ifs=branches, default=default))
+
+    def _parse_existence(self) -> exp.Exists:
+        word = self._tokens[self._index - 2]
+        if self._curr.token_type not in QUERY_TOKENS:
+            raise self.fail(f"expected a SELECT in EXISTS, {self.here()}")
+        exists = self.expression(exp.Exists(this=self._parse_statement()))
+        exists.update_positions(word)
+        return exists
 
     def _expect(self, token: TokenType, what: str) -> None:
         if not self._match(token):

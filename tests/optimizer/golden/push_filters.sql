@@ -153,3 +153,187 @@ Project  t.price                WK
 ==>
 (unchanged)
 ----------
+-- EXCEPT ALL counts the rows of a key: terms on keys go to both sides, others stay above
+SELECT price FROM (SELECT symbol AS s, price FROM trades EXCEPT ALL SELECT symbol, bid FROM quotes) WHERE s > 'a' AND price > 2 WINDOW 1 SECOND
+=>
+Project  price                               STR
+  Filter  ((s > 'a') AND (price > 2.0))      STR
+    Negation  s = symbol, price = bid        STR
+      Project  symbol AS s, price            WKS
+        StreamScan  trades [RANGE 1 SECOND]  WKS
+      Project  symbol, bid                   WKS
+        StreamScan  quotes [RANGE 1 SECOND]  WKS
+==>
+Project  price                                 STR
+  Filter  (price > 2.0)                        STR
+    Negation  s = symbol, price = bid          STR
+      Project  symbol AS s, price              WKS
+        Filter  (symbol > 'a')                 WKS
+          StreamScan  trades [RANGE 1 SECOND]  WKS
+      Project  symbol, bid                     WKS
+        Filter  (symbol > 'a')                 WKS
+          StreamScan  quotes [RANGE 1 SECOND]  WKS
+----------
+-- also where ON leaves a column out
+SELECT qty FROM (SELECT symbol, qty FROM trades EXCEPT ALL ON (symbol) SELECT symbol FROM quotes) WHERE symbol > 'a' AND qty > 2 WINDOW 1 SECOND
+=>
+Project  qty                                 STR
+  Filter  ((symbol > 'a') AND (qty > 2))     STR
+    Negation  symbol = symbol                STR
+      Project  symbol, qty                   WKS
+        StreamScan  trades [RANGE 1 SECOND]  WKS
+      Project  symbol                        WKS
+        StreamScan  quotes [RANGE 1 SECOND]  WKS
+==>
+Project  qty                                   STR
+  Filter  (qty > 2)                            STR
+    Negation  symbol = symbol                  STR
+      Project  symbol, qty                     WKS
+        Filter  (symbol > 'a')                 WKS
+          StreamScan  trades [RANGE 1 SECOND]  WKS
+      Project  symbol                          WKS
+        Filter  (symbol > 'a')                 WKS
+          StreamScan  quotes [RANGE 1 SECOND]  WKS
+----------
+-- whatever the key is on the right
+SELECT qty FROM (SELECT qty FROM trades EXCEPT ALL ON (qty) SELECT size AS qty FROM quotes) WHERE qty > 2 AND FALSE WINDOW 1 SECOND
+=>
+Project  qty                                 STR
+  Filter  ((qty > 2) AND False)              STR
+    Negation  qty = CAST(qty AS BIGINT)      STR
+      Project  qty                           WKS
+        StreamScan  trades [RANGE 1 SECOND]  WKS
+      Project  size AS qty                   WKS
+        StreamScan  quotes [RANGE 1 SECOND]  WKS
+==>
+Project  qty                                 STR
+  Negation  qty = CAST(qty AS BIGINT)        STR
+    Project  qty                             WKS
+      Filter  ((qty > 2) AND False)          WKS
+        StreamScan  trades [RANGE 1 SECOND]  WKS
+    Project  size AS qty                     WKS
+      Filter  (CAST(size AS BIGINT) > 2)     WKS
+        StreamScan  quotes [RANGE 1 SECOND]  WKS
+----------
+-- not where the key on the left is computed
+SELECT size FROM (SELECT size FROM quotes EXCEPT ALL ON (size) SELECT qty AS size FROM trades) WHERE size > 2 WINDOW 1 SECOND
+=>
+Project  size                                STR
+  Filter  (size > 2)                         STR
+    Negation  CAST(size AS BIGINT) = size    STR
+      Project  size                          WKS
+        StreamScan  quotes [RANGE 1 SECOND]  WKS
+      Project  qty AS size                   WKS
+        StreamScan  trades [RANGE 1 SECOND]  WKS
+==>
+(unchanged)
+----------
+-- INTERSECT ALL is made of two
+SELECT symbol FROM (SELECT symbol FROM trades INTERSECT ALL SELECT symbol FROM quotes) WHERE symbol > 'a' WINDOW 1 SECOND
+=>
+Project  symbol                                STR
+  Filter  (symbol > 'a')                       STR
+    Negation  symbol = symbol                  STR
+      Project  symbol                          WKS
+        StreamScan  trades [RANGE 1 SECOND]    WKS
+      Negation  symbol = symbol                STR
+        Project  symbol                        WKS
+          StreamScan  trades [RANGE 1 SECOND]  WKS
+        Project  symbol                        WKS
+          StreamScan  quotes [RANGE 1 SECOND]  WKS
+==>
+Project  symbol                                STR
+  Negation  symbol = symbol                    STR
+    Project  symbol                            WKS
+      Filter  (symbol > 'a')                   WKS
+        StreamScan  trades [RANGE 1 SECOND]    WKS
+    Negation  symbol = symbol                  STR
+      Project  symbol                          WKS
+        Filter  (symbol > 'a')                 WKS
+          StreamScan  trades [RANGE 1 SECOND]  WKS
+      Project  symbol                          WKS
+        Filter  (symbol > 'a')                 WKS
+          StreamScan  quotes [RANGE 1 SECOND]  WKS
+----------
+-- below EXCEPT to the left, and terms on exact keys to the right
+SELECT price FROM (SELECT symbol AS s, price FROM trades EXCEPT SELECT symbol, bid FROM quotes) WHERE s > 'a' AND price > 2 WINDOW 1 SECOND
+=>
+Project  price                                                                  STR
+  Filter  ((s > 'a') AND (price > 2.0))                                         STR
+    AntiJoin  s IS NOT DISTINCT FROM symbol AND price IS NOT DISTINCT FROM bid  STR
+      Distinct                                                                  WK
+        Project  symbol AS s, price                                             WKS
+          StreamScan  trades [RANGE 1 SECOND]                                   WKS
+      Project  symbol, bid                                                      WKS
+        StreamScan  quotes [RANGE 1 SECOND]                                     WKS
+==>
+Project  price                                                                STR
+  AntiJoin  s IS NOT DISTINCT FROM symbol AND price IS NOT DISTINCT FROM bid  STR
+    Distinct                                                                  WK
+      Project  symbol AS s, price                                             WKS
+        Filter  ((symbol > 'a') AND (price > 2.0))                            WKS
+          StreamScan  trades [RANGE 1 SECOND]                                 WKS
+    Project  symbol, bid                                                      WKS
+      Filter  (symbol > 'a')                                                  WKS
+        StreamScan  quotes [RANGE 1 SECOND]                                   WKS
+----------
+-- what WHERE says of a key holds for the rows that EXISTS looks for
+SELECT price FROM trades t WHERE symbol = 'a' AND price > 2 AND EXISTS (SELECT 1 FROM quotes q WHERE q.symbol = t.symbol) WINDOW 1 SECOND
+=>
+Project  price                                  STR
+  SemiJoin  t.symbol = q.symbol                 STR
+    Filter  ((symbol = 'a') AND (price > 2.0))  WKS
+      StreamScan  trades [RANGE 1 SECOND]       WKS
+    StreamScan  quotes [RANGE 1 SECOND]         WKS
+==>
+Project  price                                  STR
+  SemiJoin  t.symbol = q.symbol                 STR
+    Filter  ((symbol = 'a') AND (price > 2.0))  WKS
+      StreamScan  trades [RANGE 1 SECOND]       WKS
+    Filter  (q.symbol = 'a')                    WKS
+      StreamScan  quotes [RANGE 1 SECOND]       WKS
+----------
+SELECT price FROM (SELECT * FROM trades t WHERE NOT EXISTS (SELECT 1 FROM quotes q WHERE q.symbol = t.symbol AND q.bid > t.price)) WHERE symbol = 'a' AND qty > 1 WINDOW 1 SECOND
+=>
+Project  price                                             STR
+  Filter  ((symbol = 'a') AND (qty > 1))                   STR
+    Project  ts, symbol, price, qty                        STR
+      AntiJoin  t.symbol = q.symbol AND (q.bid > t.price)  STR
+        StreamScan  trades [RANGE 1 SECOND]                WKS
+        StreamScan  quotes [RANGE 1 SECOND]                WKS
+==>
+Project  price                                           STR
+  Project  ts, symbol, price, qty                        STR
+    AntiJoin  t.symbol = q.symbol AND (q.bid > t.price)  STR
+      Filter  ((symbol = 'a') AND (qty > 1))             WKS
+        StreamScan  trades [RANGE 1 SECOND]              WKS
+      Filter  (q.symbol = 'a')                           WKS
+        StreamScan  quotes [RANGE 1 SECOND]              WKS
+----------
+-- into all parts of an outer join
+SELECT t.price FROM trades t LEFT JOIN quotes q ON t.symbol = q.symbol WHERE t.qty = 1 AND q.bid IS NULL WINDOW 1 SECOND
+=>
+Project  t.price                               STR
+  Filter  ((t.qty = 1) AND is_null(q.bid))     STR
+    Union                                      STR
+      Join  t.symbol = q.symbol                WK
+        StreamScan  trades [RANGE 1 SECOND]    WKS
+        StreamScan  quotes [RANGE 1 SECOND]    WKS
+      Project  t.ts, t.symbol, t.price, t.qty, NULL AS ts, NULL AS symbol, NULL AS bid, NULL AS size  STR
+        AntiJoin  t.symbol = q.symbol          STR
+          StreamScan  trades [RANGE 1 SECOND]  WKS
+          StreamScan  quotes [RANGE 1 SECOND]  WKS
+==>
+Project  t.price                                 STR
+  Union                                          STR
+    Join  t.symbol = q.symbol                    WK
+      Filter  (t.qty = 1)                        WKS
+        StreamScan  trades [RANGE 1 SECOND]      WKS
+      Filter  is_null(q.bid)                     WKS
+        StreamScan  quotes [RANGE 1 SECOND]      WKS
+    Project  t.ts, t.symbol, t.price, t.qty, NULL AS ts, NULL AS symbol, NULL AS bid, NULL AS size  STR
+      AntiJoin  t.symbol = q.symbol              STR
+        Filter  ((t.qty = 1) AND is_null(NULL))  WKS
+          StreamScan  trades [RANGE 1 SECOND]    WKS
+        StreamScan  quotes [RANGE 1 SECOND]      WKS
+----------

@@ -94,10 +94,6 @@ SqlError: line 1, column 53: expected ( and options, got 'a'
   CREATE STREAM s (ts TIMESTAMP) TIMESTAMP BY ts WITH a = 'b'
                                                       ^
 ----------
-CREATE TABLE t (a INT) WITH (updates = 'retroactive')
-=>
-no error
-----------
 CREATE TABLE t (a INT) WITH (updates = 'statik')
 =>
 SqlError: line 1, column 40: unknown option updates = 'statik'; did you mean 'static'? valid: non-retroactive, retroactive, static

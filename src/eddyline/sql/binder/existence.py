@@ -153,6 +153,9 @@ class _PlainBinder:
         terms, existences = split_where(self.query, context)
         scalars = Scalars(scope, context, clause="WHERE")
         conditions = [scalars.condition(t) for t in terms]
+        distinct = self.query.args.get("distinct")
+        if distinct is not None:  # whether there are equal rows says nothing about existence
+            context.require_only(distinct)
         selected = [i.expr for i in select_items(self.query, scope, context)]
         conditions += _found(self.term, self.needle, selected, context)
         match = matched(conditions, self.outer.width)

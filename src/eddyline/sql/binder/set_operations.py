@@ -139,9 +139,11 @@ def _named(column: exp.Expr, plan: Plan, side: str, context: Context) -> ColumnR
     found = [c for c in _columns(plan) if c.name.lower() == column.name.lower()]
     if len(found) == 1:
         return found[0]
-    names = [f.name for f in plan.schema]
-    wrong = "are several columns" if found else "is no column"
-    message = f"there {wrong} '{column.name}' {side} EXCEPT ALL; {did_you_mean(column.name, names)}"
+    if found:
+        message = f"there are several columns '{column.name}' {side} EXCEPT ALL; rename with AS"
+    else:
+        hint = did_you_mean(column.name, [f.name for f in plan.schema])
+        message = f"there is no column '{column.name}' {side} EXCEPT ALL; {hint}"
     raise context.error(column, message)
 
 

@@ -1,0 +1,86 @@
+SELECT price FROM trades LEFT JOIN quotes ON TRUE
+=>
+SqlError: line 1, column 19: LEFT JOIN needs a window on stream 'trades'; write trades [RANGE 5 MINUTES], [ROWS 100], [PARTITION BY c ROWS 3], [NOW] or [UNBOUNDED], or end the SELECT with WINDOW 10 SECONDS
+  SELECT price FROM trades LEFT JOIN quotes ON TRUE
+                    ^
+----------
+-- a row of the side that stays is kept as long as the other may match it
+SELECT sector FROM companies LEFT JOIN trades USING (symbol)
+=>
+SqlError: line 2, column 40: LEFT JOIN needs a window on stream 'trades'; write trades [RANGE 5 MINUTES], [ROWS 100], [PARTITION BY c ROWS 3], [NOW] or [UNBOUNDED], or end the SELECT with WINDOW 10 SECONDS
+  SELECT sector FROM companies LEFT JOIN trades USING (symbol)
+                                         ^
+----------
+SELECT sector FROM trades RIGHT JOIN companies USING (symbol)
+=>
+SqlError: line 1, column 20: RIGHT JOIN needs a window on stream 'trades'; write trades [RANGE 5 MINUTES], [ROWS 100], [PARTITION BY c ROWS 3], [NOW] or [UNBOUNDED], or end the SELECT with WINDOW 10 SECONDS
+  SELECT sector FROM trades RIGHT JOIN companies USING (symbol)
+                     ^
+----------
+SELECT sector FROM trades FULL JOIN companies USING (symbol)
+=>
+SqlError: line 1, column 20: FULL JOIN needs a window on stream 'trades'; write trades [RANGE 5 MINUTES], [ROWS 100], [PARTITION BY c ROWS 3], [NOW] or [UNBOUNDED], or end the SELECT with WINDOW 10 SECONDS
+  SELECT sector FROM trades FULL JOIN companies USING (symbol)
+                     ^
+----------
+SELECT price FROM trades OUTER JOIN quotes ON TRUE
+=>
+SqlError: line 1, column 26: which OUTER JOIN? Write LEFT, RIGHT or FULL in front
+  SELECT price FROM trades OUTER JOIN quotes ON TRUE
+                           ^
+----------
+SELECT price FROM trades LEFT ANTI JOIN quotes ON TRUE
+=>
+UnsupportedError: line 1, column 31: ANTI JOIN is not supported: write WHERE NOT EXISTS (SELECT ...)
+  SELECT price FROM trades LEFT ANTI JOIN quotes ON TRUE
+                                ^
+----------
+SELECT price FROM trades LEFT SEMI JOIN quotes ON TRUE
+=>
+UnsupportedError: line 1, column 31: SEMI JOIN is not supported: write WHERE EXISTS (SELECT ...)
+  SELECT price FROM trades LEFT SEMI JOIN quotes ON TRUE
+                                ^
+----------
+SELECT price FROM trades NATURAL LEFT JOIN quotes
+=>
+UnsupportedError: line 1, column 26: NATURAL JOIN is not supported: name the columns with USING
+  SELECT price FROM trades NATURAL LEFT JOIN quotes
+                           ^
+----------
+SELECT price FROM trades [NOW] LEFT JOIN quotes [NOW] USING (sizes)
+=>
+SqlError: line 1, column 62: there is no column 'sizes'; valid: price, qty, symbol, ts
+  SELECT price FROM trades [NOW] LEFT JOIN quotes [NOW] USING (sizes)
+                                                               ^
+----------
+SELECT price FROM trades [NOW] LEFT JOIN quotes [NOW] USING (price)
+=>
+SqlError: line 1, column 62: there is no column 'price'; valid: bid, size, symbol, ts
+  SELECT price FROM trades [NOW] LEFT JOIN quotes [NOW] USING (price)
+                                                               ^
+----------
+SELECT o.id FROM orders [NOW] o JOIN (SELECT size AS symbol FROM quotes [NOW]) q USING (symbol)
+=>
+SqlError: line 1, column 89: STRING and INT have no common type; CAST one of them to the other
+  SELECT o.id FROM orders [NOW] o JOIN (SELECT size AS symbol FROM quotes [NOW]) q USING (symbol)
+                                                                                          ^
+----------
+SELECT price FROM trades [NOW] t LEFT JOIN quotes [NOW] t ON TRUE
+=>
+SqlError: line 1, column 44: two FROM items are named 't'; rename one with AS
+  SELECT price FROM trades [NOW] t LEFT JOIN quotes [NOW] t ON TRUE
+                                             ^
+----------
+SELECT symbol FROM trades [NOW] t LEFT JOIN quotes [NOW] q ON t.symbol = q.symbol
+=>
+SqlError: line 1, column 8: column 'symbol' is ambiguous; valid: t.symbol, q.symbol
+  SELECT symbol FROM trades [NOW] t LEFT JOIN quotes [NOW] q ON t.symbol = q.symbol
+         ^
+----------
+-- the one symbol of USING is none of the two
+SELECT t.symbol, COUNT(*) FROM trades [NOW] t FULL JOIN quotes [NOW] q USING (symbol) GROUP BY symbol
+=>
+SqlError: line 2, column 8: column 't.symbol' is neither in GROUP BY nor inside an aggregate; grouped by: coalesce(t.symbol, q.symbol)
+  SELECT t.symbol, COUNT(*) FROM trades [NOW] t FULL JOIN quotes [NOW] q USING (symbol) GROUP BY symbol
+         ^
+----------
