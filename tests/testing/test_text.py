@@ -2,7 +2,7 @@ import pyarrow as pa
 import pytest
 
 from eddyline.testing import batch, format_time, parse_time, pretty
-from eddyline.types import TIMESTAMP
+from eddyline.types import BEGINNING, TIMESTAMP
 
 
 @pytest.mark.parametrize(
@@ -30,6 +30,12 @@ def test_times_far_from_the_epoch_are_dates() -> None:
     us = parse_time("2026-01-01T00:00:05.25Z")
     assert format_time(us) == "2026-01-01T00:00:05.250000+00:00"
     assert parse_time(format_time(us)) == us
+
+
+def test_times_beyond_any_calendar_are_us() -> None:
+    assert format_time(BEGINNING) == f"{BEGINNING}us"
+    assert parse_time(format_time(BEGINNING)) == BEGINNING
+    assert format_time(parse_time("9999-12-31T23:59:59Z")) == "9999-12-31T23:59:59+00:00"
 
 
 @pytest.mark.parametrize("text", ["", "1", "1x", "s", "1s 2s", "yesterday"])

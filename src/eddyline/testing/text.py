@@ -33,6 +33,8 @@ _TIME: Final = re.compile(r"(-?)((?:\d+(?:ms|us|[dhms]))+)")
 _PART: Final = re.compile(r"(\d+)(ms|us|[dhms])")
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _YEAR_US: Final = 365 * _UNIT_US["d"]
+_FIRST_US: Final = -62_135_596_800_000_000  # the year 1
+_LAST_US: Final = 253_402_300_799_999_999  # the end of 9999
 
 #: Column types by their short names, the first name of a type is the one that is printed.
 _TYPES: Final[dict[str, pa.DataType]] = {
@@ -78,11 +80,14 @@ def parse_time(text: str) -> int:
 
 
 def format_time(us: int) -> str:
-    """The inverse of :func:`parse_time`; more than a year from the epoch it is ISO 8601.
+    """The inverse of :func:`parse_time`; more than a year from the epoch it is ISO 8601, where no
+    calendar goes it is plain us.
 
     >>> format_time(90_000_000), format_time(0), format_time(1_000_001)
     ('1m30s', '0s', '1s1us')
     """
+    if not _FIRST_US <= us <= _LAST_US:
+        return f"{us}us"
     if abs(us) >= _YEAR_US:
         return (_EPOCH + timedelta(microseconds=us)).isoformat()
     parts, rest = [], abs(us)
