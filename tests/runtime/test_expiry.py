@@ -7,7 +7,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from eddyline.runtime.expiry import ExpiryStore, FifoStore, ListStore, PartitionedStore
+from eddyline.runtime.expiry import (
+    ExpiryStore,
+    FifoStore,
+    ListStore,
+    PartitionedStore,
+    uncancelled,
+)
 
 DTYPES = [np.int64, np.int64, np.float64]
 
@@ -96,3 +102,9 @@ def test_memory_stays_bounded_over_fifty_windows(fifo: bool, width: int) -> None
         assert len(kept) <= 2 * window // batch + 64
     for lane in getattr(store, "_rows", []):
         assert lane.size <= 8 * window
+
+
+def test_of_a_row_taken_back_and_shown_again_the_last_showing_expires() -> None:
+    """What waits beside the first one, such as a group's slot, may be somebody else's by then."""
+    exp, sign = np.array([5, 5, 5, 5]), np.array([1, 1, -1, 1], np.int8)
+    assert uncancelled(exp, sign, [np.array([7, 8, 7, 7])]).tolist() == [1, 3]

@@ -243,7 +243,8 @@ def uncancelled(exp: Array, sign: Array, ids: Sequence[Array]) -> Array:
     """Which of the rows that are due really expire: int64 numbers, in their order.
 
     A row that was taken back waits twice, as '+' and as '-', with the same ``exp`` and ids: where
-    the signs of such a family add up to nothing, nothing of it is left; otherwise its first '+'.
+    the signs of such a family add up to nothing, nothing of it is left; otherwise its last '+',
+    for what a group's row said of its slot may be outdated once it was taken back.
     """
     if (sign > 0).all():
         return np.arange(exp.size)
@@ -254,7 +255,8 @@ def uncancelled(exp: Array, sign: Array, ids: Sequence[Array]) -> Array:
         starts[1:] |= lane[order[1:]] != lane[order[:-1]]
     heads = np.flatnonzero(starts)
     left = np.add.reduceat(sign[order].astype(np.int64), heads) > 0
-    return np.sort(order[heads[left]])
+    last = heads + np.add.reduceat((sign[order] > 0).astype(np.int64), heads) - 1
+    return np.sort(order[last[left]])
 
 
 def _by_expiry(rows: list[Array]) -> list[Array]:

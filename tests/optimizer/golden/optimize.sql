@@ -84,3 +84,64 @@ Distinct                                               WK
       StreamScan  trades [RANGE 10 SECONDS]            WKS
       StreamScan  trades [RANGE 10 SECONDS]            WKS
 ----------
+-- Query 4 of the update-patterns paper: what DISTINCT keeps is what the join keeps
+SELECT DISTINCT a.symbol FROM trades [RANGE 1 MINUTE] a, quotes [RANGE 1 MINUTE] b WHERE a.symbol = b.symbol
+=>
+Distinct                                     WK
+  Project  a.symbol                          WK
+    Filter  (a.symbol = b.symbol)            WK
+      Product                                WK
+        StreamScan  trades [RANGE 1 MINUTE]  WKS
+        StreamScan  quotes [RANGE 1 MINUTE]  WKS
+==>
+Project  a.symbol                            WK
+  Join  a.symbol = b.symbol                  WK
+    Distinct                                 WK
+      Project  symbol                        WKS
+        StreamScan  trades [RANGE 1 MINUTE]  WKS
+    Distinct                                 WK
+      Project  symbol                        WKS
+        StreamScan  quotes [RANGE 1 MINUTE]  WKS
+----------
+-- its Query 5 with NOT EXISTS: negation where it costs least
+SELECT a.symbol FROM trades [RANGE 1 MINUTE] a, orders [RANGE 1 MINUTE] c WHERE a.symbol = c.symbol AND c.qty = 21 AND NOT EXISTS (SELECT 1 FROM quotes [RANGE 1 MINUTE] b WHERE b.symbol = a.symbol)
+=>
+Project  a.symbol                                     STR
+  AntiJoin  a.symbol = b.symbol                       STR
+    Filter  ((a.symbol = c.symbol) AND (c.qty = 21))  WK
+      Product                                         WK
+        StreamScan  trades [RANGE 1 MINUTE]           WKS
+        StreamScan  orders [RANGE 1 MINUTE]           WKS
+    StreamScan  quotes [RANGE 1 MINUTE]               WKS
+==>
+Project  a.symbol                          STR
+  Join  a.symbol = c.symbol                STR
+    AntiJoin  a.symbol = b.symbol          STR
+      StreamScan  trades [RANGE 1 MINUTE]  WKS
+      StreamScan  quotes [RANGE 1 MINUTE]  WKS
+    Filter  (c.qty = 21)                   WKS
+      StreamScan  orders [RANGE 1 MINUTE]  WKS
+----------
+-- and with EXCEPT ALL, which counts: the plan as written
+SELECT a.symbol FROM (SELECT symbol FROM trades [RANGE 1 MINUTE] EXCEPT ALL SELECT symbol FROM quotes [RANGE 1 MINUTE]) a, orders [RANGE 1 MINUTE] c WHERE a.symbol = c.symbol AND c.qty = 21
+=>
+Project  a.symbol                                   STR
+  Filter  ((a.symbol = c.symbol) AND (c.qty = 21))  STR
+    Product                                         STR
+      Negation  symbol = symbol                     STR
+        Project  symbol                             WKS
+          StreamScan  trades [RANGE 1 MINUTE]       WKS
+        Project  symbol                             WKS
+          StreamScan  quotes [RANGE 1 MINUTE]       WKS
+      StreamScan  orders [RANGE 1 MINUTE]           WKS
+==>
+Project  a.symbol                            STR
+  Join  a.symbol = c.symbol                  STR
+    Negation  symbol = symbol                STR
+      Project  symbol                        WKS
+        StreamScan  trades [RANGE 1 MINUTE]  WKS
+      Project  symbol                        WKS
+        StreamScan  quotes [RANGE 1 MINUTE]  WKS
+    Filter  (c.qty = 21)                     WKS
+      StreamScan  orders [RANGE 1 MINUTE]    WKS
+----------

@@ -43,6 +43,7 @@ from eddyline.algebra.plan import (
     Project,
     SemiJoin,
     TableScan,
+    looks_up,
 )
 from eddyline.optimizer.cost import cost
 from eddyline.optimizer.statistics import UNKNOWN, Statistics
@@ -88,23 +89,14 @@ def _strict_below_tables(plan: Plan) -> int:
 
 
 def _is_movable(plan: Plan) -> TypeGuard[Choosing]:
-    """Whether the plan's top operator chooses rows, and from what its input holds alone."""
-    if not isinstance(plan, Choosing):
-        return False
-    table = _table(plan.right)
-    return table is None or table.updates != "non-retroactive"
+    """Whether the plan's top operator chooses rows by what is alive, at whatever instant."""
+    return isinstance(plan, Choosing) and not looks_up(plan)
 
 
 def _is_changing_table(plan: Plan) -> bool:
-    table = _table(plan)
-    return table is not None and table.updates != "static"
-
-
-def _table(plan: Plan) -> TableScan | None:
-    """The table whose rows these are, filtered or computed from."""
     while isinstance(plan, (Filter, Project)):
         plan = plan.input
-    return plan if isinstance(plan, TableScan) else None
+    return isinstance(plan, TableScan) and plan.updates != "static"
 
 
 # -- up --------------------------------------------------------------------------------------------
