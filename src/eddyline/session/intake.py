@@ -11,13 +11,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from eddyline.algebra.catalog import StreamDef
-from eddyline.algebra.functions.conversion import convert
 from eddyline.errors import DataError, did_you_mean
 from eddyline.kernels.merge import merge_destinations
 from eddyline.runtime.columns import Array, raw_values
 from eddyline.runtime.state import State, array
 from eddyline.runtime.stem import Stem
-from eddyline.types import BEGINNING, TIMESTAMP, Field, Schema, arrow_schema, sql_type
+from eddyline.session.arrow_values import as_text, converted, flat, to_table
+from eddyline.types import BEGINNING, Field, Schema, arrow_schema, sql_type
 
 #: A column of this name marks rows that a source could not read; its value is their text.
 CORRUPT_RECORD = "_corrupt_record"
@@ -26,24 +26,6 @@ _REASON = pa.field("_reason", pa.string())
 #: Timestamps lie in the years 1 to 9999, in microseconds.
 _FIRST_INSTANT = -62_135_596_800_000_000
 _END_OF_TIME = 253_402_300_800_000_000
-
-
-def to_table(data: Any, name: str) -> pa.Table:
-    """Arrow, pandas or polars data as an Arrow table.
-
-    Raises:
-        DataError: the data is of none of these kinds.
-    """
-    if isinstance(data, pa.Table):
-        return data
-    if isinstance(data, pa.RecordBatch):
-        return pa.Table.from_batches([data])
-    if hasattr(data, "__arrow_c_stream__"):  # pandas, polars, and whoever speaks Arrow
-        return pa.table(data)
-    raise DataError(
-        f"{name}: rows come as a pyarrow Table or RecordBatch, a pandas or a polars DataFrame, "
-        f"not as {type(data).__name__}"
-    )
 
 
 def late_schema(schema: Schema) -> pa.Schema:
@@ -186,7 +168,7 @@ class Intake:
         columns = []
         reasons = None
         if CORRUPT_RECORD in places:
-            text = _flat(table.column(places[CORRUPT_RECORD])).cast(pa.string())
+            text = flat(table.column(places[CORRUPT_RECORD])).cast(pa.string())
             told = pc.binary_join_element_wise("cannot be read: ", text, "")
             reasons = first_reason(reasons, told)
         for field in self.definition.schema:
@@ -195,7 +177,7 @@ class Intake:
                     f"{self._what}: the rows have no column {field.name!r}; "
                     + did_you_mean(field.name, table.column_names)
                 )
-            values = _flat(table.column(places[field.name.lower()]))
+            values = flat(table.column(places[field.name.lower()]))
             column, reason = self._column(values, field)
             columns.append(column)
             reasons = first_reason(reasons, reason)
@@ -218,23 +200,23 @@ class Intake:
         if values.type == field.type:
             return values, None
         try:
-            converted = _converted(values, field.type)
+            typed = converted(values, field.type)
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowTypeError) as error:
             raise DataError(
                 f"{self._what}: column {field.name!r} is declared "
                 f"{sql_type(field.type)} but the rows bring {sql_type(values.type)}, "
                 f"which cannot be converted: {error}"
             ) from None
-        lost = pc.and_(values.is_valid(), converted.is_null())
+        lost = pc.and_(values.is_valid(), typed.is_null())
         if not pc.any(lost).as_py():
-            return converted, None
+            return typed, None
         told = pc.binary_join_element_wise(
             f"{field.name}: cannot read '",
             values.cast(pa.string()),
             f"' as {sql_type(field.type)}",
             "",
         )
-        return converted, pc.if_else(lost, told, pa.scalar(None, pa.string()))
+        return typed, pc.if_else(lost, told, pa.scalar(None, pa.string()))
 
     def refuse(self, columns: Sequence[pa.Array], reason: str) -> pa.Table:
         """Rows that were released, yet turn out to be bad: as text with the reason."""
@@ -247,7 +229,7 @@ class Intake:
         self.bad += len(rows)
         places = {n.lower(): i for i, n in enumerate(table.column_names)}
         columns = [
-            _as_text(_flat(table.column(places[f.name.lower()])).take(rows))
+            as_text(flat(table.column(places[f.name.lower()])).take(rows))
             for f in self.definition.schema
         ]
         schema = bad_schema(self.definition.schema)
@@ -288,7 +270,7 @@ class Intake:
         """Take over what ``state`` returned."""
         self.newest, self.rows, self.late, self.bad = (int(v) for v in array(state, "counters"))
         table = pa.ipc.open_stream(pa.py_buffer(array(state, "rows"))).read_all()
-        columns = [_flat(c) for c in table.columns]
+        columns = [flat(c) for c in table.columns]
         self._held = Ready(array(state, "ts"), array(state, "arrival"), columns)
 
 
@@ -313,65 +295,6 @@ def merged(rows: list[Ready]) -> tuple[Array, Array]:
 def _nothing(schema: Schema) -> Ready:
     zero = np.zeros(0, np.int64)
     return Ready(zero, zero, [pa.array([], f.type) for f in schema])
-
-
-def _flat(values: pa.ChunkedArray) -> pa.Array:
-    """One array; large and dictionary encodings are undone."""
-    if values.num_chunks == 1:
-        out = values.chunk(0)
-    else:
-        out = pa.concat_arrays(values.chunks) if values.num_chunks else pa.array([], values.type)
-    if pa.types.is_dictionary(out.type):
-        out = out.dictionary_decode()
-    if pa.types.is_large_string(out.type) or pa.types.is_string_view(out.type):
-        return out.cast(pa.string())
-    if pa.types.is_large_binary(out.type) or pa.types.is_binary_view(out.type):
-        return out.cast(pa.binary())
-    return out
-
-
-def _converted(values: pa.Array, type_: pa.DataType) -> pa.Array:
-    """The values as another type, NULL where that would change them."""
-    if pa.types.is_null(values.type):
-        return values.cast(type_)
-    if pa.types.is_timestamp(type_):
-        return instants(values, type_)
-    if any(pa.types.is_string(t) or pa.types.is_decimal(t) for t in (values.type, type_)):
-        return convert(values, type_)
-    narrowed = values.cast(type_, safe=False)
-    if pa.types.is_floating(type_):
-        return narrowed
-    same = pc.equal(narrowed.cast(values.type, safe=False), values)
-    if pa.types.is_unsigned_integer(values.type):  # wraps round on the way back as well
-        same = pc.and_(same, pc.greater_equal(narrowed, 0))
-    return pc.if_else(same, narrowed, pa.scalar(None, type_))
-
-
-def instants(values: pa.Array, type_: pa.DataType = TIMESTAMP) -> pa.Array:
-    """Timestamps of any unit (without a zone: UTC), integers as microseconds, ISO 8601 text.
-
-    NULL where text cannot be read.
-
-    Raises:
-        pa.ArrowTypeError: values of this type are no timestamps.
-    """
-    if pa.types.is_integer(values.type):
-        return values.cast(pa.int64()).cast(type_)
-    if pa.types.is_timestamp(values.type):
-        return (
-            values.cast(pa.timestamp("us", values.type.tz), safe=False).cast(pa.int64()).cast(type_)
-        )
-    if pa.types.is_date(values.type) or pa.types.is_string(values.type):
-        return convert(values, type_)
-    raise pa.ArrowTypeError("give a timestamp, microseconds since 1970, or ISO 8601 text")
-
-
-def _as_text(values: pa.Array) -> pa.Array:
-    return (
-        convert(values, pa.string())
-        if pa.types.is_binary(values.type)
-        else values.cast(pa.string())
-    )
 
 
 def _repeated(reason: str, count: int) -> pa.Array:

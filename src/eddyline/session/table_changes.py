@@ -13,7 +13,8 @@ from eddyline.errors import CatalogError
 from eddyline.runtime.columns import Array
 from eddyline.runtime.stem import Stem
 from eddyline.runtime.table import TableStem
-from eddyline.session.intake import Incoming, Intake, first_reason, to_table
+from eddyline.session.arrow_values import to_table
+from eddyline.session.intake import Incoming, Intake, first_reason
 from eddyline.types import TIMESTAMP, Field
 
 #: When a change happens, and whether its row comes ('+', the default) or goes ('-').

@@ -9,7 +9,7 @@ import pyarrow.dataset as ds
 
 from eddyline.algebra.catalog import TableDef
 from eddyline.errors import DataError, did_you_mean
-from eddyline.session.intake import to_table
+from eddyline.session.arrow_values import to_table
 from eddyline.types import arrow_schema
 
 _FORMATS = ("parquet", "csv", "json", "orc")

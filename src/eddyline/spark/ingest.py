@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 from pyspark import TaskContext
 from pyspark.sql import DataFrame
 
-from eddyline.session.intake import instants
+from eddyline.session.arrow_values import instants
 from eddyline.spark.fatrows import (
     BLOB_BYTES,
     INPUT_ARROW,

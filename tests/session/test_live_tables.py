@@ -1,0 +1,392 @@
+"""Tables that change while queries run, against the oracle."""
+
+from __future__ import annotations
+
+import io
+import random
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from eddyline import CatalogError, DataError, Engine
+from eddyline.testing import batch, rows_of
+from eddyline.testing.script import Script
+
+RETROACTIVE, NON_RETROACTIVE = "retroactive", "non-retroactive"
+SECOND = 1_000_000
+
+#: Every way of running that must not matter.
+OPTIONS: dict[str, dict[str, Any]] = {
+    "chunks of one": {"chunk_rows": 1},
+    "large chunks": {},
+    "as written": {"optimize": False},
+    "direct": {"state": "direct", "chunk_rows": 3},
+    "negative tuples": {"state": "negative-tuple", "chunk_rows": 3},
+    "views": {"views": True, "chunk_rows": 2},
+}
+JOINED = "SELECT s.k, s.v, t.name FROM s [RANGE 10 SECONDS], t WHERE s.k = t.k"
+
+
+def ddl(updates: str) -> str:
+    return f"""
+        CREATE STREAM s (ts TIMESTAMP, k BIGINT, v BIGINT) TIMESTAMP BY ts;
+        CREATE STREAM r (ts TIMESTAMP, k BIGINT, w BIGINT) TIMESTAMP BY ts;
+        CREATE TABLE t (k BIGINT, name STRING) WITH (updates = '{updates}')
+    """
+
+
+def engine(updates: str, **options: Any) -> Engine:
+    out = Engine(**options)
+    out.sql(ddl(updates))
+    return out
+
+
+def rename(script: Script) -> Script:
+    """A row of the stream before, between and after the two halves of an update."""
+    return script.process(
+        s="""ts | k:int | v:int
+             1s | 1     | 10
+             3s | 1     | 30
+             5s | 1     | 50""",
+        t="""_ts | _op | k:int | name:str
+             2s  | -   | 1     | one
+             4s  | +   | 1     | uno""",
+    )
+
+
+def test_updates_of_a_retroactive_table_take_results_back() -> None:
+    script = Script(ddl(RETROACTIVE), JOINED, tables={"t": "k:int | name:str\n1 | one"})
+    rename(script).expect(
+        """_op | _ts | _exp | k:int | v:int | name:str
+           +   | 1s  | 11s  | 1     | 10    | one
+           -   | 2s  | 11s  | 1     | 10    | one
+           +   | 4s  | 11s  | 1     | 10    | uno
+           +   | 4s  | 13s  | 1     | 30    | uno
+           +   | 5s  | 15s  | 1     | 50    | uno"""
+    )
+    script.finish()
+
+
+def test_updates_of_a_non_retroactive_table_count_for_later_rows() -> None:
+    script = Script(ddl(NON_RETROACTIVE), JOINED, tables={"t": "k:int | name:str\n1 | one"})
+    rename(script).expect(
+        """_op | _ts | _exp | k:int | v:int | name:str
+           +   | 1s  | 11s  | 1     | 10    | one
+           +   | 5s  | 15s  | 1     | 50    | uno"""
+    )
+    script.finish()
+
+
+@pytest.mark.parametrize("updates", [RETROACTIVE, NON_RETROACTIVE])
+def test_at_one_instant_changes_count_in_the_order_given(updates: str) -> None:
+    rows = {
+        "s": batch("ts | k:int | v:int\n5s | 1 | 1"),
+        "t": batch("_ts | k:int | name:str\n5s | 1 | one"),
+    }
+    after, before = ({n: rows[n] for n in order} for order in ("st", "ts"))
+    sql = JOINED + " EMIT CHANGES"
+    for given, seen in ((after, updates == RETROACTIVE), (before, True)):
+        eng = engine(updates)
+        eng.query(sql, name="q")
+        assert eng.process(given)["q"].num_rows == seen
+
+
+def test_a_first_change_without_a_sign_is_an_insertion() -> None:
+    script = Script(ddl(NON_RETROACTIVE), JOINED)
+    script.process(t="_ts | k:int | name:str\n1s | 1 | one", s="ts | k:int | v:int\n1s | 1 | 7")
+    script.expect(
+        "_op | _ts | _exp | k:int | v:int | name:str\n+ | 1s | 11s | 1 | 7 | one"
+    ).finish()
+
+
+def test_a_deletion_without_its_row_is_a_bad_row() -> None:
+    eng = engine(RETROACTIVE)
+    eng.table("t", batch("k:int | name:str\n1 | one\n2 | ."))
+    eng.query(JOINED, name="q")
+    out = eng.process(
+        {
+            "s": batch("ts | k:int | v:int\n9s | 3 | 3"),
+            "t": batch(
+                """_ts | _op | k:int | name:str
+                   1s  | -   | 1     | two
+                   2s  | -   | 2     | .
+                   3s  | -   | 2     | .
+                   4s  | *   | 1     | one
+                   10s | -   | 1     | eins"""
+            ),
+        }
+    )
+    reason = out.bad["t"].column_names.index("_reason")
+    told = sorted((row[0][11:19], row[1], row[reason]) for row in rows_of(out.bad["t"]))
+    assert told == [
+        ("00:00:01", "-", "there is no such row in table 't'"),
+        ("00:00:03", "-", "there is no such row in table 't'"),
+        ("00:00:04", "*", "_op: '*' is neither '+' nor '-'"),
+    ]
+    assert eng.stats()["tables"]["t"]["bad"] == 3
+    assert eng.stats()["tables"]["t"]["held"] == 1, "the watermark has not passed it"
+    assert eng.advance(11 * SECOND).bad["t"].num_rows == 1
+    stats = eng.stats()["tables"]["t"]
+    assert stats == {"rows_in": 5, "late": 0, "bad": 4, "held": 0, "rows_kept": 2, "rows": 1}
+
+
+def test_orphans_come_out_of_stream_as_they_are_found() -> None:
+    eng = engine(RETROACTIVE)
+    eng.query(JOINED, name="q")
+    changes = batch("_ts | _op | k:int | name:str\n1s | - | 1 | one")
+    out = dict(eng.stream({"t": changes, "s": batch("ts | k:int | v:int\n1s | 1 | 1")}))
+    assert list(out) == ["bad:t"]
+    assert out["bad:t"].num_rows == 1
+
+
+@pytest.mark.parametrize("updates", [RETROACTIVE, NON_RETROACTIVE])
+def test_changes_wait_for_the_watermark_and_do_not_move_it(updates: str) -> None:
+    eng = engine(updates)
+    eng.query(JOINED, name="q")
+    eng.process({"t": batch("_ts | k:int | name:str\n5s | 1 | one")})
+    assert eng.watermark < 0
+    assert eng.stats()["tables"]["t"]["held"] == 1
+    out = eng.process({"s": batch("ts | k:int | v:int\n4s | 1 | 4\n6s | 1 | 6")})
+    assert eng.watermark == 6 * SECOND
+    assert out["q"]["v"].to_pylist() == ([4, 6] if updates == RETROACTIVE else [6])
+    late = eng.process({"t": batch("_ts | _op | k:int | name:str\n5s | - | 1 | one")}).late["t"]
+    assert late["_op"].to_pylist() == ["-"]
+    assert late["_reason"].to_pylist() == ["behind the watermark 1970-01-01T00:00:06.000000"]
+    assert eng.stats()["tables"]["t"]["rows"] == 1
+
+
+def test_what_cannot_be_taken_in_is_refused() -> None:
+    eng = engine(RETROACTIVE)
+    eng.sql("CREATE TABLE fixed (k BIGINT)")
+    with pytest.raises(CatalogError, match=r"'fixed' is static.*updates = 'retroactive'"):
+        eng.process({"fixed": batch("_ts | k:int\n1s | 1")})
+    with pytest.raises(DataError, match=r"table 't': the rows have no column '_ts'"):
+        eng.process({"t": batch("k:int | name:str\n1 | one")})
+    with pytest.raises(CatalogError, match=r"cannot have a column '_op'"):
+        eng.sql("CREATE TABLE u (_op STRING) WITH (updates = 'retroactive')")
+    assert "u" not in eng.catalog.tables
+    eng.query(JOINED, name="q")
+    with pytest.raises(CatalogError, match=r"'t' has its rows already; its changes go through"):
+        eng.table("t", batch("k:int | name:str\n1 | one"))
+
+
+def test_a_file_of_changes_is_not_taken_for_first_rows(tmp_path: Any) -> None:
+    path = tmp_path / "t.parquet"
+    pq.write_table(batch("_ts | _op | k:int\n1s | + | 1"), path)
+    eng = Engine()
+    eng.sql(
+        "CREATE STREAM s (ts TIMESTAMP, k BIGINT) TIMESTAMP BY ts;"
+        f"CREATE TABLE t (k BIGINT) WITH (source = 'parquet', path = '{path}',"
+        " updates = 'non-retroactive')"
+    )
+    with pytest.raises(DataError, match=r"holds changes"):
+        eng.query("SELECT s.k FROM s [NOW], t WHERE s.k = t.k")
+
+
+def test_a_query_added_later_sees_the_table_as_rows_saw_it_when_they_came() -> None:
+    eng = engine(NON_RETROACTIVE)
+    eng.query(JOINED, name="first")
+    changes = batch(
+        """_ts | _op | k:int | name:str
+           1s  | +   | 1     | one
+           4s  | -   | 1     | one
+           6s  | +   | 1     | uno"""
+    )
+    eng.process({"s": batch("ts|k:int|v:int\n2s|1|2\n5s|1|5\n7s|1|7"), "t": changes})
+    added = eng.query("SELECT s.v, t.name FROM s [RANGE 10 SECONDS], t WHERE s.k = t.k AND v < 9")
+    expected = [(2, "one"), (7, "uno")]
+    assert sorted(rows_of(added.snapshot())) == expected
+    assert sorted(rows_of(added.take().select(["v", "name"]))) == expected
+    assert sorted(r[1:] for r in rows_of(eng.queries["first"].snapshot())) == expected
+    eng.drop("first")
+    eng.process({"s": batch("ts | k:int | v:int\n13s | 1 | 8")})
+    assert sorted(rows_of(added.snapshot())) == [(7, "uno"), (8, "uno")]
+    eng.drop(added.name)
+    assert not list(eng._graph)
+    eng.sql("DROP TABLE t")
+    assert eng.stats()["tables"] == {}
+
+
+QUERIES = {
+    "join": JOINED,
+    "all": "SELECT s.v, t.name FROM s [RANGE 3 SECONDS], t WHERE s.v > t.k",
+    "text key": "SELECT s.v, t.k FROM s [RANGE 9 SECONDS], t WHERE CAST(s.k AS STRING) = t.name",
+    "two keys": "SELECT s.v FROM s [RANGE 9 SECONDS], t WHERE s.k = t.k AND s.v = LENGTH(t.name)",
+    "filtered": JOINED + " AND t.name <> '2' AND s.v > 1",
+    "changes": JOINED + " EMIT CHANGES",
+    "groups": f"SELECT name, COUNT(*) AS n, SUM(v) AS total FROM ({JOINED}) GROUP BY name",
+    "group changes": f"SELECT k, COUNT(*) AS n FROM ({JOINED}) GROUP BY k EMIT CHANGES",
+    "distinct": f"SELECT DISTINCT name FROM ({JOINED}) EMIT CHANGES",
+    "two streams": "SELECT s.v, r.w, t.name FROM s [RANGE 6 SECONDS], r [RANGE 4 SECONDS], t "
+    "WHERE s.k = r.k AND r.k = t.k EMIT CHANGES",
+    "union": f"{JOINED} UNION ALL SELECT k, w, 'none' FROM r [RANGE 2 SECONDS]",
+}
+
+
+#: Of a SELECT over ``s`` and ``t``: the select list for a row (k, v) and the names it finds.
+OUTER: dict[str, tuple[str, Callable[[Any, int, list[Any]], list[tuple[Any, ...]]]]] = {
+    "exists": (
+        "SELECT s.k, s.v FROM s [RANGE 9 SECONDS] WHERE EXISTS (SELECT t.k FROM t WHERE t.k = s.k)",
+        lambda k, v, names: [(k, v)] if names else [],
+    ),
+    "exists with more": (
+        "SELECT s.k, s.v FROM s [RANGE 9 SECONDS] "
+        "WHERE EXISTS (SELECT t.k FROM t WHERE t.k = s.k AND LENGTH(t.name) < s.v)",
+        lambda k, v, names: [(k, v)] if any(n and len(n) < v for n in names) else [],
+    ),
+    "not exists": (
+        "SELECT s.k, s.v FROM s [RANGE 9 SECONDS] "
+        "WHERE NOT EXISTS (SELECT t.k FROM t WHERE t.k = s.k AND LENGTH(t.name) < s.v)",
+        lambda k, v, names: [] if any(n and len(n) < v for n in names) else [(k, v)],
+    ),
+    "left": (
+        "SELECT s.k, s.v, t.name FROM s [RANGE 9 SECONDS] LEFT JOIN t ON s.k = t.k",
+        lambda k, v, names: [(k, v, n) for n in names or [None]],
+    ),
+}
+
+
+def some_rows(choose: random.Random, start: int, value: str) -> pa.Table:
+    """Rows in three seconds from ``start``, with ties and NULLs."""
+    count = choose.randrange(5)
+    ts = sorted(choose.randrange(start, start + 3) * SECOND for _ in range(count))
+    keys = [choose.choice([1, 2, 3, None]) for _ in ts]
+    values = [choose.randrange(4) for _ in ts]
+    columns = {"ts": pa.array(ts, pa.timestamp("us", "UTC")), "k": pa.array(keys, pa.int64())}
+    return pa.table({**columns, value: pa.array(values, pa.int64())})
+
+
+def some_changes(choose: random.Random, start: int) -> pa.Table:
+    """Changes in three seconds from ``start``; half of the deletions find a row."""
+    count = choose.randrange(6)
+    ts = sorted(choose.randrange(start, start + 3) * SECOND for _ in range(count))
+    return pa.table(
+        {
+            "_ts": pa.array(ts, pa.timestamp("us", "UTC")),
+            "_op": pa.array([choose.choice("++-") for _ in ts], pa.string()),
+            "k": pa.array([choose.choice([1, 2, None]) for _ in ts], pa.int64()),
+            "name": pa.array([choose.choice(["1", "22", None]) for _ in ts], pa.string()),
+        }
+    )
+
+
+@pytest.mark.parametrize("updates", [RETROACTIVE, NON_RETROACTIVE])
+@pytest.mark.parametrize("options", OPTIONS)
+def test_same_answers_as_the_oracle(updates: str, options: str) -> None:
+    choose = random.Random(f"{updates} {options}")
+    queries = dict(QUERIES)
+    if updates == RETROACTIVE:  # for the others see below: the oracle leaves them out
+        queries |= {name: f"{sql} EMIT CHANGES" for name, (sql, _) in OUTER.items()}
+    for _ in range(2):
+        contents = "k:int | name:str\n1 | 1\n1 | 1\n. | 22"
+        script = Script(ddl(updates), queries, tables={"t": contents}, options=OPTIONS[options])
+        for start in range(0, 18, 3):
+            script.process(
+                t=some_changes(choose, start),
+                s=some_rows(choose, start, "v"),
+                r=some_rows(choose, start, "w"),
+            )
+            if choose.random() < 0.3:
+                script.restart().check()
+        script.advance("40s").finish()
+
+
+def seen_by_rows(
+    batches: list[dict[str, pa.Table]],
+) -> Iterator[tuple[int, int | None, int, list[Any]]]:
+    """(ts, k, v, names found) of every stream row, in the order of time."""
+    events = [
+        (row["_ts" if name == "t" else "ts"], number, row)
+        for number, (name, rows) in enumerate(item for b in batches for item in b.items())
+        for row in rows.to_pylist()
+    ]
+    content: list[tuple[Any, Any]] = []
+    for ts, _, row in sorted(events, key=lambda e: e[:2]):
+        if "v" in row:
+            found = [name for k, name in content if k == row["k"] and k is not None]
+            yield int(ts.timestamp()) * SECOND, row["k"], row["v"], found
+        elif row["_op"] == "+":
+            content.append((row["k"], row["name"]))
+        elif (row["k"], row["name"]) in content:
+            content.remove((row["k"], row["name"]))
+
+
+@pytest.mark.parametrize("options", OPTIONS)
+@pytest.mark.parametrize("kind", OUTER)
+def test_what_rows_found_or_missed_stays_as_it_was(kind: str, options: str) -> None:
+    choose = random.Random(f"{kind} {options}")
+    sql, result = OUTER[kind]
+    for _ in range(4):
+        eng = engine(NON_RETROACTIVE, **OPTIONS[options])
+        eng.query(sql, name="inserts")
+        eng.query(f"{sql} EMIT CHANGES", name="changes")
+        batches = []
+        emitted: dict[str, list[pa.Table]] = {"inserts": [], "changes": []}
+        for start in range(0, 18, 3):
+            rows = some_rows(choose, start, "v")
+            batches.append({"t": some_changes(choose, start), "s": rows})
+            out = eng.process(batches[-1], watermark=(start + 2) * SECOND)
+            for name, tables in emitted.items():
+                tables.append(out[name])
+            if choose.random() < 0.3:
+                eng = restarted(eng)
+        expected = [
+            (ts, ts + 9 * SECOND, row)
+            for ts, k, v, names in seen_by_rows(batches)
+            for row in result(k, v, names)
+        ]
+        now = 17 * SECOND
+        there = sorted((r for _, exp, r in expected if exp > now), key=repr)
+        for query in eng.queries.values():
+            assert sorted(rows_of(query.snapshot()), key=repr) == there
+        out = eng.advance(60 * SECOND)
+        inserts, changes = (pa.concat_tables([*emitted[n], out[n]]) for n in emitted)
+        plus = [(ts, exp, "+", r) for ts, exp, r in expected]
+        minus = [(exp, exp, "-", r) for _, exp, r in expected]
+        assert changes_of(inserts) == sorted(plus, key=repr)
+        assert changes_of(changes) == sorted(plus + minus, key=repr)
+
+
+def restarted(eng: Engine) -> Engine:
+    saved = io.BytesIO()
+    eng.save(saved)
+    saved.seek(0)
+    return Engine.load(saved)
+
+
+def changes_of(table: pa.Table) -> list[tuple[Any, ...]]:
+    """(ts, exp, op, row) in an order of their own."""
+    instants = [table[n].cast(pa.int64()).to_pylist() for n in ("_ts", "_exp")]
+    rows = rows_of(table.drop_columns(["_op", "_ts", "_exp"]))
+    return sorted(zip(*instants, table["_op"].to_pylist(), rows, strict=True), key=repr)
+
+
+@pytest.mark.parametrize("updates", [RETROACTIVE, NON_RETROACTIVE])
+def test_memory_follows_the_table_and_the_window_not_the_updates(updates: str) -> None:
+    eng = engine(updates, chunk_rows=500)
+    eng.query(JOINED + " EMIT CHANGES", name="q")
+    kept = []
+    for start in range(0, 60 * 100, 100):  # a window holds ten such seconds
+        at = [start // 100 * SECOND + i * 10_000 for i in range(100)]
+        names = [str((start + i) // 10) for i in range(100)]
+        gone = [str((start + i) // 10 - 5) for i in range(100)]
+        keys = [i % 10 for i in range(100)]
+        eng.process(
+            {
+                "s": pa.table({"ts": at, "k": keys, "v": keys}),
+                "t": pa.table(
+                    {
+                        "_ts": at + at,
+                        "_op": ["+"] * 100 + ["-"] * 100,
+                        "k": keys + keys,
+                        "name": names + gone,
+                    }
+                ),
+            }
+        )
+        kept.append(eng.stats()["tables"]["t"]["rows_kept"])
+    assert eng.stats()["tables"]["t"]["rows"] == 50
+    assert max(kept[30:]) <= 1.1 * max(kept[:30]) <= 4000
