@@ -23,7 +23,7 @@ class StreamDef:
 
 @dataclass(frozen=True)
 class TableDef:
-    """A table: static in this version; ``updates`` says how later changes would count."""
+    """A table; ``updates`` says for which rows its later changes count, if there are any."""
 
     name: str
     schema: Schema
