@@ -145,7 +145,8 @@ def test_a_row_twice_is_caught() -> None:
     [
         "-   | 2s  | .    | 99",  # never there
         "-   | 2s  | 9s   | 5",  # there, with another expiry
-        "-   | 5s  | 4s   | 5",  # there, but gone by itself
+        "-   | 4s  | 4s   | 5",  # there, but gone by itself at this instant
+        "-   | 5s  | 4s   | 5",  # and before
     ],
 )
 def test_taking_back_what_is_not_there_is_caught(retraction: str) -> None:

@@ -62,3 +62,38 @@ def test_an_engine_that_loses_late_rows_is_caught() -> None:
     script.arrivals.clock_us += 5_000_000  # as if the clock were ahead of the engine's
     with pytest.raises(WrongAnswer, match="late rows of a: expected"):
         script.process(a="ts | x\n10s | 7")
+
+
+LIVE = """
+    CREATE STREAM a (ts TIMESTAMP, x BIGINT) TIMESTAMP BY ts;
+    CREATE TABLE live (x BIGINT, name STRING) WITH (updates = 'retroactive');
+    CREATE TABLE nrr (x BIGINT, name STRING) WITH (updates = 'non-retroactive');
+"""
+
+
+def test_tables_that_change() -> None:
+    script = Script(
+        LIVE,
+        {
+            "retroactive": "SELECT live.name FROM a [RANGE 9 SECONDS] JOIN live USING (x)",
+            "not": "SELECT nrr.name FROM a [RANGE 9 SECONDS] JOIN nrr USING (x)",
+        },
+        tables={"live": "x | name\n7 | old", "nrr": "x | name\n7 | old"},
+    )
+    new = "_ts | _op | x | name\n2s | - | 7 | old\n2s | + | 7 | new"
+    script.process(a="ts | x\n1s | 7\n3s | 7", live=new, nrr=new).check()
+    script.expect_answer("name\nnew\nnew", "retroactive").expect_answer("name\nold\nnew", "not")
+    script.restart().process(live="_ts | x | name\n2s | 8 | late\n4s | 7 | more")
+    script.process(a="ts | x\n5s | 8", live="_ts | _op | x | name\n4s | - | 9 | none").check()
+    script.expect_answer("name\nnew\nnew\nmore\nmore", "retroactive")
+    assert script.arrivals.late["live"]["name"].to_pylist() == ["late"]
+    assert script.arrivals.bad["live"]["name"].to_pylist() == ["none"]
+    script.advance("20s").finish()
+
+
+def test_an_engine_that_hides_what_it_cannot_take_back_is_caught() -> None:
+    script = Script(LIVE, "SELECT name FROM live")
+    script.process(a="ts | x\n1s | 7", live="_ts | x | name\n1s | 7 | seven")
+    script.arrivals.accepted["live"] = script.arrivals.accepted["live"].slice(0, 0)
+    with pytest.raises(WrongAnswer, match="bad rows of live: expected"):
+        script.process(a="ts | x\n3s | 7", live="_ts | _op | x | name\n2s | - | 7 | seven")
