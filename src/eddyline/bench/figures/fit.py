@@ -14,6 +14,7 @@ from eddyline.runtime.columns import Array
 #: Time units in which arrivals are counted for the Hurst parameter, and how many are put together.
 _COUNTED_UNITS: Final = 100
 _AGGREGATED: Final = (1, 2, 4, 8, 16, 32)
+_LEAST_COUNTS: Final = 10 * _AGGREGATED[-1]
 
 
 def fit(trace: Trace, window: int) -> list[dict[str, Any]]:
@@ -36,7 +37,7 @@ def fit(trace: Trace, window: int) -> list[dict[str, Any]]:
         _row(f"pairs per source in {window:,} rows", 10.0, pairs / sources, "the paper"),
         *_busiest(src, calibration),
         *_protocols(link["protocol"], calibration),
-        _row("Hurst parameter of the arrivals", HURST, hurst(ts_us), "Paxson and Floyd 1995"),
+        *_memory(ts_us),
     ]
 
 
@@ -44,13 +45,24 @@ def hurst(ts_us: Array) -> float:
     """The Hurst parameter, from how slowly the variance of mean rates falls with the time scale.
 
     Source: the variance-time plot of Leland et al. 1994.
+
+    Args:
+        ts_us: int64, ascending, over at least 32,000 time units.
     """
     counts = np.bincount((ts_us - ts_us[0]) // (_COUNTED_UNITS * UNIT_US))[:-1]
+    assert counts.size >= _LEAST_COUNTS, "too short a time to tell"
     variances = [
         counts[: counts.size // m * m].reshape(-1, m).mean(axis=1).var() for m in _AGGREGATED
     ]
     slope = np.polyfit(np.log(_AGGREGATED), np.log(variances), 1)[0]
     return float(1 + slope / 2)
+
+
+def _memory(ts_us: Array) -> list[dict[str, Any]]:
+    """The Hurst parameter, where the trace is long enough to tell."""
+    if ts_us[-1] - ts_us[0] < (_LEAST_COUNTS + 1) * _COUNTED_UNITS * UNIT_US:
+        return []
+    return [_row("Hurst parameter of the arrivals", HURST, hurst(ts_us), "Paxson and Floyd 1995")]
 
 
 def _busiest(src: Array, calibration: Calibration) -> list[dict[str, Any]]:

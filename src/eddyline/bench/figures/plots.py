@@ -1,17 +1,17 @@
-"""Figures as PNG files: lines over window sizes, bars over queries."""
+"""Figures as PNG files."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Literal
 
 from eddyline.bench.figures.points import Point
-from eddyline.bench.figures.results import Results
 from eddyline.errors import SetupError
 
 Measure = Literal["time", "state"]
+#: By contender, the points at each place on the x axis.
+Lines = Mapping[str, Sequence[tuple[int, Point]]]
 
 #: Okabe and Ito's colours: told apart by colour-blind readers, as are the markers in print.
 _COLOURS: Final = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
@@ -26,16 +26,6 @@ _VALUES: Final[Mapping[Measure, Callable[[Point], float]]] = {
 }
 
 
-@dataclass(frozen=True)
-class Plot:
-    """A figure to draw: one case over its window sizes, a line per contender."""
-
-    name: str
-    title: str
-    case: str
-    measure: Measure
-
-
 def require_matplotlib() -> None:
     """Fail early where matplotlib is missing.
 
@@ -48,17 +38,17 @@ def require_matplotlib() -> None:
         raise SetupError("figures need matplotlib: pip install 'eddyline[figures]'") from missing
 
 
-def draw_lines(plot: Plot, results: Results, about: str, directory: Path) -> Path:
-    """Draw a plot with logarithmic axes; times have bars from the least to the most."""
+def draw_lines(
+    file: Path, title: str, about: str, lines: Lines, measure: Measure, x_label: str
+) -> None:
+    """Draw a line per contender, on logarithmic axes; times with bars from least to most."""
     figure, axes = _axes()
-    windows = results.windows(plot.case)
-    for number, contender in enumerate(results.contenders(plot.case)):
-        points = [results.point(plot.case, w, contender) for w in windows]
-        values = [_VALUES[plot.measure](p) for p in points]
+    for number, (contender, line) in enumerate(lines.items()):
+        values = [_VALUES[measure](point) for _, point in line]
         axes.errorbar(
-            windows,
+            [x for x, _ in line],
             values,
-            yerr=_spread(points, values) if plot.measure == "time" else None,
+            yerr=_spread([point for _, point in line], values) if measure == "time" else None,
             label=contender,
             color=_COLOURS[number],
             marker=_MARKERS[number],
@@ -68,38 +58,36 @@ def draw_lines(plot: Plot, results: Results, about: str, directory: Path) -> Pat
             elinewidth=0.8,
         )
     axes.set_xscale("log")
-    axes.set_yscale("log")
-    axes.set_xticks(windows, [f"{w:,}" for w in windows])
-    axes.minorticks_off()
-    axes.set_xlabel("window, time units (one row per link and unit)")
-    axes.set_ylabel(_LABELS[plot.measure])
-    return _finished(figure, axes, plot.title, about, directory / f"{plot.name}.png")
+    places = sorted({x for line in lines.values() for x, _ in line})
+    axes.set_xticks(places, [f"{x:,}" for x in places])
+    axes.set_xticks([], minor=True)
+    axes.set_xlabel(x_label)
+    _finish(figure, axes, title, about, _LABELS[measure], file)
 
 
-def draw_bars(
-    name: str, title: str, results: Results, cases: Mapping[str, str], directory: Path, about: str
-) -> Path:
-    """Draw the times of all cases at their largest window, a bar per contender.
-
-    Args:
-        cases: titles by name.
-    """
+def draw_dots(file: Path, title: str, about: str, groups: Mapping[str, Sequence[Point]]) -> None:
+    """Draw the times of each group of points, a column of dots per group."""
     figure, axes = _axes()
-    contenders = list(dict.fromkeys(c for case in cases for c in results.contenders(case)))
-    width = 0.8 / len(contenders)
+    contenders = list(dict.fromkeys(p.contender for points in groups.values() for p in points))
     for number, contender in enumerate(contenders):
-        at, heights = [], []
-        for place, case in enumerate(cases):
-            if contender in results.contenders(case):
-                at.append(place + (number - (len(contenders) - 1) / 2) * width)
-                heights.append(results.ms(case, results.windows(case)[-1], contender))
-        axes.bar(at, heights, width, label=contender, color=_COLOURS[number])
-    axes.set_yscale("log")
-    axes.set_xticks(
-        range(len(cases)), [t.replace(", ", ",\n").replace("-", "-\n") for t in cases.values()]
-    )
-    axes.set_ylabel(_LABELS["time"])
-    return _finished(figure, axes, title, about, directory / f"{name}.png")
+        dots = [
+            (place, point.median_ms)
+            for place, points in enumerate(groups.values())
+            for point in points
+            if point.contender == contender
+        ]
+        # beside each other, so that equal times do not hide one another
+        shift = (number - (len(contenders) - 1) / 2) * 0.1
+        axes.plot(
+            [place + shift for place, _ in dots],
+            [ms for _, ms in dots],
+            label=contender,
+            color=_COLOURS[number],
+            marker=_MARKERS[number],
+            linestyle="none",
+        )
+    axes.set_xticks(range(len(groups)), [name.replace(", ", ",\n") for name in groups], fontsize=8)
+    _finish(figure, axes, title, about, _LABELS["time"], file)
 
 
 def _spread(points: Sequence[Point], values: Sequence[float]) -> list[list[float]]:
@@ -116,12 +104,18 @@ def _axes() -> tuple[Any, Any]:
     return figure, figure.add_subplot()
 
 
-def _finished(figure: Any, axes: Any, title: str, about: str, file: Path) -> Path:
+def _finish(figure: Any, axes: Any, title: str, about: str, y_label: str, file: Path) -> None:
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
+
+    axes.set_yscale("log")
+    axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.6g}"))
+    axes.yaxis.set_minor_locator(NullLocator())
+    axes.set_ylabel(y_label)
     axes.grid(visible=True, which="major", color="#dddddd", linewidth=0.6)
     axes.set_axisbelow(True)
     axes.spines[["top", "right"]].set_visible(False)
     figure.suptitle(title, fontsize=11)
     axes.set_title(about, fontsize=8, color="#555555")
-    axes.legend(frameon=False, fontsize=9)
+    figure.legend(loc="outside lower center", ncols=6, frameon=False, fontsize=8)
     figure.savefig(file, dpi=150)
-    return file

@@ -44,7 +44,11 @@ class Contender:
 
 @dataclass(frozen=True)
 class Case:
-    """A query of an experiment, over the first ``links`` links."""
+    """A query of an experiment, over the first ``links`` links.
+
+    Attributes:
+        title: ``{few}`` and ``{many}`` stand for protocols, as in its contenders' queries.
+    """
 
     name: str
     title: str
@@ -80,6 +84,7 @@ class Point:
 
     Attributes:
         trace, case, contender: names. window: in time units. rows: of one stretch.
+        chunk_rows: rows between two eager expiries.
         ms_per_1000: milliseconds per 1,000 input rows, by stretch.
         state_rows: rows kept on average, those of streams included.
         answer_rows: size of the answer at the end.
@@ -91,6 +96,7 @@ class Point:
     window: int
     contender: str
     rows: int
+    chunk_rows: int
     ms_per_1000: tuple[float, ...]
     state_rows: float
     answer_rows: int
@@ -129,7 +135,7 @@ def measure(
         at = start + number * stretch
         for run in order.sample(runs, len(runs)):
             run.take_turn(playback, at, at + stretch, effort.chunk_rows)
-    points = [run.point(trace.name, case.name, window, stretch) for run in runs]
+    points = [run.point(stretch, effort.chunk_rows) for run in runs]
     answers = {p.contender: p.answer_rows for p in points}
     assert len(set(answers.values())) == 1, f"{case.name}, {window:,}: answers differ: {answers}"
     return points
@@ -184,13 +190,14 @@ class _Run:
             changes = self.engine.process(batch)[_QUERY]
             yield changes, time.perf_counter() - begin
 
-    def point(self, trace: str, case: str, window: int, rows: int) -> Point:
+    def point(self, rows: int, chunk_rows: int) -> Point:
         return Point(
-            trace=trace,
-            case=case,
-            window=window,
+            trace=self.trace.name,
+            case=self.case.name,
+            window=self.window,
             contender=self.contender.label,
             rows=rows,
+            chunk_rows=chunk_rows,
             ms_per_1000=tuple(1e6 * s / rows for s in self.seconds),
             state_rows=statistics.fmean(self.kept),
             answer_rows=self.engine.queries[_QUERY].snapshot().num_rows,

@@ -18,6 +18,7 @@ def point_as_dict(point: Point) -> dict[str, Any]:
         "window": point.window,
         "contender": point.contender,
         "rows": point.rows,
+        "chunk_rows": point.chunk_rows,
         "ms_per_1000": round(point.median_ms, 4),
         "least_ms": round(min(point.ms_per_1000), 4),
         "most_ms": round(max(point.ms_per_1000), 4),

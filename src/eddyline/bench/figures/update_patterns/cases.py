@@ -67,10 +67,10 @@ _WITHOUT_DIRECT: Final = (NT, UPA_10, UPA_50)
 CASES: Final = {
     case.name: case
     for case in (
-        _case("query1-ftp", "Query 1, ftp", 2, _QUERY_1.format(protocol="few"), _ALL),
-        _case("query1-telnet", "Query 1, telnet", 2, _QUERY_1.format(protocol="many"), _ALL),
+        _case("query1-ftp", "Query 1, {few}", 2, _QUERY_1.format(protocol="few"), _ALL),
+        _case("query1-telnet", "Query 1, {many}", 2, _QUERY_1.format(protocol="many"), _ALL),
         _case("query2-src", "Query 2, sources", 1, _QUERY_2, _ALL),
-        _case("query2-pairs", "Query 2, source-destination pairs", 1, _QUERY_2_PAIRS, _ALL),
+        _case("query2-pairs", "Query 2, pairs", 1, _QUERY_2_PAIRS, _ALL),
         _case("query3", "Query 3", 2, _QUERY_3, _WITHOUT_DIRECT),
         _case("query4", "Query 4", 2, _QUERY_4, _ALL),
         Case(

@@ -1,0 +1,108 @@
+"""A tiny run from end to end: every strategy finds the same answers, every file is there."""
+
+from __future__ import annotations
+
+import json
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from typer.testing import CliRunner
+
+import eddyline
+from eddyline.bench.figures.plots import require_matplotlib
+from eddyline.bench.figures.points import Effort, measure, rows_kept
+from eddyline.bench.figures.recorded import lbl_trace
+from eddyline.bench.figures.synthetic import synthetic_trace
+from eddyline.bench.figures.trace import Trace
+from eddyline.bench.figures.update_patterns import experiment, run
+from eddyline.bench.figures.update_patterns.cases import CASES
+from eddyline.bench.figures.update_patterns.experiment import Experiment, Series
+from eddyline.cli.main import app
+from eddyline.errors import SetupError
+
+TINY = Effort(rounds=2, least_rows=800, chunk_rows=100)
+MAKE = partial(synthetic_trace, 3_000)
+
+
+@pytest.fixture
+def tiny(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The command runs this experiment, in this process."""
+    recorded = Series(lbl_trace, (100,), Effort(rounds=1, least_rows=400, chunk_rows=100))
+    eager = Series(MAKE, (300,), Effort(rounds=1, least_rows=400, chunk_rows=50), ("query3",))
+    whole = Experiment(Series(MAKE, (300, 600), TINY), (recorded,), (eager,))
+    monkeypatch.setattr(run, "QUICK", whole)
+    monkeypatch.setattr(experiment, "apart", lambda case: case())
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_all_contenders_agree(name: str) -> None:
+    points = measure(MAKE, CASES[name], 500, TINY)
+    assert [p.contender for p in points] == [c.label for c in CASES[name].contenders]
+    assert len({p.answer_rows for p in points}) == 1
+    assert all(len(p.ms_per_1000) == 2 and p.state_rows > 0 for p in points)
+
+
+def test_a_trace_that_is_too_short_is_refused() -> None:
+    with pytest.raises(AssertionError, match="too few"):
+        measure(MAKE, CASES["query3"], 5_000, TINY)
+
+
+def test_budget_ends_the_rounds() -> None:
+    effort = Effort(rounds=3, least_rows=400, chunk_rows=100, budget_s=0.0)
+    points = measure(MAKE, CASES["query2-src"], 300, effort)
+    assert {len(p.ms_per_1000) for p in points} == {1}
+
+
+def test_rows_kept_counts_streams_and_operators() -> None:
+    engine = eddyline.Engine()
+    engine.sql("CREATE STREAM s (ts TIMESTAMP, x BIGINT) TIMESTAMP BY ts")
+    engine.query("SELECT DISTINCT x FROM s [RANGE 10 SECONDS]")
+    assert rows_kept(engine) == 0
+    engine.process({"s": pa.table({"ts": [0, 1, 2], "x": [1, 1, 2]})})
+    stats = engine.stats()
+    kept = stats["streams"]["s"]["rows_kept"] + sum(o["rows_kept"] for o in stats["operators"])
+    assert rows_kept(engine) == kept > 0
+
+
+def test_command(tiny: None, tmp_path: Path) -> None:
+    arguments = ["bench", "figures", "update-patterns", "--quick", "--json", "--out", str(tmp_path)]
+    result = CliRunner().invoke(app, arguments)
+    assert result.exit_code == 0, result.output
+    report = json.loads(result.stdout)
+    assert report == json.loads((tmp_path / "figures.json").read_text())
+    assert report["claims"] == json.loads((tmp_path / "claims.json").read_text())
+    _check_points(report)
+    names = {f"figure-{n:02}.png" for n in range(9, 18)} | {"lbl.png", "eager-query3.png"}
+    assert {f.name for f in tmp_path.glob("*.png")} == names
+    text = (tmp_path / "claims.md").read_text()
+    assert "| Figure 10 | DIRECT is by far the slowest |" in text
+    assert "Query 1, smtp" in text  # what stands for telnet in the recorded trace
+
+
+def _check_points(report: dict[str, Any]) -> None:
+    per_trace = sum(len(case.contenders) for case in CASES.values())
+    assert len(report["points"]) == 3 * per_trace  # two windows, and one of the recorded trace
+    assert len(report["eager"]) == len(CASES["query3"].contenders)
+    for p in report["points"]:
+        assert 0 < p["least_ms"] <= p["ms_per_1000"] <= p["most_ms"]
+
+
+def test_unknown_figures_are_refused() -> None:
+    result = CliRunner().invoke(app, ["bench", "figures", "update-pattern"])
+    assert result.exit_code == 2
+    assert "did you mean 'update-patterns'?" in result.output
+
+
+def test_without_matplotlib(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(__import__("sys").modules, "matplotlib", None)
+    with pytest.raises(SetupError, match=r"eddyline\[figures\]"):
+        require_matplotlib()
+
+
+def test_traces_are_named(tiny: None) -> None:
+    traces: list[Trace] = [series.make() for series in run.QUICK.series()[:2]]
+    assert [t.name for t in traces] == ["synthetic", "lbl"]
+    assert traces[0].about.startswith("synthetic")
