@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from eddyline.algebra.patterns import Pattern
-from eddyline.algebra.plan import GroupBy, Plan, TableScan
+from eddyline.algebra.plan import Distinct, GroupBy, Plan, TableScan
 from eddyline.errors import SqlError, UnsupportedError
 from eddyline.sql.binder.context import Context, changes
 from eddyline.sql.binder.relations import Item
@@ -90,12 +90,14 @@ def _refusal(table: Item, why: str, context: Context) -> SqlError:
 
 
 def _takes_back(plan: Plan) -> bool:
-    """Whether rows may be taken back before they expire; GROUP BY replaces them."""
-    return plan.pattern == Pattern.STR or _groups(plan)
+    """Whether rows may be taken back before they expire. GROUP BY replaces them; so does DISTINCT,
+    or it lets them stand while there are duplicates: either way they have no instant of their own.
+    """
+    return plan.pattern == Pattern.STR or _merges(plan)
 
 
-def _groups(plan: Plan) -> bool:
-    return isinstance(plan, GroupBy) or any(map(_groups, plan.inputs))
+def _merges(plan: Plan) -> bool:
+    return isinstance(plan, GroupBy | Distinct) or any(map(_merges, plan.inputs))
 
 
 def _holds(plan: Plan, part: Plan) -> bool:
