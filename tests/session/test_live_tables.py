@@ -307,7 +307,7 @@ def seen_by_rows(
     for ts, _, row in sorted(events, key=lambda e: e[:2]):
         if "v" in row:
             found = [name for k, name in content if k == row["k"] and k is not None]
-            yield int(ts.timestamp()) * SECOND, row["k"], row["v"], found
+            yield round(ts.timestamp() * SECOND), row["k"], row["v"], found
         elif row["_op"] == "+":
             content.append((row["k"], row["name"]))
         elif (row["k"], row["name"]) in content:
@@ -364,29 +364,70 @@ def changes_of(table: pa.Table) -> list[tuple[Any, ...]]:
     return sorted(zip(*instants, table["_op"].to_pylist(), rows, strict=True), key=repr)
 
 
+def busy_seconds(count: int) -> Iterator[dict[str, pa.Table]]:
+    """Per second a hundred rows and a hundred updates: a table of 50 rows that never rest."""
+    for second in range(count):
+        us = [second * SECOND + i * 10_000 for i in range(100)]
+        number = [100 * second + i for i in range(100)]
+        keys = [i % 10 for i in range(100)]
+        at = pa.array(us, pa.timestamp("us", "UTC"))
+        changes = {
+            "_ts": pa.chunked_array([at, at]),
+            "_op": ["+"] * 100 + ["-"] * 100,
+            "k": keys + keys,
+            "name": [str(n // 10) for n in number] + [str(n // 10 - 5) for n in number],
+        }
+        yield {"s": pa.table({"ts": at, "k": keys, "v": number}), "t": pa.table(changes)}
+
+
 @pytest.mark.parametrize("updates", [RETROACTIVE, NON_RETROACTIVE])
 def test_memory_follows_the_table_and_the_window_not_the_updates(updates: str) -> None:
     eng = engine(updates, chunk_rows=500)
     eng.query(JOINED + " EMIT CHANGES", name="q")
     kept = []
-    for start in range(0, 60 * 100, 100):  # a window holds ten such seconds
-        at = [start // 100 * SECOND + i * 10_000 for i in range(100)]
-        names = [str((start + i) // 10) for i in range(100)]
-        gone = [str((start + i) // 10 - 5) for i in range(100)]
-        keys = [i % 10 for i in range(100)]
-        eng.process(
-            {
-                "s": pa.table({"ts": at, "k": keys, "v": keys}),
-                "t": pa.table(
-                    {
-                        "_ts": at + at,
-                        "_op": ["+"] * 100 + ["-"] * 100,
-                        "k": keys + keys,
-                        "name": names + gone,
-                    }
-                ),
-            }
-        )
+    for second in busy_seconds(60):  # six windows
+        eng.process(second)
         kept.append(eng.stats()["tables"]["t"]["rows_kept"])
     assert eng.stats()["tables"]["t"]["rows"] == 50
     assert max(kept[30:]) <= 1.1 * max(kept[:30]) <= 4000
+
+
+@pytest.mark.parametrize("options", OPTIONS)
+def test_rows_that_are_updated_often_are_found_as_they_were(options: str) -> None:
+    eng = engine(NON_RETROACTIVE, **OPTIONS[options])
+    sql = "SELECT s.k, s.v, t.name FROM s [RANGE 2 SECONDS], t WHERE s.k = t.k EMIT CHANGES"
+    eng.query(sql, name="q")
+    batches = list(busy_seconds(6))
+    emitted = [eng.process(batch)["q"] for batch in batches]
+    late = eng.query(sql, name="added later")
+    assert sorted(rows_of(late.snapshot())) == sorted(rows_of(eng.queries["q"].snapshot()))
+    emitted.append(eng.advance(60 * SECOND)["q"])
+    expected = [
+        (at, ts + 2 * SECOND, op, (k, v, name))
+        for ts, k, v, names in seen_by_rows(batches)
+        for name in names
+        for at, op in ((ts, "+"), (ts + 2 * SECOND, "-"))
+    ]
+    assert changes_of(pa.concat_tables(emitted)) == sorted(expected, key=repr)
+    stats = eng.stats()["operators"]
+    assert [o["rows_kept"] for o in stats if o["operator"] == "Lookup"] in ([0], [0, 0])
+
+
+def test_rows_of_an_unbounded_stream_that_pass_a_table_are_not_kept() -> None:
+    eng = engine(NON_RETROACTIVE)
+    query = eng.query("SELECT s.v, t.name FROM s [UNBOUNDED], t WHERE s.k = t.k", name="q")
+    found = sum(eng.process(second)["q"].num_rows for second in busy_seconds(20))
+    assert found > 9000
+    assert eng.stats()["streams"]["s"]["rows_kept"] == 0
+    assert eng.stats()["tables"]["t"]["rows_kept"] <= 2 * 1024
+    assert not query.keeps_answer
+
+
+def test_a_table_is_looked_up_twice() -> None:
+    script = Script(
+        ddl(NON_RETROACTIVE),
+        "SELECT s.v, a.name, b.k FROM s [RANGE 3 SECONDS], t AS a, t AS b "
+        "WHERE s.k = a.k AND a.name = b.name EMIT CHANGES",
+        tables={"t": "k:int | name:str\n1 | one\n2 | one"},
+    )
+    rename(script).advance("20s").finish()
