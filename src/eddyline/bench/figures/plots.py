@@ -16,6 +16,7 @@ Lines = Mapping[str, Sequence[tuple[int, Point]]]
 #: Okabe and Ito's colours: told apart by colour-blind readers, as are the markers in print.
 _COLOURS: Final = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 _MARKERS: Final = ("o", "s", "^", "D", "v", "P")
+_FILLED: Final = 3  # lines after these have open markers, so that a line below still shows
 _LABELS: Final[Mapping[Measure, str]] = {
     "time": "milliseconds per 1,000 tuples",
     "state": "rows kept on average",
@@ -52,7 +53,8 @@ def draw_lines(
             label=contender,
             color=_COLOURS[number],
             marker=_MARKERS[number],
-            markersize=5,
+            markersize=5 if number < _FILLED else 8,
+            fillstyle="full" if number < _FILLED else "none",
             linewidth=1.6,
             capsize=2,
             elinewidth=0.8,

@@ -167,7 +167,7 @@ CLAIMS: Final = (
     ),
     Claim(
         "this project",
-        "Query 1, telnet: UPA is never slower than the faster of the other two",
+        "Query 1, telnet, largest window: UPA is not slower than the faster of the other two",
         "query1-telnet",
         never_slower,
     ),

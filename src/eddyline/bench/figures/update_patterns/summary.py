@@ -137,4 +137,5 @@ def _time_table(points: Sequence[Mapping[str, Any]], by: str, trace: Mapping[str
         start = {"query": title, by: f"{p[by]:,}"} | dict.fromkeys(contenders, "")
         row = rows.setdefault((p["case"], p[by]), start)
         row[p["contender"]] = f"{p['ms_per_1000']:.2f}"
-    return markdown_table([rows[key] for key in sorted(rows)], ("query", by, *contenders))
+    order = sorted(rows, key=lambda key: (list(CASES).index(key[0]), key[1]))
+    return markdown_table([rows[key] for key in order], ("query", by, *contenders))
