@@ -239,6 +239,8 @@ class Planner:
         """The source with its rows in a store, and how many ids a row has there."""
         if is_stored(plan):
             return source, id_width_of(plan)
+        if isinstance(source, View):  # of rows that were put into a store for it
+            return source, 1
         return self._spooled(plan, source), 1
 
     def _spooled(self, plan: Plan, source: Operator) -> Operator:
