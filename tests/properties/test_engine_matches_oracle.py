@@ -31,18 +31,20 @@ def test_the_answer_is_right_at_every_instant(case: Case, options: dict[str, Any
     event("with changes" if script.changes().num_rows else "without changes")
 
 
-@given(cases(), st.sampled_from(CHUNK_ROWS[:-1]))
-def test_no_result_depends_on_the_size_of_chunks(case: Case, chunk_rows: int) -> None:
-    whole = play(case, check=False)
-    assert_same_changes(whole, play(case, options={"chunk_rows": chunk_rows}, check=False))
+@given(cases(), OPTIONS)
+def test_no_result_depends_on_the_size_of_chunks(case: Case, options: dict[str, Any]) -> None:
+    whole = play(case, options=options | {"chunk_rows": CHUNK_ROWS[-1]}, check=False)
+    assert_same_changes(whole, play(case, options=options, check=False))
 
 
-@given(cases(), st.data())
-def test_no_result_depends_on_the_size_of_batches(case: Case, data: st.DataObject) -> None:
-    whole = play(in_one_batch(case), check=False)
+@given(cases(), OPTIONS, st.data())
+def test_no_result_depends_on_the_size_of_batches(
+    case: Case, options: dict[str, Any], data: st.DataObject
+) -> None:
+    whole = play(in_one_batch(case), options=options, check=False)
     split = data.draw(resplit(case))
     event(f"{min(len(split.steps), 4)} batches or more")
-    assert_same_changes(whole, play(split, check=False))
+    assert_same_changes(whole, play(split, options=options, check=False))
 
 
 def assert_same_changes(one: Script, other: Script) -> None:
