@@ -109,3 +109,18 @@ def test_of_two_duplicates_the_one_that_expires_last_is_kept() -> None:
         +   | 3500ms | 5500ms  | 2
     """)  # what came later is gone first
     script.advance("5500ms").expect_answer("k\n1").finish()
+
+
+@pytest.mark.parametrize("views", [False, True])
+@pytest.mark.parametrize("state", STATES)
+def test_rows_that_expire_together_are_not_taken_back_one_by_one(state: str, views: bool) -> None:
+    query = "SELECT k FROM a [RANGE 2 SECONDS] EXCEPT ALL SELECT k FROM b [RANGE 5 SECONDS]"
+    script = Script(STREAMS, query, options={"state": state, "views": views})
+    script.process(a="ts | k | n\n3s | 7 | 1\n3s | 7 | 2", b="ts | k\n4s | 7")
+    script.expect("""
+        _op | _ts | _exp | k
+        +   | 3s  | 5s   | 7
+        +   | 3s  | 5s   | 7
+        -   | 4s  | 5s   | 7
+    """)
+    script.advance("9s").expect("_op | _ts | _exp | k").finish()
