@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Any, Final
 
 import pyarrow as pa
 
@@ -52,6 +52,20 @@ class Statistics:
             for name, number in numbers.items():
                 if not (math.isfinite(number) and number >= least):
                     raise ValueError(f"{what} of {name!r} must be at least {least}, not {number}")
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        return {
+            "rates": dict(self.rates),
+            "table_rows": dict(self.table_rows),
+            "values": [[*names, number] for names, number in self.values.items()],
+        }
+
+    @classmethod
+    def from_dict(cls, given: Mapping[str, Any]) -> Statistics:
+        """What ``as_dict`` returned."""
+        values = {(source, column): number for source, column, number in given["values"]}
+        return cls(given["rates"], given["table_rows"], values)
 
     def rate(self, stream: str) -> float:
         """Rows per second of a stream."""

@@ -99,44 +99,47 @@ class Planner:
 
     def query(self, plan: Plan, emit: Emit) -> Operator:
         """The operator whose output is what the query emits."""
-        explicit = self._strategy.explicit
+        explicit = self._strategy.explicit or self._strategy.explicit_above_negation(plan)
         if emit.mode == "inserts":
-            source = self._build_replacing(plan, explicit)
-            source, explicit = self._viewed(plan, source, explicit)
-            if not explicit:
-                return source
-            return self._graph.obtain(("foretold", source), partial(Foretold, source))
+            return self._inserts(plan, explicit)
         source = self._build(plan, probed=True, explicit=explicit)
         if emit.mode == "snapshot":
             assert emit.every_us is not None
             source = self._spooled(plan, source)
             make = partial(Snapshots, source, emit.every_us)
             return self._graph.obtain(("snapshot", plan, emit.every_us), make)
-        source, explicit = self._viewed(plan, source, explicit)
-        return source if explicit else self._expiring(plan, source)
-
-    def _expiring(self, plan: Plan, source: Operator) -> Operator:
-        """The source, its rows in a store, with a '-' for every row that expires."""
         source, width = self._output_stored(plan, source)
-        return self._with_expiries(plan, source, width)
+        if self._is_viewed(plan):
+            source, explicit = self._viewed(plan, source, width, explicit)
+        return source if explicit else self._with_expiries(plan, source, width)
+
+    def _inserts(self, plan: Plan, explicit: bool) -> Operator:
+        source = self._build_replacing(plan, explicit)
+        if self._is_viewed(plan):
+            source, width = self._output_stored(plan, source)
+            source, explicit = self._viewed(plan, source, width, explicit)
+        if not explicit:
+            return source
+        return self._graph.obtain(("foretold", source), partial(Foretold, source))
 
     def _with_expiries(self, plan: Plan, source: Operator, width: int) -> Operator:
+        """The source, whose rows are stored, with a '-' for every row that expires."""
         dtypes = [np.int64, np.int64, np.int8, *[np.int64] * width]
         make = partial(Expire, source, self._strategy.expiries(plan, dtypes))
         return self._graph.obtain(("expiring", source), make)
 
-    def _viewed(self, plan: Plan, source: Operator, explicit: bool) -> tuple[Operator, bool]:
-        """The source with its answer materialised, if that is wanted and not so already; and
-        whether it is explicit now.
-        """
-        if not self._strategy.views or keeps_output(plan) or forgotten(plan):
-            return source, explicit
-        source, width = self._output_stored(plan, source)
+    def _is_viewed(self, plan: Plan) -> bool:
+        """Whether the answer is to be materialised, and is not so already."""
+        return self._strategy.views and not keeps_output(plan) and not forgotten(plan)
+
+    def _viewed(
+        self, plan: Plan, source: Operator, width: int, explicit: bool
+    ) -> tuple[Operator, bool]:
+        """The source, whose rows are stored, with its answer; and whether it is explicit now."""
         if takes_back(plan) and not explicit and self._strategy.by_key(plan):
             source, explicit = self._with_expiries(plan, source, width), True
-        return self._graph.obtain(
-            ("view", source), partial(self._view, plan, source, width, explicit)
-        ), explicit
+        make = partial(self._view, plan, source, width, explicit)
+        return self._graph.obtain(("view", source), make), explicit
 
     def _view(self, plan: Plan, source: Operator, width: int, explicit: bool) -> View:
         if explicit:
@@ -160,8 +163,9 @@ class Planner:
 
     def _build(self, plan: Plan, *, probed: bool = False, explicit: bool = False) -> Operator:
         """The operator of a plan; ``probed``: its rows will be looked up while they are alive."""
-        if explicit and isinstance(plan, StreamScan) and isinstance(plan.window, Range):
-            return self._expiring(plan, self._build(plan, probed=True))
+        if explicit and self._strategy.begins_explicit(plan):
+            source = self._build(plan, probed=True)
+            return self._with_expiries(plan, source, id_width_of(plan))
         return self._graph.obtain(
             (plan, probed, explicit), partial(self._make, plan, probed, explicit)
         )

@@ -7,14 +7,27 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal, get_args
 
 from eddyline.algebra.patterns import Pattern
-from eddyline.algebra.plan import Plan, lifespan_us
+from eddyline.algebra.plan import (
+    AntiJoin,
+    GroupBy,
+    Negation,
+    Plan,
+    SemiJoin,
+    StreamScan,
+    lifespan_us,
+)
+from eddyline.algebra.windows import Range
 from eddyline.errors import did_you_mean
+from eddyline.optimizer.estimates import premature_share
+from eddyline.optimizer.statistics import UNKNOWN, Statistics
 from eddyline.runtime.answers import AnswerCalendar, AnswerList, AnswerQueue, AnswerStore
 from eddyline.runtime.expiry import ExpiryStore, FifoStore, ListStore, PartitionedStore
 
 StateStrategy = Literal["upa", "direct", "negative-tuple"]
 STATE_STRATEGIES: Final[tuple[str, ...]] = get_args(StateStrategy)
 
+#: The share of results taken back before they expire from which on they are kept by key.
+_MOSTLY_PREMATURE: Final = 0.9
 #: Partitions of a store whose rows may live for ever or nobody knows how long.
 _UNKNOWN_LIFESPAN_US: Final = 3_600_000_000
 
@@ -32,11 +45,13 @@ class Strategy:
         partitions: of the stores by expiry time that ``upa`` uses for WK and STR patterns.
         views: whether the answer of every query is materialised, rather than put together from the
             operators' state when somebody asks for it.
+        statistics: to expect by how many rows are taken back before they expire.
     """
 
     state: StateStrategy = "upa"
     partitions: int = 64
     views: bool = False
+    statistics: Statistics = UNKNOWN
 
     def __post_init__(self) -> None:
         if self.state not in STATE_STRATEGIES:
@@ -49,11 +64,28 @@ class Strategy:
         """Whether rows leave by '-' alone."""
         return self.state == "negative-tuple"
 
-    def by_key(self, plan: Plan) -> bool:
-        """Whether STR results are best kept by key, with a '-' for every row that leaves.
+    def begins_explicit(self, plan: Plan) -> bool:
+        """Whether an explicit plan is an implicit one whose expiries are made explicit."""
+        if isinstance(plan, StreamScan):
+            return isinstance(plan.window, Range)
+        return isinstance(plan, (Negation, SemiJoin, AntiJoin)) and not self.explicit
 
-        Partitions by expiry time serve where few rows are taken back before they expire.
+    def explicit_above_negation(self, plan: Plan) -> bool:
+        """Whether the operators above a negation do better with a '-' for every row that leaves.
+
+        Source: Golab and Ozsu 2005, section 5.4.3.
         """
+        if self.state != "upa" or isinstance(plan, GroupBy):
+            return False
+        if isinstance(plan, (Negation, SemiJoin, AntiJoin)):
+            return self._mostly_premature(plan)
+        return any(self.explicit_above_negation(p) for p in plan.inputs)
+
+    def _mostly_premature(self, plan: Plan) -> bool:
+        return premature_share(plan, self.statistics) > _MOSTLY_PREMATURE
+
+    def by_key(self, plan: Plan) -> bool:
+        """Whether STR results must be kept by key: nobody knows when the rest of them leaves."""
         return lifespan_us(plan) is None
 
     def expiries(self, plan: Plan, dtypes: Sequence[Any]) -> ExpiryStore:

@@ -15,6 +15,7 @@ from eddyline.algebra.explain import explain
 from eddyline.algebra.plan import Plan
 from eddyline.errors import CatalogError, EddylineError, SqlError, UnsupportedError, did_you_mean
 from eddyline.optimizer.optimizer import REQUIRED_RULES, RULES, optimize
+from eddyline.optimizer.statistics import UNKNOWN, Statistics
 from eddyline.physical.graph import Graph, in_order
 from eddyline.physical.planner import Planner
 from eddyline.physical.strategy import StateStrategy, Strategy
@@ -51,6 +52,7 @@ class Engine:
             ``negative-tuple``; see ``eddyline.physical.strategy``. Answers do not depend on it.
         partitions: of stores by expiry time.
         views: whether the answer of every query is materialised for ``snapshot``.
+        statistics: what is known of rates and values, for the optimizer to choose plans by.
 
     >>> import eddyline, pyarrow as pa
     >>> engine = eddyline.Engine()
@@ -69,10 +71,12 @@ class Engine:
         state: StateStrategy = "upa",
         partitions: int = 64,
         views: bool = False,
+        statistics: Statistics = UNKNOWN,
     ) -> None:
         if chunk_rows < 1:
             raise ValueError(f"chunk_rows must be at least 1, not {chunk_rows}")
-        self.strategy = Strategy(state, partitions, views)
+        self.statistics = statistics
+        self.strategy = Strategy(state, partitions, views, statistics)
         self.chunk_rows = chunk_rows
         self.optimize = optimize
         self.catalog = Catalog()
@@ -83,6 +87,7 @@ class Engine:
         self._program = Program()
         self._clock = BEGINNING
         self._watermark = BEGINNING
+        self._began: int | None = None  # the first instant at which anything happened
         self._unnamed = 0
 
     @property
@@ -206,6 +211,8 @@ class Engine:
         query = Query(name, statement.sql, plan, bound.emit, options, operator, lambda: self._clock)
         self._queries[name] = query
         self._program.add("query", name, _as_create(name, statement), statement.select)
+        if self._began is not None:
+            query.begin(self._began)
         backfilled = self._graph.prime(known, self._clock)
         query.collect(
             backfilled[operator] if operator in backfilled else operator.live(self._clock)
@@ -250,7 +257,7 @@ class Engine:
         self._program.remove(kind, entry.name)
 
     def _optimized(self, plan: Plan) -> Plan:
-        return optimize(plan, RULES if self.optimize else REQUIRED_RULES)
+        return optimize(plan, RULES if self.optimize else REQUIRED_RULES, self.statistics)
 
     def _new_name(self) -> str:
         self._unnamed += 1
@@ -338,6 +345,10 @@ class Engine:
             yield
 
     def _run(self, tick: Tick) -> None:
+        if self._began is None:
+            self._began = tick.clock if tick.first_row is None else tick.first_row
+            for query in self._queries.values():
+                query.begin(self._began)
         outputs = self._graph.run(tick)
         for query in self._queries.values():
             query.collect(outputs[query.operator])
@@ -370,7 +381,9 @@ class Engine:
         pending = {_PENDING + n: q.pending() for n, q in self._queries.items()}
         tables = {**self._inputs.contents, **{n: t for n, t in pending.items() if t.num_rows}}
         inputs = self._inputs
-        counters = [self._clock, self._watermark, inputs.arrived, inputs.sequence, self._unnamed]
+        began = BEGINNING if self._began is None else self._began
+        counters = [self._clock, self._watermark, inputs.arrived, inputs.sequence]
+        counters += [self._unnamed, began]
         state: State = {
             "counters": np.array(counters, np.int64),
             **inputs.state(),
@@ -382,6 +395,7 @@ class Engine:
             "state": self.strategy.state,
             "partitions": self.strategy.partitions,
             "views": self.strategy.views,
+            "statistics": self.statistics.as_dict(),
         }
         write_saved(target, [e.sql for e in self._program], tables, options, state)
 
@@ -393,7 +407,7 @@ class Engine:
             StateError: this is not a saved engine, or it is of a version that cannot be read.
         """
         program, tables, options, state = read_saved(source)
-        engine = cls(**options)
+        engine = cls(**options | {"statistics": Statistics.from_dict(options["statistics"])})
         for statement in program:
             engine.sql(statement)
             for name in engine.catalog.tables:
@@ -401,7 +415,8 @@ class Engine:
                     engine._inputs.contents.setdefault(name, tables[name])
         engine._restore(state)
         for name, query in engine._queries.items():
-            query.take()
+            if engine._began is not None:
+                query.resume()
             if _PENDING + name in tables:
                 query.put_back(tables[_PENDING + name])
         return engine
@@ -409,7 +424,9 @@ class Engine:
     def _restore(self, state: State) -> None:
         counters = (int(v) for v in array(state, "counters"))
         inputs = self._inputs
-        self._clock, self._watermark, inputs.arrived, inputs.sequence, self._unnamed = counters
+        self._clock, self._watermark, inputs.arrived, inputs.sequence, *rest = counters
+        self._unnamed, began = rest
+        self._began = None if began == BEGINNING else began
         inputs.restore(state)
         for i, operator in enumerate(self._operators()):
             operator.restore(nested(nested(state, "operators"), str(i)))

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from eddyline.algebra.catalog import Emit
@@ -22,7 +24,7 @@ from eddyline.runtime.output import (
     to_rows,
     without_replaced,
 )
-from eddyline.types import arrow_schema
+from eddyline.types import BEGINNING, arrow_schema
 
 
 class Query:
@@ -61,6 +63,8 @@ class Query:
         self._change_schema = change_schema(plan.schema)
         self._parts: list[pa.Table] = []
         self._rows_out = 0
+        self._since: int | None = None  # nothing is reported as of an earlier instant
+        self._early: list[Batch] = []  # the answer before the first instant
 
     @property
     def operator(self) -> Operator:
@@ -109,12 +113,29 @@ class Query:
         """Counters since the query was added: rows out, and rows kept by its last operator."""
         return {"rows_out": self._rows_out, "rows_kept": self._operator.kept()}
 
+    def begin(self, since: int) -> None:
+        """The first instant of the query: what is there already, rows of tables, enters now."""
+        if self._since is not None:
+            return
+        self._since = since
+        early, self._early = self._early, []
+        for batch in early:
+            self.collect(batch)
+
+    def resume(self) -> None:
+        """The query began before it was saved: what it said then is not said again."""
+        self._since, self._early, self._parts = BEGINNING, [], []
+
     def collect(self, batch: Batch) -> None:
         """Add one chunk's output to what ``take`` will return."""
+        if self._since is None:
+            self._early.append(batch)
+            return
         if self.replace_key is not None:
             batch = without_replaced(batch)
         if len(batch):
             self._rows_out += len(batch)
+            batch = replace(batch, ts=np.maximum(batch.ts, self._since), _gathered={})
             self._parts.append(to_changes(batch, self._change_schema))
 
     def pending(self) -> pa.Table:

@@ -271,6 +271,7 @@ def _merged(parts: Sequence[_Events]) -> _Events:
     order = merged_order(ts, seq, np.cumsum([p.ts.size for p in parts]))
 
     def lane(name: str) -> Array:
-        return np.concatenate([getattr(p, name) for p in parts])[order]
+        out: Array = np.concatenate([getattr(p, name) for p in parts])[order]
+        return out
 
     return _Events(lane("kind"), lane("slot"), lane("row"), ts[order], seq[order])

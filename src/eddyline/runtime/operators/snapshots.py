@@ -10,6 +10,7 @@ from eddyline.runtime.batch import EXPIRY, Batch, empty_like, merge
 from eddyline.runtime.columns import Array
 from eddyline.runtime.operators.base import Operator, Tick
 from eddyline.runtime.state import State, array
+from eddyline.types import BEGINNING
 
 
 class Snapshots(Operator):
@@ -22,7 +23,7 @@ class Snapshots(Operator):
     def __init__(self, source: Operator, every_us: int) -> None:
         super().__init__((source,))
         self._every = every_us
-        self._done = -(1 << 62)  # ticks up to here have been emitted
+        self._done = BEGINNING  # ticks up to here have been emitted, or were before any row
         self._rows = _Lives.none()
         self._new: list[Batch] = []
         self._waiting = 0  # changes in ``_new``
@@ -31,6 +32,8 @@ class Snapshots(Operator):
         (batch,) = batches
         self._new.append(batch)
         self._waiting += len(batch)
+        if self._done == BEGINNING and tick.clock > BEGINNING:
+            self._done = (tick.clock if tick.first_row is None else tick.first_row) - 1
         if (tick.clock - 1) // self._every == self._done // self._every:
             if self._waiting > self._rows.ts.size + 1024:
                 rows = self._take_in()
