@@ -126,6 +126,9 @@ def match(
             elif rule == NEGATION and lefts[s] > rights[s]:
                 walk = edge[s]
                 edge[s] = younger[walk]
+                if k == LEFT_EXPIRED and exp[walk] == ts[e]:  # it goes at this instant by itself
+                    shown[walk] = False
+                    walk = NOBODY
             if older[r] == NOBODY:
                 oldest[s] = younger[r]
             else:
