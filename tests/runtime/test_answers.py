@@ -16,11 +16,13 @@ from eddyline.runtime.answers import (
     saved,
 )
 
+LIFESPAN = 101
+
 
 def make(kind: str) -> AnswerStore:
     if kind == "queue":
         return AnswerQueue(2)
-    return AnswerList(2) if kind == "list" else AnswerCalendar(2, 7)
+    return AnswerList(2) if kind == "list" else AnswerCalendar(2, 9, LIFESPAN)
 
 
 step = st.tuples(
@@ -35,20 +37,20 @@ def test_every_row_alive_is_there(kind: str, steps: list[tuple[str, list[int]]])
     store, model, clock, newest, came = make(kind), list[tuple[int, int]](), 0, 0, 0
     for action, numbers in steps:
         if action == "push":
-            exps = [clock + 1 + n for n in numbers]
+            exps = [clock + n for n in numbers]  # one of 0 has expired already
             if kind == "queue":
                 exps = sorted(max(e, newest) for e in exps)
                 newest = exps[-1] if exps else newest
             rows = [(e, came + i) for i, e in enumerate(exps)]
             came += len(rows)
-            store.push([np.array([r[i] for r in rows], np.int64) for i in (0, 1)])
+            store.push([np.array([r[i] for r in rows], np.int64) for i in (0, 1)], clock)
             model += rows
         elif action == "drop":
             clock += sum(numbers)
-            store.drop(clock)
+            store.push([np.zeros(0, np.int64)] * 2, clock)
         else:
             copy = make(kind)
-            refill(copy, saved(store), 2)
+            refill(copy, saved(store), 2, clock)
             store = copy
         found = list(zip(*(lane.tolist() for lane in store.rows()), strict=True))
         assert len(found) == len(store)
@@ -60,7 +62,6 @@ def test_every_row_alive_is_there(kind: str, steps: list[tuple[str, list[int]]])
 def test_expired_rows_go(kind: str) -> None:
     store = make(kind)
     for clock in range(0, 20_000, 20):
-        exp = np.arange(clock + 1, clock + 21) + 100
-        store.push([exp, exp])
-        store.drop(clock)
-        assert len(store) <= 100 + 2 * 20 + 7
+        exp = np.arange(clock + 1, clock + 21) + 80
+        store.push([exp, exp], clock)
+        assert len(store) <= 100 + 2 * 20 + 12

@@ -98,11 +98,12 @@ class Strategy:
 
     def answers(self, plan: Plan, width: int) -> AnswerStore:
         """A store for the answer of a plan: ``width`` lanes, the first being the expiry."""
-        if self.state == "direct":
-            return AnswerList(width)
-        if plan.pattern <= Pattern.WKS:
+        if self.state != "direct" and plan.pattern <= Pattern.WKS:
             return AnswerQueue(width)
-        return AnswerCalendar(width, self._partition_us(plan))
+        lifespan = lifespan_us(plan)
+        if self.state == "direct" or lifespan is None:
+            return AnswerList(width)
+        return AnswerCalendar(width, self.partitions, lifespan)
 
     def _partition_us(self, plan: Plan) -> int:
         lifespan = lifespan_us(plan) or _UNKNOWN_LIFESPAN_US

@@ -1,20 +1,20 @@
 """The rows of a materialised answer, until they expire. Nothing here is sorted.
 
-Who reads an answer skips what has expired; so expired rows may stay for a while, and each structure
-says how long: the queue and the list drop them at once, a calendar by whole partitions.
+Who reads an answer skips what has expired, so expired rows may stay for a while: in the queue up to
+the end of their chunk's piece, in the calendar up to the end of their partition.
 
 Source: Golab and Ozsu 2005, section 5.3.2.
 """
 
 from __future__ import annotations
 
-import itertools
 from collections import deque
 from collections.abc import Sequence
 from typing import Protocol
 
 import numpy as np
 
+from eddyline.kernels import calendar
 from eddyline.runtime.columns import Array
 from eddyline.runtime.expiry import ListStore
 from eddyline.runtime.state import State, array
@@ -23,11 +23,8 @@ from eddyline.runtime.state import State, array
 class AnswerStore(Protocol):
     """Rows of parallel int64 arrays, the first being ``exp``."""
 
-    def push(self, rows: Sequence[Array]) -> None:
-        """Add rows."""
-
-    def drop(self, clock: int) -> None:
-        """Forget rows with ``exp <= clock``, now or later."""
+    def push(self, rows: Sequence[Array], clock: int) -> None:
+        """Add rows, and forget those with ``exp <= clock``, now or later."""
 
     def rows(self) -> list[Array]:
         """All rows, among them perhaps some that have expired."""
@@ -43,51 +40,86 @@ class AnswerQueue:
         self._pieces: deque[list[Array]] = deque()
         self._count = 0
 
-    def push(self, rows: Sequence[Array]) -> None:
+    def push(self, rows: Sequence[Array], clock: int) -> None:
         if rows[0].size:
             self._pieces.append(list(rows))
             self._count += rows[0].size
-
-    def drop(self, clock: int) -> None:
         while self._pieces and self._pieces[0][0][-1] <= clock:
             self._count -= self._pieces.popleft()[0].size
 
     def rows(self) -> list[Array]:
-        return concatenated(list(self._pieces), self._width)
+        if not self._pieces:
+            return [np.zeros(0, np.int64) for _ in range(self._width)]
+        return [np.concatenate(lanes) for lanes in zip(*self._pieces, strict=True)]
 
     def __len__(self) -> int:
         return self._count
 
 
 class AnswerCalendar:
-    """For WK and STR patterns: a circular array of partitions by expiry time (Figure 7)."""
+    """For WK and STR patterns: a circular array of partitions by expiry time.
 
-    def __init__(self, width: int, partition_us: int) -> None:
-        self._width = width
-        self._partition = partition_us
-        self._pieces: dict[int, list[list[Array]]] = {}
+    Args:
+        width: how many lanes rows have.
+        partitions: over a lifespan.
+        lifespan_us: no row expires later than this from the clock of its ``push`` on.
+    """
+
+    def __init__(self, width: int, partitions: int, lifespan_us: int) -> None:
+        self._partition = max(lifespan_us // partitions, 1)
+        count = lifespan_us // self._partition + 2  # the first and the last are cut by the clock
+        self._heads = np.full(count, calendar.NONE, np.int64)
+        self._fill = np.zeros(count, np.int64)
+        self._slab = np.zeros((0, width), np.int64)
+        self._older = np.zeros(0, np.int64)
+        self._free = np.zeros(0, np.int64)
+        self._free_count = 0
         self._count = 0
+        self._first: int | None = None  # number of the oldest partition that may hold rows
 
-    def push(self, rows: Sequence[Array]) -> None:
-        numbers = rows[0] // self._partition
-        if numbers.size == 0:
+    def push(self, rows: Sequence[Array], clock: int) -> None:
+        self._clear_before(clock // self._partition)
+        block = np.column_stack(rows)
+        self._reserve(self._heads.size + len(block) // calendar.BLOCK + 1)
+        self._free_count, filed = calendar.file_rows(
+            block, self._partition, clock, *self._partitions(), self._free, self._free_count
+        )
+        self._count += filed
+
+    def _partitions(self) -> tuple[Array, Array, Array, Array]:
+        return self._heads, self._fill, self._older, self._slab
+
+    def _clear_before(self, number: int) -> None:
+        """Forget partitions whose time is over."""
+        first = number - self._heads.size if self._first is None else self._first
+        for over in range(max(first, number - self._heads.size), number):
+            self._free_count, gone = calendar.clear_partition(
+                over % self._heads.size,
+                *self._partitions()[:3],
+                self._free,
+                self._free_count,
+            )
+            self._count -= gone
+        self._first = max(first, number)
+
+    def _reserve(self, blocks: int) -> None:
+        """Make sure that so many blocks are free."""
+        if self._free_count >= blocks:
             return
-        self._count += numbers.size
-        order = _stable_order(numbers)
-        numbers = numbers[order]
-        rows = [lane[order] for lane in rows]
-        cuts = [0, *(np.flatnonzero(np.diff(numbers)) + 1).tolist(), numbers.size]
-        for start, end in itertools.pairwise(cuts):
-            piece = [lane[start:end] for lane in rows]
-            self._pieces.setdefault(int(numbers[start]), []).append(piece)
-
-    def drop(self, clock: int) -> None:
-        over = clock // self._partition
-        for number in [n for n in self._pieces if n < over]:
-            self._count -= sum(piece[0].size for piece in self._pieces.pop(number))
+        have = self._older.size
+        more = max(have, blocks)
+        self._older = np.concatenate((self._older, np.full(more, calendar.NONE)))
+        slab = np.zeros(((have + more) * calendar.BLOCK, self._slab.shape[1]), np.int64)
+        slab[: len(self._slab)] = self._slab
+        self._slab = slab
+        fresh = np.arange(have + more - 1, have - 1, -1)
+        kept = self._free[: self._free_count]
+        self._free = np.concatenate((fresh, kept, np.zeros(have - kept.size, np.int64)))
+        self._free_count += more
 
     def rows(self) -> list[Array]:
-        return concatenated([p for pieces in self._pieces.values() for p in pieces], self._width)
+        block = calendar.all_rows(self._count, *self._partitions())
+        return [np.ascontiguousarray(lane) for lane in block.T]
 
     def __len__(self) -> int:
         return self._count
@@ -99,10 +131,8 @@ class AnswerList:
     def __init__(self, width: int) -> None:
         self._store = ListStore([np.int64] * width)
 
-    def push(self, rows: Sequence[Array]) -> None:
+    def push(self, rows: Sequence[Array], clock: int) -> None:
         self._store.push(rows)
-
-    def drop(self, clock: int) -> None:
         self._store.discard(clock)
 
     def rows(self) -> list[Array]:
@@ -112,26 +142,12 @@ class AnswerList:
         return len(self._store)
 
 
-def _stable_order(numbers: Array) -> Array:
-    """The order that sorts int64 numbers, those that lie close together by radix."""
-    first = numbers.min()
-    if numbers.max() - first < 1 << 15:
-        numbers = (numbers - first).astype(np.int16)
-    return np.argsort(numbers, kind="stable")
-
-
-def concatenated(pieces: Sequence[Sequence[Array]], width: int) -> list[Array]:
-    """The pieces one behind the other, lane by lane."""
-    if not pieces:
-        return [np.zeros(0, np.int64) for _ in range(width)]
-    return [np.concatenate(lanes) for lanes in zip(*pieces, strict=True)]
-
-
 def saved(store: AnswerStore) -> State:
     """The rows of a store as plain arrays."""
     return {str(i): lane for i, lane in enumerate(store.rows())}
 
 
-def refill(store: AnswerStore, state: State, width: int) -> None:
+def refill(store: AnswerStore, state: State, width: int, clock: int) -> None:
     """Put the rows that ``saved`` returned into an empty store."""
-    store.push([array(state, str(i)) for i in range(width)])
+    rows = [array(state, str(i)) for i in range(width)]
+    store.push(rows, clock)

@@ -12,8 +12,8 @@ from eddyline.runtime.keys import join_keys
 from eddyline.runtime.results import Results
 from eddyline.runtime.state import State, nested
 from eddyline.runtime.stem import Stem, StemWindow
-from eddyline.types import FOREVER
 from eddyline.runtime.table import DEATH, TableStem
+from eddyline.types import FOREVER
 
 
 class Side(ABC):

@@ -16,7 +16,7 @@ from eddyline.runtime.expiry import uncancelled
 from eddyline.runtime.keys import group_hashes
 from eddyline.runtime.operators.base import Operator, Tick
 from eddyline.runtime.results import Results
-from eddyline.runtime.state import State
+from eddyline.runtime.state import State, array, nested
 from eddyline.types import BEGINNING, FOREVER
 
 
@@ -70,11 +70,12 @@ class ExpiringView(View):
         self._store = store
         self._strict = strict
         self._width = 3 + width + strict
+        self._clock = BEGINNING
 
     def _keep(self, batch: Batch, clock: int) -> None:
         rows = [batch.exp, batch.ts, batch.seq, *batch.ids]
-        self._store.push([*rows, batch.sign.astype(np.int64)] if self._strict else rows)
-        self._store.drop(clock)
+        self._store.push([*rows, batch.sign.astype(np.int64)] if self._strict else rows, clock)
+        self._clock = clock
 
     def _rows(self) -> list[Array]:
         rows = self._store.rows()
@@ -88,10 +89,11 @@ class ExpiringView(View):
         return len(self._store)
 
     def state(self) -> State:
-        return saved(self._store)
+        return {"rows": saved(self._store), "clock": np.array([self._clock])}
 
     def restore(self, state: State) -> None:
-        refill(self._store, state, self._width)
+        self._clock = int(array(state, "clock")[0])
+        refill(self._store, nested(state, "rows"), self._width, self._clock)
 
 
 class KeyedView(View):

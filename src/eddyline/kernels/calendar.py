@@ -1,0 +1,104 @@
+"""A circular array of partitions, each a chain of blocks of rows in one slab.
+
+``slab[block * BLOCK + i]`` is row i of a block. A partition's newest block is ``heads[p]``, its
+``fill[p]`` rows used; ``older[block]`` is the partition's block before it, which is full. Blocks
+that are not in use are on a stack.
+
+Source: Golab and Ozsu 2005, Figure 7.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from eddyline.kernels.options import kernel
+
+#: Rows of a block.
+BLOCK = 256
+#: No block.
+NONE = -1
+
+
+@kernel
+def file_rows(
+    rows: np.ndarray,
+    width: int,
+    clock: int,
+    heads: np.ndarray,
+    fill: np.ndarray,
+    older: np.ndarray,
+    slab: np.ndarray,
+    free: np.ndarray,
+    free_count: int,
+) -> tuple[int, int]:
+    """Put the rows that are alive into their partitions.
+
+    Args:
+        rows: int64[n, lanes], the first lane being when they expire.
+        width: of a partition. clock: rows that have expired by then are left out.
+        heads, fill, older, slab: the partitions and their blocks.
+        free, free_count: the stack; it holds a block for every row or partition that may need one.
+
+    Returns:
+        How many blocks are left on the stack, and how many rows were put in.
+    """
+    filed = 0
+    for i in range(rows.shape[0]):
+        if rows[i, 0] <= clock:
+            continue
+        p = (rows[i, 0] // width) % heads.size
+        if heads[p] == NONE or fill[p] == BLOCK:
+            free_count -= 1
+            block = free[free_count]
+            older[block] = heads[p]
+            heads[p] = block
+            fill[p] = 0
+        at = heads[p] * BLOCK + fill[p]
+        for lane in range(rows.shape[1]):
+            slab[at, lane] = rows[i, lane]
+        fill[p] += 1
+        filed += 1
+    return free_count, filed
+
+
+@kernel
+def clear_partition(
+    p: int,
+    heads: np.ndarray,
+    fill: np.ndarray,
+    older: np.ndarray,
+    free: np.ndarray,
+    free_count: int,
+) -> tuple[int, int]:
+    """Give the blocks of a partition back; returns the stack's height and how many rows went."""
+    gone = 0
+    block = heads[p]
+    used = fill[p]
+    while block != NONE:
+        gone += used
+        used = BLOCK
+        free[free_count] = block
+        free_count += 1
+        block = older[block]
+    heads[p] = NONE
+    fill[p] = 0
+    return free_count, gone
+
+
+@kernel
+def all_rows(
+    count: int, heads: np.ndarray, fill: np.ndarray, older: np.ndarray, slab: np.ndarray
+) -> np.ndarray:
+    """int64[count, lanes]: the rows of all partitions."""
+    out = np.empty((count, slab.shape[1]), np.int64)
+    at = 0
+    for p in range(heads.size):
+        block = heads[p]
+        used = fill[p]
+        while block != NONE:
+            for i in range(used):
+                out[at] = slab[block * BLOCK + i]
+                at += 1
+            used = BLOCK
+            block = older[block]
+    return out
