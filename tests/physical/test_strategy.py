@@ -6,8 +6,10 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from eddyline.algebra.plan import Distinct, StreamScan
+from eddyline.algebra.expressions import ColumnRef
+from eddyline.algebra.plan import Distinct, Join, Negation, StreamScan
 from eddyline.algebra.windows import Range, Rows
+from eddyline.optimizer.statistics import Statistics
 from eddyline.physical.strategy import Strategy
 from eddyline.runtime.expiry import FifoStore, ListStore, PartitionedStore
 from eddyline.types import Field
@@ -36,3 +38,19 @@ def test_mistakes_are_named() -> None:
         Strategy("driect")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="partitions must be at least 1, not 0"):
         Strategy(partitions=0)
+    with pytest.raises(ValueError, match="interval must be positive, not -1 us"):
+        Strategy(lazy_us=-1)
+
+
+def test_the_expected_share_of_premature_expirations_picks_the_strict_strategy() -> None:
+    key = ColumnRef(pa.int64(), 1, "k")
+    other = StreamScan("b", Range(1_000_000), SCHEMA)
+    left = StreamScan("a", Range(1_000_000), SCHEMA)
+    negation = Negation(left, other, ((key, key),))
+    joined = Join(negation, other, ((key, key),))
+    for values, often in ((3.0, True), (1e12, False)):
+        known = Statistics({"a": 100.0, "b": 100.0}, {}, {("a", "k"): values, ("b", "k"): values})
+        strategy = Strategy(negative_tuples_from=0.5, statistics=known)
+        assert strategy.explicit_above_negation(joined) is often
+        assert not strategy.explicit_above_negation(left), "nothing is taken back there"
+        assert not Strategy(statistics=known).explicit_above_negation(joined), "by default never"

@@ -54,7 +54,9 @@ def test_first_rows_are_there_before_everything() -> None:
 
 def test_a_deletion_takes_the_newest_of_equal_rows_that_came_before_it() -> None:
     stem = table((1, "a"), (1, "a"))
-    assert change(stem, (5, "+", 1, "a"), (6, "-", 1, "a"), (7, "-", 1, "a"), (8, "+", 1, "a")) == []
+    assert (
+        change(stem, (5, "+", 1, "a"), (6, "-", 1, "a"), (7, "-", 1, "a"), (8, "+", 1, "a")) == []
+    )
     assert [died for *_, died in lives(stem)] == [FOREVER, 7, 6, FOREVER]
     assert stem.held(DEATH[1]).tolist()[1:3] == [5, 3], "seq of the change that deletes"
     assert stem.changed.ids.tolist() == [2, 2, 1, 3]

@@ -248,7 +248,8 @@ class Planner:
         return self._spooled(plan, source), 1
 
     def _spooled(self, plan: Plan, source: Operator) -> Operator:
-        make = partial(Spool, source, plan.schema, id_width_of(plan))
+        width, lazy_us = id_width_of(plan), self._strategy.lazy_us
+        make = partial(Spool, source, plan.schema, width, lazy_us)
         return self._graph.obtain(("spool", source), make)
 
     def _side(
@@ -257,7 +258,13 @@ class Planner:
         scan = base_scan(plan)
         if scan is None or (explicit and isinstance(scan, StreamScan)):
             width = id_width_of(plan) if is_stored(plan) else 1
-            return CompositeSide(keys, width, strict=takes_back(plan), explicit=explicit)
+            return CompositeSide(
+                keys,
+                width,
+                strict=takes_back(plan),
+                explicit=explicit,
+                lazy_us=self._strategy.lazy_us,
+            )
         while not isinstance(source, Scan):
             (source,) = source.inputs
         return StemSide(keys, source.stem, source.window)

@@ -26,8 +26,6 @@ from eddyline.runtime.expiry import ExpiryStore, FifoStore, ListStore, Partition
 StateStrategy = Literal["upa", "direct", "negative-tuple"]
 STATE_STRATEGIES: Final[tuple[str, ...]] = get_args(StateStrategy)
 
-#: The share of results taken back before they expire from which on they are kept by key.
-_MOSTLY_PREMATURE: Final = 0.9
 #: Partitions of a store whose rows may live for ever or nobody knows how long.
 _UNKNOWN_LIFESPAN_US: Final = 3_600_000_000
 
@@ -45,19 +43,28 @@ class Strategy:
         partitions: of the stores by expiry time that ``upa`` uses for WK and STR patterns.
         views: whether the answer of every query is materialised, rather than put together from the
             operators' state when somebody asks for it.
-        statistics: to expect by how many rows are taken back before they expire.
+        negative_tuples_from: the expected share of results that are taken back before they expire
+            from which on the operators above a negation work with negative tuples, under ``upa``;
+            None: never, which was fastest at every share (docs/decisions/0008).
+        statistics: what this share is expected by.
+        lazy_us: how often join inputs and other results that are looked up by key drop what has
+            expired; None: when that may be half of them. Answers never show it.
     """
 
     state: StateStrategy = "upa"
     partitions: int = 64
     views: bool = False
+    negative_tuples_from: float | None = None
     statistics: Statistics = UNKNOWN
+    lazy_us: int | None = None
 
     def __post_init__(self) -> None:
         if self.state not in STATE_STRATEGIES:
             raise ValueError(f"state {self.state!r}; {did_you_mean(self.state, STATE_STRATEGIES)}")
         if self.partitions < 1:
             raise ValueError(f"partitions must be at least 1, not {self.partitions}")
+        if self.lazy_us is not None and self.lazy_us < 1:
+            raise ValueError(f"the lazy expiry interval must be positive, not {self.lazy_us} us")
 
     @property
     def explicit(self) -> bool:
@@ -75,14 +82,12 @@ class Strategy:
 
         Source: Golab and Ozsu 2005, section 5.4.3.
         """
-        if self.state != "upa" or isinstance(plan, GroupBy):
+        least = self.negative_tuples_from
+        if self.state != "upa" or least is None or isinstance(plan, GroupBy):
             return False
         if isinstance(plan, (Negation, SemiJoin, AntiJoin)):
-            return self._mostly_premature(plan)
+            return premature_share(plan, self.statistics) >= least
         return any(self.explicit_above_negation(p) for p in plan.inputs)
-
-    def _mostly_premature(self, plan: Plan) -> bool:
-        return premature_share(plan, self.statistics) > _MOSTLY_PREMATURE
 
     def by_key(self, plan: Plan) -> bool:
         """Whether STR results must be kept by key: nobody knows when the rest of them leaves."""

@@ -134,7 +134,7 @@ class HashIndex:
         )
 
     def forget(self, gone: Array) -> None:
-        """Take the rows where bool[len(store)] ``gone`` out of the index; they stay in the store."""
+        """Take rows (bool[len(store)] ``gone``) out of the index; they stay in the store."""
         self._store.held(self._nodes)[gone, chains.LINK] = chains.NOT_INDEXED
         self._rebuild()
 

@@ -12,7 +12,7 @@ from eddyline.runtime.columns import Array
 from eddyline.runtime.index import HashIndex, Liveness, Probes
 from eddyline.runtime.rowstore import RowStore
 from eddyline.runtime.state import State, nested
-from eddyline.types import FOREVER, Schema
+from eddyline.types import BEGINNING, FOREVER, Schema
 
 _DEATH = ("death_ts", "death_seq")
 
@@ -20,16 +20,25 @@ _DEATH = ("death_ts", "death_seq")
 class Results:
     """Rows with their ids and lifespan, in a store and an index of their own.
 
-    Rows leave in any order. They are compacted away when they may be half of the store.
+    Rows leave in any order.
 
     Args:
         schema: payload columns, may be empty.
         width: how many ids a row has.
         strict: whether a '-' may take a row back before it expires.
         explicit: whether every row leaves by a '-', also when it expires.
+        lazy_us: how often what has left is forgotten; None: when it may be half of the store.
     """
 
-    def __init__(self, schema: Schema, width: int, *, strict: bool, explicit: bool = False) -> None:
+    def __init__(
+        self,
+        schema: Schema,
+        width: int,
+        *,
+        strict: bool,
+        explicit: bool = False,
+        lazy_us: int | None = None,
+    ) -> None:
         self.store = RowStore(schema, ["ts", "seq", "exp"])
         self.store.add_block("ids", width)
         self._strict = strict or explicit
@@ -40,6 +49,8 @@ class Results:
         death = _DEATH if self._strict else None
         lane, lifespan = ("ts", FOREVER) if explicit else ("exp", 0)
         self._liveness = Liveness(lane, lifespan, fifo=False, death=death)
+        self._lazy_us = lazy_us
+        self._purged = BEGINNING  # when it was forgotten last
         self._compact_at = 1024
 
     def __len__(self) -> int:
@@ -97,9 +108,14 @@ class Results:
 
     def settle(self, clock: int) -> None:
         """Forget what has left."""
-        if len(self.store) >= self._compact_at:
+        if self._lazy_us is None:
+            due = len(self.store) >= self._compact_at
+        else:
+            due = clock - self._purged >= self._lazy_us
+        if due:
             self.store.keep(self._alive(clock))
             self._compact_at = 2 * len(self.store) + 1024
+            self._purged = clock
 
     def state(self) -> State:
         """Saved as plain arrays."""

@@ -85,7 +85,7 @@ class RowStore:
             self._derived.add(name)
 
     def add_block(self, name: str, width: int) -> None:
-        """Add ``width`` int64 per row, side by side, that every ``append`` gives as int64[n, width]."""
+        """Add ``width`` int64 per row, side by side; ``append`` takes them as int64[n, width]."""
         self._lanes[name] = np.zeros((self._capacity, width), np.int64)
 
     def remove_lane(self, name: str) -> None:

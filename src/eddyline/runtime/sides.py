@@ -118,13 +118,20 @@ class CompositeSide(Side):
         width: how many ids a row has.
         strict: whether a '-' may take a row back before it expires.
         explicit: whether every row leaves by a '-', also when it expires.
+        lazy_us: see ``Results``.
     """
 
     def __init__(
-        self, keys: Sequence[Evaluator], width: int, *, strict: bool, explicit: bool = False
+        self,
+        keys: Sequence[Evaluator],
+        width: int,
+        *,
+        strict: bool,
+        explicit: bool = False,
+        lazy_us: int | None = None,
     ) -> None:
         super().__init__(keys)
-        self._results = Results((), width, strict=strict, explicit=explicit)
+        self._results = Results((), width, strict=strict, explicit=explicit, lazy_us=lazy_us)
 
     def take_in(self, batch: Batch, keys: Array) -> None:
         self._results.take_in(batch, keys)

@@ -31,6 +31,7 @@ from eddyline.session.table_changes import changes_of, is_live
 from eddyline.sql import statements as st
 from eddyline.sql.binder import bind, check_view
 from eddyline.sql.catalog import Catalog, Names
+from eddyline.sql.durations import parse_duration
 from eddyline.sql.parser import parse
 from eddyline.types import BEGINNING
 
@@ -53,6 +54,9 @@ class Engine:
         partitions: of stores by expiry time.
         views: whether the answer of every query is materialised for ``snapshot``.
         statistics: what is known of rates and values, for the optimizer to choose plans by.
+        lazy_expiry: how often state that is looked up by key drops expired rows ("5 minutes"); by
+            default when they may be half of it. What reacts to expiry does so with every chunk.
+        negative_tuples_from: see ``eddyline.physical.strategy``.
 
     >>> import eddyline, pyarrow as pa
     >>> engine = eddyline.Engine()
@@ -72,11 +76,21 @@ class Engine:
         partitions: int = 64,
         views: bool = False,
         statistics: Statistics = UNKNOWN,
+        lazy_expiry: str | None = None,
+        negative_tuples_from: float | None = None,
     ) -> None:
         if chunk_rows < 1:
             raise ValueError(f"chunk_rows must be at least 1, not {chunk_rows}")
         self.statistics = statistics
-        self.strategy = Strategy(state, partitions, views, statistics)
+        self.lazy_expiry = lazy_expiry
+        self.strategy = Strategy(
+            state,
+            partitions,
+            views,
+            negative_tuples_from,
+            statistics,
+            None if lazy_expiry is None else parse_duration(lazy_expiry),
+        )
         self.chunk_rows = chunk_rows
         self.optimize = optimize
         self.catalog = Catalog()
@@ -396,6 +410,8 @@ class Engine:
             "partitions": self.strategy.partitions,
             "views": self.strategy.views,
             "statistics": self.statistics.as_dict(),
+            "lazy_expiry": self.lazy_expiry,
+            "negative_tuples_from": self.strategy.negative_tuples_from,
         }
         write_saved(target, [e.sql for e in self._program], tables, options, state)
 

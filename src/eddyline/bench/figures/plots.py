@@ -14,8 +14,8 @@ Measure = Literal["time", "state"]
 Lines = Mapping[str, Sequence[tuple[int, Point]]]
 
 #: Okabe and Ito's colours: told apart by colour-blind readers, as are the markers in print.
-_COLOURS: Final = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
-_MARKERS: Final = ("o", "s", "^", "D", "v", "P")
+_COLOURS: Final = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+_MARKERS: Final = ("o", "s", "^", "D", "v", "P", "X")
 _FILLED: Final = 3  # lines after these have open markers, so that a line below still shows
 _LABELS: Final[Mapping[Measure, str]] = {
     "time": "milliseconds per 1,000 tuples",

@@ -143,12 +143,12 @@ class ClassicDistinct(Distinct):
         self._input = ListStore([np.int64] * 3)  # exp, number, slot
 
     def _recall(self, slots: Array) -> None:
-        """Of the rows with these values, the one that expires last is set aside."""
+        """Of the rows with these values, the first of those that expire last is set aside."""
         exp, number, slot = self._input.peek()
         wanted = np.zeros(self._shown_exp.size, np.bool_)
         wanted[slots] = True
         found = np.flatnonzero(wanted[slot])
-        found = found[np.lexsort((number[found], exp[found], slot[found]))]
+        found = found[np.lexsort((-number[found], exp[found], slot[found]))]
         last = np.ones(found.size, np.bool_)
         last[:-1] = slot[found[1:]] != slot[found[:-1]]
         found = found[last]

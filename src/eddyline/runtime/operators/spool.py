@@ -23,9 +23,11 @@ class Spool(Operator):
     input gave it.
     """
 
-    def __init__(self, source: Operator, schema: Schema, width: int) -> None:
+    def __init__(
+        self, source: Operator, schema: Schema, width: int, lazy_us: int | None = None
+    ) -> None:
         super().__init__((source,))
-        self._results = Results(schema, width, strict=True)
+        self._results = Results(schema, width, strict=True, lazy_us=lazy_us)
         self._cells = tuple(Stored(0, i) for i in range(len(schema)))
 
     def process(self, batches: Sequence[Batch], tick: Tick) -> Batch:

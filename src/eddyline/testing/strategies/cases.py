@@ -36,6 +36,8 @@ OPTIONS: Final[st.SearchStrategy[dict[str, Any]]] = st.fixed_dictionaries(
         "state": st.sampled_from(["upa", "direct", "negative-tuple"]),
         "partitions": st.sampled_from([64, 10, 1]),
         "views": st.booleans(),
+        "negative_tuples_from": st.sampled_from([None, 0.0]),
+        "lazy_expiry": st.sampled_from([None, "2 seconds"]),
         "chunk_rows": st.sampled_from(CHUNK_ROWS),
     }
 )

@@ -19,6 +19,7 @@ NT: Final = "NT"
 DIRECT: Final = "DIRECT"
 UPA_10: Final = "UPA(10)"
 UPA_50: Final = "UPA(50)"
+UPA_50_KEYED: Final = "UPA(50), '-' above"
 NT_JOIN_UP: Final = "NT (join up)"
 UPA_50_JOIN_UP: Final = "UPA(50) (join up)"
 
@@ -28,6 +29,8 @@ _OPTIONS: Final[Mapping[str, Mapping[str, Any]]] = {
     UPA_10: {"state": "upa", "partitions": 10},
     UPA_50: {"state": "upa", "partitions": 50},
 }
+#: The other of the two STR strategies: negative tuples above the negation.
+_KEYED: Final[Mapping[str, Any]] = {**_OPTIONS[UPA_50], "negative_tuples_from": 0.0}
 
 _QUERY_1: Final = """
     SELECT a.src, a.bytes, b.bytes
@@ -56,13 +59,14 @@ _QUERY_5_JOIN_ABOVE: Final = """
 
 
 def _case(name: str, title: str, links: int, select: str, labels: tuple[str, ...]) -> Case:
-    contenders = tuple(Contender(label, select, _OPTIONS[label]) for label in labels)
+    options = {**_OPTIONS, UPA_50_KEYED: _KEYED}
+    contenders = tuple(Contender(label, select, options[label]) for label in labels)
     return Case(name, title, links, contenders)
 
 
 _ALL: Final = tuple(_OPTIONS)
 #: The direct approach cannot tell which results a negation takes back.
-_WITHOUT_DIRECT: Final = (NT, UPA_10, UPA_50)
+_WITHOUT_DIRECT: Final = (NT, UPA_10, UPA_50, UPA_50_KEYED)
 
 CASES: Final = {
     case.name: case

@@ -173,7 +173,13 @@ CLAIMS: Final = (
     ),
     Claim(
         "this project",
-        "Query 2, sources, largest window: UPA is 5x as fast as NT and DIRECT",
+        "Query 2, sources, largest window: UPA is 5x as fast as the slower of the other two",
+        "query2-src",
+        faster_than_slower(5.0),
+    ),
+    Claim(
+        "this project",
+        "Query 2, sources, largest window: UPA is 5x as fast as both of the other two",
         "query2-src",
         faster(UPA_50, _BOTH, 5.0),
     ),
