@@ -69,7 +69,7 @@ def _eager(rows: int) -> Series:
 FULL: Final = Experiment(
     Series(synthetic_trace, (2_000, 5_000, 10_000, 20_000, 50_000, 100_000, 200_000), Effort()),
     (
-        Series(lbl_trace, (500,), Effort(least_rows=5_000, chunk_rows=100)),
+        Series(lbl_trace, (500,), Effort(least_rows=3_000, chunk_rows=100)),
         Series(flights_trace, (20_000,), Effort()),
     ),
     tuple(_eager(rows) for rows in (10, 100, 1_000, 10_000)),
