@@ -386,16 +386,25 @@ class Distinct(Plan):
 
 
 def looks_up(plan: Plan) -> bool:
-    """Whether the plan is a join with, or EXISTS or NOT EXISTS on, a non-retroactive table (NRR).
+    """Whether the plan is a join with, or EXISTS or NOT EXISTS on, a table whose changes do not
+    concern it: a non-retroactive (NRR) or a static one, read as it is.
 
     Then only rows of the left input have effects: each sees the table as it was when it came.
     """
     if not isinstance(plan, (Join, _Existence)):
         return False
-    right = plan.right
+    right, plain = plan.right, True
     while isinstance(right, (Filter, Project)):
+        plain = plain and (isinstance(right, Filter) or _only_columns(right))
         right = right.input
-    return isinstance(right, TableScan) and right.updates == "non-retroactive"
+    if not isinstance(right, TableScan) or right.updates == "retroactive":
+        return False
+    set_operation = isinstance(plan, _Existence) and plan.nulls_match
+    return right.updates == "non-retroactive" or (plain and not set_operation)
+
+
+def _only_columns(plan: Project) -> bool:
+    return all(isinstance(e, ColumnRef) for e in plan.exprs)
 
 
 def _joined(parts: tuple[Plan, ...]) -> Pattern:

@@ -64,7 +64,7 @@ from eddyline.runtime.operators.snapshots import Snapshots
 from eddyline.runtime.operators.spool import Spool
 from eddyline.runtime.operators.union import Union as UnionOperator
 from eddyline.runtime.operators.view import ExpiringView, KeyedView, View
-from eddyline.runtime.sides import CompositeSide, Side, StemSide
+from eddyline.runtime.sides import CompositeSide, Side, StaticSide, StemSide, TableSide
 from eddyline.runtime.stem import (
     CountWindow,
     EndlessWindow,
@@ -208,21 +208,26 @@ class Planner:
 
     def _lookup(self, plan: Join | SemiJoin | AntiJoin, probed: bool, explicit: bool) -> Operator:
         scan = base_scan(plan.right)
-        assert isinstance(scan, TableScan), "columns of an NRR are not computed below the look-up"
-        assert not takes_back(plan.left), "an NRR is not joined with a strict input"
-        assert isinstance(plan, Join) or not plan.nulls_match, "no set operation reads an NRR"
-        table = self._stem_of(scan.table)
-        assert isinstance(table, TableStem), "the table of an NRR scan is updated"
+        assert isinstance(scan, TableScan), "columns of a table are not computed below the look-up"
+        assert isinstance(plan, Join) or not plan.nulls_match, "no set operation looks up"
         left = self._build(plan.left, probed=probed, explicit=explicit)
+        left_keys, right_keys = ([compile_expr(p[i]) for p in plan.keys] for i in (0, 1))
+        right = self._build(plan.right)
+        table = self._stem_of(scan.table)
+        side: StaticSide | TableSide
+        if isinstance(table, TableStem):
+            assert not takes_back(plan.left), "an NRR is not joined with a strict input"
+            remember = _remembered_us(plan.left) if probed or explicit else 0
+            side = TableSide(right_keys, table, remember=remember, history=explicit)
+        else:
+            side = StaticSide(right_keys, table, EndlessWindow(keep=True))
         return Lookup(
             left if is_stored(plan.left) else self._spooled(plan.left, left),
-            self._build(plan.right),
-            table,
-            ([compile_expr(k) for k, _ in plan.keys], [compile_expr(k) for _, k in plan.keys]),
+            right,
+            left_keys,
+            side,
             _residual(plan),
             _LOOKUPS[type(plan)],
-            remember=_remembered_us(plan.left) if probed or explicit else 0,
-            history=explicit,
         )
 
     def _join(self, plan: Join, explicit: bool) -> Operator:

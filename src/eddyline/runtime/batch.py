@@ -117,6 +117,12 @@ Evaluator = Callable[[Batch], pa.Array]
 Predicate = Callable[[Batch], Array]
 
 
+def before(a_ts: Array, a_seq: Array, b_ts: Array, b_seq: Array) -> Array:
+    """bool[n]: whether one change comes before the other."""
+    out: Array = (a_ts < b_ts) | ((a_ts == b_ts) & (a_seq < b_seq))
+    return out
+
+
 def empty_like(batch: Batch) -> Batch:
     """The batch without its changes."""
     return batch.take(np.zeros(0, np.int64))

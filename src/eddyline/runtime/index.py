@@ -71,6 +71,10 @@ class HashIndex:
         nodes = store.lane(self._nodes)
         chains.insert(self._heads, self._shift, nodes, store.base, positions, keys)
 
+    def admit(self) -> None:
+        """Let probes of any instant see the rows inserted last: they have always been there."""
+        self._new = _NO_ROWS
+
     def probe(self, probes: Probes, liveness: Liveness, *, inclusive: bool) -> tuple[Array, Array]:
         """Numbers of probes and positions of the rows that match them, in probe order."""
         store = self._store

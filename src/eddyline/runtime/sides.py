@@ -5,7 +5,9 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 
-from eddyline.runtime.batch import Batch, Evaluator
+import numpy as np
+
+from eddyline.runtime.batch import Batch, Evaluator, before
 from eddyline.runtime.columns import Array
 from eddyline.runtime.index import Probes
 from eddyline.runtime.keys import join_keys
@@ -87,6 +89,18 @@ class StemSide(Side):
         self._index.restore(nested(state, "index"))
 
 
+class StaticSide(StemSide):
+    """A static table: its rows have always been there."""
+
+    def take_in(self, batch: Batch, keys: Array) -> None:
+        super().take_in(batch, keys)
+        self._index.admit()
+
+    def was_there(self, ids: Array, ts: Array, seq: Array) -> Array:
+        """bool[n]: whether rows were there at instants."""
+        return np.ones(ids.size, np.bool_)
+
+
 class TableSide(StemSide):
     """A non-retroactive table: its rows as of any instant since the last chunk began.
 
@@ -94,14 +108,31 @@ class TableSide(StemSide):
     row that is updated often would grow with every update.
 
     Args:
+        remember: for how long a result, or a left row that is still alive, may refer to a row that
+            has been deleted; microseconds.
         history: keep them all the same, for probes as of any instant that is remembered.
     """
 
-    def __init__(self, keys: Sequence[Evaluator], table: TableStem, *, history: bool) -> None:
+    def __init__(
+        self, keys: Sequence[Evaluator], table: TableStem, *, remember: int, history: bool
+    ) -> None:
         super().__init__(keys, table, table.window)
         self._table = table
+        self._remember = remember
         self._history = history
         self._trimmed_at = table.deleted
+        table.remember(remember)
+
+    def was_there(self, ids: Array, ts: Array, seq: Array) -> Array:
+        """bool[n]: whether rows were there at instants."""
+        positions = self._table.positions(ids)
+        came = [self._table.lane_at(lane, positions) for lane in ("ts", "seq")]
+        died = [self._table.lane_at(lane, positions) for lane in DEATH]
+        return before(came[0], came[1], ts, seq) & before(ts, seq, died[0], died[1])
+
+    def close(self) -> None:
+        super().close()
+        self._table.forget(self._remember)
 
     def settle(self, clock: int) -> None:
         table = self._table

@@ -40,8 +40,8 @@ Project  price                              MONOTONIC
 ----------
 SELECT price, rate FROM trades LEFT JOIN rates USING (symbol) LEFT JOIN companies USING (symbol)
 =>
-Project  trades.price, rates.rate                   STR
-  Union                                             STR
+Project  trades.price, rates.rate                   MONOTONIC
+  Union                                             MONOTONIC
     Join  trades.symbol = companies.symbol          MONOTONIC
       Union                                         MONOTONIC
         Join  trades.symbol = rates.symbol          MONOTONIC
@@ -52,8 +52,8 @@ Project  trades.price, rates.rate                   STR
             StreamScan  trades [UNBOUNDED]          MONOTONIC
             TableScan  rates (non-retroactive)      MONOTONIC
       TableScan  companies                          MONOTONIC
-    Project  trades.ts, trades.symbol, trades.price, trades.qty, rates.symbol, rates.rate, NULL AS symbol, NULL AS sector  STR
-      AntiJoin  trades.symbol = companies.symbol    STR
+    Project  trades.ts, trades.symbol, trades.price, trades.qty, rates.symbol, rates.rate, NULL AS symbol, NULL AS sector  MONOTONIC
+      AntiJoin  trades.symbol = companies.symbol    MONOTONIC
         Union                                       MONOTONIC
           Join  trades.symbol = rates.symbol        MONOTONIC
             StreamScan  trades [UNBOUNDED]          MONOTONIC

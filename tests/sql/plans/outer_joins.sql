@@ -131,26 +131,26 @@ Project  t.price                                      STR
 -- a static table needs no windows
 SELECT price, country FROM trades LEFT JOIN companies USING (symbol) LEFT JOIN sectors USING (sector)
 =>
-Project  trades.price, sectors.country                  STR
-  Union                                                 STR
-    Join  companies.sector = sectors.sector             STR
-      Union                                             STR
+Project  trades.price, sectors.country                  MONOTONIC
+  Union                                                 MONOTONIC
+    Join  companies.sector = sectors.sector             MONOTONIC
+      Union                                             MONOTONIC
         Join  trades.symbol = companies.symbol          MONOTONIC
           StreamScan  trades [UNBOUNDED]                MONOTONIC
           TableScan  companies                          MONOTONIC
-        Project  trades.ts, trades.symbol, trades.price, trades.qty, NULL AS symbol, NULL AS sector  STR
-          AntiJoin  trades.symbol = companies.symbol    STR
+        Project  trades.ts, trades.symbol, trades.price, trades.qty, NULL AS symbol, NULL AS sector  MONOTONIC
+          AntiJoin  trades.symbol = companies.symbol    MONOTONIC
             StreamScan  trades [UNBOUNDED]              MONOTONIC
             TableScan  companies                        MONOTONIC
       TableScan  sectors                                MONOTONIC
-    Project  trades.ts, trades.symbol, trades.price, trades.qty, companies.symbol, companies.sector, NULL AS sector, NULL AS country  STR
-      AntiJoin  companies.sector = sectors.sector       STR
-        Union                                           STR
+    Project  trades.ts, trades.symbol, trades.price, trades.qty, companies.symbol, companies.sector, NULL AS sector, NULL AS country  MONOTONIC
+      AntiJoin  companies.sector = sectors.sector       MONOTONIC
+        Union                                           MONOTONIC
           Join  trades.symbol = companies.symbol        MONOTONIC
             StreamScan  trades [UNBOUNDED]              MONOTONIC
             TableScan  companies                        MONOTONIC
-          Project  trades.ts, trades.symbol, trades.price, trades.qty, NULL AS symbol, NULL AS sector  STR
-            AntiJoin  trades.symbol = companies.symbol  STR
+          Project  trades.ts, trades.symbol, trades.price, trades.qty, NULL AS symbol, NULL AS sector  MONOTONIC
+            AntiJoin  trades.symbol = companies.symbol  MONOTONIC
               StreamScan  trades [UNBOUNDED]            MONOTONIC
               TableScan  companies                      MONOTONIC
         TableScan  sectors                              MONOTONIC

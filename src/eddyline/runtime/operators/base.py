@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from eddyline.runtime.batch import Batch
 from eddyline.runtime.state import State
+from eddyline.types import BEGINNING
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,16 +29,22 @@ class Operator(ABC):
 
     A chunk runs ``process`` of all operators, inputs first, then ``settle`` of all of them.
     Results never depend on where chunks end.
+
+    Attributes:
+        clock: the local clock (Golab and Ozsu 2005, section 2.3.2): the operator has processed its
+            inputs up to here, and expires nothing that is alive then.
     """
 
     def __init__(self, inputs: Sequence[Operator]) -> None:
         self.inputs = tuple(inputs)
+        self.clock = BEGINNING
         self.rows_in = 0
         self.rows_out = 0
 
     def run(self, batches: Sequence[Batch], tick: Tick) -> Batch:
         """``process``, counted."""
         out = self.process(batches, tick)
+        self.clock = tick.clock
         self.rows_in += sum(len(b) for b in batches)
         self.rows_out += len(out)
         return out

@@ -21,7 +21,7 @@ import numpy as np
 
 from eddyline.kernels.chains import match_pairs
 from eddyline.kernels.merge import merge_destinations
-from eddyline.runtime.batch import Batch, Predicate, Stored
+from eddyline.runtime.batch import Batch, Predicate, Stored, before
 from eddyline.runtime.columns import Array
 from eddyline.runtime.index import Probes
 from eddyline.runtime.operators.base import Operator, Tick
@@ -161,9 +161,3 @@ def _merged(a: _Pairs, b: _Pairs) -> _Pairs:
         mixed(a.sign, b.sign),
         tuple(mixed(x, y) for x, y in zip(a.ids, b.ids, strict=True)),
     )
-
-
-def before(a_ts: Array, a_seq: Array, b_ts: Array, b_seq: Array) -> Array:
-    """bool[n]: whether the first instants come before the second ones."""
-    out: Array = (a_ts < b_ts) | ((a_ts == b_ts) & (a_seq < b_seq))
-    return out

@@ -1,4 +1,4 @@
-"""Lookup: the join with a non-retroactive table, and EXISTS and NOT EXISTS on one.
+"""Lookup: the join with a non-retroactive or static table, and EXISTS and NOT EXISTS on one.
 
 Only rows of the left input ask, each as of its own instant; a change of the table causes no output
 and leaves past results as they are. So the left input is not stored::
@@ -18,15 +18,13 @@ from typing import Literal
 import numpy as np
 
 from eddyline.kernels.chains import match_pairs
-from eddyline.runtime.batch import Batch, Evaluator, Predicate, Stored
+from eddyline.runtime.batch import Batch, Evaluator, Predicate, Stored, before
 from eddyline.runtime.columns import Array
 from eddyline.runtime.index import Probes
 from eddyline.runtime.keys import join_keys
 from eddyline.runtime.operators.base import Operator, Tick
-from eddyline.runtime.operators.join import before
-from eddyline.runtime.sides import TableSide
+from eddyline.runtime.sides import StaticSide, TableSide
 from eddyline.runtime.state import State
-from eddyline.runtime.table import DEATH, TableStem
 from eddyline.types import BEGINNING
 
 #: Which rows come out: pairs of rows that match, left rows with a match, left rows without one.
@@ -42,44 +40,36 @@ class Lookup(Operator):
     Source: Golab and Ozsu 2005, section 4.1 (the join with an NRR).
 
     Args:
-        right: filters and column choices over the scan of ``table``.
-        keys: of left and right rows, in pairs; none means that all rows agree.
+        right: filters and column choices over the scan of the table.
+        keys: of left rows; as many as the ``side`` has for the table's rows.
+        side: the table, findable by key.
         residual: over left columns + right columns; must include the equality of the keys where
             these are hashes (see ``eddyline.runtime.keys``).
-        remember: for how long a result, or a left row that is still alive, may refer to a row that
-            has been deleted; microseconds.
-        history: whether '-' of the left input are to be expected at any time.
     """
 
     def __init__(
         self,
         left: Operator,
         right: Operator,
-        table: TableStem,
-        keys: tuple[Sequence[Evaluator], Sequence[Evaluator]],
+        keys: Sequence[Evaluator],
+        side: TableSide | StaticSide,
         residual: Predicate | None,
         kind: Kind,
-        *,
-        remember: int,
-        history: bool,
     ) -> None:
         super().__init__((left, right))
-        self._table = table
-        self._keys = tuple(keys[0])
-        self._side = TableSide(keys[1], table, history=history)
+        self._keys = tuple(keys)
+        self._side = side
         self._residual = residual
         self._kind = kind
-        self._remember = remember
-        table.remember(remember)
 
     def process(self, batches: Sequence[Batch], tick: Tick) -> Batch:
         left, right = batches
         self._side.take_in(*self._told(right))
         keys, asking = self._asking(left)
-        if left.only_inserts():
+        if left.only_inserts() or isinstance(self._side, StaticSide):
             probes = Probes(keys, left.ts[asking], left.seq[asking])
             number, found = self._side.find(probes, inclusive=False)
-            match = self._table.ids(found)
+            ((match,), _) = self._side.rows(found)
         else:
             number, match = self._as_of_births(keys, *(lane[asking] for lane in _births(left)))
         return self._answer(left, right, asking[number], match)
@@ -89,8 +79,8 @@ class Lookup(Operator):
         by_birth = np.lexsort((seq, ts))
         probes = Probes(keys[by_birth], ts[by_birth], seq[by_birth])
         number, found = self._side.find(probes, inclusive=False)
-        number, match = by_birth[number], self._table.ids(found)
-        there = np.flatnonzero(self._was_there(match, ts[number], seq[number]))
+        number, ((match,), _) = by_birth[number], self._side.rows(found)
+        there = np.flatnonzero(self._side.was_there(match, ts[number], seq[number]))
         there = there[np.argsort(number[there], kind="stable")]
         return number[there], match[there]
 
@@ -100,7 +90,7 @@ class Lookup(Operator):
         right, right_keys = self._told(right)
         number, match = match_pairs(keys, right_keys)
         number, match = asking[number], right.ids[0][match]
-        there = self._was_there(match, left.ts[number], left.seq[number])
+        there = self._side.was_there(match, left.ts[number], left.seq[number])
         return self._answer(left, right, number[there], match[there])
 
     def _told(self, right: Batch) -> tuple[Batch, Array]:
@@ -114,13 +104,6 @@ class Lookup(Operator):
         if usable is None:
             return keys, np.arange(len(left))
         return keys[usable], np.flatnonzero(usable)
-
-    def _was_there(self, ids: Array, ts: Array, seq: Array) -> Array:
-        """bool[n]: whether rows of the table were there at instants."""
-        positions = self._table.positions(ids)
-        came = [self._table.lane_at(lane, positions) for lane in ("ts", "seq")]
-        died = [self._table.lane_at(lane, positions) for lane in DEATH]
-        return before(came[0], came[1], ts, seq) & before(ts, seq, died[0], died[1])
 
     def _answer(self, left: Batch, right: Batch, number: Array, match: Array) -> Batch:
         """What comes out if the left rows ``number`` (ascending) match the table's rows ``match``.
@@ -151,7 +134,6 @@ class Lookup(Operator):
 
     def close(self) -> None:
         self._side.close()
-        self._table.forget(self._remember)
 
     def state(self) -> State:
         return self._side.state()

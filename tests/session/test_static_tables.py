@@ -1,0 +1,64 @@
+"""Static tables are looked up: what comes of it, and that nothing is kept for it."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+import pytest
+
+import eddyline
+from eddyline.testing.script import Script
+
+DDL = """
+    CREATE STREAM a (ts TIMESTAMP, k BIGINT, v BIGINT) TIMESTAMP BY ts;
+    CREATE TABLE dim (k BIGINT, name STRING);
+    CREATE TABLE more (name STRING, n BIGINT);
+"""
+DIM = "k:int | name:str\n1 | x\n1 | x\n2 | yy\n. | z"
+MORE = "name:str | n:int\nx | 7\nz | 8"
+ROWS = "ts | k:int | v:int\n1s | 1 | 1\n2s | 2 | 2\n2s | 3 | 3\n3s | . | 4\n4s | 1 | 5\n6s | 2 | 6"
+LEFT = "SELECT a.k, a.v, d.name FROM a {} LEFT JOIN dim AS d ON a.k = d.k"
+
+QUERIES = (
+    "SELECT a.k, d.name FROM a {} JOIN dim AS d ON a.k = d.k",
+    "SELECT a.k, d.name FROM a {} JOIN dim AS d ON a.k = d.k AND a.v > 1",
+    "SELECT a.v, d.name FROM a {} CROSS JOIN dim AS d",
+    "SELECT a.v, n FROM a {} JOIN dim AS d ON a.k = d.k JOIN more AS m ON m.name = d.name",
+    LEFT,
+    "SELECT a.v, d.name, m.n FROM a {} LEFT JOIN dim AS d ON a.k = d.k "
+    "LEFT JOIN more AS m ON m.name = d.name",
+    "SELECT a.v FROM a {} WHERE EXISTS (SELECT * FROM dim AS d WHERE d.k = a.k)",
+    "SELECT a.v FROM a {} WHERE NOT EXISTS (SELECT * FROM dim AS d WHERE d.k = a.k)",
+    "SELECT a.v FROM a {} WHERE NOT EXISTS (SELECT * FROM dim AS d WHERE d.k < a.v)",
+    "SELECT d.name, COUNT(*) AS n FROM a {} LEFT JOIN dim AS d ON a.k = d.k GROUP BY d.name",
+    "SELECT DISTINCT d.name FROM a {} JOIN dim AS d ON a.k = d.k",
+    "SELECT q.n, d.name FROM (SELECT k, COUNT(*) AS n FROM a {} GROUP BY k) AS q "
+    "JOIN dim AS d ON q.k = d.k",
+    "SELECT k FROM a {} EXCEPT ALL SELECT k FROM dim",
+)
+
+
+@pytest.mark.parametrize("state", ["upa", "direct", "negative-tuple"])
+@pytest.mark.parametrize("window", ["[RANGE 2 SECONDS]", "[ROWS 2]", "[PARTITION BY k ROWS 1]"])
+@pytest.mark.parametrize("emit", ["", "EMIT CHANGES", "EMIT SNAPSHOT EVERY 2 SECONDS"])
+def test_same_answers_as_the_oracle(state: str, window: str, emit: str) -> None:
+    queries = {f"q{i}": f"{sql.format(window)} {emit}" for i, sql in enumerate(QUERIES)}
+    tables = {"dim": DIM, "more": MORE}
+    script = Script(DDL, queries, tables=tables, options={"state": state, "chunk_rows": 2})
+    script.process(a=ROWS).check().restart()
+    script.process(a="ts | k:int | v:int\n7s | 1 | 7\n7s | 3 | 8").check()
+    script.advance("20s").finish()
+
+
+def test_an_unbounded_stream_is_enriched_without_keeping_it() -> None:
+    engine = eddyline.Engine()
+    engine.sql(DDL)
+    engine.table("dim", pa.table({"k": [1, 2], "name": ["x", "yy"]}))
+    engine.query(LEFT.format("[UNBOUNDED]"), name="q")
+    for start in range(0, 20_000, 1_000):
+        ts = range(start, start + 1_000)
+        rows = pa.table({"ts": ts, "k": [t % 3 for t in ts], "v": ts})
+        names = engine.process({"a": rows})["q"]["name"].to_pylist()
+        assert sorted(names, key=str) == sorted([[None, "x", "yy"][t % 3] for t in ts], key=str)
+    stats = engine.stats()
+    assert stats["streams"]["a"]["rows_kept"] == 0
+    assert sum(o["rows_kept"] for o in stats["operators"]) == 0
