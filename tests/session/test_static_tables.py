@@ -26,6 +26,8 @@ QUERIES = (
     LEFT,
     "SELECT a.v, d.name, m.n FROM a {} LEFT JOIN dim AS d ON a.k = d.k "
     "LEFT JOIN more AS m ON m.name = d.name",
+    "SELECT q.v, m.n FROM (SELECT v, UPPER(name) AS u FROM a {} JOIN dim USING (k)) AS q "
+    "LEFT JOIN more AS m ON m.name = LOWER(q.u) WHERE NOT EXISTS (SELECT * FROM dim WHERE k = q.v)",
     "SELECT a.v FROM a {} WHERE EXISTS (SELECT * FROM dim AS d WHERE d.k = a.k)",
     "SELECT a.v FROM a {} WHERE NOT EXISTS (SELECT * FROM dim AS d WHERE d.k = a.k)",
     "SELECT a.v FROM a {} WHERE NOT EXISTS (SELECT * FROM dim AS d WHERE d.k < a.v)",
@@ -53,7 +55,8 @@ def test_an_unbounded_stream_is_enriched_without_keeping_it() -> None:
     engine = eddyline.Engine()
     engine.sql(DDL)
     engine.table("dim", pa.table({"k": [1, 2], "name": ["x", "yy"]}))
-    engine.query(LEFT.format("[UNBOUNDED]"), name="q")
+    engine.table("more", pa.table({"name": ["x"], "n": [7]}))
+    engine.query(f"{LEFT.format('[UNBOUNDED]')} LEFT JOIN more AS m ON m.name = d.name", name="q")
     for start in range(0, 20_000, 1_000):
         ts = range(start, start + 1_000)
         rows = pa.table({"ts": ts, "k": [t % 3 for t in ts], "v": ts})

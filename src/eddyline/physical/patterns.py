@@ -34,8 +34,24 @@ def takes_back(plan: Plan) -> bool:
     return any(takes_back(p) for p in plan.inputs)
 
 
+def asks_as_it_is(plan: Plan) -> bool:
+    """Whether the plan looks a static table up: its left rows need no store then, as a '-' finds
+    what its row found, whenever that was.
+    """
+    return looks_up(plan) and _table_of(plan.inputs[1]).updates == "static"
+
+
+def _table_of(plan: Plan) -> TableScan:
+    while isinstance(plan, (Filter, Project)):
+        plan = plan.input
+    assert isinstance(plan, TableScan), "what is looked up is a table"
+    return plan
+
+
 def is_stored(plan: Plan) -> bool:
     """Whether every output column is in a store, so that row ids suffice to find it again."""
+    if asks_as_it_is(plan):
+        return is_stored(plan.inputs[0])
     if isinstance(plan, Project):
         return is_stored(plan.input) and all(isinstance(e, ColumnRef) for e in plan.exprs)
     if isinstance(plan, (Negation, SemiJoin, AntiJoin)):
@@ -45,6 +61,8 @@ def is_stored(plan: Plan) -> bool:
 
 def id_width_of(plan: Plan) -> int:
     """How many row ids identify an output row."""
+    if asks_as_it_is(plan):
+        return id_width_of(plan.inputs[0]) + isinstance(plan, Join)
     if isinstance(plan, Join):
         left, right = (1 if not is_stored(p) else id_width_of(p) for p in plan.inputs)
         return left + right

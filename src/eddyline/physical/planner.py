@@ -32,6 +32,7 @@ from eddyline.kernels import matching
 from eddyline.physical.expressions import compile_expr, compile_predicate
 from eddyline.physical.graph import Graph
 from eddyline.physical.patterns import (
+    asks_as_it_is,
     base_scan,
     forgotten,
     id_width_of,
@@ -222,7 +223,7 @@ class Planner:
         else:
             side = StaticSide(right_keys, table, EndlessWindow(keep=True))
         return Lookup(
-            left if is_stored(plan.left) else self._spooled(plan.left, left),
+            left if asks_as_it_is(plan) or is_stored(plan.left) else self._spooled(plan.left, left),
             right,
             left_keys,
             side,
