@@ -18,7 +18,7 @@ import pyarrow as pa
 from eddyline.errors import StateError
 from eddyline.runtime.state import State, flatten, unflatten
 
-_VERSION = 1
+_VERSION = 2
 
 
 def write_saved(
