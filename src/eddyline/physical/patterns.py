@@ -84,13 +84,23 @@ def base_scan(plan: Plan) -> StreamScan | TableScan | None:
     return plan if isinstance(plan, (StreamScan, TableScan)) else None
 
 
-def is_endless(plan: Plan) -> bool:
-    """Whether the plan only passes rows of an unbounded stream on, as they are, computed anew,
-    or with what a table held when they came.
+def passes_rows(plan: Plan) -> bool:
+    """Whether the plan only passes rows of a stream on, as they are, computed anew, or with what a
+    table held when they came.
     """
+    return isinstance(_passed(plan), StreamScan)
+
+
+def is_endless(plan: Plan) -> bool:
+    """Whether the plan only passes rows of an unbounded stream on."""
+    scan = _passed(plan)
+    return isinstance(scan, StreamScan) and isinstance(scan.window, Unbounded)
+
+
+def _passed(plan: Plan) -> Plan:
     while isinstance(plan, (Filter, Project)) or looks_up(plan):
         plan = plan.inputs[0]
-    return isinstance(plan, StreamScan) and isinstance(plan.window, Unbounded)
+    return plan
 
 
 def keeps_output(plan: Plan) -> bool:

@@ -39,6 +39,7 @@ from eddyline.physical.patterns import (
     is_endless,
     is_stored,
     keeps_output,
+    passes_rows,
     replaced_by,
     takes_back,
 )
@@ -167,6 +168,7 @@ class Planner:
         if explicit and self._strategy.begins_explicit(plan):
             source = self._build(plan, probed=True)
             return self._with_expiries(plan, source, id_width_of(plan))
+        probed = probed or not passes_rows(plan)  # others keep what they need: one for all queries
         return self._graph.obtain(
             (plan, probed, explicit), partial(self._make, plan, probed, explicit)
         )
