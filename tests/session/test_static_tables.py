@@ -65,3 +65,28 @@ def test_an_unbounded_stream_is_enriched_without_keeping_it() -> None:
     stats = engine.stats()
     assert stats["streams"]["a"]["rows_kept"] == 0
     assert sum(o["rows_kept"] for o in stats["operators"]) == 0
+
+
+def test_enriching_twice_from_tables_that_change_keeps_nothing_either() -> None:
+    engine = eddyline.Engine()
+    engine.sql("""
+        CREATE STREAM a (ts TIMESTAMP, k BIGINT) TIMESTAMP BY ts;
+        CREATE TABLE b (k BIGINT, name STRING) WITH (updates = 'non-retroactive');
+        CREATE TABLE c (name STRING, n BIGINT) WITH (updates = 'non-retroactive');
+    """)
+    engine.query(
+        "SELECT a.k, c.n FROM a [UNBOUNDED] LEFT JOIN b ON a.k = b.k "
+        "LEFT JOIN c ON b.name = c.name",
+        name="q",
+    )
+    names = pa.table({"_ts": [0, 0], "k": [0, 1], "name": ["x", "y"]})
+    numbers = pa.table({"_ts": [0], "name": ["x"], "n": [7]})
+    engine.process({"b": names, "c": numbers})
+    for start in range(1, 20_001, 1_000):
+        ts = range(start, start + 1_000)
+        rows = pa.table({"ts": ts, "k": [t % 3 for t in ts]})
+        found = engine.process({"a": rows})["q"]["n"].to_pylist()
+        assert sorted(found, key=str) == sorted([[7, None, None][t % 3] for t in ts], key=str)
+    stats = engine.stats()
+    assert stats["streams"]["a"]["rows_kept"] == 0
+    assert sum(o["rows_kept"] for o in stats["operators"]) == 0

@@ -88,13 +88,15 @@ def passes_rows(plan: Plan) -> bool:
     """Whether the plan only passes rows of a stream on, as they are, computed anew, or with what a
     table held when they came.
     """
-    return isinstance(_passed(plan), StreamScan)
+    return isinstance(_passed(plan), StreamScan) or is_endless(plan)
 
 
 def is_endless(plan: Plan) -> bool:
-    """Whether the plan only passes rows of an unbounded stream on."""
-    scan = _passed(plan)
-    return isinstance(scan, StreamScan) and isinstance(scan.window, Unbounded)
+    """Whether the plan only passes rows of unbounded streams on."""
+    source = _passed(plan)
+    if isinstance(source, Union):
+        return all(map(is_endless, source.parts))
+    return isinstance(source, StreamScan) and isinstance(source.window, Unbounded)
 
 
 def _passed(plan: Plan) -> Plan:

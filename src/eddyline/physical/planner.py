@@ -224,8 +224,10 @@ class Planner:
             side = TableSide(right_keys, table, remember=remember, history=explicit)
         else:
             side = StaticSide(right_keys, table, EndlessWindow(keep=True))
+        if not asks_as_it_is(plan) and not is_stored(plan.left):
+            left = self._spooled(plan.left, left, keep=probed or explicit)
         return Lookup(
-            left if asks_as_it_is(plan) or is_stored(plan.left) else self._spooled(plan.left, left),
+            left,
             right,
             left_keys,
             side,
@@ -255,10 +257,10 @@ class Planner:
             return source, 1
         return self._spooled(plan, source), 1
 
-    def _spooled(self, plan: Plan, source: Operator) -> Operator:
+    def _spooled(self, plan: Plan, source: Operator, *, keep: bool = True) -> Operator:
         width, lazy_us = id_width_of(plan), self._strategy.lazy_us
-        make = partial(Spool, source, plan.schema, width, lazy_us)
-        return self._graph.obtain(("spool", source), make)
+        make = partial(Spool, source, plan.schema, width, lazy_us, keep=keep)
+        return self._graph.obtain(("spool", source, keep), make)
 
     def _side(
         self, plan: Plan, source: Operator, keys: Sequence[Evaluator], explicit: bool

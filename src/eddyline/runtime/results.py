@@ -117,6 +117,10 @@ class Results:
             self._compact_at = 2 * len(self.store) + 1024
             self._purged = clock
 
+    def clear(self) -> None:
+        """Forget everything."""
+        self.store.drop_before(self.store.end)
+
     def state(self) -> State:
         """Saved as plain arrays."""
         return {"store": self.store.state(), "index": self._index.state()}

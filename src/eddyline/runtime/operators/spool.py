@@ -21,12 +21,23 @@ class Spool(Operator):
 
     A '-' is passed on with the row id of the '+' that it takes back, found by the ids that the
     input gave it.
+
+    Args:
+        width: how many ids an input row has.
+        keep: whether rows are looked up after the chunk that brought them.
     """
 
     def __init__(
-        self, source: Operator, schema: Schema, width: int, lazy_us: int | None = None
+        self,
+        source: Operator,
+        schema: Schema,
+        width: int,
+        lazy_us: int | None = None,
+        *,
+        keep: bool = True,
     ) -> None:
         super().__init__((source,))
+        self._keep = keep
         self._results = Results(schema, width, strict=True, lazy_us=lazy_us)
         self._cells = tuple(Stored(0, i) for i in range(len(schema)))
 
@@ -48,7 +59,10 @@ class Spool(Operator):
         return Batch(ts, seq, exp, sign, (store.ids(positions),), (store,), self._cells)
 
     def settle(self, clock: int) -> None:
-        self._results.settle(clock)
+        if self._keep:
+            self._results.settle(clock)
+        else:
+            self._results.clear()
 
     def kept(self) -> int:
         return len(self._results)
