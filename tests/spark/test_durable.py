@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pyarrow as pa
@@ -74,6 +75,37 @@ def test_rebuilt_engine_goes_on_alike(log_bytes: int, monkeypatch: pytest.Monkey
                 assert bag(here[name]) == bag(there[name]), name
         head.version += 1
         state.commit(head, step, steady)
+
+
+@pytest.mark.parametrize("log_bytes", [0, 1 << 30])
+def test_queries_come_and_go_in_the_rebuilt_engine_too(
+    log_bytes: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(durable, "MIN_LOG_BYTES", log_bytes)
+    state = DurableState(OneCell(), ManyCells(), ManyCells())
+    steady, head = new_engine(), Head()
+    changes = {
+        1: ("CREATE QUERY added AS SELECT v FROM b [RANGE 7 SECONDS] EMIT CHANGES",),
+        3: ("DROP QUERY sums", "CREATE QUERY more AS SELECT v FROM added", "DROP QUERY last"),
+    }
+    operators = []
+    for i, step in enumerate(steps()):
+        step = replace(step, statements=changes.get(i, ()))
+        (here,) = apply(steady, step)
+        operators.append(len(steady.stats()["operators"]))
+        committed = state.head()
+        if committed is not None:
+            rebuilt = state.engine(committed)
+            for past in state.steps(committed):
+                apply(rebuilt, past)
+            (there,) = apply(rebuilt, step)
+            assert list(there) == list(here)
+            assert all(bag(here[name]) == bag(there[name]) for name in here)
+            assert len(rebuilt.stats()["operators"]) == operators[-1]
+        head.version += 1
+        state.commit(head, step, steady)
+    assert list(steady.queries) == ["pairs", "added", "more"]
+    assert operators[3] < operators[1], "what dropped queries needed is gone"
 
 
 def test_log_is_dropped_when_a_snapshot_replaces_it(monkeypatch: pytest.MonkeyPatch) -> None:

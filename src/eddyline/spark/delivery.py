@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pyarrow as pa
@@ -27,16 +27,19 @@ class Delivery:
     sinks that get nothing start no Spark job.
     """
 
-    def __init__(self, sinks: Sequence[Sink], report: Reporter) -> None:
+    def __init__(self, report: Reporter) -> None:
         self._driver: dict[tuple[str, str], PrintSink | MemorySink] = {}
         self._spark: dict[tuple[str, str], FileSink | FormatSink] = {}
-        for sink in sinks:
-            key = (sink.target.kind, sink.target.name)
-            if isinstance(sink, PrintSink | MemorySink):
-                self._driver[key] = sink
-            else:
-                self._spark[key] = sink
         self._report = report
+
+    def attach(self, sink: Sink) -> None:
+        """Deliver to this sink too, from the next batch on; also while another thread delivers."""
+        key = (sink.target.kind, sink.target.name)
+        # new dictionaries, because a batch may be on its way through the old ones
+        if isinstance(sink, PrintSink | MemorySink):
+            self._driver = {**self._driver, key: sink}
+        else:
+            self._spark = {**self._spark, key: sink}
 
     def __call__(self, fat: DataFrame, batch_id: int) -> None:
         """Deliver one batch; a batch that Spark replays comes with the same id and rows."""

@@ -60,6 +60,7 @@ class Step:
     """What one batch does to an engine; applying the same steps gives the same engine.
 
     Attributes:
+        statements: queries that come and go before the rows do, in order.
         pieces: (stream, Arrow IPC stream) in the order in which rows are handed over.
         watermark_us: no row behind it is in time any more; None if some stream has had no row yet.
         advance_us: afterwards the clock moves on to here, without rows; None if not.
@@ -68,11 +69,12 @@ class Step:
     pieces: tuple[tuple[str, bytes], ...]
     watermark_us: int | None
     advance_us: int | None = None
+    statements: tuple[str, ...] = ()
 
     @property
     def nbytes(self) -> int:
         """Bytes that the step takes in the log."""
-        return sum(len(blob) for _, blob in self.pieces)
+        return sum(len(blob) for _, blob in self.pieces) + sum(map(len, self.statements))
 
 
 @dataclass
@@ -83,6 +85,7 @@ class Logged:
     pieces: int
     watermark_us: int | None
     advance_us: int | None
+    statements: tuple[str, ...]
 
 
 @dataclass
@@ -140,6 +143,7 @@ class DurableState:
                 tuple((stream, bytes(blob)) for stream, blob in rows),
                 entry.watermark_us,
                 entry.advance_us,
+                tuple(entry.statements),
             )
 
     def commit(self, head: Head, step: Step, engine: Engine) -> None:
@@ -157,7 +161,9 @@ class DurableState:
     def _append(self, head: Head, step: Step) -> None:
         for piece, value in enumerate(step.pieces):
             self._log.updateValue((head.version, piece), value)
-        entry = Logged(head.version, len(step.pieces), step.watermark_us, step.advance_us)
+        entry = Logged(
+            head.version, len(step.pieces), step.watermark_us, step.advance_us, step.statements
+        )
         head.log.append(entry)
         head.log_bytes += step.nbytes
 

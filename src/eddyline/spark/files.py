@@ -32,6 +32,16 @@ def read_text(spark: SparkSession, path: str) -> str | None:
         return bytes(stream.readAllBytes()).decode()
 
 
+def read_texts(spark: SparkSession, pattern: str) -> list[str]:
+    """The contents of all small files that a glob pattern matches, in no particular order."""
+    system, path = _open(spark, pattern)
+    texts = []
+    for status in system.globStatus(path) or ():
+        with contextlib.closing(system.open(status.getPath())) as stream:
+            texts.append(bytes(stream.readAllBytes()).decode())
+    return texts
+
+
 def write_text(spark: SparkSession, path: str, content: str) -> None:
     """Write a small file so that a reader sees all of it or nothing: under a hidden name first."""
     system, target = _open(spark, path)

@@ -18,38 +18,23 @@ class StreamSpec:
 
 
 @dataclass(frozen=True)
-class QuerySpec:
-    """A query as a shard sees it.
-
-    Attributes:
-        sql: a CREATE QUERY statement, or a bare SELECT (``bare``).
-        preview: at most so many rows of a batch are handed on; None for all.
-    """
-
-    name: str
-    sql: str
-    bare: bool
-    preview: int | None = None
-
-
-@dataclass(frozen=True)
 class ShardSpec:
     """One engine: the statements and tables it starts from, and the streams it reads.
 
     Attributes:
         run_key: names the checkpoint; engines cached in a worker are found by it.
+        queries: the CREATE QUERY statements that the job started with; those that came and went
+            since are in the shard's state.
         tables: their first rows. live: the tables whose changes come as rows do.
-        drain_us: the longest RANGE window: so long after its last row a stream still has effects.
     """
 
     shard: int
     run_key: str
     definitions: tuple[str, ...]
-    queries: tuple[QuerySpec, ...]
+    queries: tuple[str, ...]
     streams: tuple[StreamSpec, ...]
     tables: Mapping[str, bytes] = field(default_factory=dict)
     live: tuple[str, ...] = ()
-    drain_us: int = 0
 
     @property
     def inputs(self) -> tuple[str, ...]:
@@ -63,9 +48,6 @@ class ShardSpec:
             engine.sql(sql)
         for name, blob in self.tables.items():
             engine.table(name, unpack(blob))
-        for query in self.queries:
-            if query.bare:
-                engine.query(query.sql, name=query.name)
-            else:
-                engine.sql(query.sql)
+        for sql in self.queries:
+            engine.sql(sql)
         return engine

@@ -11,6 +11,11 @@ from typing import Any, Final
 from pyspark.errors import StreamingQueryException
 from pyspark.sql.streaming.query import StreamingQuery
 
+from eddyline.errors import StateError
+from eddyline.session.query import Query
+from eddyline.spark.control import ControlStream
+from eddyline.spark.standing import StandingQueries
+
 _RATE_WINDOW_S: Final = 10.0
 
 
@@ -101,20 +106,23 @@ class Run:
     Args:
         launch: starts the streaming query from the checkpoint; with True, over a bounded input:
             what the sources hold at that time.
-        request_end: asks the shards for what they hold back, through the control stream.
+        standing: the queries, which come and go through the control stream.
+        control: it also asks the shards for what they hold back at the end.
         bounded: how to launch it first.
     """
 
     def __init__(
         self,
         launch: Callable[[bool], StreamingQuery],
-        request_end: Callable[[], None],
+        standing: StandingQueries,
+        control: ControlStream,
         ledger: Ledger,
         *,
         bounded: bool,
     ) -> None:
         self._launch = launch
-        self._request_end = request_end
+        self._standing = standing
+        self._control = control
         self._ledger = ledger
         self._bounded = bounded
         self._query = launch(bounded)
@@ -156,6 +164,37 @@ class Run:
         """Each shard's own report: watermark, counts, bytes of state, seconds by phase."""
         return self._ledger.shards()
 
+    def add(self, name: str, select: str, **sink: str) -> Query:
+        """Add a query to the running job. It is answered from one of the next batches on, over
+        those rows in its windows that the job still holds for others.
+
+        Args:
+            name: no query of this job may have had it before.
+            select: over streams and tables that queries of the job read when it was started.
+            sink: options as for :meth:`Session.query`.
+
+        Raises:
+            SqlError, DataError: the SELECT or the sink is wrong.
+            CatalogError: the name is taken or was, or the query does not fit the job's streams.
+            StateError: the job has ended.
+        """
+        self._require_active()
+        return self._standing.add(name, select, sink)
+
+    def drop(self, name: str) -> None:
+        """Drop a query from the running job, with one of the next batches. What it delivered stays.
+
+        Raises:
+            CatalogError: there is no such query, or another one reads it.
+            StateError: the job has ended.
+        """
+        self._require_active()
+        self._standing.drop(name)
+
+    def _require_active(self) -> None:
+        if not self.isActive:
+            raise StateError("the job has ended: start it again to add or drop queries")
+
     def awaitTermination(self, timeout: int | None = None) -> bool:
         """Wait until the job ends, at most ``timeout`` seconds; whether it has ended.
 
@@ -190,6 +229,7 @@ class Run:
             self._query.stop()
             self._query = self._launch(True)
         self._query.awaitTermination()
-        self._request_end()  # only now: it must come behind the last row
+        # only now: it must come behind the last row
+        self._control.end_of_input(self._standing.drain_us())
         self._query = self._launch(True)
         self._query.awaitTermination()

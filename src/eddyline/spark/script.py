@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 import pyarrow as pa
@@ -39,7 +39,6 @@ class Group:
     queries: tuple[str, ...]
     tables: tuple[str, ...]
     live: tuple[str, ...]
-    drain_us: int  #: the longest RANGE window in the group
 
 
 class Script:
@@ -48,7 +47,7 @@ class Script:
     def __init__(self) -> None:
         self._engine = Engine()
         self._definitions: dict[tuple[str, str], str] = {}
-        self._queries: dict[str, tuple[str, bool]] = {}
+        self._queries: dict[str, str] = {}
 
     def run(self, text: str) -> Iterator[tuple[Statement, Query | str | None]]:
         """Check and take in the statements of a script, one by one.
@@ -68,11 +67,38 @@ class Script:
             self._record(statement, made)
             yield statement, made
 
-    def query(self, name: str, select: str) -> Query:
-        """Add a query given as a bare SELECT, perhaps with EMIT."""
+    def query(self, name: str, select: str, options: Mapping[str, str]) -> Query:
+        """Add a query given as a bare SELECT, perhaps with EMIT, and the options of its sink."""
         made = self._engine.query(select, name=name)
-        self._queries[made.name] = (select, True)
+        made.options.update(options)
+        self._queries[made.name] = _create_statement(made)
         return made
+
+    def drop(self, name: str) -> Query:
+        """Drop a query, and return it.
+
+        Raises:
+            CatalogError: there is no such query, or another one reads it.
+        """
+        dropped = self._engine.queries.get(name)
+        self._engine.drop(name)
+        assert dropped is not None, "the engine has just dropped it"
+        del self._queries[dropped.name]
+        return dropped
+
+    @classmethod
+    def of(cls, statements: Iterable[str]) -> Script:
+        """The script of these statements."""
+        script = cls()
+        for statement in statements:
+            for _ in script.run(statement):
+                pass
+        return script
+
+    @property
+    def statements(self) -> tuple[str, ...]:
+        """What makes the same streams, tables, views and queries again."""
+        return (*self._definitions.values(), *self._queries.values())
 
     def try_rows(self, rows: Mapping[str, pa.Table]) -> None:
         """Let the checking engine process rows, to see its queries work; then drop the script.
@@ -80,7 +106,7 @@ class Script:
         Time then passes until all windows are empty, but for what never expires.
         """
         self._engine.process(rows)
-        self._engine.advance(max((g.drain_us for g in self.groups()), default=0) + 2)
+        self._engine.advance(max(map(longest_range_us, self.queries.values()), default=0) + 2)
 
     @property
     def streams(self) -> Mapping[str, StreamDef]:
@@ -102,25 +128,24 @@ class Script:
         """CREATE STREAM, TABLE and VIEW statements, in order."""
         return tuple(self._definitions.values())
 
-    def query_text(self, name: str) -> tuple[str, bool]:
-        """The statement that made a query, and whether it is a bare SELECT."""
-        return self._queries[name]
+    def statement(self, query: str) -> str:
+        """The CREATE QUERY that makes a query, with the options of its sink."""
+        return self._queries[query]
 
     def groups(self) -> list[Group]:
         """The queries by the streams that they have in common; each reads at least one."""
-        reads = {name: _scanned(q.plan, StreamScan) for name, q in self.queries.items()}
+        reads = {name: streams_read(q.plan) for name, q in self.queries.items()}
         return [self._group(streams, names) for streams, names in connected(reads)]
 
     def _group(self, streams: frozenset[str], names: list[str]) -> Group:
         plans = [self.queries[name].plan for name in names]
-        tables = {t for plan in plans for t in _scanned(plan, TableScan)}
+        tables = {t for plan in plans for t in tables_read(plan)}
         # in the order declared: the same script always gives the same program
         return Group(
             tuple(s for s in self.streams if s in streams),
             tuple(names),
             tuple(t for t in self.tables if t in tables),
             tuple(n for n, t in self.tables.items() if n in tables and is_live(t)),
-            max((us for plan in plans for us in _ranges(plan)), default=0),
         )
 
     def _record(self, statement: Statement, made: Query | str | None) -> None:
@@ -132,9 +157,11 @@ class Script:
                 self._engine.table(table.name, arrow_schema(table.schema).empty_table())
             case CreateView():
                 self._definitions["view", statement.name.lower()] = statement.sql
-            case CreateQuery() | SelectStatement():
+            case CreateQuery():
+                self._queries[statement.name] = statement.sql
+            case SelectStatement():
                 assert isinstance(made, Query)
-                self._queries[made.name] = (statement.sql, isinstance(statement, SelectStatement))
+                self._queries[made.name] = _create_statement(made)
             case Drop(kind="query"):
                 dropped = next(n for n in self._queries if n.lower() == statement.name.lower())
                 del self._queries[dropped]
@@ -157,15 +184,41 @@ def _nodes(plan: Plan) -> Iterator[Plan]:
         yield from _nodes(child)
 
 
-def _scanned(plan: Plan, kind: type[StreamScan] | type[TableScan]) -> frozenset[str]:
-    return frozenset(
-        node.stream if isinstance(node, StreamScan) else node.table
-        for node in _nodes(plan)
-        if isinstance(node, kind) and isinstance(node, StreamScan | TableScan)
-    )
+def streams_read(plan: Plan) -> frozenset[str]:
+    """The streams that a plan scans."""
+    return frozenset(node.stream for node in _nodes(plan) if isinstance(node, StreamScan))
 
 
-def _ranges(plan: Plan) -> Iterator[int]:
-    for node in _nodes(plan):
-        if isinstance(node, StreamScan) and isinstance(node.window, Range):
-            yield node.window.us
+def tables_read(plan: Plan) -> frozenset[str]:
+    """The tables that a plan scans."""
+    return frozenset(node.table for node in _nodes(plan) if isinstance(node, TableScan))
+
+
+def longest_range_us(query: Query) -> int:
+    """The longest RANGE window of a query, in microseconds; 0 if it has none."""
+    scans = (node for node in _nodes(query.plan) if isinstance(node, StreamScan))
+    return max((s.window.us for s in scans if isinstance(s.window, Range)), default=0)
+
+
+def drop_statement(query: Query) -> str:
+    """The statement that drops a query."""
+    return f"DROP QUERY {_quoted_name(query.name)}"
+
+
+def _create_statement(query: Query) -> str:
+    """The statement that makes a query which was given as a SELECT and options."""
+    create = f"CREATE QUERY {_quoted_name(query.name)} AS {query.sql}"
+    if not query.options:
+        return create
+    options = (f"{_quoted_name(k)} = {_quoted_text(v)}" for k, v in query.options.items())
+    return f"{create} WITH ({', '.join(options)})"
+
+
+def _quoted_name(name: str) -> str:
+    doubled = name.replace("`", "``")
+    return f"`{doubled}`"
+
+
+def _quoted_text(text: str) -> str:
+    escaped = text.replace("\\", "\\\\").replace("'", "''")
+    return f"'{escaped}'"

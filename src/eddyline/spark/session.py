@@ -34,17 +34,18 @@ from eddyline.spark.feeds import Feeds
 from eddyline.spark.ingest import fat_rows
 from eddyline.spark.partitioning import shard_ids
 from eddyline.spark.printing import print_rows
-from eddyline.spark.program import QuerySpec, ShardSpec, StreamSpec
+from eddyline.spark.program import ShardSpec, StreamSpec
 from eddyline.spark.run import Ledger, Run
 from eddyline.spark.script import Group, Script
 from eddyline.spark.shard import EngineProcessor
-from eddyline.spark.sinks import FileSink, MemorySink, Printer, PrintSink, Sink, Target, make_sink
+from eddyline.spark.sinks import FileSink, MemorySink, Printer, Sink, Target, make_sink
 from eddyline.spark.sources import arrow_fields, resolve_path
+from eddyline.spark.standing import StandingQueries
 from eddyline.sql.durations import parse_duration
 from eddyline.types import sql_type
 
 _MARKS: Final = (INSTANT.name, OPERATION.name)
-_FORMAT: Final = 1  #: of what a checkpoint holds
+_FORMAT: Final = 2  #: of what a checkpoint holds
 
 
 class Session:
@@ -88,8 +89,8 @@ class Session:
         self._printer = printer
         self._script = Script()
         self._feeds = Feeds(self.spark, self._script, base)
-        self._sink_options: dict[str, dict[str, str]] = {}
         self._sinks: dict[str, Sink] = {}
+        self._standing: StandingQueries | None = None  # of the job that was started last
 
     def sql(self, script: str) -> list[Query | str | None]:
         """Take in the statements of a script: what each makes (a query), explains (text), or None.
@@ -172,17 +173,17 @@ class Session:
         Raises:
             SqlError, CatalogError: the SELECT is wrong, or the name taken.
         """
-        made = self._script.query(name, select)
-        self._sink_options[made.name] = sink
-        return made
+        return self._script.query(name, select, sink)
 
     @property
     def queries(self) -> Mapping[str, Query]:
-        """The queries by name."""
-        return self._script.queries
+        """The queries by name, once started those of the job: see :meth:`Run.add`."""
+        return self._script.queries if self._standing is None else self._standing.queries
 
     def start(self, *, available_now: bool = False) -> Run:
         """Check sources and sinks, and start one streaming query for all standing queries.
+
+        Queries that were added to the job while it ran before are there again, dropped ones gone.
 
         Args:
             available_now: process what the sources hold now, in batches as they are configured, and
@@ -197,16 +198,23 @@ class Session:
             raise CatalogError("there is no query to run: add one with query() or CREATE QUERY")
         ids = dict(zip(shard_ids(len(groups), self._shards), groups, strict=True))
         run_key = self._claim_checkpoint(ids)
-        self._sinks = {sink.target.label: sink for sink in self._make_sinks(groups, run_key)}
+        ledger = Ledger({shard: ", ".join(group.streams) for shard, group in ids.items()})
+        delivery = Delivery(ledger.record)
+        self._sinks = {}
+
+        def open_sink(query: Query) -> None:
+            self._attach(delivery, self._query_sink(query, run_key))
+
+        for sink in self._make_sinks(groups, run_key):
+            self._attach(delivery, sink)
         specs = {shard: self._spec(shard, group, run_key) for shard, group in ids.items()}
         control = ControlStream(self.spark, self._checkpoint)
+        standing = StandingQueries(self._script, ids, control, open_sink)
         inputs = [
             fat_rows(*self._feeds.source(name), shard, name, self._feeds.definition(name).timestamp)
             for shard, group in ids.items()
             for name in self._feeds.inputs(group)
         ]
-        ledger = Ledger({shard: ", ".join(group.streams) for shard, group in ids.items()})
-        delivery = Delivery(list(self._sinks.values()), ledger.record)
 
         def launch(bounded: bool) -> StreamingQuery:
             conf = {**JOB_CONF, "spark.sql.shuffle.partitions": str(self._shards)}
@@ -227,7 +235,9 @@ class Session:
                     return writer.trigger(availableNow=True).start()
                 return writer.trigger(processingTime=self._trigger).start()
 
-        return Run(launch, lambda: control.end_of_input(ids), ledger, bounded=available_now)
+        run = Run(launch, standing, control, ledger, bounded=available_now)
+        self._standing = standing
+        return run
 
     def results(self, name: str, *, streaming: bool = False) -> DataFrame:
         """The changes of a query delivered so far; ``late:stream`` and ``bad:stream`` likewise.
@@ -262,35 +272,33 @@ class Session:
         return self.spark.read.schema(schema).format(sink.format).load(sink.path)
 
     def _spec(self, shard: int, group: Group, run_key: str) -> ShardSpec:
-        queries = []
-        for name in group.queries:
-            sql, bare = self._script.query_text(name)
-            sink = self._sinks[name]
-            preview = sink.rows if isinstance(sink, PrintSink) else None
-            queries.append(QuerySpec(name, sql, bare, preview))
         streams = (self._script.streams[name] for name in group.streams)
         return ShardSpec(
             shard,
             run_key,
             self._script.definitions,
-            tuple(queries),
+            tuple(self._script.statement(name) for name in group.queries),
             tuple(StreamSpec(s.name, s.lateness_us) for s in streams),
             {name: pack(self._feeds.content(name)) for name in group.tables},
             group.live,
-            group.drain_us,
         )
 
     def _make_sinks(self, groups: Sequence[Group], job: str) -> list[Sink]:
         sinks = []
         for group in groups:
-            for name in group.queries:
-                query = self._script.queries[name]
-                target = Target("changes", name, query.change_schema)
-                options = resolve_path(self._sink_options.get(name, query.options), self._base)
-                sinks.append(make_sink(self.spark, target, options, self._printer, job))
+            sinks += [self._query_sink(self._script.queries[name], job) for name in group.queries]
             for name in self._feeds.inputs(group):
                 sinks += self._side_sinks(name, job)
         return sinks
+
+    def _attach(self, delivery: Delivery, sink: Sink) -> None:
+        self._sinks[sink.target.label] = sink
+        delivery.attach(sink)
+
+    def _query_sink(self, query: Query, job: str) -> Sink:
+        target = Target("changes", query.name, query.change_schema)
+        options = resolve_path(query.options, self._base)
+        return make_sink(self.spark, target, options, self._printer, job)
 
     def _side_sinks(self, name: str, job: str) -> list[Sink]:
         """Where late and bad rows go: ``late_sink``, ``late_path`` ... or the checkpoint."""
@@ -320,7 +328,7 @@ class Session:
             "partitions": self._shards,
             "definitions": self._script.definitions,
             "queries": {
-                str(shard): [self._script.query_text(name)[0] for name in group.queries]
+                str(shard): [self._script.statement(name) for name in group.queries]
                 for shard, group in ids.items()
             },
         }

@@ -16,10 +16,12 @@ from pyspark.sql.streaming.stateful_processor import StatefulProcessor, Stateful
 
 from eddyline.session.changes import Changes
 from eddyline.session.engine import Engine
+from eddyline.session.query import Query
 from eddyline.spark import durable
 from eddyline.spark.durable import DurableState, Head, Step
 from eddyline.spark.fatrows import OUTPUT_COLUMNS, pack, pieces, unpack
 from eddyline.spark.program import ShardSpec
+from eddyline.spark.sinks import preview_rows
 from eddyline.types import BEGINNING
 
 if TYPE_CHECKING:
@@ -39,7 +41,8 @@ class Arrivals:
     rows: tuple[tuple[str, bytes], ...]
     counts: Mapping[str, int]
     max_ts: Mapping[str, int]
-    at_end: bool
+    statements: Mapping[int, str]  #: of the control stream, by number
+    drain_us: int | None  #: at the end of the input, how far the clock goes behind the last row
 
     @classmethod
     def read(cls, frames: Iterator[pd.DataFrame]) -> Arrivals:
@@ -53,11 +56,13 @@ class Arrivals:
                 counts[row.name] = counts.get(row.name, 0) + int(row.n)
             if row.kind == "rows" and not pd.isna(row.max_ts):
                 max_ts[row.name] = max(max_ts.get(row.name, BEGINNING), int(row.max_ts))
+        control = [(r.name, int(r.seq), bytes(r.blob).decode()) for r in fat if r.kind == "control"]
         return cls(
             rows=tuple((r.name, bytes(r.blob)) for r in fat if r.kind == "rows"),
             counts=counts,
             max_ts=max_ts,
-            at_end=any(r.kind == "control" and r.name == "end" for r in fat),
+            statements={number: text for name, number, text in control if name == "sql"},
+            drain_us=max((int(text) for name, _, text in control if name == "end"), default=None),
         )
 
 
@@ -91,7 +96,7 @@ class EngineProcessor(StatefulProcessor):
         head, engine = self._current(spec)
         step = _step(spec, head, arrivals)
         results = apply(engine, step)
-        output = _Output(spec, arrivals, results)
+        output = _Output(spec, engine.queries, arrivals, results)
         yield from output.frames()
 
         head.version += 1
@@ -124,6 +129,8 @@ class EngineProcessor(StatefulProcessor):
 
 def apply(engine: Engine, step: Step) -> list[Changes]:
     """Let the engine process one batch. What it returns when replayed was delivered before."""
+    for statement in step.statements:
+        engine.sql(statement)
     tables: dict[str, list[pa.Table]] = {}
     for stream, blob in step.pieces:
         tables.setdefault(stream, []).append(unpack(blob))
@@ -146,8 +153,26 @@ def _step(spec: ShardSpec, head: Head, arrivals: Arrivals) -> Step:
         seen[stream] = max(ts, seen.get(stream, ts))
     bounds = [seen[s.name] - s.lateness_us for s in spec.streams if s.name in seen]
     watermark = min(bounds) if len(bounds) == len(spec.streams) else None
-    advance = max(seen.values()) + spec.drain_us + 1 if arrivals.at_end and seen else None
-    return Step(arrivals.rows, watermark, advance)
+    advance = None
+    if arrivals.drain_us is not None and seen:
+        advance = max(seen.values()) + arrivals.drain_us + 1
+    return Step(arrivals.rows, watermark, advance, _due(head, arrivals))
+
+
+def _due(head: Head, arrivals: Arrivals) -> tuple[str, ...]:
+    """The statements to carry out with this batch, in the order of their numbers.
+
+    None is left out: should Spark see a file before an older one, it waits for that.
+    """
+    waiting: dict[str, str] = head.notes.setdefault("waiting", {})
+    done: int = head.notes.setdefault("statements", 0)
+    waiting.update((str(n), text) for n, text in arrivals.statements.items() if n > done)
+    due = []
+    while (statement := waiting.pop(str(done + 1), None)) is not None:
+        due.append(statement)
+        done += 1
+    head.notes["statements"] = done
+    return tuple(due)
 
 
 def _keep(spec: ShardSpec, token: str, engine: Engine) -> None:
@@ -159,24 +184,30 @@ def _keep(spec: ShardSpec, token: str, engine: Engine) -> None:
 class _Output:
     """The fat rows that a batch makes: changes, side outputs, progress."""
 
-    def __init__(self, spec: ShardSpec, arrivals: Arrivals, results: list[Changes]) -> None:
+    def __init__(
+        self,
+        spec: ShardSpec,
+        queries: Mapping[str, Query],
+        arrivals: Arrivals,
+        results: list[Changes],
+    ) -> None:
         self._spec = spec
+        self._previews = {name: preview_rows(query.options) for name, query in queries.items()}
         self._arrivals = arrivals
         self._changes = {
-            q.name: [r[q.name] for r in results if q.name in r and r[q.name].num_rows]
-            for q in spec.queries
+            name: [r[name] for r in results if r[name].num_rows] for name in self._previews
         }
         self._late = {n: [r.late[n] for r in results if n in r.late] for n in spec.inputs}
         self._bad = {n: [r.bad[n] for r in results if n in r.bad] for n in spec.inputs}
 
     def frames(self) -> Iterator[pd.DataFrame]:
         """Changes and side outputs, one piece per frame: few large values, never all at once."""
-        for query in self._spec.queries:
-            for table in self._changes[query.name]:
-                rows = table if query.preview is None else table.slice(0, query.preview)
+        for name, preview in self._previews.items():
+            for table in self._changes[name]:
+                rows = table if preview is None else table.slice(0, preview)
                 n = table.num_rows - rows.num_rows  # the first piece counts what is left out
                 for piece in pieces(rows):
-                    yield self._frame("changes", query.name, piece.num_rows + n, pack(piece))
+                    yield self._frame("changes", name, piece.num_rows + n, pack(piece))
                     n = 0
         for name in self._spec.inputs:
             for kind, tables in (("late", self._late), ("bad", self._bad)):

@@ -114,6 +114,13 @@ SparkSink = FileSink | FormatSink
 Sink = DriverSink | SparkSink
 
 
+def preview_rows(options: Mapping[str, str]) -> int | None:
+    """How many rows of a batch the sink with these (valid) options takes; None for all."""
+    if options.get("sink", "print").lower() != "print":
+        return None
+    return int(options.get("rows", PREVIEW_ROWS))
+
+
 def make_sink(
     spark: SparkSession, target: Target, options: Mapping[str, str], printer: Printer, job: str
 ) -> Sink:

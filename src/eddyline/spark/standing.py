@@ -1,0 +1,171 @@
+"""The queries of a running job: those that it was started with, minus and plus what came since.
+
+Which streams form a group, and so which shards there are, is settled when a job starts from a new
+checkpoint. A query that is added later joins the shard that has its streams. It becomes a statement
+in the control stream, which the shard carries out before the rows of a batch.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable, Mapping
+
+from eddyline.errors import CatalogError, EddylineError, StateError
+from eddyline.session.query import Query
+from eddyline.spark.control import ControlStream
+from eddyline.spark.script import (
+    Group,
+    Script,
+    drop_statement,
+    longest_range_us,
+    streams_read,
+    tables_read,
+)
+from eddyline.sql.catalog import Names
+
+
+class StandingQueries:
+    """Adds and drops queries of a job; takes over what earlier sessions added and dropped.
+
+    Args:
+        script: the program that the job was started with; it is left as it is, and what becomes of
+            it later has no effect here.
+        groups: by shard, as the checkpoint's first session made them.
+        open_sink: makes the sink of an added query and lets the delivery know it.
+    """
+
+    def __init__(
+        self,
+        script: Script,
+        groups: Mapping[int, Group],
+        control: ControlStream,
+        open_sink: Callable[[Query], None],
+    ) -> None:
+        self._program = script.statements
+        self._first: Names[Query] = Names()
+        self._first.update(script.queries)
+        self._script: Script | None = None  # from the first change on
+        self._groups = groups
+        self._control = control
+        self._open_sink = open_sink
+        self._dropped: set[str] = set()  # in lower case
+        self._in_doubt = False  # whether the last request was sent
+        self._lock = threading.Lock()
+        for request in control.statements():
+            self._take_over(request.text)
+
+    @property
+    def queries(self) -> Mapping[str, Query]:
+        """The queries that stand now, by name."""
+        return self._first if self._script is None else self._script.queries
+
+    def add(self, name: str, select: str, options: Mapping[str, str]) -> Query:
+        """Add a query: the arguments are those of ``Session.query``.
+
+        Raises:
+            SqlError: the SELECT is wrong. DataError: the sink is.
+            CatalogError: the name is taken or was; or the query reads what the job does not, or
+                streams that it keeps apart.
+            StateError: an earlier request may or may not have reached the job.
+        """
+        with self._lock:
+            if name.lower() in self._dropped:
+                raise CatalogError(
+                    f"the name '{name}' belongs to a query of this job that was dropped, and so do "
+                    "the rows delivered under it; choose another name"
+                )
+            script = self._changeable()
+            query = script.query(name, select, options)
+            try:
+                shard = self._shard_for(query)
+                self._open_sink(query)  # before a row can come for it
+            except EddylineError:
+                script.drop(query.name)
+                raise
+            self._send(shard, script.statement(query.name))
+            return query
+
+    def drop(self, name: str) -> None:
+        """Drop a query. What it delivered stays, and can still be read.
+
+        Raises:
+            CatalogError: there is no such query, or another one reads it.
+            StateError: an earlier request may or may not have reached the job.
+        """
+        with self._lock:
+            script = self._changeable()
+            query = script.drop(name)
+            self._dropped.add(query.name.lower())
+            self._send(self._shard_for(query), drop_statement(query))
+
+    def drain_us(self) -> dict[int, int]:
+        """By shard the longest RANGE window: so long behind its last row a stream has effects."""
+        with self._lock:
+            longest = dict.fromkeys(self._groups, 0)
+            for query in self.queries.values():
+                shard = self._shard_for(query)
+                longest[shard] = max(longest[shard], longest_range_us(query))
+            return longest
+
+    def _send(self, shard: int, statement: str) -> None:
+        self._in_doubt = True
+        self._control.send_statement(shard, statement)
+        self._in_doubt = False
+
+    def _take_over(self, statement: str) -> None:
+        before = dict(self.queries)
+        script = self._changeable()
+        for _, made in script.run(statement):
+            if isinstance(made, Query):
+                self._open_sink(made)
+        self._dropped.update(name.lower() for name in before if name not in self.queries)
+
+    def _changeable(self) -> Script:
+        """The script of the queries that stand now, made when it is first needed.
+
+        Raises:
+            StateError: it may differ from what the shards have been told.
+        """
+        if self._in_doubt:
+            raise StateError(
+                "writing the last request failed, and whether the job has it is unknown: stop it "
+                "and start again from the checkpoint to see"
+            )
+        if self._script is None:
+            self._script = Script.of(self._program)
+        return self._script
+
+    def _shard_for(self, query: Query) -> int:
+        """The shard that has all streams and tables that a query reads.
+
+        Raises:
+            CatalogError: there is none.
+        """
+        streams, tables = streams_read(query.plan), tables_read(query.plan)
+        self._require(
+            query, "stream", streams, (s for g in self._groups.values() for s in g.streams)
+        )
+        shards = [s for s, group in self._groups.items() if streams & set(group.streams)]
+        if not shards:
+            raise CatalogError(f"query '{query.name}' reads no stream")
+        if len(shards) > 1:
+            apart = " and ".join(f"({', '.join(self._groups[s].streams)})" for s in shards)
+            raise CatalogError(
+                f"query '{query.name}' brings streams together that this job keeps apart: {apart}; "
+                "add it to the session and start from a new checkpoint"
+            )
+        self._require(query, "table", tables, self._groups[shards[0]].tables)
+        return shards[0]
+
+    @staticmethod
+    def _require(query: Query, kind: str, read: Iterable[str], there: Iterable[str]) -> None:
+        known = list(there)
+        missing = sorted(set(read) - set(known))
+        if missing:
+            has = f"it reads {', '.join(known)}" if known else "it reads none"
+            beside = " beside these streams" if kind == "table" else ""
+            raise CatalogError(
+                f"query '{query.name}' reads the {kind} '{missing[0]}', which no query of this job "
+                f"read{beside} when it started ({has}); add it to the session and start from a new "
+                "checkpoint"
+            )

@@ -1,0 +1,183 @@
+"""Queries come and go while the job runs, and say what they would say in an embedded engine."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pytest
+from pyspark.sql import SparkSession
+from spark_cases import NAMES, QUERIES, SECOND, Feed, bag, definitions, stream_tables
+
+from eddyline import CatalogError, DataError, Engine, SqlError, StateError
+from eddyline.session.changes import Changes
+from eddyline.spark import Session
+from eddyline.spark import session as session_module
+from eddyline.spark.control import Request
+from eddyline.spark.durable import Head
+from eddyline.spark.environment import worker_pool
+from eddyline.spark.script import Script
+from eddyline.spark.shard import Arrivals, _due
+
+Feeds = tuple[Feed, Feed]
+Tables = Sequence[pa.Table]
+
+#: Its window is shorter than that of "pairs": all that it would have held is still there.
+ADDED = "SELECT k, COUNT(*) AS n, SUM(v) AS s FROM b [RANGE 7 SECONDS] GROUP BY k EMIT CHANGES"
+
+
+class Twin:
+    """The embedded engine, told the same as the job at the same places in the order of the rows."""
+
+    def __init__(self) -> None:
+        self.engine = Engine()
+        self.engine.sql(definitions(dict.fromkeys("ab", "source = 'none'")))
+        for name in ("pairs", "last"):
+            self.engine.query(QUERIES[name], name=name)
+        self._said: dict[str, list[pa.Table]] = {}
+
+    def process(self, a: Tables, b: Tables) -> None:
+        """All rows that the job has taken in, up to the watermark that they give there."""
+        rows = {"a": pa.concat_tables(a), "b": pa.concat_tables(b)}
+        last = min(pc.max(t["ts"].cast(pa.int64())).as_py() for t in rows.values())
+        self._hear(self.engine.process(rows, watermark=last - 5 * SECOND))
+
+    def end(self) -> None:
+        self._hear(self.engine.advance(10**12))
+
+    def said(self) -> dict[str, list[tuple[Any, ...]]]:
+        return {name: bag(pa.concat_tables(parts)) for name, parts in self._said.items()}
+
+    def _hear(self, changes: Changes) -> None:
+        for name in changes:
+            self._said.setdefault(name, []).append(changes[name])
+
+
+def test_same_changes_as_embedded_also_after_a_restart(
+    spark: SparkSession, feeds: Feeds, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    a, b = stream_tables(1, 5), stream_tables(2, 5)
+    printed: list[tuple[str, int, int]] = []
+    twin = Twin()
+
+    def session_over() -> Session:
+        session = Session(
+            spark,
+            checkpoint=tmp_path / "checkpoint",
+            printer=lambda name, rows, n: printed.append((name, rows.num_rows, n)),
+        )
+        session.sql(definitions({"a": feeds[0].source, "b": feeds[1].source}))
+        for name in ("pairs", "last"):
+            session.query(name, QUERIES[name], sink="parquet", path=str(tmp_path / name))
+        return session
+
+    def write(files: slice) -> None:
+        feeds[0].write(*a[files])
+        feeds[1].write(*b[files])
+        twin.process(a[files], b[files])
+
+    session = session_over()
+    write(slice(0, 2))
+    run = session.start()
+    run.processAllAvailable()
+    added = run.add("added", ADDED, sink="parquet", path=str(tmp_path / "added"))
+    run.add("shown", "SELECT k, v FROM a [NOW]", rows="2")
+    twin.engine.query(ADDED, name="added")
+    twin.engine.query("SELECT k, v FROM a [NOW]", name="shown")
+    assert list(session.queries) == ["pairs", "last", "added", "shown"]
+    assert added.schema.names == ["k", "n", "s"]
+    run.processAllAvailable()
+    write(slice(2, 3))
+    run.processAllAvailable()
+    run.drop("LAST")
+    twin.engine.drop("last")
+    run.processAllAvailable()
+    write(slice(3, 4))
+    run.stop()
+
+    def other_workers(spark: SparkSession, name: str) -> Any:
+        return worker_pool(spark, f"{name} again")
+
+    monkeypatch.setattr(session_module, "worker_pool", other_workers)  # which hold no engine
+    write(slice(4, 5))
+    session = session_over()
+    run = session.start(available_now=True)
+    assert list(session.queries) == ["pairs", "added", "shown"]
+    run.finish()
+    twin.end()
+    expected = twin.said()
+    assert all(expected.values()), "each query must have something to say"
+    for name in ("pairs", "last", "added"):
+        assert bag(session.results(name)) == expected[name], name
+    assert run.progress().rows_out == {name: len(rows) for name, rows in expected.items()}
+    assert {name for name, _, _ in printed} == {"shown"}
+    assert max(rows for _, rows, _ in printed) == 2
+    assert sum(n for _, _, n in printed) >= len(expected["shown"])
+
+
+def test_refused_while_running(spark: SparkSession, feeds: Feeds, tmp_path: Path) -> None:
+    session = Session(spark, checkpoint=tmp_path / "checkpoint", shards=2)
+    sources = {"a": feeds[0].source, "b": feeds[1].source, "c": "source = 'rate'"}
+    session.sql(definitions(sources))
+    session.table("names", spark.createDataFrame(NAMES))
+    session.sql("CREATE TABLE live (k BIGINT) WITH (updates = 'retroactive')")
+    for name in "ab":
+        session.query(f"of_{name}", f"SELECT k FROM {name} [NOW]", sink="memory")
+    run = session.start()
+    for select, message in {
+        "SELECT k FROM c [NOW]": "the stream 'c', which no query of this job read when it started",
+        "SELECT a.k FROM a [NOW], b [NOW] WHERE a.k = b.k": r"keeps apart: \(a\) and \(b\)",
+        "SELECT name FROM a [NOW], names AS n WHERE a.k = n.k": "the table 'names', which no query",
+        "SELECT k FROM live": "reads no stream",
+    }.items():
+        with pytest.raises(CatalogError, match=message):
+            run.add("q", select)
+    with pytest.raises(SqlError, match="line 1, column 8") as caught:
+        run.add("q", "SELECT w FROM a [NOW]")
+    assert (caught.value.line, caught.value.column) == (1, 8)
+    with pytest.raises(DataError, match="needs the option 'path'"):
+        run.add("q", "SELECT k FROM a [NOW]", sink="parquet")
+    with pytest.raises(CatalogError, match="of_a"):
+        run.add("of_a", "SELECT k FROM a [NOW]")
+    with pytest.raises(CatalogError, match="there is no query 'q'"):
+        run.drop("q")
+    run.add("q", "SELECT k FROM a [NOW]", sink="memory")
+    run.add("r", "SELECT k FROM q", sink="memory")
+    with pytest.raises(CatalogError, match="cannot drop query 'q': query 'r' reads it"):
+        run.drop("q")
+    run.drop("r")
+    with pytest.raises(CatalogError, match="the name 'R' belongs to a query of this job"):
+        run.add("R", "SELECT k FROM a [NOW]")
+    run.processAllAvailable()
+    run.stop()
+    with pytest.raises(StateError, match="the job has ended"):
+        run.add("s", "SELECT k FROM a [NOW]")
+    again = session.start()
+    again.processAllAvailable()
+    again.stop()
+    assert again.exception() is None
+    assert list(session.queries) == ["of_a", "of_b", "q"]
+
+
+def test_statements_wait_for_earlier_ones() -> None:
+    def arriving(*numbers: int) -> Arrivals:
+        requests = [Request(0, "sql", f"DROP QUERY q{n}", n) for n in numbers]
+        return Arrivals((), {}, {}, {r.number: r.text for r in requests}, None)
+
+    head = Head()
+    assert _due(head, arriving(2, 1)) == ("DROP QUERY q1", "DROP QUERY q2")
+    assert _due(head, arriving(5, 4, 2)) == ()
+    assert _due(head, arriving(3)) == ("DROP QUERY q3", "DROP QUERY q4", "DROP QUERY q5")
+
+
+def test_statement_of_a_query_says_its_options() -> None:
+    script = Script()
+    list(script.run("CREATE STREAM s (ts TIMESTAMP, x BIGINT) TIMESTAMP BY ts"))
+    options = {"sink": "csv", "path": r"/tmp/it's \n here", "a.b-c": "1"}
+    script.query("q `1", "SELECT x FROM s [NOW] EMIT CHANGES -- all", options)
+    copied = Script.of(script.statements).queries["q `1"]
+    assert copied.options == options
+    assert copied.emit.mode == "changes"
