@@ -135,7 +135,8 @@ class Query:
             batch = without_replaced(batch)
         if len(batch):
             self._rows_out += len(batch)
-            batch = replace(batch, ts=np.maximum(batch.ts, self._since), _gathered={})
+            if batch.ts[0] < self._since:
+                batch = replace(batch, ts=np.maximum(batch.ts, self._since))
             self._parts.append(to_changes(batch, self._change_schema))
 
     def pending(self) -> pa.Table:
