@@ -23,7 +23,7 @@ from eddyline.algebra.plan import Plan
 from eddyline.sql.binder import bind
 from eddyline.sql.catalog import Catalog
 from eddyline.sql.parser import parse
-from eddyline.sql.statements import SelectStatement
+from eddyline.sql.statements import CreateQuery, SelectStatement
 
 SEPARATOR = "-" * 10
 
@@ -35,6 +35,8 @@ CREATE TABLE companies (symbol STRING, sector STRING);
 CREATE TABLE sectors (sector STRING, country STRING);
 CREATE TABLE limits (symbol STRING, most BIGINT) WITH (updates = 'retroactive');
 CREATE TABLE rates (symbol STRING, rate DOUBLE) WITH (updates = 'non-retroactive');
+CREATE TABLE rules (id BIGINT, symbol STRING, least INT, active BOOLEAN)
+  WITH (updates = 'retroactive');
 CREATE VIEW averages AS SELECT symbol, AVG(price) AS mean FROM trades GROUP BY symbol;
 CREATE VIEW cheap AS SELECT symbol, price FROM trades [ROWS 10] WHERE price < 5;
 """
@@ -49,9 +51,9 @@ def example_catalog() -> Catalog:
 
 
 def bound_plan(sql: str) -> Plan:
-    """The plan of one SELECT, not optimized."""
+    """The plan of one SELECT or CREATE QUERY, not optimized."""
     (statement,) = parse(sql)
-    assert isinstance(statement, SelectStatement)
+    assert isinstance(statement, SelectStatement | CreateQuery)
     return bind(statement.select, statement.emit, example_catalog()).plan
 
 

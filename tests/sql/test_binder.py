@@ -10,9 +10,10 @@ import pytest
 from eddyline.algebra.catalog import Emit
 from eddyline.algebra.explain import explain
 from eddyline.algebra.expressions import Literal
+from eddyline.algebra.parameters import parameters_of
 from eddyline.algebra.plan import Plan, Project, StreamScan
 from eddyline.algebra.windows import PartitionRows, Range, Unbounded
-from eddyline.errors import SqlError
+from eddyline.errors import SqlError, UnsupportedError
 from eddyline.sql.binder import bind, check_view
 from eddyline.sql.binder.output import deduplicated
 from eddyline.sql.parser import parse
@@ -153,6 +154,34 @@ def test_bind_returns_the_emit_clause() -> None:
     assert isinstance(statement, SelectStatement)
     bound = bind(statement.select, statement.emit, example_catalog())
     assert bound.emit == Emit("changes")
+
+
+def test_a_query_for_each_row_names_its_table() -> None:
+    (query,) = parse(
+        "CREATE QUERY q FOR EACH ROW OF RULES AS r AS "
+        "SELECT R.Symbol, r.* FROM trades [NOW] WHERE price > r.least"
+    )
+    assert isinstance(query, CreateQuery)
+    bound = bind(query.select, query.emit, example_catalog())
+    assert bound.rules == "rules"
+    assert [f.name for f in bound.plan.schema] == ["Symbol", "id", "symbol_1", "least", "active"]
+    assert [p.index for p in parameters_of(bound.plan)] == [0, 1, 2, 3]
+    assert [str(p) for p in parameters_of(bound.plan)][2] == "$r.least"
+
+
+def test_a_query_for_each_row_of_a_table_may_read_it() -> None:
+    catalog = example_catalog()
+    (query,) = parse(
+        "CREATE QUERY q FOR EACH ROW OF rules AS r AS SELECT rules.id FROM rules WHERE id < r.id"
+    )
+    catalog.apply(query)
+    assert isinstance(query, CreateQuery)
+    bound = bind(query.select, query.emit, catalog)
+    assert bound.rules == "rules"
+    (reader,) = parse("SELECT id FROM q")
+    assert isinstance(reader, SelectStatement)
+    with pytest.raises(UnsupportedError, match="'q' is one query for each row of 'rules'"):
+        bind(reader.select, reader.emit, catalog)
 
 
 def test_a_query_reads_another() -> None:

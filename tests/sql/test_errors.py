@@ -9,16 +9,19 @@ import pytest
 from eddyline.errors import SqlError
 from eddyline.sql.binder import bind
 from eddyline.sql.parser import parse
-from eddyline.sql.statements import SelectStatement
+from eddyline.sql.statements import CreateQuery, SelectStatement
 from golden import bound_plan, check_golden, example_catalog
 
 
 def message(sql: str) -> str:
-    """What is wrong with a script; each of its SELECTs is bound."""
+    """What is wrong with a script; each of its SELECTs and queries is bound."""
+    catalog = example_catalog()
     try:
         for statement in parse(sql):
-            if isinstance(statement, SelectStatement):
-                bind(statement.select, statement.emit, example_catalog())
+            if isinstance(statement, SelectStatement | CreateQuery):
+                bind(statement.select, statement.emit, catalog)
+            if isinstance(statement, CreateQuery):
+                catalog.apply(statement)
     except SqlError as e:
         assert e.line is not None, f"no position: {e}"
         return f"{type(e).__name__}: {e}"

@@ -15,6 +15,7 @@ from eddyline.sql.statements import (
     CreateView,
     Drop,
     Explain,
+    ForEach,
     SelectStatement,
     Statement,
 )
@@ -72,6 +73,27 @@ def test_create_view_and_query() -> None:
     assert view.name == "v"
     assert isinstance(query, CreateQuery)
     assert (query.name, query.emit, query.options) == ("q", Emit("changes"), {"sink": "parquet"})
+
+
+@pytest.mark.parametrize(
+    ("text", "table", "name"),
+    [
+        ("rules AS SELECT x FROM s", "rules", "rules"),
+        ("rules AS (SELECT x FROM s)", "rules", "rules"),
+        ("rules AS WITH w AS (SELECT x FROM s) SELECT x FROM w", "rules", "rules"),
+        ("rules AS r AS SELECT x FROM s", "rules", "r"),
+        ("`the rules` r AS (SELECT x FROM s)", "the rules", "r"),
+    ],
+)
+def test_for_each(text: str, table: str, name: str) -> None:
+    start = "CREATE QUERY q for each row of "
+    query = one(f"{start}{text} EMIT CHANGES WITH (sink = 'memory')")
+    assert isinstance(query, CreateQuery)
+    assert query.select.for_each == ForEach(table, name, at=len(start))
+    assert (query.emit, query.options) == (Emit("changes"), {"sink": "memory"})
+    again = one(query.sql)
+    assert isinstance(again, CreateQuery)
+    assert again.select.ast == query.select.ast
 
 
 @pytest.mark.parametrize("kind", ["stream", "table", "view", "query"])

@@ -49,7 +49,13 @@ class Emit:
 
 @dataclass(frozen=True)
 class BoundQuery:
-    """A query with names resolved and types checked, as the binder hands it to the optimizer."""
+    """A query with names resolved and types checked, as the binder hands it to the optimizer.
+
+    Attributes:
+        rules: the table of FOR EACH ROW OF, as declared: the query stands once for each of its
+            rows, and the plan's Parameters are that row's columns, by their ordinals.
+    """
 
     plan: Plan
     emit: Emit = Emit()
+    rules: str | None = None

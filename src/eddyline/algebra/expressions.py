@@ -44,6 +44,27 @@ class ColumnRef(Expr):
 
 
 @dataclass(frozen=True, slots=True)
+class Parameter(Expr):
+    """Column ``index`` of the row that the query runs for: a constant whose value is not known yet.
+
+    ``name`` is for people (``rules.threshold``) and is not compared. No operator computes it:
+    :func:`eddyline.algebra.parameters.substitute` puts a Literal in its place.
+    """
+
+    index: int
+    name: str
+
+    def __str__(self) -> str:
+        return f"${self.name}"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Parameter) and (self.index, self.type) == (other.index, other.type)
+
+    def __hash__(self) -> int:
+        return hash((Parameter, self.index, self.type))
+
+
+@dataclass(frozen=True, slots=True)
 class Literal(Expr):
     """A constant; ``value`` is a Python value that ``pa.scalar(value, type)`` accepts, or None."""
 

@@ -32,7 +32,7 @@ def selectivity(predicate: Expr | None, values: Sequence[float]) -> float:
     if isinstance(predicate, Literal):
         return 1.0 if predicate.value is True else 0.0
     if not isinstance(predicate, Call):
-        return 1 / 2  # a boolean column
+        return 1 / 2  # a boolean column or parameter
     shares = [selectivity(a, values) for a in predicate.args if a.type == predicate.type]
     match predicate.function:
         case "and":

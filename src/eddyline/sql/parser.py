@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, Final, cast
 
 from sqlglot import exp
@@ -21,6 +22,7 @@ from eddyline.sql.statements import (
     CreateView,
     Drop,
     Explain,
+    ForEach,
     Kind,
     Select,
     SelectStatement,
@@ -143,11 +145,29 @@ class StatementParser(DefinitionParser):
         return lambda text, line, column: CreateView(text, line, column, name, select)
 
     def _create_query(self) -> _Build:
-        name, select = self._name("query"), self._as_select()
+        name, for_each = self._name("query"), self._for_each()
+        select = replace(self._as_select(), for_each=for_each)
         emit, options = self._emit(), self._options()
         return lambda text, line, column: CreateQuery(
             text, line, column, name, select, emit, options
         )
+
+    def _for_each(self) -> ForEach | None:
+        """``FOR EACH ROW OF table [AS name]``; None if it does not stand here."""
+        if not self._match_text_seq("FOR"):
+            return None
+        for word in ("EACH", "ROW", "OF"):
+            if not self._match_text_seq(word):
+                raise self.fail(f"expected FOR EACH ROW OF and a table, {self.here()}")
+        at = self._curr
+        table = self._name("table")
+        if not self._match(TokenType.ALIAS, advance=False):
+            alias = self._parse_id_var(any_token=False)
+            return ForEach(table, alias.name if alias else table, at.start)
+        if self._next.token_type in QUERY_TOKENS:  # the AS of the SELECT
+            return ForEach(table, table, at.start)
+        self._advance()
+        return ForEach(table, self._name("row"), at.start)
 
     def _as_select(self) -> Select:
         if not self._match(TokenType.ALIAS):

@@ -15,11 +15,30 @@ Kind = Literal["stream", "table", "view", "query"]
 
 
 @dataclass(frozen=True)
+class ForEach:
+    """``FOR EACH ROW OF table [AS name]``: the query stands once for each row of a table.
+
+    Attributes:
+        table: as written.
+        name: what the SELECT calls the row: its alias, else the table's name.
+        at: where in the script the table is named.
+    """
+
+    table: str
+    name: str
+    at: int
+
+
+@dataclass(frozen=True)
 class Select:
-    """A SELECT or a UNION of them: its syntax tree, and the script that it stands in."""
+    """A SELECT or a UNION of them: its syntax tree, and the script that it stands in.
+
+    With ``for_each`` it names columns of that row as constants.
+    """
 
     ast: exp.Query
     source: Source
+    for_each: ForEach | None = None
 
 
 @dataclass(frozen=True)
@@ -60,7 +79,8 @@ class CreateView(Statement):
 
 @dataclass(frozen=True)
 class CreateQuery(Statement):
-    """``CREATE QUERY name AS SELECT ... [EMIT ...] [WITH (...)]``: a standing query.
+    """``CREATE QUERY name [FOR EACH ROW OF table [AS row]] AS SELECT ... [EMIT ...] [WITH (...)]``:
+    a standing query, or one for each row of a table.
 
     ``options`` are the sink's, as written.
     """

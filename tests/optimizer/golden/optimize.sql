@@ -145,3 +145,27 @@ Project  a.symbol                            STR
     Filter  (c.qty = 21)                     WKS
       StreamScan  orders [RANGE 1 MINUTE]    WKS
 ----------
+-- for each row of a table
+CREATE QUERY q FOR EACH ROW OF rules AS
+SELECT rules.id, q.symbol, n FROM quotes [NOW] q,
+  (SELECT symbol, COUNT(*) AS n FROM trades [RANGE 1 MINUTE] GROUP BY symbol) t
+WHERE q.symbol = t.symbol AND t.symbol = rules.symbol AND n > rules.least
+=>
+Project  $rules.id AS id, q.symbol, t.n        WK
+  Filter  ((q.symbol = t.symbol) AND (t.symbol = $rules.symbol) AND (t.n > CAST($rules.least AS BIGINT)))  WK
+    Product                                    WK
+      StreamScan  quotes [NOW]                 WKS
+      Project  symbol, COUNT(*) AS n           WK
+        GroupBy  symbol: COUNT(*)              WK
+          StreamScan  trades [RANGE 1 MINUTE]  WKS
+==>
+Project  $rules.id AS id, q.symbol, t.n                  WK
+  Join  q.symbol = t.symbol                              WK
+    Filter  (q.symbol = $rules.symbol)                   WKS
+      StreamScan  quotes [NOW]                           WKS
+    Project  symbol, COUNT(*) AS n                       WK
+      Filter  (COUNT(*) > CAST($rules.least AS BIGINT))  WK
+        GroupBy  symbol: COUNT(*)                        WK
+          Filter  (t.symbol = $rules.symbol)             WKS
+            StreamScan  trades [RANGE 1 MINUTE]          WKS
+----------

@@ -238,3 +238,23 @@ Project  t.price                                                        STR
         TableScan  limits (retroactive)                                 STR
       StreamScan  quotes [NOW]                                          WKS
 ----------
+-- an equality with a parameter ties no parts
+CREATE QUERY q FOR EACH ROW OF rules AS
+SELECT t.price FROM trades t, orders o, quotes q
+WHERE t.symbol = q.symbol AND o.id = rules.id AND t.qty = o.qty + rules.least WINDOW 1 MINUTE
+=>
+Project  t.price                           WK
+  Filter  ((t.symbol = q.symbol) AND (o.id = $rules.id) AND (t.qty = CAST((o.qty + $rules.least) AS BIGINT)))  WK
+    Product                                WK
+      StreamScan  trades [RANGE 1 MINUTE]  WKS
+      StreamScan  orders [RANGE 1 MINUTE]  WKS
+      StreamScan  quotes [RANGE 1 MINUTE]  WKS
+==>
+Project  t.price                                          WK
+  Join  t.symbol = q.symbol                               WK
+    Join  t.qty = CAST((o.qty + $rules.least) AS BIGINT)  WK
+      StreamScan  trades [RANGE 1 MINUTE]                 WKS
+      Filter  (o.id = $rules.id)                          WKS
+        StreamScan  orders [RANGE 1 MINUTE]               WKS
+    StreamScan  quotes [RANGE 1 MINUTE]                   WKS
+----------

@@ -337,3 +337,23 @@ Project  t.price                                 STR
           StreamScan  trades [RANGE 1 SECOND]    WKS
         StreamScan  quotes [RANGE 1 SECOND]      WKS
 ----------
+-- a parameter is a constant: its terms go where those of a literal go, also to the other side
+CREATE QUERY q FOR EACH ROW OF rules AS
+SELECT t.price FROM trades t, quotes q
+WHERE t.symbol = q.symbol AND t.symbol = rules.symbol AND q.bid > rules.least AND rules.active
+WINDOW 1 MINUTE
+=>
+Project  t.price                           WK
+  Filter  ((t.symbol = q.symbol) AND (t.symbol = $rules.symbol) AND (q.bid > CAST($rules.least AS DOUBLE)) AND $rules.active)  WK
+    Product                                WK
+      StreamScan  trades [RANGE 1 MINUTE]  WKS
+      StreamScan  quotes [RANGE 1 MINUTE]  WKS
+==>
+Project  t.price                                                                       WK
+  Filter  ((t.symbol = q.symbol) AND $rules.active)                                    WK
+    Product                                                                            WK
+      Filter  (t.symbol = $rules.symbol)                                               WKS
+        StreamScan  trades [RANGE 1 MINUTE]                                            WKS
+      Filter  ((q.bid > CAST($rules.least AS DOUBLE)) AND (q.symbol = $rules.symbol))  WKS
+        StreamScan  quotes [RANGE 1 MINUTE]                                            WKS
+----------

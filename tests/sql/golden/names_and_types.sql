@@ -218,7 +218,7 @@ SqlError: line 1, column 37: a join needs a window on stream 'quotes'; write quo
 ----------
 SELECT * FROM averages
 =>
-SqlError: line 9, column 64: GROUP BY needs a window on stream 'trades'; write trades [RANGE 5 MINUTES], [ROWS 100], [PARTITION BY c ROWS 3], [NOW] or [UNBOUNDED], or end the SELECT with WINDOW 10 SECONDS
+SqlError: line 11, column 64: GROUP BY needs a window on stream 'trades'; write trades [RANGE 5 MINUTES], [ROWS 100], [PARTITION BY c ROWS 3], [NOW] or [UNBOUNDED], or end the SELECT with WINDOW 10 SECONDS
   CREATE VIEW averages AS SELECT symbol, AVG(price) AS mean FROM trades GROUP BY symbol;
                                                                  ^
 ----------

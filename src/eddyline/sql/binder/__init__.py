@@ -8,6 +8,7 @@ from eddyline.algebra.catalog import BoundQuery, Emit
 from eddyline.errors import UnsupportedError
 from eddyline.sql.binder.context import Context, DefaultWindow
 from eddyline.sql.binder.output import checked_output
+from eddyline.sql.binder.parameters import rule_row
 from eddyline.sql.binder.query import bind_query
 from eddyline.sql.catalog import Catalog
 from eddyline.sql.statements import Select
@@ -21,11 +22,15 @@ def bind(select: Select, emit: Emit, catalog: Catalog) -> BoundQuery:
 
     Output columns have unique names: of equal ones the second is called ``x_1`` and so on.
 
+    With FOR EACH ROW OF, columns of the row are Parameters of the plan, which stands for no query
+    itself: :func:`eddyline.algebra.parameters.substitute` makes those of the rows.
+
     Raises:
         SqlError: a name or type is wrong; with line, column and valid choices.
         UnsupportedError: something is valid SQL that this engine does not run.
     """
-    context = Context(catalog, select.source)
+    row = rule_row(select, catalog)
+    context = Context(catalog, select.source, row=row)
     bound = bind_query(select.ast, context)
     if not bound.changes:
         raise context.error(
@@ -34,7 +39,8 @@ def bind(select: Select, emit: Emit, catalog: Catalog) -> BoundQuery:
             "or a table that changes",
             UnsupportedError,
         )
-    return BoundQuery(checked_output(bound.plan, select, context), emit)
+    plan = checked_output(bound.plan, select, context)
+    return BoundQuery(plan, emit, row.table.name if row else None)
 
 
 def check_view(select: Select, catalog: Catalog) -> None:

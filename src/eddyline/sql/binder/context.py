@@ -8,6 +8,7 @@ from typing import Final
 
 from sqlglot import exp
 
+from eddyline.algebra.catalog import TableDef
 from eddyline.algebra.plan import Plan, StreamScan, TableScan
 from eddyline.errors import SqlError, UnsupportedError
 from eddyline.sql.catalog import Catalog
@@ -52,6 +53,14 @@ class Far:
 
 
 @dataclass(frozen=True)
+class RuleRow:
+    """The row of ``FOR EACH ROW OF``: what the SELECT calls it, and the table it is of."""
+
+    name: str
+    table: TableDef
+
+
+@dataclass(frozen=True)
 class Context:
     """The catalog, the script being read, and what the enclosing SELECTs provide.
 
@@ -61,6 +70,7 @@ class Context:
         window: the window for streams without their own.
         reading: the views and queries being expanded, outermost first.
         far: inside a sub-query of WHERE, the columns that are out of reach.
+        row: the row for which the query runs, if it runs for each row of a table.
     """
 
     catalog: Catalog
@@ -69,6 +79,7 @@ class Context:
     window: DefaultWindow | None = None
     reading: tuple[str, ...] = ()
     far: Far | None = None
+    row: RuleRow | None = None
 
     def error(self, at: exp.Expr, message: str, kind: type[SqlError] = SqlError) -> SqlError:
         """An error that points at a node."""

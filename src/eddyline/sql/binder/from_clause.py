@@ -78,6 +78,10 @@ def _add_item(source: Source, node: exp.Expr, context: Context, bind_query: Bind
     item = bind_relation(node, context, bind_query)
     if item.name and any(r.name.lower() == item.name.lower() for r in source.scope.relations):
         raise context.error(node, f"two FROM items are named '{item.name}'; rename one with AS")
+    row = context.row
+    if row is not None and item.name.lower() == row.name.lower():
+        message = f"'{item.name}' is the row of FOR EACH; rename it there, or here, with AS"
+        raise context.error(node, message)
     source.items.append(item)
     source.parts.append(item.bound.plan)
     source.scope = source.scope.joined_with(item.name, item.fields)

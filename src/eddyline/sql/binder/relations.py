@@ -79,6 +79,13 @@ def _named(node: exp.Table, context: Context, bind_query: BindQuery) -> Bound:
 
 
 def _view(node: exp.Table, select: Select, context: Context, bind_query: BindQuery) -> Bound:
+    if select.for_each is not None:
+        raise context.error(
+            node,
+            f"'{node.name}' is one query for each row of '{select.for_each.table}', and queries "
+            "cannot read that: write its SELECT here, with the table in FROM",
+            UnsupportedError,
+        )
     if node.name.lower() in context.reading:
         chain = " -> ".join((*context.reading, node.name))
         raise context.error(node, f"'{node.name}' reads itself: {chain}")

@@ -10,6 +10,7 @@ from sqlglot import exp
 from eddyline.algebra.expressions import ColumnRef, Expr, shift_columns
 from eddyline.errors import SqlError, UnsupportedError, did_you_mean
 from eddyline.sql.binder.context import Context
+from eddyline.sql.binder.parameters import names_row, parameter, parameters
 from eddyline.types import Schema
 
 
@@ -81,11 +82,14 @@ class Scope:
     # -- look-up -------------------------------------------------------------------------------
 
     def resolve(self, node: exp.Column, context: Context) -> Expr | None:
-        """What a name means: a column, or several that USING merged; None if nothing has the name.
+        """What a name means: a column, or several that USING merged, or one of the row of FOR EACH;
+        None if nothing has the name.
 
         Raises:
             SqlError: several columns have the name, or its qualifier names no FROM item.
         """
+        if names_row(node, context):
+            return parameter(node, context)
         column = self.column(node, context)
         if column is None or node.table:
             return column
@@ -116,7 +120,11 @@ class Scope:
                 return relation
         self._refuse_far(node, context)
         names = [r.name for r in self._in_sight if r.name]
+        if context.row is not None:
+            names.append(context.row.name)
         message = f"'{node.table}' is not in FROM; {did_you_mean(node.table, names)}"
+        if context.row is None and node.table in context.catalog.tables:
+            message += f". For a query per row: CREATE QUERY name FOR EACH ROW OF {node.table} AS"
         raise context.error(node.args["table"], message)
 
     def unknown(self, node: exp.Column, context: Context) -> SqlError:
@@ -127,6 +135,9 @@ class Scope:
         relations = [self.relation(node, context)] if node.table else self._in_sight
         choices = [f.name for r in relations for f in r.fields]
         message = f"there is no column '{node.name}'{inside}; {did_you_mean(node.name, choices)}"
+        of_row = [p.name for name, p in parameters(context) if name.lower() == node.name.lower()]
+        if of_row and not node.table:
+            message = f"there is no column '{node.name}' in FROM; that of the row is {of_row[0]}"
         return context.error(node.this, message)
 
     def _home(self, node: exp.Column) -> Scope:

@@ -9,6 +9,7 @@ from sqlglot import exp
 
 from eddyline.algebra.expressions import Expr, columns_of
 from eddyline.sql.binder.context import Context
+from eddyline.sql.binder.parameters import names_row, parameters
 from eddyline.sql.binder.scalars import Scalars
 from eddyline.sql.binder.scope import Scope
 from eddyline.sql.dialect import Eddyline
@@ -50,7 +51,9 @@ def _items(node: exp.Expr, scope: Scope, context: Context) -> list[SelectItem]:
 def _star(node: exp.Expr, scope: Scope, context: Context) -> list[SelectItem]:
     context.require_only(node.this if isinstance(node, exp.Column) else node)
     columns = scope.star()
-    if isinstance(node, exp.Column):
+    if isinstance(node, exp.Column) and names_row(node, context):
+        columns = list(parameters(context))
+    elif isinstance(node, exp.Column):
         relation = scope.relation(node, context)
         names = (f.name for f in relation.fields)
         columns = list(zip(names, scope.columns_of(relation), strict=True))

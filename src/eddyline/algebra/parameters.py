@@ -1,0 +1,78 @@
+"""Parameters of plans: what they are, and the plan for one row of values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import fields, replace
+from typing import Any
+
+from eddyline.algebra import functions
+from eddyline.algebra.expressions import Aggregate, Call, Expr, Parameter
+from eddyline.algebra.plan import Plan
+
+
+def parameters_of(plan: Plan) -> tuple[Parameter, ...]:
+    """The parameters that occur anywhere in a plan, each once, in the order of their ordinals."""
+    return tuple(sorted(set(_found(plan)), key=lambda p: p.index))
+
+
+def substitute(plan: Plan, values: Sequence[Any]) -> Plan:
+    """The plan for one row: every Parameter replaced by a Literal.
+
+    Conversions of the values are carried out, so that predicates look as if the constants stood in
+    the query's text. Parts without a Parameter stay the same objects.
+
+    Args:
+        plan: perhaps with Parameters.
+        values: of all columns of the row, as Python values that ``pa.scalar(value, type)`` accepts;
+            None is NULL.
+
+    >>> import pyarrow as pa
+    >>> from eddyline.algebra.plan import Filter, StreamScan
+    >>> from eddyline.algebra.windows import Range
+    >>> keep = Filter(StreamScan("s", Range(1), ()), Parameter(pa.bool_(), 0, "rules.active"))
+    >>> keep.label, substitute(keep, [True]).label
+    ('$rules.active', 'True')
+    """
+    replaced: Plan = _substituted(plan, values)
+    return replaced
+
+
+def _substituted(node: Any, values: Sequence[Any]) -> Any:
+    """A plan, expression or aggregate, or a tuple of such things; all else is left as it is."""
+    if isinstance(node, Parameter):
+        return functions.literal(values[node.index], node.type)
+    if isinstance(node, tuple):
+        items = tuple(_substituted(i, values) for i in node)
+        return items if any(a is not b for a, b in zip(items, node, strict=True)) else node
+    if not isinstance(node, (Plan, Expr, Aggregate)):
+        return node
+    parts = {f.name: getattr(node, f.name) for f in fields(node)}
+    changed = {
+        name: new for name, old in parts.items() if (new := _substituted(old, values)) is not old
+    }
+    if not changed:
+        return node
+    if isinstance(node, Call):
+        return _folded(node, changed["arguments"])
+    return replace(node, **changed)
+
+
+def _folded(call: Call, arguments: tuple[Expr, ...]) -> Expr:
+    """The call with other arguments; what the binder computes of constants is computed here too."""
+    if call.function == "cast":
+        return functions.cast(arguments[0], call.type)
+    if call.function == "negative":
+        return functions.resolve("negative", arguments)
+    return replace(call, arguments=arguments)
+
+
+def _found(node: Any) -> Iterator[Parameter]:
+    if isinstance(node, Parameter):
+        yield node
+    elif isinstance(node, tuple):
+        for item in node:
+            yield from _found(item)
+    elif isinstance(node, (Plan, Expr, Aggregate)):
+        for field in fields(node):
+            yield from _found(getattr(node, field.name))

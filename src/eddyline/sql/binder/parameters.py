@@ -1,0 +1,62 @@
+"""``FOR EACH ROW OF rules``: the columns of a row of the table as constants of the SELECT."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from eddyline.algebra.expressions import Parameter
+from eddyline.errors import did_you_mean
+from eddyline.sql.binder.context import Context, RuleRow
+from eddyline.sql.catalog import Catalog
+from eddyline.sql.statements import Select
+
+
+def rule_row(select: Select, catalog: Catalog) -> RuleRow | None:
+    """The row for which a SELECT runs; None if it stands for itself.
+
+    Raises:
+        SqlError: FOR EACH names no table.
+    """
+    for_each = select.for_each
+    if for_each is None:
+        return None
+    name = for_each.table
+    if name in catalog.tables:
+        return RuleRow(for_each.name, catalog.tables[name])
+    if name in catalog.names():
+        message = f"'{name}' is not a table: FOR EACH ROW OF takes one"
+    else:
+        message = f"there is no table '{name}'; {did_you_mean(name, catalog.tables)}"
+    raise select.source.error(for_each.at, message)
+
+
+def names_row(node: exp.Column, context: Context) -> bool:
+    """Whether a qualified name is a column of the row (or all of them)."""
+    return context.row is not None and node.table.lower() == context.row.name.lower()
+
+
+def parameter(node: exp.Column, context: Context) -> Parameter:
+    """The parameter that a column of the row is.
+
+    Raises:
+        SqlError: the table has no such column.
+    """
+    context.require_only(node, "this", "table")
+    named = parameters(context)
+    for name, found in named:
+        if name.lower() == node.name.lower():
+            return found
+    hint = did_you_mean(node.name, [name for name, _ in named])
+    message = f"there is no column '{node.name}' in '{node.table}', the row of FOR EACH; {hint}"
+    raise context.error(node.this, message)
+
+
+def parameters(context: Context) -> list[tuple[str, Parameter]]:
+    """All columns of the row, with their names; none without FOR EACH."""
+    row = context.row
+    if row is None:
+        return []
+    return [
+        (f.name, Parameter(f.type, i, f"{row.name}.{f.name}"))
+        for i, f in enumerate(row.table.schema)
+    ]

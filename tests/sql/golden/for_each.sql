@@ -1,0 +1,160 @@
+CREATE QUERY q FOR trades AS SELECT price FROM trades
+=>
+SqlError: line 1, column 20: expected FOR EACH ROW OF and a table, got 'trades'
+  CREATE QUERY q FOR trades AS SELECT price FROM trades
+                     ^
+----------
+CREATE QUERY q FOR EACH ROW rules AS SELECT price FROM trades
+=>
+SqlError: line 1, column 29: expected FOR EACH ROW OF and a table, got 'rules'
+  CREATE QUERY q FOR EACH ROW rules AS SELECT price FROM trades
+                              ^
+----------
+CREATE QUERY q FOR EACH ROW OF AS SELECT price FROM trades
+=>
+SqlError: line 1, column 32: expected the name of a table, got 'AS'
+  CREATE QUERY q FOR EACH ROW OF AS SELECT price FROM trades
+                                 ^
+----------
+CREATE QUERY q FOR EACH ROW OF rules
+=>
+SqlError: line 1, column 32: expected AS and a SELECT, but the statement ends
+  CREATE QUERY q FOR EACH ROW OF rules
+                                 ^
+----------
+CREATE QUERY q FOR EACH ROW OF rules AS r SELECT price FROM trades
+=>
+SqlError: line 1, column 43: expected AS and a SELECT, got 'SELECT'
+  CREATE QUERY q FOR EACH ROW OF rules AS r SELECT price FROM trades
+                                            ^
+----------
+CREATE QUERY q FOR EACH ROW OF rules AS 1 AS SELECT price FROM trades
+=>
+SqlError: line 1, column 41: expected the name of a row, got '1'
+  CREATE QUERY q FOR EACH ROW OF rules AS 1 AS SELECT price FROM trades
+                                          ^
+----------
+CREATE QUERY q FOR EACH ROW OF rules [NOW] AS SELECT price FROM trades
+=>
+SqlError: line 1, column 38: expected AS and a SELECT, got '['
+  CREATE QUERY q FOR EACH ROW OF rules [NOW] AS SELECT price FROM trades
+                                       ^
+----------
+CREATE VIEW v FOR EACH ROW OF rules AS SELECT price FROM trades
+=>
+SqlError: line 1, column 15: expected AS and a SELECT, got 'FOR'
+  CREATE VIEW v FOR EACH ROW OF rules AS SELECT price FROM trades
+                ^
+----------
+CREATE QUERY q
+FOR EACH ROW OF rulez AS SELECT price FROM trades
+=>
+SqlError: line 2, column 17: there is no table 'rulez'; did you mean 'rules'? valid: companies, limits, rates, rules, sectors
+  FOR EACH ROW OF rulez AS SELECT price FROM trades
+                  ^
+----------
+CREATE QUERY q FOR EACH ROW OF trades AS SELECT price FROM trades
+=>
+SqlError: line 1, column 32: 'trades' is not a table: FOR EACH ROW OF takes one
+  CREATE QUERY q FOR EACH ROW OF trades AS SELECT price FROM trades
+                                 ^
+----------
+CREATE QUERY q FOR EACH ROW OF averages AS SELECT price FROM trades
+=>
+SqlError: line 1, column 32: 'averages' is not a table: FOR EACH ROW OF takes one
+  CREATE QUERY q FOR EACH ROW OF averages AS SELECT price FROM trades
+                                 ^
+----------
+CREATE QUERY q FOR EACH ROW OF rules AS
+SELECT price FROM trades WHERE price > rules.lest
+=>
+SqlError: line 2, column 46: there is no column 'lest' in 'rules', the row of FOR EACH; did you mean 'least'? valid: active, id, least, symbol
+  SELECT price FROM trades WHERE price > rules.lest
+                                               ^
+----------
+CREATE QUERY q FOR EACH ROW OF rules AS SELECT price FROM trades WHERE price > least
+=>
+SqlError: line 1, column 80: there is no column 'least' in FROM; that of the row is rules.least
+  CREATE QUERY q FOR EACH ROW OF rules AS SELECT price FROM trades WHERE price > least
+                                                                                 ^
+----------
+CREATE QUERY q FOR EACH ROW OF rules AS SELECT price FROM trades WHERE price > leest
+=>
+SqlError: line 1, column 80: there is no column 'leest'; valid: price, qty, symbol, ts
+  CREATE QUERY q FOR EACH ROW OF rules AS SELECT price FROM trades WHERE price > leest
+                                                                                 ^
+----------
+CREATE QUERY q FOR EACH ROW OF rules AS r AS SELECT rules.id FROM trades
+=>
+SqlError: line 1, column 53: 'rules' is not in FROM; valid: r, trades
+  CREATE QUERY q FOR EACH ROW OF rules AS r AS SELECT rules.id FROM trades
+                                                      ^
+----------
+CREATE QUERY q FOR EACH ROW OF rules AS SELECT rulez.id FROM trades
+=>
+SqlError: line 1, column 48: 'rulez' is not in FROM; did you mean 'rules'? valid: rules, trades
+  CREATE QUERY q FOR EACH ROW OF rules AS SELECT rulez.id FROM trades
+                                                 ^
+----------
+CREATE QUERY q FOR EACH ROW OF rules AS SELECT price FROM trades [NOW], rules
+=>
+SqlError: line 1, column 73: 'rules' is the row of FOR EACH; rename it there, or here, with AS
+  CREATE QUERY q FOR EACH ROW OF rules AS SELECT price FROM trades [NOW], rules
+                                                                          ^
+----------
+CREATE QUERY q FOR EACH ROW OF rules AS t AS
+SELECT 1 FROM quotes WHERE EXISTS (SELECT 1 FROM trades AS T)
+=>
+SqlError: line 2, column 50: 'T' is the row of FOR EACH; rename it there, or here, with AS
+  SELECT 1 FROM quotes WHERE EXISTS (SELECT 1 FROM trades AS T)
+                                                   ^
+----------
+CREATE QUERY q FOR EACH ROW OF rules AS SELECT price FROM trades WHERE rules.least
+=>
+SqlError: line 1, column 72: expected a condition, got INT
+  CREATE QUERY q FOR EACH ROW OF rules AS SELECT price FROM trades WHERE rules.least
+                                                                         ^
+----------
+CREATE QUERY q FOR EACH ROW OF rules AS SELECT price FROM trades WHERE price > rules.symbol
+=>
+SqlError: line 1, column 72: DOUBLE and STRING have no common type; CAST one of them to the other
+  CREATE QUERY q FOR EACH ROW OF rules AS SELECT price FROM trades WHERE price > rules.symbol
+                                                                         ^
+----------
+CREATE QUERY q FOR EACH ROW OF rules AS SELECT price FROM trades [RANGE rules.least SECONDS]
+=>
+SqlError: line 1, column 73: expected a duration such as 10 SECONDS, got 'rules'
+  CREATE QUERY q FOR EACH ROW OF rules AS SELECT price FROM trades [RANGE rules.least SECONDS]
+                                                                          ^
+----------
+CREATE QUERY q FOR EACH ROW OF rules AS SELECT price FROM trades WHERE symbol LIKE rules.symbol
+=>
+SqlError: line 1, column 72: like needs a constant here, not the pattern $rules.symbol
+  CREATE QUERY q FOR EACH ROW OF rules AS SELECT price FROM trades WHERE symbol LIKE rules.symbol
+                                                                         ^
+----------
+CREATE QUERY q FOR EACH ROW OF rules AS SELECT rules.id, sector FROM companies
+=>
+UnsupportedError: line 1, column 41: a query over static tables alone is not supported: a standing query reads a stream or a table that changes
+  CREATE QUERY q FOR EACH ROW OF rules AS SELECT rules.id, sector FROM companies
+                                          ^
+----------
+SELECT price FROM trades WHERE price > rules.least
+=>
+SqlError: line 1, column 40: 'rules' is not in FROM; valid: trades. For a query per row: CREATE QUERY name FOR EACH ROW OF rules AS
+  SELECT price FROM trades WHERE price > rules.least
+                                         ^
+----------
+CREATE QUERY q FOR EACH ROW OF rules AS SELECT symbol, rules.id FROM trades;
+SELECT symbol FROM q [NOW]
+=>
+UnsupportedError: line 2, column 20: 'q' is one query for each row of 'rules', and queries cannot read that: write its SELECT here, with the table in FROM
+  SELECT symbol FROM q [NOW]
+                     ^
+----------
+CREATE QUERY q FOR EACH ROW OF rules AS SELECT symbol FROM cheap WHERE cheap.price < rules.least AND cheap.x = 1
+=>
+SqlError: line 1, column 108: there is no column 'x' in 'cheap'; valid: price, symbol
+  CREATE QUERY q FOR EACH ROW OF rules AS SELECT symbol FROM cheap WHERE cheap.price < rules.least AND cheap.x = 1
+                                                                                                             ^
+----------
