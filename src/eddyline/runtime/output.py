@@ -24,9 +24,12 @@ def change_schema(schema: Schema) -> pa.Schema:
     return pa.schema([*CHANGE_COLUMNS, *arrow_schema(schema)])
 
 
-def to_changes(batch: Batch, schema: pa.Schema) -> pa.Table:
-    """The changes as an Arrow table of ``change_schema``."""
-    arrays = [_signs(batch.sign), _instants(batch.ts), _instants(batch.exp), *batch.columns()]
+def to_changes(
+    batch: Batch, schema: pa.Schema, columns: Sequence[pa.Array] | None = None
+) -> pa.Table:
+    """The changes as an Arrow table of ``change_schema``; ``columns`` if not those of the batch."""
+    payload = batch.columns() if columns is None else columns
+    arrays = [_signs(batch.sign), instants(batch.ts), instants(batch.exp), *payload]
     return pa.Table.from_arrays(arrays, schema=schema)
 
 
@@ -56,7 +59,8 @@ def _signs(sign: Array) -> pa.Array:
     return pa.Array.from_buffers(pa.string(), sign.size, buffers)
 
 
-def _instants(us: Array) -> pa.Array:
+def instants(us: Array) -> pa.Array:
+    """int64[n] microseconds as timestamps; FOREVER is NULL."""
     known = us < FOREVER
     return pa.Array.from_buffers(
         TIMESTAMP, us.size, [bitmap(known), pa.py_buffer(np.ascontiguousarray(us))]
