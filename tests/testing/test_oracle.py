@@ -9,9 +9,11 @@ The rows of ``a`` in time (ROWS windows count from the right), ``b`` has three::
 """
 
 import pytest
+from hypothesis import given
 
 from eddyline.testing import Oracle, answer, batch, parse_time
 from eddyline.testing.bags import Row, difference
+from eddyline.testing.strategies import Case, cases, play
 
 A = batch("""
     ts | k | s
@@ -137,3 +139,40 @@ def test_instants_are_all_starts_and_ends_and_something_between() -> None:
 def test_another_timestamp_column() -> None:
     oracle = Oracle({"a": batch("when:time | k\n1s | 1")}, timestamps={"a": "when"})
     assert oracle.answer("SELECT k FROM a [NOW]", parse_time("1s")) == [(1,)]
+
+
+NAN = batch("ts | d:double\n1s | nan\n1s | .\n1s | 0.0\n1s | 2.5")
+
+
+@pytest.mark.parametrize(
+    ("predicate", "ds"),
+    [
+        ("d > 1", [2.5]),
+        ("NOT d > 1", ["NaN", 0.0]),
+        ("d <> 0", ["NaN", 2.5]),
+        ("d = d", [0.0, 2.5]),
+        ("NOT d = d", ["NaN"]),
+        ("d <=> d", [None, 0.0, 2.5]),
+        ("d BETWEEN 0 AND d", [0.0, 2.5]),
+        ("d NOT BETWEEN 1 AND 2", ["NaN", 0.0, 2.5]),
+        ("NOT d > NULL", []),
+    ],
+)
+def test_nan_compares_as_in_ieee_754(predicate: str, ds: list[float | str | None]) -> None:
+    oracle = Oracle({"a": NAN})
+    found = oracle.answer(f"SELECT d FROM a [NOW] WHERE {predicate}", parse_time("1s"))
+    assert difference([(d,) for d in ds], found) == ([], [])
+
+
+def test_nan_is_one_value_to_distinct() -> None:
+    oracle = Oracle({"a": batch("ts | d:double\n1s | nan\n1s | nan")})
+    assert oracle.answer("SELECT DISTINCT d FROM a [NOW]", parse_time("1s")) == [("NaN",)]
+
+
+@given(cases())
+def test_the_oracle_says_the_same_of_many_instants_at_once(case: Case) -> None:
+    oracle = play(case, check=False).oracle
+    instants = oracle.instants(case.sql, parse_time("40s"))[::3]
+    each = oracle.answers(case.sql, instants)
+    for tau in instants:
+        assert difference(oracle.answer(case.sql, tau), each[tau]) == ([], [])

@@ -21,7 +21,7 @@ import pyarrow as pa
 
 from eddyline.testing.bags import Row, difference, rows_of
 from eddyline.testing.text import format_time, pretty
-from eddyline.types import FOREVER
+from eddyline.types import BEGINNING, FOREVER
 
 Answer = Callable[[int], list[Row]]
 
@@ -95,7 +95,13 @@ def check_changes(
 
 
 def check_snapshots(
-    table: pa.Table, answer_at: Answer, *, every_us: int, first_us: int, until_us: int
+    table: pa.Table,
+    answer_at: Answer,
+    *,
+    every_us: int,
+    first_us: int,
+    until_us: int,
+    since_us: int = BEGINNING,
 ) -> None:
     """Verify ``EMIT SNAPSHOT``: the whole answer at each multiple of ``every_us``.
 
@@ -105,6 +111,7 @@ def check_snapshots(
         every_us: the period.
         first_us: when the first event happened; earlier ticks need not be reported.
         until_us: the engine's clock, which every reported tick is strictly before.
+        since_us: earlier ticks are not compared.
 
     Raises:
         WrongAnswer: naming the first tick that is wrong.
@@ -117,7 +124,7 @@ def check_snapshots(
         if change.ts_us >= until_us:
             raise WrongAnswer(f"a snapshot before its time, {format_time(until_us)}: {change}")
     due = range(-(-first_us // every_us) * every_us, until_us, every_us)
-    for tick in sorted({*due, *(c.ts_us for c in changes)}):
+    for tick in sorted(t for t in {*due, *(c.ts_us for c in changes)} if t >= since_us):
         rows = [c.row for c in changes if c.ts_us == tick]
         compare(answer_at(tick), rows, f"in the snapshot at {format_time(tick)}")
 

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pyarrow as pa
 
 from eddyline.testing.changes import check_changes, check_snapshots
 from eddyline.testing.keys import group_key
 from eddyline.testing.oracle import Oracle
 from eddyline.testing.reading import read_query
+from eddyline.types import BEGINNING
 
 
 def check_history(
-    oracle: Oracle, sql: str, changes: pa.Table, *, first_us: int, until_us: int
+    oracle: Oracle,
+    sql: str,
+    changes: pa.Table,
+    *,
+    first_us: int,
+    until_us: int,
+    since_us: int = BEGINNING,
 ) -> None:
     """Check the changes of a query from the first row of any stream up to an instant.
 
@@ -22,21 +27,27 @@ def check_history(
         sql: the SELECT of the query, with its EMIT clause.
         changes: everything the query has emitted, in order.
         first_us: the smallest timestamp of any accepted row.
-        until_us: where the clock stands.
+        until_us: where the clock stands, or stood when the query was dropped.
+        since_us: from when on the query answers over all rows, if it was added later.
 
     Raises:
         WrongAnswer: an instant at which the changes do not add up to the answer.
     """
-
-    def answer_at(tau: int) -> list[tuple[Any, ...]]:
-        return oracle.answer(sql, tau)
-
     reading = read_query(sql)
     if reading.mode == "snapshot":
         assert reading.every_us is not None
-        every = reading.every_us
-        check_snapshots(changes, answer_at, every_us=every, first_us=first_us, until_us=until_us)
+        check_snapshots(
+            changes,
+            lambda tick: oracle.answer(sql, tick),
+            every_us=reading.every_us,
+            first_us=first_us,
+            until_us=until_us,
+            since_us=since_us,
+        )
     else:
-        instants = oracle.instants(sql, until_us)
+        instants = [t for t in oracle.instants(sql, until_us) if t >= since_us]
+        if BEGINNING < since_us <= until_us:
+            instants.append(since_us)
+        answers = oracle.answers(sql, instants)
         key = group_key(sql, oracle.views)
-        check_changes(changes, answer_at, instants, mode=reading.mode, key=key)
+        check_changes(changes, answers.__getitem__, instants, mode=reading.mode, key=key)

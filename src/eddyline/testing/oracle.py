@@ -14,7 +14,7 @@ DuckDB::
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
@@ -62,6 +62,7 @@ class Oracle:
             tuple((name, tuple(rows.column_names)) for name, rows in self.streams.items()),
             tuple((n, t.updates, tuple(t.contents.column_names)) for n, t in self.live.items()),
             tuple(self.views.items()),
+            any(map(_has_nan, [*self.streams.values(), *self.tables.values()])),
         )
 
     def answer(self, sql: str, at_us: int) -> list[Row]:
@@ -74,6 +75,21 @@ class Oracle:
         parameters = {"tau": at_us} if "$tau" in text else {}
         rows = self._duckdb.execute(text, parameters).fetchall()
         return [tuple(plain(v) for v in row) for row in rows]
+
+    def answers(self, sql: str, instants: Iterable[int]) -> dict[int, list[Row]]:
+        """Q at each of the instants: as ``answer``, but one text for all of them, much quicker.
+
+        The instants become a table, with each row of which the query is joined laterally.
+        """
+        found: dict[int, list[Row]] = {tau: [] for tau in instants}
+        text = render(sql, self._known).replace("$tau", "__at.tau")
+        each = "(SELECT UNNEST($instants) AS tau) AS __at"
+        rows = self._duckdb.execute(
+            f"SELECT __at.tau, __q.* FROM {each}, LATERAL ({text}) AS __q", {"instants": [*found]}
+        ).fetchall()
+        for tau, *values in rows:
+            found[tau].append(tuple(plain(v) for v in values))
+        return found
 
     def instants(self, sql: str, until_us: int) -> list[int]:
         """Every instant up to ``until_us`` at which the answer may change, and one in each gap.
@@ -114,6 +130,11 @@ def answer(
 ) -> list[Row]:
     """Q(at_us) of one query: see :class:`Oracle`, which is quicker for many instants."""
     return Oracle(streams, tables).answer(sql, at_us)
+
+
+def _has_nan(table: pa.Table) -> bool:
+    floats = (c for c in table.columns if pa.types.is_floating(c.type))
+    return any(pc.any(pc.is_nan(c)).as_py() for c in floats)
 
 
 def _without_zones(table: pa.Table) -> pa.Table:

@@ -10,6 +10,8 @@ The clock moves only when the script says so. Every check compares the engine wi
                      +   | 1s  | 3s   | 7''')
     script.advance("5s").restart().finish()
 
+Queries may come and go: ``script.add("late", "SELECT ...").advance("9s").drop("late")``.
+
 A failure shows the plan, the script so far, and what was expected and found.
 """
 
@@ -23,9 +25,10 @@ from typing import Any
 import pyarrow as pa
 
 from eddyline import Engine
-from eddyline.testing.arrivals import Arrivals, StreamRules, TableRules
+from eddyline.testing.arrivals import Arrivals, StreamRules, TableRules, event_times
 from eddyline.testing.bags import difference, rows_of
 from eddyline.testing.changes import WrongAnswer, compare
+from eddyline.testing.held import Held, Missing
 from eddyline.testing.history import check_history
 from eddyline.testing.live import change_schema
 from eddyline.testing.oracle import Oracle
@@ -69,6 +72,9 @@ class Script:
             },
             self._live_tables(),
         )
+        self._held = Held(self._views)
+        self._missing: dict[str, Missing] = {}  # of queries that were added later
+        self._known: Oracle | None = None  # the oracle over what has been accepted so far
         self._emitted: dict[str, list[pa.Table]] = {name: [] for name in self.queries}
         self._seen = dict.fromkeys(self.queries, 0)
         self._progress: list[str] = []
@@ -85,7 +91,7 @@ class Script:
             out = self.engine.process(rows)
             self.arrivals.process(rows)
             found += [("late", out.late), ("bad", out.bad)]
-        self._collect(out)
+        self._pass_time(out)
         return self
 
     def advance(self, to: str | int) -> Script:
@@ -96,7 +102,29 @@ class Script:
             out = self.engine.advance(to_us)
             self.arrivals.advance(to_us)
             found += [("late", out.late), ("bad", out.bad)]
-        self._collect(out)
+        self._pass_time(out)
+        return self
+
+    def add(self, name: str, sql: str) -> Script:
+        """Add a query. It is compared from when on it sees all rows of its windows: at once, unless
+        nobody has kept them so far (see :mod:`eddyline.testing.held`).
+        """
+        self._progress.append(f"add {name}: {sql}")
+        self.engine.query(sql, name=name)
+        self.queries[name] = sql
+        self._missing[name] = self._held.missing(sql, self.arrivals.clock_us)
+        self._emitted[name], self._seen[name] = [], 0
+        return self
+
+    def drop(self, name: str) -> Script:
+        """Check all that a query has said, and drop it."""
+        self._fetch(name)
+        if self._started:
+            self._check_history(name)
+        self._progress.append(f"drop {name}")
+        self.engine.drop(name)
+        for known in (self.queries, self._emitted, self._seen, self._missing):
+            known.pop(name, None)
         return self
 
     def restart(self) -> Script:
@@ -110,6 +138,7 @@ class Script:
 
     def changes(self, query: str = "q") -> pa.Table:
         """All that a query has emitted so far."""
+        self._fetch(query)
         parts = [t for t in self._emitted[query] if t.num_rows]
         return pa.concat_tables(parts) if parts else pa.concat_tables(self._emitted[query][:1])
 
@@ -135,54 +164,72 @@ class Script:
     def check(self) -> Script:
         """Q(now) of every query against the oracle."""
         if self._started:
-            oracle = self._oracle()
-            for name, sql in self.queries.items():
-                self._check_now(oracle, name, sql)
+            for name in self.queries:
+                self._check_now(name)
         return self
 
     def finish(self) -> Script:
         """Check every query at every instant up to now, and its snapshot."""
         self.check()
-        first = self.arrivals.first_us
-        if first is None or not self._started:
-            return self
-        oracle = self._oracle()
-        for name, sql in self.queries.items():
-            self._check_history(oracle, name, sql, first)
+        if self._started:
+            for name in self.queries:
+                self._check_history(name)
         return self
+
+    @property
+    def oracle(self) -> Oracle:
+        """The oracle over all rows that have been accepted so far."""
+        if self._known is None:
+            timestamps = {name: r.timestamp for name, r in self.arrivals.rules.items()}
+            accepted, live = self.arrivals.accepted, self.arrivals.tables
+            self._known = Oracle(
+                {name: accepted[name] for name in self.arrivals.rules},
+                {name: rows for name, rows in self._tables.items() if name not in live},
+                self._views,
+                timestamps,
+                {name: self.arrivals.live(name) for name in live},
+            )
+        return self._known
 
     @property
     def _started(self) -> bool:
         return BEGINNING < self.arrivals.clock_us < FOREVER and self.arrivals.first_us is not None
 
-    def _oracle(self) -> Oracle:
-        timestamps = {name: r.timestamp for name, r in self.arrivals.rules.items()}
-        accepted, live = self.arrivals.accepted, self.arrivals.tables
-        return Oracle(
-            {name: accepted[name] for name in self.arrivals.rules},
-            {name: rows for name, rows in self._tables.items() if name not in live},
-            self._views,
-            timestamps,
-            {name: self.arrivals.live(name) for name in live},
-        )
+    def _since(self, name: str) -> int:
+        """From when on a query sees all rows of its windows."""
+        if name not in self._missing:
+            return BEGINNING
+        times = {
+            stream: event_times(self.arrivals.accepted[stream], rules.timestamp).to_pylist()
+            for stream, rules in self.arrivals.rules.items()
+        }
+        return self._missing[name].right_from(times)
 
-    def _check_now(self, oracle: Oracle, name: str, sql: str) -> None:
+    def _check_now(self, name: str) -> None:
         now, first = self.arrivals.clock_us, self.arrivals.first_us
-        if first is None or now < first:  # nothing has happened yet
+        if first is None or now < first or now < self._since(name):  # there is nothing to tell yet
             return
-        query = self.engine.queries[name]
+        query, sql = self.engine.queries[name], self.queries[name]
         if not query.keeps_answer:  # the history is checked all the same
             return
         rows = rows_of(query.snapshot())
         try:
-            compare(oracle.answer(sql, now), rows, f"in snapshot() at {format_time(now)}")
+            compare(self.oracle.answer(sql, now), rows, f"in snapshot() at {format_time(now)}")
         except WrongAnswer as error:
             raise WrongAnswer(self._report(name, str(error))) from None
 
-    def _check_history(self, oracle: Oracle, name: str, sql: str, first: int) -> None:
-        now, changes = self.arrivals.clock_us, self.changes(name)
+    def _check_history(self, name: str) -> None:
+        first = self.arrivals.first_us
+        assert first is not None, "something has happened"
         try:
-            check_history(oracle, sql, changes, first_us=first, until_us=now)
+            check_history(
+                self.oracle,
+                self.queries[name],
+                self.changes(name),
+                first_us=first,
+                until_us=self.arrivals.clock_us,
+                since_us=self._since(name),
+            )
         except WrongAnswer as error:
             raise WrongAnswer(self._report(name, str(error))) from None
 
@@ -222,7 +269,15 @@ class Script:
         schema = change_schema(self.arrivals.tables[name].contents.schema)
         return rows.cast(pa.schema([schema.field(c) for c in rows.column_names]))
 
-    def _collect(self, out: Mapping[str, pa.Table]) -> None:
+    def _fetch(self, query: str) -> None:
+        """Take what a query that has just been added has said so far."""
+        if not self._emitted[query]:
+            self._emitted[query].append(self.engine.queries[query].take())
+
+    def _pass_time(self, out: Mapping[str, pa.Table]) -> None:
+        self._known = None
+        clock_us = self.arrivals.clock_us
+        self._held.pass_time(clock_us, self.queries.values(), self.arrivals.rules)
         for name, tables in self._emitted.items():
             tables.append(out[name])
             self._progress.append(f"{name} emits\n{pretty(out[name])}")

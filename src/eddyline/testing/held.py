@@ -1,0 +1,115 @@
+"""What is sure to be held of each stream for a query that is added later.
+
+A SteM keeps rows as long as a window of some query needs them. So a query that is added at ``c``
+finds all rows of its windows if somebody has kept them so far; if not, rows are missing, and its
+answer is right as soon as all that may be missing would have left its windows::
+
+    clock          0 ............ 6 ..... c ............ 6 + T
+    [RANGE 2 S]    ------------------|                            kept up to c - 2 s: 6
+    [RANGE T]                             |--------------|====    right from 6 + T on
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from sqlglot import exp
+
+from eddyline.testing.reading import WindowText, read_query, stream_of
+from eddyline.types import BEGINNING, FOREVER
+
+_Read = tuple[str, WindowText]  # a stream, and the window on it
+_EVERYTHING: Final = WindowText()
+
+
+@dataclass(frozen=True)
+class Missing:
+    """For a query that was added at ``added_us``: by stream, before when rows may be missing."""
+
+    added_us: int
+    before_us: Mapping[str, int]
+    reads: tuple[_Read, ...]
+
+    def right_from(self, times_us: Mapping[str, Iterable[int]]) -> int:
+        """The first instant at which the answer is right; FOREVER where there may be none.
+
+        Args:
+            times_us: by stream, the timestamps of all rows, sooner or later.
+        """
+        ends = (self._left_by(stream, window, times_us[stream]) for stream, window in self.reads)
+        return max([self.added_us, *ends])
+
+    def _left_by(self, stream: str, window: WindowText, times_us: Iterable[int]) -> int:
+        """When all rows that may be missing have left a window."""
+        before = self.before_us[stream]
+        if min(times_us, default=FOREVER) >= before:
+            return BEGINNING
+        if window.range_us is not None:
+            return before - 1 + window.range_us
+        if window.rows is None or window.partition:
+            return FOREVER
+        known = sorted(t for t in times_us if t >= before)
+        return known[window.rows - 1] if len(known) >= window.rows else FOREVER
+
+
+@dataclass
+class Held:
+    """The rows of each stream that queries keep.
+
+    Attributes:
+        before_us: by stream, rows before this instant may be gone.
+    """
+
+    views: Mapping[str, str] = field(default_factory=dict)
+    before_us: defaultdict[str, int] = field(
+        default_factory=lambda: defaultdict(lambda: BEGINNING), init=False
+    )
+
+    def pass_time(self, clock_us: int, queries: Iterable[str], streams: Iterable[str]) -> None:
+        """Rows have been processed up to the clock while these queries (SELECTs) were there."""
+        kept: dict[str, int] = {}
+        for sql in queries:
+            for stream, length in self._keeps(sql):
+                kept[stream] = max(kept.get(stream, 0), length)
+        for stream in streams:
+            length = kept.get(stream, 0)
+            if length < FOREVER:
+                self.before_us[stream] = max(self.before_us[stream], clock_us - length + 1)
+
+    def missing(self, sql: str, clock_us: int) -> Missing:
+        """What a query that is added now may miss."""
+        reads = tuple(_reads(sql, self.views))
+        return Missing(clock_us, {stream: self.before_us[stream] for stream, _ in reads}, reads)
+
+    def _keeps(self, sql: str) -> Iterable[tuple[str, int]]:
+        """The streams whose rows a query keeps for sure, and how long.
+
+        DISTINCT keeps values only. Rows of an unbounded stream are kept if they are joined.
+        """
+        select = read_query(sql).select
+        if list(select.find_all(exp.Distinct, exp.SetOperation)):
+            return
+        reads = list(_reads(sql, self.views))
+        joined = len(reads) > 1 and len(list(select.find_all(exp.Query))) == 1
+        joined = joined and not list(select.find_all(exp.AggFunc))
+        for stream, window in reads:
+            if window.range_us is not None:
+                yield stream, window.range_us
+            elif window == _EVERYTHING and joined:
+                yield stream, FOREVER
+
+
+def _reads(sql: str, views: Mapping[str, str], outer: WindowText | None = None) -> Iterable[_Read]:
+    """The streams (and tables) that a query reads, with their windows, through views."""
+    reading = read_query(sql)
+    trailing = reading.trailing or outer
+    for table in reading.select.find_all(exp.Table):
+        name, number = stream_of(table)
+        window = trailing if number is None else reading.windows[number]
+        if name in views:
+            yield from _reads(views[name], views, window)
+        else:
+            yield name, window or _EVERYTHING
