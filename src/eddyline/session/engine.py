@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from types import MappingProxyType
 from typing import Any, BinaryIO
@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from eddyline.algebra.catalog import Emit
 from eddyline.algebra.explain import explain
+from eddyline.algebra.functions import FunctionKind
 from eddyline.algebra.plan import Plan
 from eddyline.errors import CatalogError, EddylineError, SqlError, UnsupportedError, did_you_mean
 from eddyline.optimizer.optimizer import REQUIRED_RULES, RULES, optimize
@@ -22,6 +23,7 @@ from eddyline.physical.strategy import StateStrategy, Strategy
 from eddyline.runtime.operators.base import Operator, Tick
 from eddyline.runtime.state import State, array, nested
 from eddyline.session.changes import Changes
+from eddyline.session.functions import add_declared, add_function, declared, make_function
 from eddyline.session.inputs import Inputs
 from eddyline.session.instants import instant_us
 from eddyline.session.program import Program
@@ -154,6 +156,43 @@ class Engine:
             CatalogError: no such table, or it has rows already. DataError: columns do not fit.
         """
         self._inputs.give(name, data)
+
+    def function(
+        self,
+        name: str,
+        evaluate: Callable[..., Any],
+        *,
+        args: Sequence[str],
+        returns: str,
+        kind: FunctionKind = "arrow",
+    ) -> None:
+        """Define a scalar function of SQL in Python, for the statements to come.
+
+        It computes each row from its arguments alone, and always the same: rows come together as
+        the data arrived, and after a restart results are computed anew. A function that fails, or
+        returns something of another length or type, raises a DataError from where it ran; the
+        engine has then processed some of the rows, so load it as it was saved before.
+
+        Args:
+            name: a letter, then letters, digits and _.
+            evaluate: the code, called by position. ``arrow``: with Arrow arrays, NULLs in them, and
+                returns an array (of Arrow or NumPy) with a value per row. ``pandas``: with Series
+                of pandas' nullable types, and returns a Series; in one of plain floats NaN is
+                NULL. ``python``: with the values of one row, and returns one (None is NULL); a
+                row with a NULL argument gives NULL without a call.
+            args: SQL types of the arguments.
+            returns: SQL type of the result.
+            kind: how it is called, see ``evaluate``.
+
+        Raises:
+            CatalogError: the name is taken. SqlError: a type is unknown.
+
+        >>> import eddyline, pyarrow.compute as pc
+        >>> engine = eddyline.Engine()
+        >>> engine.function("hypot", lambda a, b: pc.sqrt(pc.add(pc.multiply(a, a),
+        ...     pc.multiply(b, b))), args=["DOUBLE", "DOUBLE"], returns="DOUBLE")
+        """
+        add_function(self.catalog, make_function(name, evaluate, args, returns, kind))
 
     def drop(self, name: str) -> None:
         """Remove a standing query and free what nobody else needs.
@@ -412,18 +451,29 @@ class Engine:
             "statistics": self.statistics.as_dict(),
             "lazy_expiry": self.lazy_expiry,
             "negative_tuples_from": self.strategy.negative_tuples_from,
+            "functions": declared(self.catalog),
         }
         write_saved(target, [e.sql for e in self._program], tables, options, state)
 
     @classmethod
-    def load(cls, source: str | BinaryIO) -> Engine:
+    def load(
+        cls, source: str | BinaryIO, *, functions: Mapping[str, Callable[..., Any]] | None = None
+    ) -> Engine:
         """The engine that was saved.
 
+        Args:
+            source: a path or a binary file.
+            functions: the code of those that were defined with ``function``, by name: it is not
+                saved. What else was said of them is.
+
         Raises:
-            StateError: this is not a saved engine, or it is of a version that cannot be read.
+            StateError: this is not a saved engine, it is of a version that cannot be read, or
+                functions are missing.
         """
         program, tables, options, state = read_saved(source)
+        declarations = options.pop("functions", ())
         engine = cls(**options | {"statistics": Statistics.from_dict(options["statistics"])})
+        add_declared(engine.catalog, declarations, functions or {})
         for statement in program:
             engine.sql(statement)
             for name in engine.catalog.tables:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
 from eddyline.algebra.catalog import StreamDef, TableDef
+from eddyline.algebra.functions import UserFunction
 from eddyline.errors import CatalogError, did_you_mean
 from eddyline.sql.statements import (
     CreateQuery,
@@ -46,12 +47,13 @@ class Names(MutableMapping[str, V], Generic[V]):
 
 @dataclass
 class Catalog:
-    """What SELECTs can read. The four kinds share one space of names."""
+    """What SELECTs can read, which shares one space of names, and the functions of users."""
 
     streams: Names[StreamDef] = field(default_factory=Names)
     tables: Names[TableDef] = field(default_factory=Names)
     views: Names[Select] = field(default_factory=Names)
     queries: Names[Select] = field(default_factory=Names)
+    functions: Names[UserFunction] = field(default_factory=Names)
 
     def create_stream(self, definition: StreamDef) -> None:
         """Add a stream.

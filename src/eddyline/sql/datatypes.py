@@ -6,6 +6,7 @@ from typing import Final
 
 import pyarrow as pa
 from sqlglot import exp
+from sqlglot.errors import SqlglotError
 
 from eddyline.errors import did_you_mean
 from eddyline.types import SQL_TYPES, TIMESTAMP
@@ -43,6 +44,21 @@ def arrow_type(node: exp.DataType) -> pa.DataType:
         name = node.sql("spark")
         raise ValueError(f"unknown type {name}; {did_you_mean(name, type_names())}")
     return found
+
+
+def type_named(name: str) -> pa.DataType:
+    """The Arrow type of a SQL type's name, as in ``DECIMAL(10, 2)``.
+
+    Raises:
+        ValueError: as :func:`arrow_type`.
+    """
+    try:
+        node = exp.DataType.build(name, dialect="spark")
+    except SqlglotError:
+        raise ValueError(
+            f"unknown type {name!r}; {did_you_mean(name.upper(), type_names())}"
+        ) from None
+    return arrow_type(node)
 
 
 def type_names() -> list[str]:

@@ -19,17 +19,22 @@ from eddyline.algebra.functions import (  # importing a family registers its fun
 )
 from eddyline.algebra.functions.aggregates import AGGREGATES, resolve_aggregate
 from eddyline.algebra.functions.coercion import cast, common_type, literal, unify
-from eddyline.algebra.functions.registry import FUNCTIONS, Function, resolve
+from eddyline.algebra.functions.registry import FUNCTIONS, Function, is_reserved, resolve
+from eddyline.algebra.functions.user_defined import FUNCTION_KINDS, FunctionKind, UserFunction
 
 __all__ = [
     "AGGREGATES",
     "FUNCTIONS",
+    "FUNCTION_KINDS",
     "Function",
+    "FunctionKind",
+    "UserFunction",
     "arithmetic",
     "cast",
     "common_type",
     "conditionals",
     "datetimes",
+    "is_reserved",
     "literal",
     "numbers",
     "predicates",

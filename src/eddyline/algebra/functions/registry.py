@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from types import MappingProxyType
+from typing import Final, Protocol
 
 import pyarrow as pa
 
@@ -36,8 +37,21 @@ class Function:
     rule: Rule
 
 
-#: Every name that :func:`resolve` knows, aliases included.
+class Resolvable(Protocol):
+    """What :func:`resolve` must know of a function."""
+
+    @property
+    def forms(self) -> tuple[str, ...]:
+        """The ways to write it, for messages."""
+
+    @property
+    def rule(self) -> Rule:
+        """The typing rule."""
+
+
+#: The built-in functions by every name that they have, aliases included.
 FUNCTIONS: Final[dict[str, Function]] = {}
+_NONE: Final[Mapping[str, Resolvable]] = MappingProxyType({})
 
 _NOT_REPEATABLE: Final = {
     name: instead
@@ -92,20 +106,31 @@ def takes(
     return rule
 
 
-def resolve(name: str, args: tuple[Expr, ...]) -> Expr:
+def is_reserved(name: str) -> bool:
+    """Whether a name has a meaning of its own: a built-in function, also one that is refused."""
+    key = name.lower()
+    return key in FUNCTIONS or key in _NOT_REPEATABLE
+
+
+def resolve(name: str, args: tuple[Expr, ...], own: Mapping[str, Resolvable] = _NONE) -> Expr:
     """The typed expression for a function or operator applied to arguments.
 
     Sugar is rewritten (``between`` to two comparisons, ``nullif`` to ``case``), so that equal
     meanings tend to be equal expressions. ``cast`` is not resolved here: see :func:`cast`.
+
+    Args:
+        name: in any case.
+        args: typed expressions.
+        own: functions of the catalog, by lower-case name; built-in ones come first.
 
     Raises:
         SqlError: the name is unknown, the arguments do not fit, or the function is not repeatable.
             It carries no position; the caller knows where the call stands.
     """
     key = name.lower()
-    function = FUNCTIONS.get(key)
+    function: Resolvable | None = FUNCTIONS.get(key) or own.get(key)
     if function is None:
-        raise SqlError(_unknown(name))
+        raise SqlError(_unknown(name, own))
     expr = function.rule(args)
     if expr is None:
         types = ", ".join(sql_type(a.type) for a in args)
@@ -114,7 +139,7 @@ def resolve(name: str, args: tuple[Expr, ...]) -> Expr:
     return expr
 
 
-def _unknown(name: str) -> str:
+def _unknown(name: str, own: Mapping[str, Resolvable]) -> str:
     key = name.lower()
     if key in _NOT_REPEATABLE:
         return (
@@ -123,5 +148,5 @@ def _unknown(name: str) -> str:
         )
     if key in _AGGREGATES:
         return f"{name} is an aggregate; it may stand only in the select list or HAVING"
-    words = (n for n in FUNCTIONS if n[0].isalpha())
+    words = [*(n for n in FUNCTIONS if n[0].isalpha()), *own]
     return f"there is no function {name}; {did_you_mean(key, words)}"

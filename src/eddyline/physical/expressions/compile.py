@@ -16,11 +16,13 @@ import pyarrow as pa
 import pyarrow.types as pt
 
 from eddyline.algebra.expressions import Call, ColumnRef, Expr, Literal
+from eddyline.algebra.functions.user_defined import UserCall
 from eddyline.physical.expressions.dates import DATE_KERNELS
 from eddyline.physical.expressions.kernel import Datum, Kernel, Maker, constant_array
 from eddyline.physical.expressions.logic import LOGIC_KERNELS
 from eddyline.physical.expressions.numeric import NUMERIC_KERNELS
 from eddyline.physical.expressions.text import TEXT_KERNELS
+from eddyline.physical.expressions.user_defined import make_user_kernel
 
 
 class Columns(Protocol):
@@ -83,12 +85,16 @@ def _compile(expr: Expr) -> _Node:
             return lambda columns: columns.column(index)
         case Call():
             nodes = [_compile(a) for a in expr.args]
-            kernel = _typed(KERNELS[expr.function](expr), expr.type)
+            kernel = _typed(_kernel(expr), expr.type)
             constants = [n for n in nodes if isinstance(n, pa.Scalar)]
             if len(constants) == len(nodes):
                 return kernel(*(constant_array(c, 1) for c in constants))[0]
             return _apply(kernel, nodes)
     raise TypeError(f"not an expression: {expr!r}")
+
+
+def _kernel(call: Call) -> Kernel:
+    return make_user_kernel(call) if isinstance(call, UserCall) else KERNELS[call.function](call)
 
 
 def _typed(kernel: Kernel, type_: pa.DataType) -> Kernel:

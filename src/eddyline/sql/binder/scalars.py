@@ -244,7 +244,8 @@ class Scalars:
     def _call(self, node: exp.Expr) -> Expr:
         if is_aggregate(node):
             return self._aggregate(node, None)
-        return functions.resolve(node.name, self._all(node.expressions))
+        own = self._context.catalog.functions
+        return functions.resolve(node.name, self._all(node.expressions), own)
 
     def _filtered(self, node: exp.Expr) -> Expr:
         if not is_aggregate(node.this):

@@ -1,0 +1,131 @@
+"""The functions that users bring to an engine."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import pyarrow as pa
+from sqlglot import exp
+
+from eddyline.algebra.functions import FUNCTION_KINDS, FunctionKind, UserFunction, is_reserved
+from eddyline.errors import CatalogError, SqlError, StateError, did_you_mean
+from eddyline.sql.binder.scalars import AGGREGATE_NAMES
+from eddyline.sql.catalog import Catalog
+from eddyline.sql.datatypes import type_named
+from eddyline.sql.parser import parse
+from eddyline.sql.statements import SelectStatement
+from eddyline.types import sql_type
+
+
+def make_function(
+    name: str,
+    evaluate: Callable[..., Any],
+    args: Sequence[str],
+    returns: str,
+    kind: FunctionKind = "arrow",
+) -> UserFunction:
+    """A function as :meth:`Engine.function` declares it.
+
+    Raises:
+        CatalogError: the name is taken by SQL. SqlError: a type is unknown.
+        ValueError: the kind is unknown, or there are no arguments.
+    """
+    if kind not in FUNCTION_KINDS:
+        raise ValueError(f"function {name}: unknown kind; {did_you_mean(kind, FUNCTION_KINDS)}")
+    if isinstance(args, str) or not args:
+        raise ValueError(f"function {name}: args is a list of at least one type, as ['DOUBLE']")
+    _require_callable(name)
+    parameters = tuple(_type(name, t) for t in args)
+    return UserFunction(name, parameters, _type(name, returns), kind, evaluate)
+
+
+def add_function(catalog: Catalog, function: UserFunction) -> None:
+    """Let the statements to come use it.
+
+    Raises:
+        CatalogError: there is one of this name.
+    """
+    known = catalog.functions.get(function.name)
+    if known is not None:
+        raise CatalogError(f"cannot define {function}: function {known} exists")
+    catalog.functions[function.name] = function
+
+
+def declared(catalog: Catalog) -> list[dict[str, Any]]:
+    """What a saved engine tells of its functions: all but their code."""
+    return [
+        {
+            "name": f.name,
+            "args": [sql_type(t) for t in f.parameters],
+            "returns": sql_type(f.result),
+            "kind": f.kind,
+        }
+        for f in catalog.functions.values()
+    ]
+
+
+def add_declared(
+    catalog: Catalog,
+    declarations: Sequence[Mapping[str, Any]],
+    functions: Mapping[str, Callable[..., Any]],
+) -> None:
+    """Define again what a saved engine tells of.
+
+    Args:
+        catalog: of the engine that is loaded.
+        declarations: what :func:`declared` told.
+        functions: their code, by name in any case; may hold others.
+
+    Raises:
+        StateError: one is missing; the message names all of those.
+    """
+    code = {name.lower(): evaluate for name, evaluate in functions.items()}
+    missing = [d for d in declarations if d["name"].lower() not in code]
+    if missing:
+        signatures = ", ".join(
+            f"{d['name']}({', '.join(d['args'])}) -> {d['returns']}" for d in missing
+        )
+        given = ", ".join(f"{d['name']!r}: ..." for d in missing)
+        raise StateError(
+            f"the saved engine has functions whose code is not saved with it: {signatures}; "
+            f"give them as load(..., functions={{{given}}})"
+        )
+    for d in declarations:
+        add_function(catalog, make_function(evaluate=code[d["name"].lower()], **d))
+
+
+def _require_callable(name: str) -> None:
+    """Check that SQL can call a function of this name, and does not mean another one.
+
+    Raises:
+        CatalogError: it cannot.
+    """
+    if is_reserved(name) or name.lower() in AGGREGATE_NAMES:
+        raise CatalogError(
+            f"cannot define function {name}: SQL has a function of this name; choose another name"
+        )
+    if not re.fullmatch(r"[A-Za-z]\w*", name, re.ASCII) or not _is_called(name):
+        raise CatalogError(
+            f"cannot define function {name!r}: SQL cannot call it by this name; take a letter and "
+            "then letters, digits and _, which are no word of SQL"
+        )
+
+
+def _is_called(name: str) -> bool:
+    """Whether ``name(x)`` is the call of a function, and nothing that SQL has a meaning for."""
+    try:
+        (statement,) = parse(f"SELECT {name}(x) FROM s")
+    except SqlError:
+        return False
+    assert isinstance(statement, SelectStatement), "the text is a SELECT"
+    call = statement.select.ast.expressions[0]
+    return isinstance(call, exp.Anonymous) and call.name == name
+
+
+def _type(name: str, type_: str) -> pa.DataType:
+    try:
+        return type_named(type_)
+    except ValueError as error:
+        raise SqlError(f"function {name}: {error}") from None
