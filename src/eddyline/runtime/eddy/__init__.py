@@ -1,0 +1,1 @@
+"""The eddy: rows of many queries routed adaptively through shared operators."""

@@ -1,0 +1,56 @@
+"""Attributes: what predicates are about, and their values in one batch."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+import pyarrow as pa
+
+from eddyline.runtime.batch import Batch, Evaluator
+from eddyline.runtime.columns import Array
+from eddyline.runtime.eddy.cells import Keys, keys_of
+from eddyline.runtime.eddy.values import ValueSet
+
+
+@dataclass(frozen=True)
+class Attribute:
+    """An expression over the columns of one source, which predicates compare with constants.
+
+    Attributes:
+        key: equal keys compute the same.
+        name: for people.
+        evaluate: computes the values of a batch's rows.
+        plain: costs nothing to compute: it is computed for whole batches, others only for the rows
+            that some query with a predicate on it wants.
+    """
+
+    key: Hashable
+    name: str
+    type: pa.DataType
+    evaluate: Evaluator
+    plain: bool
+
+
+#: A disjunction over different attributes: what it accepts of each.
+Clause: TypeAlias = Sequence[tuple[Attribute, ValueSet]]
+
+
+class AttributeValues:
+    """The values of attributes in one batch, computed as they are needed."""
+
+    def __init__(self, batch: Batch) -> None:
+        self._batch = batch
+        self._whole: dict[Hashable, Keys] = {}
+
+    def keys(self, attribute: Attribute, rows: Array) -> tuple[Keys, Array]:
+        """Where an attribute's values at int64[k] rows are: keys, and int64[k] places in them."""
+        if attribute.plain:
+            if attribute.key not in self._whole:
+                self._whole[attribute.key] = keys_of(attribute.evaluate(self._batch))
+            return self._whole[attribute.key], rows
+        whole = rows.size == len(self._batch)
+        values = attribute.evaluate(self._batch if whole else self._batch.take(rows))
+        return keys_of(values), np.arange(rows.size)

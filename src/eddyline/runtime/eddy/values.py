@@ -1,0 +1,181 @@
+"""Sets of values: what a predicate over one attribute accepts.
+
+Every boolean combination of comparisons of an attribute with constants accepts a union of
+intervals, and NULL or not, and NaN or not. The algebra here is that of plain sets over
+{values} + {NULL} + {NaN}; that a comparison with NULL is neither true nor false is the concern of
+whoever translates predicates.
+
+Strings are ordered by code point, which is the order of their UTF-8 bytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, Final, TypeAlias
+
+#: A place between values: (1, v, 0) is right before v, (1, v, 1) right after it.
+_Cut: TypeAlias = tuple[Any, ...]
+_START: Final[_Cut] = (0,)
+_END: Final[_Cut] = (2,)
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """The values between two bounds; None is no bound. A bound is never NaN."""
+
+    low: Any
+    low_closed: bool
+    high: Any
+    high_closed: bool
+
+    def __str__(self) -> str:
+        if self.low is not None and self.low == self.high:
+            return f"{{{self.low}}}"
+        left = "(-inf" if self.low is None else f"{'[' if self.low_closed else '('}{self.low}"
+        right = "inf)" if self.high is None else f"{self.high}{']' if self.high_closed else ')'}"
+        return f"{left}, {right}"
+
+
+@dataclass(frozen=True, slots=True)
+class ValueSet:
+    """The values that a predicate over one attribute accepts.
+
+    Attributes:
+        intervals: ascending, not empty, and neither overlapping nor touching each other.
+        null: whether NULL is accepted.
+        nan: whether NaN, which is in no interval, is; without meaning where there is no NaN.
+    """
+
+    intervals: tuple[Interval, ...]
+    null: bool = False
+    nan: bool = False
+
+    def union(self, other: ValueSet) -> ValueSet:
+        """What either accepts."""
+        merged = _merged([*_spans(self), *_spans(other)])
+        return ValueSet(_intervals(merged), self.null or other.null, self.nan or other.nan)
+
+    def intersection(self, other: ValueSet) -> ValueSet:
+        """What both accept."""
+        common = _common(list(_spans(self)), list(_spans(other)))
+        return ValueSet(_intervals(common), self.null and other.null, self.nan and other.nan)
+
+    def complement(self) -> ValueSet:
+        """What this set does not accept, of NULL and NaN too."""
+        cuts = [_START, *(cut for span in _spans(self) for cut in span), _END]
+        gaps = zip(cuts[::2], cuts[1::2], strict=True)
+        return ValueSet(_intervals(g for g in gaps if g[0] < g[1]), not self.null, not self.nan)
+
+    def __contains__(self, value: Any) -> bool:
+        if value is None:
+            return self.null
+        if value != value:
+            return self.nan
+        return any(low <= (1, value, 0) and (1, value, 1) <= high for low, high in _spans(self))
+
+    def __str__(self) -> str:
+        parts = [str(i) for i in self.intervals]
+        parts += ["NULL"] * self.null + ["NaN"] * self.nan
+        return " | ".join(parts) or "nothing"
+
+
+def _spans(values: ValueSet) -> Iterator[tuple[_Cut, _Cut]]:
+    """The intervals as pairs of cuts."""
+    for i in values.intervals:
+        low = _START if i.low is None else (1, i.low, 0 if i.low_closed else 1)
+        high = _END if i.high is None else (1, i.high, 1 if i.high_closed else 0)
+        yield low, high
+
+
+def _intervals(spans: Iterable[tuple[_Cut, _Cut]]) -> tuple[Interval, ...]:
+    def interval(low: _Cut, high: _Cut) -> Interval:
+        start, stop = low != _START, high != _END
+        return Interval(
+            low[1] if start else None,
+            start and low[2] == 0,
+            high[1] if stop else None,
+            stop and high[2] == 1,
+        )
+
+    return tuple(interval(*s) for s in spans)
+
+
+def _merged(spans: list[tuple[_Cut, _Cut]]) -> list[tuple[_Cut, _Cut]]:
+    """The union of spans in any order; those that touch become one."""
+    out: list[tuple[_Cut, _Cut]] = []
+    for low, high in sorted(spans):
+        if out and low <= out[-1][1]:
+            out[-1] = (out[-1][0], max(out[-1][1], high))
+        else:
+            out.append((low, high))
+    return out
+
+
+def _common(
+    left: list[tuple[_Cut, _Cut]], right: list[tuple[_Cut, _Cut]]
+) -> Iterator[tuple[_Cut, _Cut]]:
+    """The intersection of two ascending sequences of spans."""
+    i = j = 0
+    while i < len(left) and j < len(right):
+        low = max(left[i][0], right[j][0])
+        high = min(left[i][1], right[j][1])
+        if low < high:
+            yield low, high
+        if left[i][1] < right[j][1]:
+            i += 1
+        else:
+            j += 1
+
+
+_ALL: Final = (Interval(None, False, None, False),)
+
+#: Accepted by ``FALSE``.
+NOTHING: Final = ValueSet(())
+#: Accepted by ``TRUE``.
+EVERYTHING: Final = ValueSet(_ALL, null=True, nan=True)
+#: Accepted by ``IS NULL``.
+ONLY_NULL: Final = ValueSet((), null=True)
+#: Accepted by ``IS NOT NULL``.
+NOT_NULL: Final = ValueSet(_ALL, nan=True)
+
+
+def _compared(constant: Any, interval: Interval) -> ValueSet:
+    """A comparison with NULL or NaN is never true."""
+    return NOTHING if constant is None or constant != constant else ValueSet((interval,))
+
+
+def above(constant: Any) -> ValueSet:
+    """``attribute > constant``."""
+    return _compared(constant, Interval(constant, False, None, False))
+
+
+def at_least(constant: Any) -> ValueSet:
+    """``attribute >= constant``."""
+    return _compared(constant, Interval(constant, True, None, False))
+
+
+def below(constant: Any) -> ValueSet:
+    """``attribute < constant``."""
+    return _compared(constant, Interval(None, False, constant, False))
+
+
+def at_most(constant: Any) -> ValueSet:
+    """``attribute <= constant``."""
+    return _compared(constant, Interval(None, False, constant, True))
+
+
+def equal(constant: Any) -> ValueSet:
+    """``attribute = constant``."""
+    return _compared(constant, Interval(constant, True, constant, True))
+
+
+def not_equal(constant: Any) -> ValueSet:
+    """``attribute <> constant``: true of NaN, and of a constant NaN for everything but NULL."""
+    return NOTHING if constant is None else equal(constant).complement().intersection(NOT_NULL)
+
+
+def one_of(constants: Iterable[Any]) -> ValueSet:
+    """``attribute IN (constants)``, as far as it is true."""
+    known = {c for c in constants if c is not None and c == c}
+    return ValueSet(tuple(Interval(c, True, c, True) for c in sorted(known)))
