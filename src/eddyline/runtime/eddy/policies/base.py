@@ -1,0 +1,67 @@
+"""What a routing policy decides, and what it learns from."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from typing import Protocol
+
+
+class Routable(Protocol):
+    """An operator that rows are routed to: a grouped filter, a probe of a SteM.
+
+    Operators are told apart by identity.
+    """
+
+    @property
+    def name(self) -> str:
+        """For people: ``price``, ``probe b``."""
+
+    @property
+    def predicates(self) -> int:
+        """How many queries' predicates it applies, at least one."""
+
+
+#: Consecutive rows of a batch, and the operators that they visit, in this order.
+Piece = tuple[int, tuple[Routable, ...]]
+
+
+class Policy(ABC):
+    """Routes the batches of *one* place in a flow: one source or one virtual source.
+
+    For each batch ``routes`` is called, then ``observe`` for each piece in turn: for all of its
+    operators in their order, those that no row came to included. Where rows are routed anew after
+    a step, for the first operator of each piece.
+
+    Whatever the routes, the answers are the same; only the work differs.
+    """
+
+    @abstractmethod
+    def routes(self, ready: Sequence[Routable], rows: int) -> list[Piece]:
+        """How a batch goes through the operators.
+
+        Args:
+            ready: all operators that the rows have to visit. What was known of others is
+                forgotten: they are gone.
+            rows: of the batch.
+
+        Returns:
+            Consecutive pieces; their rows sum to ``rows``, each order has all of ``ready``.
+        """
+
+    def observe(self, operator: Routable, visited: int, returned: int, seconds: float) -> None:
+        """What an operator did with one piece of the batch that was routed last.
+
+        Args:
+            visited: rows that it looked at: those that some query with a predicate in it wanted.
+            returned: of these, the rows that it handed back to the eddy because they are still
+                wanted; a probe hands back its matches, which may be more than it received.
+            seconds: that this took; 0 where nobody measures.
+        """
+
+    def tickets(self) -> Mapping[str, float]:
+        """Share of the tickets by name of operator, of sum 1; empty for policies without tickets.
+
+        As of the batch before the last.
+        """
+        return {}
