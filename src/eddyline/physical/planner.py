@@ -115,6 +115,10 @@ class Planner:
             source, explicit = self._viewed(plan, source, width, explicit)
         return source if explicit else self._with_expiries(plan, source, width)
 
+    def source(self, plan: Plan) -> Operator:
+        """The operator of a plan whose rows a flow reads."""
+        return self._build(plan, probed=not is_endless(plan))
+
     def _inserts(self, plan: Plan, explicit: bool) -> Operator:
         source = self._build_replacing(plan, explicit)
         if self._is_viewed(plan):

@@ -71,6 +71,11 @@ class Strategy:
         """Whether rows leave by '-' alone."""
         return self.state == "negative-tuple"
 
+    @property
+    def shares(self) -> bool:
+        """Whether queries may share a flow: its rows leave by ``exp``, and nobody keeps answers."""
+        return self.state == "upa" and not self.views
+
     def begins_explicit(self, plan: Plan) -> bool:
         """Whether an explicit plan is an implicit one whose expiries are made explicit."""
         if isinstance(plan, StreamScan):

@@ -17,10 +17,9 @@ from eddyline.algebra.plan import Plan
 from eddyline.errors import CatalogError, EddylineError, SqlError, UnsupportedError, did_you_mean
 from eddyline.optimizer.optimizer import REQUIRED_RULES, RULES, optimize
 from eddyline.optimizer.statistics import UNKNOWN, Statistics
-from eddyline.physical.graph import Graph, in_order
-from eddyline.physical.planner import Planner
+from eddyline.physical.flows import Executor, PolicyName, Selections, Sharing
 from eddyline.physical.strategy import StateStrategy, Strategy
-from eddyline.runtime.operators.base import Operator, Tick
+from eddyline.runtime.operators.base import Tick
 from eddyline.runtime.state import State, array, nested
 from eddyline.session.changes import Changes
 from eddyline.session.functions import add_declared, add_function, declared, make_function
@@ -28,11 +27,12 @@ from eddyline.session.inputs import Inputs
 from eddyline.session.instants import instant_us
 from eddyline.session.program import Program
 from eddyline.session.query import Query
+from eddyline.session.query_set import QuerySet
 from eddyline.session.saved import read_saved, write_saved
 from eddyline.session.table_changes import changes_of, is_live
 from eddyline.sql import statements as st
 from eddyline.sql.binder import bind, check_view
-from eddyline.sql.catalog import Catalog, Names
+from eddyline.sql.catalog import Catalog
 from eddyline.sql.durations import parse_duration
 from eddyline.sql.parser import parse
 from eddyline.types import BEGINNING
@@ -59,6 +59,8 @@ class Engine:
         lazy_expiry: how often state that is looked up by key drops expired rows ("5 minutes"); by
             default when they may be half of it. What reacts to expiry does so with every chunk.
         negative_tuples_from: see ``eddyline.physical.strategy``.
+        sharing, executor, policy, selections: how queries run together; see
+            ``eddyline.physical.flows``.
 
     >>> import eddyline, pyarrow as pa
     >>> engine = eddyline.Engine()
@@ -80,6 +82,10 @@ class Engine:
         statistics: Statistics = UNKNOWN,
         lazy_expiry: str | None = None,
         negative_tuples_from: float | None = None,
+        sharing: bool = True,
+        executor: Executor = "auto",
+        policy: PolicyName = "ticket",
+        selections: Selections = "push",
     ) -> None:
         if chunk_rows < 1:
             raise ValueError(f"chunk_rows must be at least 1, not {chunk_rows}")
@@ -96,25 +102,24 @@ class Engine:
         self.chunk_rows = chunk_rows
         self.optimize = optimize
         self.catalog = Catalog()
+        self.sharing = Sharing(sharing, executor, policy, selections)
         self._inputs = Inputs()
-        self._graph = Graph()
-        self._planner = Planner(self._graph, self._inputs.stem, self.strategy)
-        self._queries: Names[Query] = Names()
+        self._standing = QuerySet(self._inputs.stem, self.strategy, self.sharing)
         self._program = Program()
-        self._clock = BEGINNING
         self._watermark = BEGINNING
         self._began: int | None = None  # the first instant at which anything happened
         self._unnamed = 0
+        self._seats: dict[str, bool] = {}  # while loading: which queries shared flows
 
     @property
     def queries(self) -> Mapping[str, Query]:
         """The standing queries by name."""
-        return MappingProxyType(self._queries)
+        return MappingProxyType(self._standing.queries)
 
     @property
     def clock(self) -> int:
         """The instant up to which everything is processed, in microseconds."""
-        return self._clock
+        return self._standing.clock
 
     @property
     def watermark(self) -> int:
@@ -200,13 +205,12 @@ class Engine:
         Raises:
             CatalogError: there is no such query.
         """
-        query = self._queries.get(name)
+        query = self.queries.get(name)
         if query is None:
-            raise CatalogError(f"there is no query {name!r}; {did_you_mean(name, self._queries)}")
+            raise CatalogError(f"there is no query {name!r}; {did_you_mean(name, self.queries)}")
         self._program.require_unread("query", query.name)
-        self._graph.give_up(query.operator)
-        del self._queries[name]
-        self.catalog.drop("query", name)
+        self._standing.drop(query.name)
+        self.catalog.drop("query", query.name)
         self._program.remove("query", query.name)
 
     def explain(self, sql: str) -> str:
@@ -253,34 +257,24 @@ class Engine:
         bound = bind(statement.select, emit, self.catalog)
         plan = self._optimized(bound.plan)
         self.catalog.create_query(name, statement.select)
-        known = set(self._graph)
         try:
-            operator = self._planner.query(plan, bound.emit)
+            query = self._standing.add(
+                name, statement.sql, plan, bound.emit, options, shared=self._seats.get(name)
+            )
         except EddylineError:
             self.catalog.drop("query", name)
-            self._graph.sweep()
             raise
-        self._graph.use(operator)
-        query = Query(name, statement.sql, plan, bound.emit, options, operator, lambda: self._clock)
-        self._queries[name] = query
         self._program.add("query", name, _as_create(name, statement), statement.select)
-        if self._began is not None:
-            query.begin(self._began)
-        backfilled = self._graph.prime(known, self._clock)
-        query.collect(
-            backfilled[operator] if operator in backfilled else operator.live(self._clock)
-        )
-        self._graph.settle(self._clock)
         return query
 
     def _explain(self, statement: st.Explain) -> str:
         if isinstance(statement.target, str):
-            if statement.target not in self._queries:
+            if statement.target not in self.queries:
                 raise CatalogError(
                     f"there is no query {statement.target!r}; "
-                    + did_you_mean(statement.target, self._queries)
+                    + did_you_mean(statement.target, self.queries)
                 )
-            return self._queries[statement.target].explain(analyze=statement.analyze)
+            return self.queries[statement.target].explain(analyze=statement.analyze)
         if statement.analyze:
             raise UnsupportedError(
                 "EXPLAIN ANALYZE shows what went through a running query: "
@@ -314,7 +308,7 @@ class Engine:
 
     def _new_name(self) -> str:
         self._unnamed += 1
-        while f"q{self._unnamed}" in self._queries:
+        while f"q{self._unnamed}" in self.queries:
             self._unnamed += 1
         return f"q{self._unnamed}"
 
@@ -361,12 +355,11 @@ class Engine:
                 for name, rows in tables.items():
                     yield f"{kind}:{name}", rows
             for _ in steps:
-                for name, rows in self._inputs.refused().items():
+                changes = self._changes({}, {})
+                for name, rows in changes.bad.items():
                     yield f"bad:{name}", rows
-                for name, query in self._queries.items():
-                    changes = query.take()
-                    if changes.num_rows:
-                        yield name, changes
+                for name in changes.active():
+                    yield name, changes[name]
         finally:  # whoever stops listening early does not stop the rows
             for _ in steps:
                 pass
@@ -393,27 +386,22 @@ class Engine:
         for tick in self._inputs.fill(watermark, self.chunk_rows):
             self._run(tick)
             yield
-        if watermark > self._clock:
+        if watermark > self.clock:
             self._run(Tick(watermark))
             yield
 
     def _run(self, tick: Tick) -> None:
         if self._began is None:
             self._began = tick.clock if tick.first_row is None else tick.first_row
-            for query in self._queries.values():
-                query.begin(self._began)
-        outputs = self._graph.run(tick)
-        for query in self._queries.values():
-            query.collect(outputs[query.operator])
-        self._clock = tick.clock
-        self._graph.settle(tick.clock)
+            self._standing.begin(self._began)
+        self._standing.run(tick)
         self._inputs.purge(tick.clock)
 
     def _changes(self, late: dict[str, pa.Table], bad: dict[str, pa.Table]) -> Changes:
         """What all queries emitted, with the side outputs."""
         for name, rows in self._inputs.refused().items():
             bad[name] = pa.concat_tables([bad[name], rows]) if name in bad else rows
-        return Changes({n: q.take() for n, q in self._queries.items()}, late, bad)
+        return Changes(self.queries, *self._standing.take(), late, bad)
 
     # -- looking inside, saving --------------------------------------------------------------------
 
@@ -421,26 +409,27 @@ class Engine:
         """Counters: per stream, per table that is updated, per query and per operator."""
         streams, tables = self._inputs.stats()
         return {
-            "clock": self._clock,
+            "clock": self.clock,
             "watermark": self._watermark,
             "streams": streams,
             "tables": tables,
-            "queries": {n: q.stats() for n, q in self._queries.items()},
-            "operators": [o.stats() for o in self._operators()],
+            "queries": self._standing.stats(),
+            "operators": [o.stats() for o in self._standing.operators()],
         }
 
     def save(self, target: str | BinaryIO) -> None:
         """Write program, tables and state, so that ``load`` continues exactly here."""
-        pending = {_PENDING + n: q.pending() for n, q in self._queries.items()}
-        tables = {**self._inputs.contents, **{n: t for n, t in pending.items() if t.num_rows}}
+        changes = Changes(self.queries, *self._standing.pending())
+        pending = {_PENDING + name: changes[name] for name in changes.active()}
+        tables = {**self._inputs.contents, **pending}
         inputs = self._inputs
         began = BEGINNING if self._began is None else self._began
-        counters = [self._clock, self._watermark, inputs.arrived, inputs.sequence]
+        counters = [self.clock, self._watermark, inputs.arrived, inputs.sequence]
         counters += [self._unnamed, began]
         state: State = {
             "counters": np.array(counters, np.int64),
             **inputs.state(),
-            "operators": {str(i): o.state() for i, o in enumerate(self._operators())},
+            "operators": {str(i): o.state() for i, o in enumerate(self._standing.operators())},
         }
         options = {
             "chunk_rows": self.chunk_rows,
@@ -451,7 +440,12 @@ class Engine:
             "statistics": self.statistics.as_dict(),
             "lazy_expiry": self.lazy_expiry,
             "negative_tuples_from": self.strategy.negative_tuples_from,
+            "sharing": self.sharing.sharing,
+            "executor": self.sharing.executor,
+            "policy": self.sharing.policy,
+            "selections": self.sharing.selections,
             "functions": declared(self.catalog),
+            "seats": {name: q.seat is not None for name, q in self.queries.items()},
         }
         write_saved(target, [e.sql for e in self._program], tables, options, state)
 
@@ -471,34 +465,32 @@ class Engine:
                 functions are missing.
         """
         program, tables, options, state = read_saved(source)
-        declarations = options.pop("functions", ())
+        declarations, seats = options.pop("functions"), options.pop("seats")
         engine = cls(**options | {"statistics": Statistics.from_dict(options["statistics"])})
         add_declared(engine.catalog, declarations, functions or {})
+        engine._seats = seats
         for statement in program:
             engine.sql(statement)
             for name in engine.catalog.tables:
                 if name in tables:
                     engine._inputs.contents.setdefault(name, tables[name])
+        engine._seats = {}
         engine._restore(state)
-        for name, query in engine._queries.items():
-            if engine._began is not None:
-                query.resume()
-            if _PENDING + name in tables:
-                query.put_back(tables[_PENDING + name])
+        for name, rows in tables.items():
+            if name.startswith(_PENDING):
+                engine._standing.put_back(name.removeprefix(_PENDING), rows)
         return engine
 
     def _restore(self, state: State) -> None:
         counters = (int(v) for v in array(state, "counters"))
         inputs = self._inputs
-        self._clock, self._watermark, inputs.arrived, inputs.sequence, *rest = counters
+        self._standing.clock, self._watermark, inputs.arrived, inputs.sequence, *rest = counters
         self._unnamed, began = rest
         self._began = None if began == BEGINNING else began
+        self._standing.resume(self._began)
         inputs.restore(state)
-        for i, operator in enumerate(self._operators()):
+        for i, operator in enumerate(self._standing.operators()):
             operator.restore(nested(nested(state, "operators"), str(i)))
-
-    def _operators(self) -> list[Operator]:
-        return in_order(q.operator for q in self._queries.values())
 
 
 def _as_create(name: str, statement: st.CreateQuery | st.SelectStatement) -> str:

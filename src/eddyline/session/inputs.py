@@ -149,14 +149,14 @@ class Inputs:
         ready = {name: rows for name, rows in released.items() if rows.ts.size}
         if not ready:
             return
-        ts, source_of = merged(list(ready.values()))
+        ts, places = merged(list(ready.values()))
         done = dict.fromkeys(ready, 0)
         for start in range(0, ts.size, chunk_rows):
             end = min(start + chunk_rows, ts.size)
-            for number, (name, rows) in enumerate(ready.items()):
-                mine = np.flatnonzero(source_of[start:end] == number) + start
-                if mine.size:
-                    first, done[name] = done[name], done[name] + mine.size
+            for (name, rows), place in zip(ready.items(), places, strict=True):
+                first, done[name] = done[name], int(place.searchsorted(end))
+                if first < done[name]:
+                    mine = place[first : done[name]]
                     seq = 2 * (self.sequence + mine) + 1
                     self._put(name, ts[mine], seq, rows.part(first, done[name]))
             yield Tick(int(ts[end - 1]), first_row=int(ts[start]))

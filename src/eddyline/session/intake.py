@@ -79,7 +79,8 @@ class Intake:
         self.bad = 0
         names = [f.name for f in definition.schema]
         self._ts = names.index(definition.timestamp)
-        self._held = _nothing(definition.schema)
+        self._nothing = _nothing(definition.schema)
+        self._held = self._nothing
 
     @property
     def held(self) -> int:
@@ -139,7 +140,7 @@ class Intake:
         held = self._held
         ready = int(np.searchsorted(held.ts, watermark, "right"))
         if ready == held.ts.size:
-            self._held = _nothing(self.definition.schema)
+            self._held = self._nothing
             return held
         self._held = Ready(
             held.ts[ready:].copy(),
@@ -164,7 +165,7 @@ class Intake:
 
     def _typed(self, table: pa.Table) -> tuple[list[pa.Array], pa.Array | None]:
         """Columns of the declared types, and for each row why it is bad (None: no row is)."""
-        places = {n.lower(): i for i, n in enumerate(table.column_names)}
+        places = {n.lower(): i for i, n in enumerate(table.schema.names)}
         columns = []
         reasons = None
         if CORRUPT_RECORD in places:
@@ -227,7 +228,7 @@ class Intake:
     def _bad(self, table: pa.Table, reasons: pa.Array, wrong: Array) -> pa.Table:
         rows = pa.array(np.flatnonzero(wrong))
         self.bad += len(rows)
-        places = {n.lower(): i for i, n in enumerate(table.column_names)}
+        places = {n.lower(): i for i, n in enumerate(table.schema.names)}
         columns = [
             as_text(flat(table.column(places[f.name.lower()])).take(rows))
             for f in self.definition.schema
@@ -274,22 +275,26 @@ class Intake:
         self._held = Ready(array(state, "ts"), array(state, "arrival"), columns)
 
 
-def merged(rows: list[Ready]) -> tuple[Array, Array]:
-    """Rows of several streams in (ts, arrival) order: timestamps, and the number of the stream."""
+def merged(rows: list[Ready]) -> tuple[Array, list[Array]]:
+    """Rows of several streams in (ts, arrival) order.
+
+    Returns:
+        int64[n] timestamps, and for each stream the places of its rows among all.
+    """
     ts, arrival = rows[0].ts, rows[0].arrival
-    stream_of = np.zeros(ts.size, np.int32)
-    for number, more in enumerate(rows[1:], 1):
+    places = [np.arange(ts.size)]
+    for more in rows[1:]:
         to_known, to_more = merge_destinations(ts, arrival, more.ts, more.arrival)
 
-        def mixed(known: Array, new: Array | int, to: tuple[Array, Array]) -> Array:
-            out = np.empty(to[0].size + to[1].size, known.dtype)
+        def mixed(known: Array, new: Array, to: tuple[Array, Array]) -> Array:
+            out = np.empty(to[0].size + to[1].size, np.int64)
             out[to[0]], out[to[1]] = known, new
             return out
 
         to = (to_known, to_more)
         ts, arrival = mixed(ts, more.ts, to), mixed(arrival, more.arrival, to)
-        stream_of = mixed(stream_of, number, to)
-    return ts, stream_of
+        places = [*(to_known[p] for p in places), to_more]
+    return ts, places
 
 
 def _nothing(schema: Schema) -> Ready:

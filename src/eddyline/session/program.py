@@ -25,19 +25,26 @@ class Program:
     """Entries in the order of their statements; dropped ones are gone."""
 
     def __init__(self) -> None:
-        self._entries: list[Entry] = []
+        self._entries: dict[tuple[Kind, str], Entry] = {}
+        self._readers: dict[str, dict[tuple[Kind, str], None]] = {}  # by the name that is read
 
     def __iter__(self) -> Iterator[Entry]:
-        return iter(self._entries)
+        return iter(self._entries.values())
 
     def add(self, kind: Kind, name: str, sql: str, select: Select | None = None) -> None:
         """A statement has been carried out."""
         reads = frozenset() if select is None else names_read(select)
-        self._entries.append(Entry(kind, name, sql, reads))
+        self._entries[kind, name] = Entry(kind, name, sql, reads)
+        for read in reads:
+            self._readers.setdefault(read, {})[kind, name] = None
 
     def remove(self, kind: Kind, name: str) -> None:
         """It has been dropped."""
-        self._entries = [e for e in self._entries if (e.kind, e.name) != (kind, name)]
+        for read in self._entries.pop((kind, name)).reads:
+            readers = self._readers[read]
+            del readers[kind, name]
+            if not readers:
+                del self._readers[read]
 
     def require_unread(self, kind: Kind, name: str) -> None:
         """Check that nothing else reads it.
@@ -45,12 +52,11 @@ class Program:
         Raises:
             CatalogError: something does; the message names it.
         """
-        for entry in self._entries:
-            if name.lower() in entry.reads:
-                raise CatalogError(
-                    f"cannot drop {kind} {name!r}: {entry.kind} {entry.name!r} reads it; "
-                    f"DROP {entry.kind.upper()} {entry.name} first"
-                )
+        for reader_kind, reader in self._readers.get(name.lower(), ()):
+            raise CatalogError(
+                f"cannot drop {kind} {name!r}: {reader_kind} {reader!r} reads it; "
+                f"DROP {reader_kind.upper()} {reader} first"
+            )
 
 
 def names_read(select: Select) -> frozenset[str]:

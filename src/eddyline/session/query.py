@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -26,6 +26,9 @@ from eddyline.runtime.output import (
 )
 from eddyline.types import BEGINNING, arrow_schema
 
+if TYPE_CHECKING:
+    from eddyline.session.shared import Seat
+
 
 class Query:
     """One standing query; the engine makes it.
@@ -38,6 +41,7 @@ class Query:
         options: of the sink, as written in ``WITH``.
         replace_key: output columns by which a new row replaces the older one of its group; None
             where rows never replace each other (EMIT CHANGES, no GROUP BY, keys not selected).
+        seat: its place among the queries that share a flow; None if it runs as a tree of operators.
     """
 
     def __init__(
@@ -47,8 +51,7 @@ class Query:
         plan: Plan,
         emit: Emit,
         options: Mapping[str, str],
-        operator: Operator,
-        clock: Callable[[], int],
+        ask: Callable[[Query], Batch],
     ) -> None:
         self.name = name
         self.sql = sql
@@ -58,9 +61,10 @@ class Query:
         self.schema: pa.Schema = arrow_schema(plan.schema)
         self.replace_key = replaced_by(plan) if emit.mode == "inserts" else None
         self._forgotten = forgotten(plan) if emit.mode == "inserts" else None
-        self._operator = operator
-        self._clock = clock
+        self._operator: Operator | None = None
+        self._ask = ask
         self._change_schema = change_schema(plan.schema)
+        self.seat: Seat | None = None
         self._parts: list[pa.Table] = []
         self._rows_out = 0
         self._since: int | None = None  # nothing is reported as of an earlier instant
@@ -68,8 +72,13 @@ class Query:
 
     @property
     def operator(self) -> Operator:
-        """The operator whose output this query reports."""
+        """The operator whose output this query reports, or a part of it."""
+        assert self._operator is not None, "the engine says which when it adds the query"
         return self._operator
+
+    @operator.setter
+    def operator(self, operator: Operator) -> None:
+        self._operator = operator
 
     @property
     def change_schema(self) -> pa.Schema:
@@ -92,7 +101,7 @@ class Query:
                 f"query {self.name!r} passes the rows of {self._forgotten} on and keeps none: "
                 "collect its changes, or give the stream a window"
             )
-        return to_rows(self._operator.live(self._clock()), self.schema)
+        return to_rows(self._ask(self), self.schema)
 
     def explain(self, *, analyze: bool = False) -> str:
         """The plan as a tree, with the update pattern of every edge.
@@ -104,14 +113,15 @@ class Query:
         if not analyze:
             return text
         lines = [f"{'operator':<12}{'rows in':>14}{'rows out':>14}{'rows kept':>14}"]
-        for operator in in_order([self._operator]):
+        for operator in in_order([self.operator]):
             name, *counts = operator.stats().values()
             lines.append(f"{name:<12}" + "".join(f"{c:>14,}" for c in counts))
         return "\n".join([text, "", *lines])
 
     def stats(self) -> dict[str, Any]:
         """Counters since the query was added: rows out, and rows kept by its last operator."""
-        return {"rows_out": self._rows_out, "rows_kept": self._operator.kept()}
+        shared = 0 if self.seat is None else self.seat.rows_out
+        return {"rows_out": self._rows_out + shared, "rows_kept": self.operator.kept()}
 
     def begin(self, since: int) -> None:
         """The first instant of the query: what is there already, rows of tables, enters now."""
@@ -126,31 +136,38 @@ class Query:
         """The query began before it was saved: what it said then is not said again."""
         self._since, self._early, self._parts = BEGINNING, [], []
 
-    def collect(self, batch: Batch) -> None:
-        """Add one chunk's output to what ``take`` will return."""
+    def collect(self, batch: Batch) -> bool:
+        """Add one chunk's output to what is reported; returns whether there is any."""
         if self._since is None:
             self._early.append(batch)
-            return
+            return False
         if self.replace_key is not None:
             batch = without_replaced(batch)
-        if len(batch):
-            self._rows_out += len(batch)
-            if batch.ts[0] < self._since:
-                batch = replace(batch, ts=np.maximum(batch.ts, self._since))
-            self._parts.append(to_changes(batch, self._change_schema))
+        if not len(batch):
+            return False
+        self._rows_out += len(batch)
+        if batch.ts[0] < self._since:
+            batch = replace(batch, ts=np.maximum(batch.ts, self._since))
+        self._parts.append(to_changes(batch, self._change_schema))
+        return True
 
     def pending(self) -> pa.Table:
-        """What ``take`` would return, left in place."""
+        """The changes of its own that were collected: all of a tree's, the first ones with a seat."""
         return concat_changes(self._parts, self._change_schema)
 
+    def take(self) -> pa.Table:
+        """What ``pending`` returns; it counts as reported."""
+        changes = self.pending()
+        self.clear()
+        return changes
+
     def put_back(self, changes: pa.Table) -> None:
-        """Let ``take`` return these changes first."""
+        """Let these changes be reported first."""
         self._parts.insert(0, changes)
 
-    def take(self) -> pa.Table:
-        """The changes collected since the last call."""
-        parts, self._parts = self._parts, []
-        return concat_changes(parts, self._change_schema)
+    def clear(self) -> None:
+        """They have been reported."""
+        self._parts = []
 
     def __repr__(self) -> str:
         return f"Query({self.name!r}: {self.sql})"

@@ -154,7 +154,7 @@ def _goes_into(source: pa.DataType, target: pa.DataType) -> bool:
     if pt.is_dictionary(source):
         return _goes_into(source.value_type, target)
     if pt.is_integer(source):
-        return pt.is_integer(target) or pt.is_floating(target)
+        return bool(pt.is_integer(target) or pt.is_floating(target))
     return any(test(source) and test(target) for test in _FAMILIES)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -40,10 +41,13 @@ class Operator(ABC):
         self.clock = BEGINNING
         self.rows_in = 0
         self.rows_out = 0
+        self.seconds = 0.0
 
     def run(self, batches: Sequence[Batch], tick: Tick) -> Batch:
         """``process``, counted."""
+        started = time.perf_counter()
         out = self.process(batches, tick)
+        self.seconds += time.perf_counter() - started
         self.clock = tick.clock
         self.rows_in += sum(len(b) for b in batches)
         self.rows_out += len(out)

@@ -1,0 +1,148 @@
+"""Lineage bitsets: which queries still want a row.
+
+A block ``lineage`` is uint64[n, W]: bit ``b`` of a row is bit ``b & 63`` of word ``b >> 6``.
+
+Source: Madden et al. 2002, section 2.2.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from eddyline.kernels.options import inlined, kernel
+
+
+@inlined
+def _meets(a: Any, b: Any, mask: Any) -> Any:
+    """Whether three rows of words have a bit in common."""
+    for w in range(a.size):
+        if a[w] & b[w] & mask[w]:
+            return True
+    return False
+
+
+@kernel
+def meet(
+    own: np.ndarray,
+    number: np.ndarray,
+    stored: np.ndarray,
+    place: np.ndarray,
+    age: np.ndarray,
+    windows: np.ndarray,
+    members: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray]:
+    """The pairs that some query wants: its bit is in both rows, and the stored row in its window.
+
+    Args:
+        own: uint64[n, W], lineage of the rows that probe; ``number`` int64[p], one per pair.
+        stored: uint64[m, W], lineage of the rows that were found; ``place`` int64[p].
+        age: int64[p], how old the stored row is at the instant of the pair; microseconds.
+        windows: int64[k], the distinct window lengths, ascending.
+        members: uint64[k + 1, W], row r: the queries whose window is ``windows[r]`` or longer.
+
+    Returns:
+        int64[q], the pairs; uint64[q, W], their lineage.
+    """
+    pairs = number.size
+    kept = np.empty(pairs, np.int64)
+    rank = np.empty(pairs, np.int64)
+    count = 0
+    for p in range(pairs):
+        r = 0
+        if windows.size > 1:
+            r = np.searchsorted(windows, age[p], "right")
+        if _meets(own[number[p]], stored[place[p]], members[r]):
+            kept[count] = p
+            rank[count] = r
+            count += 1
+    width = own.shape[1]
+    lineage = np.empty((count, width), np.uint64)
+    for i in range(count):
+        a, b, mask = own[number[kept[i]]], stored[place[kept[i]]], members[rank[i]]
+        for w in range(width):
+            lineage[i, w] = a[w] & b[w] & mask[w]
+    return kept[:count].copy(), lineage
+
+
+@inlined
+def _ones(word: Any) -> Any:
+    """How many bits are set."""
+    x = np.uint64(word)
+    x = x - ((x >> np.uint64(1)) & np.uint64(0x5555555555555555))
+    x = (x & np.uint64(0x3333333333333333)) + ((x >> np.uint64(2)) & np.uint64(0x3333333333333333))
+    x = (x + (x >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
+    return np.int64((x * np.uint64(0x0101010101010101)) >> np.uint64(56))
+
+
+@kernel
+def expand(lineage: np.ndarray, first: int) -> tuple[np.ndarray, np.ndarray]:
+    """Rows (``first`` is the number of the block's first one) and bits of all that is set.
+
+    Returns:
+        int64[m] rows, ascending, and int32[m] bits.
+    """
+    rows, width = lineage.shape
+    total = 0
+    for i in range(rows):
+        for w in range(width):
+            if lineage[i, w]:
+                total += _ones(lineage[i, w])
+    row = np.empty(total, np.int64)
+    bit = np.empty(total, np.int32)
+    count = 0
+    for i in range(rows):
+        for w in range(width):
+            word = lineage[i, w]
+            while word:
+                lowest = word & (~word + np.uint64(1))
+                row[count] = first + i
+                bit[count] = 64 * w + _ones(lowest - np.uint64(1))
+                count += 1
+                word ^= lowest
+    return row, bit
+
+
+@kernel
+def by_bit(row: np.ndarray, bit: np.ndarray, bits: int) -> tuple[np.ndarray, np.ndarray]:
+    """The same pairs sorted by bit, each bit's rows in the order given: a counting sort.
+
+    Returns:
+        int64[m] rows, and int64[bits + 1]: the rows of bit b are ``[starts[b], starts[b + 1])``.
+    """
+    starts = np.zeros(bits + 1, np.int64)
+    for i in range(bit.size):
+        starts[bit[i] + 1] += 1
+    for b in range(bits):
+        starts[b + 1] += starts[b]
+    at = starts[:-1].copy()
+    out = np.empty(row.size, np.int64)
+    for i in range(bit.size):
+        b = bit[i]
+        out[at[b]] = row[i]
+        at[b] += 1
+    return out, starts
+
+
+@kernel
+def earliest(
+    exp: np.ndarray, row: np.ndarray, bit: np.ndarray, ts: np.ndarray, window: np.ndarray
+) -> None:
+    """``exp[i] = min(exp[i], ts[row[i]] + window[bit[i]])``, in place, for each row and query."""
+    for i in range(exp.size):
+        at = ts[row[i]] + window[bit[i]]
+        if at < exp[i]:
+            exp[i] = at
+
+
+@kernel
+def any_wanted(lineage: np.ndarray) -> np.ndarray:
+    """bool[n]: the rows that somebody wants."""
+    out = np.zeros(lineage.shape[0], np.bool_)
+    for i in range(lineage.shape[0]):
+        for w in range(lineage.shape[1]):
+            if lineage[i, w]:
+                out[i] = True
+                break
+    return out

@@ -1,0 +1,193 @@
+"""Flows: the operators of queries that run together, and what each query brings into them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Final, Literal, get_args
+
+import pyarrow as pa
+
+from eddyline.algebra.expressions import ColumnRef, Expr, conjunction
+from eddyline.algebra.plan import Plan, StreamScan
+from eddyline.errors import did_you_mean
+from eddyline.physical.expressions import compile_expr, compile_predicate
+from eddyline.physical.graph import Graph
+from eddyline.runtime.batch import Evaluator, Predicate
+from eddyline.runtime.eddy.filter_bank import Attribute, Clause
+from eddyline.runtime.eddy.flow import Equality, Flow, Key, Member, keys_of
+from eddyline.runtime.eddy.policies import Policy, PolicyName, make_policy
+from eddyline.runtime.eddy.stem_side import FlowWindow, StemSide
+from eddyline.runtime.operators.base import Operator
+from eddyline.runtime.operators.scan import Scan
+from eddyline.runtime.stem import Stem
+from eddyline.sharing.predicates import clauses_of
+from eddyline.sharing.signature import Part, Signature
+from eddyline.types import FOREVER
+
+Selections = Literal["push", "pull"]
+Executor = Literal["auto", "tree", "eddy"]
+
+_CHOICES: Final = {
+    "executor": get_args(Executor),
+    "policy": get_args(PolicyName),
+    "selections": get_args(Selections),
+}
+
+
+@dataclass(frozen=True)
+class Sharing:
+    """How queries run together.
+
+    Source: Madden et al. 2002.
+
+    Attributes:
+        sharing: whether queries with the same signature run in one flow.
+        executor: ``eddy`` runs select-project-join queries in flows, ``tree`` as trees of operators
+            of their own; ``auto`` takes the tree for a query that is alone with its signature.
+        policy: how a flow routes rows among its grouped filters and SteMs.
+        selections: ``push`` filters rows before they are stored and joined, ``pull`` the joined
+            ones.
+        seed: of the routing policy.
+    """
+
+    sharing: bool = True
+    executor: Executor = "auto"
+    policy: PolicyName = "ticket"
+    selections: Selections = "push"
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        for option, choices in _CHOICES.items():
+            value = getattr(self, option)
+            if value not in choices:
+                raise ValueError(f"{option} {value!r}; {did_you_mean(value, choices)}")
+
+    def new_policy(self) -> Policy:
+        """A routing policy for one set of operators."""
+        return make_policy(self.policy, self.seed)
+
+
+class FlowPlanner:
+    """Builds flows into a graph.
+
+    Args:
+        build: makes the operator of a plan.
+        stem_of: how it gets at the SteM of a stream.
+    """
+
+    def __init__(
+        self,
+        graph: Graph,
+        build: Callable[[Plan], Operator],
+        stem_of: Callable[[str], Stem],
+        sharing: Sharing,
+    ) -> None:
+        self._graph = graph
+        self._build = build
+        self._stem_of = stem_of
+        self._sharing = sharing
+
+    def flow(self, signature: Signature, key: object) -> Flow:
+        """The flow of this signature; ``key`` tells apart flows that share nothing."""
+        flow = self._graph.obtain(("flow", signature, key), partial(self._make, signature, key))
+        assert isinstance(flow, Flow), "the key of a flow"
+        return flow
+
+    def _make(self, signature: Signature, key: object) -> Flow:
+        if not signature.windowed:
+            return self._new([self._build(s) for s in signature.sources], [], [], [])
+        windows = [FlowWindow() for _ in signature.sources]
+        sources = [
+            self._scan(number, source, window, (signature, key))
+            for number, (source, window) in enumerate(zip(signature.sources, windows, strict=True))
+        ]
+        if len(sources) == 1:
+            return self._new(sources, windows, [], [])
+        edges = [
+            Equality(e.left, e.right, _key(e.left_key), _key(e.right_key)) for e in signature.edges
+        ]
+        sides = [
+            StemSide(scan.stem, window, keys_of(number, edges))
+            for number, (scan, window) in enumerate(zip(sources, windows, strict=True))
+        ]
+        return self._new(sources, windows, sides, edges)
+
+    def _new(
+        self,
+        sources: Sequence[Operator],
+        windows: Sequence[FlowWindow],
+        sides: Sequence[StemSide],
+        edges: Sequence[Equality],
+    ) -> Flow:
+        pull_up = self._sharing.selections == "pull" and bool(sides)
+        return Flow(sources, windows, sides, edges, self._sharing.new_policy, pull_up=pull_up)
+
+    def _scan(self, number: int, source: Plan, window: FlowWindow, flow: object) -> Scan:
+        assert isinstance(source, StreamScan), "what has windows is a stream"
+        stem = self._stem_of(source.stream)
+        key = ("flow", number, flow)
+
+        def make() -> Scan:
+            stem.open_window(key, lambda: window)
+            return Scan(stem, window, key)
+
+        scan = self._graph.obtain((key, source), make)
+        assert isinstance(scan, Scan), "the key of a scan"
+        return scan
+
+
+def member(signature: Signature, part: Part) -> Member:
+    """What a query brings into the flow of its signature."""
+    return Member(
+        filters=tuple(_clauses(terms) for terms in part.filters),
+        residual=_clauses(part.residual),
+        windows_us=tuple(FOREVER if us is None else us for us in part.windows_us),
+        wants=tuple(map(_predicate, part.filters)),
+    )
+
+
+def _key(expr: Expr) -> Key:
+    return Key(expr, expr.type, compile_expr(expr))
+
+
+def _predicate(terms: tuple[Expr, ...]) -> Callable[[], Predicate] | None:
+    condition = conjunction(terms)
+    return None if condition is None else partial(compile_predicate, condition)
+
+
+def _clauses(terms: Sequence[Expr]) -> tuple[Clause, ...]:
+    return tuple(
+        tuple((_attribute(c.attribute), c.accepts) for c in clause)
+        for term in terms
+        for clause in clauses_of(term, fold)
+    )
+
+
+def _attribute(expr: Expr) -> Attribute:
+    plain = isinstance(expr, ColumnRef)
+    return Attribute(expr, str(expr), expr.type, compile_expr(expr), plain)
+
+
+def fold(expr: Expr) -> object:
+    """The value of an expression without columns."""
+    return compile_expr(expr)(_NO_COLUMNS)[0].as_py()
+
+
+class _OneRow:
+    """A row without columns."""
+
+    def column(self, index: int) -> pa.Array:
+        raise AssertionError("a constant has no columns")
+
+    def __len__(self) -> int:
+        return 1
+
+
+_NO_COLUMNS = _OneRow()
+
+
+def output_of(expr: Expr) -> int | Evaluator:
+    """An output column: an input column's number, or how to compute it."""
+    return expr.index if isinstance(expr, ColumnRef) else compile_expr(expr)

@@ -1,0 +1,435 @@
+"""A flow: one eddy with all the queries that have its sources and join keys in common.
+
+A chunk's rows of a source go through that source's grouped filters, which take bits out of their
+lineage; a row that no query wants any more stops. The others are built into the SteM's side, and
+probe those of the other sources, one after the other, in the order that the routing policy says::
+
+      rows ──▶ filter bank ──▶ build ──▶ probe ──▶ probe ──▶ residual predicates ──▶ fan-out
+               (lineage &=)            (lineage &= that of the rows found, and of windows)
+
+Two constraints make every result come out once (section 2.3 of the paper): all rows of the chunk
+are built before any of them probes, and a probe finds only rows that came before its own. So a
+result is made by the youngest of its rows, and no intermediate results are kept.
+
+Source: Madden et al. 2002, section 2.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Container, Hashable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from eddyline.kernels.lineage import any_wanted
+from eddyline.runtime.batch import Batch, Evaluator, Predicate, Stored
+from eddyline.runtime.columns import Array
+from eddyline.runtime.eddy.fanout import Fanout, fan_out
+from eddyline.runtime.eddy.filter_bank import Clause, FilterBank
+from eddyline.runtime.eddy.policies import Policy
+from eddyline.runtime.eddy.stem_side import FlowWindow, StemSide, Windows
+from eddyline.runtime.index import Probes
+from eddyline.runtime.keys import is_exact, join_keys, same_values
+from eddyline.runtime.operators.base import Operator, Tick
+from eddyline.runtime.operators.scan import Scan
+from eddyline.runtime.state import State
+from eddyline.types import FOREVER
+
+
+@dataclass(frozen=True)
+class Member:
+    """A query of the flow.
+
+    Attributes:
+        filters: per source its predicates, in conjunctive normal form.
+        residual: those over all sources.
+        windows_us: per source how long a row lives (FOREVER: for ever).
+        wants: per source, makes the predicate of rows; None: it wants every row.
+    """
+
+    filters: tuple[Sequence[Clause], ...]
+    residual: Sequence[Clause]
+    windows_us: tuple[int, ...]
+    wants: tuple[Callable[[], Predicate] | None, ...]
+
+
+@dataclass(frozen=True)
+class Key:
+    """A join key of one source: equal names compute the same."""
+
+    name: Hashable
+    type: pa.DataType
+    evaluate: Evaluator
+
+
+@dataclass(frozen=True)
+class Equality:
+    """An edge of the join graph: two sources, and the key on each."""
+
+    left: int
+    right: int
+    left_key: Key
+    right_key: Key
+
+    def seen_from(self, source: int) -> tuple[int, Key, Key] | None:
+        """The source at the other end, the key there and the key here; None: not our edge."""
+        if source == self.left:
+            return self.right, self.right_key, self.left_key
+        if source == self.right:
+            return self.left, self.left_key, self.right_key
+        return None
+
+
+@dataclass(frozen=True)
+class Probe:
+    """What the eddy routes rows to: the SteM of a source that they are not joined with yet."""
+
+    source: int
+    name: str
+    predicates: int = 1
+
+
+@dataclass
+class _Composites:
+    """Rows of one virtual source: joined so far, with their lineage.
+
+    Attributes:
+        ts, seq: of the youngest row, which all probes are made as of.
+        ids, instants: by source, the base rows and their timestamps.
+    """
+
+    ts: Array
+    seq: Array
+    ids: dict[int, Array]
+    instants: dict[int, Array]
+    lineage: Array
+
+    def __len__(self) -> int:
+        return int(self.ts.size)
+
+    def take(self, rows: Array | slice, lineage: Array | None = None) -> _Composites:
+        return _Composites(
+            self.ts[rows],
+            self.seq[rows],
+            {s: i[rows] for s, i in self.ids.items()},
+            {s: t[rows] for s, t in self.instants.items()},
+            self.lineage[rows] if lineage is None else lineage,
+        )
+
+
+class Flow(Operator):
+    """Runs select-project-join queries together. Its output is a ``Fanout``: ``fanout``.
+
+    Args:
+        sources: one operator per source.
+        windows: the sources' windows, if rows live as long as each query's own windows say; none if
+            they live until their ``exp``.
+        sides: one SteM side per source if there are several; none for a single source.
+        edges: the join graph.
+        new_policy: makes a routing policy.
+        pull_up: whether predicates are applied above the join instead of below it.
+    """
+
+    def __init__(
+        self,
+        sources: Sequence[Operator],
+        windows: Sequence[FlowWindow],
+        sides: Sequence[StemSide],
+        edges: Sequence[Equality],
+        new_policy: Callable[[], Policy],
+        *,
+        pull_up: bool = False,
+    ) -> None:
+        super().__init__(sources)
+        self._sides = tuple(sides)
+        self._edges = tuple(edges)
+        self._stem_windows = tuple(windows)
+        self._pull_up = pull_up
+        self._new_policy = new_policy
+        self._policies: dict[frozenset[int], Policy] = {}  # by virtual source
+        self._banks = [FilterBank(new_policy()) for _ in sources]
+        self._residual = FilterBank(new_policy())
+        self._probes = [Probe(i, f"probe {i}") for i in range(len(sources))]
+        self._members: dict[int, Member] = {}
+        self._free: list[int] = []
+        self._dismissed: list[int] = []
+        self._words = 1
+        self._windows_us = [np.zeros(64, np.int64) for _ in sources]
+        self._windows: list[Windows] | None = None  # None: to be worked out anew
+        self._wanted = np.zeros(1, np.uint64)
+        self.fanout: Fanout | None = None
+
+    # -- queries come and go -----------------------------------------------------------------------
+
+    def admit(self, member: Member) -> int:
+        """Add a query; returns its bit. From now on it gets what the new rows bring about."""
+        bit = self._new_bit()
+        self._members[bit] = member
+        for bank, clauses in zip(self._banks, member.filters, strict=True):
+            bank.add(bit, clauses)
+        self._residual.add(bit, member.residual)
+        for lengths, us in zip(self._windows_us, member.windows_us, strict=True):
+            lengths[bit] = us
+        for window, us in zip(self._stem_windows, member.windows_us, strict=False):
+            window.resize(max(window.us, us))
+        self._windows = None
+        for number, side in enumerate(self._sides):
+            if len(side.stem):
+                self._mark(number, side, bit, member.wants[number])
+        return bit
+
+    def dismiss(self, bit: int) -> None:
+        """Drop a query. Its bit is given out again after ``recycle``."""
+        del self._members[bit]
+        for bank in (*self._banks, self._residual):
+            bank.remove(bit)
+        self._dismissed.append(bit)
+        self._windows = None
+
+    def recycle(self) -> None:
+        """Nobody holds results of dismissed queries any more."""
+        self._free += self._dismissed
+        self._dismissed = []
+
+    def holds_rows(self) -> bool:
+        """Whether there are rows that a query which comes now could be about."""
+        return any(not isinstance(s, Scan) or len(s.stem) for s in self.inputs)
+
+    @property
+    def members(self) -> int:
+        """How many queries there are."""
+        return len(self._members)
+
+    def _new_bit(self) -> int:
+        if self._free:
+            return self._free.pop()
+        bit = len(self._members) + len(self._dismissed)
+        if bit >= 64 * self._words:
+            self._words *= 2
+            for side in self._sides:
+                side.widen(self._words)
+            self._windows_us = [np.resize(w, 64 * self._words) for w in self._windows_us]
+        return bit
+
+    def _refresh(self) -> list[Windows]:
+        """Work out what follows from who is there."""
+        if self._windows is None:
+            bits = sorted(self._members)
+            self._wanted = np.zeros(self._words, np.uint64)
+            for bit in bits:
+                self._wanted[bit >> 6] |= np.uint64(1 << (bit & 63))
+            self._windows = [Windows(w, bits, self._words) for w in self._windows_us]
+            for window, mine in zip(self._stem_windows, self._windows, strict=False):
+                window.resize(mine.longest)
+        return self._windows
+
+    def _mark(
+        self, number: int, side: StemSide, bit: int, wants: Callable[[], Predicate] | None
+    ) -> None:
+        held = side.held()
+        rows = self._rows_of(number, side.stem.ids(held))
+        if wants is None or self._pull_up:
+            wanted = np.ones(held.size, np.bool_)
+        else:
+            wanted = wants()(rows)
+        side.mark(bit, held, wanted, rows)
+
+    # -- rows --------------------------------------------------------------------------------------
+
+    def process(self, batches: Sequence[Batch], tick: Tick) -> Batch:
+        self._refresh()
+        self.fanout = None
+        if not self._sides:
+            return self._finished(batches[0], self._filtered(0, batches[0]))
+        return self._joined(batches)
+
+    def _filtered(self, number: int, batch: Batch) -> Iterator[tuple[int, Array]]:
+        """Blocks of the batch: their first row and their lineage after the filters."""
+        return self._banks[number].blocks(batch, self._wanted)
+
+    def _finished(self, batch: Batch, blocks: Iterator[tuple[int, Array]]) -> Batch:
+        instants = [(batch.ts, self._windows_us[0])] if self._stem_windows else []
+        self.fanout = fan_out(batch, blocks, 64 * self._words, instants)
+        return batch
+
+    def _joined(self, batches: Sequence[Batch]) -> Batch:
+        new = [self._wanted_rows(n, batch) for n, batch in enumerate(batches)]
+        for side, (batch, lineage) in zip(self._sides, new, strict=True):
+            side.build(batch, lineage)
+        found = [
+            composites
+            for number, (batch, lineage) in enumerate(new)
+            if len(batch)
+            for composites in self._routed(_singletons(number, batch, lineage))
+        ]
+        whole = _in_order(found, len(self._sides), self._words)
+        batch = self._composite_batch(whole)
+        instants = [(whole.instants[n], self._windows_us[n]) for n in range(len(self._sides))]
+        self.fanout = fan_out(batch, self._left(batch, whole), 64 * self._words, instants)
+        return batch
+
+    def _wanted_rows(self, number: int, batch: Batch) -> tuple[Batch, Array]:
+        if self._pull_up:
+            return batch, np.tile(self._wanted, (len(batch), 1))
+        kept, lineages = [], []
+        for first, lineage in self._filtered(number, batch):
+            some = np.flatnonzero(any_wanted(lineage))
+            kept.append(some + first)
+            lineages.append(lineage[some])
+        if not kept:
+            return batch, np.zeros((len(batch), self._words), np.uint64)
+        rows = np.concatenate(kept)
+        mine = batch if rows.size == len(batch) else batch.take(rows)
+        return mine, np.concatenate(lineages)
+
+    def _routed(self, composites: _Composites) -> Iterator[_Composites]:
+        """Everything that new rows of one source are joined to, as far as some query wants it."""
+        waiting = [composites]
+        while waiting:
+            batch = waiting.pop()
+            if not len(batch):
+                continue
+            ready = self._ready(batch)
+            if not ready:
+                yield batch
+                continue
+            start = 0
+            policy = self._policy_of(batch)
+            for count, order in policy.routes(ready, len(batch)):
+                piece = batch.take(slice(start, start + count))
+                start += count
+                probe = order[0]
+                assert isinstance(probe, Probe), "only SteMs are left to probe"
+                began = time.perf_counter()
+                joined = self._probed(piece, probe)
+                policy.observe(probe, count, len(joined), time.perf_counter() - began)
+                waiting.append(joined)
+
+    def _policy_of(self, batch: _Composites) -> Policy:
+        return self._policies.setdefault(frozenset(batch.ids), self._new_policy())
+
+    def _ready(self, batch: _Composites) -> list[Probe]:
+        """The SteMs that may be probed next: those that share a key with what is joined."""
+        left = (p for p in self._probes if p.source not in batch.ids)
+        return [p for p in left if self._ties(p.source, batch.ids)]
+
+    def _ties(self, source: int, joined: Container[int]) -> list[tuple[int, Key, Key]]:
+        """The edges from a source to those joined already: which, its key, our key."""
+        ends = (e.seen_from(source) for e in self._edges)
+        return [end for end in ends if end is not None and end[0] in joined]
+
+    def _probed(self, batch: _Composites, probe: Probe) -> _Composites:
+        target, side = probe.source, self._sides[probe.source]
+        origin = next(iter(batch.ids))  # the source whose rows began the route
+        ties = self._ties(target, batch.ids)
+        asked = [t for t in ties if t[0] == ties[0][0]]
+        columns = [own.evaluate(self._rows_of(o, batch.ids[o])) for o, own, _ in asked]
+        keys, usable = join_keys(columns, len(batch))
+        asking = batch if usable is None else batch.take(np.flatnonzero(usable))
+        number, found, lineage = side.probe(
+            tuple(key.name for _, _, key in asked),
+            Probes(keys if usable is None else keys[usable], asking.ts, asking.seq),
+            asking.lineage,
+            self._refresh()[target],
+            inclusive=target < origin,
+        )
+        out = asking.take(number, lineage)
+        out.ids[target] = side.stem.ids(found)
+        out.instants[target] = side.stem.lane_at("ts", found)
+        exact = is_exact([key.type for _, _, key in asked])
+        return self._verified(out, target, [t for t in ties if not exact or t not in asked])
+
+    def _verified(
+        self, batch: _Composites, target: int, ties: Sequence[tuple[int, Key, Key]]
+    ) -> _Composites:
+        """The pairs whose keys are equal: those that were not asked for, or found by their hash."""
+        if not ties or not len(batch):
+            return batch
+        rows = {s: self._rows_of(s, ids) for s, ids in batch.ids.items()}
+        mine = [own.evaluate(rows[other]) for other, own, _ in ties]
+        theirs = [key.evaluate(rows[target]) for _, _, key in ties]
+        same = same_values(mine, theirs)
+        return batch if same.all() else batch.take(np.flatnonzero(same))
+
+    def _left(self, batch: Batch, whole: _Composites) -> Iterator[tuple[int, Array]]:
+        """The composites' lineage after what is applied to them as a whole."""
+        lineage = whole.lineage
+        if self._pull_up:
+            for number, bank in enumerate(self._banks):
+                bank.narrow(self._rows_of(number, whole.ids[number]), lineage)
+        self._residual.narrow(batch, lineage)
+        yield 0, lineage
+
+    def _rows_of(self, number: int, ids: Array) -> Batch:
+        """Rows of one source as a batch, for expressions over its columns."""
+        side = self._sides[number]
+        cells = tuple(Stored(0, i) for i in range(len(side.stem.schema)))
+        return Batch(ids, ids, ids, np.ones(ids.size, np.int8), (ids,), (side.stem,), cells)
+
+    def _composite_batch(self, whole: _Composites) -> Batch:
+        n = len(whole)
+        cells = tuple(
+            Stored(s, i) for s, side in enumerate(self._sides) for i in range(len(side.stem.schema))
+        )
+        return Batch(
+            whole.ts,
+            whole.seq,
+            np.full(n, FOREVER, np.int64),
+            np.ones(n, np.int8),
+            tuple(whole.ids[s] for s in range(len(self._sides))),
+            tuple(side.stem for side in self._sides),
+            cells,
+        )
+
+    # -- the rest of an operator -------------------------------------------------------------------
+
+    def live(self, clock: int) -> Batch:
+        raise AssertionError("whose answer? Each query has a plan of its own for that")
+
+    def close(self) -> None:
+        for side in self._sides:
+            side.close()
+
+    def restore(self, state: State) -> None:
+        """Lineage and indexes follow from the rows in the SteMs, which have been restored."""
+        self._refresh()
+        for number, side in enumerate(self._sides):
+            held = side.held()
+            batch = self._rows_of(number, side.stem.ids(held))
+            lineage = np.tile(self._wanted, (held.size, 1))
+            if not self._pull_up:
+                self._banks[number].narrow(batch, lineage)
+            side.put(held, lineage, batch)
+
+
+def _singletons(number: int, batch: Batch, lineage: Array) -> _Composites:
+    return _Composites(batch.ts, batch.seq, {number: batch.ids[0]}, {number: batch.ts}, lineage)
+
+
+def _in_order(found: Sequence[_Composites], sources: int, words: int) -> _Composites:
+    """All results of a chunk in (ts, seq) order."""
+    nothing = np.zeros(0, np.int64)
+    none = dict.fromkeys(range(sources), nothing)
+    empty = _Composites(nothing, nothing, none, none, np.zeros((0, words), np.uint64))
+    parts = [p for p in found if len(p)] or [empty]
+    if len(parts) == 1:
+        return parts[0]
+    whole = _Composites(
+        np.concatenate([p.ts for p in parts]),
+        np.concatenate([p.seq for p in parts]),
+        {s: np.concatenate([p.ids[s] for p in parts]) for s in range(sources)},
+        {s: np.concatenate([p.instants[s] for p in parts]) for s in range(sources)},
+        np.concatenate([p.lineage for p in parts]),
+    )
+    return whole.take(np.lexsort((whole.seq, whole.ts)))
+
+
+def keys_of(source: int, edges: Sequence[Equality]) -> dict[Hashable, tuple[Evaluator, ...]]:
+    """The indexes that probes of a source ask for: one per set of keys shared with another."""
+    tied: dict[int, list[Key]] = {}
+    for end in (e.seen_from(source) for e in edges):
+        if end is not None:
+            tied.setdefault(end[0], []).append(end[2])
+    return {tuple(k.name for k in keys): tuple(k.evaluate for k in keys) for keys in tied.values()}

@@ -1,0 +1,178 @@
+"""A SteM as a flow sees it: the rows that some query wants, each with its lineage.
+
+The rows themselves are in the SteM, shared with everybody. Here are their lineage, in a lane of the
+SteM, and the indexes by join key, over the wanted rows only.
+
+Source: Madden et al. 2002, section 2.3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from itertools import count
+
+import numpy as np
+
+from eddyline.kernels.lineage import any_wanted, meet
+from eddyline.runtime.batch import Batch, Evaluator
+from eddyline.runtime.columns import Array
+from eddyline.runtime.index import HashIndex, Liveness, Probes
+from eddyline.runtime.keys import join_keys
+from eddyline.runtime.stem import Stem, TimeWindow
+from eddyline.types import FOREVER
+
+_numbers = count()
+
+
+class FlowWindow(TimeWindow):
+    """As long as the longest window that a query of the flow has over the stream."""
+
+    def __init__(self) -> None:
+        super().__init__(0, keep=True)
+        self._resize(0)
+
+    @property
+    def us(self) -> int:
+        """How long rows are kept; FOREVER: for ever."""
+        return self._us
+
+    def resize(self, us: int) -> None:
+        """Keep rows this long from now on."""
+        if us != self._us:
+            self._resize(us)
+
+    def _resize(self, us: int) -> None:
+        self._us = us
+        self._keep = us > 0
+        self.liveness = Liveness("ts", us, fifo=us < FOREVER)
+
+    def needed(self, stem: Stem, clock: int) -> int | Array:
+        return stem.first if self._us >= FOREVER else super().needed(stem, clock)
+
+
+class StemSide:
+    """Lineage and indexes over one SteM.
+
+    Args:
+        keys: by name, what an index is made of: how to compute its columns.
+    """
+
+    def __init__(
+        self,
+        stem: Stem,
+        window: FlowWindow,
+        keys: dict[Hashable, tuple[Evaluator, ...]],
+    ) -> None:
+        self.stem = stem
+        self.window = window
+        self._keys = keys
+        self._indexes = {name: stem.new_index() for name in keys}
+        self._lane = f"lineage:{next(_numbers)}"
+        self._words = 1
+        stem.add_lane(self._lane, 0, derived=True)
+
+    def build(self, batch: Batch, lineage: Array) -> None:
+        """Insert the chunk's wanted rows. Every index takes in its rows once per chunk."""
+        positions = self.stem.positions(batch.ids[0])
+        self._lineage()[positions - self.stem.base] = lineage
+        for name, index in self._indexes.items():
+            index.insert(*self._indexed(name, batch, positions))
+
+    def _indexed(self, name: Hashable, batch: Batch, positions: Array) -> tuple[Array, Array]:
+        keys, usable = join_keys([k(batch) for k in self._keys[name]], len(batch))
+        return (positions, keys) if usable is None else (positions[usable], keys[usable])
+
+    def probe(
+        self, name: Hashable, probes: Probes, own: Array, windows: Windows, *, inclusive: bool
+    ) -> tuple[Array, Array, Array]:
+        """The rows alive that match, as far as some query wants the pair.
+
+        Args:
+            own: uint64[n, W], lineage of the probes.
+            inclusive: whether a probe sees the row of its own event.
+
+        Returns:
+            int64[p] numbers of the probes, int64[p] positions, uint64[p, W] lineage.
+        """
+        number, found = self._indexes[name].probe(probes, self.window.liveness, inclusive=inclusive)
+        age = probes.ts.take(number) - self.stem.lane_at("ts", found)
+        places = found - self.stem.base
+        kept, lineage = meet(
+            own, number, self._lineage(), places, age, windows.lengths, windows.members
+        )
+        return number.take(kept), found.take(kept), lineage
+
+    def widen(self, words: int) -> None:
+        """Make room for more queries."""
+        if words == self._words:
+            return
+        old = self._lineage()
+        self.stem.remove_lane(self._lane)
+        self.stem.add_lane(self._lane, 0, width=words, derived=True)
+        kept = min(words, self._words)
+        self._words = words
+        self._lineage()[:, :kept] = old[:, :kept]
+
+    def held(self) -> Array:
+        """int64: positions of the rows in the SteM."""
+        return np.arange(self.stem.first, self.stem.end)
+
+    def mark(self, bit: int, positions: Array, wanted: Array, batch: Batch) -> None:
+        """Say of held rows (``positions``; ``batch`` are these rows) whether a query wants them."""
+        lineage = self._lineage()
+        places = positions - self.stem.base
+        known = any_wanted(lineage[places])
+        mask = np.uint64(1 << (bit & 63))
+        words = lineage[places, bit >> 6] & ~mask
+        lineage[places, bit >> 6] = np.where(wanted, words | mask, words)
+        if (wanted & ~known).any():
+            self.index_again(positions, batch)
+
+    def put(self, positions: Array, lineage: Array, batch: Batch) -> None:
+        """Set the lineage of all rows held."""
+        self._lineage()[positions - self.stem.base] = lineage
+        self.index_again(positions, batch)
+
+    def index_again(self, positions: Array, batch: Batch) -> None:
+        """Make the indexes anew over the held rows that somebody wants."""
+        wanted = np.flatnonzero(any_wanted(self._lineage()[positions - self.stem.base]))
+        for name, index in self._indexes.items():
+            chosen, keys = self._indexed(name, batch.take(wanted), positions[wanted])
+            indexed = np.zeros(positions.size, np.bool_)
+            indexed[chosen - self.stem.first] = True
+            index.restore({"indexed": indexed, "keys": keys})
+
+    def close(self) -> None:
+        """Give the lanes back to the SteM."""
+        for index in self._indexes.values():
+            index.close()
+        self.stem.remove_lane(self._lane)
+
+    def _lineage(self) -> Array:
+        """uint64[capacity, W], by place."""
+        return self.stem.lane(self._lane).view(np.uint64).reshape(-1, self._words)
+
+
+class Windows:
+    """Which queries' windows over a stream still hold a row of some age.
+
+    Attributes:
+        lengths: int64[k], the distinct lengths, ascending; microseconds.
+        members: uint64[k + 1, W], row r: the queries whose window is ``lengths[r]`` or longer; the
+            last row is empty.
+
+    Args:
+        windows_us: int64 by bit. present: the bits that are queries. words: W.
+    """
+
+    def __init__(self, windows_us: Array, present: Sequence[int], words: int) -> None:
+        bits = np.asarray(present, np.int64)
+        self.lengths, rank = np.unique(windows_us[bits], return_inverse=True)
+        members = np.zeros((self.lengths.size + 1, words), np.uint64)
+        np.bitwise_or.at(members, (rank, bits >> 6), np.uint64(1) << (bits & 63).astype(np.uint64))
+        self.members = np.bitwise_or.accumulate(members[::-1])[::-1].copy()
+
+    @property
+    def longest(self) -> int:
+        """The longest window; 0 without any."""
+        return int(self.lengths[-1]) if self.lengths.size else 0

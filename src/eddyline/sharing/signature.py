@@ -1,0 +1,272 @@
+"""What queries can share: the plan of a select-project-join query, taken apart.
+
+Queries with the same *signature* (the same sources, joined on the same keys) run in one flow: each
+base row is filtered, stored and joined once for all of them. What may differ from query to query is
+its *part*: predicates, lengths of RANGE windows, and the select list.
+
+Source: Madden et al. 2002, section 2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from eddyline.algebra.expressions import (
+    ColumnRef,
+    Expr,
+    columns_of,
+    conjuncts,
+    rewrite,
+    shift_columns,
+)
+from eddyline.algebra.plan import (
+    Filter,
+    GroupBy,
+    Join,
+    Plan,
+    Project,
+    StreamScan,
+    TableScan,
+    looks_up,
+)
+from eddyline.algebra.windows import Range, Unbounded
+from eddyline.types import Schema
+
+#: Where windows are the queries' own business, the source is read without one.
+_NO_WINDOW = Unbounded(explicit=False)
+
+
+@dataclass(frozen=True)
+class Edge:
+    """Two sources are joined on ``left_key = right_key``, each over its source's own columns."""
+
+    left: int
+    right: int
+    left_key: Expr
+    right_key: Expr
+
+
+@dataclass(frozen=True)
+class Signature:
+    """What queries of one flow have in common.
+
+    Attributes:
+        sources: of a join, scans of streams without their windows. A single source may be any plan.
+        edges: the join graph, in an order of their own.
+    """
+
+    sources: tuple[Plan, ...]
+    edges: tuple[Edge, ...]
+
+    @cached_property
+    def starts(self) -> tuple[int, ...]:
+        """The first column of each source among the columns of all, and the end of the last."""
+        starts = [0]
+        for source in self.sources:
+            starts.append(starts[-1] + len(source.schema))
+        return tuple(starts)
+
+    @cached_property
+    def schema(self) -> Schema:
+        """The columns of all sources, side by side."""
+        return tuple(f for s in self.sources for f in s.schema)
+
+    @property
+    def windowed(self) -> bool:
+        """Whether rows live as long as each query's own windows say."""
+        return _expires_by_time(self.sources[0])
+
+
+@dataclass(frozen=True)
+class Part:
+    """What a query brings into its flow.
+
+    Attributes:
+        filters: per source the predicates over its own columns.
+        residual: predicates over the columns of all sources.
+        windows_us: per source how long a row lives; None: for ever.
+        outputs, names: the select list over the columns of all sources.
+    """
+
+    filters: tuple[tuple[Expr, ...], ...]
+    residual: tuple[Expr, ...]
+    windows_us: tuple[int | None, ...]
+    outputs: tuple[Expr, ...]
+    names: tuple[str, ...]
+
+
+def taken_apart(plan: Plan) -> tuple[Signature, Part] | None:
+    """The signature and the query's part of a plan that a flow can run, else None."""
+    flat = _flatten(plan)
+    if flat is None or not _fits(flat):
+        return None
+    flat = _in_canonical_order(flat)
+    signature = Signature(tuple(map(_without_window, flat.leaves)), ())
+    edges = _edges(flat.keys, signature)
+    if edges is None or not _connected(len(flat.leaves), edges):
+        return None
+    signature = replace(signature, edges=edges)
+    filters: list[list[Expr]] = [[] for _ in flat.leaves]
+    residual = []
+    for term in flat.terms:
+        source = _only_source(term, signature)
+        if source is None:
+            residual.append(term)
+        else:
+            filters[source].append(shift_columns(term, -signature.starts[source]))
+    part = Part(
+        tuple(map(tuple, filters)),
+        tuple(residual),
+        tuple(_window_us(leaf) for leaf in flat.leaves),
+        tuple(flat.outputs),
+        tuple(f.name for f in plan.schema),
+    )
+    return signature, part
+
+
+@dataclass(frozen=True)
+class _Flat:
+    """A plan as leaves side by side, with everything said over the columns of all of them."""
+
+    leaves: list[Plan]
+    terms: list[Expr]
+    keys: list[tuple[Expr, Expr]]
+    outputs: list[Expr]
+
+
+def _flatten(plan: Plan) -> _Flat | None:
+    if isinstance(plan, Project):
+        below = _flatten(plan.input)
+        if below is None:
+            return None
+        return replace(below, outputs=[_over(e, below.outputs) for e in plan.exprs])
+    if isinstance(plan, Filter):
+        below = _flatten(plan.input)
+        if below is None:
+            return None
+        terms = [_over(t, below.outputs) for t in conjuncts(plan.predicate)]
+        return replace(below, terms=below.terms + terms)
+    if isinstance(plan, Join) and not looks_up(plan):
+        left, right = _flatten(plan.left), _flatten(plan.right)
+        return None if left is None or right is None else _side_by_side(plan, left, right)
+    columns: list[Expr] = [ColumnRef(f.type, i, f.name) for i, f in enumerate(plan.schema)]
+    return _Flat([plan], [], [], columns)
+
+
+def _side_by_side(plan: Join, left: _Flat, right: _Flat) -> _Flat:
+    width = sum(len(leaf.schema) for leaf in left.leaves)
+    moved = [shift_columns(e, width) for e in right.outputs]
+    outputs = left.outputs + moved
+    keys = [(_over(a, left.outputs), _over(b, moved)) for a, b in plan.keys]
+    terms = left.terms + [shift_columns(t, width) for t in right.terms]
+    terms += [_over(t, outputs) for t in conjuncts(plan.residual)]
+    below = left.keys + [(shift_columns(a, width), shift_columns(b, width)) for a, b in right.keys]
+    return _Flat(left.leaves + right.leaves, terms, below + keys, outputs)
+
+
+def _fits(flat: _Flat) -> bool:
+    """Joins are of streams whose rows expire by time. A single source may be anything that begins
+    with its streams, if there is something to filter.
+    """
+    if all(_expires_by_time(leaf) for leaf in flat.leaves):
+        return True
+    return len(flat.leaves) == 1 and bool(flat.terms) and not _is_there_before(flat.leaves[0])
+
+
+def _expires_by_time(leaf: Plan) -> bool:
+    return isinstance(leaf, StreamScan) and isinstance(leaf.window, (Range, Unbounded))
+
+
+def _is_there_before(plan: Plan) -> bool:
+    """Whether the plan has rows before any stream has: of tables, or of a global aggregate."""
+    if isinstance(plan, TableScan) or (isinstance(plan, GroupBy) and not plan.keys):
+        return True
+    return any(map(_is_there_before, plan.inputs))
+
+
+def _in_canonical_order(flat: _Flat) -> _Flat:
+    """Sources by name, so that the order in FROM does not matter."""
+
+    def name(number: int) -> str:
+        leaf = flat.leaves[number]
+        return leaf.stream.lower() if isinstance(leaf, StreamScan) else ""
+
+    order = sorted(range(len(flat.leaves)), key=name)
+    if order == list(range(len(order))):
+        return flat
+    old_starts, new_places, place = [0], {}, 0
+    for leaf in flat.leaves:
+        old_starts.append(old_starts[-1] + len(leaf.schema))
+    for number in order:
+        for column in range(old_starts[number], old_starts[number + 1]):
+            new_places[column] = place
+            place += 1
+
+    def renumbered(expr: Expr) -> Expr:
+        def change(e: Expr) -> Expr | None:
+            return replace(e, index=new_places[e.index]) if isinstance(e, ColumnRef) else None
+
+        return rewrite(expr, change)
+
+    return _Flat(
+        [flat.leaves[i] for i in order],
+        [renumbered(t) for t in flat.terms],
+        [(renumbered(a), renumbered(b)) for a, b in flat.keys],
+        [renumbered(e) for e in flat.outputs],
+    )
+
+
+def _edges(keys: Sequence[tuple[Expr, Expr]], signature: Signature) -> tuple[Edge, ...] | None:
+    """The join graph; None if a key is computed from several sources."""
+    edges = set()
+    for a, b in keys:
+        left, right = _only_source(a, signature), _only_source(b, signature)
+        if left is None or right is None:
+            return None
+        if left > right:
+            (left, a), (right, b) = (right, b), (left, a)
+        starts = signature.starts
+        edges.add(
+            Edge(left, right, shift_columns(a, -starts[left]), shift_columns(b, -starts[right]))
+        )
+    return tuple(sorted(edges, key=lambda e: (e.left, e.right, str(e.left_key), str(e.right_key))))
+
+
+def _connected(sources: int, edges: Sequence[Edge]) -> bool:
+    reached = {0}
+    for _ in range(sources):
+        reached |= {end for e in edges if {e.left, e.right} & reached for end in (e.left, e.right)}
+    return len(reached) == sources
+
+
+def _only_source(expr: Expr, signature: Signature) -> int | None:
+    """The one source whose columns an expression reads; the first for a constant."""
+    starts = signature.starts
+    read = {
+        next(i for i in range(len(starts)) if column < starts[i + 1]) for column in columns_of(expr)
+    }
+    return None if len(read) > 1 else next(iter(read), 0)
+
+
+def _without_window(leaf: Plan) -> Plan:
+    if not _expires_by_time(leaf):
+        return leaf
+    assert isinstance(leaf, StreamScan), "only windows of streams expire by time"
+    return replace(leaf, window=_NO_WINDOW)
+
+
+def _window_us(leaf: Plan) -> int | None:
+    return (
+        leaf.window.us if isinstance(leaf, StreamScan) and isinstance(leaf.window, Range) else None
+    )
+
+
+def _over(expr: Expr, outputs: Sequence[Expr]) -> Expr:
+    """The expression with each column replaced by what computes it."""
+
+    def change(e: Expr) -> Expr | None:
+        return outputs[e.index] if isinstance(e, ColumnRef) else None
+
+    return rewrite(expr, change)
