@@ -295,6 +295,7 @@ GOLDENS: list[tuple[str, list[str]]] = [
     ("f = 0.1", [""]),
     ("k > 2.5", ["CAST(k AS DOUBLE) in (2.5, inf)"]),
     ("p >= 2", ["p in [2.00, inf)"]),
+    ("p < 100000", ["p in (-inf, 9999.99]"]),
     ("p < CAST(2.505 AS DECIMAL(9,3))", ["p in (-inf, 2.50]"]),
     # several attributes
     ("k > 5 AND v < 2 AND k < 9", ["k in (5, 9)", "v in (-inf, 2)"]),

@@ -140,7 +140,7 @@ def _floor_float(number: Any, type_: pa.DataType) -> Any:
 def _floor_decimal(number: Any, type_: pa.DataType) -> Any:
     context = decimal.Context(prec=2 * 38, rounding=decimal.ROUND_FLOOR)
     unit = decimal.Decimal(1).scaleb(-type_.scale)
-    largest = decimal.Decimal(10).scaleb(type_.precision - type_.scale, context) - unit
+    largest = decimal.Decimal(1).scaleb(type_.precision - type_.scale, context) - unit
     if number < -largest:
         return None
     return min(largest, number.quantize(unit, context=context))
