@@ -14,11 +14,9 @@ Source: Madden et al. 2002, section 2.2.1 (there: trees and hash tables of predi
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from eddyline.kernels.options import inlined, kernel
+from eddyline.kernels.options import kernel
 
 
 @kernel
@@ -79,38 +77,18 @@ def checkpoints(
     return out
 
 
-@inlined
-def _wanted(lineage: Any, row: Any, words: Any, dense: Any, predicates: Any) -> Any:
-    """Not 0 where a row is wanted by a query with a predicate here."""
-    start = np.uint64(words[0])
-    common = lineage[row, start] & predicates[0]
-    if common == 0:
-        if dense:
-            for w in range(predicates.size):
-                common |= lineage[row, start + np.uint64(w)] & predicates[w]
-        else:
-            for w in range(predicates.size):
-                common |= lineage[row, np.uint64(words[w])] & predicates[w]
-    return common
-
-
-@inlined
-def _any_left(lineage: Any, row: Any) -> Any:
-    """Not 0 where some query wants a row."""
-    left = np.uint64(0)
-    for w in range(lineage.shape[1]):
-        left |= lineage[row, w]
-    return left
-
-
 @kernel
 def rows_left(rows: np.ndarray, lineage: np.ndarray) -> np.ndarray:
     """int64[k], those of the rows that some query wants."""
     kept = np.empty(rows.size, np.int64)
     count = 0
     for i in range(rows.size):
+        row = np.uint64(rows[i])
+        left = np.uint64(0)
+        for w in range(lineage.shape[1]):
+            left |= lineage[row, w]
         kept[count] = rows[i]
-        count += _any_left(lineage, np.uint64(rows[i])) != 0
+        count += left != 0
     return kept[:count].copy()
 
 
@@ -120,10 +98,19 @@ def rows_wanted(
 ) -> np.ndarray:
     """int64[k], those of the rows that are wanted by a query with a predicate here."""
     kept = np.empty(rows.size, np.int64)
+    start = np.uint64(words[0])
     count = 0
     for i in range(rows.size):
+        row = np.uint64(rows[i])
+        wanted = np.uint64(0)
+        if dense:
+            for w in range(predicates.size):
+                wanted |= lineage[row, start + np.uint64(w)] & predicates[w]
+        else:
+            for w in range(predicates.size):
+                wanted |= lineage[row, np.uint64(words[w])] & predicates[w]
         kept[count] = rows[i]
-        count += _wanted(lineage, np.uint64(rows[i]), words, dense, predicates) != 0
+        count += wanted != 0
     return kept[:count].copy()
 
 
@@ -166,8 +153,17 @@ def narrow(
     for i in range(rows.size):
         row = np.uint64(rows[i])
         left = np.uint64(0)
-        visit = _wanted(lineage, row, words, dense, predicates) != 0
-        if visit:
+        # mostly the first word tells; a helper for the rest would count references to its arrays,
+        # which takes longer than all else here
+        wanted = lineage[row, start] & predicates[0]
+        if wanted == 0:
+            if dense:
+                for w in range(width):
+                    wanted |= lineage[row, start + np.uint64(w)] & predicates[w]
+            else:
+                for w in range(width):
+                    wanted |= lineage[row, np.uint64(words[w])] & predicates[w]
+        if wanted != 0:
             own = np.int64(reach[np.uint64(cells[i])])
             nearest = (own + half) >> shift
             there = nearest << shift
@@ -186,10 +182,11 @@ def narrow(
                     word = lineage[row, np.uint64(words[w])] & accepts[w]
                     lineage[row, np.uint64(words[w])] = word
                     left |= word
-        if left == 0 and width < lineage.shape[1]:
-            left = _any_left(lineage, row)
+        if left == 0 and (wanted == 0 or width < lineage.shape[1]):
+            for w in range(lineage.shape[1]):
+                left |= lineage[row, w]
         kept[count] = rows[i]
         count += left != 0
-        visited += visit
-        returned += visit and left != 0
+        visited += wanted != 0
+        returned += wanted != 0 and left != 0
     return kept[:count].copy(), visited, returned

@@ -26,8 +26,9 @@ from eddyline.types import sql_type
 _LEAST, _MOST = -(1 << 63), (1 << 63) - 1
 #: Decimals of so many digits fit int64.
 _INT64_DIGITS = 18
-#: Bucket per threshold.
+#: Buckets per threshold, and at least. Most of them should be empty: then nothing is searched.
 _BUCKETS = 2
+_LEAST_BUCKETS = 512
 #: The directory's range leaves out this share of the thresholds at either end: outliers must not
 #: make all others fall into one bucket.
 _OUTLIERS = 64
@@ -183,7 +184,7 @@ def make_cells(thresholds: Sequence[Any], type_: pa.DataType) -> tuple[Cells, Ar
 def _spread(values: Array) -> tuple[Array, float, float]:
     """A directory over distinct ascending numbers: its starts, origin and scale."""
     finite = values[np.isfinite(values)]
-    buckets = max(_BUCKETS * values.size, 1)
+    buckets = max(_BUCKETS * values.size, _LEAST_BUCKETS)
     if finite.size == 0:
         return directory(values, buckets, 0.0, 0.0), 0.0, 0.0
     outliers = finite.size // _OUTLIERS

@@ -33,7 +33,7 @@ from eddyline.kernels.grouped_filter import (
 )
 from eddyline.runtime.columns import Array
 from eddyline.runtime.eddy.attributes import Attribute, AttributeValues
-from eddyline.runtime.eddy.cells import Cells, Steps, make_cells, steps_of
+from eddyline.runtime.eddy.cells import Cells, Steps, keys_of, make_cells, steps_of
 from eddyline.runtime.eddy.values import ValueSet
 
 #: Checkpoints take about this many bytes, as long as a cell is not far from one of them...
@@ -42,7 +42,7 @@ _CHECKPOINT_BYTES: Final = 1 << 19
 _FAR: Final = 64
 #: Words are gathered one by one if less than one in so many has a predicate.
 _SPARSE: Final = 4
-_BLOCK_BYTES: Final = 1 << 19
+_BLOCK_BYTES: Final = 1 << 20
 _COMPUTED_BLOCK_BYTES: Final = 1 << 24
 _LEAST_BLOCK_ROWS: Final = 256
 
@@ -68,9 +68,13 @@ class GroupedFilter:
         attribute: what the predicates are about.
         visited: how many rows have been looked at: those wanted by a query with a predicate here.
         returned: how many of these some query still wanted afterwards.
+
+    Raises:
+        DataError: values of the attribute's type have no order.
     """
 
     def __init__(self, attribute: Attribute) -> None:
+        keys_of(pa.array([], attribute.type))
         self.attribute = attribute
         self.visited = 0
         self.returned = 0
@@ -130,6 +134,7 @@ class GroupedFilter:
         index = self._index
         if index is None:
             return rows
+        assert index.words[-1] < lineage.shape[1], "a bit is behind the end of the lineage"
         asked = rows if self.attribute.plain else self._wanted(index, lineage, rows)
         keys, places = values.keys(self.attribute, numbers[asked])
         kept, visited, returned = narrow(
