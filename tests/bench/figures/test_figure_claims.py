@@ -11,7 +11,6 @@ from eddyline.bench.figures.update_patterns.claims import CLAIMS, judged
 from eddyline.bench.figures.update_patterns.judges import (
     crossing,
     direct_degrades,
-    factor,
     faster,
     faster_than_slower,
     few_partitions_tire,
@@ -20,6 +19,7 @@ from eddyline.bench.figures.update_patterns.judges import (
     slowest,
     smaller,
 )
+from eddyline.bench.figures.verdicts import factor
 
 
 def point(case: str, window: int, contender: str, ms: float, **other: float) -> Point:

@@ -6,11 +6,13 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Final
 
+from eddyline.bench.figures.cacq import run_cacq
 from eddyline.bench.figures.update_patterns import run_update_patterns
 from eddyline.errors import CatalogError, did_you_mean
 
 #: What can be run: a function of the output directory, whether to be quick, whether to print JSON.
 FIGURES: Final[Mapping[str, Callable[[Path, bool, bool], None]]] = {
+    "cacq": run_cacq,
     "update-patterns": run_update_patterns,
 }
 
@@ -21,7 +23,7 @@ def run_figures(name: str, out: Path | None, *, quick: bool, json: bool) -> None
     Args:
         name: a key of :data:`FIGURES`.
         out: directory for the results; default ``benchmarks/NAME``.
-        quick: two window sizes, one stretch each: a minute or two instead of tens.
+        quick: few points, measured once or so: a minute or two instead of tens.
         json: print the results as JSON instead of tables.
 
     Raises:

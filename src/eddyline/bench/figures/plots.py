@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, NamedTuple
 
 from eddyline.bench.figures.points import Point
 from eddyline.errors import SetupError
@@ -12,6 +12,19 @@ from eddyline.errors import SetupError
 Measure = Literal["time", "state"]
 #: By contender, the points at each place on the x axis.
 Lines = Mapping[str, Sequence[tuple[int, Point]]]
+
+
+class Spot(NamedTuple):
+    """A place on a line, and how far what was measured there varies."""
+
+    x: float
+    y: float
+    least: float | None = None
+    most: float | None = None
+
+
+#: By contender, its line.
+Series = Mapping[str, Sequence[Spot]]
 
 #: Okabe and Ito's colours: told apart by colour-blind readers, as are the markers in print.
 _COLOURS: Final = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
@@ -43,13 +56,27 @@ def draw_lines(
     file: Path, title: str, about: str, lines: Lines, measure: Measure, x_label: str
 ) -> None:
     """Draw a line per contender, on logarithmic axes; times with bars from least to most."""
+    value = _VALUES[measure]
+
+    def spot(x: int, point: Point) -> Spot:
+        if measure == "time":
+            return Spot(x, value(point), min(point.ms_per_1000), max(point.ms_per_1000))
+        return Spot(x, value(point))
+
+    series = {c: [spot(x, point) for x, point in line] for c, line in lines.items()}
+    draw_series(file, title, about, series, x_label, _LABELS[measure])
+
+
+def draw_series(
+    file: Path, title: str, about: str, lines: Series, x_label: str, y_label: str
+) -> None:
+    """Draw a line per contender, on logarithmic axes."""
     figure, axes = _axes()
     for number, (contender, line) in enumerate(lines.items()):
-        values = [_VALUES[measure](point) for _, point in line]
         axes.errorbar(
-            [x for x, _ in line],
-            values,
-            yerr=_spread([point for _, point in line], values) if measure == "time" else None,
+            [spot.x for spot in line],
+            [spot.y for spot in line],
+            yerr=_spread(line),
             label=contender,
             color=_COLOURS[number],
             marker=_MARKERS[number],
@@ -60,11 +87,63 @@ def draw_lines(
             elinewidth=0.8,
         )
     axes.set_xscale("log")
-    places = sorted({x for line in lines.values() for x, _ in line})
+    places = sorted({spot.x for line in lines.values() for spot in line})
     axes.set_xticks(places, [f"{x:,}" for x in places])
     axes.set_xticks([], minor=True)
     axes.set_xlabel(x_label)
-    _finish(figure, axes, title, about, _LABELS[measure], file)
+    _finish(figure, axes, title, about, y_label, file)
+
+
+def draw_course(
+    file: Path,
+    title: str,
+    about: str,
+    lines: Series,
+    events: Sequence[float],
+    x_label: str,
+    y_label: str,
+) -> None:
+    """Draw what became of some shares, with a rule where something happened."""
+    figure, axes = _axes()
+    for number, (name, line) in enumerate(lines.items()):
+        axes.plot(
+            [spot.x for spot in line],
+            [spot.y for spot in line],
+            label=name,
+            color=_COLOURS[number],
+            linewidth=1.6,
+        )
+    for x in events:
+        axes.axvline(x, color="#999999", linewidth=0.8, linestyle=":")
+    axes.set_ylim(0.0, 1.0)
+    axes.set_xlabel(x_label)
+    _finish(figure, axes, title, about, y_label, file, log=False)
+
+
+def draw_bars(
+    file: Path,
+    title: str,
+    about: str,
+    groups: Mapping[str, Mapping[str, float]],
+    y_label: str,
+) -> None:
+    """Draw the values of each group as bars, with the values above them."""
+    figure, axes = _axes()
+    names = list(dict.fromkeys(name for group in groups.values() for name in group))
+    width = 0.8 / len(names)
+    for number, name in enumerate(names):
+        shift = (number - (len(names) - 1) / 2) * width
+        held = [(place, g[name]) for place, g in enumerate(groups.values()) if name in g]
+        bars = axes.bar(
+            [place + shift for place, _ in held],
+            [value for _, value in held],
+            width=width,
+            label=name,
+            color=_COLOURS[number],
+        )
+        axes.bar_label(bars, fmt="{:.2f}", fontsize=7)
+    axes.set_xticks(range(len(groups)), list(groups))
+    _finish(figure, axes, title, about, y_label, file, log=False)
 
 
 def draw_dots(file: Path, title: str, about: str, groups: Mapping[str, Sequence[Point]]) -> None:
@@ -92,11 +171,11 @@ def draw_dots(file: Path, title: str, about: str, groups: Mapping[str, Sequence[
     _finish(figure, axes, title, about, _LABELS["time"], file)
 
 
-def _spread(points: Sequence[Point], values: Sequence[float]) -> list[list[float]]:
-    """Distances from the median down to the least and up to the most."""
-    down = [v - min(p.ms_per_1000) for p, v in zip(points, values, strict=True)]
-    up = [max(p.ms_per_1000) - v for p, v in zip(points, values, strict=True)]
-    return [down, up]
+def _spread(line: Sequence[Spot]) -> list[list[float]] | None:
+    """Distances down to the least and up to the most; None where nothing varies."""
+    down = [0.0 if s.least is None else s.y - s.least for s in line]
+    up = [0.0 if s.most is None else s.most - s.y for s in line]
+    return [down, up] if any(down) or any(up) else None
 
 
 def _axes() -> tuple[Any, Any]:
@@ -106,13 +185,16 @@ def _axes() -> tuple[Any, Any]:
     return figure, figure.add_subplot()
 
 
-def _finish(figure: Any, axes: Any, title: str, about: str, y_label: str, file: Path) -> None:
+def _finish(
+    figure: Any, axes: Any, title: str, about: str, y_label: str, file: Path, log: bool = True
+) -> None:
     from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
-    axes.set_yscale("log")
-    axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    if log:
+        axes.set_yscale("log")
+        axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+        axes.yaxis.set_minor_locator(NullLocator())
     axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.6g}"))
-    axes.yaxis.set_minor_locator(NullLocator())
     axes.set_ylabel(y_label)
     axes.grid(visible=True, which="major", color="#dddddd", linewidth=0.6)
     axes.set_axisbelow(True)

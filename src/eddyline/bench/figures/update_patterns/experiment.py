@@ -7,9 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-
+from eddyline.bench.figures.console import progress_bar
 from eddyline.bench.figures.points import Case, Effort, Point, measure
 from eddyline.bench.figures.recorded import flights_trace, lbl_trace
 from eddyline.bench.figures.synthetic import synthetic_trace
@@ -89,16 +87,8 @@ def measure_all(experiment: Experiment) -> list[list[Point]]:
     Raises:
         SetupError: the examples are missing. AssertionError: strategies disagree on an answer.
     """
-    progress = Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        console=Console(stderr=True),
-        transient=True,
-    )
     points: list[list[Point]] = []
-    with progress:
+    with progress_bar() as progress:
         bar = progress.add_task("", total=sum(len(list(s.tasks())) for s in experiment.series()))
         for series in experiment.series():
             points.append([])

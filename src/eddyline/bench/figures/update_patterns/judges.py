@@ -7,32 +7,13 @@ the smallest.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
-from typing import Literal
 
 from eddyline.bench.figures.results import Results
 from eddyline.bench.figures.update_patterns.cases import DIRECT, NT, UPA_10, UPA_50
-
-Holds = Literal["yes", "in part", "no"]
-
-
-@dataclass(frozen=True)
-class Verdict:
-    """What was measured, in words, and whether the claim holds."""
-
-    measured: str
-    holds: Holds
-
+from eddyline.bench.figures.verdicts import Holds, Verdict, factor
 
 #: Judges a claim about one case.
 Judge = Callable[[Results, str], Verdict]
-
-
-def factor(ratio: float, wanted: float) -> Holds:
-    """Whether a ratio reaches what is wanted; the right direction alone is a part."""
-    if ratio >= wanted:
-        return "yes"
-    return "in part" if ratio > 1.0 else "no"
 
 
 def faster(fast: str, slow: Sequence[str], wanted: float) -> Judge:

@@ -1,0 +1,96 @@
+"""What an experiment is made of."""
+
+from __future__ import annotations
+
+import random
+import statistics
+import time
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Generic, TypeVar
+
+from eddyline.bench.figures.plots import Spot
+from eddyline.bench.figures.verdicts import Verdict
+
+P = TypeVar("P")
+K = TypeVar("K", bound=Hashable)
+
+
+@dataclass(frozen=True)
+class Claim(Generic[P]):
+    """A sentence, where it stands, and how it is judged by the points."""
+
+    source: str
+    text: str
+    judge: Callable[[Sequence[P]], Verdict]
+
+
+@dataclass(frozen=True)
+class Experiment(Generic[P]):
+    """An experiment of the paper.
+
+    Attributes:
+        name: of its points in ``figures.json``.
+        measure: measures its points, or few of them if it has to be quick; a function of a module,
+            since it is called in a process of its own.
+        draw: writes its figures into a directory.
+        table: its points for people.
+    """
+
+    name: str
+    title: str
+    measure: Callable[[bool], list[P]]
+    draw: Callable[[Sequence[P], Path], None]
+    table: Callable[[Sequence[P]], list[Mapping[str, Any]]]
+    claims: tuple[Claim[P], ...]
+
+
+@dataclass(frozen=True)
+class Speed:
+    """Rounds of one contender.
+
+    Attributes:
+        rows, results: tuples that came in and went out in each round.
+        seconds: of each round.
+    """
+
+    rows: int
+    results: int
+    seconds: tuple[float, ...]
+
+    @property
+    def rows_per_s(self) -> float:
+        """Of the median round."""
+        return self.rows / statistics.median(self.seconds)
+
+    @property
+    def results_per_s(self) -> float:
+        """Of the median round."""
+        return self.results / statistics.median(self.seconds)
+
+    def spot(self, x: float, amount: int) -> Spot:
+        """On a line: millions of ``amount`` per second, from the slowest to the fastest round."""
+        rates = sorted(amount / s / 1e6 for s in self.seconds)
+        return Spot(x, statistics.median(rates), rates[0], rates[-1])
+
+
+def take_turns(work: Mapping[K, Callable[[], int]], rows: int, rounds: int) -> dict[K, Speed]:
+    """Time contenders, who take turns in a shuffled order after a first turn that does not count.
+
+    Args:
+        work: by contender, what it does with ``rows`` tuples; returns how many results it has.
+
+    Raises:
+        AssertionError: a contender has now so many results, now so many.
+    """
+    seconds: dict[K, list[float]] = {contender: [] for contender in work}
+    results = {contender: run() for contender, run in work.items()}
+    shuffle = random.Random(rounds)
+    for _ in range(rounds):
+        for contender in shuffle.sample(list(work), len(work)):
+            begin = time.perf_counter()
+            found = work[contender]()
+            seconds[contender].append(time.perf_counter() - begin)
+            assert found == results[contender], f"{contender}: {found}, {results[contender]} rows"
+    return {c: Speed(rows, results[c], tuple(s)) for c, s in seconds.items()}
