@@ -46,7 +46,7 @@ def check_history(
         )
     else:
         instants = [t for t in oracle.instants(sql, until_us) if t >= since_us]
-        if BEGINNING < since_us <= until_us:
+        if first_us <= since_us <= until_us:
             instants.append(since_us)
         answers = oracle.answers(sql, instants)
         key = group_key(sql, oracle.views)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Final
 
 import sqlglot
@@ -57,8 +58,9 @@ class Reading:
     every_us: int | None = None
 
 
+@lru_cache(maxsize=512)
 def read_query(sql: str) -> Reading:
-    """Take a SELECT (with or without an EMIT clause) apart."""
+    """Take a SELECT (with or without an EMIT clause) apart; copy what you change."""
     tokens = Spark().tokenize(sql)
     emit = _find(tokens, "EMIT")
     options = _find(tokens[emit:], "WITH")

@@ -161,10 +161,10 @@ class Script:
             raise WrongAnswer(self._report(query, found))
         return self
 
-    def check(self) -> Script:
-        """Q(now) of every query against the oracle."""
+    def check(self, *names: str) -> Script:
+        """Q(now) of these queries, or of all, against the oracle."""
         if self._started:
-            for name in self.queries:
+            for name in names or self.queries:
                 self._check_now(name)
         return self
 
