@@ -72,6 +72,19 @@ def test_a_partition_window_counts_by_value_and_null_is_a_value() -> None:
     assert pushed(stem, "w") == [(1, 3)]
 
 
+def test_fresh_columns_are_at_hand_and_not_the_users_memory() -> None:
+    stem = Stem("s", SCHEMA)
+    add(stem, [0], [6])
+    keys = ints(7, 8)
+    stem.add(ints(1, 2), ints(3, 5), [pa.array(keys)])
+    fresh = stem.gather(0, stem.fresh)
+    keys[:] = 0
+    assert fresh.to_pylist() == [7, 8]
+    assert stem.gather(0, ints(0, 2)).to_pylist() == [6, 8]
+    stem.open_window("w", lambda: EndlessWindow(keep=True))
+    assert stem.gather(0, stem.fresh).to_pylist() == []
+
+
 def test_the_longest_window_decides_and_a_closed_one_no_more() -> None:
     stem = Stem("s", SCHEMA)
     stem.open_window("short", lambda: TimeWindow(1))

@@ -34,7 +34,7 @@ def file_rows(
     """Put the rows that are alive into their partitions.
 
     Args:
-        rows: int64[n, lanes], the first lane being when they expire.
+        rows: int64[lanes, n], the first lane being when they expire.
         width: of a partition. clock: rows that have expired by then are left out.
         heads, fill, older, slab: the partitions and their blocks.
         free, free_count: the stack; it holds a block for every row or partition that may need one.
@@ -42,23 +42,52 @@ def file_rows(
     Returns:
         How many blocks are left on the stack, and how many rows were put in.
     """
+    places, free_count = _places(rows[0], width, clock, heads, fill, older, free, free_count)
     filed = 0
-    for i in range(rows.shape[0]):
-        if rows[i, 0] <= clock:
+    for i in range(places.size):
+        filed += places[i] != NONE
+    for lane in range(rows.shape[0]):
+        for i in range(places.size):
+            if places[i] != NONE:
+                slab[places[i], lane] = rows[lane, i]
+    return free_count, filed
+
+
+@kernel
+def _places(
+    expiry: np.ndarray,
+    width: int,
+    clock: int,
+    heads: np.ndarray,
+    fill: np.ndarray,
+    older: np.ndarray,
+    free: np.ndarray,
+    free_count: int,
+) -> tuple[np.ndarray, int]:
+    """The place in the slab for each row, NONE where it has expired; and what is left on the stack.
+
+    What one change has found in a join often expires in the same partition, row after row: a
+    division is needed only where the partition changes.
+    """
+    places = np.empty(expiry.size, np.int64)
+    p = start = end = 0
+    for i in range(expiry.size):
+        if expiry[i] <= clock:
+            places[i] = NONE
             continue
-        p = (rows[i, 0] // width) % heads.size
+        if not start <= expiry[i] < end:
+            start = expiry[i] // width * width
+            end = start + width
+            p = start // width % heads.size
         if heads[p] == NONE or fill[p] == BLOCK:
             free_count -= 1
             block = free[free_count]
             older[block] = heads[p]
             heads[p] = block
             fill[p] = 0
-        at = heads[p] * BLOCK + fill[p]
-        for lane in range(rows.shape[1]):
-            slab[at, lane] = rows[i, lane]
+        places[i] = heads[p] * BLOCK + fill[p]
         fill[p] += 1
-        filed += 1
-    return free_count, filed
+    return places, free_count
 
 
 @kernel

@@ -79,10 +79,10 @@ class AnswerCalendar:
 
     def push(self, rows: Sequence[Array], clock: int) -> None:
         self._clear_before(clock // self._partition)
-        block = np.column_stack(rows)
-        self._reserve(self._heads.size + len(block) // calendar.BLOCK + 1)
+        lanes = np.concatenate(rows).reshape(len(rows), -1)
+        self._reserve(self._heads.size + rows[0].size // calendar.BLOCK + 1)
         self._free_count, filed = calendar.file_rows(
-            block, self._partition, clock, *self._partitions(), self._free, self._free_count
+            lanes, self._partition, clock, *self._partitions(), self._free, self._free_count
         )
         self._count += filed
 

@@ -66,6 +66,7 @@ class Stem(RowStore):
         super().__init__(schema, ["ts", "seq"])
         self.name = name
         self.fresh: Array = _NO_ROWS
+        self._came: Sequence[pa.Array] = ()  # the columns of the fresh rows, as they came
         self.pushed: dict[object, PushedOut] = {}
         self.arrived = 0
         self._windows: dict[object, StemWindow] = {}
@@ -77,8 +78,14 @@ class Stem(RowStore):
         positions = self.append(ts.size, {"ts": ts, "seq": seq}, columns)
         self.arrived += ts.size
         self.fresh = self.ids(np.arange(positions.start, positions.stop))
+        self._came = columns
         for key, window in self._windows.items():
             self._push_out(key, window)
+
+    def gather(self, column: int, ids: Array) -> pa.Array:
+        if self._came and ids is self.fresh:
+            return pa.concat_arrays([self._came[column]])  # a copy: the user's memory may change
+        return super().gather(column, ids)
 
     def _push_out(self, key: object, window: StemWindow) -> None:
         """Let the fresh rows push others out of a window, and note when that happened."""
@@ -97,7 +104,7 @@ class Stem(RowStore):
         """Register a window; equal keys share one. It takes in the rows that are already here."""
         if key not in self._windows:
             window = self._windows[key] = make()
-            self.fresh = self.ids(np.arange(self.first, self.end))
+            self.fresh, self._came = self.ids(np.arange(self.first, self.end)), ()
             self._push_out(key, window)
             self.fresh = _NO_ROWS
             self.pushed.clear()
@@ -116,7 +123,7 @@ class Stem(RowStore):
 
     def purge(self, clock: int) -> None:
         """Drop the rows that no window needs at ``clock``; the chunk is over."""
-        self.fresh = _NO_ROWS
+        self.fresh, self._came = _NO_ROWS, ()
         self.pushed.clear()
         needs = [w.needed(self, clock) for w in self._windows.values()]
         suffixes = [n for n in needs if not isinstance(n, np.ndarray)]

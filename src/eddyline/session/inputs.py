@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from eddyline.algebra.catalog import StreamDef, TableDef
+from eddyline.algebra.plan import Updates
 from eddyline.errors import CatalogError, did_you_mean
 from eddyline.runtime.columns import Array
 from eddyline.runtime.operators.base import Tick
@@ -39,6 +41,7 @@ class Inputs:
         self.sequence = 0
         self._intakes: Names[Intake] = Names()
         self._tables: Names[TableDef] = Names()
+        self._rules: set[str] = set()  # tables whose rows are rules
         self._refused: dict[str, list[pa.Table]] = {}
 
     def add_stream(self, definition: StreamDef) -> None:
@@ -83,6 +86,17 @@ class Inputs:
                 self.contents[name] = load_table(definition)
             self.stems[name] = self._table_stem(definition)
         return self.stems[name]
+
+    def rules(self, name: str) -> tuple[Stem, Updates]:
+        """The SteM of a table whose rows are rules from now on, and what its changes mean.
+
+        Chunks are cut so that each change of it stands alone, with all before it processed.
+        """
+        stem = self.stem(name)
+        definition = self._tables[name]
+        if is_live(definition):
+            self._rules.add(definition.name)
+        return stem, definition.updates
 
     def _table_stem(self, definition: TableDef) -> Stem:
         contents = self.contents[definition.name]
@@ -207,3 +221,13 @@ class Inputs:
             intake.restore(nested(nested(state, "intakes"), name))
         for name in nested(state, "stems"):
             self.stem(name).restore(nested(nested(state, "stems"), name))
+
+
+def _chunk_starts(ts: Array, rules: Array, chunk_rows: int) -> Array:
+    """Where chunks start: the changes of rules at one instant are chunks of their own."""
+    starts = np.zeros(ts.size, np.bool_)
+    starts[::chunk_rows] = True
+    if rules.any():
+        starts[1:] |= rules[1:] != rules[:-1]
+        starts[1:] |= rules[1:] & (ts[1:] != ts[:-1])
+    return np.flatnonzero(starts)

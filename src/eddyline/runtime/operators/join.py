@@ -20,7 +20,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from eddyline.kernels.chains import match_pairs
-from eddyline.kernels.merge import merge_destinations
+from eddyline.kernels.pairs import merged_pairs
 from eddyline.runtime.batch import Batch, Predicate, Stored, before
 from eddyline.runtime.columns import Array
 from eddyline.runtime.index import Probes
@@ -55,11 +55,11 @@ class Join(Operator):
         r_keys, right = _usable(r_side, right)
         l_side.take_in(left, l_keys)
         r_side.take_in(right, r_keys)
-        l_number, r_found = r_side.find(Probes(l_keys, left.ts, left.seq), inclusive=False)
-        r_number, l_found = l_side.find(Probes(r_keys, right.ts, right.seq), inclusive=True)
-        by_left = _paired(left, l_number, *r_side.rows(r_found), swap=False)
-        by_right = _paired(right, r_number, *l_side.rows(l_found), swap=True)
-        return self._finished(left, right, _merged(by_left, by_right))
+        ts, seq, exp, sign, ids = merged_pairs(
+            *_found(left, l_keys, r_side, inclusive=False),
+            *_found(right, r_keys, l_side, inclusive=True),
+        )
+        return self._finished(left, right, ts, seq, exp, sign, tuple(ids))
 
     def live(self, clock: int) -> Batch:
         left, right = (i.live(clock) for i in self.inputs)
@@ -69,25 +69,33 @@ class Join(Operator):
         l_first = before(
             left.ts[l_number], left.seq[l_number], right.ts[r_number], right.seq[r_number]
         )
-        pairs = _Pairs(
+        batch = self._finished(
+            left,
+            right,
             np.where(l_first, right.ts[r_number], left.ts[l_number]),
             np.where(l_first, right.seq[r_number], left.seq[l_number]),
             np.minimum(left.exp[l_number], right.exp[r_number]),
             np.ones(l_number.size, np.int8),
             tuple(i[l_number] for i in left.ids) + tuple(i[r_number] for i in right.ids),
         )
-        batch = self._finished(left, right, pairs)
         return batch.take(np.lexsort((batch.seq, batch.ts)))
 
-    def _finished(self, left: Batch, right: Batch, pairs: _Pairs) -> Batch:
+    def _finished(
+        self,
+        left: Batch,
+        right: Batch,
+        ts: Array,
+        seq: Array,
+        exp: Array,
+        sign: Array,
+        ids: tuple[Array, ...],
+    ) -> Batch:
         shift = len(left.ids)
         cells = left.cells + tuple(
             Stored(c.source + shift, c.column) for c in right.cells if isinstance(c, Stored)
         )
         assert len(cells) == len(left.cells) + len(right.cells), "join inputs must be stored"
-        batch = Batch(
-            pairs.ts, pairs.seq, pairs.exp, pairs.sign, pairs.ids, left.stores + right.stores, cells
-        )
+        batch = Batch(ts, seq, exp, sign, ids, left.stores + right.stores, cells)
         if self._residual is None or len(batch) == 0:
             return batch
         return batch.where(self._residual(batch))
@@ -111,17 +119,6 @@ class Join(Operator):
             side.restore(nested(state, name))
 
 
-class _Pairs:
-    """Joined rows before they become a batch."""
-
-    __slots__ = ("exp", "ids", "seq", "sign", "ts")
-
-    def __init__(
-        self, ts: Array, seq: Array, exp: Array, sign: Array, ids: tuple[Array, ...]
-    ) -> None:
-        self.ts, self.seq, self.exp, self.sign, self.ids = ts, seq, exp, sign, ids
-
-
 def _usable(side: Side, batch: Batch) -> tuple[Array, Batch]:
     """Keys and changes without those that match nothing because their key holds a NULL."""
     keys, usable = side.keys(batch)
@@ -130,34 +127,24 @@ def _usable(side: Side, batch: Batch) -> tuple[Array, Batch]:
     return keys[usable], batch.where(usable)
 
 
-def _paired(
-    asking: Batch, number: Array, ids: tuple[Array, ...], exp: Array, *, swap: bool
-) -> _Pairs:
-    own = tuple(i.take(number) for i in asking.ids)
-    return _Pairs(
-        asking.ts.take(number),
-        asking.seq.take(number),
-        np.minimum(asking.exp.take(number), exp),
-        asking.sign.take(number),
-        ids + own if swap else own + ids,
+def _found(
+    asking: Batch, keys: Array, other: Side, *, inclusive: bool
+) -> tuple[Array, Array, Array, Array, Array, Array, Array, Array]:
+    """What the changes of one input find on the other side, as ``merged_pairs`` takes it."""
+    by, positions = other.find(Probes(keys, asking.ts, asking.seq), inclusive=inclusive)
+    found_ids, found_exp = other.rows(positions)
+    return (
+        asking.ts,
+        asking.seq,
+        asking.exp,
+        asking.sign,
+        _stacked(asking.ids),
+        by,
+        found_exp,
+        _stacked(found_ids),
     )
 
 
-def _merged(a: _Pairs, b: _Pairs) -> _Pairs:
-    if a.ts.size == 0 or b.ts.size == 0:
-        return b if a.ts.size == 0 else a
-    to_a, to_b = merge_destinations(a.ts, a.seq, b.ts, b.seq)
-
-    def mixed(x: Array, y: Array) -> Array:
-        out = np.empty(x.size + y.size, x.dtype)
-        out[to_a] = x
-        out[to_b] = y
-        return out
-
-    return _Pairs(
-        mixed(a.ts, b.ts),
-        mixed(a.seq, b.seq),
-        mixed(a.exp, b.exp),
-        mixed(a.sign, b.sign),
-        tuple(mixed(x, y) for x, y in zip(a.ids, b.ids, strict=True)),
-    )
+def _stacked(ids: tuple[Array, ...]) -> Array:
+    """int64[k, n]; no copy where k is 1."""
+    return ids[0][np.newaxis] if len(ids) == 1 else np.stack(ids)

@@ -29,7 +29,8 @@ class View(Operator):
 
     def process(self, batches: Sequence[Batch], tick: Tick) -> Batch:
         (batch,) = batches
-        self._layout = replace(empty_like(batch), pair=None)
+        if self._layout is None:
+            self._layout = replace(empty_like(batch), pair=None)
         self._keep(batch, tick.clock)
         return batch
 

@@ -1,0 +1,127 @@
+"""Joined rows, from what the changes of either input found on the other side."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from eddyline.kernels.options import kernel
+
+
+@kernel
+def merged_pairs(
+    a_ts: np.ndarray,
+    a_seq: np.ndarray,
+    a_exp: np.ndarray,
+    a_sign: np.ndarray,
+    a_ids: np.ndarray,
+    a_by: np.ndarray,
+    a_found_exp: np.ndarray,
+    a_found_ids: np.ndarray,
+    b_ts: np.ndarray,
+    b_seq: np.ndarray,
+    b_exp: np.ndarray,
+    b_sign: np.ndarray,
+    b_ids: np.ndarray,
+    b_by: np.ndarray,
+    b_found_exp: np.ndarray,
+    b_found_ids: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """The pairs as one sequence of changes, by the (ts, seq) of the change that found them.
+
+    On ties those that changes of a found come first.
+
+    Args:
+        a_ts, a_seq, a_exp: int64[n], the changes of input a. a_sign: int8[n].
+        a_ids: int64[k, n], their row ids.
+        a_by: int64[m], for each row found by changes of a the number of that change, ascending.
+        a_found_exp: int64[m], when the row found expires.
+        a_found_ids: int64[l, m], the row's ids, as many as rows of b have.
+        b_ts, ...: the same of input b.
+
+    Returns:
+        ts, seq, exp (the earlier of both rows'), sign, and int64[k + l, pairs] ids, a's first.
+    """
+    to_a, to_b = _destinations(a_ts, a_seq, a_by, b_ts, b_seq, b_by)
+    count = to_a.size + to_b.size
+    width = a_ids.shape[0]
+    ts = np.empty(count, np.int64)
+    seq = np.empty(count, np.int64)
+    exp = np.empty(count, np.int64)
+    sign = np.empty(count, np.int8)
+    ids = np.empty((width + b_ids.shape[0], count), np.int64)
+    a_out, b_out = ids[:width], ids[width:]
+    _place(to_a, a_by, a_ts, a_seq, a_exp, a_sign, a_found_exp, ts, seq, exp, sign)
+    _place(to_b, b_by, b_ts, b_seq, b_exp, b_sign, b_found_exp, ts, seq, exp, sign)
+    _place_ids(to_a, a_by, a_ids, a_found_ids, a_out, b_out)
+    _place_ids(to_b, b_by, b_ids, b_found_ids, b_out, a_out)
+    return ts, seq, exp, sign, ids
+
+
+@kernel
+def _destinations(
+    a_ts: np.ndarray,
+    a_seq: np.ndarray,
+    a_by: np.ndarray,
+    b_ts: np.ndarray,
+    b_seq: np.ndarray,
+    b_by: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Where the pairs that changes of a and of b found stand in the merged sequence."""
+    to_a = np.empty(a_by.size, np.int64)
+    to_b = np.empty(b_by.size, np.int64)
+    i = 0
+    j = 0
+    while i < a_by.size and j < b_by.size:
+        a = a_by[i]
+        b = b_by[j]
+        if a_ts[a] < b_ts[b] or (a_ts[a] == b_ts[b] and a_seq[a] <= b_seq[b]):
+            to_a[i] = i + j
+            i += 1
+        else:
+            to_b[j] = i + j
+            j += 1
+    while i < a_by.size:
+        to_a[i] = i + j
+        i += 1
+    while j < b_by.size:
+        to_b[j] = i + j
+        j += 1
+    return to_a, to_b
+
+
+@kernel
+def _place(
+    to: np.ndarray,
+    by: np.ndarray,
+    ts: np.ndarray,
+    seq: np.ndarray,
+    exp: np.ndarray,
+    sign: np.ndarray,
+    found_exp: np.ndarray,
+    out_ts: np.ndarray,
+    out_seq: np.ndarray,
+    out_exp: np.ndarray,
+    out_sign: np.ndarray,
+) -> None:
+    for i in range(to.size):
+        out_ts[to[i]] = ts[by[i]]
+        out_seq[to[i]] = seq[by[i]]
+        out_exp[to[i]] = min(exp[by[i]], found_exp[i])
+        out_sign[to[i]] = sign[by[i]]
+
+
+@kernel
+def _place_ids(
+    to: np.ndarray,
+    by: np.ndarray,
+    ids: np.ndarray,
+    found_ids: np.ndarray,
+    out: np.ndarray,
+    out_found: np.ndarray,
+) -> None:
+    for lane in range(ids.shape[0]):
+        for i in range(to.size):
+            out[lane, to[i]] = ids[lane, by[i]]
+    for lane in range(found_ids.shape[0]):
+        for i in range(to.size):
+            out_found[lane, to[i]] = found_ids[lane, i]
