@@ -14,10 +14,11 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, field
 from typing import Any, Final, Protocol
 
+from eddyline.algebra.functions import UserFunction
 from eddyline.errors import StateError
 from eddyline.session.engine import Engine
 
@@ -124,13 +125,16 @@ class DurableState:
         fields["log"] = [Logged(**entry) for entry in fields["log"]]
         return Head(**fields)
 
-    def engine(self, head: Head) -> Engine:
-        """The engine as it was when the head was written, without the logged batches."""
+    def engine(self, head: Head, functions: Iterable[UserFunction] = ()) -> Engine:
+        """The engine as it was when the head was written, without the logged batches.
+
+        Its queries find the code of the functions that they call in ``functions``.
+        """
         buffer = io.BytesIO()
         for chunk in range(head.chunks):
             buffer.write(_present(self._snapshot.getValue((chunk,)))[0])
         buffer.seek(0)
-        return Engine.load(buffer)
+        return Engine.load(buffer, functions={f.name: f.evaluate for f in functions})
 
     def steps(self, head: Head) -> Iterator[Step]:
         """The batches since the snapshot, in order."""

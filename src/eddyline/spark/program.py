@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from eddyline.algebra.functions import UserFunction
 from eddyline.session.engine import Engine
+from eddyline.session.functions import add_function
 from eddyline.spark.fatrows import unpack
 
 
@@ -26,6 +28,7 @@ class ShardSpec:
         queries: the CREATE QUERY statements that the job started with; those that came and went
             since are in the shard's state.
         tables: their first rows. live: the tables whose changes come as rows do.
+        functions: of users, code and all.
     """
 
     shard: int
@@ -35,6 +38,7 @@ class ShardSpec:
     streams: tuple[StreamSpec, ...]
     tables: Mapping[str, bytes] = field(default_factory=dict)
     live: tuple[str, ...] = ()
+    functions: tuple[UserFunction, ...] = ()
 
     @property
     def inputs(self) -> tuple[str, ...]:
@@ -44,6 +48,8 @@ class ShardSpec:
     def build(self) -> Engine:
         """An engine with the declared streams and tables and all queries, before any row."""
         engine = Engine()
+        for function in self.functions:
+            add_function(engine.catalog, function)
         for sql in self.definitions:
             engine.sql(sql)
         for name, blob in self.tables.items():

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import pyarrow as pa
 
 from eddyline.algebra.catalog import StreamDef, TableDef
+from eddyline.algebra.functions import FunctionKind, UserFunction
 from eddyline.algebra.plan import Plan, StreamScan, TableScan
 from eddyline.algebra.windows import Range
 from eddyline.errors import SqlError
 from eddyline.session.engine import Engine
+from eddyline.session.functions import add_function
 from eddyline.session.query import Query
 from eddyline.session.table_changes import is_live
 from eddyline.spark.partitioning import connected
@@ -74,6 +77,17 @@ class Script:
         self._queries[made.name] = _create_statement(made)
         return made
 
+    def function(
+        self,
+        name: str,
+        evaluate: Callable[..., Any],
+        args: Sequence[str],
+        returns: str,
+        kind: FunctionKind,
+    ) -> None:
+        """Define a function, for the statements to come, as :meth:`Engine.function` does."""
+        self._engine.function(name, evaluate, args=args, returns=returns, kind=kind)
+
     def drop(self, name: str) -> Query:
         """Drop a query, and return it.
 
@@ -87,9 +101,11 @@ class Script:
         return dropped
 
     @classmethod
-    def of(cls, statements: Iterable[str]) -> Script:
-        """The script of these statements."""
+    def of(cls, statements: Iterable[str], functions: Iterable[UserFunction] = ()) -> Script:
+        """The script of these statements, which may call these functions."""
         script = cls()
+        for function in functions:
+            add_function(script._engine.catalog, function)
         for statement in statements:
             for _ in script.run(statement):
                 pass
@@ -107,6 +123,11 @@ class Script:
         """
         self._engine.process(rows)
         self._engine.advance(max(map(longest_range_us, self.queries.values()), default=0) + 2)
+
+    @property
+    def functions(self) -> tuple[UserFunction, ...]:
+        """The functions that users brought, in the order in which they were defined."""
+        return tuple(self._engine.catalog.functions.values())
 
     @property
     def streams(self) -> Mapping[str, StreamDef]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import reduce
 from pathlib import Path
 from typing import Any, Final
@@ -14,6 +14,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.pandas.types import from_arrow_schema
 from pyspark.sql.streaming.query import StreamingQuery
 
+from eddyline.algebra.functions import FunctionKind
 from eddyline.algebra.plan import Updates
 from eddyline.errors import CatalogError, DataError, StateError, did_you_mean
 from eddyline.session.intake import bad_schema, late_schema
@@ -162,6 +163,29 @@ class Session:
         if changes is not None:
             self._feeds.give_frame(name, changes)
 
+    def function(
+        self,
+        name: str,
+        evaluate: Callable[..., Any],
+        *,
+        args: Sequence[str],
+        returns: str,
+        kind: FunctionKind = "arrow",
+    ) -> None:
+        """Define a scalar function of SQL in Python, for the statements to come.
+
+        The code goes to Spark's workers as that of Spark's own Python functions does: modules that
+        it imports must be there. A restart calls the code that it is given then; it must be the
+        same, or results that are taken back may not be those that were delivered.
+
+        Args:
+            name, evaluate, args, returns, kind: as of :meth:`eddyline.Engine.function`.
+
+        Raises:
+            CatalogError: the name is taken. SqlError: a type is unknown.
+        """
+        self._script.function(name, evaluate, args, returns, kind)
+
     def query(self, name: str, select: str, **sink: str) -> Query:
         """Add a standing query.
 
@@ -281,6 +305,7 @@ class Session:
             tuple(StreamSpec(s.name, s.lateness_us) for s in streams),
             {name: pack(self._feeds.content(name)) for name in group.tables},
             group.live,
+            self._script.functions,
         )
 
     def _make_sinks(self, groups: Sequence[Group], job: str) -> list[Sink]:
@@ -332,6 +357,8 @@ class Session:
                 for shard, group in ids.items()
             },
         }
+        if self._script.functions:
+            program["functions"] = [str(f) for f in self._script.functions]
         path = f"{self._checkpoint}/program.json"
         text = json.dumps(program, indent=1)
         written = files.read_text(self.spark, path)
@@ -347,4 +374,4 @@ class Session:
 
 
 def _difference(before: dict[str, Any], now: dict[str, Any]) -> str:
-    return " and ".join(key for key in now if before.get(key) != now[key])
+    return " and ".join(key for key in before | now if before.get(key) != now.get(key))

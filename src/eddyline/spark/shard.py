@@ -121,7 +121,7 @@ class EngineProcessor(StatefulProcessor):
             return Head(), spec.build()
         if cached is not None and cached[0] == head.token:
             return head, cached[1]
-        engine = self._state.engine(head)
+        engine = self._state.engine(head, spec.functions)
         for step in self._state.steps(head):
             apply(engine, step)
         return head, engine

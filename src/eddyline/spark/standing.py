@@ -42,6 +42,7 @@ class StandingQueries:
         open_sink: Callable[[Query], None],
     ) -> None:
         self._program = script.statements
+        self._functions = script.functions
         self._first: Names[Query] = Names()
         self._first.update(script.queries)
         self._script: Script | None = None  # from the first change on
@@ -132,7 +133,7 @@ class StandingQueries:
                 "and start again from the checkpoint to see"
             )
         if self._script is None:
-            self._script = Script.of(self._program)
+            self._script = Script.of(self._program, self._functions)
         return self._script
 
     def _shard_for(self, query: Query) -> int:
