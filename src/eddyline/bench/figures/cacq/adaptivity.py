@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final
 
@@ -117,7 +118,7 @@ def _descending(points: Sequence[Course], name: str, fields: str) -> Verdict:
     final = _by_name(points, name).final()
     text = ", ".join(f"{field} {final[field]:.0%}" for field in fields)
     shares = [final[field] for field in fields]
-    if shares == sorted(shares, reverse=True):
+    if all(more > less for more, less in pairwise(shares)):
         return Verdict(text, "yes")
     return Verdict(text, "in part" if shares[0] == max(shares) else "no")
 
