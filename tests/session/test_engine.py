@@ -130,10 +130,12 @@ def test_dropping_the_last_reader_frees_operators_windows_and_lanes() -> None:
 def test_equal_parts_run_once_and_stay_while_someone_reads_them() -> None:
     eng = engine()
     eng.query("SELECT k FROM a [RANGE 5 SECONDS] WHERE v > 0", name="q1")
-    alone = len(eng.stats()["operators"])
     eng.query("SELECT k FROM a [RANGE 5 SECONDS] WHERE v > 0", name="q2")
-    assert len(eng.stats()["operators"]) == alone
+    two = len(eng.stats()["operators"])
+    eng.query("SELECT k FROM a [RANGE 5 SECONDS] WHERE v > 0", name="q3")
+    assert len(eng.stats()["operators"]) == two
     eng.drop("q1")
+    eng.drop("q3")
     out = eng.process({"a": batch("ts | k | v\n1s | 1 | 1")})
     assert list(out) == ["q2"]
     assert out["q2"]["k"].to_pylist() == [1]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import fields, replace
-from typing import Any
+from typing import Any, TypeVar
 
 from eddyline.algebra import functions
 from eddyline.algebra.expressions import Aggregate, Call, Expr, Parameter
@@ -16,14 +16,17 @@ def parameters_of(plan: Plan) -> tuple[Parameter, ...]:
     return tuple(sorted(set(_found(plan)), key=lambda p: p.index))
 
 
-def substitute(plan: Plan, values: Sequence[Any]) -> Plan:
-    """The plan for one row: every Parameter replaced by a Literal.
+T = TypeVar("T")
+
+
+def substitute(plan: T, values: Sequence[Any]) -> T:
+    """The plan for one row: every Parameter replaced by a Literal. Likewise for expressions.
 
     Conversions of the values are carried out, so that predicates look as if the constants stood in
     the query's text. Parts without a Parameter stay the same objects.
 
     Args:
-        plan: perhaps with Parameters.
+        plan: perhaps with Parameters; an expression, or a tuple of such things.
         values: of all columns of the row, as Python values that ``pa.scalar(value, type)`` accepts;
             None is NULL.
 
@@ -34,7 +37,7 @@ def substitute(plan: Plan, values: Sequence[Any]) -> Plan:
     >>> keep.label, substitute(keep, [True]).label
     ('$rules.active', 'True')
     """
-    replaced: Plan = _substituted(plan, values)
+    replaced: T = _substituted(plan, values)
     return replaced
 
 

@@ -9,7 +9,7 @@ from typing import Final, Literal, get_args
 
 import pyarrow as pa
 
-from eddyline.algebra.expressions import ColumnRef, Expr, conjunction
+from eddyline.algebra.expressions import ColumnRef, Expr, Parameter, conjunction, rewrite
 from eddyline.algebra.plan import Plan, StreamScan
 from eddyline.errors import did_you_mean
 from eddyline.physical.expressions import compile_expr, compile_predicate
@@ -173,6 +173,15 @@ def _attribute(expr: Expr) -> Attribute:
 def fold(expr: Expr) -> object:
     """The value of an expression without columns."""
     return compile_expr(expr)(_NO_COLUMNS)[0].as_py()
+
+
+def with_row(exprs: Sequence[Expr], width: int) -> tuple[Expr, ...]:
+    """The expressions with Parameters as columns that stand behind ``width`` others."""
+
+    def change(e: Expr) -> Expr | None:
+        return ColumnRef(e.type, width + e.index, e.name) if isinstance(e, Parameter) else None
+
+    return tuple(rewrite(e, change) for e in exprs)
 
 
 class _OneRow:

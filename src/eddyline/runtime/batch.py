@@ -8,7 +8,7 @@ gathered when somebody asks for it.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TypeAlias
 
 import numpy as np
@@ -88,10 +88,6 @@ class Batch:
     def columns(self) -> list[pa.Array]:
         """All columns."""
         return [self.column(i) for i in range(len(self.cells))]
-
-    def gathered(self) -> Batch:
-        """The batch with its columns at hand, for when its stores may go."""
-        return replace(self, cells=tuple(self.columns()), _gathered={})
 
     def only_inserts(self) -> bool:
         """Whether no change is a '-'."""

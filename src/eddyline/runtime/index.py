@@ -71,6 +71,12 @@ class HashIndex:
         nodes = store.lane(self._nodes)
         chains.insert(self._heads, self._shift, nodes, store.base, positions, keys)
 
+    def rewind(self) -> None:
+        """Let the next probes see all rows only as of when they came."""
+        nodes = self._store.held(self._nodes)
+        self._new = np.flatnonzero(nodes[:, chains.LINK] != chains.NOT_INDEXED) + self._store.first
+        self._rebuild()  # without the rows that have been dropped
+
     def admit(self) -> None:
         """Let probes of any instant see the rows inserted last: they have always been there."""
         self._new = _NO_ROWS

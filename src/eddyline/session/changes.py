@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import pyarrow as pa
 
 from eddyline.session.query import Query
-from eddyline.session.shared import SharedChanges
+from eddyline.session.shapes import SharedChanges
 
 #: The column that names the query where changes of several are in one table.
 QUERY_COLUMN = "_query"
@@ -43,7 +43,7 @@ class Changes(Mapping[str, pa.Table]):
     def __getitem__(self, name: str) -> pa.Table:
         query = self._queries[name]
         parts = [self._own[name]] if name in self._own else []
-        parts += [s.of(name) for s in self._shared if name in s.seats]
+        parts += [s.of(name) for s in self._shared if name in s]
         return pa.concat_tables(parts) if parts else query.change_schema.empty_table()
 
     def __iter__(self) -> Iterator[str]:

@@ -17,8 +17,9 @@ from eddyline.algebra.plan import Plan
 from eddyline.errors import CatalogError, EddylineError, SqlError, UnsupportedError, did_you_mean
 from eddyline.optimizer.optimizer import REQUIRED_RULES, RULES, optimize
 from eddyline.optimizer.statistics import UNKNOWN, Statistics
-from eddyline.physical.flows import Executor, PolicyName, Selections, Sharing
+from eddyline.physical.flows import Executor, Selections, Sharing
 from eddyline.physical.strategy import StateStrategy, Strategy
+from eddyline.runtime.eddy.policies import PolicyName
 from eddyline.runtime.operators.base import Tick
 from eddyline.runtime.state import State, array, nested
 from eddyline.session.changes import Changes
@@ -258,9 +259,15 @@ class Engine:
         plan = self._optimized(bound.plan)
         self.catalog.create_query(name, statement.select)
         try:
-            query = self._standing.add(
-                name, statement.sql, plan, bound.emit, options, shared=self._seats.get(name)
-            )
+            if bound.rules is None:
+                query = self._standing.add(
+                    name, statement.sql, plan, bound.emit, options, shared=self._seats.get(name)
+                )
+            else:
+                table, updates = self._inputs.rules(bound.rules)
+                query = self._standing.add_for_each(
+                    name, statement.sql, plan, bound.emit, options, table, updates
+                )
         except EddylineError:
             self.catalog.drop("query", name)
             raise
@@ -394,6 +401,7 @@ class Engine:
         if self._began is None:
             self._began = tick.clock if tick.first_row is None else tick.first_row
             self._standing.begin(self._began)
+        self._standing.follow(tick.clock)
         self._standing.run(tick)
         self._inputs.purge(tick.clock)
 
@@ -489,6 +497,7 @@ class Engine:
         self._began = None if began == BEGINNING else began
         self._standing.resume(self._began)
         inputs.restore(state)
+        self._standing.sync()
         for i, operator in enumerate(self._standing.operators()):
             operator.restore(nested(nested(state, "operators"), str(i)))
 

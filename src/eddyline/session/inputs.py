@@ -165,8 +165,13 @@ class Inputs:
             return
         ts, places = merged(list(ready.values()))
         done = dict.fromkeys(ready, 0)
-        for start in range(0, ts.size, chunk_rows):
-            end = min(start + chunk_rows, ts.size)
+        rules = np.zeros(ts.size, np.bool_)
+        for name, place in zip(ready, places, strict=True):
+            rules[place] = name in self._rules
+        starts = _chunk_starts(ts, rules, chunk_rows)
+        for start, end in pairwise([*starts.tolist(), ts.size]):
+            if rules[start]:  # what expires until then is not its concern
+                yield Tick(int(ts[start]))
             for (name, rows), place in zip(ready.items(), places, strict=True):
                 first, done[name] = done[name], int(place.searchsorted(end))
                 if first < done[name]:

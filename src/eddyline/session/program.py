@@ -60,5 +60,6 @@ class Program:
 
 
 def names_read(select: Select) -> frozenset[str]:
-    """Everything that stands in FROM anywhere in a SELECT, in lower case."""
-    return frozenset(t.name.lower() for t in select.ast.find_all(exp.Table))
+    """Everything that stands in FROM or FOR EACH ROW OF anywhere in a SELECT, in lower case."""
+    rules = () if select.for_each is None else (select.for_each.table.lower(),)
+    return frozenset((*rules, *(t.name.lower() for t in select.ast.find_all(exp.Table))))

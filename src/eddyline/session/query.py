@@ -21,13 +21,12 @@ from eddyline.runtime.output import (
     change_schema,
     concat_changes,
     to_changes,
-    to_rows,
     without_replaced,
 )
 from eddyline.types import BEGINNING, arrow_schema
 
 if TYPE_CHECKING:
-    from eddyline.session.shared import Seat
+    from eddyline.session.shared import Crowd, Seat
 
 
 class Query:
@@ -51,7 +50,7 @@ class Query:
         plan: Plan,
         emit: Emit,
         options: Mapping[str, str],
-        ask: Callable[[Query], Batch],
+        answer: Callable[[Query], pa.Table],
     ) -> None:
         self.name = name
         self.sql = sql
@@ -62,9 +61,9 @@ class Query:
         self.replace_key = replaced_by(plan) if emit.mode == "inserts" else None
         self._forgotten = forgotten(plan) if emit.mode == "inserts" else None
         self._operator: Operator | None = None
-        self._ask = ask
+        self._answer = answer
         self._change_schema = change_schema(plan.schema)
-        self.seat: Seat | None = None
+        self.seat: Seat | Crowd | None = None
         self._parts: list[pa.Table] = []
         self._rows_out = 0
         self._since: int | None = None  # nothing is reported as of an earlier instant
@@ -101,7 +100,7 @@ class Query:
                 f"query {self.name!r} passes the rows of {self._forgotten} on and keeps none: "
                 "collect its changes, or give the stream a window"
             )
-        return to_rows(self._ask(self), self.schema)
+        return self._answer(self)
 
     def explain(self, *, analyze: bool = False) -> str:
         """The plan as a tree, with the update pattern of every edge.
@@ -152,7 +151,7 @@ class Query:
         return True
 
     def pending(self) -> pa.Table:
-        """The changes of its own that were collected: all of a tree's, the first ones with a seat."""
+        """The changes of its own that were collected; those of a query with a seat are there."""
         return concat_changes(self._parts, self._change_schema)
 
     def take(self) -> pa.Table:

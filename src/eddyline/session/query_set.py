@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from typing import Any
 
 import pyarrow as pa
 
 from eddyline.algebra.catalog import Emit
-from eddyline.algebra.plan import Plan
-from eddyline.errors import EddylineError
+from eddyline.algebra.plan import Plan, Updates
+from eddyline.errors import EddylineError, UnsupportedError
 from eddyline.physical.flows import FlowPlanner, Sharing
 from eddyline.physical.graph import Graph, in_order
 from eddyline.physical.planner import Planner, StemOf
 from eddyline.physical.strategy import Strategy
-from eddyline.runtime.batch import Batch
 from eddyline.runtime.operators.base import Operator, Tick
+from eddyline.runtime.output import to_rows
+from eddyline.runtime.stem import Stem
 from eddyline.session.query import Query
-from eddyline.session.shared import Seat, SharedChanges, SharedFlow
+from eddyline.session.rules import Rules
+from eddyline.session.shapes import RuleRows, SharedChanges
+from eddyline.session.shared import Seat, SharedFlow
 from eddyline.sharing.signature import Part, Signature, taken_apart
 from eddyline.sql.catalog import Names
 from eddyline.types import BEGINNING
@@ -47,6 +49,7 @@ class QuerySet:
         self._flows: dict[object, SharedFlow] = {}
         self._trees: dict[str, Query] = {}  # the queries that run as trees
         self._alone: dict[object, tuple[Query, Part]] = {}  # those of them that could share
+        self._rules: dict[str, Rules] = {}
         self._to_report: dict[str, Query] = {}  # those that may have changes of their own
         self._began: int | None = None
 
@@ -67,7 +70,7 @@ class QuerySet:
         Args:
             shared: whether it has a seat in a flow; None: as the options say.
         """
-        query = Query(name, sql, plan, emit, options, self.live)
+        query = Query(name, sql, plan, emit, options, self.answer)
         found = self._shareable(plan, emit) if shared is not False else None
         if found is None:
             self._plant(query)
@@ -94,8 +97,10 @@ class QuerySet:
             return
         shared = query.seat.shared
         query.seat.leave(query.name)
+        if query.name in self._rules:
+            self._rules.pop(query.name).close()
         self.graph.give_up(shared.flow)
-        if not shared.flow.members:
+        if not shared.shapes:
             self._flows = {k: f for k, f in self._flows.items() if f is not shared}
 
     def _shareable(self, plan: Plan, emit: Emit) -> tuple[Signature, Part] | None:
@@ -129,18 +134,27 @@ class QuerySet:
         """Give a query a seat in the flow of its signature, and who was alone there another."""
         if key in self._alone:
             other, its_part = self._alone.pop(key)
-            self._seat(other, key, signature, its_part)
-            self.graph.give_up(other.operator)
+            tree = other.operator
+            other.seat = self._seat(other, key, signature, its_part)
+            self.graph.give_up(tree)
             del self._trees[other.name]
-            other.operator = self._flows[key].flow
-        seat = self._seat(query, key, signature, part)
-        query.operator = seat.shared.flow
-        if self._began is not None:
-            query.begin(self._began)
-            if seat.shared.flow.holds_rows():
-                query.collect(self.live(query))
+        query.seat = self._seat(query, key, signature, part)
+        self._report_answer(query)
+
+    def _report_answer(self, query: Query) -> None:
+        """Let a query that has just got its seat say what is in its answer already."""
+        assert query.seat is not None, "it has just got one"
+        if self._began is not None and query.seat.shared.flow.holds_rows():
+            query.seat.shape.collect(query.seat.answer(self.clock))
 
     def _seat(self, query: Query, key: object, signature: Signature, part: Part) -> Seat:
+        shared = self._flow(key, signature)
+        query.operator = shared.flow
+        replaces = query.replace_key is not None
+        return shared.add(query.name, part, query.change_schema, replaces=replaces)
+
+    def _flow(self, key: object, signature: Signature) -> SharedFlow:
+        """The flow of a signature, with one more reader."""
         if key not in self._flows:
             known = set(self.graph)
             try:
@@ -151,11 +165,55 @@ class QuerySet:
             self.graph.prime(known, self.clock)
             self.graph.settle(self.clock)
             self._flows[key] = SharedFlow(signature, flow)
-        shared = self._flows[key]
-        self.graph.use(shared.flow)
+        self.graph.use(self._flows[key].flow)
+        return self._flows[key]
+
+    def add_for_each(
+        self,
+        name: str,
+        sql: str,
+        plan: Plan,
+        emit: Emit,
+        options: Mapping[str, str],
+        table: Stem,
+        updates: Updates,
+    ) -> Query:
+        """Add a query that stands once for each row of a table; its plan has Parameters.
+
+        Raises:
+            UnsupportedError: the queries cannot share a flow.
+        """
+        found = taken_apart(plan) if emit.mode == "inserts" else None
+        if found is None:
+            raise UnsupportedError(
+                "FOR EACH ROW OF runs queries that filter, join on keys and project, with EMIT "
+                "INSERTS; let parameters stand in predicates above GROUP BY and other operators: "
+                "SELECT ... FROM (SELECT ... GROUP BY ...) WHERE n > rules.n"
+            )
+        signature, part = found
+        query = Query(name, sql, plan, emit, options, self.answer)
+        shared = self._flow((signature, None if self._sharing.sharing else name), signature)
+        query.operator = shared.flow
         replaces = query.replace_key is not None
-        query.seat = shared.add(query.name, part, query.change_schema, replaces=replaces)
-        return query.seat
+        crowd = shared.add_crowd(
+            name, part, query.change_schema, RuleRows(table), replaces=replaces
+        )
+        query.seat = crowd
+        self._rules[name] = Rules(crowd, part, table, updates)
+        self._rules[name].sync()
+        self.queries[name] = query
+        self._report_answer(query)
+        return query
+
+    def follow(self, clock: int) -> None:
+        """Let rules follow what the chunk changed in their tables."""
+        for rules in self._rules.values():
+            rules.follow(clock)
+
+    def sync(self) -> None:
+        """Let rules stand for what their tables hold: these have been restored."""
+        for rules in self._rules.values():
+            rules.sync()
 
     # -- rows --------------------------------------------------------------------------------------
 
@@ -208,21 +266,13 @@ class QuerySet:
 
     # -- looking inside ----------------------------------------------------------------------------
 
-    def live(self, query: Query) -> Batch:
-        """The answer of a query now. One that shares a flow is asked by itself, as a tree."""
+    def answer(self, query: Query) -> pa.Table:
+        """The rows of a query's answer now."""
         if query.seat is None:
-            return query.operator.live(self.clock)
-        with self._tree_of(query) as operator:
-            return operator.live(self.clock).gathered()
-
-    @contextmanager
-    def _tree_of(self, query: Query) -> Iterator[Operator]:
-        operator = self._planner.query(query.plan, query.emit)
-        self.graph.use(operator)
-        try:
-            yield operator
-        finally:
-            self.graph.give_up(operator)
+            return to_rows(query.operator.live(self.clock), query.schema)
+        rules = self._rules.get(query.name)
+        fanout = (query.seat if rules is None else rules).answer(self.clock)
+        return query.seat.shape.rows(fanout, query.schema)
 
     def operators(self) -> list[Operator]:
         """All operators, inputs first: in the same order for the same queries."""

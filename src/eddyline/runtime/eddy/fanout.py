@@ -29,6 +29,31 @@ class Fanout:
     starts: Array
     exp: Array
 
+    @property
+    def member(self) -> Array:
+        """int64[m]: whose each of ``rows`` is."""
+        return np.repeat(np.arange(self.starts.size - 1), np.diff(self.starts))
+
+    def only(self, chosen: Array) -> Fanout:
+        """Those of ``rows`` for which bool[m] is true."""
+        kept = np.flatnonzero(chosen)
+        counts = np.bincount(self.member[kept], minlength=self.starts.size - 1)
+        starts = np.concatenate((np.zeros(1, np.int64), np.cumsum(counts)))
+        return Fanout(self.batch, self.rows[kept], starts, self.exp[kept])
+
+    def alive_at(self, clock: int) -> Fanout:
+        """What has not left at ``clock``."""
+        return self.only(self.exp > clock)
+
+    def used(self) -> Fanout:
+        """The same without results that nobody gets."""
+        wanted = np.zeros(len(self.batch), np.bool_)
+        wanted[self.rows] = True
+        if wanted.all():
+            return self
+        batch = self.batch.take(np.flatnonzero(wanted))
+        return Fanout(batch, (np.cumsum(wanted) - 1)[self.rows], self.starts, self.exp)
+
 
 def fan_out(
     batch: Batch,

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Container, Hashable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pyarrow as pa
@@ -230,51 +230,71 @@ class Flow(Operator):
     ) -> None:
         held = side.held()
         rows = self._rows_of(number, side.stem.ids(held))
-        if wants is None or self._pull_up:
-            wanted = np.ones(held.size, np.bool_)
-        else:
-            wanted = wants()(rows)
+        every = np.ones(held.size, np.bool_)
+        wanted = every if wants is None or self._pull_up else wants()(rows)
         side.mark(bit, held, wanted, rows)
 
     # -- rows --------------------------------------------------------------------------------------
 
     def process(self, batches: Sequence[Batch], tick: Tick) -> Batch:
         self._refresh()
-        self.fanout = None
         if not self._sides:
-            return self._finished(batches[0], self._filtered(0, batches[0]))
-        return self._joined(batches)
-
-    def _filtered(self, number: int, batch: Batch) -> Iterator[tuple[int, Array]]:
-        """Blocks of the batch: their first row and their lineage after the filters."""
-        return self._banks[number].blocks(batch, self._wanted)
-
-    def _finished(self, batch: Batch, blocks: Iterator[tuple[int, Array]]) -> Batch:
-        instants = [(batch.ts, self._windows_us[0])] if self._stem_windows else []
-        self.fanout = fan_out(batch, blocks, 64 * self._words, instants)
-        return batch
-
-    def _joined(self, batches: Sequence[Batch]) -> Batch:
+            self.fanout = self._fanned_out(batches[0], self._wanted)
+            return self.fanout.batch
         new = [self._wanted_rows(n, batch) for n, batch in enumerate(batches)]
         for side, (batch, lineage) in zip(self._sides, new, strict=True):
             side.build(batch, lineage)
+        self.fanout = self._joined(new)
+        return self.fanout.batch
+
+    def answer(self, clock: int, bits: Sequence[int]) -> Fanout:
+        """The results that are in the answers of some queries at ``clock``: who has which."""
+        self._refresh()
+        mask = np.zeros(self._words, np.uint64)
+        for bit in bits:
+            mask[bit >> 6] |= np.uint64(1 << (bit & 63))
+        if not self._sides:
+            return self._fanned_out(self.inputs[0].live(clock), mask).alive_at(clock)
+        held = [s.wanted_by(mask) for s in self._sides]
+        for side in self._sides:
+            side.rewind()
+        rows = [
+            (self._held_rows(number, positions), lineage)
+            for number, (positions, lineage) in enumerate(held)
+        ]
+        fanout = self._joined(rows)
+        for side in self._sides:
+            side.admit()
+        return fanout.alive_at(clock)
+
+    def _held_rows(self, number: int, positions: Array) -> Batch:
+        stem = self._sides[number].stem
+        batch = self._rows_of(number, stem.ids(positions))
+        return replace(batch, ts=stem.lane_at("ts", positions), seq=stem.lane_at("seq", positions))
+
+    def _fanned_out(self, batch: Batch, wanted: Array) -> Fanout:
+        """Of a single source."""
+        instants = [(batch.ts, self._windows_us[0])] if self._stem_windows else []
+        blocks = self._banks[0].blocks(batch, wanted)
+        return fan_out(batch, blocks, 64 * self._words, instants)
+
+    def _joined(self, new: Sequence[tuple[Batch, Array]]) -> Fanout:
+        """What rows of the sources, which have been built, with their lineage bring about."""
         found = [
             composites
             for number, (batch, lineage) in enumerate(new)
-            if len(batch)
             for composites in self._routed(_singletons(number, batch, lineage))
         ]
         whole = _in_order(found, len(self._sides), self._words)
         batch = self._composite_batch(whole)
         instants = [(whole.instants[n], self._windows_us[n]) for n in range(len(self._sides))]
-        self.fanout = fan_out(batch, self._left(batch, whole), 64 * self._words, instants)
-        return batch
+        return fan_out(batch, self._left(batch, whole), 64 * self._words, instants)
 
     def _wanted_rows(self, number: int, batch: Batch) -> tuple[Batch, Array]:
         if self._pull_up:
             return batch, np.tile(self._wanted, (len(batch), 1))
         kept, lineages = [], []
-        for first, lineage in self._filtered(number, batch):
+        for first, lineage in self._banks[number].blocks(batch, self._wanted):
             some = np.flatnonzero(any_wanted(lineage))
             kept.append(some + first)
             lineages.append(lineage[some])

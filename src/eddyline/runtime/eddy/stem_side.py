@@ -16,7 +16,7 @@ import numpy as np
 from eddyline.kernels.lineage import any_wanted, meet
 from eddyline.runtime.batch import Batch, Evaluator
 from eddyline.runtime.columns import Array
-from eddyline.runtime.index import HashIndex, Liveness, Probes
+from eddyline.runtime.index import Liveness, Probes
 from eddyline.runtime.keys import join_keys
 from eddyline.runtime.stem import Stem, TimeWindow
 from eddyline.types import FOREVER
@@ -116,6 +116,23 @@ class StemSide:
     def held(self) -> Array:
         """int64: positions of the rows in the SteM."""
         return np.arange(self.stem.first, self.stem.end)
+
+    def wanted_by(self, mask: Array) -> tuple[Array, Array]:
+        """The held rows that some of these queries (uint64[W]) want: positions and lineage."""
+        held = self.held()
+        lineage = self._lineage()[held - self.stem.base] & mask
+        rows = np.flatnonzero(any_wanted(lineage))
+        return held[rows], lineage[rows]
+
+    def rewind(self) -> None:
+        """Let probes be made as of any instant: the indexed rows count as this chunk's."""
+        for index in self._indexes.values():
+            index.rewind()
+
+    def admit(self) -> None:
+        """The indexed rows have been there before this chunk."""
+        for index in self._indexes.values():
+            index.admit()
 
     def mark(self, bit: int, positions: Array, wanted: Array, batch: Batch) -> None:
         """Say of held rows (``positions``; ``batch`` are these rows) whether a query wants them."""

@@ -1,0 +1,245 @@
+"""Shapes: queries of a flow with the same select list. Their results are in one table per chunk."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pyarrow as pa
+
+from eddyline.algebra.expressions import Expr
+from eddyline.physical.flows import output_of
+from eddyline.runtime.batch import Batch, Evaluator, Stored
+from eddyline.runtime.columns import Array
+from eddyline.runtime.eddy.fanout import Fanout
+from eddyline.runtime.output import concat_changes, instants, to_changes
+from eddyline.runtime.rowstore import RowStore
+
+#: Where ``_exp`` stands among the columns of changes.
+_EXP = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """What one chunk brought to the queries of a shape.
+
+    Attributes:
+        results: n rows of changes, each result once; their ``_exp`` is not that of any query.
+        rows: int64[m], who gets which results, query by query.
+        starts: int64[bits + 1], where each query's rows begin. exp: int64[m].
+    """
+
+    results: pa.Table
+    rows: Array
+    starts: Array
+    exp: Array
+
+    def of(self, bit: int) -> pa.Table:
+        """The changes of one query."""
+        if bit + 1 >= self.starts.size:
+            return self.results.slice(0, 0)
+        return self.cut(slice(self.starts[bit], self.starts[bit + 1]))
+
+    def of_all(self) -> pa.Table:
+        """The changes of all queries, in order."""
+        return self.cut(np.argsort(self.rows, kind="stable"))
+
+    def cut(self, which: slice | Array) -> pa.Table:
+        """The changes with these numbers, query by query."""
+        changes = self.results.take(pa.array(self.rows[which]))
+        return changes.set_column(_EXP, changes.field(_EXP), instants(self.exp[which]))
+
+    def counts(self) -> Array:
+        """int64[bits]: how many changes each query has."""
+        return np.diff(self.starts)
+
+
+@dataclass(frozen=True)
+class SharedChanges:
+    """The changes of all queries of a shape.
+
+    Attributes:
+        schema: of the changes. pieces: chunk by chunk. seats: name of a query -> its bit.
+        crowd: the query that all bits belong to (FOR EACH ROW OF); None if each is one of its own.
+    """
+
+    schema: pa.Schema
+    pieces: Sequence[Piece]
+    seats: Mapping[str, int]
+    crowd: str | None
+
+    def __contains__(self, name: str) -> bool:
+        return name == self.crowd or name in self.seats
+
+    def of(self, name: str) -> pa.Table:
+        """The changes of one query."""
+        if name == self.crowd:
+            parts = [p.of_all() for p in self.pieces]
+        else:
+            parts = [p.of(self.seats[name]) for p in self.pieces]
+        return concat_changes(parts, self.schema)
+
+    def active(self) -> Iterator[str]:
+        """The names of the queries that have changes."""
+        if self.crowd is not None:
+            return iter((self.crowd,) if self.pieces else ())
+        bits = max((p.starts.size - 1 for p in self.pieces), default=0)
+        busy = np.zeros(bits, np.bool_)
+        for piece in self.pieces:
+            busy[: piece.starts.size - 1] |= piece.counts() > 0
+        return (name for name, bit in self.seats.items() if bit < bits and busy[bit])
+
+    def together(self, column: str) -> pa.Table:
+        """All changes in one table, query by query within a chunk; ``column`` names the query."""
+        field = pa.field(column, pa.dictionary(pa.int32(), pa.string()))
+        parts = [p.add_column(0, field, q) for p, q in map(self._named, self.pieces)]
+        return pa.concat_tables(parts) if parts else pa.schema([field, *self.schema]).empty_table()
+
+    def _named(self, piece: Piece) -> tuple[pa.Table, pa.Array]:
+        """The changes of a piece, and whose they are."""
+        if self.crowd is not None:
+            changes = piece.of_all()
+            return changes, pa.repeat(self.crowd, changes.num_rows).dictionary_encode()
+        number = np.full(max(self.seats.values(), default=-1) + 1, -1, np.int32)
+        number[list(self.seats.values())] = np.arange(len(self.seats))
+        counts = piece.counts()[: number.size]
+        owner = np.repeat(number[: counts.size], counts)
+        known = np.flatnonzero(owner >= 0)  # the others were dropped meanwhile
+        names = pa.array(list(self.seats), pa.string())
+        query = pa.DictionaryArray.from_arrays(pa.array(owner[known]), names)
+        return piece.cut(known), query
+
+
+class RuleRows:
+    """The row of the table of rules that each query of a crowd stands for.
+
+    Attributes:
+        store: where the rows are. ids: int64[bits], row ids by bit.
+    """
+
+    def __init__(self, store: RowStore) -> None:
+        self.store = store
+        self.ids = np.zeros(64, np.int64)
+
+    def put(self, bit: int, row: int) -> None:
+        """The query with this bit stands for this row."""
+        if bit >= self.ids.size:
+            self.ids = np.concatenate((self.ids, np.zeros(2 * bit - self.ids.size, np.int64)))
+        self.ids[bit] = row
+
+
+class Shape:
+    """Queries of a flow with the same select list.
+
+    Args:
+        schema: of the changes.
+        outputs: the select list, over the columns of the flow's sources and, behind them, those of
+            ``rules``.
+        replaces: whether a new row of a group replaces the older one.
+        crowd: see ``SharedChanges``. rules: what its queries differ in.
+
+    Attributes:
+        seats: name of a query -> its bit.
+    """
+
+    def __init__(
+        self,
+        schema: pa.Schema,
+        outputs: Sequence[Expr],
+        *,
+        replaces: bool,
+        crowd: str | None = None,
+        rules: RuleRows | None = None,
+    ) -> None:
+        self.schema = schema
+        self.seats: dict[str, int] = {}
+        self.rows_out = 0
+        self.crowd = crowd
+        self.rules = rules
+        self._lent = False  # whether somebody has ``seats`` as they are
+        self._outputs = [output_of(e) for e in outputs]
+        self._replaces = replaces
+        self._pieces: list[Piece] = []
+
+    def seat(self, name: str, bit: int) -> None:
+        """A query has come."""
+        self._own_seats()[name] = bit
+
+    def unseat(self, name: str) -> None:
+        """A query has gone."""
+        del self._own_seats()[name]
+
+    def _own_seats(self) -> dict[str, int]:
+        if self._lent:
+            self.seats, self._lent = dict(self.seats), False
+        return self.seats
+
+    def collect(self, fanout: Fanout) -> None:
+        """Add results that queries of the shape get."""
+        if self._replaces and fanout.batch.pair is not None:
+            fanout = fanout.only(~_replaced(fanout))
+        if fanout.rows.size:
+            self.rows_out += fanout.rows.size
+            self._pieces.append(self._piece(fanout))
+
+    def rows(self, fanout: Fanout, schema: pa.Schema) -> pa.Table:
+        """Results as rows of the select list, one query after the other."""
+        piece = self._piece(fanout)
+        columns = piece.results.take(pa.array(piece.rows)).columns[_EXP + 1 :]
+        return pa.Table.from_arrays(columns, schema=schema)
+
+    def _piece(self, fanout: Fanout) -> Piece:
+        fanout = fanout.used() if self.rules is None else _with_rules(fanout, self.rules)
+        columns = [_column(fanout.batch, o) for o in self._outputs]
+        results = to_changes(fanout.batch, self.schema, columns)
+        return Piece(results, fanout.rows, fanout.starts, fanout.exp)
+
+    @property
+    def pending(self) -> bool:
+        """Whether there is something to take."""
+        return bool(self._pieces)
+
+    def changes(self) -> SharedChanges:
+        """What has been collected, left in place."""
+        self._lent = True
+        return SharedChanges(self.schema, tuple(self._pieces), self.seats, self.crowd)
+
+    def clear(self) -> None:
+        """Forget what has been collected."""
+        self._pieces = []
+
+
+def _column(batch: Batch, output: int | Evaluator) -> pa.Array:
+    return batch.column(output) if isinstance(output, int) else output(batch)
+
+
+def _with_rules(fanout: Fanout, rules: RuleRows) -> Fanout:
+    """Each result once per query, with the columns of the rule that the query stands for."""
+    order = np.argsort(fanout.rows, kind="stable")  # results keep their order
+    batch = fanout.batch.take(fanout.rows[order])
+    ids = rules.ids[fanout.member[order]]
+    own = tuple(Stored(len(batch.ids), i) for i in range(len(rules.store.schema)))
+    whole = replace(
+        batch,
+        ids=(*batch.ids, ids),
+        stores=(*batch.stores, rules.store),
+        cells=(*batch.cells, *own),
+        _gathered={},
+    )
+    place = np.empty(order.size, np.int64)
+    place[order] = np.arange(order.size)
+    return Fanout(whole, place, fanout.starts, fanout.exp)
+
+
+def _replaced(fanout: Fanout) -> Array:
+    """bool[m]: each '-' whose pair's '+' follows for the same query."""
+    batch, rows, member = fanout.batch, fanout.rows, fanout.member
+    assert batch.pair is not None, "nothing replaces anything here"
+    replaced = np.zeros(rows.size, np.bool_)
+    replaced[:-1] = (
+        (batch.sign[rows[:-1]] < 0)
+        & (batch.pair[rows[:-1]] == batch.pair[rows[1:]])
+        & (member[:-1] == member[1:])
+    )
+    return replaced
