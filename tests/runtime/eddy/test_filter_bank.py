@@ -186,6 +186,24 @@ def test_disjuncts_are_evaluated_for_the_rows_that_are_left() -> None:
     assert doubled.asked == [[2, 3, 4]]
 
 
+def test_clauses_of_different_lengths() -> None:
+    bank = FilterBank(FixedPolicy())
+    two: list[Clause] = [[(NUMBER, equal(1)), (TEXT, equal("a"))]]
+    three: list[Clause] = [[(NUMBER, equal(2)), (TEXT, equal("b")), (FLOAT, equal(0.0))]]
+    bank.add(0, two)
+    bank.add(1, three)
+    bank.add(2, two + three)
+    bank.add(3, [])
+    columns = (
+        pa.array([1, 2, 9, 9]),
+        pa.array(["b", "z", "a", "z"]),
+        pa.array([1.0, 1.0, -0.0, 1.0]),
+    )
+    lineage = lineage_of([[0, 1, 2, 3]] * 4, 1)
+    bank.narrow(batch_of(*columns), lineage)
+    assert bits_of(lineage) == [{0, 1, 2, 3}, {1, 3}, {0, 1, 2, 3}, {3}]
+
+
 def test_predicates_that_nothing_meets_need_no_filter() -> None:
     bank = FilterBank(FixedPolicy())
     bank.add(0, [[(NUMBER, above(5))], [(NUMBER, below(3))]])
