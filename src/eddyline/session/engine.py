@@ -28,7 +28,7 @@ from eddyline.session.inputs import Inputs
 from eddyline.session.instants import instant_us
 from eddyline.session.program import Program
 from eddyline.session.query import Query
-from eddyline.session.query_set import QuerySet
+from eddyline.session.query_set import Execution, QuerySet
 from eddyline.session.saved import read_saved, write_saved
 from eddyline.session.table_changes import changes_of, is_live
 from eddyline.sql import statements as st
@@ -110,7 +110,7 @@ class Engine:
         self._watermark = BEGINNING
         self._began: int | None = None  # the first instant at which anything happened
         self._unnamed = 0
-        self._seats: dict[str, bool] = {}  # while loading: which queries shared flows
+        self._executions: dict[str, Execution] = {}  # while loading: how queries ran
 
     @property
     def queries(self) -> Mapping[str, Query]:
@@ -261,7 +261,12 @@ class Engine:
         try:
             if bound.rules is None:
                 query = self._standing.add(
-                    name, statement.sql, plan, bound.emit, options, shared=self._seats.get(name)
+                    name,
+                    statement.sql,
+                    plan,
+                    bound.emit,
+                    options,
+                    executor=self._executions.get(name),
                 )
             else:
                 table, updates = self._inputs.rules(bound.rules)
@@ -453,7 +458,7 @@ class Engine:
             "policy": self.sharing.policy,
             "selections": self.sharing.selections,
             "functions": declared(self.catalog),
-            "seats": {name: q.seat is not None for name, q in self.queries.items()},
+            "executions": self._standing.executions(),
         }
         write_saved(target, [e.sql for e in self._program], tables, options, state)
 
@@ -473,16 +478,18 @@ class Engine:
                 functions are missing.
         """
         program, tables, options, state = read_saved(source)
-        declarations, seats = options.pop("functions"), options.pop("seats")
+        declarations, executions = options.pop("functions"), options.pop("executions")
         engine = cls(**options | {"statistics": Statistics.from_dict(options["statistics"])})
         add_declared(engine.catalog, declarations, functions or {})
-        engine._seats = seats
+        engine._executions = {
+            name: tuple(e) if isinstance(e, list) else e for name, e in executions.items()
+        }
         for statement in program:
             engine.sql(statement)
             for name in engine.catalog.tables:
                 if name in tables:
                     engine._inputs.contents.setdefault(name, tables[name])
-        engine._seats = {}
+        engine._executions = {}
         engine._restore(state)
         for name, rows in tables.items():
             if name.startswith(_PENDING):

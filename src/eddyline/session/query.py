@@ -40,6 +40,7 @@ class Query:
         options: of the sink, as written in ``WITH``.
         replace_key: output columns by which a new row replaces the older one of its group; None
             where rows never replace each other (EMIT CHANGES, no GROUP BY, keys not selected).
+        why: it runs as it does. seen_before: rows that its streams had brought before it came.
         seat: its place among the queries that share a flow; None if it runs as a tree of operators.
     """
 
@@ -64,6 +65,8 @@ class Query:
         self._answer = answer
         self._change_schema = change_schema(plan.schema)
         self.seat: Seat | Crowd | None = None
+        self.why = ""
+        self.seen_before = 0
         self._parts: list[pa.Table] = []
         self._rows_out = 0
         self._since: int | None = None  # nothing is reported as of an earlier instant
@@ -159,6 +162,11 @@ class Query:
         changes = self.pending()
         self.clear()
         return changes
+
+    def put(self, changes: pa.Table) -> None:
+        """Let these changes be reported too, after those that were collected before."""
+        if changes.num_rows:
+            self._parts.append(changes)
 
     def put_back(self, changes: pa.Table) -> None:
         """Let these changes be reported first."""

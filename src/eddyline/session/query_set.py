@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import pyarrow as pa
@@ -17,13 +18,40 @@ from eddyline.physical.strategy import Strategy
 from eddyline.runtime.operators.base import Operator, Tick
 from eddyline.runtime.output import to_rows
 from eddyline.runtime.stem import Stem
+from eddyline.session.accounts import accounts_of, rows_seen
+from eddyline.session.adaptive import (
+    Steadiness,
+    best_order,
+    joins_below,
+    until_changed,
+    until_steady,
+)
 from eddyline.session.query import Query
 from eddyline.session.rules import Rules
 from eddyline.session.shapes import RuleRows, SharedChanges
-from eddyline.session.shared import Seat, SharedFlow
+from eddyline.session.shared import Crowd, Seat, SharedFlow
 from eddyline.sharing.signature import Part, Signature, taken_apart
+from eddyline.sharing.trees import tree_of
 from eddyline.sql.catalog import Names
 from eddyline.types import BEGINNING
+
+#: How a query runs: as a tree, in a flow, or as a tree of joins in this order.
+Execution = str | tuple[int, ...]
+
+
+@dataclass
+class Alone:
+    """A query that has no other one to share a flow with.
+
+    Attributes:
+        order: of its joins, if it has become a tree. watched: the fan-outs of its joins.
+    """
+
+    query: Query
+    signature: Signature
+    part: Part
+    order: tuple[int, ...] | None = None
+    watched: Steadiness = field(default_factory=until_steady)
 
 
 class QuerySet:
@@ -48,7 +76,7 @@ class QuerySet:
         self._flow_planner = FlowPlanner(self.graph, self._planner.source, stem_of, sharing)
         self._flows: dict[object, SharedFlow] = {}
         self._trees: dict[str, Query] = {}  # the queries that run as trees
-        self._alone: dict[object, tuple[Query, Part]] = {}  # those of them that could share
+        self._alone: dict[object, Alone] = {}  # by signature, those that could share
         self._rules: dict[str, Rules] = {}
         self._to_report: dict[str, Query] = {}  # those that may have changes of their own
         self._began: int | None = None
@@ -63,28 +91,41 @@ class QuerySet:
         emit: Emit,
         options: Mapping[str, str],
         *,
-        shared: bool | None = None,
+        executor: Execution | None = None,
     ) -> Query:
         """Add a query: it is answered from now on, over what the windows still hold.
 
         Args:
-            shared: whether it has a seat in a flow; None: as the options say.
+            executor: how it runs; None: as the options say.
         """
         query = Query(name, sql, plan, emit, options, self.answer)
-        found = self._shareable(plan, emit) if shared is not False else None
-        if found is None:
+        found, query.why = self._shareable(plan, emit)
+        if found is None or executor == "tree":
             self._plant(query)
         else:
             signature, part = found
             key = (signature, None if self._sharing.sharing else name)
-            if shared or self._is_shared(key):
+            if isinstance(executor, tuple):
+                self._alone[key] = Alone(query, signature, part)
+                self._become_tree(key, executor)
+            elif executor == "eddy" or self._sharing.executor == "eddy" or self._is_taken(key):
                 self._share(query, key, signature, part)
             else:
-                self._plant(query)
-                self._alone[key] = (query, part)
+                self._add_alone(query, key, signature, part)
         self.queries[name] = query
         self._to_report[name] = query
         return query
+
+    def _add_alone(self, query: Query, key: object, signature: Signature, part: Part) -> None:
+        """Add a query that has no other one to share with: ``executor = 'auto'``."""
+        self._alone[key] = Alone(query, signature, part)
+        if len(signature.sources) > 2:
+            query.why = "the fan-outs of its joins are not known to be steady"
+            query.seat = self._seat(query, key, signature, part)
+            self._report_answer(query)
+        else:
+            query.why = "no other query has its sources and join keys"
+            self._plant(query)
 
     def drop(self, name: str) -> None:
         """Remove a query, and free what nobody else needs."""
@@ -93,31 +134,38 @@ class QuerySet:
         if query.seat is None:
             self.graph.give_up(query.operator)
             del self._trees[query.name]
-            self._alone = {k: v for k, v in self._alone.items() if v[0] is not query}
-            return
-        shared = query.seat.shared
-        query.seat.leave(query.name)
+        else:
+            self._leave(query, query.seat)
+        self._alone = {k: a for k, a in self._alone.items() if a.query is not query}
+
+    def _leave(self, query: Query, seat: Seat | Crowd) -> None:
+        seat.leave(query.name)
         if query.name in self._rules:
             self._rules.pop(query.name).close()
-        self.graph.give_up(shared.flow)
-        if not shared.shapes:
-            self._flows = {k: f for k, f in self._flows.items() if f is not shared}
+        self.graph.give_up(seat.shared.flow)
+        if not seat.shared.shapes:
+            self._flows = {k: f for k, f in self._flows.items() if f is not seat.shared}
 
-    def _shareable(self, plan: Plan, emit: Emit) -> tuple[Signature, Part] | None:
-        if self._sharing.executor == "tree" or emit.mode != "inserts" or not self._strategy.shares:
-            return None
-        return taken_apart(plan)
+    def _shareable(self, plan: Plan, emit: Emit) -> tuple[tuple[Signature, Part] | None, str]:
+        """What the query brings into a flow, if it can run in one, and why it runs as it does."""
+        if self._sharing.executor == "tree":
+            return None, "executor is 'tree'"
+        if emit.mode != "inserts":
+            return None, f"{emit} is made by operators of its own"
+        if not self._strategy.shares:
+            return None, "the state option or views ask for operators of its own"
+        found = taken_apart(plan)
+        return found, "it is no select-project-join query" if found is None else ""
 
-    def _is_shared(self, key: object) -> bool:
-        if self._sharing.executor == "eddy" or key in self._flows:
-            return True
-        return key in self._alone
+    def _is_taken(self, key: object) -> bool:
+        """Whether another query has this signature."""
+        return key in self._flows or key in self._alone
 
-    def _plant(self, query: Query) -> None:
-        """Let a query run as a tree."""
+    def _plant(self, query: Query, plan: Plan | None = None, *, report: bool = True) -> None:
+        """Let a query run as a tree: of another plan, if one is given."""
         known = set(self.graph)
         try:
-            operator = self._planner.query(query.plan, query.emit)
+            operator = self._planner.query(plan or query.plan, query.emit)
         except EddylineError:
             self.graph.sweep()
             raise
@@ -127,19 +175,63 @@ class QuerySet:
         if self._began is not None:
             query.begin(self._began)
         primed = self.graph.prime(known, self.clock)
-        query.collect(primed[operator] if operator in primed else operator.live(self.clock))
+        if report:
+            query.collect(primed[operator] if operator in primed else operator.live(self.clock))
         self.graph.settle(self.clock)
+        query.seen_before = rows_seen(in_order([operator]))
 
     def _share(self, query: Query, key: object, signature: Signature, part: Part) -> None:
         """Give a query a seat in the flow of its signature, and who was alone there another."""
         if key in self._alone:
-            other, its_part = self._alone.pop(key)
-            tree = other.operator
-            other.seat = self._seat(other, key, signature, its_part)
-            self.graph.give_up(tree)
-            del self._trees[other.name]
+            self._become_eddy(key, "it shares the flow of its signature")
+            del self._alone[key]
+        query.why = "it shares the flow of its signature"
         query.seat = self._seat(query, key, signature, part)
         self._report_answer(query)
+
+    def _become_eddy(self, key: object, why: str) -> None:
+        """Let a query that is alone with its signature run in a flow."""
+        alone = self._alone[key]
+        query, alone.order, alone.watched = alone.query, None, until_steady()
+        query.why = why
+        if query.seat is not None:
+            return
+        tree, seen = query.operator, rows_seen(in_order([query.operator])) - query.seen_before
+        query.seat = self._seat(query, key, alone.signature, alone.part)
+        query.seen_before -= seen
+        self.graph.give_up(tree)
+        del self._trees[query.name]
+
+    def _become_tree(self, key: object, order: tuple[int, ...]) -> None:
+        """Let a query that is alone with its signature run as a tree that joins in this order."""
+        alone = self._alone[key]
+        query, alone.order, alone.watched = alone.query, order, until_changed()
+        names = [f"{s.label}" for s in (alone.signature.sources[i] for i in order)]
+        query.why = f"its joins have steady fan-outs; order: {', '.join(names)}"
+        plan = tree_of(alone.signature, alone.part, order)
+        seat = query.seat
+        if seat is None:
+            self._plant(query, plan)
+            return
+        seen = rows_seen(in_order([query.operator])) - query.seen_before
+        query.put(seat.shape.changes().of(query.name))
+        query.seat = None
+        self._plant(query, plan, report=False)
+        query.seen_before -= seen
+        self._leave(query, seat)
+
+    def _adapt(self) -> None:
+        """Between two chunks: choose anew how queries run that are alone with their signatures."""
+        for key, alone in self._alone.items():
+            if len(alone.signature.sources) < 3:
+                continue
+            operators = in_order([alone.query.operator])
+            if alone.order is None:
+                flow = self._flows[key].flow
+                if alone.watched.look(rows_seen(operators), flow.fan_outs):
+                    self._become_tree(key, best_order(flow))
+            elif alone.watched.look(rows_seen(operators), joins_below(operators[-1])) is False:
+                self._become_eddy(key, "the fan-outs of its joins have changed")
 
     def _report_answer(self, query: Query) -> None:
         """Let a query that has just got its seat say what is in its answer already."""
@@ -150,6 +242,7 @@ class QuerySet:
     def _seat(self, query: Query, key: object, signature: Signature, part: Part) -> Seat:
         shared = self._flow(key, signature)
         query.operator = shared.flow
+        query.seen_before = rows_seen(in_order([shared.flow]))
         replaces = query.replace_key is not None
         return shared.add(query.name, part, query.change_schema, replaces=replaces)
 
@@ -193,7 +286,8 @@ class QuerySet:
         signature, part = found
         query = Query(name, sql, plan, emit, options, self.answer)
         shared = self._flow((signature, None if self._sharing.sharing else name), signature)
-        query.operator = shared.flow
+        query.operator, query.why = shared.flow, "its rows share the flow of their signature"
+        query.seen_before = rows_seen(in_order([shared.flow]))
         replaces = query.replace_key is not None
         crowd = shared.add_crowd(
             name, part, query.change_schema, RuleRows(table), replaces=replaces
@@ -241,6 +335,7 @@ class QuerySet:
             shared.collect()
         self.clock = tick.clock
         self.graph.settle(tick.clock)
+        self._adapt()
 
     def take(self) -> tuple[dict[str, pa.Table], list[SharedChanges]]:
         """What queries have to report: of their own, and with their flows."""
@@ -278,10 +373,12 @@ class QuerySet:
         """All operators, inputs first: in the same order for the same queries."""
         return in_order(q.operator for q in self.queries.values())
 
-    def seated(self) -> list[str]:
-        """The names of the queries that share flows."""
-        return [name for name, q in self.queries.items() if q.seat is not None]
+    def executions(self) -> dict[str, Execution]:
+        """How each query runs, so that it can be added again to run like this."""
+        orders = {a.query.name: a.order for a in self._alone.values() if a.order is not None}
+        ways = {n: "tree" if q.seat is None else "eddy" for n, q in self.queries.items()}
+        return {**ways, **orders}
 
     def stats(self) -> dict[str, dict[str, Any]]:
-        """Counters by query."""
-        return {name: q.stats() for name, q in self.queries.items()}
+        """What each query has cost; see ``session/accounts.py``."""
+        return accounts_of(self.queries.values())

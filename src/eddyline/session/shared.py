@@ -133,6 +133,17 @@ class Seat:
         """Its share of the flow's time."""
         return float(self.shared.seconds[self._bit])
 
+    @property
+    def predicates(self) -> int:
+        """How many attributes it has predicates on."""
+        return self.shared.flow.predicates_of(self._bit)
+
+    @property
+    def checks(self) -> int:
+        """Its share of the looks at rows in the flow's filters, since the flow began."""
+        flow = self.shared.flow
+        return round(flow.visits / max(flow.members, 1))
+
     def answer(self, clock: int) -> Fanout:
         """The results that are in the answer at ``clock``."""
         return self.shared.flow.answer(clock, [self._bit])
@@ -169,6 +180,17 @@ class Crowd:
     def seconds(self) -> float:
         """Its share of the flow's time."""
         return float(self.shared.seconds[list(self._bits.values())].sum())
+
+    @property
+    def predicates(self) -> int:
+        """How many attributes its rows have predicates on, all told."""
+        return sum(map(self.shared.flow.predicates_of, self._bits.values()))
+
+    @property
+    def checks(self) -> int:
+        """Its share of the looks at rows in the flow's filters, since the flow began."""
+        flow = self.shared.flow
+        return round(flow.visits * len(self._bits) / max(flow.members, 1))
 
     def stand_for(self, row: int, part: Part) -> None:
         """The query stands for one more row, whose values are in ``part``."""

@@ -20,7 +20,7 @@ class Fanout:
     Attributes:
         batch: n results in (ts, seq) order.
         rows: int64[m], numbers of results, query by query.
-        starts: int64[bits + 1]: the rows of the query with bit b are ``[starts[b], starts[b + 1])``.
+        starts: int64[bits + 1]: those of the query with bit b are ``[starts[b], starts[b + 1])``.
         exp: int64[m], when each leaves that query's answer.
     """
 

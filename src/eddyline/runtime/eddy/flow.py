@@ -130,6 +130,10 @@ class Flow(Operator):
         edges: the join graph.
         new_policy: makes a routing policy.
         pull_up: whether predicates are applied above the join instead of below it.
+
+    Attributes:
+        fanout: what the chunk brought.
+        fan_outs: by sources joined and source probed, how many rows probed and how many came back.
     """
 
     def __init__(
@@ -149,6 +153,7 @@ class Flow(Operator):
         self._pull_up = pull_up
         self._new_policy = new_policy
         self._policies: dict[frozenset[int], Policy] = {}  # by virtual source
+        self.fan_outs: dict[tuple[frozenset[int], int], tuple[int, int]] = {}
         self._banks = [FilterBank(new_policy()) for _ in sources]
         self._residual = FilterBank(new_policy())
         self._probes = [Probe(i, f"probe {i}") for i in range(len(sources))]
@@ -192,6 +197,16 @@ class Flow(Operator):
         """Nobody holds results of dismissed queries any more."""
         self._free += self._dismissed
         self._dismissed = []
+
+    def predicates_of(self, bit: int) -> int:
+        """How many attributes a query has predicates on."""
+        member = self._members[bit]
+        return sum(map(len, member.filters)) + len(member.residual)
+
+    @property
+    def visits(self) -> int:
+        """How often a filter has looked at a row."""
+        return sum(bank.visits for bank in (*self._banks, self._residual))
 
     def holds_rows(self) -> bool:
         """Whether there are rows that a query which comes now could be about."""
@@ -325,7 +340,16 @@ class Flow(Operator):
                 began = time.perf_counter()
                 joined = self._probed(piece, probe)
                 policy.observe(probe, count, len(joined), time.perf_counter() - began)
+                self._count(frozenset(batch.ids), probe.source, count, len(joined))
                 waiting.append(joined)
+
+    def _count(self, joined: frozenset[int], source: int, visited: int, returned: int) -> None:
+        came, went = self.fan_outs.get((joined, source), (0, 0))
+        self.fan_outs[joined, source] = (came + visited, went + returned)
+
+    def are_tied(self, one: int, other: int) -> bool:
+        """Whether two sources share a key."""
+        return any({one, other} == {e.left, e.right} for e in self._edges)
 
     def _policy_of(self, batch: _Composites) -> Policy:
         return self._policies.setdefault(frozenset(batch.ids), self._new_policy())

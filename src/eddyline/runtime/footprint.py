@@ -1,0 +1,44 @@
+"""How much memory runtime objects hold: the arrays that can be reached from them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import numpy as np
+
+_OURS = "eddyline.runtime."
+
+
+def nbytes_of(root: Any, apart: Iterable[Any] = ()) -> int:
+    """Bytes of the NumPy arrays below an object, each counted once.
+
+    Args:
+        apart: objects that are not entered: others account for them.
+    """
+    seen = {id(a) for a in apart}
+    waiting = [root]
+    total = 0
+    while waiting:
+        thing = waiting.pop()
+        if id(thing) in seen:
+            continue
+        seen.add(id(thing))
+        if isinstance(thing, np.ndarray):
+            total += thing.nbytes if thing.base is None else 0
+            waiting.append(thing.base)
+        else:
+            waiting.extend(_parts(thing))
+    return total
+
+
+def _parts(thing: Any) -> Iterator[Any]:
+    if isinstance(thing, dict):
+        yield from thing.values()
+    elif isinstance(thing, (list, tuple, set, frozenset)):
+        yield from thing
+    elif type(thing).__module__.startswith(_OURS):
+        yield from getattr(thing, "__dict__", {}).values()
+        for cls in type(thing).__mro__:
+            for slot in getattr(cls, "__slots__", ()):
+                yield getattr(thing, slot, None)
