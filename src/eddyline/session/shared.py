@@ -89,11 +89,12 @@ class SharedFlow:
             self.shapes[key].collect(fanout.only(self._mask(key, counts.size)[fanout.member]))
 
     def _account(self, counts: Array) -> None:
-        """All pay for the filters alike; who gets results pays for them."""
+        """One half of the time is shared alike, for the filters; the other by the results."""
         spent, self._accounted = self.flow.seconds - self._accounted, self.flow.seconds
-        weights = counts.astype(np.float64)
-        weights[list(self._shape_of)] += 1
-        self.seconds[: counts.size] += spent * weights / max(weights.sum(), 1)
+        present = np.zeros(counts.size)
+        present[list(self._shape_of)] = 0.5 / len(self._shape_of) if self._shape_of else 0
+        by_result = counts * (0.5 / counts.sum()) if counts.any() else present
+        self.seconds[: counts.size] += spent * (present + by_result)
 
     def _mask(self, key: object, bits: int) -> Array:
         if self._masks is None:
