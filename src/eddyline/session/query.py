@@ -118,7 +118,24 @@ class Query:
         for operator in in_order([self.operator]):
             name, *counts = operator.stats().values()
             lines.append(f"{name:<12}" + "".join(f"{c:>14,}" for c in counts))
-        return "\n".join([text, "", *lines])
+        return "\n".join([text, "", self._execution(), "", *lines, *self._filters()])
+
+    def _execution(self) -> str:
+        if self.seat is None:
+            return f"runs as a tree: {self.why}"
+        others = self.seat.shared.flow.members - self.seat.members
+        return f"runs in an eddy, with {others:,} other queries: {self.why}"
+
+    def _filters(self) -> list[str]:
+        """The grouped filters that it shares, as lines of text."""
+        filters = () if self.seat is None else self.seat.shared.flow.filters
+        if not filters:
+            return []
+        head = f"{'grouped filter':<26}{'predicates':>14}{'rows in':>14}{'rows out':>14}"
+        return ["", head] + [
+            f"{f.name[:25]:<26}{f.predicates:>14,}{f.visited:>14,}{f.returned:>14,}"
+            for f in filters
+        ]
 
     def stats(self) -> dict[str, Any]:
         """Counters since the query was added: rows out, and rows kept by its last operator."""

@@ -134,6 +134,9 @@ class Seat:
         """Its share of the flow's time."""
         return float(self.shared.seconds[self._bit])
 
+    #: How many queries of the flow it is.
+    members = 1
+
     @property
     def predicates(self) -> int:
         """How many attributes it has predicates on."""
@@ -181,6 +184,11 @@ class Crowd:
     def seconds(self) -> float:
         """Its share of the flow's time."""
         return float(self.shared.seconds[list(self._bits.values())].sum())
+
+    @property
+    def members(self) -> int:
+        """How many queries of the flow it is: one per row."""
+        return len(self._bits)
 
     @property
     def predicates(self) -> int:

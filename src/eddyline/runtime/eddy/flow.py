@@ -28,6 +28,7 @@ from eddyline.runtime.batch import Batch, Evaluator, Predicate, Stored
 from eddyline.runtime.columns import Array
 from eddyline.runtime.eddy.fanout import Fanout, fan_out
 from eddyline.runtime.eddy.filter_bank import Clause, FilterBank
+from eddyline.runtime.eddy.grouped_filter import GroupedFilter
 from eddyline.runtime.eddy.policies import Policy
 from eddyline.runtime.eddy.stem_side import FlowWindow, StemSide, Windows
 from eddyline.runtime.index import Probes
@@ -202,6 +203,11 @@ class Flow(Operator):
         """How many attributes a query has predicates on."""
         member = self._members[bit]
         return sum(map(len, member.filters)) + len(member.residual)
+
+    @property
+    def filters(self) -> list[GroupedFilter]:
+        """All grouped filters, source by source, then those over joined rows."""
+        return [f for bank in (*self._banks, self._residual) for f in bank.filters]
 
     @property
     def visits(self) -> int:
