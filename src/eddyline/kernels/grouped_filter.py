@@ -141,7 +141,7 @@ def narrow(
 
     Returns:
         int64[m], the rows that some query still wants; how many rows were visited; how many of
-        these some query still wants.
+        these a query with a predicate here still wants.
     """
     width = predicates.size
     start = np.uint64(words[0])
@@ -152,7 +152,7 @@ def narrow(
     count = visited = returned = 0
     for i in range(rows.size):
         row = np.uint64(rows[i])
-        left = np.uint64(0)
+        left = mine = np.uint64(0)
         # mostly the first word tells; a helper for the rest would count references to its arrays,
         # which takes longer than all else here
         wanted = lineage[row, start] & predicates[0]
@@ -177,16 +177,18 @@ def narrow(
                     word = lineage[row, start + np.uint64(w)] & accepts[w]
                     lineage[row, start + np.uint64(w)] = word
                     left |= word
+                    mine |= word & predicates[w]
             else:
                 for w in range(width):
                     word = lineage[row, np.uint64(words[w])] & accepts[w]
                     lineage[row, np.uint64(words[w])] = word
                     left |= word
+                    mine |= word & predicates[w]
         if left == 0 and (wanted == 0 or width < lineage.shape[1]):
             for w in range(lineage.shape[1]):
                 left |= lineage[row, w]
         kept[count] = rows[i]
         count += left != 0
         visited += wanted != 0
-        returned += wanted != 0 and left != 0
+        returned += mine != 0
     return kept[:count].copy(), visited, returned

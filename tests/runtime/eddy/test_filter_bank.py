@@ -153,8 +153,8 @@ def test_visits_and_stops() -> None:
     bank.narrow(batch, lineage)
     assert bits_of(lineage) == [{2}, {0, 2}, {1, 2}]
     assert [(f.name, f.predicates, f.visited, f.returned) for f in bank.filters] == [
-        ("c0", 2, 3, 3),
-        ("c1", 1, 2, 2),
+        ("c0", 2, 3, 2),
+        ("c1", 1, 2, 1),
     ]
     assert bank.visits == 5
     bank.remove(0)

@@ -67,7 +67,7 @@ class GroupedFilter:
     Attributes:
         attribute: what the predicates are about.
         visited: how many rows have been looked at: those wanted by a query with a predicate here.
-        returned: how many of these some query still wanted afterwards.
+        returned: how many of these such a query still wanted afterwards.
 
     Raises:
         DataError: values of the attribute's type have no order.

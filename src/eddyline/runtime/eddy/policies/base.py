@@ -54,8 +54,8 @@ class Policy(ABC):
 
         Args:
             visited: rows that it looked at: those that some query with a predicate in it wanted.
-            returned: of these, the rows that it handed back to the eddy because they are still
-                wanted; a probe hands back its matches, which may be more than it received.
+            returned: of these, the rows that it handed back to the eddy because such a query still
+                wants them; a probe hands back its matches, which may be more than it received.
             seconds: that this took; 0 where nobody measures.
         """
 
