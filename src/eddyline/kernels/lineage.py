@@ -146,3 +146,50 @@ def any_wanted(lineage: np.ndarray) -> np.ndarray:
                 out[i] = True
                 break
     return out
+
+
+@kernel
+def wanted_by(lineage: np.ndarray, mask: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The rows that some of the queries in ``mask`` (uint64[W]) want.
+
+    Returns:
+        int64[k] rows, and uint64[k, W], their lineage as far as these queries are concerned.
+    """
+    rows = np.empty(lineage.shape[0], np.int64)
+    count = 0
+    for i in range(lineage.shape[0]):
+        for w in range(mask.size):
+            if lineage[i, w] & mask[w]:
+                rows[count] = i
+                count += 1
+                break
+    mine = np.empty((count, mask.size), np.uint64)
+    for i in range(count):
+        for w in range(mask.size):
+            mine[i, w] = lineage[rows[i], w] & mask[w]
+    return rows[:count].copy(), mine
+
+
+@kernel
+def put_bit(lineage: np.ndarray, bit: int, wanted: np.ndarray) -> bool:
+    """Set a query's bit where bool[n] ``wanted``, and clear it elsewhere.
+
+    Returns:
+        Whether there is a row that nobody wanted before.
+    """
+    word = bit >> 6
+    mask = np.uint64(1) << np.uint64(bit & 63)
+    first = False
+    for i in range(lineage.shape[0]):
+        if not wanted[i]:
+            lineage[i, word] &= ~mask
+            continue
+        if not first:
+            known = False
+            for w in range(lineage.shape[1]):
+                if lineage[i, w]:
+                    known = True
+                    break
+            first = not known
+        lineage[i, word] |= mask
+    return first

@@ -253,7 +253,7 @@ class Flow(Operator):
         rows = self._rows_of(number, side.stem.ids(held))
         every = np.ones(held.size, np.bool_)
         wanted = every if wants is None or self._pull_up else wants()(rows)
-        side.mark(bit, held, wanted, rows)
+        side.mark(bit, wanted, rows)
 
     # -- rows --------------------------------------------------------------------------------------
 
@@ -451,7 +451,7 @@ class Flow(Operator):
             lineage = np.tile(self._wanted, (held.size, 1))
             if not self._pull_up:
                 self._banks[number].narrow(batch, lineage)
-            side.put(held, lineage, batch)
+            side.put(lineage, batch)
 
 
 def _singletons(number: int, batch: Batch, lineage: Array) -> _Composites:

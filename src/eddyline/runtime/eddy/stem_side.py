@@ -13,7 +13,7 @@ from itertools import count
 
 import numpy as np
 
-from eddyline.kernels.lineage import any_wanted, meet
+from eddyline.kernels.lineage import any_wanted, meet, put_bit, wanted_by
 from eddyline.runtime.batch import Batch, Evaluator
 from eddyline.runtime.columns import Array
 from eddyline.runtime.index import Liveness, Probes
@@ -119,10 +119,8 @@ class StemSide:
 
     def wanted_by(self, mask: Array) -> tuple[Array, Array]:
         """The held rows that some of these queries (uint64[W]) want: positions and lineage."""
-        held = self.held()
-        lineage = self._lineage()[held - self.stem.base] & mask
-        rows = np.flatnonzero(any_wanted(lineage))
-        return held[rows], lineage[rows]
+        rows, lineage = wanted_by(self._held_lineage(), mask)
+        return rows + self.stem.first, lineage
 
     def rewind(self) -> None:
         """Let probes be made as of any instant: the indexed rows count as this chunk's."""
@@ -134,28 +132,23 @@ class StemSide:
         for index in self._indexes.values():
             index.admit()
 
-    def mark(self, bit: int, positions: Array, wanted: Array, batch: Batch) -> None:
-        """Say of held rows (``positions``; ``batch`` are these rows) whether a query wants them."""
-        lineage = self._lineage()
-        places = positions - self.stem.base
-        known = any_wanted(lineage[places])
-        mask = np.uint64(1 << (bit & 63))
-        words = lineage[places, bit >> 6] & ~mask
-        lineage[places, bit >> 6] = np.where(wanted, words | mask, words)
-        if (wanted & ~known).any():
-            self.index_again(positions, batch)
+    def mark(self, bit: int, wanted: Array, batch: Batch) -> None:
+        """Say of all rows held (``batch``) whether a query wants them."""
+        if put_bit(self._held_lineage(), bit, wanted):
+            self.index_again(batch)
 
-    def put(self, positions: Array, lineage: Array, batch: Batch) -> None:
+    def put(self, lineage: Array, batch: Batch) -> None:
         """Set the lineage of all rows held."""
-        self._lineage()[positions - self.stem.base] = lineage
-        self.index_again(positions, batch)
+        self._held_lineage()[:] = lineage
+        self.index_again(batch)
 
-    def index_again(self, positions: Array, batch: Batch) -> None:
-        """Make the indexes anew over the held rows that somebody wants."""
-        wanted = np.flatnonzero(any_wanted(self._lineage()[positions - self.stem.base]))
+    def index_again(self, batch: Batch) -> None:
+        """Make the indexes anew over the held rows (``batch``) that somebody wants."""
+        wanted = np.flatnonzero(any_wanted(self._held_lineage()))
         for name, index in self._indexes.items():
-            chosen, keys = self._indexed(name, batch.take(wanted), positions[wanted])
-            indexed = np.zeros(positions.size, np.bool_)
+            positions = wanted + self.stem.first
+            chosen, keys = self._indexed(name, batch.take(wanted), positions)
+            indexed = np.zeros(len(batch), np.bool_)
             indexed[chosen - self.stem.first] = True
             index.restore({"indexed": indexed, "keys": keys})
 
@@ -168,6 +161,11 @@ class StemSide:
     def _lineage(self) -> Array:
         """uint64[capacity, W], by place."""
         return self.stem.lane(self._lane).view(np.uint64).reshape(-1, self._words)
+
+    def _held_lineage(self) -> Array:
+        """uint64[n, W] of the rows in the SteM."""
+        start = self.stem.first - self.stem.base
+        return self._lineage()[start : start + len(self.stem)]
 
 
 class Windows:
