@@ -14,15 +14,6 @@ import numpy as np
 from eddyline.kernels.options import inlined, kernel
 
 
-@inlined
-def _meets(a: Any, b: Any, mask: Any) -> Any:
-    """Whether three rows of words have a bit in common."""
-    for w in range(a.size):
-        if a[w] & b[w] & mask[w]:
-            return True
-    return False
-
-
 @kernel
 def meet(
     own: np.ndarray,
@@ -46,23 +37,26 @@ def meet(
         int64[q], the pairs; uint64[q, W], their lineage.
     """
     pairs = number.size
+    width = np.uint64(own.shape[1])
     kept = np.empty(pairs, np.int64)
-    rank = np.empty(pairs, np.int64)
+    rank = np.zeros(pairs, np.uint64)
     count = 0
     for p in range(pairs):
-        r = 0
+        a, b, r = np.uint64(number[p]), np.uint64(place[p]), np.uint64(0)
         if windows.size > 1:
-            r = np.searchsorted(windows, age[p], "right")
-        if _meets(own[number[p]], stored[place[p]], members[r]):
-            kept[count] = p
-            rank[count] = r
-            count += 1
-    width = own.shape[1]
-    lineage = np.empty((count, width), np.uint64)
-    for i in range(count):
-        a, b, mask = own[number[kept[i]]], stored[place[kept[i]]], members[rank[i]]
+            r = np.uint64(np.searchsorted(windows, age[p], "right"))
+        # all words, and unsigned: so the loop is done in vectors, faster than one that stops early
+        common = np.uint64(0)
         for w in range(width):
-            lineage[i, w] = a[w] & b[w] & mask[w]
+            common |= own[a, w] & stored[b, w] & members[r, w]
+        kept[count] = p
+        rank[count] = r
+        count += common != 0
+    lineage = np.empty((count, own.shape[1]), np.uint64)
+    for i in range(count):
+        a, b, r = np.uint64(number[kept[i]]), np.uint64(place[kept[i]]), rank[i]
+        for w in range(width):
+            lineage[i, w] = own[a, w] & stored[b, w] & members[r, w]
     return kept[:count].copy(), lineage
 
 
