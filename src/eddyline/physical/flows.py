@@ -143,9 +143,14 @@ def member(signature: Signature, part: Part) -> Member:
     return Member(
         filters=tuple(_clauses(terms) for terms in part.filters),
         residual=_clauses(part.residual),
-        windows_us=tuple(FOREVER if us is None else us for us in part.windows_us),
+        windows_us=windows_of(part),
         wants=tuple(map(_predicate, part.filters)),
     )
+
+
+def windows_of(part: Part) -> tuple[int, ...]:
+    """How long rows of each source live; FOREVER: for ever."""
+    return tuple(FOREVER if us is None else us for us in part.windows_us)
 
 
 def _key(expr: Expr) -> Key:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import pyarrow as pa
 
-from eddyline.physical.flows import member, with_row
+from eddyline.physical.flows import member, windows_of, with_row
 from eddyline.runtime.columns import Array
 from eddyline.runtime.eddy.fanout import Fanout
 from eddyline.runtime.eddy.flow import Flow
@@ -49,7 +49,9 @@ class SharedFlow:
         outputs = with_row(part.outputs, len(self.signature.schema))
         shape = Shape(schema, outputs, replaces=replaces, crowd=name, rules=rules)
         self.shapes[key] = shape
-        return Crowd(self, shape, rules, key)
+        windows_us = windows_of(part)
+        self.flow.hold(windows_us)
+        return Crowd(self, shape, rules, key, windows_us)
 
     def admit(self, key: object, part: Part) -> int:
         """Give a query of this shape a bit."""
@@ -163,8 +165,16 @@ class Seat:
 class Crowd:
     """The places of a query that stands once per row of a table of rules."""
 
-    def __init__(self, shared: SharedFlow, shape: Shape, rules: RuleRows, key: object) -> None:
+    def __init__(
+        self,
+        shared: SharedFlow,
+        shape: Shape,
+        rules: RuleRows,
+        key: object,
+        windows_us: tuple[int, ...],
+    ) -> None:
         self.shared = shared
+        self._windows_us = windows_us
         self.shape = shape
         self._rules = rules
         self._key = key
@@ -224,4 +234,5 @@ class Crowd:
         """The query goes."""
         for row in self.rows:
             self.stand_down(row)
+        self.shared.flow.let_go(self._windows_us)
         self.shared.close(self._key)

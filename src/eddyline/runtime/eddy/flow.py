@@ -17,6 +17,7 @@ Source: Madden et al. 2002, section 2.
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Callable, Container, Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -161,6 +162,7 @@ class Flow(Operator):
         self._members: dict[int, Member] = {}
         self._free: list[int] = []
         self._dismissed: list[int] = []
+        self._held_for: Counter[tuple[int, ...]] = Counter()
         self._words = 1
         self._windows_us = [np.zeros(64, np.int64) for _ in sources]
         self._windows: list[Windows] | None = None  # None: to be worked out anew
@@ -192,6 +194,17 @@ class Flow(Operator):
         for bank in (*self._banks, self._residual):
             bank.remove(bit)
         self._dismissed.append(bit)
+        self._windows = None
+
+    def hold(self, windows_us: tuple[int, ...]) -> None:
+        """Keep rows for queries with such windows, also while there are none."""
+        self._held_for[windows_us] += 1
+        self._windows = None
+
+    def let_go(self, windows_us: tuple[int, ...]) -> None:
+        """Undo ``hold``."""
+        self._held_for[windows_us] -= 1
+        self._held_for = +self._held_for
         self._windows = None
 
     def recycle(self) -> None:
@@ -242,8 +255,9 @@ class Flow(Operator):
             for bit in bits:
                 self._wanted[bit >> 6] |= np.uint64(1 << (bit & 63))
             self._windows = [Windows(w, bits, self._words) for w in self._windows_us]
-            for window, mine in zip(self._stem_windows, self._windows, strict=False):
-                window.resize(mine.longest)
+            for number, window in enumerate(self._stem_windows):
+                held = max((us[number] for us in self._held_for), default=0)
+                window.resize(max(self._windows[number].longest, held))
         return self._windows
 
     def _mark(
