@@ -108,7 +108,9 @@ class QuerySet:
             if isinstance(executor, tuple):
                 self._alone[key] = Alone(query, signature, part)
                 self._become_tree(key, executor)
-            elif executor == "eddy" or self._sharing.executor == "eddy" or self._is_taken(key):
+            elif self._sharing.executor == "eddy" or self._is_taken(key):
+                self._share(query, key, signature, part)
+            elif executor == "eddy" and len(signature.sources) < 3:  # its peers are gone
                 self._share(query, key, signature, part)
             else:
                 self._add_alone(query, key, signature, part)
