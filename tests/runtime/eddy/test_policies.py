@@ -332,6 +332,24 @@ def test_prices(ratio: float, price: float) -> None:
     assert accounts.price(ready[1]) == pytest.approx(price)
 
 
+def test_an_interruption_hardly_counts_but_a_change_does() -> None:
+    accounts, ready = Accounts(), operators(2)
+
+    def batch(seconds: float) -> float:
+        accounts.meet(ready, ROWS)
+        accounts.book(0, Visit(ready[0], 100, 0, 1.0))
+        accounts.book(0, Visit(ready[1], 100, 0, seconds))
+        accounts.meet(ready, ROWS)
+        return accounts.price(ready[1])
+
+    for _ in range(20):
+        batch(1.0)
+    assert batch(1000.0) < 5.0
+    assert [batch(1.0) for _ in range(5)][-1] == 1.0
+    prices = [batch(50.0) for _ in range(20)]
+    assert prices[-1] == pytest.approx(50.0, rel=0.1)
+
+
 def test_cost_of_a_route() -> None:
     cost = RouteCost()
     cost.add(100, [(100, 1.0), (50, 2.0)])

@@ -13,6 +13,9 @@ _HALF_LIFE_BATCHES: Final = 3
 _HALF_LIFE_ROWS: Final = 512
 #: Fewer visits than this tell nothing.
 _LEAST_VISITED: Final = 1.0
+#: More than so many times the seconds expected are not believed at once: mostly the process was
+#: interrupted. Costs that have changed show again.
+_SURPRISE: Final = 8.0
 #: Passing over a row that does not need the operator, in visits.
 _PASSING: Final = 1 / 16
 
@@ -39,6 +42,14 @@ class _Account:
         self.returned *= keep
         self.offered *= keep
         self.seconds *= keep
+
+    def book(self, offered: int, visit: Visit) -> None:
+        """Count a piece of ``offered`` rows."""
+        expected = self.seconds_per_row * (visit.visited + _PASSING * offered)
+        self.visited += visit.visited
+        self.returned += visit.returned
+        self.offered += offered
+        self.seconds += min(visit.seconds, _SURPRISE * expected) if expected else visit.seconds
 
     @property
     def known(self) -> bool:
@@ -76,11 +87,7 @@ class Accounts:
 
     def book(self, offered: int, visit: Visit) -> None:
         """Count what an operator did with a piece of ``offered`` rows."""
-        account = self._accounts[id(visit.operator)]
-        account.visited += visit.visited
-        account.returned += visit.returned
-        account.offered += offered
-        account.seconds += visit.seconds
+        self._accounts[id(visit.operator)].book(offered, visit)
 
     def rejected(self, operator: Routable) -> float | None:
         """Share of the visiting rows that did not come back; negative where they multiply.
