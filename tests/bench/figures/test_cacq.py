@@ -4,17 +4,26 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from eddyline.bench.figures.cacq import adaptivity, routing, run, scaling, tuple_state
+from eddyline.bench.figures.cacq import (
+    adaptivity,
+    banks,
+    engines,
+    joins,
+    niagara,
+    routing,
+    run,
+    tuple_state,
+)
 from eddyline.bench.figures.cacq.adaptivity import Course
 from eddyline.bench.figures.cacq.experiment import Claim, Experiment, Speed, take_turns
 from eddyline.bench.figures.cacq.routing import BEST, PAPER, RANDOM, WORST, RoutingPoint
-from eddyline.bench.figures.cacq.scaling import SEPARATE, SHARED, ScalePoint
 from eddyline.bench.figures.cacq.tuple_state import StatePoint
 from eddyline.bench.figures.cacq.workloads import (
     ADAPTIVITY,
@@ -34,8 +43,14 @@ from eddyline.runtime.eddy.policies import FixedPolicy
 
 def test_command(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(run, "apart", lambda case: case())
-    for module in (tuple_state, scaling, routing, adaptivity):
+    for module in (tuple_state, banks, engines, routing, adaptivity, joins):
         monkeypatch.setattr(module, "_ROWS", 300)
+    for module in (banks, engines):
+        monkeypatch.setattr(module, "OVER_SOURCES", 8)
+        monkeypatch.setattr(module, "_QUICK_COUNTS", (1, 5))
+    monkeypatch.setattr(joins, "_QUICK_COUNTS", (1, 5))
+    tiny = [replace(u, queries=min(u.queries, 3), stocks=20) for u in niagara.QUICK]
+    monkeypatch.setattr(niagara, "QUICK", tuple(dict.fromkeys(tiny)))
     arguments = ["bench", "figures", "cacq", "--quick", "--json", "--out", str(tmp_path)]
     result = CliRunner().invoke(app, arguments)
     assert result.exit_code == 0, result.output
@@ -44,11 +59,14 @@ def test_command(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     assert report["claims"] == json.loads((tmp_path / "claims.json").read_text())
     assert {claim["holds"] for claim in report["claims"]} <= {"yes", "in part", "no"}
     assert all(report["points"][experiment.name] for experiment in run.EXPERIMENTS)
-    names = {"figure-04.png", "queries.png", "sources.png", "routing.png"}
+    names = {"figure-04.png", "queries.png", "sources.png", "routing.png", "joins.png"}
+    names |= {"engine-queries.png", "engine-sources.png"}
+    names |= {f"niagara-{by}.png" for by in ("queries", "articles", "wanted", "functions")}
     names |= {f"adaptivity-{n}.png" for n in (1, 2, 3)}
     assert {f.name for f in tmp_path.glob("*.png")} == names
     text = (tmp_path / "claims.md").read_text()
     assert "| five nested queries | ticket |" in text
+    assert "| functions | 3 | 20 | 8 |" in text
 
 
 # -- workloads ------------------------------------------------------------------------------------
@@ -151,32 +169,6 @@ def test_less_per_bit(rates: tuple[float, ...], holds: str) -> None:
         for bits, rate in zip((64, 128, 256), rates, strict=True)
     ]
     assert judge(tuple_state.EXPERIMENT, "by less per bit", points) == holds
-
-
-def scale(shared: list[float], separate: list[float], by: str) -> list[object]:
-    """Points of both modes, with these numbers of results per second."""
-    return [
-        ScalePoint(mode, *((4**i, 1) if by == "queries" else (9, i + 1)), Speed(1, 1, (1 / rate,)))
-        for mode, rates in ((SHARED, shared), (SEPARATE, separate))
-        for i, rate in enumerate(rates)
-    ]
-
-
-def test_claims_about_queries() -> None:
-    points = scale([1, 6, 5], [1, 2, 1], "queries")
-    assert judge(scaling.QUERIES, "rise sharply", points) == "yes"
-    assert judge(scaling.QUERIES, "maximum of half", points) == "yes"
-    assert judge(scaling.QUERIES, "twice as fast", points) == "yes"
-    points = scale([2, 3, 3], [1, 2, 2.5], "queries")
-    assert judge(scaling.QUERIES, "rise sharply", points) == "in part"
-    assert judge(scaling.QUERIES, "maximum of half", points) == "in part"
-    assert judge(scaling.QUERIES, "twice as fast", points) == "in part"
-
-
-@pytest.mark.parametrize(("last", "holds"), [(6.0, "yes"), (4.0, "no"), (11.0, "in part")])
-def test_claims_about_sources(last: float, holds: str) -> None:
-    points = scale([10.0, 8.0, last], [1, 1, 1], "sources")
-    assert judge(scaling.SOURCES, "somewhat", points) == holds
 
 
 def routed(ticket: float, random: float, worst: float) -> list[object]:

@@ -74,6 +74,15 @@ class Speed:
         rates = sorted(amount / s / 1e6 for s in self.seconds)
         return Spot(x, statistics.median(rates), rates[0], rates[-1])
 
+    @property
+    def ms(self) -> float:
+        """Milliseconds of the median round."""
+        return 1e3 * statistics.median(self.seconds)
+
+    def time_spot(self, x: float) -> Spot:
+        """On a line: milliseconds of a round, from the fastest to the slowest."""
+        return Spot(x, self.ms, 1e3 * min(self.seconds), 1e3 * max(self.seconds))
+
 
 def take_turns(work: Mapping[K, Callable[[], int]], rows: int, rounds: int) -> dict[K, Speed]:
     """Time contenders, who take turns in a shuffled order after a first turn that does not count.

@@ -9,7 +9,15 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
-from eddyline.bench.figures.cacq import adaptivity, routing, scaling, tuple_state
+from eddyline.bench.figures.cacq import (
+    adaptivity,
+    banks,
+    engines,
+    joins,
+    niagara_report,
+    routing,
+    tuple_state,
+)
 from eddyline.bench.figures.cacq.experiment import Experiment
 from eddyline.bench.figures.console import progress_bar, show_claims
 from eddyline.bench.figures.plots import require_matplotlib
@@ -18,10 +26,14 @@ from eddyline.bench.measure import apart, machine
 
 EXPERIMENTS: Final[tuple[Experiment[Any], ...]] = (
     tuple_state.EXPERIMENT,
-    scaling.QUERIES,
-    scaling.SOURCES,
+    banks.QUERIES,
+    banks.SOURCES,
+    engines.QUERIES,
+    engines.SOURCES,
     routing.EXPERIMENT,
     adaptivity.EXPERIMENT,
+    niagara_report.EXPERIMENT,
+    joins.EXPERIMENT,
 )
 
 

@@ -1,43 +1,24 @@
-"""Throughput against the number of queries and of sources, shared and query by query."""
+"""Throughput against the number of queries and of sources: all together, and each query alone."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
-import numpy as np
-
 from eddyline.bench.figures.cacq.experiment import Claim, Experiment, Speed, take_turns
-from eddyline.bench.figures.cacq.workloads import (
-    Where,
-    bank_of,
-    random_queries,
-    single_predicates,
-    tuples,
-    wanted_by,
-)
-from eddyline.bench.figures.plots import draw_series
+from eddyline.bench.figures.cacq.workloads import Where
+from eddyline.bench.figures.plots import Spot, draw_series
 from eddyline.bench.figures.verdicts import Verdict, factor
-from eddyline.runtime.batch import Batch
 from eddyline.runtime.columns import Array
-from eddyline.runtime.eddy.fanout import fan_out
-from eddyline.runtime.eddy.filter_bank import FilterBank
-from eddyline.runtime.eddy.policies import TicketPolicy
 
-SHARED: Final = "one eddy for all queries"
-SEPARATE: Final = "an eddy per query"
+SHARED: Final = "all queries together"
+SEPARATE: Final = "each query alone"
 _MODES: Final = (SHARED, SEPARATE)
 
-_ROWS: Final = 4_096
-_QUERIES: Final = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1_024)
-_QUICK_QUERIES: Final = (1, 8, 64)
-_SOURCES: Final = (1, 2, 4, 6, 8, 10)
-_QUICK_SOURCES: Final = (1, 4)
 #: Queries over all sources together.
-_OVER_SOURCES: Final = 128
+OVER_SOURCES: Final = 128
 
 
 @dataclass(frozen=True)
@@ -50,97 +31,97 @@ class ScalePoint:
     speed: Speed
 
 
-@dataclass(frozen=True)
-class _Feed:
-    """A filter bank, a batch for it, and the queries that want it."""
-
-    bank: FilterBank
-    batch: Batch
-    wanted: Array
-
-    def run(self) -> int:
-        """Filter and deliver; returns the number of results."""
-        blocks = self.bank.blocks(self.batch, self.wanted)
-        return fan_out(self.batch, blocks, 64 * self.wanted.size, []).rows.size
-
-
-def measure_queries(quick: bool) -> list[ScalePoint]:
-    """One source, more and more random queries."""
-    rng = np.random.default_rng(5)
-    sizes = _QUICK_QUERIES if quick else _QUERIES
-    queries = random_queries(sizes[-1], rng)
-    batch = tuples(_ROWS, rng)
-    return [p for n in sizes for p in _measure([queries[:n]], [batch], quick)]
-
-
-def measure_sources(quick: bool) -> list[ScalePoint]:
-    """As many queries, over more and more sources, each over one of them."""
-    rng = np.random.default_rng(6)
-    sizes = _QUICK_SOURCES if quick else _SOURCES
-    queries = single_predicates(_OVER_SOURCES, rng)
-    homes = rng.random(_OVER_SOURCES)
-    batches = [tuples(_ROWS, rng) for _ in range(sizes[-1])]
-    points = []
-    for n in sizes:
-        of = (homes * n).astype(np.int64)
-        by_source = [[q for q, s in zip(queries, of, strict=True) if s == k] for k in range(n)]
-        points += _measure(by_source, batches[:n], quick)
-    return points
-
-
-def _measure(
-    queries: Sequence[Sequence[Where]], batches: Sequence[Batch], quick: bool
+def measure_both(
+    shared: Callable[[], int],
+    separate: Sequence[Callable[[], int]],
+    sources: int,
+    rows: int,
+    rounds: int,
 ) -> list[ScalePoint]:
-    """Both modes, on queries and a batch per source."""
-    sources = list(zip(queries, batches, strict=True))
-    feeds = {
-        SHARED: [_feed(mine, batch) for mine, batch in sources],
-        SEPARATE: [_feed([query], batch) for mine, batch in sources for query in mine],
-    }
-    work = {mode: partial(_run_all, feeds[mode]) for mode in _MODES}
-    speeds = take_turns(work, _ROWS * len(batches), rounds=3 if quick else 9)
+    """Both modes.
+
+    Args:
+        shared: all queries at work; returns how many results they have.
+        separate: each query at work.
+        rows: of all sources.
+
+    Raises:
+        AssertionError: the queries have other results together than alone.
+    """
+    work = {SHARED: shared, SEPARATE: lambda: sum(query() for query in separate)}
+    speeds = take_turns(work, rows, rounds)
     assert speeds[SHARED].results == speeds[SEPARATE].results, "sharing changes the answers"
-    count = sum(map(len, queries))
-    return [ScalePoint(mode, count, len(batches), speeds[mode]) for mode in _MODES]
+    return [ScalePoint(mode, len(separate), sources, speeds[mode]) for mode in _MODES]
 
 
-def _feed(queries: Sequence[Where], batch: Batch) -> _Feed:
-    return _Feed(bank_of(queries, TicketPolicy()), batch, wanted_by(len(queries)))
+def dealt(queries: Sequence[Where], homes: Array, sources: int) -> list[list[Where]]:
+    """The queries of each source; ``homes`` has a number in [0, 1) for each query."""
+    source_of = (homes * sources).astype(int).tolist()
+    return [[q for q, s in zip(queries, source_of, strict=True) if s == k] for k in range(sources)]
 
 
-def _run_all(feeds: Sequence[_Feed]) -> int:
-    return sum(feed.run() for feed in feeds)
+Measure = Callable[[bool], list[ScalePoint]]
 
 
-def draw_queries(points: Sequence[ScalePoint], out: Path) -> None:
-    """``queries.png``."""
-    draw_series(
-        out / "queries.png",
-        "Tuples delivered per second, by number of queries",
-        "random queries over one source, a predicate on each of five fields by a chance of 1/2",
-        _lines(points, "queries"),
-        "queries",
-        "million tuples delivered per second",
+def by_queries(name: str, subject: str, measure: Measure) -> Experiment[ScalePoint]:
+    """The experiment with more and more queries over one source.
+
+    Args:
+        name: of the experiment and its figure.
+        subject: what runs the queries.
+    """
+    title = f"Number of queries, {subject} (section 2.2)"
+    about = f"{subject}; random queries, a predicate on each of five fields by a chance of 1/2"
+    claims: tuple[Claim[ScalePoint], ...] = (
+        Claim(
+            "section 2.2",
+            f"{subject}: with the number of queries, the tuples delivered per second rise sharply "
+            "at first",
+            _rises,
+        ),
+        Claim(
+            "section 2.2", f"{subject}: without sharing the maximum is half of that", _half_the_peak
+        ),
+        Claim("this project", f"{subject}, most queries: sharing is twice as fast", _twice_as_fast),
     )
+    return Experiment(name, title, measure, _Drawing(name, "queries", about), table, claims)
 
 
-def draw_sources(points: Sequence[ScalePoint], out: Path) -> None:
-    """``sources.png``."""
-    draw_series(
-        out / "sources.png",
-        "Tuples delivered per second, by number of sources",
-        f"{_OVER_SOURCES} queries with one predicate each, over one of the sources",
-        _lines(points, "sources"),
-        "sources",
-        "million tuples delivered per second",
+def by_sources(name: str, subject: str, measure: Measure) -> Experiment[ScalePoint]:
+    """The experiment with as many queries, over more and more sources, each over one of them."""
+    title = f"Number of sources, {subject} (section 2.2)"
+    about = f"{subject}; {OVER_SOURCES} queries with one predicate each, over one of the sources"
+    claims: tuple[Claim[ScalePoint], ...] = (
+        Claim(
+            "section 2.2",
+            f"{subject}: additional sources decrease the throughput somewhat",
+            _somewhat_slower,
+        ),
+        Claim("this project", f"{subject}, most sources: sharing is twice as fast", _twice_as_fast),
     )
+    return Experiment(name, title, measure, _Drawing(name, "sources", about), table, claims)
 
 
-def _lines(points: Sequence[ScalePoint], by: str) -> dict[str, list[Any]]:
-    return {
-        mode: [p.speed.spot(getattr(p, by), p.speed.results) for p in points if p.mode == mode]
-        for mode in _MODES
-    }
+@dataclass(frozen=True)
+class _Drawing:
+    """``NAME.png``."""
+
+    name: str
+    by: str
+    about: str
+
+    def __call__(self, points: Sequence[ScalePoint], out: Path) -> None:
+        draw_series(
+            out / f"{self.name}.png",
+            f"Tuples delivered per second, by number of {self.by}",
+            self.about,
+            {mode: [self._spot(p) for p in _of(points, mode)] for mode in _MODES},
+            self.by,
+            "million tuples delivered per second",
+        )
+
+    def _spot(self, point: ScalePoint) -> Spot:
+        return point.speed.spot(getattr(point, self.by), point.speed.results)
 
 
 def table(points: Sequence[ScalePoint]) -> list[Mapping[str, Any]]:
@@ -161,7 +142,7 @@ def _of(points: Sequence[ScalePoint], mode: str) -> list[ScalePoint]:
     return [p for p in points if p.mode == mode]
 
 
-def _twice_the_peak(points: Sequence[ScalePoint]) -> Verdict:
+def _half_the_peak(points: Sequence[ScalePoint]) -> Verdict:
     """The most that each mode delivers, at whatever number of queries."""
     best = {m: max(_of(points, m), key=lambda p: p.speed.results_per_s) for m in _MODES}
     ratio = best[SHARED].speed.results_per_s / best[SEPARATE].speed.results_per_s
@@ -181,7 +162,7 @@ def _rises(points: Sequence[ScalePoint]) -> Verdict:
     return Verdict(text, factor(last / first, 2.0))
 
 
-def _scales_further(points: Sequence[ScalePoint]) -> Verdict:
+def _twice_as_fast(points: Sequence[ScalePoint]) -> Verdict:
     shared, separate = _of(points, SHARED)[-1], _of(points, SEPARATE)[-1]
     ratio = shared.speed.rows_per_s / separate.speed.rows_per_s
     return Verdict(f"{ratio:.1f}x as fast with {shared.queries:,} queries", factor(ratio, 2.0))
@@ -192,40 +173,3 @@ def _somewhat_slower(points: Sequence[ScalePoint]) -> Verdict:
     ratio = shared[-1].speed.results_per_s / shared[0].speed.results_per_s
     text = f"{ratio:.2f}x the tuples delivered with {shared[-1].sources} sources as with one"
     return Verdict(text, "yes" if 0.5 <= ratio < 1.0 else "in part" if ratio >= 1.0 else "no")
-
-
-QUERIES: Final = Experiment(
-    "queries",
-    "Number of queries (section 2.2)",
-    measure_queries,
-    draw_queries,
-    table,
-    (
-        Claim(
-            "section 2.2",
-            "with the number of queries, the tuples delivered per second rise sharply at first",
-            _rises,
-        ),
-        Claim(
-            "section 2.2",
-            "eddies that share nothing reach a maximum of half of that",
-            _twice_the_peak,
-        ),
-        Claim("this project", "most queries: sharing is twice as fast", _scales_further),
-    ),
-)
-SOURCES: Final = Experiment(
-    "sources",
-    "Number of sources (section 2.2)",
-    measure_sources,
-    draw_sources,
-    table,
-    (
-        Claim(
-            "section 2.2",
-            "additional sources decrease the throughput somewhat",
-            _somewhat_slower,
-        ),
-        Claim("this project", "most sources: sharing is twice as fast", _scales_further),
-    ),
-)

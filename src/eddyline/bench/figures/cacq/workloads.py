@@ -76,6 +76,19 @@ def _predicate(rng: np.random.Generator) -> ValueSet:
     return compare(int(rng.integers(DOMAIN)))
 
 
+def as_sql(where: Where) -> str:
+    """What a query accepts as a condition; each set is one interval with one bound."""
+    return " AND ".join(_comparison(field, accepts) for field, accepts in where.items())
+
+
+def _comparison(field: str, accepts: ValueSet) -> str:
+    (interval,) = accepts.intervals
+    if interval.high is None:
+        return f"{field} {'>=' if interval.low_closed else '>'} {interval.low}"
+    assert interval.low is None, f"{interval} has two bounds"
+    return f"{field} {'<=' if interval.high_closed else '<'} {interval.high}"
+
+
 def tuples(rows: int, rng: np.random.Generator) -> Batch:
     """A batch of random tuples."""
     number = np.arange(rows)
