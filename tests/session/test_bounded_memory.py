@@ -13,6 +13,7 @@ import pyarrow as pa
 import pytest
 
 from eddyline import Engine
+from eddyline.physical.flows import Executor
 from eddyline.runtime.operators.distinct import Distinct
 from eddyline.runtime.operators.group import GroupBy
 from eddyline.runtime.rowstore import RowStore
@@ -56,6 +57,19 @@ QUERIES: dict[str, list[str]] = {
     "snapshots that are rare": ["SELECT k FROM a [RANGE 1 SECOND] EMIT SNAPSHOT EVERY 1 HOUR"],
     "snapshots of rows": ["SELECT v FROM a [ROWS 900] EMIT SNAPSHOT EVERY 500 MILLISECONDS"],
 }
+#: Those that run in flows.
+SHARED: dict[str, list[str]] = {
+    "shared filters": ["SELECT k FROM a WHERE v > 7", "SELECT k FROM a WHERE v < 7"],
+    "shared filters, one with a window": [
+        "SELECT k FROM a WHERE v > 7",
+        "SELECT v FROM a [RANGE 1 SECOND] WHERE v < 7",
+    ],
+    "shared join": [
+        "SELECT a.v, b.w FROM a [RANGE 1 SECOND], b [RANGE 5 SECONDS] WHERE a.k = b.k",
+        "SELECT a.v, b.w FROM b [RANGE 1 SECOND], a [RANGE 2 SECONDS] WHERE a.k = b.k AND w > 3",
+    ],
+    "join of three": QUERIES["join of three"],
+}
 
 
 def rows() -> Iterator[dict[str, pa.Table]]:
@@ -72,7 +86,9 @@ def rows() -> Iterator[dict[str, pa.Table]]:
 
 
 def kept_bytes(engine: Engine) -> int:
-    states = [o.state() for o in engine._standing.graph] + [s.state() for s in engine._inputs.stems.values()]
+    states = [o.state() for o in engine._standing.graph] + [
+        s.state() for s in engine._inputs.stems.values()
+    ]
     return sum(values.nbytes for state in states for _, values in flatten(state))
 
 
@@ -88,11 +104,13 @@ def stores(thing: Any, seen: set[int]) -> Iterator[RowStore]:
             yield from stores(item, seen)
 
 
-@pytest.mark.parametrize("kind", QUERIES)
-def test_bounded_memory(kind: str) -> None:
-    engine = Engine(chunk_rows=256)
+@pytest.mark.parametrize(
+    "executor, kind", [*(("tree", k) for k in QUERIES), *(("eddy", k) for k in SHARED)]
+)
+def test_bounded_memory(executor: Executor, kind: str) -> None:
+    engine = Engine(chunk_rows=256, executor=executor)
     engine.sql(DDL.replace("t STRING", "t STRING, b5 BIGINT"))
-    for number, sql in enumerate(QUERIES[kind]):
+    for number, sql in enumerate((QUERIES if executor == "tree" else SHARED)[kind]):
         engine.query(sql, name=f"q{number}")
     sizes = []
     for batch in rows():

@@ -98,7 +98,8 @@ class FlowPlanner:
     def _make(self, signature: Signature, key: object) -> Flow:
         if not signature.windowed:
             return self._new([self._build(s) for s in signature.sources], [], [], [])
-        windows = [FlowWindow() for _ in signature.sources]
+        joined = len(signature.sources) > 1
+        windows = [FlowWindow(joined=joined) for _ in signature.sources]
         sources = [
             self._scan(number, source, window, (signature, key))
             for number, (source, window) in enumerate(zip(signature.sources, windows, strict=True))

@@ -292,7 +292,12 @@ class QuerySet:
         query.seen_before = rows_seen(in_order([shared.flow]))
         replaces = query.replace_key is not None
         crowd = shared.add_crowd(
-            name, part, query.change_schema, RuleRows(table), replaces=replaces
+            name,
+            part,
+            query.change_schema,
+            RuleRows(table),
+            replaces=replaces,
+            retroactive=updates == "retroactive",
         )
         query.seat = crowd
         self._rules[name] = Rules(crowd, part, table, updates)

@@ -13,6 +13,7 @@ from eddyline.runtime.eddy.fanout import Fanout
 from eddyline.runtime.eddy.flow import Flow
 from eddyline.session.shapes import RuleRows, Shape
 from eddyline.sharing.signature import Part, Signature
+from eddyline.types import FOREVER
 
 
 class SharedFlow:
@@ -42,14 +43,27 @@ class SharedFlow:
         return Seat(self, self.shapes[key], key, bit)
 
     def add_crowd(
-        self, name: str, part: Part, schema: pa.Schema, rules: RuleRows, *, replaces: bool
+        self,
+        name: str,
+        part: Part,
+        schema: pa.Schema,
+        rules: RuleRows,
+        *,
+        replaces: bool,
+        retroactive: bool,
     ) -> Crowd:
-        """A query that stands once per row of a table comes, so far without rows."""
+        """A query that stands once per row of a table comes, so far without rows.
+
+        Args:
+            retroactive: whether those that will come are about the rows that are there then.
+        """
         key = ("crowd", name)
         outputs = with_row(part.outputs, len(self.signature.schema))
         shape = Shape(schema, outputs, replaces=replaces, crowd=name, rules=rules)
         self.shapes[key] = shape
         windows_us = windows_of(part)
+        if not retroactive and len(windows_us) == 1:  # what passes is not looked at again
+            windows_us = tuple(0 if us >= FOREVER else us for us in windows_us)
         self.flow.hold(windows_us)
         return Crowd(self, shape, rules, key, windows_us)
 

@@ -84,6 +84,12 @@ SqlError: line 1, column 80: there is no column 'leest'; valid: price, qty, symb
   CREATE QUERY q FOR EACH ROW OF rules AS SELECT price FROM trades WHERE price > leest
                                                                                  ^
 ----------
+CREATE QUERY q FOR EACH ROW OF rules AS SELECT price FROM trades WHERE price > rules.least
+=>
+SqlError: line 1, column 59: FOR EACH ROW OF a retroactive table needs a window on stream 'trades'; write trades [RANGE 5 MINUTES], [ROWS 100], [PARTITION BY c ROWS 3], [NOW] or [UNBOUNDED], or end the SELECT with WINDOW 10 SECONDS
+  CREATE QUERY q FOR EACH ROW OF rules AS SELECT price FROM trades WHERE price > rules.least
+                                                            ^
+----------
 CREATE QUERY q FOR EACH ROW OF rules AS r AS SELECT rules.id FROM trades
 =>
 SqlError: line 1, column 53: 'rules' is not in FROM; valid: r, trades
@@ -145,7 +151,7 @@ SqlError: line 1, column 40: 'rules' is not in FROM; valid: trades. For a query 
   SELECT price FROM trades WHERE price > rules.least
                                          ^
 ----------
-CREATE QUERY q FOR EACH ROW OF rules AS SELECT symbol, rules.id FROM trades;
+CREATE QUERY q FOR EACH ROW OF rules AS SELECT symbol, rules.id FROM trades [NOW];
 SELECT symbol FROM q [NOW]
 =>
 UnsupportedError: line 2, column 20: 'q' is one query for each row of 'rules', and queries cannot read that: write its SELECT here, with the table in FROM

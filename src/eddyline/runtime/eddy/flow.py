@@ -181,7 +181,7 @@ class Flow(Operator):
         for lengths, us in zip(self._windows_us, member.windows_us, strict=True):
             lengths[bit] = us
         for window, us in zip(self._stem_windows, member.windows_us, strict=False):
-            window.resize(max(window.us, us))
+            window.extend(us)
         self._windows = None
         for number, side in enumerate(self._sides):
             if len(side.stem):
@@ -256,8 +256,8 @@ class Flow(Operator):
                 self._wanted[bit >> 6] |= np.uint64(1 << (bit & 63))
             self._windows = [Windows(w, bits, self._words) for w in self._windows_us]
             for number, window in enumerate(self._stem_windows):
-                held = max((us[number] for us in self._held_for), default=0)
-                window.resize(max(self._windows[number].longest, held))
+                held = [us[number] for us in self._held_for]
+                window.fit(self._windows[number].lengths.tolist(), held)
         return self._windows
 
     def _mark(

@@ -25,29 +25,38 @@ _numbers = count()
 
 
 class FlowWindow(TimeWindow):
-    """As long as the longest window that a query of the flow has over the stream."""
+    """As long as the longest window that a query of the flow has over the stream.
 
-    def __init__(self) -> None:
-        super().__init__(0, keep=True)
-        self._resize(0)
+    Args:
+        joined: whether rows are looked up later. If not, rows of an unbounded stream pass: they are
+            kept for other windows only.
+    """
 
-    @property
-    def us(self) -> int:
-        """How long rows are kept; FOREVER: for ever."""
-        return self._us
+    def __init__(self, *, joined: bool) -> None:
+        super().__init__(0)
+        self._joined = joined
+        self._resize(0, 0)
 
-    def resize(self, us: int) -> None:
-        """Keep rows this long from now on."""
-        if us != self._us:
-            self._resize(us)
+    def fit(self, lengths_us: Sequence[int], held_us: Sequence[int]) -> None:
+        """The queries' windows are as long as this now; rows are held this long in any case."""
+        kept_us = max((*map(self._keeps, lengths_us), *held_us), default=0)
+        self._resize(max((*lengths_us, *held_us), default=0), kept_us)
 
-    def _resize(self, us: int) -> None:
-        self._us = us
-        self._keep = us > 0
+    def extend(self, us: int) -> None:
+        """There is one more window."""
+        self._resize(max(us, self._us), max(self._keeps(us), self._kept_us))
+
+    def _keeps(self, us: int) -> int:
+        return us if self._joined or us < FOREVER else 0
+
+    def _resize(self, us: int, kept_us: int) -> None:
+        self._us, self._kept_us = us, kept_us
         self.liveness = Liveness("ts", us, fifo=us < FOREVER)
 
     def needed(self, stem: Stem, clock: int) -> int | Array:
-        return stem.first if self._us >= FOREVER else super().needed(stem, clock)
+        if self._kept_us >= FOREVER:
+            return stem.first
+        return stem.first + int(np.searchsorted(stem.held("ts"), clock - self._kept_us, "right"))
 
 
 class StemSide:
@@ -186,8 +195,3 @@ class Windows:
         members = np.zeros((self.lengths.size + 1, words), np.uint64)
         np.bitwise_or.at(members, (rank, bits >> 6), np.uint64(1) << (bits & 63).astype(np.uint64))
         self.members = np.bitwise_or.accumulate(members[::-1])[::-1].copy()
-
-    @property
-    def longest(self) -> int:
-        """The longest window; 0 without any."""
-        return int(self.lengths[-1]) if self.lengths.size else 0

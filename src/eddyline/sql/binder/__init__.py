@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from eddyline.algebra.catalog import BoundQuery, Emit
 from eddyline.errors import UnsupportedError
-from eddyline.sql.binder.context import Context, DefaultWindow
+from eddyline.sql.binder.context import Context, DefaultWindow, require_windows
 from eddyline.sql.binder.output import checked_output
 from eddyline.sql.binder.parameters import rule_row
 from eddyline.sql.binder.query import bind_query
@@ -32,6 +32,8 @@ def bind(select: Select, emit: Emit, catalog: Catalog) -> BoundQuery:
     row = rule_row(select, catalog)
     context = Context(catalog, select.source, row=row)
     bound = bind_query(select.ast, context)
+    if row is not None and row.table.updates == "retroactive":
+        require_windows(bound.open_streams, "FOR EACH ROW OF a retroactive table")
     if not bound.changes:
         raise context.error(
             select.ast,
