@@ -147,7 +147,8 @@ TREES = {
     "computed keys": "SELECT a.s FROM a [RANGE 3 SECONDS], b [RANGE 3 SECONDS], c [RANGE 3 SECONDS]"
     " WHERE a.k + 1 = b.k AND b.v - 1 = c.v + 0",
     "with itself": "SELECT x.v, y.v AS w, z.v AS u FROM a [RANGE 2 SECONDS] AS x,"
-    " a [RANGE 3 SECONDS] AS y, b [RANGE 1 SECOND] AS z WHERE x.k = y.k AND y.v = z.v AND x.v < y.v",
+    " a [RANGE 3 SECONDS] AS y, b [RANGE 1 SECOND] AS z"
+    " WHERE x.k = y.k AND y.v = z.v AND x.v < y.v",
     "star of four": "SELECT a.v, d.v AS w FROM a [RANGE 1 SECOND], b [RANGE 1 SECOND],"
     " c [RANGE 2 SECONDS], d [RANGE 2 SECONDS] WHERE a.k = b.k AND a.k = c.k AND a.v = d.v"
     " AND b.v = c.v AND d.s = 'x'",
