@@ -200,6 +200,10 @@ class Engine:
         """
         add_function(self.catalog, make_function(name, evaluate, args, returns, kind))
 
+    def readers(self, name: str) -> list[str]:
+        """The names of the queries and views that read a stream, table, view or query."""
+        return [reader for _, reader in self._program.readers(name)]
+
     def drop(self, name: str) -> None:
         """Remove a standing query and free what nobody else needs.
 

@@ -46,13 +46,17 @@ class Program:
             if not readers:
                 del self._readers[read]
 
+    def readers(self, name: str) -> Iterator[tuple[Kind, str]]:
+        """Everything that reads what has this name: kind and name."""
+        yield from self._readers.get(name.lower(), ())
+
     def require_unread(self, kind: Kind, name: str) -> None:
         """Check that nothing else reads it.
 
         Raises:
             CatalogError: something does; the message names it.
         """
-        for reader_kind, reader in self._readers.get(name.lower(), ()):
+        for reader_kind, reader in self.readers(name):
             raise CatalogError(
                 f"cannot drop {kind} {name!r}: {reader_kind} {reader!r} reads it; "
                 f"DROP {reader_kind.upper()} {reader} first"
