@@ -187,3 +187,21 @@ def put_bit(lineage: np.ndarray, bit: int, wanted: np.ndarray) -> bool:
             first = not known
         lineage[i, word] |= mask
     return first
+
+
+@kernel
+def order_ties(order: np.ndarray, key: np.ndarray, tie: np.ndarray) -> None:
+    """Put numbers with equal ``key`` in the order of ``tie``, in place.
+
+    Args:
+        order: int64[n], numbers such that ``key[order]`` ascends.
+    """
+    start = 0
+    while start < order.size:
+        end = start + 1
+        while end < order.size and key[order[end]] == key[order[start]]:
+            end += 1
+        if end - start > 1:
+            run = order[start:end]
+            run[:] = run[np.argsort(tie[run])]
+        start = end

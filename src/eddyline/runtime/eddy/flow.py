@@ -24,7 +24,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pyarrow as pa
 
-from eddyline.kernels.lineage import any_wanted
+from eddyline.kernels.hashing import combine, mix_all
+from eddyline.kernels.lineage import any_wanted, order_ties
 from eddyline.runtime.batch import Batch, Evaluator, Predicate, Stored
 from eddyline.runtime.columns import Array
 from eddyline.runtime.eddy.fanout import Fanout, fan_out
@@ -473,12 +474,14 @@ def _singletons(number: int, batch: Batch, lineage: Array) -> _Composites:
 
 
 def _in_order(found: Sequence[_Composites], sources: int, words: int) -> _Composites:
-    """All results of a chunk in (ts, seq) order."""
+    """All results of a chunk in the order of events; of one event by their rows, so that the route
+    does not show.
+    """
     nothing = np.zeros(0, np.int64)
     none = dict.fromkeys(range(sources), nothing)
     empty = _Composites(nothing, nothing, none, none, np.zeros((0, words), np.uint64))
     parts = [p for p in found if len(p)] or [empty]
-    if len(parts) == 1:
+    if len(parts) == 1 and sources < 3:
         return parts[0]
     whole = _Composites(
         np.concatenate([p.ts for p in parts]),
@@ -487,7 +490,13 @@ def _in_order(found: Sequence[_Composites], sources: int, words: int) -> _Compos
         {s: np.concatenate([p.instants[s] for p in parts]) for s in range(sources)},
         np.concatenate([p.lineage for p in parts]),
     )
-    return whole.take(np.lexsort((whole.seq, whole.ts)))
+    order = np.argsort(whole.seq, kind="stable")
+    if sources > 2:
+        rows = mix_all(whole.ids[0])
+        for source in range(1, sources):
+            combine(rows, mix_all(whole.ids[source]))
+        order_ties(order, whole.seq, rows)
+    return whole.take(order)
 
 
 def keys_of(source: int, edges: Sequence[Equality]) -> dict[Hashable, tuple[Evaluator, ...]]:
