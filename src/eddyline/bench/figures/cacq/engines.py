@@ -62,7 +62,7 @@ def _measure(
         [feed.run for feed in alone],
         len(rows),
         _ROWS * len(rows),
-        rounds=3 if quick else 5,
+        rounds=3 if quick else 9,
     )
 
 

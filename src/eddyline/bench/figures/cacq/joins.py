@@ -74,7 +74,7 @@ def measure(quick: bool) -> list[JoinPoint]:
     """More and more queries."""
     rows = _rows()
     return [
-        _measure(n, rows, rounds=3 if quick else 5) for n in (_QUICK_COUNTS if quick else _COUNTS)
+        _measure(n, rows, rounds=3 if quick else 9) for n in (_QUICK_COUNTS if quick else _COUNTS)
     ]
 
 
