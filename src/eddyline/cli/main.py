@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Annotated
 
@@ -20,6 +22,13 @@ bench = typer.Typer(help="Measure this machine.", no_args_is_help=True)
 app.add_typer(bench, name="bench")
 
 ScriptFile = Annotated[Path, typer.Argument(help="A script of SQL statements.", metavar="FILE.sql")]
+Checkpoint = Annotated[
+    str,
+    typer.Option(help="The checkpoint of the job.", envvar="EDDYLINE_CHECKPOINT", metavar="DIR"),
+]
+Patience = Annotated[
+    float, typer.Option(min=0, help="Seconds to wait for the job to begin.", metavar="SECONDS")
+]
 Json = Annotated[bool, typer.Option("--json", help="One JSON object per line, for machines.")]
 
 
@@ -104,6 +113,105 @@ def explain(file: ScriptFile) -> None:
             typer.echo(f"{name}\n{query.explain()}\n")
 
 
+@app.command()
+def add(
+    sql: Annotated[
+        str,
+        typer.Argument(
+            help="CREATE QUERY statements; - reads them from standard input.", metavar="SQL"
+        ),
+    ],
+    checkpoint: Checkpoint,
+    patience: Patience = 30.0,
+) -> None:
+    """Add queries to a running job."""
+    from eddyline.cli.running import RunningJob
+    from eddyline.cli.scripts import check_additions
+
+    with failures.reported():
+        text = sys.stdin.read() if sql == "-" else sql
+        check_additions(text)
+        answer = RunningJob(checkpoint).ask(text, patience)
+        for name in answer.done:
+            typer.echo(f"added {name}")
+        if answer.error is not None:
+            raise answer.error
+
+
+@app.command()
+def drop(
+    name: Annotated[str, typer.Argument(help="A query of the job.")],
+    checkpoint: Checkpoint,
+    patience: Patience = 30.0,
+) -> None:
+    """Drop a query from a running job."""
+    from eddyline.cli.running import RunningJob
+    from eddyline.spark.script import drop_statement
+
+    with failures.reported():
+        job = RunningJob(checkpoint)
+        known = job.running().query(name)["name"]
+        answer = job.ask(drop_statement(known), patience)
+        if answer.error is not None:
+            raise answer.error
+        typer.echo(f"dropped {known}")
+
+
+@app.command("list")
+def list_queries(checkpoint: Checkpoint, json: Json = False) -> None:
+    """List the queries of a running job."""
+    from eddyline.cli.reports import print_queries
+    from eddyline.cli.running import RunningJob
+
+    with failures.reported():
+        print_queries(RunningJob(checkpoint).status(), as_json=json)
+
+
+@app.command()
+def stats(
+    checkpoint: Checkpoint,
+    names: Annotated[
+        list[str] | None, typer.Argument(help="Queries; all if none is given.", metavar="NAME")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Show how far a running job is, and what each of its queries takes and gives."""
+    from eddyline.cli.reports import print_stats
+    from eddyline.cli.running import RunningJob
+
+    with failures.reported():
+        status = RunningJob(checkpoint).status()
+        chosen = [status.query(n) for n in names] if names else status.queries
+        print_stats(status, [q["name"] for q in chosen], as_json=json)
+
+
+@app.command()
+def tail(
+    name: Annotated[str, typer.Argument(help="A query of the job.")],
+    checkpoint: Checkpoint,
+    limit: Annotated[
+        int | None, typer.Option(min=1, help="End after so many rows.", metavar="ROWS")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Follow the results of a query of a running job, whatever its sink is, until interrupted."""
+    from eddyline.cli.reports import print_results
+    from eddyline.cli.running import RunningJob
+
+    with failures.reported(), suppress(KeyboardInterrupt):
+        job = RunningJob(checkpoint)
+        known = job.running().query(name)["name"]
+        left = limit
+        with closing(job.follow(known)) as batches:
+            for rows, n in batches:
+                if not n:
+                    typer.echo(f"following {known}", err=True)
+                    continue
+                print_results(known, rows.slice(0, left), n, as_json=json)
+                if left is not None and (left := left - n) <= 0:
+                    break
+
+
 @bench.command("micro")
 def bench_micro(json: Json = False) -> None:
     """Measure the engine and the Spark job on generated streams."""
@@ -115,13 +223,13 @@ def bench_micro(json: Json = False) -> None:
 
 @bench.command("figures")
 def bench_figures(
-    name: Annotated[str, typer.Argument(help="Whose: update-patterns.", metavar="NAME")],
+    name: Annotated[str, typer.Argument(help="Whose: cacq, update-patterns.", metavar="NAME")],
     out: Annotated[
         Path | None,
         typer.Option(help="Directory for the results; default: benchmarks/NAME.", metavar="DIR"),
     ] = None,
     quick: Annotated[
-        bool, typer.Option("--quick", help="Two window sizes, measured once: a minute or two.")
+        bool, typer.Option("--quick", help="Few points, measured once or so: a minute or two.")
     ] = False,
     json: Json = False,
 ) -> None:

@@ -8,10 +8,12 @@ from pathlib import Path
 import pyarrow as pa
 
 from eddyline.algebra.functions.conversion import convert
-from eddyline.errors import DataError
+from eddyline.errors import DataError, SqlError
 from eddyline.kernels.options import report_compilations
 from eddyline.session.table_changes import INSTANT, is_live
 from eddyline.spark.script import Script
+from eddyline.sql.parser import parse
+from eddyline.sql.statements import CreateQuery
 from eddyline.types import TIMESTAMP, Schema
 
 
@@ -41,6 +43,25 @@ def checked(file: Path) -> Script:
     for _ in script.run(read(file)):
         pass
     return script
+
+
+def check_additions(sql: str) -> None:
+    """Check that a script holds CREATE QUERY statements and nothing else.
+
+    Raises:
+        SqlError: it does not.
+    """
+    statements = parse(sql)
+    for statement in statements:
+        if not isinstance(statement, CreateQuery):
+            raise SqlError(
+                "a running job takes CREATE QUERY only",
+                line=statement.line,
+                column=statement.column,
+                sql=sql,
+            )
+    if not statements:
+        raise SqlError("there is no statement: give CREATE QUERY name AS SELECT ...")
 
 
 def warm_up(script: Script, compiling: Callable[[str], None]) -> None:

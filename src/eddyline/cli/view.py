@@ -197,7 +197,7 @@ class JsonView:
         self._write("end", **asdict(run.progress()))
 
     def _write(self, event: str, **content: Any) -> None:
-        print(json.dumps({"event": event, **content}, default=_jsonable), flush=True)
+        print(json.dumps({"event": event, **content}, default=jsonable), flush=True)
 
 
 def instant(us: int | None) -> str:
@@ -208,5 +208,6 @@ def instant(us: int | None) -> str:
     return f"{at:%Y-%m-%d %H:%M:%S}"
 
 
-def _jsonable(value: Any) -> str:
+def jsonable(value: Any) -> str:
+    """Text for a value that JSON does not have."""
     return str(value.isoformat() if hasattr(value, "isoformat") else value)

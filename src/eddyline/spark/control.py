@@ -11,6 +11,7 @@ import json
 import uuid
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
@@ -26,12 +27,14 @@ class Request:
         name: 'sql' (carry out the statement ``text``), or 'end' (no more rows come; ``text`` is how
             many microseconds behind its last row a stream still has effects).
         number: place among the statements for this shard, from 1; 0 for other requests.
+        at: when it was asked, in ISO 8601.
     """
 
     shard: int
     name: str
     text: str
     number: int = 0
+    at: str = ""
 
 
 class ControlStream:
@@ -69,11 +72,14 @@ class ControlStream:
         requests = [Request(**json.loads(text)) for text in texts]
         return sorted(requests, key=lambda r: r.number)
 
-    def send_statement(self, shard: int, statement: str) -> None:
+    def send_statement(self, shard: int, statement: str) -> Request:
         """Ask a shard to carry out CREATE QUERY or DROP QUERY before the rows of a batch."""
         number = self._statements.get(shard, 0) + 1
-        self._write("sql", [Request(shard, "sql", statement, number)])
+        at = datetime.now(UTC).isoformat(timespec="seconds")
+        request = Request(shard, "sql", statement, number, at)
+        self._write("sql", [request])
         self._statements[shard] = number
+        return request
 
     def end_of_input(self, drain_us: Mapping[int, int]) -> None:
         """Ask shards to process what they hold back, and all expiries that this causes.

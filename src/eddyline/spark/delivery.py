@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, Final
 
 import pyarrow as pa
 from pyspark import StorageLevel
@@ -14,6 +14,12 @@ from pyspark.sql.pandas.types import from_arrow_schema
 
 from eddyline.spark.fatrows import unpack
 from eddyline.spark.sinks import FileSink, FormatSink, MemorySink, PrintSink, Sink, Target
+
+#: Called with a batch's id, blobs that hold its first rows, and how many rows there were.
+Follower = Callable[[int, list[bytes], int], None]
+
+#: No larger blob is collected for a follower.
+_SHOWN_BYTES: Final = 1 << 20
 
 #: Called after a batch was delivered, with its id and what the shards reported.
 Reporter = Callable[[int, list[dict[str, Any]]], None]
@@ -30,6 +36,7 @@ class Delivery:
     def __init__(self, report: Reporter) -> None:
         self._driver: dict[tuple[str, str], PrintSink | MemorySink] = {}
         self._spark: dict[tuple[str, str], FileSink | FormatSink] = {}
+        self._followers: dict[str, dict[str, Follower]] = {}
         self._report = report
 
     def attach(self, sink: Sink) -> None:
@@ -41,11 +48,23 @@ class Delivery:
         else:
             self._spark = {**self._spark, key: sink}
 
+    def follow(self, query: str, key: str, follower: Follower) -> None:
+        """Tell the follower what a query delivers from the next batch on, until ``unfollow``."""
+        others = self._followers.get(query, {})
+        self._followers = {**self._followers, query: {**others, key: follower}}
+
+    def unfollow(self, query: str, key: str) -> None:
+        """Tell it nothing any more."""
+        others = {k: f for k, f in self._followers[query].items() if k != key}
+        rest = {q: f for q, f in self._followers.items() if q != query}
+        self._followers = {**rest, query: others} if others else rest
+
     def __call__(self, fat: DataFrame, batch_id: int) -> None:
         """Deliver one batch; a batch that Spark replays comes with the same id and rows."""
         fat.persist(StorageLevel.MEMORY_AND_DISK)
+        followed = self._followers
         try:
-            here = self._collect(fat)
+            here = self._collect(fat, list(followed))
             counts: dict[tuple[str, str], int] = {}
             for row in here:
                 key = (row["kind"], row["name"])
@@ -56,6 +75,11 @@ class Delivery:
                 schema = driver_sink.target.schema
                 rows = pa.concat_tables(tables) if tables else schema.empty_table()
                 driver_sink.deliver(batch_id, rows, counts.get(key, 0))
+            for query, followers in followed.items():
+                key = ("changes", query)
+                blobs = [r["blob"] for r in here if (r["kind"], r["name"]) == key]
+                for follower in followers.values() if counts.get(key) else ():
+                    follower(batch_id, [b for b in blobs if b is not None], counts[key])
             for key, spark_sink in self._spark.items():
                 if counts.get(key):
                     spark_sink.write(batch_id, rows_of(fat, spark_sink.target))
@@ -63,12 +87,15 @@ class Delivery:
             fat.unpersist()
         self._report(batch_id, [json.loads(r["blob"]) for r in here if r["kind"] == "progress"])
 
-    def _collect(self, fat: DataFrame) -> list[dict[str, Any]]:
-        """The fat rows without the blobs that go to Spark's sinks."""
+    def _collect(self, fat: DataFrame, followed: list[str]) -> list[dict[str, Any]]:
+        """The fat rows without the blobs that go to Spark's sinks only."""
         keys = [*self._driver, ("progress", "")]
         wanted = F.lit(False)
         for kind, name in keys:
             wanted |= (F.col("kind") == kind) & (F.col("name") == name)
+        if followed:
+            small = F.length("blob") <= _SHOWN_BYTES
+            wanted |= (F.col("kind") == "changes") & F.col("name").isin(followed) & small
         blob = F.when(wanted, F.col("blob")).alias("blob")
         rows: list[dict[str, Any]] = fat.select("kind", "name", "n", blob).toArrow().to_pylist()
         return rows

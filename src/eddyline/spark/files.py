@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from datetime import UTC, datetime
 from typing import Any
 
 from py4j.protocol import Py4JJavaError
@@ -44,19 +45,58 @@ def read_texts(spark: SparkSession, pattern: str) -> list[str]:
 
 def write_text(spark: SparkSession, path: str, content: str) -> None:
     """Write a small file so that a reader sees all of it or nothing: under a hidden name first."""
+    write_bytes(spark, path, content.encode())
+
+
+def write_bytes(spark: SparkSession, path: str, content: bytes) -> None:
+    """As :func:`write_text`."""
     system, target = _open(spark, path)
-    hidden = _path(spark, f"{target.getParent().toString()}/.{target.getName()}.tmp")
-    stream = system.create(hidden, True)
-    with contextlib.closing(stream):
-        stream.write(bytearray(content.encode()))
+    if not system.rename(_hidden(spark, system, target, content), target):
+        raise FileExistsError(path)
+
+
+def replace_text(spark: SparkSession, path: str, content: str) -> None:
+    """As :func:`write_text`, but over an older file; for a moment there may be none."""
+    system, target = _open(spark, path)
+    hidden = _hidden(spark, system, target, content.encode())
+    if system.rename(hidden, target):
+        return
+    system.delete(target, False)  # this file system does not rename over a file
     if not system.rename(hidden, target):
         raise FileExistsError(path)
+
+
+def names(spark: SparkSession, pattern: str) -> list[str]:
+    """The names, without directories, of all files that a glob pattern matches, sorted."""
+    system, path = _open(spark, pattern)
+    return sorted(str(status.getPath().getName()) for status in system.globStatus(path) or ())
+
+
+def modified(spark: SparkSession, path: str) -> str:
+    """When a file was written, in ISO 8601."""
+    system, opened = _open(spark, path)
+    ms: int = system.getFileStatus(opened).getModificationTime()
+    return datetime.fromtimestamp(ms / 1e3, UTC).isoformat(timespec="seconds")
+
+
+def delete(spark: SparkSession, path: str) -> bool:
+    """Delete a file, or a directory with all in it; whether it was there."""
+    system, opened = _open(spark, path)
+    return bool(system.delete(opened, True))
 
 
 def make_directory(spark: SparkSession, path: str) -> None:
     """Make a directory and those above it."""
     system, opened = _open(spark, path)
     system.mkdirs(opened)
+
+
+def _hidden(spark: SparkSession, system: Any, target: Any, content: bytes) -> Any:
+    """Write the content beside the target, under a name that readers skip."""
+    hidden = _path(spark, f"{target.getParent().toString()}/.{target.getName()}.tmp")
+    with contextlib.closing(system.create(hidden, True)) as stream:
+        stream.write(bytearray(content))
+    return hidden
 
 
 def _open(spark: SparkSession, path: str) -> tuple[Any, Any]:

@@ -6,7 +6,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from pyspark.errors import StreamingQueryException
 from pyspark.sql.streaming.query import StreamingQuery
@@ -15,6 +15,9 @@ from eddyline.errors import StateError
 from eddyline.session.query import Query
 from eddyline.spark.control import ControlStream
 from eddyline.spark.standing import StandingQueries
+
+if TYPE_CHECKING:
+    from eddyline.spark.desk import Desk
 
 _RATE_WINDOW_S: Final = 10.0
 
@@ -47,6 +50,7 @@ class Ledger:
     def __init__(self, groups: Mapping[int, str]) -> None:
         self._groups = groups
         self._shards: dict[int, dict[str, Any]] = {}
+        self._stats: dict[int, dict[str, dict[str, Any]]] = {}
         self._batch_id: int | None = None
         self._arrivals: list[tuple[float, int]] = [(time.monotonic(), -1)]
         self._lock = threading.Lock()
@@ -59,6 +63,8 @@ class Ledger:
             known = bool(self._shards)
             for report in reports:
                 self._shards[report["shard"]] = report
+                if "stats" in report:
+                    self._stats[report["shard"]] = report.pop("stats")
             now = time.monotonic()
             if not known:  # a restarted job reports what it received before: that is no rate
                 before = self._received() - sum(sum(r["arrived"].values()) for r in reports)
@@ -85,6 +91,11 @@ class Ledger:
         with self._lock:
             return list(self._shards.values())
 
+    def stats(self) -> dict[str, dict[str, Any]]:
+        """What the engines last said of each query: ``Engine.stats()["queries"]``."""
+        with self._lock:
+            return {name: s for shard in self._stats.values() for name, s in shard.items()}
+
     def _received(self) -> int:
         return sum(sum(report["rows"].values()) for report in self._shards.values())
 
@@ -108,6 +119,7 @@ class Run:
             what the sources hold at that time.
         standing: the queries, which come and go through the control stream.
         control: it also asks the shards for what they hold back at the end.
+        desk: where other processes reach the job, if they can.
         bounded: how to launch it first.
     """
 
@@ -117,6 +129,7 @@ class Run:
         standing: StandingQueries,
         control: ControlStream,
         ledger: Ledger,
+        desk: Desk | None,
         *,
         bounded: bool,
     ) -> None:
@@ -124,8 +137,9 @@ class Run:
         self._standing = standing
         self._control = control
         self._ledger = ledger
+        self._desk = desk
         self._bounded = bounded
-        self._query = launch(bounded)
+        self._begin(bounded)
 
     @property
     def id(self) -> str:
@@ -191,6 +205,23 @@ class Run:
         self._require_active()
         self._standing.drop(name)
 
+    def sql(self, script: str) -> list[Query | None]:
+        """Carry out the CREATE QUERY and DROP QUERY statements of a script, one after the other, as
+        :meth:`add` and :meth:`drop` do.
+
+        Raises:
+            UnsupportedError: another statement is among them. Otherwise as ``add`` and ``drop``;
+                statements before the wrong one have taken effect.
+        """
+        self._require_active()
+        return [made for _, made in self._standing.run(script)]
+
+    def stats(self) -> dict[str, dict[str, Any]]:
+        """By query what it has taken and given so far: ``Engine.stats()["queries"]``, as of one of
+        the last batches.
+        """
+        return self._ledger.stats()
+
     def _require_active(self) -> None:
         if not self.isActive:
             raise StateError("the job has ended: start it again to add or drop queries")
@@ -201,10 +232,14 @@ class Run:
         Raises:
             StreamingQueryException: the job failed.
         """
-        if timeout is None:
-            self._query.awaitTermination()
-            return True
-        return bool(self._query.awaitTermination(timeout))
+        try:
+            if timeout is None:
+                self._query.awaitTermination()
+                return True
+            return bool(self._query.awaitTermination(timeout))
+        finally:
+            if not self.isActive:
+                self._close_desk()
 
     def processAllAvailable(self) -> None:
         """Wait until everything that the sources hold now has been processed and delivered."""
@@ -213,6 +248,7 @@ class Run:
     def stop(self) -> None:
         """Stop; a later start from the checkpoint continues exactly here."""
         self._query.stop()
+        self._close_desk()
 
     def finish(self) -> None:
         """Declare that no more input comes: process what is there, then the rows that are held for
@@ -227,9 +263,18 @@ class Run:
         """
         if not self._bounded:
             self._query.stop()
-            self._query = self._launch(True)
+            self._begin(bounded=True)
         self._query.awaitTermination()
         # only now: it must come behind the last row
         self._control.end_of_input(self._standing.drain_us())
-        self._query = self._launch(True)
-        self._query.awaitTermination()
+        self._begin(bounded=True)
+        self.awaitTermination()
+
+    def _begin(self, bounded: bool) -> None:
+        self._query = self._launch(bounded)
+        if self._desk is not None:
+            self._desk.open(lambda: self.isActive)
+
+    def _close_desk(self) -> None:
+        if self._desk is not None:
+            self._desk.close()

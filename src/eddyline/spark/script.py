@@ -66,7 +66,7 @@ class Script:
             try:
                 (made,) = self._engine.sql(statement.sql)
             except SqlError as e:
-                raise _moved(e, statement, text) from None
+                raise moved(e, statement, text) from None
             self._record(statement, made)
             yield statement, made
 
@@ -190,7 +190,7 @@ class Script:
                 del self._definitions[statement.kind, statement.name.lower()]
 
 
-def _moved(error: SqlError, statement: Statement, text: str) -> SqlError:
+def moved(error: SqlError, statement: Statement, text: str) -> SqlError:
     """An error within a statement, with its place in the script."""
     if error.line is None or error.column is None:
         return error
@@ -221,9 +221,9 @@ def longest_range_us(query: Query) -> int:
     return max((s.window.us for s in scans if isinstance(s.window, Range)), default=0)
 
 
-def drop_statement(query: Query) -> str:
+def drop_statement(name: str) -> str:
     """The statement that drops a query."""
-    return f"DROP QUERY {_quoted_name(query.name)}"
+    return f"DROP QUERY {_quoted_name(name)}"
 
 
 def _create_statement(query: Query) -> str:

@@ -23,6 +23,7 @@ from eddyline.session.table_changes import INSTANT, OPERATION
 from eddyline.spark import files
 from eddyline.spark.control import ControlStream
 from eddyline.spark.delivery import Delivery
+from eddyline.spark.desk import Desk
 from eddyline.spark.environment import (
     JOB_CONF,
     LOCAL_CHECKPOINT_CONF,
@@ -46,6 +47,7 @@ from eddyline.sql.durations import parse_duration
 from eddyline.types import sql_type
 
 _MARKS: Final = (INSTANT.name, OPERATION.name)
+_PROGRAM: Final = "program.json"
 _FORMAT: Final = 2  #: of what a checkpoint holds
 
 
@@ -85,6 +87,7 @@ class Session:
         self._shards = shards
         self._scratch = tempfile.TemporaryDirectory(prefix="eddyline-")
         self._checkpoint = files.qualified(self.spark, str(checkpoint or self._scratch.name))
+        self._is_named = checkpoint is not None
         self._trigger = trigger
         self._base = base
         self._printer = printer
@@ -233,7 +236,11 @@ class Session:
             self._attach(delivery, sink)
         specs = {shard: self._spec(shard, group, run_key) for shard, group in ids.items()}
         control = ControlStream(self.spark, self._checkpoint)
-        standing = StandingQueries(self._script, ids, control, open_sink)
+        began = files.modified(self.spark, f"{self._checkpoint}/{_PROGRAM}")
+        standing = StandingQueries(self._script, ids, control, open_sink, began)
+        desk = None  # who else knows a directory that has no name?
+        if self._is_named:
+            desk = Desk(self.spark, self._checkpoint, standing, ledger, delivery)
         inputs = [
             fat_rows(*self._feeds.source(name), shard, name, self._feeds.definition(name).timestamp)
             for shard, group in ids.items()
@@ -259,7 +266,7 @@ class Session:
                     return writer.trigger(availableNow=True).start()
                 return writer.trigger(processingTime=self._trigger).start()
 
-        run = Run(launch, standing, control, ledger, bounded=available_now)
+        run = Run(launch, standing, control, ledger, desk, bounded=available_now)
         self._standing = standing
         return run
 
@@ -359,7 +366,7 @@ class Session:
         }
         if self._script.functions:
             program["functions"] = [str(f) for f in self._script.functions]
-        path = f"{self._checkpoint}/program.json"
+        path = f"{self._checkpoint}/{_PROGRAM}"
         text = json.dumps(program, indent=1)
         written = files.read_text(self.spark, path)
         if written is None:

@@ -20,6 +20,7 @@ from eddyline.session.query import Query
 from eddyline.spark import durable
 from eddyline.spark.durable import DurableState, Head, Step
 from eddyline.spark.fatrows import OUTPUT_COLUMNS, pack, pieces, unpack
+from eddyline.spark.pace import Pace
 from eddyline.spark.program import ShardSpec
 from eddyline.spark.sinks import preview_rows
 from eddyline.types import BEGINNING
@@ -32,6 +33,8 @@ _CACHED_ENGINES: Final = 16
 #: (run, shard) to (token of the committed batch that the engine has processed last, engine).
 #: Module globals of a worker outlive its tasks; the processor object does not.
 _engines: OrderedDict[tuple[str, int], tuple[str, Engine]] = OrderedDict()
+#: (run, shard) to when it may report on its queries again.
+_paces: dict[tuple[str, int], Pace] = {}
 
 
 @dataclass(frozen=True)
@@ -108,7 +111,7 @@ class EngineProcessor(StatefulProcessor):
         # Spark fails the task after this, the token is not the committed one, and never matches.
         _keep(spec, head.token, engine)
         timing = {"process": processed - started, "commit": time.perf_counter() - processed}
-        yield output.progress(head, step, timing)
+        yield output.progress(head, step, timing, _stats(spec, engine, arrivals))
 
     def close(self) -> None:
         """Nothing to do: the engines stay with the worker."""
@@ -181,6 +184,15 @@ def _keep(spec: ShardSpec, token: str, engine: Engine) -> None:
         _engines.popitem(last=False)
 
 
+def _stats(spec: ShardSpec, engine: Engine, arrivals: Arrivals) -> dict[str, Any]:
+    """What the engine says of each query; nothing if it did so a short while ago."""
+    pace = _paces.setdefault((spec.run_key, spec.shard), Pace())
+    if not pace.due and arrivals.drain_us is None:
+        return {}
+    with pace.measured():
+        return {"stats": engine.stats()["queries"]}
+
+
 class _Output:
     """The fat rows that a batch makes: changes, side outputs, progress."""
 
@@ -229,7 +241,9 @@ class _Output:
                 total[name] = total.get(name, 0) + n
         return notes
 
-    def progress(self, head: Head, step: Step, seconds: dict[str, float]) -> pd.DataFrame:
+    def progress(
+        self, head: Head, step: Step, seconds: dict[str, float], stats: dict[str, Any]
+    ) -> pd.DataFrame:
         """The row that tells the driver how far this shard is."""
         report = {
             "shard": self._spec.shard,
@@ -239,6 +253,7 @@ class _Output:
             **head.notes,
             "state": {"snapshot_bytes": head.snapshot_bytes, "log_bytes": head.log_bytes},
             "seconds": {name: round(s, 6) for name, s in seconds.items()},
+            **stats,
         }
         return self._frame("progress", "", 1, json.dumps(report).encode())
 

@@ -8,20 +8,29 @@ in the control stream, which the shard carries out before the rows of a batch.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
-from eddyline.errors import CatalogError, EddylineError, StateError
+from eddyline.errors import (
+    CatalogError,
+    EddylineError,
+    SqlError,
+    StateError,
+    UnsupportedError,
+)
 from eddyline.session.query import Query
-from eddyline.spark.control import ControlStream
+from eddyline.spark.control import ControlStream, Request
 from eddyline.spark.script import (
     Group,
     Script,
     drop_statement,
     longest_range_us,
+    moved,
     streams_read,
     tables_read,
 )
 from eddyline.sql.catalog import Names
+from eddyline.sql.parser import parse
+from eddyline.sql.statements import CreateQuery, Drop, Statement
 
 
 class StandingQueries:
@@ -32,6 +41,7 @@ class StandingQueries:
             it later has no effect here.
         groups: by shard, as the checkpoint's first session made them.
         open_sink: makes the sink of an added query and lets the delivery know it.
+        began: when the job began with the queries of the script, in ISO 8601.
     """
 
     def __init__(
@@ -40,6 +50,7 @@ class StandingQueries:
         groups: Mapping[int, Group],
         control: ControlStream,
         open_sink: Callable[[Query], None],
+        began: str,
     ) -> None:
         self._program = script.statements
         self._functions = script.functions
@@ -50,15 +61,56 @@ class StandingQueries:
         self._control = control
         self._open_sink = open_sink
         self._dropped: set[str] = set()  # in lower case
+        self._since = dict.fromkeys(script.queries, began)
         self._in_doubt = False  # whether the last request was sent
         self._lock = threading.Lock()
         for request in control.statements():
-            self._take_over(request.text)
+            self._take_over(request)
 
     @property
     def queries(self) -> Mapping[str, Query]:
         """The queries that stand now, by name."""
         return self._first if self._script is None else self._script.queries
+
+    def since(self, name: str) -> str:
+        """When a query was added, in ISO 8601."""
+        return self._since[self.queries[name].name]
+
+    def run(self, text: str) -> Iterator[tuple[Statement, Query | None]]:
+        """Carry out CREATE QUERY and DROP QUERY statements, one by one, as ``add`` and ``drop`` do.
+
+        Yields:
+            Each statement that has been carried out, with the query that it made.
+
+        Raises:
+            UnsupportedError: another statement is among them.
+        """
+        for statement in parse(text):
+            try:
+                made = self._execute(statement)
+            except SqlError as e:
+                raise moved(e, statement, text) from None
+            yield statement, made
+
+    def _execute(self, statement: Statement) -> Query | None:
+        match statement:
+            case CreateQuery():
+
+                def run(script: Script) -> Query:
+                    ((_, made),) = script.run(statement.sql)
+                    assert isinstance(made, Query), "that is what CREATE QUERY makes"
+                    return made
+
+                return self._add(statement.name, run)
+            case Drop(kind="query"):
+                self.drop(statement.name)
+                return None
+        raise UnsupportedError(
+            "a running job takes CREATE QUERY and DROP QUERY; for anything else stop it, and start "
+            "a session that has it from another checkpoint",
+            line=1,
+            column=1,
+        )
 
     def add(self, name: str, select: str, options: Mapping[str, str]) -> Query:
         """Add a query: the arguments are those of ``Session.query``.
@@ -69,6 +121,9 @@ class StandingQueries:
                 streams that it keeps apart.
             StateError: an earlier request may or may not have reached the job.
         """
+        return self._add(name, lambda script: script.query(name, select, options))
+
+    def _add(self, name: str, make: Callable[[Script], Query]) -> Query:
         with self._lock:
             if name.lower() in self._dropped:
                 raise CatalogError(
@@ -76,14 +131,15 @@ class StandingQueries:
                     "the rows delivered under it; choose another name"
                 )
             script = self._changeable()
-            query = script.query(name, select, options)
+            query = make(script)
             try:
                 shard = self._shard_for(query)
                 self._open_sink(query)  # before a row can come for it
             except EddylineError:
                 script.drop(query.name)
                 raise
-            self._send(shard, script.statement(query.name))
+            request = self._send(shard, script.statement(query.name))
+            self._since[query.name] = request.at
             return query
 
     def drop(self, name: str) -> None:
@@ -97,7 +153,7 @@ class StandingQueries:
             script = self._changeable()
             query = script.drop(name)
             self._dropped.add(query.name.lower())
-            self._send(self._shard_for(query), drop_statement(query))
+            self._send(self._shard_for(query), drop_statement(query.name))
 
     def drain_us(self) -> dict[int, int]:
         """By shard the longest RANGE window: so long behind its last row a stream has effects."""
@@ -108,17 +164,19 @@ class StandingQueries:
                 longest[shard] = max(longest[shard], longest_range_us(query))
             return longest
 
-    def _send(self, shard: int, statement: str) -> None:
+    def _send(self, shard: int, statement: str) -> Request:
         self._in_doubt = True
-        self._control.send_statement(shard, statement)
+        request = self._control.send_statement(shard, statement)
         self._in_doubt = False
+        return request
 
-    def _take_over(self, statement: str) -> None:
+    def _take_over(self, request: Request) -> None:
         before = dict(self.queries)
         script = self._changeable()
-        for _, made in script.run(statement):
+        for _, made in script.run(request.text):
             if isinstance(made, Query):
                 self._open_sink(made)
+                self._since[made.name] = request.at
         self._dropped.update(name.lower() for name in before if name not in self.queries)
 
     def _changeable(self) -> Script:
