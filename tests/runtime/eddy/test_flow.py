@@ -1,0 +1,175 @@
+"""Flows against each query's results found the plain way."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import pytest
+from flow_model import Model, Wanted, random_rows, random_wanted
+
+from eddyline.types import FOREVER
+
+GRAPHS: dict[str, tuple[list[str], list[tuple[int, str, int, str]]]] = {
+    "one": (["a"], []),
+    "two": (["a", "b"], [(0, "k", 1, "k")]),
+    "itself": (["a", "a"], [(0, "k", 1, "k")]),
+    "itself by another column": (["a", "a"], [(0, "k", 1, "v")]),
+    "two keys": (["a", "b"], [(0, "k", 1, "k"), (0, "v", 1, "v")]),
+    "chain": (["a", "b", "c"], [(0, "k", 1, "k"), (1, "v", 2, "v")]),
+    "ring": (["a", "b", "c"], [(0, "k", 1, "k"), (1, "k", 2, "k"), (0, "k", 2, "k")]),
+    "itself twice": (["a", "a", "a"], [(0, "k", 1, "k"), (1, "k", 2, "v")]),
+    "star": (["a", "b", "a", "c"], [(0, "k", 1, "k"), (0, "k", 2, "v"), (0, "v", 3, "v")]),
+}
+#: How a flow runs must not matter.
+RUNS: dict[str, dict[str, Any]] = {
+    "tuples": {"chunk": 1},
+    "small chunks": {"chunk": 7},
+    "one chunk": {"chunk": 1000},
+    "pull up": {"chunk": 7, "pull_up": True},
+    "random": {"chunk": 20, "policy": "random"},
+    "back-pressure": {"chunk": 20, "policy": "back-pressure"},
+    "fixed": {"chunk": 20, "policy": "fixed"},
+}
+
+
+@pytest.mark.parametrize("run", RUNS)
+@pytest.mark.parametrize("graph", GRAPHS)
+def test_every_result_comes_once(graph: str, run: str) -> None:
+    """Also rows of one chunk, of one instant, and of one stream under two names."""
+    chance = random.Random(graph)
+    sources, edges = GRAPHS[graph]
+    options = {o: value for o, value in RUNS[run].items() if o != "chunk"}
+    model = Model(sources, edges, **options)
+    queries = [random_wanted(chance, len(sources)) for _ in range(6)]
+    rows = 15 * len(set(sources))
+    bits = [model.admit(q) for q in queries]
+    for start in (0, 20, 40):
+        model.feed(random_rows(chance, sources, rows, start, start + 20), RUNS[run]["chunk"])
+        answer = model.answer(bits)
+        for bit, query in zip(bits, queries, strict=True):
+            assert sorted(answer.get(bit, [])) == model.expected_answer(query)
+    for bit, query in zip(bits, queries, strict=True):
+        assert sorted(model.got[bit]) == model.expected(query), query
+    assert sum(map(len, model.got.values())) > 20
+
+
+@pytest.mark.parametrize("pull_up", [False, True])
+@pytest.mark.parametrize("graph", GRAPHS)
+def test_queries_come_and_go(graph: str, pull_up: bool) -> None:
+    """A late one sees the rows that another one keeps; bits and lineage are used again."""
+    chance = random.Random(f"{graph} {pull_up}")
+    sources, edges = GRAPHS[graph]
+    model = Model(sources, edges, pull_up=pull_up)
+    keeper = Wanted((None,) * len(sources), (8,) * len(sources))
+    there = {model.admit(keeper): (keeper, 0)}
+    used = set(there)
+    for step in range(12):
+        for bit in chance.sample(list(there)[1:], chance.randrange(len(there))):
+            query, since = there.pop(bit)
+            assert sorted(model.got[bit]) == model.expected(query, since), query
+            model.flow.dismiss(bit)
+        if step % 3 == 0:
+            model.flow.recycle()
+        for _ in range(chance.randrange(5)):
+            query = random_wanted(chance, len(sources))
+            bit = model.admit(query)
+            assert bit not in there
+            there[bit] = (query, len(model.rows))
+            used.add(bit)
+            held = model.answer([bit])
+            assert sorted(held.get(bit, [])) == model.expected_answer(query)
+        model.feed(
+            random_rows(chance, sources, 10, 4 * step, 4 * step + 4), chance.choice([1, 3, 8])
+        )
+        if step % 4 == 1:
+            model.flow.restore({})
+        some = chance.sample(list(there), 1 + len(there) // 3)
+        answer = model.answer(some)
+        for bit in some:
+            assert sorted(answer.get(bit, [])) == model.expected_answer(there[bit][0])
+    for bit, (query, since) in there.items():
+        assert sorted(model.got[bit]) == model.expected(query, since), query
+    assert len(used) < 30, "bits are given out again"
+
+
+@pytest.mark.parametrize("graph", ["one", "two", "itself twice"])
+def test_lineage_grows_while_rows_are_held(graph: str) -> None:
+    """Past one word and two: old rows keep their bits, new queries find them."""
+    chance = random.Random(graph)
+    sources, edges = GRAPHS[graph]
+    model = Model(sources, edges)
+    there: dict[int, tuple[Wanted, int]] = {}
+    for step, count in enumerate((60, 10, 70, 130)):
+        for _ in range(count):
+            query = random_wanted(chance, len(sources))
+            query = Wanted(query.least, (8, *query.windows[1:]), query.rise)
+            there[model.admit(query)] = (query, len(model.rows))
+        model.feed(random_rows(chance, sources, 10, 5 * step, 5 * step + 5), 4)
+    assert sorted(there) == list(range(270))
+    for bit in chance.sample(sorted(there), 60):
+        query, since = there[bit]
+        assert sorted(model.got[bit]) == model.expected(query, since), query
+
+
+def test_a_bit_is_given_out_again_once_nobody_holds_its_results() -> None:
+    model = Model(*GRAPHS["two"])
+    first, second = (model.admit(Wanted((None, None), (8, 8))) for _ in range(2))
+    model.feed([("a", 1, 1, 1), ("b", 1, 1, 4)], 2)
+    model.flow.dismiss(first)
+    third = model.admit(Wanted((None, 9), (8, 8)))
+    assert len({first, second, third}) == 3
+    model.flow.recycle()
+    assert model.admit(Wanted((2, None), (8, 8))) == first
+    assert (model.flow.members, model.flow.predicates_of(first)) == (3, 1)
+    model.feed([("b", 2, 1, 3), ("a", 2, 1, 3)], 2)
+    assert sorted(model.got[first]) == [((3, 1), 2, 9), ((3, 2), 2, 10)], "not with the first row"
+    assert model.got[third] == []
+
+
+def test_rows_that_nobody_wants_probe_nothing_and_are_not_found() -> None:
+    model = Model(*GRAPHS["two"])
+    for least in (2, 3):
+        model.admit(Wanted((least, least), (8, 8)))
+    model.feed([("a", t, 1, v) for t, v in enumerate([1, 2, 3, 4])], 4)
+    model.feed([("b", 5, 1, v) for v in (0, 3, 4)], 3)
+    probed = {(min(joined), to): counts for (joined, to), counts in model.flow.fan_outs.items()}
+    assert probed == {(0, 1): (2, 0), (1, 0): (2, 4)}
+    assert [sorted(r[0] for r in model.got[bit]) for bit in (0, 1)] == [
+        [(2, 5), (2, 6), (3, 5), (3, 6)],
+        [(3, 6)],
+    ]
+
+
+def test_rows_are_kept_as_long_as_a_query_may_ask_for_them() -> None:
+    model = Model(*GRAPHS["two"])
+    short, long = (model.admit(Wanted((None, None), (us, us))) for us in (2, 9))
+    model.flow.hold((4, 5))
+
+    def kept(ts: int) -> tuple[int, int]:
+        model.feed([(s, t, 0, 0) for t in range(model.clock + 1, ts + 1) for s in "ab"], 6)
+        return len(model.stems["a"]), len(model.stems["b"])
+
+    assert kept(20) == (9, 9)
+    model.flow.dismiss(long)
+    assert kept(30) == (4, 5)
+    model.flow.dismiss(short)
+    assert kept(40) == (4, 5)
+    late = Wanted((None, None), (9, 3))
+    bit = model.admit(late)
+    assert len(model.answer([bit])[bit]) == 12, "all rows that are there"
+    model.flow.dismiss(bit)
+    model.flow.let_go((4, 5))
+    assert kept(50) == (0, 0)
+
+
+def test_rows_of_an_unbounded_stream_pass_if_they_are_not_joined() -> None:
+    model = Model(*GRAPHS["one"])
+    endless, short = model.admit(Wanted((None,), (FOREVER,))), model.admit(Wanted((None,), (3,)))
+    model.feed([("a", t, 0, 0) for t in range(10)], 2)
+    assert len(model.stems["a"]) == 3
+    assert model.got[endless][-1] == ((9,), 9, FOREVER)
+    model.flow.dismiss(short)
+    model.feed([("a", 10, 0, 0)], 1)
+    assert len(model.stems["a"]) == 0
+    assert len(model.got[endless]) == 11
