@@ -164,6 +164,7 @@ class Inputs:
         if not ready:
             return
         ts, places = merged(list(ready.values()))
+        seqs = [2 * (self.sequence + place) + 1 for place in places]
         done = dict.fromkeys(ready, 0)
         rules = np.zeros(ts.size, np.bool_)
         for name, place in zip(ready, places, strict=True):
@@ -172,12 +173,11 @@ class Inputs:
         for start, end in pairwise([*starts.tolist(), ts.size]):
             if rules[start]:  # what expires until then is not its concern
                 yield Tick(int(ts[start]))
-            for (name, rows), place in zip(ready.items(), places, strict=True):
-                first, done[name] = done[name], int(place.searchsorted(end))
-                if first < done[name]:
-                    mine = place[first : done[name]]
-                    seq = 2 * (self.sequence + mine) + 1
-                    self._put(name, ts[mine], seq, rows.part(first, done[name]))
+            for (name, rows), place, seq in zip(ready.items(), places, seqs, strict=True):
+                first, last = done[name], int(place.searchsorted(end))
+                if first < last:
+                    done[name] = last
+                    self._put(name, rows.ts[first:last], seq[first:last], rows.part(first, last))
             yield Tick(int(ts[end - 1]), first_row=int(ts[start]))
         self.sequence += ts.size
 

@@ -119,7 +119,7 @@ class Intake:
             good = pa.array(np.flatnonzero(~wrong))
             columns = [c.take(good) for c in columns]
             arrivals = arrivals[~wrong]
-        ts = raw_values(columns[self._ts], np.dtype(np.int64))
+        ts = raw_values(columns[self._ts], np.dtype(np.int64)).copy()  # may be the user's memory
         if ts.size:
             self.newest = max(self.newest, int(ts.max()))
         late = None
