@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Any
 
 from eddyline.physical.graph import in_order
@@ -36,7 +37,7 @@ def accounts_of(queries: Iterable[Query]) -> dict[str, dict[str, Any]]:
         accounts[query.name] = {
             **query.stats(),
             "rows_seen": rows_seen(operators) - query.seen_before,
-            "seconds": _seconds(query, operators, readers),
+            "seconds": query.seconds_before + _seconds(query, operators, readers),
             "state_bytes": round(state),
             **_checks(query, operators),
             "shared_with": max((readers[o] for o in operators if o.inputs), default=1) - 1,
@@ -44,6 +45,26 @@ def accounts_of(queries: Iterable[Query]) -> dict[str, dict[str, Any]]:
             "why": query.why,
         }
     return accounts
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """What a query has cost so far, when it begins to run in another way."""
+
+    rows_seen: int
+    seconds: float
+
+    def go_on(self, query: Query) -> None:
+        """Its new operators have just been made."""
+        query.seen_before -= self.rows_seen
+        query.seconds_before = self.seconds
+
+
+def brought_along(query: Query) -> Account:
+    """The account of a query that is alone with its operators."""
+    operators = in_order([query.operator])
+    seconds = query.seconds_before + _seconds(query, operators, Counter(operators))
+    return Account(rows_seen(operators) - query.seen_before, seconds)
 
 
 def rows_seen(operators: Iterable[Operator]) -> int:
@@ -65,4 +86,4 @@ def _checks(query: Query, operators: list[Operator]) -> dict[str, int]:
     if query.seat is None:
         return {}
     alone = (rows_seen(operators) - query.seen_before) * query.seat.predicates
-    return {"checks": query.seat.checks, "checks_alone": alone}
+    return {"checks": round(query.seat.checks), "checks_alone": alone}

@@ -55,7 +55,7 @@ class Steadiness:
                 ratios[key] = (went - went_before + 1) / (came - came_before)
         self._seen = dict(counts)
         before, self._reference = self._reference, self._reference or ratios
-        if before is None:
+        if before is None or not before.keys() & ratios.keys():
             return None
         same = self._alike(before, ratios)
         if not same:

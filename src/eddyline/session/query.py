@@ -41,6 +41,7 @@ class Query:
         replace_key: output columns by which a new row replaces the older one of its group; None
             where rows never replace each other (EMIT CHANGES, no GROUP BY, keys not selected).
         why: it runs as it does. seen_before: rows that its streams had brought before it came.
+        seconds_before: what it took while it ran in other ways.
         seat: its place among the queries that share a flow; None if it runs as a tree of operators.
     """
 
@@ -67,6 +68,7 @@ class Query:
         self.seat: Seat | Crowd | None = None
         self.why = ""
         self.seen_before = 0
+        self.seconds_before = 0.0
         self._parts: list[pa.Table] = []
         self._rows_out = 0
         self._since: int | None = None  # nothing is reported as of an earlier instant
@@ -180,10 +182,20 @@ class Query:
         self.clear()
         return changes
 
-    def put(self, changes: pa.Table) -> None:
-        """Let these changes be reported too, after those that were collected before."""
+    def stand_up(self) -> None:
+        """Give up the seat, and take along what is still to be reported."""
+        assert self.seat is not None, "it has one"
+        changes = self.seat.shape.changes().of(self.name)
         if changes.num_rows:
             self._parts.append(changes)
+        self._rows_out += self.seat.rows_out
+        self.seat = None
+
+    def put(self, changes: pa.Table) -> None:
+        """Let these changes be reported, after those that were collected before."""
+        if changes.num_rows:
+            self._parts.append(changes)
+            self._rows_out += changes.num_rows
 
     def put_back(self, changes: pa.Table) -> None:
         """Let these changes be reported first."""

@@ -15,10 +15,11 @@ from eddyline.physical.flows import FlowPlanner, Sharing
 from eddyline.physical.graph import Graph, in_order
 from eddyline.physical.planner import Planner, StemOf
 from eddyline.physical.strategy import Strategy
+from eddyline.runtime.eddy.fanout import Fanout
 from eddyline.runtime.operators.base import Operator, Tick
 from eddyline.runtime.output import to_rows
 from eddyline.runtime.stem import Stem
-from eddyline.session.accounts import accounts_of, rows_seen
+from eddyline.session.accounts import accounts_of, brought_along, rows_seen
 from eddyline.session.adaptive import (
     Steadiness,
     best_order,
@@ -100,7 +101,7 @@ class QuerySet:
         """
         query = Query(name, sql, plan, emit, options, self.answer)
         found, query.why = self._shareable(plan, emit)
-        if found is None or executor == "tree":
+        if found is None:
             self._plant(query)
         else:
             signature, part = found
@@ -110,24 +111,28 @@ class QuerySet:
                 self._become_tree(key, executor)
             elif self._sharing.executor == "eddy" or self._is_taken(key):
                 self._share(query, key, signature, part)
-            elif executor == "eddy" and len(signature.sources) < 3:  # its peers are gone
-                self._share(query, key, signature, part)
             else:
-                self._add_alone(query, key, signature, part)
+                self._add_alone(query, key, signature, part, seated=executor == "eddy")
         self.queries[name] = query
         self._to_report[name] = query
         return query
 
-    def _add_alone(self, query: Query, key: object, signature: Signature, part: Part) -> None:
-        """Add a query that has no other one to share with: ``executor = 'auto'``."""
-        self._alone[key] = Alone(query, signature, part)
-        if len(signature.sources) > 2:
-            query.why = "the fan-outs of its joins are not known to be steady"
+    def _add_alone(
+        self, query: Query, key: object, signature: Signature, part: Part, *, seated: bool
+    ) -> None:
+        """Add a query that has no other one to share with: ``executor = 'auto'``.
+
+        Args:
+            seated: it had a seat when it was saved.
+        """
+        if seated or len(signature.sources) > 2:
+            query.why = _why_in_eddy(signature)
             query.seat = self._seat(query, key, signature, part)
             self._report_answer(query)
         else:
             query.why = "no other query has its sources and join keys"
             self._plant(query)
+        self._alone[key] = Alone(query, signature, part)
 
     def drop(self, name: str) -> None:
         """Remove a query, and free what nobody else needs."""
@@ -138,15 +143,35 @@ class QuerySet:
             del self._trees[query.name]
         else:
             self._leave(query, query.seat)
+            self._look_for_the_last(query.seat.shared)
         self._alone = {k: a for k, a in self._alone.items() if a.query is not query}
+
+    def _look_for_the_last(self, shared: SharedFlow) -> None:
+        """Note who is alone in a flow now."""
+        if self._sharing.executor != "auto" or shared.flow.members != 1 or len(shared.shapes) != 1:
+            return
+        (shape,) = shared.shapes.values()
+        if shape.crowd is not None:
+            return
+        (key,) = (k for k, flow in self._flows.items() if flow is shared)
+        (name,) = shape.seats
+        last = self.queries[name]
+        found = taken_apart(last.plan)
+        assert found is not None, "it has a seat"
+        self._alone[key] = Alone(last, *found)
+        last.why = _why_in_eddy(shared.signature)
 
     def _leave(self, query: Query, seat: Seat | Crowd) -> None:
         seat.leave(query.name)
         if query.name in self._rules:
             self._rules.pop(query.name).close()
-        self.graph.give_up(seat.shared.flow)
-        if not seat.shared.shapes:
-            self._flows = {k: f for k, f in self._flows.items() if f is not seat.shared}
+        self._let_go(seat.shared)
+
+    def _let_go(self, shared: SharedFlow) -> None:
+        """A flow has one reader less."""
+        self.graph.give_up(shared.flow)
+        if not shared.shapes:
+            self._flows = {k: f for k, f in self._flows.items() if f is not shared}
 
     def _shareable(self, plan: Plan, emit: Emit) -> tuple[tuple[Signature, Part] | None, str]:
         """What the query brings into a flow, if it can run in one, and why it runs as it does."""
@@ -183,13 +208,17 @@ class QuerySet:
         query.seen_before = rows_seen(in_order([operator]))
 
     def _share(self, query: Query, key: object, signature: Signature, part: Part) -> None:
-        """Give a query a seat in the flow of its signature, and who was alone there another."""
-        if key in self._alone:
-            self._become_eddy(key, "it shares the flow of its signature")
-            del self._alone[key]
+        """Give a query a seat in the flow of its signature."""
+        self._seat_who_is_alone(key)
         query.why = "it shares the flow of its signature"
         query.seat = self._seat(query, key, signature, part)
         self._report_answer(query)
+
+    def _seat_who_is_alone(self, key: object) -> None:
+        """A query comes to share the flow of a signature: so does who was alone with it."""
+        if key in self._alone:
+            self._become_eddy(key, "it shares the flow of its signature")
+            del self._alone[key]
 
     def _become_eddy(self, key: object, why: str) -> None:
         """Let a query that is alone with its signature run in a flow."""
@@ -198,9 +227,9 @@ class QuerySet:
         query.why = why
         if query.seat is not None:
             return
-        tree, seen = query.operator, rows_seen(in_order([query.operator])) - query.seen_before
+        tree, account = query.operator, brought_along(query)
         query.seat = self._seat(query, key, alone.signature, alone.part)
-        query.seen_before -= seen
+        account.go_on(query)
         self.graph.give_up(tree)
         del self._trees[query.name]
 
@@ -215,11 +244,11 @@ class QuerySet:
         if seat is None:
             self._plant(query, plan)
             return
-        seen = rows_seen(in_order([query.operator])) - query.seen_before
-        query.put(seat.shape.changes().of(query.name))
-        query.seat = None
+        account = brought_along(query)
+        query.stand_up()
         self._plant(query, plan, report=False)
-        query.seen_before -= seen
+        account.go_on(query)
+        self._to_report[query.name] = query
         self._leave(query, seat)
 
     def _adapt(self) -> None:
@@ -239,14 +268,18 @@ class QuerySet:
         """Let a query that has just got its seat say what is in its answer already."""
         assert query.seat is not None, "it has just got one"
         if self._began is not None and query.seat.shared.flow.holds_rows():
-            query.seat.shape.collect(query.seat.answer(self.clock))
+            query.put(query.seat.shape.table(self._fanout(query, query.seat)))
 
     def _seat(self, query: Query, key: object, signature: Signature, part: Part) -> Seat:
         shared = self._flow(key, signature)
         query.operator = shared.flow
         query.seen_before = rows_seen(in_order([shared.flow]))
         replaces = query.replace_key is not None
-        return shared.add(query.name, part, query.change_schema, replaces=replaces)
+        try:
+            return shared.add(query.name, part, query.change_schema, replaces=replaces)
+        except EddylineError:
+            self._let_go(shared)
+            raise
 
     def _flow(self, key: object, signature: Signature) -> SharedFlow:
         """The flow of a signature, with one more reader."""
@@ -287,7 +320,9 @@ class QuerySet:
             )
         signature, part = found
         query = Query(name, sql, plan, emit, options, self.answer)
-        shared = self._flow((signature, None if self._sharing.sharing else name), signature)
+        key = (signature, None if self._sharing.sharing else name)
+        self._seat_who_is_alone(key)
+        shared = self._flow(key, signature)
         query.operator, query.why = shared.flow, "its rows share the flow of their signature"
         query.seen_before = rows_seen(in_order([shared.flow]))
         replaces = query.replace_key is not None
@@ -301,9 +336,14 @@ class QuerySet:
         )
         query.seat = crowd
         self._rules[name] = Rules(crowd, part, table, updates)
-        self._rules[name].sync()
-        self.queries[name] = query
+        try:
+            self._rules[name].sync()
+        except EddylineError:
+            self._leave(query, crowd)
+            raise
         self._report_answer(query)
+        self.queries[name] = query
+        self._to_report[name] = query
         return query
 
     def follow(self, clock: int) -> None:
@@ -372,9 +412,11 @@ class QuerySet:
         """The rows of a query's answer now."""
         if query.seat is None:
             return to_rows(query.operator.live(self.clock), query.schema)
-        rules = self._rules.get(query.name)
-        fanout = (query.seat if rules is None else rules).answer(self.clock)
-        return query.seat.shape.rows(fanout, query.schema)
+        return query.seat.shape.rows(self._fanout(query, query.seat), query.schema)
+
+    def _fanout(self, query: Query, seat: Seat | Crowd) -> Fanout:
+        """What is in the answer of a query with a seat."""
+        return self._rules.get(query.name, seat).answer(self.clock)
 
     def operators(self) -> list[Operator]:
         """All operators, inputs first: in the same order for the same queries."""
@@ -389,3 +431,10 @@ class QuerySet:
     def stats(self) -> dict[str, dict[str, Any]]:
         """What each query has cost; see ``session/accounts.py``."""
         return accounts_of(self.queries.values())
+
+
+def _why_in_eddy(signature: Signature) -> str:
+    """Why a query that is alone runs in a flow."""
+    if len(signature.sources) > 2:
+        return "the fan-outs of its joins are not known to be steady"
+    return "the queries that shared its flow are gone"

@@ -122,4 +122,4 @@ class Rules:
             sign=np.full(n, sign, np.int8),
             pair=None,
         )
-        self._crowd.shape.collect(Fanout(batch, fanout.rows, fanout.starts, fanout.exp))
+        self._crowd.report(Fanout(batch, fanout.rows, fanout.starts, fanout.exp))

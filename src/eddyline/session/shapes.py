@@ -175,13 +175,18 @@ class Shape:
             self.seats, self._lent = dict(self.seats), False
         return self.seats
 
-    def collect(self, fanout: Fanout) -> None:
-        """Add results that queries of the shape get."""
+    def collect(self, fanout: Fanout) -> Array:
+        """Add results that queries of the shape get; returns int64[bits], how many each got."""
         if self._replaces and fanout.batch.pair is not None:
             fanout = fanout.only(~_replaced(fanout))
         if fanout.rows.size:
             self.rows_out += fanout.rows.size
             self._pieces.append(self._piece(fanout))
+        return np.diff(fanout.starts)
+
+    def table(self, fanout: Fanout) -> pa.Table:
+        """Results of one query as its changes."""
+        return self._piece(fanout).of_all()
 
     def rows(self, fanout: Fanout, schema: pa.Schema) -> pa.Table:
         """Results as rows of the select list, one query after the other."""

@@ -20,7 +20,7 @@ class SharedFlow:
     """A flow with the shapes of its queries.
 
     Attributes:
-        rows_out, seconds: by bit, since the query came.
+        rows_out, seconds, checks: by bit, since the query came.
     """
 
     def __init__(self, signature: Signature, flow: Flow) -> None:
@@ -29,16 +29,18 @@ class SharedFlow:
         self.shapes: dict[object, Shape] = {}
         self.rows_out = np.zeros(64, np.int64)
         self.seconds = np.zeros(64)
+        self.checks = np.zeros(64)
         self._shape_of: dict[int, object] = {}
         self._masks: dict[object, Array] | None = None  # None: to be made anew
         self._accounted = 0.0  # seconds of the flow
+        self._checked = 0  # looks at rows in its filters
 
     def add(self, name: str, part: Part, schema: pa.Schema, *, replaces: bool) -> Seat:
         """A query comes."""
         key = (part.outputs, part.names, replaces)
+        bit = self.admit(key, part)
         if key not in self.shapes:
             self.shapes[key] = Shape(schema, part.outputs, replaces=replaces)
-        bit = self.admit(key, part)
         self.shapes[key].seat(name, bit)
         return Seat(self, self.shapes[key], key, bit)
 
@@ -73,7 +75,8 @@ class SharedFlow:
             self.flow.recycle()
         bit = self.flow.admit(member(self.signature, part))
         self._fit(bit)
-        self.rows_out[bit], self.seconds[bit] = 0, 0.0
+        for counter in (self.rows_out, self.seconds, self.checks):
+            counter[bit] = 0
         self._shape_of[bit] = key
         self._masks = None
         return bit
@@ -94,23 +97,38 @@ class SharedFlow:
         if fanout is None:
             return
         counts = np.diff(fanout.starts)
-        self._fit(counts.size - 1)
-        self.rows_out[: counts.size] += counts
         self._account(counts)
         if len(self.shapes) == 1:
             (only,) = self.shapes.values()
-            only.collect(fanout)
+            self.report(only, fanout)
             return
         for key in {self._shape_of[b] for b in np.flatnonzero(counts).tolist()}:
-            self.shapes[key].collect(fanout.only(self._mask(key, counts.size)[fanout.member]))
+            mine = fanout.only(self._mask(key, counts.size)[fanout.member])
+            self.report(self.shapes[key], mine)
+
+    def report(self, shape: Shape, fanout: Fanout) -> None:
+        """Let queries of a shape have these results."""
+        counts = shape.collect(fanout)
+        self._fit(counts.size - 1)
+        self.rows_out[: counts.size] += counts
+
+    def answer(self, clock: int, bits: Sequence[int]) -> Fanout:
+        """The results that are in the answers of some queries at ``clock``."""
+        before = self.flow.visits
+        fanout = self.flow.answer(clock, bits)
+        self._checked += self.flow.visits - before  # nobody is charged for being asked
+        return fanout
 
     def _account(self, counts: Array) -> None:
         """One half of the time is shared alike, for the filters; the other by the results."""
         spent, self._accounted = self.flow.seconds - self._accounted, self.flow.seconds
+        checks, self._checked = self.flow.visits - self._checked, self.flow.visits
         present = np.zeros(counts.size)
-        present[list(self._shape_of)] = 0.5 / len(self._shape_of) if self._shape_of else 0
-        by_result = counts * (0.5 / counts.sum()) if counts.any() else present
-        self.seconds[: counts.size] += spent * (present + by_result)
+        present[list(self._shape_of)] = 1 / len(self._shape_of) if self._shape_of else 0
+        by_result = counts / counts.sum() if counts.any() else present
+        self._fit(counts.size - 1)
+        self.seconds[: counts.size] += spent * (present + by_result) / 2
+        self.checks[: counts.size] += checks * present
 
     def _mask(self, key: object, bits: int) -> Array:
         if self._masks is None:
@@ -120,10 +138,11 @@ class SharedFlow:
         return self._masks[key]
 
     def _fit(self, bit: int) -> None:
-        more = max(2 * bit, 64) - self.rows_out.size
+        more = 2 * bit - self.rows_out.size
         if bit >= self.rows_out.size:
-            self.rows_out = np.concatenate((self.rows_out, np.zeros(more, np.int64)))
-            self.seconds = np.concatenate((self.seconds, np.zeros(more)))
+            self.rows_out = np.pad(self.rows_out, (0, more))
+            self.seconds = np.pad(self.seconds, (0, more))
+            self.checks = np.pad(self.checks, (0, more))
 
     def clear(self) -> None:
         """What was collected has been taken."""
@@ -159,14 +178,13 @@ class Seat:
         return self.shared.flow.predicates_of(self._bit)
 
     @property
-    def checks(self) -> int:
-        """Its share of the looks at rows in the flow's filters, since the flow began."""
-        flow = self.shared.flow
-        return round(flow.visits / max(flow.members, 1))
+    def checks(self) -> float:
+        """Its share of the looks at rows in the flow's filters."""
+        return float(self.shared.checks[self._bit])
 
     def answer(self, clock: int) -> Fanout:
         """The results that are in the answer at ``clock``."""
-        return self.shared.flow.answer(clock, [self._bit])
+        return self.shared.answer(clock, [self._bit])
 
     def leave(self, name: str) -> None:
         """The query goes."""
@@ -193,6 +211,7 @@ class Crowd:
         self._rules = rules
         self._key = key
         self._bits: dict[int, int] = {}  # by row id
+        self._seconds = self._checks = 0.0  # of rows that are gone
 
     @property
     def rows(self) -> list[int]:
@@ -207,7 +226,7 @@ class Crowd:
     @property
     def seconds(self) -> float:
         """Its share of the flow's time."""
-        return float(self.shared.seconds[list(self._bits.values())].sum())
+        return self._seconds + float(self.shared.seconds[list(self._bits.values())].sum())
 
     @property
     def members(self) -> int:
@@ -220,10 +239,9 @@ class Crowd:
         return sum(map(self.shared.flow.predicates_of, self._bits.values()))
 
     @property
-    def checks(self) -> int:
-        """Its share of the looks at rows in the flow's filters, since the flow began."""
-        flow = self.shared.flow
-        return round(flow.visits * len(self._bits) / max(flow.members, 1))
+    def checks(self) -> float:
+        """Its share of the looks at rows in the flow's filters."""
+        return self._checks + float(self.shared.checks[list(self._bits.values())].sum())
 
     def stand_for(self, row: int, part: Part) -> None:
         """The query stands for one more row, whose values are in ``part``."""
@@ -233,12 +251,19 @@ class Crowd:
 
     def stand_down(self, row: int) -> None:
         """The row is gone."""
-        self.shared.dismiss(self._bits.pop(row))
+        bit = self._bits.pop(row)
+        self._seconds += float(self.shared.seconds[bit])
+        self._checks += float(self.shared.checks[bit])
+        self.shared.dismiss(bit)
 
     def answer(self, clock: int, rows: Sequence[int] | None = None) -> Fanout:
         """The results that are in the answer at ``clock``, of some rows or all."""
         mine = self._bits.values() if rows is None else [self._bits[r] for r in rows]
-        return self.shared.flow.answer(clock, list(mine))
+        return self.shared.answer(clock, list(mine))
+
+    def report(self, fanout: Fanout) -> None:
+        """Let the query have these results."""
+        self.shared.report(self.shape, fanout)
 
     def rules_of(self, fanout: Fanout) -> Array:
         """int64[m]: the row of the table that stands behind each result."""
