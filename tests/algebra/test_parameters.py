@@ -74,7 +74,9 @@ def test_aggregates() -> None:
 
 
 def test_null_and_conversions() -> None:
-    plan = parameterised("SELECT rules.symbol AS s, CAST(rules.least AS BIGINT) AS n FROM trades")
+    plan = parameterised(
+        "SELECT rules.symbol AS s, CAST(rules.least AS BIGINT) AS n FROM trades [NOW]"
+    )
     for row, value in ((None, None, None, None), None), ((1, "a", 2**31 - 1, False), 2**31 - 1):
         filled = substitute(plan, row)
         assert isinstance(filled, Project)
