@@ -86,7 +86,7 @@ def rows() -> Iterator[dict[str, pa.Table]]:
 
 
 def kept_bytes(engine: Engine) -> int:
-    states = [o.state() for o in engine._standing.graph] + [
+    states = [o.state() for o in engine._standing.execution.graph] + [
         s.state() for s in engine._inputs.stems.values()
     ]
     return sum(values.nbytes for state in states for _, values in flatten(state))
@@ -118,7 +118,7 @@ def test_bounded_memory(executor: Executor, kind: str) -> None:
         sizes.append(kept_bytes(engine))
     early, later = max(sizes[4:20]), max(sizes[-16:])
     assert later <= 1.5 * early, f"{early} bytes after ten windows, {later} after fifty"
-    for operator in engine._standing.graph:
+    for operator in engine._standing.execution.graph:
         assert operator.kept() <= 8 * WINDOW, operator
         assert len(getattr(operator, "_new", [])) <= 16 * 256, operator
         for store in stores(operator, set()):
@@ -134,7 +134,7 @@ def test_nothing_is_kept_when_all_rows_have_expired(kind: str) -> None:
         engine.query(sql, name=f"q{number}")
     engine.process(next(rows()))
     engine.advance("1970-01-01T01:00:00Z")
-    for operator in engine._standing.graph:
+    for operator in engine._standing.execution.graph:
         assert operator.kept() == 0, operator
         if isinstance(operator, GroupBy):
             for column in operator._columns:

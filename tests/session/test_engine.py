@@ -120,7 +120,7 @@ def test_dropping_the_last_reader_frees_operators_windows_and_lanes() -> None:
     assert kept(eng) == 2
     for name in ("q2", "q1", "q3"):
         eng.drop(name)
-    assert list(eng._standing.graph) == []
+    assert list(eng._standing.execution.graph) == []
     assert not stem._windows
     assert set(stem._lanes) == lanes
     eng.process({"a": batch("ts | k | v\n2s | 1 | 1")})
@@ -159,7 +159,7 @@ def test_a_query_that_cannot_be_added_leaves_nothing_behind() -> None:
     sql = "SELECT name FROM a [RANGE 9 SECONDS], names WHERE a.k = names.k"
     with pytest.raises(DataError, match="'names' has no rows"):
         eng.query(sql, name="q")
-    assert list(eng._standing.graph) == []
+    assert list(eng._standing.execution.graph) == []
     assert not eng._inputs.stems["a"]._windows
     eng.table("names", NAMES)
     eng.query(sql, name="q")

@@ -23,12 +23,13 @@ from eddyline.runtime.eddy.policies import PolicyName
 from eddyline.runtime.operators.base import Tick
 from eddyline.runtime.state import State, array, nested
 from eddyline.session.changes import Changes
+from eddyline.session.execution import Way
 from eddyline.session.functions import add_declared, add_function, declared, make_function
 from eddyline.session.inputs import Inputs
 from eddyline.session.instants import instant_us
 from eddyline.session.program import Program
 from eddyline.session.query import Query
-from eddyline.session.query_set import Execution, QuerySet
+from eddyline.session.query_set import QuerySet
 from eddyline.session.saved import read_saved, write_saved
 from eddyline.session.table_changes import changes_of, is_live
 from eddyline.sql import statements as st
@@ -110,7 +111,7 @@ class Engine:
         self._watermark = BEGINNING
         self._began: int | None = None  # the first instant at which anything happened
         self._unnamed = 0
-        self._executions: dict[str, Execution] = {}  # while loading: how queries ran
+        self._ways: dict[str, Way] = {}  # while loading: how queries ran
 
     @property
     def queries(self) -> Mapping[str, Query]:
@@ -120,7 +121,7 @@ class Engine:
     @property
     def clock(self) -> int:
         """The instant up to which everything is processed, in microseconds."""
-        return self._standing.clock
+        return self._standing.execution.clock
 
     @property
     def watermark(self) -> int:
@@ -270,7 +271,7 @@ class Engine:
                     plan,
                     bound.emit,
                     options,
-                    executor=self._executions.get(name),
+                    way=self._ways.get(name),
                 )
             else:
                 table, updates = self._inputs.rules(bound.rules)
@@ -462,7 +463,7 @@ class Engine:
             "policy": self.sharing.policy,
             "selections": self.sharing.selections,
             "functions": declared(self.catalog),
-            "executions": self._standing.executions(),
+            "ways": self._standing.execution.ways(),
         }
         write_saved(target, [e.sql for e in self._program], tables, options, state)
 
@@ -482,18 +483,16 @@ class Engine:
                 functions are missing.
         """
         program, tables, options, state = read_saved(source)
-        declarations, executions = options.pop("functions"), options.pop("executions")
+        declarations, ways = options.pop("functions"), options.pop("ways")
         engine = cls(**options | {"statistics": Statistics.from_dict(options["statistics"])})
         add_declared(engine.catalog, declarations, functions or {})
-        engine._executions = {
-            name: tuple(e) if isinstance(e, list) else e for name, e in executions.items()
-        }
+        engine._ways = {name: tuple(e) if isinstance(e, list) else e for name, e in ways.items()}
         for statement in program:
             engine.sql(statement)
             for name in engine.catalog.tables:
                 if name in tables:
                     engine._inputs.contents.setdefault(name, tables[name])
-        engine._executions = {}
+        engine._ways = {}
         engine._restore(state)
         for name, rows in tables.items():
             if name.startswith(_PENDING):
@@ -503,7 +502,9 @@ class Engine:
     def _restore(self, state: State) -> None:
         counters = (int(v) for v in array(state, "counters"))
         inputs = self._inputs
-        self._standing.clock, self._watermark, inputs.arrived, inputs.sequence, *rest = counters
+        self._standing.execution.clock, self._watermark, inputs.arrived, inputs.sequence, *rest = (
+            counters
+        )
         self._unnamed, began = rest
         self._began = None if began == BEGINNING else began
         self._standing.resume(self._began)
