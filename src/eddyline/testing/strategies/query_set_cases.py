@@ -10,6 +10,7 @@ import inspect
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from random import Random
 from typing import Any, Final
 
 import pyarrow as pa
@@ -17,9 +18,15 @@ from hypothesis import strategies as st
 
 from eddyline import Engine
 from eddyline.testing.script import Script
-from eddyline.testing.strategies.cases import OPTIONS
-from eddyline.testing.strategies.query_sets import Shape, crowd, keeper, members, shapes
-from eddyline.testing.strategies.streams import KEYS, STEP_US, STRINGS, VALUES
+from eddyline.testing.strategies.cases import CHUNK_ROWS
+from eddyline.testing.strategies.query_sets import (
+    Shape,
+    crowd,
+    keeper,
+    random_query,
+    random_shape,
+)
+from eddyline.testing.strategies.streams import STEP_US
 from eddyline.testing.text import format_time, pretty
 from eddyline.types import TIMESTAMP, sql_type
 
@@ -41,30 +48,54 @@ STREAMS: Final[Mapping[str, pa.Schema]] = {
     )
     for name in "abc"
 }
-_DOUBLES: Final = st.sampled_from([1.0, 0.5, 2.0, 0.0, -0.0, -1.25, 1.0, None])
-_WILD_DOUBLES: Final = st.one_of(_DOUBLES, st.just(math.nan))
-_FLAGS: Final = st.sampled_from([True, False, True, None])
-_TIMES: Final = st.sampled_from([2, 4, 1, 6, None]).map(
-    lambda t: None if t is None else t * STEP_US
+#: What rows hold beside ``ts``: small domains, so that much meets; the first are the commonest.
+_PAYLOADS: Final = (
+    (1, "x", 1.0, 1, True, 2 * STEP_US),
+    (2, "yy", 0.5, 2, False, 4 * STEP_US),
+    (1, "yy", 2.0, 3, True, 4 * STEP_US),
+    (2, "x", 1.0, 2, True, None),
+    (1, "y", -1.25, -2, False, 1 * STEP_US),
+    (0, "x", 0.0, 1, None, 6 * STEP_US),
+    (1, "", -0.0, 0, True, 9 * STEP_US),
+    (3, "xz", 2.5, 5, False, 2 * STEP_US),
+    (1, None, None, None, True, 2 * STEP_US),
+    (None, "x", 1.5, 2, None, 7 * STEP_US),
+    (2, "é", None, 4, None, None),
+    (None, None, None, None, None, None),
 )
+#: NaN among them: not in cases that join on doubles, where it would be equal to itself.
+_WILD_PAYLOADS: Final = (*_PAYLOADS, (1, "x", math.nan, 1, True, 2 * STEP_US))
 
 #: Enough queries for lineages of more than one word.
-_CROWD: Final = 70
+_CROWD: Final = 90
 
-#: Ways to share queries, none of which may change their answers: keyword arguments of the Engine.
-_SHARING: Final[dict[str, st.SearchStrategy[Any]]] = {
-    "executor": st.sampled_from(["auto", "tree", "eddy"]),
-    "policy": st.sampled_from(["ticket", "back-pressure", "random", "fixed"]),
-    "sharing": st.booleans(),
-    "optimize": st.booleans(),
+#: Ways to run queries, none of which may change their answers: keyword arguments of the Engine.
+_OPTIONS: Final[dict[str, tuple[Any, ...]]] = {
+    "chunk_rows": CHUNK_ROWS,
+    "optimize": (True, True, False),
+    "sharing": (True, True, True, False),
+    "executor": ("eddy", "auto", "eddy", "auto", "tree"),
+    "policy": ("ticket", "back-pressure", "random", "fixed"),
+    "selections": ("push", "push", "pull"),
+}
+#: The same; with some of these nothing is shared.
+_STATE_OPTIONS: Final[dict[str, tuple[Any, ...]]] = {
+    "state": ("upa", "direct", "negative-tuple"),
+    "views": (False, True),
+    "lazy_expiry": (None, "2 seconds"),
 }
 
 
 def sharing_options() -> st.SearchStrategy[dict[str, Any]]:
-    """Keyword arguments of the Engine: those of ``OPTIONS`` and how queries share."""
+    """Keyword arguments of the Engine, as far as it has them."""
+    return st.integers(0, 2**48).map(lambda seed: random_options(Random(seed)))
+
+
+def random_options(luck: Random) -> dict[str, Any]:
+    """Keyword arguments of the Engine, as far as it has them."""
+    choices = _OPTIONS if luck.random() < 0.8 else _OPTIONS | _STATE_OPTIONS
     known = inspect.signature(Engine).parameters
-    ours = st.fixed_dictionaries({name: s for name, s in _SHARING.items() if name in known})
-    return st.builds(lambda one, other: one | other, OPTIONS, ours)
+    return {name: luck.choice(values) for name, values in choices.items() if name in known}
 
 
 @dataclass(frozen=True)
@@ -137,76 +168,75 @@ def play_set(case: QuerySetCase, options: Mapping[str, Any] | None = None) -> Sc
     return script.advance(end + _AFTERMATH_US).finish()
 
 
-@st.composite
-def query_set_cases(draw: st.DrawFn) -> QuerySetCase:
+def query_set_cases() -> st.SearchStrategy[QuerySetCase]:
+    """Any case: a seed to Hypothesis, which would otherwise make many that hardly differ."""
+    return st.integers(0, 2**48).map(lambda seed: random_case(Random(seed)))
+
+
+def random_case(luck: Random) -> QuerySetCase:
     """Any case."""
-    lateness = tuple(draw(st.lists(st.sampled_from([0, 0, 0, 2]), min_size=3, max_size=3)))
-    of = draw(st.lists(shapes(), min_size=1, max_size=3))
-    joined = any(".d" in key for shape in of for pair in shape.keys for key in pair)
-    rows = draw(_arrivals(max(lateness), _DOUBLES if joined else _WILD_DOUBLES))
-    turns = [Turn(add=tuple(draw(_first_queries(of))))]
+    lateness = tuple(luck.choices([0, 0, 0, 2], k=3))
+    names = luck.choice(["a", "ab", "ab", "abc"])
+    of = [random_shape(luck, names) for _ in range(luck.randint(1, 2))]
+    joined_on_doubles = any(name.endswith(".d") for s in of for pair in s.keys for name in pair)
+    payloads = _PAYLOADS if joined_on_doubles else _WILD_PAYLOADS
+    rows = _arrivals(luck, names, max(lateness), payloads)
+    crowded = luck.random() < 0.06
+    turns = [Turn(add=tuple(_first_queries(luck, of, _CROWD if crowded else 0)))]
     there = [name for name, _ in turns[0].add if not name.startswith("keeper")]
     while rows:
-        size = draw(st.sampled_from([30, 2, 5, 10, 1]))
+        size = luck.choice([12, 8, 4, 25])
         turns.append(Turn(tuple(rows[:size])))
         rows = rows[size:]
-        turns.append(draw(_between(of, there)))
-        there = [n for n in there if n not in turns[-1].drop] + [n for n, _ in turns[-1].add]
+        for _ in range(luck.choice([1, 1, 1, 2])):
+            turn = _between(luck, of, there, _CROWD if crowded else 0)
+            there = [n for n in there if n not in turn.drop] + [n for n, _ in turn.add]
+            turns.append(turn)
     return QuerySetCase(lateness, tuple(turns))
 
 
-@st.composite
-def _first_queries(draw: st.DrawFn, of: Sequence[Shape]) -> list[tuple[str, str]]:
-    kept = draw(st.sampled_from(["a while", "a while", "for ever", "not"]))
+def _first_queries(luck: Random, of: Sequence[Shape], many: int) -> list[tuple[str, str]]:
+    kept = luck.choice(["a while", "a while", "for ever", "not"])
     found = []
     if kept != "not":
         keepers = {s: keeper(s, everything=kept == "for ever") for s in STREAMS}
         found += [(f"keeper_{stream}", sql) for stream, sql in keepers.items()]
-    many = _CROWD if draw(st.integers(0, 11)) == 11 else 0
-    found += [(f"crowd{i}", sql) for i, sql in enumerate(crowd(of[0], many))]
-    queries = draw(st.lists(members(of), min_size=1, max_size=6))
-    return found + [(f"q{i}", sql) for i, sql in enumerate(queries)]
+    found += [(f"crowd{i}", sql) for i, sql in enumerate(crowd(of[0], luck.randint(0, many)))]
+    return found + [(f"q{i}", random_query(luck, of)) for i in range(luck.randint(2, 7))]
 
 
-@st.composite
-def _between(draw: st.DrawFn, of: Sequence[Shape], there: Sequence[str]) -> Turn:
+def _between(luck: Random, of: Sequence[Shape], there: Sequence[str], many: int) -> Turn:
     """What happens between two batches of rows; of some names, other queries come back."""
-    kinds = ["nothing", "nothing", "change", "change", "change", "advance", "restart"]
-    kind = draw(st.sampled_from(kinds))
+    kind = luck.choice(["nothing", "change", "change", "change", "advance", "restart"])
     if kind == "advance":
-        return Turn(advance_us=draw(st.sampled_from([0, 1, 2, 5, 12])) * STEP_US)
+        return Turn(advance_us=luck.choice([0, 1, 2, 5, 12]) * STEP_US)
     if kind != "change":
         return Turn(restart=kind == "restart")
-    most = max(4, len(there) // 2)  # half of a crowd goes at once
-    drop = draw(st.lists(st.sampled_from(there), max_size=most, unique=True)) if there else []
+    most = max(3, len(there) // 2)  # half of a crowd goes at once
+    drop = luck.sample(there, min(luck.randint(0, most), len(there)))
     taken = set(there) - set(drop)
     free = [name for name in (f"q{i}" for i in range(99)) if name not in taken]
-    add = draw(st.lists(members(of, totals=False), max_size=3))
-    restart = draw(st.integers(0, 3)) == 3
-    return Turn(drop=tuple(drop), add=tuple(zip(free, add, strict=False)), restart=restart)
+    add = [random_query(luck, of, totals=False) for _ in range(luck.randint(0, 4))]
+    names = luck.sample(free[: len(add) + 2], len(add))
+    named = list(zip(names, add, strict=True))
+    crowding = enumerate(crowd(of[0], luck.randint(0, many)))
+    named += [(f"crowd{i}", sql) for i, sql in crowding if f"crowd{i}" not in taken]
+    return Turn(drop=tuple(drop), add=tuple(named), restart=luck.random() < 0.2)
 
 
-@st.composite
 def _arrivals(
-    draw: st.DrawFn, lateness: int, doubles: st.SearchStrategy[float | None]
+    luck: Random, names: str, lateness: int, payloads: Sequence[tuple[Any, ...]]
 ) -> list[Row]:
     """Rows in the order of arrival: most in order, some behind by up to ``lateness`` steps, a few
     by more, and a few without a timestamp.
     """
-    lag = st.sampled_from([0, 0, 0, 0, *range(lateness + 1), lateness + 3])
-    row = st.tuples(
-        st.sampled_from("aabc"),
-        st.sampled_from([0, 0, 0, 1, 1, 2, 4]),
-        lag,
-        st.integers(0, 40),
-        *(KEYS, STRINGS, doubles, VALUES, _FLAGS, _TIMES),
-    )
+    behind = [*[0] * 24, *range(lateness + 1), lateness + 3, None]
     now, rows = 3, []
-    least = draw(st.sampled_from([0, 12, 24]))
-    for stream, step, behind, luck, *payload in draw(st.lists(row, min_size=least, max_size=36)):
-        now += step
-        ts = None if luck == 40 else max(now - behind, 0) * STEP_US
-        rows.append(Row(stream, (ts, *payload)))
+    for _ in range(luck.choice([60, 60, 30, 5])):
+        now += luck.choice([0, 0, 0, 0, 0, 0, 1, 1, 1, 3])
+        lag = luck.choice(behind)
+        ts = None if lag is None else max(now - lag, 0) * STEP_US
+        rows.append(Row(luck.choice(names), (ts, *luck.choice([*payloads[:6], *payloads]))))
     return rows
 
 

@@ -8,28 +8,28 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from random import Random
 from typing import Final
 
-from hypothesis import strategies as st
-
-from eddyline.testing.strategies.comparisons import conditions
+from eddyline.testing.strategies.comparisons import condition
 from eddyline.testing.strategies.sets import select_list
 from eddyline.testing.strategies.sources import where
 
 #: The longest of these is what ``keeper`` keeps.
 _RANGES: Final = (
     *("RANGE 5 SECONDS", "RANGE 2 SECONDS", "RANGE 10 SECONDS", "RANGE 3 SECONDS", "NOW"),
-    *("RANGE 1 SECOND", "RANGE 1500 MILLISECONDS", "RANGE 2000001 MICROSECONDS"),
+    *("RANGE 1 SECOND", "RANGE 4500 MILLISECONDS", "RANGE 2000001 MICROSECONDS"),
+    *("RANGE 5 SECONDS", "RANGE 8 SECONDS"),
 )
-_OTHER_WINDOWS: Final = (
+_OTHERS: Final = (
     *("UNBOUNDED", "ROWS 2", "ROWS 4", "PARTITION BY k ROWS 1", "PARTITION BY k, s ROWS 2"),
 )
-_KEYS: Final = (["k"], ["k"], ["k"], ["s"], ["k", "s"], ["d"], ["v", "k"])
+_KEYS: Final = (*[["k"]] * 6, ["s"], ["s"], ["k", "s"], ["d"], ["v", "k"])
 _ITEMS: Final = (
     *("{0}.v", "{0}.k", "{0}.s", "{0}.d", "{0}.ts", "{0}.f", "{0}.at"),
     *("{0}.v + 1", "UPPER({0}.s)", "{0}.v * {0}.k", "COALESCE({0}.d, 0.5D)"),
 )
-_EMITS: Final = (*[""] * 6, " EMIT CHANGES", " EMIT SNAPSHOT EVERY 2 SECONDS")
+_EMITS: Final = (*[""] * 12, " EMIT CHANGES", " EMIT SNAPSHOT EVERY 2 SECONDS")
 
 
 @dataclass(frozen=True)
@@ -51,44 +51,50 @@ class Shape:
         """The names of the items of FROM."""
         return [f"r{i}" for i in range(len(self.streams))]
 
+    @property
+    def joined_by_keys(self) -> bool:
+        """Whether no stream is joined with the others as a product."""
+        return all(any(alias in pair[1] for pair in self.keys) for alias in self.aliases[1:])
 
-@st.composite
-def shapes(draw: st.DrawFn) -> Shape:
-    """One stream; or a join of two or three (perhaps of a stream with itself) in a chain, a star or
-    a ring, rarely without a key.
+
+def random_shape(luck: Random, names: Sequence[str]) -> Shape:
+    """One of the streams; or a join of two or three (perhaps of a stream with itself) in a chain, a
+    star or a ring, rarely without a key.
     """
-    count = draw(st.sampled_from([1, 1, 2, 2, 2, 3]))
-    streams = tuple(draw(st.sampled_from("aabc")) for _ in range(count))
-    keys: list[tuple[str, str]] = []
+    count = luck.choice([1, 1, 2, 2, 2, 3])
+    keys = []
     for i in range(1, count):
-        to = draw(st.integers(0, i - 1))
-        names = draw(st.sampled_from(_KEYS))
-        if count > 2 or draw(st.integers(0, 9)) < 9:
-            keys += [(f"r{to}.{name}", f"r{i}.{name}") for name in names]
-    if count == 3 and draw(st.booleans()):
+        to = luck.randrange(i)
+        if count > 2 or luck.random() < 0.9:
+            keys += [(f"r{to}.{name}", f"r{i}.{name}") for name in luck.choice(_KEYS)]
+    if count == 3 and luck.random() < 0.3:
         keys.append(("r0.k", "r2.k"))
-    items = st.builds(str.format, st.sampled_from(_ITEMS), st.sampled_from(_aliases(count)))
-    lists = draw(st.lists(st.lists(items, min_size=1, max_size=3), min_size=1, max_size=2))
-    return Shape(streams, tuple(dict.fromkeys(keys)), tuple(map(tuple, lists)))
+    aliases = [f"r{i}" for i in range(count)]
+    lists = [
+        tuple(luck.choice(_ITEMS).format(luck.choice(aliases)) for _ in range(luck.randint(1, 3)))
+        for _ in range(luck.randint(1, 2))
+    ]
+    streams = tuple(luck.choices(names, k=count))
+    return Shape(streams, tuple(dict.fromkeys(keys)), tuple(lists))
 
 
-@st.composite
-def members(draw: st.DrawFn, of: Sequence[Shape], *, totals: bool = True) -> str:
+def random_query(luck: Random, of: Sequence[Shape], *, totals: bool = True) -> str:
     """The text of a query that has one of these shapes; ``totals``: or counts all of its rows."""
-    shape = draw(st.sampled_from(of))
-    windows = [draw(_windows()) for _ in shape.streams]
-    found = draw(st.lists(conditions(shape.aliases), max_size=3))
-    sql = draw(_from(shape, windows, found))
-    items = draw(st.sampled_from(shape.lists))
-    kind = draw(st.sampled_from([*["flat"] * 7, "distinct", "group", *["total"] * totals]))
+    shape = luck.choice(of)
+    windows = [luck.choice(_OTHERS if luck.random() < 0.05 else _RANGES) for _ in shape.streams]
+    count = luck.choice([1, 1, 0, 1, 2, 3])
+    source = _from(luck, shape, windows, [condition(luck, shape.aliases) for _ in range(count)])
+    items = luck.choice(shape.lists)
+    kinds = [*["flat"] * 14, "group", *["distinct"] * shape.joined_by_keys, *["total"] * totals]
+    kind = luck.choice(kinds)
     if kind == "group":
-        key = draw(st.sampled_from(["r0.k", "r0.s"]))
-        text = f"SELECT {key} AS c0, COUNT(*) AS c1, MAX(r0.v) AS c2 FROM {sql} GROUP BY {key}"
+        key = luck.choice(["r0.k", "r0.s"])
+        text = f"SELECT {key} AS c0, COUNT(*) AS c1, MAX(r0.v) AS c2 FROM {source} GROUP BY {key}"
     elif kind == "total":
-        text = f"SELECT COUNT(*) AS c0, SUM(r0.v) AS c1 FROM {sql}"
+        text = f"SELECT COUNT(*) AS c0, SUM(r0.v) AS c1 FROM {source}"
     else:
-        text = f"SELECT {'DISTINCT ' * (kind == 'distinct')}{select_list(items)} FROM {sql}"
-    return text + draw(st.sampled_from(_EMITS))
+        text = f"SELECT {'DISTINCT ' * (kind == 'distinct')}{select_list(items)} FROM {source}"
+    return text + luck.choice(_EMITS)
 
 
 def crowd(shape: Shape, count: int) -> list[str]:
@@ -101,8 +107,9 @@ def crowd(shape: Shape, count: int) -> list[str]:
         tests = [test.format(i % 7 - 2)]
         if i % 3 == 0:
             tests.append(f"({last}.s = 'x' OR {last}.d > {i % 5}.5D)")
-        items = select_list(shape.lists[0])
-        found.append(f"SELECT {items} FROM {_by_comma(shape, windows, tests)}")
+        tests += [f"{a} = {b}" for a, b in shape.keys]
+        source = _by_comma(_items(shape, windows), tests)
+        found.append(f"SELECT {select_list(shape.lists[0])} FROM {source}")
     return found
 
 
@@ -118,43 +125,24 @@ def keeper(stream: str, *, everything: bool) -> str:
     return f"SELECT v FROM {stream} [RANGE 10 SECONDS]"
 
 
-@st.composite
-def _windows(draw: st.DrawFn) -> str:
-    return draw(st.sampled_from(_OTHER_WINDOWS if draw(st.integers(0, 11)) == 11 else _RANGES))
-
-
-@st.composite
-def _from(draw: st.DrawFn, shape: Shape, windows: Sequence[str], found: Sequence[str]) -> str:
-    """FROM and WHERE in any of the ways in which they can be written."""
-    turned = [(b, a) if draw(st.booleans()) else (a, b) for a, b in shape.keys]
-    keys = [f"{a} = {b}" for a, b in turned]
-    if len(shape.streams) == 1 or draw(st.booleans()):
-        order = draw(st.permutations(range(len(shape.streams))))
-        return _by_comma(shape, windows, draw(st.permutations([*keys, *found])), order)
+def _from(luck: Random, shape: Shape, windows: Sequence[str], found: Sequence[str]) -> str:
+    """FROM and WHERE in one of the ways in which they can be written."""
+    keys = [" = ".join(luck.sample(pair, 2)) for pair in shape.keys]
     items = _items(shape, windows)
-    sql, rest = items[0], list(found)
+    if len(items) == 1 or luck.random() < 0.5:
+        conditions = [*keys, *found]
+        return _by_comma(luck.sample(items, len(items)), luck.sample(conditions, len(conditions)))
+    source = items[0]
     for i, item in enumerate(items[1:], 1):
         on = [k for k, (_, b) in zip(keys, shape.keys, strict=True) if b.startswith(f"r{i}.")]
-        sql += f" JOIN {item} ON {' AND '.join(on)}" if on else f" CROSS JOIN {item}"
-    return f"{sql}{where(rest)}"
+        source += f" JOIN {item} ON {' AND '.join(on)}" if on else f" CROSS JOIN {item}"
+    return f"{source}{where(found)}"
 
 
-def _by_comma(
-    shape: Shape,
-    windows: Sequence[str],
-    found: Sequence[str],
-    order: Sequence[int] | None = None,
-) -> str:
-    items = _items(shape, windows)
-    keys = [] if order is not None else [f"{a} = {b}" for a, b in shape.keys]
-    listed = items if order is None else [items[i] for i in order]
-    return f"{', '.join(listed)}{where([*keys, *found])}"
+def _by_comma(items: Sequence[str], conditions: Sequence[str]) -> str:
+    return f"{', '.join(items)}{where(conditions)}"
 
 
 def _items(shape: Shape, windows: Sequence[str]) -> list[str]:
     together = zip(shape.streams, windows, shape.aliases, strict=True)
     return [f"{stream} [{window}] AS {alias}" for stream, window, alias in together]
-
-
-def _aliases(count: int) -> list[str]:
-    return [f"r{i}" for i in range(count)]
