@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from pyspark.sql import DataFrame
 
 from eddyline import Engine
+from eddyline.session.changes import Changes
+from eddyline.spark.script import longest_range_us
+from eddyline.types import BEGINNING
 
 SECOND = 1_000_000
 LATENESS = "LATENESS 5 SECONDS"
@@ -63,6 +67,44 @@ def embedded(streams: Mapping[str, list[pa.Table]]) -> dict[str, list[tuple[Any,
     first = engine.process({name: pa.concat_tables(parts) for name, parts in streams.items()})
     then = engine.advance(10**12)
     return {name: bag(pa.concat_tables([first[name], then[name]])) for name in QUERIES}
+
+
+class Twin:
+    """An embedded engine that is told the same as the job at the same places in the order of rows.
+
+    Attributes:
+        engine: queries come and go here.
+    """
+
+    def __init__(self, engine: Engine, lateness_us: Mapping[str, int]) -> None:
+        self.engine = engine
+        self._lateness_us = lateness_us
+        self._newest: dict[str, int] = {}
+        self._said: dict[str, list[pa.Table]] = {}
+
+    def process(self, rows: Mapping[str, Sequence[pa.Table]]) -> None:
+        """All rows that the job has taken in, up to the watermark that they give there."""
+        tables = {name: pa.concat_tables(parts) for name, parts in rows.items() if parts}
+        for name, table in tables.items():
+            latest = pc.max(table["ts"].cast(pa.int64())).as_py()
+            if latest is not None:
+                self._newest[name] = max(latest, self._newest.get(name, latest))
+        bounds = [self._newest[n] - us for n, us in self._lateness_us.items() if n in self._newest]
+        complete = len(bounds) == len(self._lateness_us)
+        self._hear(self.engine.process(tables, watermark=min(bounds) if complete else BEGINNING))
+
+    def end(self) -> None:
+        """Nothing more comes, and time passes until all windows are empty."""
+        longest = max(map(longest_range_us, self.engine.queries.values()))
+        self._hear(self.engine.advance(max(self._newest.values()) + longest + 1))
+
+    def said(self) -> dict[str, list[tuple[Any, ...]]]:
+        """All changes of every query that has some."""
+        return {name: bag(pa.concat_tables(parts)) for name, parts in self._said.items()}
+
+    def _hear(self, changes: Changes) -> None:
+        for name in changes.active():
+            self._said.setdefault(name, []).append(changes[name])
 
 
 def bag(rows: pa.Table | DataFrame) -> list[tuple[Any, ...]]:

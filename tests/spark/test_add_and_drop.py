@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-import pyarrow.compute as pc
 import pytest
 from pyspark.sql import SparkSession
-from spark_cases import NAMES, QUERIES, SECOND, Feed, bag, definitions, stream_tables
+from spark_cases import NAMES, QUERIES, SECOND, Feed, Twin, bag, definitions, stream_tables
 
 from eddyline import CatalogError, DataError, Engine, SqlError, StateError
-from eddyline.session.changes import Changes
 from eddyline.spark import Session
 from eddyline.spark import session as session_module
 from eddyline.spark.control import Request
@@ -23,37 +19,17 @@ from eddyline.spark.script import Script
 from eddyline.spark.shard import Arrivals, _due
 
 Feeds = tuple[Feed, Feed]
-Tables = Sequence[pa.Table]
 
 #: Its window is shorter than that of "pairs": all that it would have held is still there.
 ADDED = "SELECT k, COUNT(*) AS n, SUM(v) AS s FROM b [RANGE 7 SECONDS] GROUP BY k EMIT CHANGES"
 
 
-class Twin:
-    """The embedded engine, told the same as the job at the same places in the order of the rows."""
-
-    def __init__(self) -> None:
-        self.engine = Engine()
-        self.engine.sql(definitions(dict.fromkeys("ab", "source = 'none'")))
-        for name in ("pairs", "last"):
-            self.engine.query(QUERIES[name], name=name)
-        self._said: dict[str, list[pa.Table]] = {}
-
-    def process(self, a: Tables, b: Tables) -> None:
-        """All rows that the job has taken in, up to the watermark that they give there."""
-        rows = {"a": pa.concat_tables(a), "b": pa.concat_tables(b)}
-        last = min(pc.max(t["ts"].cast(pa.int64())).as_py() for t in rows.values())
-        self._hear(self.engine.process(rows, watermark=last - 5 * SECOND))
-
-    def end(self) -> None:
-        self._hear(self.engine.advance(10**12))
-
-    def said(self) -> dict[str, list[tuple[Any, ...]]]:
-        return {name: bag(pa.concat_tables(parts)) for name, parts in self._said.items()}
-
-    def _hear(self, changes: Changes) -> None:
-        for name in changes:
-            self._said.setdefault(name, []).append(changes[name])
+def new_twin() -> Twin:
+    engine = Engine()
+    engine.sql(definitions(dict.fromkeys("ab", "source = 'none'")))
+    for name in ("pairs", "last"):
+        engine.query(QUERIES[name], name=name)
+    return Twin(engine, dict.fromkeys("ab", 5 * SECOND))
 
 
 def test_same_changes_as_embedded_also_after_a_restart(
@@ -61,7 +37,7 @@ def test_same_changes_as_embedded_also_after_a_restart(
 ) -> None:
     a, b = stream_tables(1, 5), stream_tables(2, 5)
     printed: list[tuple[str, int, int]] = []
-    twin = Twin()
+    twin = new_twin()
 
     def session_over() -> Session:
         session = Session(
@@ -77,7 +53,7 @@ def test_same_changes_as_embedded_also_after_a_restart(
     def write(files: slice) -> None:
         feeds[0].write(*a[files])
         feeds[1].write(*b[files])
-        twin.process(a[files], b[files])
+        twin.process({"a": a[files], "b": b[files]})
 
     session = session_over()
     write(slice(0, 2))

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-import pyarrow as pa
 import pytest
 from spark_cases import QUERIES, SECOND, bag, stream_tables
 
@@ -13,7 +12,7 @@ from eddyline import Engine
 from eddyline.spark import durable
 from eddyline.spark.durable import DurableState, Head, Step
 from eddyline.spark.fatrows import pack
-from eddyline.spark.shard import apply
+from eddyline.spark.live import LiveEngine, Made
 
 
 class OneCell:
@@ -38,13 +37,28 @@ class ManyCells(dict[tuple[Any, ...], tuple[Any, ...]]):
         del self[key]
 
 
-def new_engine() -> Engine:
+def new_engine() -> LiveEngine:
     engine = Engine()
     for name in "ab":
         engine.sql(f"CREATE STREAM {name} (ts TIMESTAMP, k BIGINT, v BIGINT) TIMESTAMP BY ts")
     for name in ("pairs", "sums", "last"):
         engine.query(QUERIES[name], name=name)
-    return engine
+    return LiveEngine(engine)
+
+
+def rebuilt(state: DurableState) -> LiveEngine | None:
+    """The engine as of the last commit, if there is one."""
+    head = state.head()
+    if head is None:
+        return None
+    live = LiveEngine.load(state.snapshot(head))
+    for step in state.steps(head):
+        live.apply(step)
+    return live
+
+
+def said(made: list[Made]) -> dict[str, list[tuple[Any, ...]]]:
+    return {name: bag(rows) for m in made for part in m.changes for name, rows in part.each()}
 
 
 def steps() -> list[Step]:
@@ -63,16 +77,11 @@ def test_rebuilt_engine_goes_on_alike(log_bytes: int, monkeypatch: pytest.Monkey
     state = DurableState(OneCell(), ManyCells(), ManyCells())
     steady, head = new_engine(), Head()
     for step in steps():
-        committed = state.head()
-        if committed is not None:
-            rebuilt = state.engine(committed)
-            for past in state.steps(committed):
-                apply(rebuilt, past)
-            (there,) = apply(rebuilt, step)
-        (here,) = apply(steady, step)
-        if committed is not None:
-            for name in here:
-                assert bag(here[name]) == bag(there[name]), name
+        again = rebuilt(state)
+        here = steady.apply(step)
+        if again is not None:
+            assert said(again.apply(step)) == said(here)
+            assert again.rows_out == steady.rows_out
         head.version += 1
         state.commit(head, step, steady)
 
@@ -91,20 +100,16 @@ def test_queries_come_and_go_in_the_rebuilt_engine_too(
     operators = []
     for i, step in enumerate(steps()):
         step = replace(step, statements=changes.get(i, ()))
-        (here,) = apply(steady, step)
-        operators.append(len(steady.stats()["operators"]))
-        committed = state.head()
-        if committed is not None:
-            rebuilt = state.engine(committed)
-            for past in state.steps(committed):
-                apply(rebuilt, past)
-            (there,) = apply(rebuilt, step)
-            assert list(there) == list(here)
-            assert all(bag(here[name]) == bag(there[name]) for name in here)
-            assert len(rebuilt.stats()["operators"]) == operators[-1]
+        again = rebuilt(state)
+        here = steady.apply(step)
+        operators.append(len(steady.engine.stats()["operators"]))
+        if again is not None:
+            assert said(again.apply(step)) == said(here)
+            assert list(again.engine.queries) == list(steady.engine.queries)
+            assert len(again.engine.stats()["operators"]) == operators[-1]
         head.version += 1
         state.commit(head, step, steady)
-    assert list(steady.queries) == ["pairs", "added", "more"]
+    assert list(steady.engine.queries) == ["pairs", "added", "more"]
     assert operators[3] < operators[1], "what dropped queries needed is gone"
 
 
@@ -124,6 +129,5 @@ def test_log_is_dropped_when_a_snapshot_replaces_it(monkeypatch: pytest.MonkeyPa
 
 
 def test_watermark_step_without_rows() -> None:
-    (changes,) = apply(new_engine(), Step((), None))
-    assert all(changes[name].num_rows == 0 for name in changes)
-    assert isinstance(changes["sums"], pa.Table)
+    (made,) = new_engine().apply(Step((), None))
+    assert (made.changes, made.late, made.bad) == ([], {}, {})

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final
 
 import pyarrow as pa
@@ -11,15 +11,19 @@ from pyspark import StorageLevel
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import from_arrow_schema
+from pyspark.sql.types import StructType
 
+from eddyline.session.changes import QUERY_COLUMN
 from eddyline.spark.fatrows import unpack
-from eddyline.spark.sinks import FileSink, FormatSink, MemorySink, PrintSink, Sink, Target
+from eddyline.spark.opening import Key, OpenSinks
+from eddyline.spark.outlets import Parted
+from eddyline.spark.sinks import DriverSink, SparkSink
 
-#: Called with a batch's id, blobs that hold its first rows, and how many rows there were.
-Follower = Callable[[int, list[bytes], int], None]
+#: Called with a batch's id, the first rows of a query, and how many rows there were.
+Follower = Callable[[int, pa.Table, int], None]
 
-#: No larger blob is collected for a follower.
-_SHOWN_BYTES: Final = 1 << 20
+#: So many rows of a batch a follower gets at most.
+_SHOWN_ROWS: Final = 1_000
 
 #: Called after a batch was delivered, with its id and what the shards reported.
 Reporter = Callable[[int, list[dict[str, Any]]], None]
@@ -33,20 +37,10 @@ class Delivery:
     sinks that get nothing start no Spark job.
     """
 
-    def __init__(self, report: Reporter) -> None:
-        self._driver: dict[tuple[str, str], PrintSink | MemorySink] = {}
-        self._spark: dict[tuple[str, str], FileSink | FormatSink] = {}
+    def __init__(self, sinks: OpenSinks, report: Reporter) -> None:
+        self._sinks = sinks
         self._followers: dict[str, dict[str, Follower]] = {}
         self._report = report
-
-    def attach(self, sink: Sink) -> None:
-        """Deliver to this sink too, from the next batch on; also while another thread delivers."""
-        key = (sink.target.kind, sink.target.name)
-        # new dictionaries, because a batch may be on its way through the old ones
-        if isinstance(sink, PrintSink | MemorySink):
-            self._driver = {**self._driver, key: sink}
-        else:
-            self._spark = {**self._spark, key: sink}
 
     def follow(self, query: str, key: str, follower: Follower) -> None:
         """Tell the follower what a query delivers from the next batch on, until ``unfollow``."""
@@ -62,52 +56,136 @@ class Delivery:
     def __call__(self, fat: DataFrame, batch_id: int) -> None:
         """Deliver one batch; a batch that Spark replays comes with the same id and rows."""
         fat.persist(StorageLevel.MEMORY_AND_DISK)
-        followed = self._followers
         try:
-            here = self._collect(fat, list(followed))
-            counts: dict[tuple[str, str], int] = {}
-            for row in here:
-                key = (row["kind"], row["name"])
-                counts[key] = counts.get(key, 0) + row["n"]
-            for key, driver_sink in self._driver.items():
-                blobs = [r["blob"] for r in here if (r["kind"], r["name"]) == key]
-                tables = [unpack(blob) for blob in blobs]
-                schema = driver_sink.target.schema
-                rows = pa.concat_tables(tables) if tables else schema.empty_table()
-                driver_sink.deliver(batch_id, rows, counts.get(key, 0))
-            for query, followers in followed.items():
-                key = ("changes", query)
-                blobs = [r["blob"] for r in here if (r["kind"], r["name"]) == key]
-                for follower in followers.values() if counts.get(key) else ():
-                    follower(batch_id, [b for b in blobs if b is not None], counts[key])
-            for key, spark_sink in self._spark.items():
-                if counts.get(key):
-                    spark_sink.write(batch_id, rows_of(fat, spark_sink.target))
+            rows = self._collect(fat)
+            reports = [json.loads(r["blob"]) for r in rows if r["kind"] == "progress"]
+            counts = {query: n for report in reports for query, n in report["out"].items()}
+            parts = self._deliver_here(batch_id, rows, counts)
+            self._deliver_through_spark(batch_id, rows, fat)
+            self._tell_followers(batch_id, fat, parts, counts)
         finally:
             fat.unpersist()
-        self._report(batch_id, [json.loads(r["blob"]) for r in here if r["kind"] == "progress"])
+        self._report(batch_id, reports)
 
-    def _collect(self, fat: DataFrame, followed: list[str]) -> list[dict[str, Any]]:
+    def _collect(self, fat: DataFrame) -> list[dict[str, Any]]:
         """The fat rows without the blobs that go to Spark's sinks only."""
-        keys = [*self._driver, ("progress", "")]
-        wanted = F.lit(False)
-        for kind, name in keys:
-            wanted |= (F.col("kind") == kind) & (F.col("name") == name)
-        if followed:
-            small = F.length("blob") <= _SHOWN_BYTES
-            wanted |= (F.col("kind") == "changes") & F.col("name").isin(followed) & small
+        here = [k for k, s in self._sinks.by_key.copy().items() if isinstance(s, DriverSink)]
+        wanted = F.col("kind") == "progress"
+        for kind in {kind for kind, _ in here}:
+            names = [name for k, name in here if k == kind]
+            wanted |= (F.col("kind") == kind) & F.col("name").isin(names)
         blob = F.when(wanted, F.col("blob")).alias("blob")
         rows: list[dict[str, Any]] = fat.select("kind", "name", "n", blob).toArrow().to_pylist()
         return rows
 
+    def _deliver_here(
+        self, batch_id: int, rows: list[dict[str, Any]], counts: Mapping[str, int]
+    ) -> dict[Key, list[Parted]]:
+        """Print and keep; what there was, by key."""
+        parts: dict[Key, list[Parted]] = {}
+        by_sink: dict[DriverSink, list[Parted]] = {}
+        side_counts: dict[str, int] = {}
+        for row in rows:
+            key = (row["kind"], row["name"])
+            sink = self._sinks.by_key.get(key)  # None: a report
+            if not isinstance(sink, DriverSink):
+                continue
+            part = _parted(*key, row["blob"])
+            parts.setdefault(key, []).append(part)
+            by_sink.setdefault(sink, []).append(part)
+            if row["kind"] != "changes":
+                (label,) = part.names
+                side_counts[label] = side_counts.get(label, 0) + row["n"]
+        for sink, mine in by_sink.items():
+            sink.deliver(batch_id, mine, {**counts, **side_counts})
+        return parts
 
-def rows_of(fat: DataFrame, target: Target) -> DataFrame:
-    """The rows of one target, unpacked."""
-    mine = fat.where((F.col("kind") == target.kind) & (F.col("name") == target.name))
-    return mine.select("blob").mapInArrow(_unpack_batches, from_arrow_schema(target.schema))
+    def _deliver_through_spark(
+        self, batch_id: int, rows: list[dict[str, Any]], fat: DataFrame
+    ) -> None:
+        keys: dict[SparkSink, set[Key]] = {}
+        for row in rows:
+            key = (row["kind"], row["name"])
+            sink = self._sinks.by_key.get(key)
+            if isinstance(sink, SparkSink):
+                keys.setdefault(sink, set()).add(key)
+        for sink, mine in keys.items():
+            unpacked = _unpacker(sink)
+            sink.write(batch_id, _rows(fat, mine, from_arrow_schema(sink.schema), unpacked))
+
+    def _tell_followers(
+        self,
+        batch_id: int,
+        fat: DataFrame,
+        parts: Mapping[Key, list[Parted]],
+        counts: Mapping[str, int],
+    ) -> None:
+        for query, followers in self._followers.items():
+            opened = self._sinks.find(query)
+            if opened is None or not counts.get(query):
+                continue
+            schema = opened.target.schema
+            if opened.key in parts:
+                found = [part.only(query) for part in parts[opened.key]]
+            else:
+                first = _first_rows(query)
+                found = [_rows(fat, [opened.key], from_arrow_schema(schema), first).toArrow()]
+            rows = pa.concat_tables([schema.empty_table(), *(t.cast(schema) for t in found)])
+            for follower in followers.values():
+                follower(batch_id, rows.slice(0, _SHOWN_ROWS), counts[query])
 
 
-def _unpack_batches(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+Unpacker = Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]
+
+
+def _rows(fat: DataFrame, keys: Iterable[Key], schema: StructType, unpacked: Unpacker) -> DataFrame:
+    """What is in the fat rows with these keys, which are of one kind."""
+    kinds, names = zip(*keys, strict=True)
+    mine = fat.where((F.col("kind") == kinds[0]) & F.col("name").isin(list(names)))
+    return mine.select("kind", "name", "blob").mapInArrow(unpacked, schema)
+
+
+def _unpacker(sink: SparkSink) -> Unpacker:
+    """Unpacks rows as a sink writes them."""
+    if sink.owner.kind != "changes":
+        return _as_they_are
+    return _with_query if sink.shared else _without_query
+
+
+def _as_they_are(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    for table in _tables(batches):
+        yield from table.to_batches()
+
+
+def _with_query(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    for rows in _as_they_are(batches):
+        yield rows.set_column(0, QUERY_COLUMN, rows.column(0).dictionary_decode())
+
+
+def _without_query(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    for table in _tables(batches):
+        yield from table.remove_column(0).to_batches()
+
+
+def _first_rows(query: str) -> Unpacker:
+    """Unpacks the first rows of one query."""
+
+    def unpacked(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        left = _SHOWN_ROWS
+        for table in _tables(batches):
+            rows = Parted.of(table).only(query).slice(0, left)
+            left -= rows.num_rows
+            yield from rows.to_batches()
+
+    return unpacked
+
+
+def _tables(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.Table]:
     for batch in batches:
-        for blob in batch.column(0):
-            yield from unpack(blob.as_buffer()).to_batches()
+        for blob in batch.column("blob"):
+            yield unpack(blob.as_buffer())
+
+
+def _parted(kind: str, name: str, blob: bytes) -> Parted:
+    rows = unpack(blob)
+    return Parted.of(rows) if kind == "changes" else Parted.whole(f"{kind}:{name}", rows)

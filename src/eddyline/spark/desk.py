@@ -30,7 +30,7 @@ from pyspark.sql import SparkSession
 from eddyline.errors import EddylineError, StateError
 from eddyline.spark import files
 from eddyline.spark.delivery import Delivery
-from eddyline.spark.fatrows import pack, unpack
+from eddyline.spark.fatrows import pack
 from eddyline.spark.pace import Pace
 from eddyline.spark.run import Ledger
 from eddyline.spark.standing import StandingQueries
@@ -201,8 +201,7 @@ class Desk:
         self._tails[tail] = query.name
         no_rows = query.change_schema.empty_table()
 
-        def hand_over(batch_id: int, blobs: list[bytes], n: int) -> None:
-            rows = pa.concat_tables([no_rows, *map(unpack, blobs)])
+        def hand_over(batch_id: int, rows: pa.Table, n: int) -> None:
             self._hand_over(tail, batch_id, rows, n)
 
         self._delivery.follow(query.name, tail, hand_over)

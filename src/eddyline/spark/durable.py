@@ -14,13 +14,11 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Iterable, Iterator
-from dataclasses import asdict, dataclass, field
-from typing import Any, Final, Protocol
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, BinaryIO, Final, Protocol
 
-from eddyline.algebra.functions import UserFunction
 from eddyline.errors import StateError
-from eddyline.session.engine import Engine
 
 #: Below this a snapshot is not worth its fixed cost: small batches go to the log.
 MIN_LOG_BYTES: Final = 4 << 20
@@ -54,6 +52,13 @@ class Cells(Protocol):
 
     def removeKey(self, key: tuple[Any, ...]) -> None:
         """Forget a key."""
+
+
+class Saves(Protocol):
+    """What a snapshot is made of."""
+
+    def save(self, target: BinaryIO) -> None:
+        """Write everything to a file."""
 
 
 @dataclass(frozen=True)
@@ -125,16 +130,13 @@ class DurableState:
         fields["log"] = [Logged(**entry) for entry in fields["log"]]
         return Head(**fields)
 
-    def engine(self, head: Head, functions: Iterable[UserFunction] = ()) -> Engine:
-        """The engine as it was when the head was written, without the logged batches.
-
-        Its queries find the code of the functions that they call in ``functions``.
-        """
+    def snapshot(self, head: Head) -> BinaryIO:
+        """The engine as it was when the head was written, without the logged batches."""
         buffer = io.BytesIO()
         for chunk in range(head.chunks):
             buffer.write(_present(self._snapshot.getValue((chunk,)))[0])
         buffer.seek(0)
-        return Engine.load(buffer, functions={f.name: f.evaluate for f in functions})
+        return buffer
 
     def steps(self, head: Head) -> Iterator[Step]:
         """The batches since the snapshot, in order."""
@@ -150,7 +152,7 @@ class DurableState:
                 tuple(entry.statements),
             )
 
-    def commit(self, head: Head, step: Step, engine: Engine) -> None:
+    def commit(self, head: Head, step: Step, engine: Saves) -> None:
         """Record that ``step`` was applied to the engine, and write the head.
 
         Spark makes it durable together with the batch, or not at all.
@@ -160,7 +162,8 @@ class DurableState:
             self._write_snapshot(head, engine)
         else:
             self._append(head, step)
-        self._head.update((json.dumps(asdict(head)),))
+        fields = {**vars(head), "log": [vars(entry) for entry in head.log]}
+        self._head.update((json.dumps(fields),))
 
     def _append(self, head: Head, step: Step) -> None:
         for piece, value in enumerate(step.pieces):
@@ -171,7 +174,7 @@ class DurableState:
         head.log.append(entry)
         head.log_bytes += step.nbytes
 
-    def _write_snapshot(self, head: Head, engine: Engine) -> None:
+    def _write_snapshot(self, head: Head, engine: Saves) -> None:
         buffer = io.BytesIO()
         engine.save(buffer)
         content = buffer.getbuffer()

@@ -31,8 +31,8 @@ INPUT_ARROW: Final = pa.schema(
     ]
 )
 
-#: Shard to delivery. ``kind`` is 'changes' (name: the query), 'late' or 'bad' (name: the input) or
-#: 'progress' (blob: JSON). ``n`` counts the rows made, of which ``blob`` may hold only the first.
+#: Shard to delivery. ``kind`` is 'changes' (name: the outlet), 'late' or 'bad' (name: the input) or
+#: 'progress' (blob: JSON). ``n`` counts the rows in ``blob``.
 OUTPUT_SCHEMA: Final = "shard BIGINT, kind STRING, name STRING, n BIGINT, blob BINARY"
 OUTPUT_COLUMNS: Final = ("shard", "kind", "name", "n", "blob")
 

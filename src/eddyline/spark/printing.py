@@ -14,6 +14,11 @@ def print_rows(label: str, rows: pa.Table, n: int) -> None:
     print(format_rows(label, rows, n), flush=True)
 
 
+def print_more(queries: int, rows: int) -> None:
+    """Say of how many queries the rows of a batch were not written."""
+    print(f"{count(queries, 'more query', 'more queries')}: {count(rows, 'row')}", flush=True)
+
+
 def format_rows(label: str, rows: pa.Table, n: int) -> str:
     """Rows as an aligned table, and how many there were."""
     cells = [rows.column_names, *([cell(v) for v in row.values()] for row in rows.to_pylist())]
@@ -21,7 +26,12 @@ def format_rows(label: str, rows: pa.Table, n: int) -> str:
     lines = ["  " + "  ".join(map(str.ljust, row, widths)).rstrip() for row in cells]
     more = n - rows.num_rows
     shown = f", the first {rows.num_rows}" if more else ""
-    return "\n".join([f"{label}: {n:,} row{'' if n == 1 else 's'}{shown}", *lines])
+    return "\n".join([f"{label}: {count(n, 'row')}{shown}", *lines])
+
+
+def count(n: int, one: str, many: str = "") -> str:
+    """A number and what it counts."""
+    return f"{n:,} {one if n == 1 else many or f'{one}s'}"
 
 
 def cell(value: Any) -> str:

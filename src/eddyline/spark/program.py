@@ -1,14 +1,21 @@
-"""What a job runs: per shard, everything that builds its engine. Picklable, sent to the workers."""
+"""What a job runs: per shard, everything that builds its engine. It is sent to the workers."""
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from pyspark import cloudpickle
 
 from eddyline.algebra.functions import UserFunction
 from eddyline.session.engine import Engine
 from eddyline.session.functions import add_function
 from eddyline.spark.fatrows import unpack
+
+if TYPE_CHECKING:
+    from pyspark import Broadcast, SparkContext
 
 
 @dataclass(frozen=True)
@@ -20,30 +27,19 @@ class StreamSpec:
 
 
 @dataclass(frozen=True)
-class ShardSpec:
-    """One engine: the statements and tables it starts from, and the streams it reads.
+class Program:
+    """What an engine is built from.
 
     Attributes:
-        run_key: names the checkpoint; engines cached in a worker are found by it.
         queries: the CREATE QUERY statements that the job started with; those that came and went
             since are in the shard's state.
-        tables: their first rows. live: the tables whose changes come as rows do.
-        functions: of users, code and all.
+        tables: their first rows. functions: of users, code and all.
     """
 
-    shard: int
-    run_key: str
     definitions: tuple[str, ...]
     queries: tuple[str, ...]
-    streams: tuple[StreamSpec, ...]
     tables: Mapping[str, bytes] = field(default_factory=dict)
-    live: tuple[str, ...] = ()
     functions: tuple[UserFunction, ...] = ()
-
-    @property
-    def inputs(self) -> tuple[str, ...]:
-        """Everything that brings rows: the streams and the tables that change."""
-        return (*(s.name for s in self.streams), *self.live)
 
     def build(self) -> Engine:
         """An engine with the declared streams and tables and all queries, before any row."""
@@ -57,3 +53,47 @@ class ShardSpec:
         for sql in self.queries:
             engine.sql(sql)
         return engine
+
+
+class SentProgram:
+    """A program on its way to the workers: who already has the engine does not even read it.
+
+    It goes as a Spark broadcast. What refers to that is pickled apart, because the process in which
+    Spark looks at a stateful processor before it runs has no broadcasts.
+    """
+
+    def __init__(self, context: SparkContext, program: Program) -> None:
+        code: bytes = cloudpickle.dumps(program)  # type: ignore[no-untyped-call]
+        self._broadcast: Broadcast[bytes] | None = context.broadcast(code)
+        self._reference = b""
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"_broadcast": None, "_reference": pickle.dumps(self._broadcast)}
+
+    def read(self) -> Program:
+        """The program, in a worker."""
+        broadcast = self._broadcast or pickle.loads(self._reference)
+        program = pickle.loads(broadcast.value)
+        assert isinstance(program, Program), "that is what was sent"
+        return program
+
+
+@dataclass(frozen=True)
+class ShardSpec:
+    """One engine: the streams it reads and the program it starts from.
+
+    Attributes:
+        run_key: names the checkpoint; engines cached in a worker are found by it.
+        live: the tables whose changes come as rows do.
+    """
+
+    shard: int
+    run_key: str
+    streams: tuple[StreamSpec, ...]
+    live: tuple[str, ...]
+    program: SentProgram
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        """Everything that brings rows: the streams and the tables that change."""
+        return (*(s.name for s in self.streams), *self.live)

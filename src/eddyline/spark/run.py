@@ -51,6 +51,7 @@ class Ledger:
         self._groups = groups
         self._shards: dict[int, dict[str, Any]] = {}
         self._stats: dict[int, dict[str, dict[str, Any]]] = {}
+        self._out: dict[int, dict[str, int]] = {}
         self._batch_id: int | None = None
         self._arrivals: list[tuple[float, int]] = [(time.monotonic(), -1)]
         self._lock = threading.Lock()
@@ -62,9 +63,11 @@ class Ledger:
             before = self._received()
             known = bool(self._shards)
             for report in reports:
-                self._shards[report["shard"]] = report
+                shard = report["shard"]
+                self._shards[shard] = report
+                self._count(shard, report.pop("out"), report.pop("totals", None))
                 if "stats" in report:
-                    self._stats[report["shard"]] = report.pop("stats")
+                    self._stats[shard] = report.pop("stats")
             now = time.monotonic()
             if not known:  # a restarted job reports what it received before: that is no rate
                 before = self._received() - sum(sum(r["arrived"].values()) for r in reports)
@@ -79,7 +82,7 @@ class Ledger:
             return Progress(
                 self._batch_id,
                 self._sums("rows"),
-                self._sums("out"),
+                {name: n for out in self._out.values() for name, n in out.items()},
                 self._sums("late"),
                 self._sums("bad"),
                 {self._groups[s]: r["clock_us"] for s, r in self._shards.items()},
@@ -95,6 +98,15 @@ class Ledger:
         """What the engines last said of each query: ``Engine.stats()["queries"]``."""
         with self._lock:
             return {name: s for shard in self._stats.values() for name, s in shard.items()}
+
+    def _count(self, shard: int, new: dict[str, int], totals: dict[str, int] | None) -> None:
+        """Add what a batch brought to the changes of each query, unless all counts came along."""
+        if totals is not None:
+            self._out[shard] = totals
+            return
+        out = self._out[shard]
+        for name, n in new.items():
+            out[name] = out.get(name, 0) + n
 
     def _received(self) -> int:
         return sum(sum(report["rows"].values()) for report in self._shards.values())

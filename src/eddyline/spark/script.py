@@ -51,6 +51,7 @@ class Script:
         self._engine = Engine()
         self._definitions: dict[tuple[str, str], str] = {}
         self._queries: dict[str, str] = {}
+        self._rules: dict[str, str] = {}  # by query the table for whose rows it stands
 
     def run(self, text: str) -> Iterator[tuple[Statement, Query | str | None]]:
         """Check and take in the statements of a script, one by one.
@@ -97,7 +98,7 @@ class Script:
         dropped = self._engine.queries.get(name)
         self._engine.drop(name)
         assert dropped is not None, "the engine has just dropped it"
-        del self._queries[dropped.name]
+        self._forget(dropped.name)
         return dropped
 
     @classmethod
@@ -144,6 +145,16 @@ class Script:
         """The queries, in the order in which they were made."""
         return self._engine.queries
 
+    def tables_of(self, query: str) -> frozenset[str]:
+        """The tables that a query reads, with the one for each of whose rows it stands."""
+        rules = self._rules.get(query)
+        own = frozenset() if rules is None else frozenset([rules])
+        return own | tables_read(self.queries[query].plan)
+
+    def readers(self, query: str) -> list[str]:
+        """The names of the queries that read a query."""
+        return self._engine.readers(query)
+
     @property
     def definitions(self) -> tuple[str, ...]:
         """CREATE STREAM, TABLE and VIEW statements, in order."""
@@ -159,8 +170,7 @@ class Script:
         return [self._group(streams, names) for streams, names in connected(reads)]
 
     def _group(self, streams: frozenset[str], names: list[str]) -> Group:
-        plans = [self.queries[name].plan for name in names]
-        tables = {t for plan in plans for t in tables_read(plan)}
+        tables = {t for name in names for t in self.tables_of(name)}
         # in the order declared: the same script always gives the same program
         return Group(
             tuple(s for s in self.streams if s in streams),
@@ -178,16 +188,22 @@ class Script:
                 self._engine.table(table.name, arrow_schema(table.schema).empty_table())
             case CreateView():
                 self._definitions["view", statement.name.lower()] = statement.sql
-            case CreateQuery():
+            case CreateQuery(select=select):
                 self._queries[statement.name] = statement.sql
+                if select.for_each is not None:
+                    self._rules[statement.name] = self.tables[select.for_each.table].name
             case SelectStatement():
                 assert isinstance(made, Query)
                 self._queries[made.name] = _create_statement(made)
             case Drop(kind="query"):
-                dropped = next(n for n in self._queries if n.lower() == statement.name.lower())
-                del self._queries[dropped]
+                name = statement.name.lower()
+                self._forget(next(n for n in self._queries if n.lower() == name))
             case Drop():
                 del self._definitions[statement.kind, statement.name.lower()]
+
+    def _forget(self, query: str) -> None:
+        del self._queries[query]
+        self._rules.pop(query, None)
 
 
 def moved(error: SqlError, statement: Statement, text: str) -> SqlError:

@@ -5,18 +5,21 @@ from __future__ import annotations
 import hashlib
 import json
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import reduce
 from pathlib import Path
 from typing import Any, Final
+from uuid import uuid4
 
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import from_arrow_schema
 from pyspark.sql.streaming.query import StreamingQuery
 
 from eddyline.algebra.functions import FunctionKind
 from eddyline.algebra.plan import Updates
 from eddyline.errors import CatalogError, DataError, StateError, did_you_mean
+from eddyline.session.changes import QUERY_COLUMN
 from eddyline.session.intake import bad_schema, late_schema
 from eddyline.session.query import Query
 from eddyline.session.table_changes import INSTANT, OPERATION
@@ -34,13 +37,14 @@ from eddyline.spark.environment import (
 from eddyline.spark.fatrows import OUTPUT_SCHEMA, pack
 from eddyline.spark.feeds import Feeds
 from eddyline.spark.ingest import fat_rows
+from eddyline.spark.opening import OpenSinks
 from eddyline.spark.partitioning import shard_ids
 from eddyline.spark.printing import print_rows
-from eddyline.spark.program import ShardSpec, StreamSpec
+from eddyline.spark.program import Program, SentProgram, ShardSpec, StreamSpec
 from eddyline.spark.run import Ledger, Run
 from eddyline.spark.script import Group, Script
 from eddyline.spark.shard import EngineProcessor
-from eddyline.spark.sinks import FileSink, MemorySink, Printer, Sink, Target, make_sink
+from eddyline.spark.sinks import FileSink, MemorySink, Printer, Target
 from eddyline.spark.sources import arrow_fields, resolve_path
 from eddyline.spark.standing import StandingQueries
 from eddyline.sql.durations import parse_duration
@@ -48,7 +52,7 @@ from eddyline.types import sql_type
 
 _MARKS: Final = (INSTANT.name, OPERATION.name)
 _PROGRAM: Final = "program.json"
-_FORMAT: Final = 2  #: of what a checkpoint holds
+_FORMAT: Final = 3  #: of what a checkpoint holds
 
 
 class Session:
@@ -93,7 +97,7 @@ class Session:
         self._printer = printer
         self._script = Script()
         self._feeds = Feeds(self.spark, self._script, base)
-        self._sinks: dict[str, Sink] = {}
+        self._sinks: OpenSinks | None = None  # of the job that was started last
         self._standing: StandingQueries | None = None  # of the job that was started last
 
     def sql(self, script: str) -> list[Query | str | None]:
@@ -226,18 +230,12 @@ class Session:
         ids = dict(zip(shard_ids(len(groups), self._shards), groups, strict=True))
         run_key = self._claim_checkpoint(ids)
         ledger = Ledger({shard: ", ".join(group.streams) for shard, group in ids.items()})
-        delivery = Delivery(ledger.record)
-        self._sinks = {}
-
-        def open_sink(query: Query) -> None:
-            self._attach(delivery, self._query_sink(query, run_key))
-
-        for sink in self._make_sinks(groups, run_key):
-            self._attach(delivery, sink)
+        self._sinks = sinks = self._open_sinks(groups, run_key)
+        delivery = Delivery(sinks, ledger.record)
         specs = {shard: self._spec(shard, group, run_key) for shard, group in ids.items()}
         control = ControlStream(self.spark, self._checkpoint)
         began = files.modified(self.spark, f"{self._checkpoint}/{_PROGRAM}")
-        standing = StandingQueries(self._script, ids, control, open_sink, began)
+        standing = StandingQueries(self._script, ids, control, sinks.open, began)
         desk = None  # who else knows a directory that has no name?
         if self._is_named:
             desk = Desk(self.spark, self._checkpoint, standing, ledger, delivery)
@@ -256,7 +254,7 @@ class Session:
                     reduce(DataFrame.unionAll, [*inputs, control.fat_rows()])
                     .groupBy("shard")
                     .transformWithStateInPandas(
-                        EngineProcessor(specs), OUTPUT_SCHEMA, "Append", "None"
+                        EngineProcessor(specs, uuid4().hex), OUTPUT_SCHEMA, "Append", "None"
                     )
                 )
                 writer = results.writeStream.foreachBatch(delivery).option(
@@ -280,21 +278,26 @@ class Session:
         Raises:
             CatalogError: there is no such output, or its sink cannot be read back.
         """
-        sink = next((s for label, s in self._sinks.items() if label.lower() == name.lower()), None)
-        if sink is None:
-            hint = did_you_mean(name, self._sinks) if self._sinks else "start() comes first"
+        known = [] if self._sinks is None else self._sinks.labels()
+        opened = None if self._sinks is None else self._sinks.find(name)
+        if opened is None:
+            hint = did_you_mean(name, known) if known else "start() comes first"
             raise CatalogError(f"there are no results of '{name}'; {hint}")
+        target, _, sink = opened
         if isinstance(sink, MemorySink) and not streaming:
-            return self.spark.createDataFrame(sink.table())
+            return self.spark.createDataFrame(sink.table(target))
         if isinstance(sink, FileSink):
-            return self._read_back(sink, streaming)
+            rows = self._read_back(sink, streaming)
+            if not sink.shared:
+                return rows
+            return rows.where(F.col(QUERY_COLUMN) == target.name).drop(QUERY_COLUMN)
         raise CatalogError(
             f"'{name}' goes to a sink that is not read back here; declare it "
             "WITH (sink = 'memory'), or a file format with a path"
         )
 
     def _read_back(self, sink: FileSink, streaming: bool) -> DataFrame:
-        schema = from_arrow_schema(sink.target.schema)
+        schema = from_arrow_schema(sink.schema)
         if streaming:
             files.make_directory(self.spark, sink.path)
             return self.spark.readStream.schema(schema).format(sink.format).load(sink.path)
@@ -304,50 +307,41 @@ class Session:
 
     def _spec(self, shard: int, group: Group, run_key: str) -> ShardSpec:
         streams = (self._script.streams[name] for name in group.streams)
+        program = Program(
+            self._script.definitions,
+            tuple(self._script.statement(name) for name in group.queries),
+            {name: pack(self._feeds.content(name)) for name in group.tables},
+            self._script.functions,
+        )
         return ShardSpec(
             shard,
             run_key,
-            self._script.definitions,
-            tuple(self._script.statement(name) for name in group.queries),
             tuple(StreamSpec(s.name, s.lateness_us) for s in streams),
-            {name: pack(self._feeds.content(name)) for name in group.tables},
             group.live,
-            self._script.functions,
+            SentProgram(self.spark.sparkContext, program),
         )
 
-    def _make_sinks(self, groups: Sequence[Group], job: str) -> list[Sink]:
-        sinks = []
+    def _open_sinks(self, groups: Sequence[Group], job: str) -> OpenSinks:
+        sinks = OpenSinks(self.spark, self._base, self._printer, job)
         for group in groups:
-            sinks += [self._query_sink(self._script.queries[name], job) for name in group.queries]
+            sinks.open_first(self._script.queries[name] for name in group.queries)
             for name in self._feeds.inputs(group):
-                sinks += self._side_sinks(name, job)
+                for target, options in self._side_outputs(name):
+                    sinks.open_side(target, options)
         return sinks
 
-    def _attach(self, delivery: Delivery, sink: Sink) -> None:
-        self._sinks[sink.target.label] = sink
-        delivery.attach(sink)
-
-    def _query_sink(self, query: Query, job: str) -> Sink:
-        target = Target("changes", query.name, query.change_schema)
-        options = resolve_path(query.options, self._base)
-        return make_sink(self.spark, target, options, self._printer, job)
-
-    def _side_sinks(self, name: str, job: str) -> list[Sink]:
+    def _side_outputs(self, name: str) -> Iterator[tuple[Target, Mapping[str, str]]]:
         """Where late and bad rows go: ``late_sink``, ``late_path`` ... or the checkpoint."""
         definition = self._feeds.definition(name)
         options = resolve_path(definition.options, self._base)
-        targets = (
+        for target in (
             Target("late", name, late_schema(definition.schema)),
             Target("bad", name, bad_schema(definition.schema)),
-        )
-        sinks = []
-        for target in targets:
+        ):
             prefix = f"{target.kind}_"
             own = {k.removeprefix(prefix): v for k, v in options.items() if k.startswith(prefix)}
             path = f"{self._checkpoint}/{target.kind}/{name}"
-            own = own or {"sink": "parquet", "path": path}
-            sinks.append(make_sink(self.spark, target, own, self._printer, job))
-        return sinks
+            yield target, own or {"sink": "parquet", "path": path}
 
     def _claim_checkpoint(self, ids: Mapping[int, Group]) -> str:
         """The key of the job that the checkpoint belongs to; a new one for a new checkpoint.

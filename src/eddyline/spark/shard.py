@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import secrets
 import time
 from collections import OrderedDict
@@ -11,18 +10,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 import pandas as pd
-import pyarrow as pa
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle
 
-from eddyline.session.changes import Changes
-from eddyline.session.engine import Engine
-from eddyline.session.query import Query
 from eddyline.spark import durable
 from eddyline.spark.durable import DurableState, Head, Step
-from eddyline.spark.fatrows import OUTPUT_COLUMNS, pack, pieces, unpack
+from eddyline.spark.live import LiveEngine
+from eddyline.spark.output import ShardOutput
 from eddyline.spark.pace import Pace
 from eddyline.spark.program import ShardSpec
-from eddyline.spark.sinks import preview_rows
 from eddyline.types import BEGINNING
 
 if TYPE_CHECKING:
@@ -32,7 +27,7 @@ if TYPE_CHECKING:
 _CACHED_ENGINES: Final = 16
 #: (run, shard) to (token of the committed batch that the engine has processed last, engine).
 #: Module globals of a worker outlive its tasks; the processor object does not.
-_engines: OrderedDict[tuple[str, int], tuple[str, Engine]] = OrderedDict()
+_engines: OrderedDict[tuple[str, int], tuple[str, LiveEngine]] = OrderedDict()
 #: (run, shard) to when it may report on its queries again.
 _paces: dict[tuple[str, int], Pace] = {}
 
@@ -74,10 +69,13 @@ class EngineProcessor(StatefulProcessor):
 
     Args:
         specs: shard id to what its engine is built from.
+        launch: tells apart the launches of a job: the first batch of each reports the counts of all
+            queries, the others only what they add.
     """
 
-    def __init__(self, specs: Mapping[int, ShardSpec]) -> None:
+    def __init__(self, specs: Mapping[int, ShardSpec], launch: str) -> None:
         self._specs = specs
+        self._launch = launch
 
     def init(self, handle: StatefulProcessorHandle) -> None:
         """Spark calls this for every task."""
@@ -93,56 +91,74 @@ class EngineProcessor(StatefulProcessor):
         self, key: Any, rows: Iterator[pd.DataFrame], timerValues: TimerValues
     ) -> Iterator[pd.DataFrame]:
         """Spark calls this once per batch for each shard that has fat rows in it."""
-        started = time.perf_counter()
+        watch = _Stopwatch()
         spec = self._specs[int(key[0])]
         arrivals = Arrivals.read(rows)
-        head, engine = self._current(spec)
+        watch.lap("read")
+        head, live = self._current(spec)
+        watch.lap("restore")
         step = _step(spec, head, arrivals)
-        results = apply(engine, step)
-        output = _Output(spec, engine.queries, arrivals, results)
+        made = live.apply(step)
+        watch.lap("process")
+        output = ShardOutput(spec, made, live.outlets, arrivals.counts)
         yield from output.frames()
+        watch.lap("hand over")
 
+        more = self._not_every_time(spec, head, live, arrivals)
         head.version += 1
         head.token = secrets.token_hex(8)
-        processed = time.perf_counter()
-        head.notes = output.totals(head.notes)
-        self._state.commit(head, step, engine)
+        output.note(head.notes)
+        self._state.commit(head, step, live)
         # Only now: had anything failed, the engine would be ahead of what is committed. And if
         # Spark fails the task after this, the token is not the committed one, and never matches.
-        _keep(spec, head.token, engine)
-        timing = {"process": processed - started, "commit": time.perf_counter() - processed}
-        yield output.progress(head, step, timing, _stats(spec, engine, arrivals))
+        _keep(spec, head.token, live)
+        watch.lap("commit")
+        yield output.progress(head, step, watch.seconds, more)
 
     def close(self) -> None:
         """Nothing to do: the engines stay with the worker."""
 
-    def _current(self, spec: ShardSpec) -> tuple[Head, Engine]:
+    def _current(self, spec: ShardSpec) -> tuple[Head, LiveEngine]:
         """The committed head and the engine in that state: cached, rebuilt, or new."""
         cached = _engines.pop((spec.run_key, spec.shard), None)
         head = self._state.head()
         if head is None:
-            return Head(), spec.build()
+            return Head(), LiveEngine(spec.program.read().build())
         if cached is not None and cached[0] == head.token:
             return head, cached[1]
-        engine = self._state.engine(head, spec.functions)
+        live = LiveEngine.load(self._state.snapshot(head), spec.program.read().functions)
         for step in self._state.steps(head):
-            apply(engine, step)
-        return head, engine
+            live.apply(step)
+        return head, live
+
+    def _not_every_time(
+        self, spec: ShardSpec, head: Head, live: LiveEngine, arrivals: Arrivals
+    ) -> dict[str, Any]:
+        """What is reported of all queries, whether they got something or not."""
+        more: dict[str, Any] = {}
+        # decided by what is committed: a batch that is repeated reports the same
+        if head.notes.get("launch") != self._launch:
+            head.notes["launch"] = self._launch
+            more["totals"] = dict.fromkeys(live.engine.queries, 0) | live.rows_out
+        pace = _paces.setdefault((spec.run_key, spec.shard), Pace())
+        if pace.due or arrivals.drain_us is not None:
+            with pace.measured():
+                more["stats"] = live.engine.stats()["queries"]
+        return more
 
 
-def apply(engine: Engine, step: Step) -> list[Changes]:
-    """Let the engine process one batch. What it returns when replayed was delivered before."""
-    for statement in step.statements:
-        engine.sql(statement)
-    tables: dict[str, list[pa.Table]] = {}
-    for stream, blob in step.pieces:
-        tables.setdefault(stream, []).append(unpack(blob))
-    watermark = BEGINNING if step.watermark_us is None else step.watermark_us
-    batch = {stream: pa.concat_tables(parts) for stream, parts in tables.items()}
-    results = [engine.process(batch, watermark=watermark)]
-    if step.advance_us is not None:
-        results.append(engine.advance(step.advance_us))
-    return results
+class _Stopwatch:
+    """Where the time goes: ``seconds`` by phase."""
+
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = {}
+        self._since = time.perf_counter()
+
+    def lap(self, phase: str) -> None:
+        """A phase has ended, the next begins."""
+        now = time.perf_counter()
+        self.seconds[phase] = now - self._since
+        self._since = now
 
 
 def _step(spec: ShardSpec, head: Head, arrivals: Arrivals) -> Step:
@@ -178,88 +194,7 @@ def _due(head: Head, arrivals: Arrivals) -> tuple[str, ...]:
     return tuple(due)
 
 
-def _keep(spec: ShardSpec, token: str, engine: Engine) -> None:
-    _engines[spec.run_key, spec.shard] = (token, engine)
+def _keep(spec: ShardSpec, token: str, live: LiveEngine) -> None:
+    _engines[spec.run_key, spec.shard] = (token, live)
     while len(_engines) > _CACHED_ENGINES:
         _engines.popitem(last=False)
-
-
-def _stats(spec: ShardSpec, engine: Engine, arrivals: Arrivals) -> dict[str, Any]:
-    """What the engine says of each query; nothing if it did so a short while ago."""
-    pace = _paces.setdefault((spec.run_key, spec.shard), Pace())
-    if not pace.due and arrivals.drain_us is None:
-        return {}
-    with pace.measured():
-        return {"stats": engine.stats()["queries"]}
-
-
-class _Output:
-    """The fat rows that a batch makes: changes, side outputs, progress."""
-
-    def __init__(
-        self,
-        spec: ShardSpec,
-        queries: Mapping[str, Query],
-        arrivals: Arrivals,
-        results: list[Changes],
-    ) -> None:
-        self._spec = spec
-        self._previews = {name: preview_rows(query.options) for name, query in queries.items()}
-        self._arrivals = arrivals
-        self._changes = {
-            name: [r[name] for r in results if r[name].num_rows] for name in self._previews
-        }
-        self._late = {n: [r.late[n] for r in results if n in r.late] for n in spec.inputs}
-        self._bad = {n: [r.bad[n] for r in results if n in r.bad] for n in spec.inputs}
-
-    def frames(self) -> Iterator[pd.DataFrame]:
-        """Changes and side outputs, one piece per frame: few large values, never all at once."""
-        for name, preview in self._previews.items():
-            for table in self._changes[name]:
-                rows = table if preview is None else table.slice(0, preview)
-                n = table.num_rows - rows.num_rows  # the first piece counts what is left out
-                for piece in pieces(rows):
-                    yield self._frame("changes", name, piece.num_rows + n, pack(piece))
-                    n = 0
-        for name in self._spec.inputs:
-            for kind, tables in (("late", self._late), ("bad", self._bad)):
-                for table in tables[name]:
-                    for piece in pieces(table):
-                        yield self._frame(kind, name, piece.num_rows, pack(piece))
-
-    def totals(self, notes: dict[str, Any]) -> dict[str, Any]:
-        """The notes with what this batch adds to the counts since the job began."""
-        batch = {
-            "rows": {name: self._arrivals.counts.get(name, 0) for name in self._spec.inputs},
-            "late": _counts(self._late),
-            "bad": _counts(self._bad),
-            "out": _counts(self._changes),
-        }
-        for what, counts in batch.items():
-            total: dict[str, int] = notes.setdefault(what, {})
-            for name, n in counts.items():
-                total[name] = total.get(name, 0) + n
-        return notes
-
-    def progress(
-        self, head: Head, step: Step, seconds: dict[str, float], stats: dict[str, Any]
-    ) -> pd.DataFrame:
-        """The row that tells the driver how far this shard is."""
-        report = {
-            "shard": self._spec.shard,
-            "version": head.version,
-            "clock_us": step.watermark_us if step.advance_us is None else step.advance_us,
-            "arrived": self._arrivals.counts,
-            **head.notes,
-            "state": {"snapshot_bytes": head.snapshot_bytes, "log_bytes": head.log_bytes},
-            "seconds": {name: round(s, 6) for name, s in seconds.items()},
-            **stats,
-        }
-        return self._frame("progress", "", 1, json.dumps(report).encode())
-
-    def _frame(self, kind: str, name: str, n: int, blob: bytes) -> pd.DataFrame:
-        return pd.DataFrame([(self._spec.shard, kind, name, n, blob)], columns=OUTPUT_COLUMNS)
-
-
-def _counts(tables: Mapping[str, list[pa.Table]]) -> dict[str, int]:
-    return {name: sum(t.num_rows for t in parts) for name, parts in tables.items()}

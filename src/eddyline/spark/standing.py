@@ -18,6 +18,7 @@ from eddyline.errors import (
     UnsupportedError,
 )
 from eddyline.session.query import Query
+from eddyline.spark.amended import AmendedScript
 from eddyline.spark.control import ControlStream, Request
 from eddyline.spark.script import (
     Group,
@@ -26,9 +27,7 @@ from eddyline.spark.script import (
     longest_range_us,
     moved,
     streams_read,
-    tables_read,
 )
-from eddyline.sql.catalog import Names
 from eddyline.sql.parser import parse
 from eddyline.sql.statements import CreateQuery, Drop, Statement
 
@@ -52,11 +51,7 @@ class StandingQueries:
         open_sink: Callable[[Query], None],
         began: str,
     ) -> None:
-        self._program = script.statements
-        self._functions = script.functions
-        self._first: Names[Query] = Names()
-        self._first.update(script.queries)
-        self._script: Script | None = None  # from the first change on
+        self._script = AmendedScript(script)
         self._groups = groups
         self._control = control
         self._open_sink = open_sink
@@ -70,7 +65,7 @@ class StandingQueries:
     @property
     def queries(self) -> Mapping[str, Query]:
         """The queries that stand now, by name."""
-        return self._first if self._script is None else self._script.queries
+        return self._script.queries
 
     def since(self, name: str) -> str:
         """When a query was added, in ISO 8601."""
@@ -95,13 +90,7 @@ class StandingQueries:
     def _execute(self, statement: Statement) -> Query | None:
         match statement:
             case CreateQuery():
-
-                def run(script: Script) -> Query:
-                    ((_, made),) = script.run(statement.sql)
-                    assert isinstance(made, Query), "that is what CREATE QUERY makes"
-                    return made
-
-                return self._add(statement.name, run)
+                return self._add(statement.name, lambda script: script.run(statement))
             case Drop(kind="query"):
                 self.drop(statement.name)
                 return None
@@ -123,14 +112,15 @@ class StandingQueries:
         """
         return self._add(name, lambda script: script.query(name, select, options))
 
-    def _add(self, name: str, make: Callable[[Script], Query]) -> Query:
+    def _add(self, name: str, make: Callable[[AmendedScript], Query]) -> Query:
         with self._lock:
             if name.lower() in self._dropped:
                 raise CatalogError(
                     f"the name '{name}' belongs to a query of this job that was dropped, and so do "
                     "the rows delivered under it; choose another name"
                 )
-            script = self._changeable()
+            self._require_certainty()
+            script = self._script
             query = make(script)
             try:
                 shard = self._shard_for(query)
@@ -150,8 +140,8 @@ class StandingQueries:
             StateError: an earlier request may or may not have reached the job.
         """
         with self._lock:
-            script = self._changeable()
-            query = script.drop(name)
+            self._require_certainty()
+            query = self._script.drop(name)
             self._dropped.add(query.name.lower())
             self._send(self._shard_for(query), drop_statement(query.name))
 
@@ -171,28 +161,26 @@ class StandingQueries:
         return request
 
     def _take_over(self, request: Request) -> None:
-        before = dict(self.queries)
-        script = self._changeable()
-        for _, made in script.run(request.text):
-            if isinstance(made, Query):
-                self._open_sink(made)
-                self._since[made.name] = request.at
-        self._dropped.update(name.lower() for name in before if name not in self.queries)
+        for statement in parse(request.text):
+            match statement:
+                case CreateQuery():
+                    query = self._script.run(statement)
+                    self._open_sink(query)
+                    self._since[query.name] = request.at
+                case Drop():
+                    self._dropped.add(self._script.drop(statement.name).name.lower())
 
-    def _changeable(self) -> Script:
-        """The script of the queries that stand now, made when it is first needed.
+    def _require_certainty(self) -> None:
+        """Check that the shards have been told what we know.
 
         Raises:
-            StateError: it may differ from what the shards have been told.
+            StateError: perhaps not.
         """
         if self._in_doubt:
             raise StateError(
                 "writing the last request failed, and whether the job has it is unknown: stop it "
                 "and start again from the checkpoint to see"
             )
-        if self._script is None:
-            self._script = Script.of(self._program, self._functions)
-        return self._script
 
     def _shard_for(self, query: Query) -> int:
         """The shard that has all streams and tables that a query reads.
@@ -200,7 +188,7 @@ class StandingQueries:
         Raises:
             CatalogError: there is none.
         """
-        streams, tables = streams_read(query.plan), tables_read(query.plan)
+        streams, tables = streams_read(query.plan), self._script.tables_of(query.name)
         self._require(
             query, "stream", streams, (s for g in self._groups.values() for s in g.streams)
         )

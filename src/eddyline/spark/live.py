@@ -1,0 +1,91 @@
+"""The engine of a shard, with what has come out of it so far."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import BinaryIO, Final
+
+import pyarrow as pa
+
+from eddyline.algebra.functions import UserFunction
+from eddyline.session.changes import Changes
+from eddyline.session.engine import Engine
+from eddyline.spark.durable import Step
+from eddyline.spark.fatrows import unpack
+from eddyline.spark.outlets import Outlets, Parted
+from eddyline.types import BEGINNING
+
+_LENGTH_BYTES: Final = 8
+
+
+@dataclass(frozen=True)
+class Made:
+    """What a step made: changes, by shape of queries; late and bad rows, by input."""
+
+    changes: list[Parted]
+    late: Mapping[str, pa.Table]
+    bad: Mapping[str, pa.Table]
+
+    @classmethod
+    def of(cls, changes: Changes) -> Made:
+        """What a call of the engine gave back."""
+        parts = [Parted.of(table) for table in changes.batches() if table.num_rows]
+        return cls(parts, changes.late, changes.bad)
+
+
+class LiveEngine:
+    """An engine, where its changes go, and how many each query has had since the job began.
+
+    It is deterministic: the same steps give the same state.
+    """
+
+    def __init__(self, engine: Engine, rows_out: Mapping[str, int] | None = None) -> None:
+        self.engine = engine
+        self.outlets = Outlets(engine.queries)
+        self.rows_out: dict[str, int] = dict(rows_out or {})
+
+    def apply(self, step: Step) -> list[Made]:
+        """Let the engine process one batch. What it makes when replayed was delivered before."""
+        for statement in step.statements:
+            self.engine.sql(statement)
+        tables: dict[str, list[pa.Table]] = {}
+        for stream, blob in step.pieces:
+            tables.setdefault(stream, []).append(unpack(blob))
+        watermark = BEGINNING if step.watermark_us is None else step.watermark_us
+        batch = {stream: pa.concat_tables(parts) for stream, parts in tables.items()}
+        made = [Made.of(self.engine.process(batch, watermark=watermark))]
+        if step.advance_us is not None:
+            made.append(Made.of(self.engine.advance(step.advance_us)))
+        for name, n in counted(made).items():
+            self.rows_out[name] = self.rows_out.get(name, 0) + n
+        return made
+
+    def save(self, target: BinaryIO) -> None:
+        """Write everything, so that ``load`` continues exactly here."""
+        counts = json.dumps(self.rows_out).encode()
+        target.write(len(counts).to_bytes(_LENGTH_BYTES, "little"))
+        target.write(counts)
+        self.engine.save(target)
+
+    @classmethod
+    def load(cls, source: BinaryIO, functions: Iterable[UserFunction] = ()) -> LiveEngine:
+        """What was saved. Its queries find the code of the functions that they call here.
+
+        Raises:
+            StateError: as ``Engine.load``.
+        """
+        length = int.from_bytes(source.read(_LENGTH_BYTES), "little")
+        counts = json.loads(source.read(length))
+        code = {f.name: f.evaluate for f in functions}
+        return cls(Engine.load(source, functions=code), counts)
+
+
+def counted(made: Iterable[Made]) -> dict[str, int]:
+    """The changes of each query that has some."""
+    counts: dict[str, int] = {}
+    for parted in (p for m in made for p in m.changes):
+        for name, n in parted.counts.items():
+            counts[name] = counts.get(name, 0) + n
+    return counts

@@ -1,0 +1,133 @@
+"""Changes of many queries leave a shard in one table, and are told apart again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from spark_cases import bag
+
+from eddyline import Engine
+from eddyline.spark.durable import Step
+from eddyline.spark.fatrows import pack
+from eddyline.spark.live import LiveEngine, Made
+from eddyline.spark.outlets import Outlet, Parted, outlet_of, together
+from eddyline.spark.printing import print_more
+from eddyline.spark.sinks import PrintSink
+
+ROWS = pa.table({"ts": np.arange(200) * 1_000, "k": np.arange(200) % 7, "v": np.arange(200)})
+QUERIES = {
+    "low": "SELECT k, v FROM s [NOW] WHERE v < 20",
+    "high": "SELECT k, v FROM s [NOW] WHERE v >= 150",
+    "some": "SELECT k, v FROM s [NOW] WHERE k = 3",
+    "none": "SELECT k, v FROM s [NOW] WHERE k = 9",
+    "other": "SELECT v FROM s [NOW] WHERE k = 5",
+    "sums": "SELECT k, SUM(v) AS v FROM s [RANGE 1 SECOND] GROUP BY k",
+}
+
+
+def new_engine(queries: Mapping[str, str] = QUERIES, sink: str = "") -> Engine:
+    engine = Engine(chunk_rows=64)
+    engine.sql("CREATE STREAM s (ts TIMESTAMP, k BIGINT, v BIGINT) TIMESTAMP BY ts")
+    for name, select in queries.items():
+        engine.sql(f"CREATE QUERY {name} AS {select} {sink}")
+    return engine
+
+
+def parted(names: Sequence[str], owner: Sequence[int]) -> Parted:
+    query = pa.DictionaryArray.from_arrays(pa.array(owner, pa.int32()), pa.array(names))
+    return Parted.of(pa.table({"_query": query, "v": range(len(owner))}))
+
+
+def test_each_query_gets_what_it_would_get_alone() -> None:
+    made = Made.of(new_engine().process({"s": ROWS}))
+    there = {name: rows for part in made.changes for name, rows in part.each()}
+    alone = {name: new_engine({name: q}).process({"s": ROWS})[name] for name, q in QUERIES.items()}
+    assert there.keys() == QUERIES.keys() - {"none"}
+    for name, rows in there.items():
+        assert rows.equals(alone[name].cast(rows.schema)), name
+    for part in made.changes:
+        for name in part.names:
+            assert part.only(name).equals(there[name])
+        assert part.only("none").num_rows == 0
+        assert part.counts == {name: there[name].num_rows for name in part.names}
+
+
+def test_names_that_have_no_rows_do_not_travel() -> None:
+    part = parted(["a", "b", "c", "d"], [3, 1, 3, 3])
+    assert part.names == ["b", "d"]
+    assert part.owner.tolist() == [1, 0, 1, 1]
+    assert part.rows.column(0).chunk(0).dictionary.to_pylist() == ["b", "d"]
+    assert part.rows.column(0).to_pylist() == ["d", "b", "d", "d"]
+
+
+def test_rows_go_to_their_outlets() -> None:
+    part = parted(["a", "b", "c"], [0, 1, 2, 0, 1, 0, 2])
+    outlets = {"a": Outlet("one", None), "b": Outlet("two", None), "c": Outlet("one", None)}
+    found = {key: table["v"].to_pylist() for key, table in part.through(outlets)}
+    assert found == {"one": [0, 2, 3, 5, 6], "two": [1, 4]}
+    everything = dict.fromkeys("abc", Outlet("one", None))
+    ((key, table),) = part.through(everything)
+    assert key == "one" and table is part.rows, "not even copied"
+
+
+def test_previews_are_cut_per_query() -> None:
+    part = parted(["a", "b", "c"], [0, 0, 1, 0, 2, 2, 0, 2, 1])
+    outlets = {"a": Outlet("x", 2), "b": Outlet("x", 1), "c": Outlet("y", None)}
+    found = {key: table["v"].to_pylist() for key, table in part.through(outlets)}
+    assert found == {"x": [0, 1, 2], "y": [4, 5, 7]}
+
+
+def test_outlets_are_told_apart_by_place_and_columns() -> None:
+    def key(select: str, sink: str) -> str:
+        return outlet_of(new_engine({"q": select}, sink).queries["q"]).key
+
+    low, other = QUERIES["low"], QUERIES["other"]
+    file = "WITH (sink = 'parquet', path = '/x')"
+    assert key(low, file) == key(QUERIES["high"], file)
+    assert key(low, "") == key(low, "WITH (sink = 'PRINT', rows = 3)")
+    assert key(low, file) == key(low, "WITH (path = '/x', sink = 'parquet', shared = 'true')")
+    others = [key(other, file), key(low, ""), key(low, "WITH (sink = 'parquet', path = '/y')")]
+    assert len({key(low, file), *others}) == 4
+
+
+def test_many_small_tables_become_one_piece() -> None:
+    tables = [parted([f"q{i}"], [0] * 3).rows for i in range(50)]
+    table = together(tables)
+    assert table.column(0).num_chunks == 1
+    assert Parted.of(table).counts == {f"q{i}": 3 for i in range(50)}
+
+
+def test_counts_survive_a_snapshot(tmp_path: object) -> None:
+    live = LiveEngine(new_engine())
+    half = ROWS.num_rows // 2
+    first = Step((("s", pack(ROWS.slice(0, half))),), 99_000)
+    second = Step((("s", pack(ROWS.slice(half))),), 199_000, statements=("DROP QUERY low",))
+    live.apply(first)
+    sink = pa.BufferOutputStream()
+    live.save(sink)
+    again = LiveEngine.load(pa.BufferReader(sink.getvalue()))
+    assert again.rows_out == live.rows_out
+    there, here = live.apply(second), again.apply(second)
+    assert [bag(p.rows) for p in here[0].changes] == [bag(p.rows) for p in there[0].changes]
+    assert again.rows_out == live.rows_out
+    assert live.rows_out["low"] == 20, "also of a query that is gone"
+    alone = new_engine().process({"s": ROWS})
+    assert live.rows_out["high"] == alone["high"].num_rows
+
+
+def test_only_some_queries_are_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    names = [f"q{i}" for i in range(30)]
+    printed = {}
+
+    def keep(label: str, rows: pa.Table, n: int) -> None:
+        printed[label] = (rows["v"].to_pylist(), n)
+
+    sink = PrintSink(keep, print_more)
+    counts = dict.fromkeys(names, 5)
+    sink.deliver(0, [parted(names, list(range(30))), parted(names, list(range(30)))], counts)
+    assert list(printed) == names[:20]
+    assert printed["q3"] == ([3, 3], 5)
+    assert capsys.readouterr().out == "10 more queries: 50 rows\n"
