@@ -16,6 +16,11 @@ def parameters_of(plan: Plan) -> tuple[Parameter, ...]:
     return tuple(sorted(set(_found(plan)), key=lambda p: p.index))
 
 
+def has_parameters(node: Plan | Expr) -> bool:
+    """Whether a parameter occurs anywhere in a plan or an expression."""
+    return next(_found(node), None) is not None
+
+
 T = TypeVar("T")
 
 

@@ -17,6 +17,7 @@ from eddyline.algebra.plan import (
     Product,
     Project,
     SemiJoin,
+    StreamScan,
     Union,
 )
 
@@ -62,6 +63,17 @@ def moved(expr: Expr, places: Mapping[int, int]) -> Expr:
         return replace(e, index=places[e.index]) if isinstance(e, ColumnRef) else None
 
     return rewrite(expr, change)
+
+
+def shows_parameters(plan: Plan) -> bool:
+    """Whether terms with Parameters may stand below this.
+
+    They are found again in what joins of streams are made of. Below all else they would make it
+    another plan for each row of values, which is then not shared.
+    """
+    if isinstance(plan, (Filter, Project, Product, Join)):
+        return all(map(shows_parameters, plan.inputs))
+    return isinstance(plan, StreamScan)
 
 
 def _renamed(found: Expr, asked: ColumnRef) -> Expr:

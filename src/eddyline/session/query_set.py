@@ -8,10 +8,12 @@ from typing import Any
 import pyarrow as pa
 
 from eddyline.algebra.catalog import Emit
+from eddyline.algebra.parameters import has_parameters
 from eddyline.algebra.plan import Plan, Updates
 from eddyline.errors import EddylineError, UnsupportedError
 from eddyline.physical.flows import Sharing
 from eddyline.physical.graph import in_order
+from eddyline.physical.patterns import takes_back
 from eddyline.physical.planner import StemOf
 from eddyline.physical.strategy import Strategy
 from eddyline.runtime.eddy.fanout import Fanout
@@ -88,23 +90,28 @@ class QuerySet:
             UnsupportedError: the queries cannot share a flow.
         """
         found = taken_apart(plan) if emit.mode == "inserts" else None
-        if found is None:
+        if found is None or any(map(has_parameters, found[0].sources)):
             raise UnsupportedError(
                 "FOR EACH ROW OF runs queries that filter, join on keys and project, with EMIT "
                 "INSERTS; let parameters stand in predicates above GROUP BY and other operators: "
                 "SELECT ... FROM (SELECT ... GROUP BY ...) WHERE n > rules.n"
             )
+        if updates == "non-retroactive" and takes_back(plan):
+            raise UnsupportedError(
+                f"table {table.name!r} is non-retroactive, and FOR EACH ROW OF it would have to "
+                "know which rules a row that is taken back was for: declare the table WITH "
+                "(updates = 'retroactive'), or read streams through RANGE windows, without GROUP BY"
+            )
         signature, part = found
         query = Query(name, sql, plan, emit, options, self.answer)
+        query.replace_key = None  # rows of one rule do not replace those of another
         shared = self.execution.flow_for(query, signature)
         query.why = "its rows share the flow of their signature"
-        replaces = query.replace_key is not None
         crowd = shared.add_crowd(
             name,
             part,
             query.change_schema,
             RuleRows(table),
-            replaces=replaces,
             retroactive=updates == "retroactive",
         )
         query.seat = crowd

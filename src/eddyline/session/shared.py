@@ -51,7 +51,6 @@ class SharedFlow:
         schema: pa.Schema,
         rules: RuleRows,
         *,
-        replaces: bool,
         retroactive: bool,
     ) -> Crowd:
         """A query that stands once per row of a table comes, so far without rows.
@@ -61,7 +60,7 @@ class SharedFlow:
         """
         key = ("crowd", name)
         outputs = with_row(part.outputs, len(self.signature.schema))
-        shape = Shape(schema, outputs, replaces=replaces, crowd=name, rules=rules)
+        shape = Shape(schema, outputs, replaces=False, crowd=name, rules=rules)
         self.shapes[key] = shape
         windows_us = windows_of(part)
         if not retroactive and len(windows_us) == 1:  # what passes is not looked at again

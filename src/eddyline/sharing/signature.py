@@ -13,25 +13,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from eddyline.algebra.expressions import (
-    ColumnRef,
-    Expr,
-    columns_of,
-    conjuncts,
-    rewrite,
-    shift_columns,
-)
+from eddyline.algebra.expressions import Expr, columns_of, shift_columns
 from eddyline.algebra.plan import (
-    Filter,
+    AntiJoin,
     GroupBy,
     Join,
+    Negation,
     Plan,
-    Project,
+    SemiJoin,
     StreamScan,
     TableScan,
-    looks_up,
 )
 from eddyline.algebra.windows import Range, Unbounded
+from eddyline.sharing.flat import Flat, flatten, in_canonical_order
 from eddyline.types import Schema
 
 #: Where windows are the queries' own business, the source is read without one.
@@ -98,11 +92,19 @@ class Part:
 
 
 def taken_apart(plan: Plan) -> tuple[Signature, Part] | None:
-    """The signature and the query's part of a plan that a flow can run, else None."""
-    flat = _flatten(plan)
-    if flat is None or not _fits(flat):
+    """The signature and the query's part of a plan that a flow can run, else None.
+
+    Joins that a flow cannot run are one source.
+    """
+    names = tuple(f.name for f in plan.schema)
+    found = _apart(flatten(plan, joins=True), names)
+    return found or _apart(flatten(plan, joins=False), names)
+
+
+def _apart(flat: Flat, names: tuple[str, ...]) -> tuple[Signature, Part] | None:
+    if not _fits(flat):
         return None
-    flat = _in_canonical_order(flat)
+    flat = in_canonical_order(flat)
     signature = Signature(tuple(map(_without_window, flat.leaves)), ())
     edges = _edges(flat.keys, signature)
     if edges is None or not _connected(len(flat.leaves), edges):
@@ -121,52 +123,12 @@ def taken_apart(plan: Plan) -> tuple[Signature, Part] | None:
         tuple(residual),
         tuple(_window_us(leaf) for leaf in flat.leaves),
         tuple(flat.outputs),
-        tuple(f.name for f in plan.schema),
+        names,
     )
     return signature, part
 
 
-@dataclass(frozen=True)
-class _Flat:
-    """A plan as leaves side by side, with everything said over the columns of all of them."""
-
-    leaves: list[Plan]
-    terms: list[Expr]
-    keys: list[tuple[Expr, Expr]]
-    outputs: list[Expr]
-
-
-def _flatten(plan: Plan) -> _Flat | None:
-    if isinstance(plan, Project):
-        below = _flatten(plan.input)
-        if below is None:
-            return None
-        return replace(below, outputs=[_over(e, below.outputs) for e in plan.exprs])
-    if isinstance(plan, Filter):
-        below = _flatten(plan.input)
-        if below is None:
-            return None
-        terms = [_over(t, below.outputs) for t in conjuncts(plan.predicate)]
-        return replace(below, terms=below.terms + terms)
-    if isinstance(plan, Join) and not looks_up(plan):
-        left, right = _flatten(plan.left), _flatten(plan.right)
-        return None if left is None or right is None else _side_by_side(plan, left, right)
-    columns: list[Expr] = [ColumnRef(f.type, i, f.name) for i, f in enumerate(plan.schema)]
-    return _Flat([plan], [], [], columns)
-
-
-def _side_by_side(plan: Join, left: _Flat, right: _Flat) -> _Flat:
-    width = sum(len(leaf.schema) for leaf in left.leaves)
-    moved = [shift_columns(e, width) for e in right.outputs]
-    outputs = left.outputs + moved
-    keys = [(_over(a, left.outputs), _over(b, moved)) for a, b in plan.keys]
-    terms = left.terms + [shift_columns(t, width) for t in right.terms]
-    terms += [_over(t, outputs) for t in conjuncts(plan.residual)]
-    below = left.keys + [(shift_columns(a, width), shift_columns(b, width)) for a, b in right.keys]
-    return _Flat(left.leaves + right.leaves, terms, below + keys, outputs)
-
-
-def _fits(flat: _Flat) -> bool:
+def _fits(flat: Flat) -> bool:
     """Joins are of streams whose rows expire by time. A single source may be anything that begins
     with its streams, if there is something to filter.
     """
@@ -183,39 +145,11 @@ def _is_there_before(plan: Plan) -> bool:
     """Whether the plan has rows before any stream has: of tables, or of a global aggregate."""
     if isinstance(plan, TableScan) or (isinstance(plan, GroupBy) and not plan.keys):
         return True
+    if isinstance(plan, Join):
+        return all(map(_is_there_before, plan.inputs))
+    if isinstance(plan, (Negation, SemiJoin, AntiJoin)):
+        return _is_there_before(plan.left)
     return any(map(_is_there_before, plan.inputs))
-
-
-def _in_canonical_order(flat: _Flat) -> _Flat:
-    """Sources by name, so that the order in FROM does not matter."""
-
-    def name(number: int) -> str:
-        leaf = flat.leaves[number]
-        return leaf.stream.lower() if isinstance(leaf, StreamScan) else ""
-
-    order = sorted(range(len(flat.leaves)), key=name)
-    if order == list(range(len(order))):
-        return flat
-    old_starts, new_places, place = [0], {}, 0
-    for leaf in flat.leaves:
-        old_starts.append(old_starts[-1] + len(leaf.schema))
-    for number in order:
-        for column in range(old_starts[number], old_starts[number + 1]):
-            new_places[column] = place
-            place += 1
-
-    def renumbered(expr: Expr) -> Expr:
-        def change(e: Expr) -> Expr | None:
-            return replace(e, index=new_places[e.index]) if isinstance(e, ColumnRef) else None
-
-        return rewrite(expr, change)
-
-    return _Flat(
-        [flat.leaves[i] for i in order],
-        [renumbered(t) for t in flat.terms],
-        [(renumbered(a), renumbered(b)) for a, b in flat.keys],
-        [renumbered(e) for e in flat.outputs],
-    )
 
 
 def _edges(keys: Sequence[tuple[Expr, Expr]], signature: Signature) -> tuple[Edge, ...] | None:
@@ -261,12 +195,3 @@ def _window_us(leaf: Plan) -> int | None:
     return (
         leaf.window.us if isinstance(leaf, StreamScan) and isinstance(leaf.window, Range) else None
     )
-
-
-def _over(expr: Expr, outputs: Sequence[Expr]) -> Expr:
-    """The expression with each column replaced by what computes it."""
-
-    def change(e: Expr) -> Expr | None:
-        return outputs[e.index] if isinstance(e, ColumnRef) else None
-
-    return rewrite(expr, change)

@@ -159,13 +159,11 @@ Project  $rules.id AS id, q.symbol, t.n        WK
         GroupBy  symbol: COUNT(*)              WK
           StreamScan  trades [RANGE 1 MINUTE]  WKS
 ==>
-Project  $rules.id AS id, q.symbol, t.n                  WK
-  Join  q.symbol = t.symbol                              WK
-    Filter  (q.symbol = $rules.symbol)                   WKS
-      StreamScan  quotes [NOW]                           WKS
-    Project  symbol, COUNT(*) AS n                       WK
-      Filter  (COUNT(*) > CAST($rules.least AS BIGINT))  WK
-        GroupBy  symbol: COUNT(*)                        WK
-          Filter  (t.symbol = $rules.symbol)             WKS
-            StreamScan  trades [RANGE 1 MINUTE]          WKS
+Project  $rules.id AS id, q.symbol, t.n                                          WK
+  Filter  ((t.symbol = $rules.symbol) AND (t.n > CAST($rules.least AS BIGINT)))  WK
+    Join  q.symbol = t.symbol                                                    WK
+      StreamScan  quotes [NOW]                                                   WKS
+      Project  symbol, COUNT(*) AS n                                             WK
+        GroupBy  symbol: COUNT(*)                                                WK
+          StreamScan  trades [RANGE 1 MINUTE]                                    WKS
 ----------

@@ -357,3 +357,39 @@ Project  t.price                                                                
       Filter  ((q.bid > CAST($rules.least AS DOUBLE)) AND (q.symbol = $rules.symbol))  WKS
         StreamScan  quotes [RANGE 1 MINUTE]                                            WKS
 ----------
+-- but not below what would be another plan for each row then
+CREATE QUERY q FOR EACH ROW OF rules AS
+SELECT symbol, n FROM (SELECT symbol, COUNT(*) AS n FROM trades [NOW] GROUP BY symbol) AS g
+WHERE symbol = rules.symbol AND symbol <> 'x'
+=>
+Project  symbol, n                                        WK
+  Filter  ((symbol = $rules.symbol) AND (symbol <> 'x'))  WK
+    Project  symbol, COUNT(*) AS n                        WK
+      GroupBy  symbol: COUNT(*)                           WK
+        StreamScan  trades [NOW]                          WKS
+==>
+Project  symbol, n                    WK
+  Project  symbol, COUNT(*) AS n      WK
+    Filter  (symbol = $rules.symbol)  WK
+      GroupBy  symbol: COUNT(*)       WK
+        Filter  (symbol <> 'x')       WKS
+          StreamScan  trades [NOW]    WKS
+----------
+CREATE QUERY q FOR EACH ROW OF rules AS
+SELECT t.price, c.sector FROM trades [NOW] t, companies c WHERE t.symbol = c.symbol
+AND t.qty > rules.least AND t.qty > 3
+=>
+Project  t.price, c.sector                                                                    WKS
+  Filter  ((t.symbol = c.symbol) AND (t.qty > CAST($rules.least AS BIGINT)) AND (t.qty > 3))  WKS
+    Product                                                                                   WKS
+      StreamScan  trades [NOW]                                                                WKS
+      TableScan  companies                                                                    MONOTONIC
+==>
+Project  t.price, c.sector                        WKS
+  Filter  (t.qty > CAST($rules.least AS BIGINT))  WKS
+    Filter  (t.symbol = c.symbol)                 WKS
+      Product                                     WKS
+        Filter  (t.qty > 3)                       WKS
+          StreamScan  trades [NOW]                WKS
+        TableScan  companies                      MONOTONIC
+----------

@@ -144,3 +144,24 @@ SELECT least FROM rules WHERE least > 3
 =>
 none
 ----------
+-- with columns of the row that the query stands for, conditions stay above
+CREATE QUERY q FOR EACH ROW OF rules AS
+SELECT rules.id, t.price FROM trades [NOW] AS t, companies AS c
+WHERE t.symbol = c.symbol AND t.qty > rules.least AND t.qty > 3
+=>
+sources:
+  Join t.symbol = c.symbol, for ever: (qty > CAST($rules.least AS BIGINT))
+select: $rules.id AS id, price AS price
+----------
+-- and what would be a key of one of them is a condition
+CREATE QUERY q FOR EACH ROW OF rules AS
+SELECT t.price FROM trades [NOW] AS t, orders [NOW] AS o
+WHERE t.symbol = o.symbol AND t.qty + rules.least = o.qty
+=>
+windowed sources:
+  StreamScan orders [UNBOUNDED], 1 MICROSECOND
+  StreamScan trades [UNBOUNDED], 1 MICROSECOND
+edge: 0.symbol = 1.symbol
+residual: ((qty + CAST($rules.least AS BIGINT)) = CAST(qty AS BIGINT))
+select: price AS price
+----------

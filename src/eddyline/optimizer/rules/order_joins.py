@@ -8,8 +8,9 @@ from itertools import pairwise
 
 from eddyline.algebra import functions
 from eddyline.algebra.expressions import Call, ColumnRef, Expr, columns_of, conjunction, conjuncts
+from eddyline.algebra.parameters import has_parameters
 from eddyline.algebra.plan import Filter, Join, Plan, Product, Project, StreamScan, TableScan
-from eddyline.optimizer.traversal import filtered, moved, with_inputs
+from eddyline.optimizer.traversal import filtered, moved, shows_parameters, with_inputs
 
 
 def order_joins(plan: Plan) -> Plan:
@@ -23,6 +24,7 @@ def order_joins(plan: Plan) -> Plan:
 
     Equalities between the two sides become keys (whatever expressions they compare), other terms
     the residual of the first join that has their columns; terms on one part filter that part.
+    Where not all parts are streams, terms with Parameters filter the whole.
     """
     return _ordered(plan)
 
@@ -50,8 +52,9 @@ class _Tree:
 
 
 def _tree(product: Product, terms: tuple[Expr, ...]) -> Plan:
-    constant = [t for t in terms if not columns_of(t)]
-    waiting = [t for t in terms if columns_of(t)]
+    held = [t for t in terms if has_parameters(t)] if not shows_parameters(product) else []
+    above = [t for t in terms if not columns_of(t) or t in held]
+    waiting = [t for t in terms if t not in above]
     waiting += _implied(waiting, _non_retroactive_columns(product))
     parts = _parts(product, waiting)
     waiting = [t for t in waiting if not any(columns_of(t) <= set(p.columns) for p in parts)]
@@ -66,7 +69,7 @@ def _tree(product: Product, terms: tuple[Expr, ...]) -> Plan:
             waiting = [t for t in waiting if t not in ready]
             tree = _joined(tree, part, ready)
     assert not waiting, "a term reads columns that the product does not have"
-    return filtered(_in_order(tree, product), constant)
+    return filtered(_in_order(tree, product), above)
 
 
 def _parts(product: Product, terms: Sequence[Expr]) -> list[_Tree]:

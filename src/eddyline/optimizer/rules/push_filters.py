@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 import pyarrow as pa
 
 from eddyline.algebra.expressions import Call, ColumnRef, Expr, columns_of, conjuncts
+from eddyline.algebra.parameters import has_parameters
 from eddyline.algebra.plan import (
     AntiJoin,
     Distinct,
@@ -24,7 +25,13 @@ from eddyline.algebra.plan import (
     SemiJoin,
     Union,
 )
-from eddyline.optimizer.traversal import filtered, moved, substituted, with_inputs
+from eddyline.optimizer.traversal import (
+    filtered,
+    moved,
+    shows_parameters,
+    substituted,
+    with_inputs,
+)
 
 
 def push_filters(plan: Plan) -> Plan:
@@ -37,6 +44,8 @@ def push_filters(plan: Plan) -> Plan:
 
     A semi-join or anti-join hands its left rows on, so terms go to its left input, and those on
     keys to both. EXCEPT ALL counts the rows of a key, so only terms on keys pass, to both inputs.
+
+    Terms with Parameters pass Project and joins of streams only.
     """
     return _pushed(plan, ())
 
@@ -48,6 +57,9 @@ def _pushed(plan: Plan, terms: tuple[Expr, ...]) -> Plan:
     if isinstance(plan, Project):
         below = tuple(substituted(t, plan.exprs) for t in terms)
         return with_inputs(plan, [_pushed(plan.input, below)])
+    held = () if shows_parameters(plan) else tuple(t for t in terms if has_parameters(t))
+    if held:
+        return filtered(_pushed(plan, tuple(t for t in terms if t not in held)), held)
     if isinstance(plan, (Union, Distinct)):
         return with_inputs(plan, [_pushed(i, terms) for i in plan.inputs])
     if isinstance(plan, GroupBy):

@@ -1,0 +1,103 @@
+"""Plans of projections, filters and joins as what these stand on, side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import pyarrow as pa
+
+from eddyline.algebra.expressions import (
+    Call,
+    ColumnRef,
+    Expr,
+    conjuncts,
+    rewrite,
+    shift_columns,
+)
+from eddyline.algebra.parameters import has_parameters
+from eddyline.algebra.plan import Filter, Join, Plan, Project, StreamScan, looks_up
+
+
+@dataclass(frozen=True)
+class Flat:
+    """A plan as leaves side by side, with everything said over the columns of all of them.
+
+    Attributes:
+        terms: all of them hold. keys: pairs of equal expressions. outputs: the plan's columns.
+    """
+
+    leaves: list[Plan]
+    terms: list[Expr]
+    keys: list[tuple[Expr, Expr]]
+    outputs: list[Expr]
+
+
+def flatten(plan: Plan, *, joins: bool) -> Flat:
+    """A plan as what its projections, filters and perhaps ``joins`` stand on."""
+    if isinstance(plan, Project):
+        below = flatten(plan.input, joins=joins)
+        return replace(below, outputs=[_over(e, below.outputs) for e in plan.exprs])
+    if isinstance(plan, Filter):
+        below = flatten(plan.input, joins=joins)
+        terms = [_over(t, below.outputs) for t in conjuncts(plan.predicate)]
+        return replace(below, terms=below.terms + terms)
+    if joins and isinstance(plan, Join) and not looks_up(plan):
+        sides = (flatten(side, joins=True) for side in plan.inputs)
+        return _side_by_side(plan, *sides)
+    columns: list[Expr] = [ColumnRef(f.type, i, f.name) for i, f in enumerate(plan.schema)]
+    return Flat([plan], [], [], columns)
+
+
+def _side_by_side(plan: Join, left: Flat, right: Flat) -> Flat:
+    width = sum(len(leaf.schema) for leaf in left.leaves)
+    moved = [shift_columns(e, width) for e in right.outputs]
+    outputs = left.outputs + moved
+    pairs = [(_over(a, left.outputs), _over(b, moved)) for a, b in plan.keys]
+    keys = [pair for pair in pairs if not any(map(has_parameters, pair))]
+    terms = left.terms + [shift_columns(t, width) for t in right.terms]
+    terms += [_over(t, outputs) for t in conjuncts(plan.residual)]
+    terms += [Call(pa.bool_(), "=", pair) for pair in pairs if pair not in keys]
+    below = left.keys + [(shift_columns(a, width), shift_columns(b, width)) for a, b in right.keys]
+    return Flat(left.leaves + right.leaves, terms, below + keys, outputs)
+
+
+def in_canonical_order(flat: Flat) -> Flat:
+    """Sources by name, so that the order in FROM does not matter."""
+
+    def name(number: int) -> str:
+        leaf = flat.leaves[number]
+        return leaf.stream.lower() if isinstance(leaf, StreamScan) else ""
+
+    order = sorted(range(len(flat.leaves)), key=name)
+    if order == list(range(len(order))):
+        return flat
+    old_starts, new_places, place = [0], {}, 0
+    for leaf in flat.leaves:
+        old_starts.append(old_starts[-1] + len(leaf.schema))
+    for number in order:
+        for column in range(old_starts[number], old_starts[number + 1]):
+            new_places[column] = place
+            place += 1
+
+    def renumbered(expr: Expr) -> Expr:
+        def change(e: Expr) -> Expr | None:
+            return replace(e, index=new_places[e.index]) if isinstance(e, ColumnRef) else None
+
+        return rewrite(expr, change)
+
+    return Flat(
+        [flat.leaves[i] for i in order],
+        [renumbered(t) for t in flat.terms],
+        [(renumbered(a), renumbered(b)) for a, b in flat.keys],
+        [renumbered(e) for e in flat.outputs],
+    )
+
+
+def _over(expr: Expr, outputs: Sequence[Expr]) -> Expr:
+    """The expression with each column replaced by what computes it."""
+
+    def change(e: Expr) -> Expr | None:
+        return outputs[e.index] if isinstance(e, ColumnRef) else None
+
+    return rewrite(expr, change)
