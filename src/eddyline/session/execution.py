@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from eddyline.algebra.plan import Plan
+from eddyline.algebra.plan import Plan, StreamScan
 from eddyline.errors import EddylineError
 from eddyline.physical.flows import FlowPlanner, Sharing
 from eddyline.physical.graph import Graph, in_order
@@ -297,8 +297,9 @@ class Execution:
         """Let a query that is alone with its signature run as a tree that joins in this order."""
         alone = self._alone[key]
         query, alone.order, alone.watched = alone.query, order, until_changed()
-        names = [f"{s.label}" for s in (alone.signature.sources[i] for i in order)]
-        query.why = f"its joins have steady fan-outs; order: {', '.join(names)}"
+        sources = [alone.signature.sources[i] for i in order]
+        names = ", ".join(s.stream for s in sources if isinstance(s, StreamScan))
+        query.why = f"its joins have steady fan-outs; order: {names}"
         plan = tree_of(alone.signature, alone.part, order)
         seat = query.seat
         if seat is None:
