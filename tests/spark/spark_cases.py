@@ -86,6 +86,8 @@ class Twin:
         """All rows that the job has taken in, up to the watermark that they give there."""
         tables = {name: pa.concat_tables(parts) for name, parts in rows.items() if parts}
         for name, table in tables.items():
+            if name not in self._lateness_us:  # a table: it does not move the watermark
+                continue
             latest = pc.max(table["ts"].cast(pa.int64())).as_py()
             if latest is not None:
                 self._newest[name] = max(latest, self._newest.get(name, latest))

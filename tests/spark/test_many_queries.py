@@ -132,45 +132,63 @@ def test_many_queries_come_and_go(
 
 
 def test_for_each_row_of_a_table(spark: SparkSession, feeds: Feeds, tmp_path: Path) -> None:
-    rules = pa.table({"id": [1, 2, 3], "least": [10, 50, 90], "room": [1, 2, 3]})
+    """The rules come and go as rows of a table that changes, and as statements."""
+    columns = "(id BIGINT, least BIGINT, room BIGINT)"
+    rules = [
+        _rules([(0, "+", 1, 10, 1), (0, "+", 2, 50, 2), (0, "+", 3, 90, 3)]),
+        _rules([(20, "-", 2, 50, 2), (20, "+", 4, 5, 4), (25, "-", 1, 10, 1)]),
+    ]
     query = (
         "CREATE QUERY alerts FOR EACH ROW OF rules AS SELECT rules.id, a.v FROM a [RANGE 3 SECONDS]"
         " WHERE a.k = rules.room AND a.v > rules.least"
     )
+    added = query.replace("alerts", "more").replace("rules.least", "rules.least + 5")
     tables = stream_tables(1, 4)
-    feeds[0].write(*tables[:2])
+    rule_feed = Feed(tmp_path / "rules")
+
+    def write(half: int) -> None:
+        rule_feed.write(rules[half])
+        feeds[0].write(*tables[2 * half : 2 * half + 2])
 
     def new_session() -> Session:
         session = Session(spark, checkpoint=tmp_path / "checkpoint")
         session.sql(definitions({"a": feeds[0].source}))
-        session.table("rules", spark.createDataFrame(rules))
+        options = f"updates = 'retroactive', {rule_feed.source}"
+        session.sql(f"CREATE TABLE rules {columns} WITH ({options})")
         session.sql(f"{query} WITH (sink = 'parquet', path = '{tmp_path / 'alerts'}')")
         return session
 
+    write(0)
     run = new_session().start()
     run.processAllAvailable()
-    added = query.replace("alerts", "more").replace("least", "least + 5")
     run.sql(f"{added} WITH (sink = 'parquet', path = '{tmp_path / 'more'}')")
     run.processAllAvailable()
     run.stop()
-    feeds[0].write(*tables[2:])
+    write(1)
     session = new_session()
     session.start(available_now=True).finish()
 
     engine = Engine()
     engine.sql(definitions({"a": "source = 'none'"}))
-    engine.sql("CREATE TABLE rules (id BIGINT, least BIGINT, room BIGINT)")
-    engine.table("rules", rules)
+    engine.sql(f"CREATE TABLE rules {columns} WITH (updates = 'retroactive')")
     engine.sql(query)
     twin = Twin(engine, {"a": 5 * SECOND})
-    twin.process({"a": tables[:2]})
+    twin.process({"a": tables[:2], "rules": rules[:1]})
     engine.sql(added)
-    twin.process({"a": tables[2:]})
+    twin.process({"a": tables[2:], "rules": rules[1:]})
     twin.end()
     expected = twin.said()
-    assert expected["alerts"] and expected["more"]
     for name in ("alerts", "more"):
+        assert {row[3] for row in expected[name]} == {1, 2, 3, 4}
         assert bag(session.results(name)) == expected[name]
+
+
+def _rules(changes: list[tuple[int, str, int, int, int]]) -> pa.Table:
+    """Changes of the rules: at which second, + or -, id, least, room."""
+    at, op, *values = zip(*changes, strict=True)
+    ts = pa.array([s * SECOND for s in at]).cast(pa.timestamp("us", "UTC"))
+    names = ["_ts", "_op", "id", "least", "room"]
+    return pa.table(dict(zip(names, [ts, op, *values], strict=True)))
 
 
 # -- who shares a sink -------------------------------------------------------------------------
