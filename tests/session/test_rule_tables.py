@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pyarrow as pa
 import pytest
 from rule_cases import (
     TAKEN_BACK,
@@ -68,3 +69,21 @@ def test_rules_share_with_other_queries_and_among_themselves() -> None:
     assert 0 < account["checks"] < 4
     eng.drop("q")
     assert eng.process({"s": batch("ts | k:int | x:int\n3s | 0 | 9")})["r"].num_rows == 1
+
+
+def test_rules_that_change_often_take_each_others_bits() -> None:
+    eng = engine()
+    eng.sql(
+        "CREATE QUERY q FOR EACH ROW OF rules AS SELECT x, rules.id FROM s [RANGE 1 HOUR]"
+        " WHERE s.k = rules.k"
+    )
+    times = list(range(100))
+    there = {"id": 1, "k": 0, "lo": 5, "name": "a", "live": True}
+    changes = pa.table(
+        {"_ts": times, "_op": ["-", "+"] * 50, **{c: [v] * 100 for c, v in there.items()}}
+    )
+    out = eng.process({"s": pa.table({"ts": times, "k": [0] * 100, "x": times}), "rules": changes})
+    assert out["q"].num_rows == 50 + sum(range(1, 101))
+    (shared,) = eng._standing.execution.flows.values()
+    assert shared.flow.members == 2
+    assert shared.rows_out.size == 64

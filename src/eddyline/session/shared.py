@@ -70,8 +70,8 @@ class SharedFlow:
 
     def admit(self, key: object, part: Part) -> int:
         """Give a query of this shape a bit."""
-        if not any(s.pending for s in self.shapes.values()):
-            self.flow.recycle()
+        if not any(s.pending for s in self.shapes.values() if s.crowd is None):
+            self.flow.recycle()  # results of a crowd are one query's, whatever their bits were
         bit = self.flow.admit(member(self.signature, part))
         self._fit(bit)
         for counter in (self.rows_out, self.seconds, self.checks):
