@@ -185,3 +185,11 @@ def test_small_numbers_say_nothing() -> None:
     assert watched.look(1200, {"j": (58, 1200)}) is None
     assert watched.look(1800, {"j": (88, 1300), "k": (30, 3)}) is None
     assert watched.look(2400, {"j": (118, 1400), "k": (60, 30)}) is False
+
+
+def test_few_matches_may_come_by_chance() -> None:
+    watched = Steadiness(2.0)
+    assert watched.look(600, {"j": (10_000, 3)}) is None
+    assert watched.look(1200, {"j": (20_000, 3 + 11)}) is True
+    assert watched.look(1800, {"j": (30_000, 14 + 0)}) is True
+    assert watched.look(2400, {"j": (40_000, 14 + 40)}) is False

@@ -11,6 +11,7 @@ Source: Madden et al. 2002, section 1.1.1, on what a static plan cannot know.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from math import sqrt
 from typing import Any, Final
 
 from eddyline.physical.graph import in_order
@@ -37,7 +38,7 @@ class Steadiness:
         self._factor = factor
         self._seen: dict[object, tuple[int, int]] = {}
         self._rows = 0
-        self._reference: dict[object, float] | None = None
+        self._reference: dict[object, tuple[int, int]] | None = None
 
     def look(self, rows: int, counts: Counts) -> bool | None:
         """Whether the fan-outs are what they were; None: it is too early to tell.
@@ -48,23 +49,30 @@ class Steadiness:
         if rows - self._rows < _PERIOD_ROWS:
             return None
         self._rows = rows
-        ratios = {}
+        period = {}
         for key, (came, went) in counts.items():
             came_before, went_before = self._seen.get(key, (0, 0))
             if came - came_before >= _LEAST_ROWS:
-                ratios[key] = (went - went_before + 1) / (came - came_before)
+                period[key] = (came - came_before, went - went_before)
         self._seen = dict(counts)
-        before, self._reference = self._reference, self._reference or ratios
-        if before is None or not before.keys() & ratios.keys():
+        before, self._reference = self._reference, self._reference or period
+        both = period.keys() & (before or {}).keys()
+        if before is None or not both:
             return None
-        same = self._alike(before, ratios)
+        same = all(self._alike(before[k], period[k]) for k in both)
         if not same:
-            self._reference = ratios
+            self._reference = period
         return same
 
-    def _alike(self, before: Mapping[object, float], now: Mapping[object, float]) -> bool:
-        both = before.keys() & now.keys()
-        return all(1 / self._factor < now[k] / before[k] < self._factor for k in both)
+    def _alike(self, before: tuple[int, int], now: tuple[int, int]) -> bool:
+        """Whether fan-outs are the same up to the factor, or to what chance does to small counts
+        (three standard deviations, if matches come one by one).
+        """
+        (came, went), (came_now, went_now) = before, now
+        fan, fan_now = (went + 1) / came, (went_now + 1) / came_now
+        if 1 / self._factor < fan_now / fan < self._factor:
+            return True
+        return abs(fan_now - fan) < 3 * sqrt(fan / came + fan_now / came_now)
 
 
 def until_steady() -> Steadiness:
