@@ -67,12 +67,15 @@ class Held:
     before_us: defaultdict[str, int] = field(
         default_factory=lambda: defaultdict(lambda: BEGINNING), init=False
     )
+    _kept_by: dict[str, list[tuple[str, int]]] = field(default_factory=dict, init=False)
 
     def pass_time(self, clock_us: int, queries: Iterable[str], streams: Iterable[str]) -> None:
         """Rows have been processed up to the clock while these queries (SELECTs) were there."""
         kept: dict[str, int] = {}
         for sql in queries:
-            for stream, length in self._keeps(sql):
+            if sql not in self._kept_by:
+                self._kept_by[sql] = list(self._keeps(sql))
+            for stream, length in self._kept_by[sql]:
                 kept[stream] = max(kept.get(stream, 0), length)
         for stream in streams:
             length = kept.get(stream, 0)

@@ -148,10 +148,10 @@ class QuerySetCase:
 
 def play_set(case: QuerySetCase, options: Mapping[str, Any] | None = None) -> Script:
     """Run a case until all rows have expired, with every query compared with the oracle: its
-    history when it is dropped or at the end, its snapshot after each turn (of a crowd: at the end).
+    history when it is dropped or at the end, its snapshot now and then.
     """
     script = Script(case.ddl, {}, options=options)
-    for turn in case.turns:
+    for number, turn in enumerate(case.turns):
         for name in turn.drop:
             script.drop(name)
         for name, sql in turn.add:
@@ -162,7 +162,9 @@ def play_set(case: QuerySetCase, options: Mapping[str, Any] | None = None) -> Sc
             script.advance(max(script.arrivals.clock_us, 0) + turn.advance_us)
         if turn.restart:
             script.restart()
-        script.check(*(name for name in script.queries if "crowd" not in name))
+        some = [name for name in script.queries if "crowd" not in name][number % 2 :: 2]
+        if some and not turn.rows:
+            script.check(*some)
     times = [row.values[0] for turn in case.turns for row in turn.rows]
     end = max([script.arrivals.clock_us, 0, *(t for t in times if t is not None)])
     return script.advance(end + _AFTERMATH_US).finish()
