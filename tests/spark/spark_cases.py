@@ -129,10 +129,11 @@ class Feed:
 
     def write(self, *tables: pa.Table) -> None:
         for table in tables:
-            file = self.path / f"{self._files:03}.parquet"
+            file = self.path / f"_{self._files:03}.parquet"  # not seen before it is complete
             pq.write_table(table, file)
             self._files += 1
             os.utime(file, (self._files, self._files))  # Spark's order is that of these times
+            file.rename(file.with_name(file.name[1:]))
 
     @property
     def source(self) -> str:

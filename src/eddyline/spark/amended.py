@@ -35,7 +35,7 @@ class AmendedScript:
         self._script = Script.of(first.definitions, first.functions)
 
     @property
-    def queries(self) -> Mapping[str, Query]:
+    def queries(self) -> Names[Query]:
         """The queries that stand, by name."""
         return self._queries
 

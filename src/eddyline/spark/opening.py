@@ -124,7 +124,7 @@ class OpenSinks:
 
     def labels(self) -> list[str]:
         """The names of all queries and side outputs."""
-        return [opened.target.label for opened in self._opened.values()]
+        return [opened.target.label for opened in list(self._opened.values())]
 
     def _open(self, query: Query) -> Sink:
         target = Target("changes", query.name, query.change_schema)

@@ -28,6 +28,7 @@ from eddyline.spark.script import (
     moved,
     streams_read,
 )
+from eddyline.sql.catalog import Names
 from eddyline.sql.parser import parse
 from eddyline.sql.statements import CreateQuery, Drop, Statement
 
@@ -56,6 +57,7 @@ class StandingQueries:
         self._control = control
         self._open_sink = open_sink
         self._dropped: set[str] = set()  # in lower case
+        self._listed: Names[Query] | None = None  # as they stand, until one comes or goes
         self._since = dict.fromkeys(script.queries, began)
         self._in_doubt = False  # whether the last request was sent
         self._lock = threading.Lock()
@@ -64,12 +66,16 @@ class StandingQueries:
 
     @property
     def queries(self) -> Mapping[str, Query]:
-        """The queries that stand now, by name."""
-        return self._script.queries
+        """The queries that stand now, by name. What comes later has no effect on it."""
+        with self._lock:
+            if self._listed is None:
+                self._listed = Names()
+                self._listed.update(self._script.queries)
+            return self._listed
 
     def since(self, name: str) -> str:
         """When a query was added, in ISO 8601."""
-        return self._since[self.queries[name].name]
+        return self._since[name]
 
     def run(self, text: str) -> Iterator[tuple[Statement, Query | None]]:
         """Carry out CREATE QUERY and DROP QUERY statements, one by one, as ``add`` and ``drop`` do.
@@ -120,6 +126,7 @@ class StandingQueries:
                     "the rows delivered under it; choose another name"
                 )
             self._require_certainty()
+            self._listed = None
             script = self._script
             query = make(script)
             try:
@@ -141,6 +148,7 @@ class StandingQueries:
         """
         with self._lock:
             self._require_certainty()
+            self._listed = None
             query = self._script.drop(name)
             self._dropped.add(query.name.lower())
             self._send(self._shard_for(query), drop_statement(query.name))
@@ -149,7 +157,7 @@ class StandingQueries:
         """By shard the longest RANGE window: so long behind its last row a stream has effects."""
         with self._lock:
             longest = dict.fromkeys(self._groups, 0)
-            for query in self.queries.values():
+            for query in self._script.queries.values():
                 shard = self._shard_for(query)
                 longest[shard] = max(longest[shard], longest_range_us(query))
             return longest
