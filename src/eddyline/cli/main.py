@@ -221,6 +221,20 @@ def bench_micro(json: Json = False) -> None:
         run_micro(json=json)
 
 
+@bench.command("queries")
+def bench_queries(
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Few queries and rows: a minute or two.")
+    ] = False,
+    json: Json = False,
+) -> None:
+    """Measure one to a hundred thousand standing queries, embedded and on Spark."""
+    from eddyline.bench.queries.run import run_queries
+
+    with failures.reported():
+        run_queries(quick=quick, json=json)
+
+
 @bench.command("figures")
 def bench_figures(
     name: Annotated[str, typer.Argument(help="Whose: cacq, update-patterns.", metavar="NAME")],

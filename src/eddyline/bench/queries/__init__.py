@@ -1,0 +1,1 @@
+"""``eddyline bench queries``: what thousands of standing queries on one stream cost."""
