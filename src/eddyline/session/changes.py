@@ -34,7 +34,7 @@ class Changes(Mapping[str, pa.Table]):
         late: Mapping[str, pa.Table] | None = None,
         bad: Mapping[str, pa.Table] | None = None,
     ) -> None:
-        self._queries = dict(queries)
+        self._queries = queries
         self._own = own
         self._shared = tuple(shared)
         self.late = dict(late or {})

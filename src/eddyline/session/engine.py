@@ -419,7 +419,7 @@ class Engine:
         """What all queries emitted, with the side outputs."""
         for name, rows in self._inputs.refused().items():
             bad[name] = pa.concat_tables([bad[name], rows]) if name in bad else rows
-        return Changes(self.queries, *self._standing.take(), late, bad)
+        return Changes(self._standing.queries.listed(), *self._standing.take(), late, bad)
 
     # -- looking inside, saving --------------------------------------------------------------------
 
@@ -437,7 +437,7 @@ class Engine:
 
     def save(self, target: str | BinaryIO) -> None:
         """Write program, tables and state, so that ``load`` continues exactly here."""
-        changes = Changes(self.queries, *self._standing.pending())
+        changes = Changes(self._standing.queries.listed(), *self._standing.pending())
         pending = {_PENDING + name: changes[name] for name in changes.active()}
         tables = {**self._inputs.contents, **pending}
         inputs = self._inputs

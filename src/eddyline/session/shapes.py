@@ -93,22 +93,25 @@ class SharedChanges:
     def together(self, column: str) -> pa.Table:
         """All changes in one table, query by query within a chunk; ``column`` names the query."""
         field = pa.field(column, pa.dictionary(pa.int32(), pa.string()))
-        parts = [p.add_column(0, field, q) for p, q in map(self._named, self.pieces)]
+        named = self._of_the_crowd if self.crowd is not None else self._of_queries
+        parts = [changes.add_column(0, field, query) for changes, query in named()]
         return pa.concat_tables(parts) if parts else pa.schema([field, *self.schema]).empty_table()
 
-    def _named(self, piece: Piece) -> tuple[pa.Table, pa.Array]:
-        """The changes of a piece, and whose they are."""
-        if self.crowd is not None:
+    def _of_the_crowd(self) -> Iterator[tuple[pa.Table, pa.Array]]:
+        """The changes of each piece, and whose they are."""
+        for piece in self.pieces:
             changes = piece.of_all()
-            return changes, pa.repeat(self.crowd, changes.num_rows).dictionary_encode()
+            yield changes, pa.repeat(self.crowd, changes.num_rows).dictionary_encode()
+
+    def _of_queries(self) -> Iterator[tuple[pa.Table, pa.Array]]:
+        names = pa.array(list(self.seats), pa.string())
         number = np.full(max(self.seats.values(), default=-1) + 1, -1, np.int32)
         number[list(self.seats.values())] = np.arange(len(self.seats))
-        counts = piece.counts()[: number.size]
-        owner = np.repeat(number[: counts.size], counts)
-        known = np.flatnonzero(owner >= 0)  # the others were dropped meanwhile
-        names = pa.array(list(self.seats), pa.string())
-        query = pa.DictionaryArray.from_arrays(pa.array(owner[known]), names)
-        return piece.cut(known), query
+        for piece in self.pieces:
+            counts = piece.counts()[: number.size]
+            owner = np.repeat(number[: counts.size], counts)
+            known = np.flatnonzero(owner >= 0)  # the others were dropped meanwhile
+            yield piece.cut(known), pa.DictionaryArray.from_arrays(pa.array(owner[known]), names)
 
 
 class RuleRows:

@@ -32,6 +32,7 @@ class SharedFlow:
         self.checks = np.zeros(64)
         self._shape_of: dict[int, object] = {}
         self._masks: dict[object, Array] | None = None  # None: to be made anew
+        self._bits: Array | None = None  # likewise
         self._accounted = 0.0  # seconds of the flow
         self._checked = 0  # looks at rows in its filters
 
@@ -77,14 +78,14 @@ class SharedFlow:
         for counter in (self.rows_out, self.seconds, self.checks):
             counter[bit] = 0
         self._shape_of[bit] = key
-        self._masks = None
+        self._masks = self._bits = None
         return bit
 
     def dismiss(self, bit: int) -> None:
         """Take a query's bit back."""
         self.flow.dismiss(bit)
         del self._shape_of[bit]
-        self._masks = None
+        self._masks = self._bits = None
 
     def close(self, key: object) -> None:
         """A shape has no queries any more."""
@@ -123,11 +124,17 @@ class SharedFlow:
         spent, self._accounted = self.flow.seconds - self._accounted, self.flow.seconds
         checks, self._checked = self.flow.visits - self._checked, self.flow.visits
         present = np.zeros(counts.size)
-        present[list(self._shape_of)] = 1 / len(self._shape_of) if self._shape_of else 0
+        present[self._present()] = 1 / len(self._shape_of) if self._shape_of else 0
         by_result = counts / counts.sum() if counts.any() else present
         self._fit(counts.size - 1)
         self.seconds[: counts.size] += spent * (present + by_result) / 2
         self.checks[: counts.size] += checks * present
+
+    def _present(self) -> Array:
+        """int64[queries], the bits that are given out."""
+        if self._bits is None:
+            self._bits = np.array(list(self._shape_of), np.int64)
+        return self._bits
 
     def _mask(self, key: object, bits: int) -> Array:
         if self._masks is None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, MutableMapping
+from collections.abc import Iterator, Mapping, MutableMapping
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
@@ -28,21 +28,30 @@ class Names(MutableMapping[str, V], Generic[V]):
 
     def __init__(self) -> None:
         self._entries: dict[str, tuple[str, V]] = {}
+        self._listed: dict[str, V] | None = None
 
     def __getitem__(self, name: str) -> V:
         return self._entries[name.lower()][1]
 
     def __setitem__(self, name: str, value: V) -> None:
         self._entries[name.lower()] = (name, value)
+        self._listed = None
 
     def __delitem__(self, name: str) -> None:
         del self._entries[name.lower()]
+        self._listed = None
 
     def __iter__(self) -> Iterator[str]:
         return (name for name, _ in self._entries.values())
 
     def __len__(self) -> int:
         return len(self._entries)
+
+    def listed(self) -> Mapping[str, V]:
+        """All as they are now, as declared; what comes or goes later has no effect on it."""
+        if self._listed is None:
+            self._listed = dict(self._entries.values())
+        return self._listed
 
 
 @dataclass
