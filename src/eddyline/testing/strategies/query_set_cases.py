@@ -86,9 +86,9 @@ _STATE_OPTIONS: Final[dict[str, tuple[Any, ...]]] = {
 }
 
 
-def sharing_options() -> st.SearchStrategy[dict[str, Any]]:
-    """Keyword arguments of the Engine, as far as it has them."""
-    return st.integers(0, 2**48).map(lambda seed: random_options(Random(seed)))
+def sharing_options(**fixed: Any) -> st.SearchStrategy[dict[str, Any]]:
+    """Keyword arguments of the Engine, as far as it has them; some of them fixed."""
+    return st.integers(0, 2**48).map(lambda seed: random_options(Random(seed)) | fixed)
 
 
 def random_options(luck: Random) -> dict[str, Any]:
@@ -170,16 +170,20 @@ def play_set(case: QuerySetCase, options: Mapping[str, Any] | None = None) -> Sc
     return script.advance(end + _AFTERMATH_US).finish()
 
 
-def query_set_cases() -> st.SearchStrategy[QuerySetCase]:
-    """Any case: a seed to Hypothesis, which would otherwise make many that hardly differ."""
-    return st.integers(0, 2**48).map(lambda seed: random_case(Random(seed)))
+def query_set_cases(sources: int | None = None) -> st.SearchStrategy[QuerySetCase]:
+    """Any case: a seed to Hypothesis, which would otherwise make many that hardly differ.
+
+    Args:
+        sources: how many items FROM lists; None: any number.
+    """
+    return st.integers(0, 2**48).map(lambda seed: random_case(Random(seed), sources))
 
 
-def random_case(luck: Random) -> QuerySetCase:
+def random_case(luck: Random, sources: int | None = None) -> QuerySetCase:
     """Any case."""
     lateness = tuple(luck.choices([0, 0, 0, 2], k=3))
     names = luck.choice(["a", "ab", "ab", "abc"])
-    of = [random_shape(luck, names) for _ in range(luck.randint(1, 2))]
+    of = [random_shape(luck, names, sources) for _ in range(luck.randint(1, 2))]
     joined_on_doubles = any(name.endswith(".d") for s in of for pair in s.keys for name in pair)
     payloads = _PAYLOADS if joined_on_doubles else _WILD_PAYLOADS
     rows = _arrivals(luck, names, max(lateness), payloads)

@@ -57,11 +57,11 @@ class Shape:
         return all(any(alias in pair[1] for pair in self.keys) for alias in self.aliases[1:])
 
 
-def random_shape(luck: Random, names: Sequence[str]) -> Shape:
+def random_shape(luck: Random, names: Sequence[str], sources: int | None = None) -> Shape:
     """One of the streams; or a join of two or three (perhaps of a stream with itself) in a chain, a
     star or a ring, rarely without a key.
     """
-    count = luck.choice([1, 1, 2, 2, 2, 3])
+    count = sources or luck.choice([1, 1, 2, 2, 2, 3])
     keys = []
     for i in range(1, count):
         to = luck.randrange(i)
