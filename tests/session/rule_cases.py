@@ -107,9 +107,7 @@ def scripted(kind: str, updates: str, **options: Any) -> Script:
         options=options,
     )
     script.engine.sql(created(kind))
-    script.queries["q"] = joined(kind)
-    script._emitted["q"], script._seen["q"] = [], 0
-    return script
+    return script.follow("q", joined(kind))
 
 
 class Changes:

@@ -64,7 +64,7 @@ def test_options_do_not_matter(options: dict[str, Any]) -> None:
 def test_a_static_table(kind: str) -> None:
     script = Script(STREAMS + TABLE, {}, tables={"rules": FIRST, "names": NAMES})
     script.engine.sql(created(kind))
-    script.queries["q"], script._emitted["q"], script._seen["q"] = joined(kind), [], 0
+    script.follow("q", joined(kind))
     chance = random.Random(kind)
     for start in (0, 8, 16):
         script.process(
@@ -96,7 +96,7 @@ def test_a_late_query_is_answered_over_rows_and_rules_that_there_were(updates: s
 def test_a_rule_and_its_end_in_the_middle() -> None:
     script = Script(f"{STREAMS} {TABLE} WITH (updates = 'retroactive')", {})
     script.engine.sql(created("one stream"))
-    script.queries["q"], script._emitted["q"], script._seen["q"] = joined("one stream"), [], 0
+    script.follow("q", joined("one stream"))
     script.process(
         s="ts | k:int | x:int\n1s | 0 | 7\n2s | 0 | 3\n3s | 0 | 9",
         rules="""_ts | _op | id:int | k:int | lo:int | name:str | live:bool

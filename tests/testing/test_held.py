@@ -66,7 +66,7 @@ def test_a_script_adds_and_drops() -> None:
 def test_a_late_query_that_lacks_rows_is_caught() -> None:
     script = Script(DDL, "SELECT x FROM a [RANGE 3 SECONDS]")
     script.process(a="ts | x\n1s | 7\n2s | 8").add("late", "SELECT x FROM a [RANGE 3 SECONDS]")
-    script._emitted["late"] = [script.engine.queries["late"].take().slice(1)]
+    script.followed["late"].emitted = [script.engine.queries["late"].take().slice(1)]
     with pytest.raises(WrongAnswer, match="query late"):
         script.drop("late")
     script = Script(DDL, "SELECT x FROM a [RANGE 1 SECOND]")
@@ -78,6 +78,6 @@ def test_snapshots_are_compared_from_when_the_query_is_right() -> None:
     every = "SELECT x FROM a [RANGE 4 SECONDS] EMIT SNAPSHOT EVERY 2 SECONDS"
     script = Script(DDL, "SELECT x FROM a [RANGE 1 SECOND]")
     script.process(a="ts | x\n1s | 7\n3s | 8").add("late", every).advance("9s").finish()
-    script._emitted["late"] = [t.slice(0, 0) for t in script._emitted["late"]]
+    script.followed["late"].emitted = [t.slice(0, 0) for t in script.followed["late"].emitted]
     with pytest.raises(WrongAnswer, match="in the snapshot at 6s"):
         script.finish()

@@ -52,7 +52,7 @@ def test_a_wrong_expectation_shows_query_plan_and_progress() -> None:
 def test_a_lost_change_fails_at_the_end() -> None:
     script = Script(DDL, "SELECT x FROM a [RANGE 2 SECONDS]")
     script.process(a="ts | x\n1s | 7").advance("5s").finish()
-    script._emitted["q"] = [t.slice(0, 0) for t in script._emitted["q"]]
+    script.followed["q"].emitted = [t.slice(0, 0) for t in script.followed["q"].emitted]
     with pytest.raises(WrongAnswer, match="wrong answer at 1s"):
         script.finish()
 
@@ -97,3 +97,22 @@ def test_an_engine_that_hides_what_it_cannot_take_back_is_caught() -> None:
     script.arrivals.accepted["live"] = script.arrivals.accepted["live"].slice(0, 0)
     with pytest.raises(WrongAnswer, match="bad rows of live: expected"):
         script.process(a="ts | x\n3s | 7", live="_ts | _op | x | name\n2s | - | 7 | seven")
+
+
+def test_a_query_of_a_statement_is_followed() -> None:
+    script = Script(DDL, {})
+    script.engine.sql("CREATE QUERY q AS SELECT x FROM a [RANGE 2 SECONDS] WHERE x > 5")
+    script.follow("q", "SELECT x FROM big").process(a="ts | x\n1s | 7\n2s | 3").advance(
+        "9s"
+    ).finish()
+    assert script.changes().num_rows == 1
+
+
+def test_who_stops_listening_hears_the_rest_with_the_next_call() -> None:
+    queries = {"all": "SELECT x FROM a [RANGE 2 SECONDS]"}
+    script = Script(DDL, queries, options={"chunk_rows": 1})
+    script.listen(1, a="ts | x\n1s | 7\n2s | 3\n5s | 1\n3s | 9\n. | 2")
+    script.expect("_op | _ts | _exp | x\n+ | 1s | 3s | 7", "all").restart().process()
+    script.expect("_op | _ts | _exp | x\n+ | 2s | 4s | 3\n+ | 3s | 5s | 9", "all")
+    script.listen(1, a="ts | x\n4s | 8").advance("20s").finish()
+    assert script.arrivals.bad["a"].num_rows == 1

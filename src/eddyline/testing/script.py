@@ -18,18 +18,18 @@ A failure shows the plan, the script so far, and what was expected and found.
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from typing import Any
+from collections.abc import Generator, Iterable, Iterator, Mapping
+from contextlib import closing, contextmanager
+from typing import Any, cast
 
 import pyarrow as pa
 
 from eddyline import Engine
-from eddyline.testing.arrivals import Arrivals, StreamRules, TableRules, event_times
+from eddyline.testing.arrivals import Arrivals, StreamRules, TableRules
 from eddyline.testing.bags import difference, rows_of
-from eddyline.testing.changes import WrongAnswer, compare
-from eddyline.testing.held import Held, Missing
-from eddyline.testing.history import check_history
+from eddyline.testing.changes import WrongAnswer
+from eddyline.testing.followed import Followed
+from eddyline.testing.held import Held
 from eddyline.testing.live import change_schema
 from eddyline.testing.oracle import Oracle
 from eddyline.testing.reading import read_views
@@ -62,9 +62,10 @@ class Script:
         self._tables = {name: _table(rows) for name, rows in (tables or {}).items()}
         for name, rows in self._tables.items():
             self.engine.table(name, rows)
-        self.queries = {"q": queries} if isinstance(queries, str) else dict(queries)
-        for name, sql in self.queries.items():
+        named = {"q": queries} if isinstance(queries, str) else queries
+        for name, sql in named.items():
             self.engine.query(sql, name=name)
+        self.followed = {name: Followed(sql) for name, sql in named.items()}
         self.arrivals = Arrivals(
             {
                 name: StreamRules(arrow_schema(d.schema), d.timestamp, d.lateness_us)
@@ -73,10 +74,8 @@ class Script:
             self._live_tables(),
         )
         self._held = Held(self._views)
-        self._missing: dict[str, Missing] = {}  # of queries that were added later
         self._known: Oracle | None = None  # the oracle over what has been accepted so far
-        self._emitted: dict[str, list[pa.Table]] = {name: [] for name in self.queries}
-        self._seen = dict.fromkeys(self.queries, 0)
+        self._unheard = False  # whether there may be changes that nobody has listened to
         self._progress: list[str] = []
 
     def process(self, **batches: pa.Table | str) -> Script:
@@ -91,7 +90,29 @@ class Script:
             out = self.engine.process(rows)
             self.arrivals.process(rows)
             found += [("late", out.late), ("bad", out.bad)]
-        self._pass_time(out)
+        self._unheard = False
+        self._pass_time(out.items())
+        return self
+
+    def listen(self, tables: int, **batches: pa.Table | str) -> Script:
+        """Like ``process``, but through ``Engine.stream``, and stop listening after so many tables
+        of changes: the rest comes with the next call. Not for live tables.
+        """
+        rows = {name: self._typed(name, _table(given)) for name, given in batches.items()}
+        shown = "\n".join(f"{n}:\n{pretty(t)}" for n, t in rows.items())
+        self._progress.append(f"listen to {tables} tables\n{shown}")
+        with self._side_outputs_checked() as found:
+            heard: dict[str, list[tuple[str, pa.Table]]] = {"late": [], "bad": [], "": []}
+            with closing(cast(Generator[tuple[str, pa.Table]], self.engine.stream(rows))) as said:
+                for label, table in said:
+                    side, _, name = label.rpartition(":")
+                    heard[side].append((name, table))
+                    if len(heard[""]) == tables:
+                        break
+            self.arrivals.process(rows)
+            found += [("late", dict(heard["late"])), ("bad", dict(heard["bad"]))]
+        self._unheard = True
+        self._pass_time(heard[""])
         return self
 
     def advance(self, to: str | int) -> Script:
@@ -102,7 +123,8 @@ class Script:
             out = self.engine.advance(to_us)
             self.arrivals.advance(to_us)
             found += [("late", out.late), ("bad", out.bad)]
-        self._pass_time(out)
+        self._unheard = False
+        self._pass_time(out.items())
         return self
 
     def add(self, name: str, sql: str) -> Script:
@@ -111,20 +133,23 @@ class Script:
         """
         self._progress.append(f"add {name}: {sql}")
         self.engine.query(sql, name=name)
-        self.queries[name] = sql
-        self._missing[name] = self._held.missing(sql, self.arrivals.clock_us)
-        self._emitted[name], self._seen[name] = [], 0
+        self.followed[name] = Followed(sql, self._held.missing(sql, self.arrivals.clock_us))
+        return self
+
+    def follow(self, name: str, sql: str) -> Script:
+        """Compare a query that the engine has already, by a statement of its own, with a SELECT
+        that says the same.
+        """
+        self.followed[name] = Followed(sql)
         return self
 
     def drop(self, name: str) -> Script:
         """Check all that a query has said, and drop it."""
-        self._fetch(name)
-        if self._started:
+        if self._started and not self._unheard:
             self._check_history(name)
         self._progress.append(f"drop {name}")
         self.engine.drop(name)
-        for known in (self.queries, self._emitted, self._seen, self._missing):
-            known.pop(name, None)
+        del self.followed[name]
         return self
 
     def restart(self) -> Script:
@@ -138,14 +163,12 @@ class Script:
 
     def changes(self, query: str = "q") -> pa.Table:
         """All that a query has emitted so far."""
-        self._fetch(query)
-        parts = [t for t in self._emitted[query] if t.num_rows]
-        return pa.concat_tables(parts) if parts else pa.concat_tables(self._emitted[query][:1])
+        return self.followed[query].changes(self.engine.queries[query])
 
     def expect(self, text: str, query: str = "q") -> Script:
         """The changes emitted since the last ``expect``, in any order, given as text."""
-        table = self.changes(query)
-        new, self._seen[query] = table.slice(self._seen[query]), table.num_rows
+        table, followed = self.changes(query), self.followed[query]
+        new, followed.seen = table.slice(followed.seen), table.num_rows
         missing, extra = difference(rows_of(batch(text)), rows_of(new))
         if missing or extra:
             found = f"expected changes:\n{text}\nfound:\n{pretty(new)}"
@@ -164,7 +187,7 @@ class Script:
     def check(self, *names: str) -> Script:
         """Q(now) of these queries, or of all, against the oracle."""
         if self._started:
-            for name in names or self.queries:
+            for name in names or self.followed:
                 self._check_now(name)
         return self
 
@@ -172,7 +195,7 @@ class Script:
         """Check every query at every instant up to now, and its snapshot."""
         self.check()
         if self._started:
-            for name in self.queries:
+            for name in self.followed:
                 self._check_history(name)
         return self
 
@@ -195,41 +218,21 @@ class Script:
     def _started(self) -> bool:
         return BEGINNING < self.arrivals.clock_us < FOREVER and self.arrivals.first_us is not None
 
-    def _since(self, name: str) -> int:
-        """From when on a query sees all rows of its windows."""
-        if name not in self._missing:
-            return BEGINNING
-        times = {
-            stream: event_times(self.arrivals.accepted[stream], rules.timestamp).to_pylist()
-            for stream, rules in self.arrivals.rules.items()
-        }
-        return self._missing[name].right_from(times)
-
     def _check_now(self, name: str) -> None:
-        now, first = self.arrivals.clock_us, self.arrivals.first_us
-        if first is None or now < first or now < self._since(name):  # there is nothing to tell yet
-            return
-        query, sql = self.engine.queries[name], self.queries[name]
-        if not query.keeps_answer:  # the history is checked all the same
-            return
-        rows = rows_of(query.snapshot())
-        try:
-            compare(self.oracle.answer(sql, now), rows, f"in snapshot() at {format_time(now)}")
-        except WrongAnswer as error:
-            raise WrongAnswer(self._report(name, str(error))) from None
+        with self._reported(name):
+            query = self.engine.queries[name]
+            self.followed[name].check_now(query, self.oracle, self.arrivals)
 
     def _check_history(self, name: str) -> None:
-        first = self.arrivals.first_us
-        assert first is not None, "something has happened"
+        with self._reported(name):
+            query = self.engine.queries[name]
+            self.followed[name].check_history(query, self.oracle, self.arrivals)
+
+    @contextmanager
+    def _reported(self, name: str) -> Iterator[None]:
+        """Tell of what is wrong with a query with its plan and the script so far."""
         try:
-            check_history(
-                self.oracle,
-                self.queries[name],
-                self.changes(name),
-                first_us=first,
-                until_us=self.arrivals.clock_us,
-                since_us=self._since(name),
-            )
+            yield
         except WrongAnswer as error:
             raise WrongAnswer(self._report(name, str(error))) from None
 
@@ -250,7 +253,7 @@ class Script:
         count = found[name].num_rows if name in found else 0
         if count != expected.num_rows:
             shown = f"{side} rows of {name}: expected {pretty(expected)}\nfound {count} rows"
-            raise WrongAnswer(self._report(next(iter(self.queries)), shown))
+            raise WrongAnswer(self._report(next(iter(self.followed)), shown))
 
     def _live_tables(self) -> dict[str, TableRules]:
         """The declared tables that change, with what they hold at first."""
@@ -269,24 +272,19 @@ class Script:
         schema = change_schema(self.arrivals.tables[name].contents.schema)
         return rows.cast(pa.schema([schema.field(c) for c in rows.column_names]))
 
-    def _fetch(self, query: str) -> None:
-        """Take what a query that has just been added has said so far."""
-        if not self._emitted[query]:
-            self._emitted[query].append(self.engine.queries[query].take())
-
-    def _pass_time(self, out: Mapping[str, pa.Table]) -> None:
+    def _pass_time(self, heard: Iterable[tuple[str, pa.Table]]) -> None:
         self._known = None
-        clock_us = self.arrivals.clock_us
-        self._held.pass_time(clock_us, self.queries.values(), self.arrivals.rules)
-        for name, tables in self._emitted.items():
-            tables.append(out[name])
-            self._progress.append(f"{name} emits\n{pretty(out[name])}")
+        queries = [f.sql for f in self.followed.values()]
+        self._held.pass_time(self.arrivals.clock_us, queries, self.arrivals.rules)
+        for name, table in heard:
+            self.followed[name].emitted.append(table)
+            self._progress.append(f"{name} emits\n{pretty(table)}")
 
     def _report(self, query: str, problem: str) -> str:
         return "\n\n".join(
             [
                 problem,
-                f"query {query}: {self.queries[query]}",
+                f"query {query}: {self.followed[query].sql}",
                 self.engine.queries[query].explain(),
                 "script so far:",
                 *self._progress,

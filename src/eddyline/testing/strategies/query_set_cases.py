@@ -111,6 +111,7 @@ class Turn:
     """What happens next: rows arrive, the clock moves, a restart, or queries come and go."""
 
     rows: tuple[Row, ...] = ()
+    heard: int | None = None  #: of the changes that they bring about, so many tables; None: all
     advance_us: int | None = None  #: by how much, from the clock, or from zero before there is one
     restart: bool = False
     drop: tuple[str, ...] = ()
@@ -121,6 +122,8 @@ class Turn:
         lines += [f"CREATE QUERY {name} AS {sql};" for name, sql in self.add]
         for name, table in _tables(self.rows).items():
             lines += [f"batch of {name}:\n{pretty(table)}"] * (table.num_rows > 0)
+        if self.heard is not None:
+            lines.append(f"-- of what it brings about, {self.heard} tables are heard at once")
         if self.advance_us is not None:
             lines.append(f"advance by {format_time(self.advance_us)}")
         return "\n".join([*lines, *["restart"] * self.restart])
@@ -156,13 +159,15 @@ def play_set(case: QuerySetCase, options: Mapping[str, Any] | None = None) -> Sc
             script.drop(name)
         for name, sql in turn.add:
             script.add(name, sql)
-        if turn.rows:
+        if turn.rows and turn.heard is None:
             script.process(**_tables(turn.rows))
+        elif turn.rows:
+            script.listen(turn.heard or 1, **_tables(turn.rows))
         if turn.advance_us is not None:
             script.advance(max(script.arrivals.clock_us, 0) + turn.advance_us)
         if turn.restart:
             script.restart()
-        some = [name for name in script.queries if "crowd" not in name][number % 2 :: 2]
+        some = [name for name in script.followed if "crowd" not in name][number % 2 :: 2]
         if some and not turn.rows:
             script.check(*some)
     times = [row.values[0] for turn in case.turns for row in turn.rows]
@@ -170,16 +175,23 @@ def play_set(case: QuerySetCase, options: Mapping[str, Any] | None = None) -> Sc
     return script.advance(end + _AFTERMATH_US).finish()
 
 
-def query_set_cases(sources: int | None = None) -> st.SearchStrategy[QuerySetCase]:
+def query_set_cases(
+    sources: int | None = None, *, listening: bool = False
+) -> st.SearchStrategy[QuerySetCase]:
     """Any case: a seed to Hypothesis, which would otherwise make many that hardly differ.
 
     Args:
         sources: how many items FROM lists; None: any number.
+        listening: whether somebody stops listening early, now and then.
     """
-    return st.integers(0, 2**48).map(lambda seed: random_case(Random(seed), sources))
+    return st.integers(0, 2**48).map(
+        lambda seed: random_case(Random(seed), sources, listening=listening)
+    )
 
 
-def random_case(luck: Random, sources: int | None = None) -> QuerySetCase:
+def random_case(
+    luck: Random, sources: int | None = None, *, listening: bool = False
+) -> QuerySetCase:
     """Any case."""
     lateness = tuple(luck.choices([0, 0, 0, 2], k=3))
     names = luck.choice(["a", "ab", "ab", "abc"])
@@ -192,7 +204,8 @@ def random_case(luck: Random, sources: int | None = None) -> QuerySetCase:
     there = [name for name, _ in turns[0].add if not name.startswith("keeper")]
     while rows:
         size = luck.choice([12, 8, 4, 25])
-        turns.append(Turn(tuple(rows[:size])))
+        heard = luck.randint(1, 4) if listening and luck.random() < 0.3 else None
+        turns.append(Turn(tuple(rows[:size]), heard))
         rows = rows[size:]
         for _ in range(luck.choice([1, 1, 1, 2])):
             turn = _between(luck, of, there, _CROWD if crowded else 0)
