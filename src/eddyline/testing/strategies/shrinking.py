@@ -55,6 +55,8 @@ def _smaller_turns(turn: Turn) -> Iterator[Turn]:
     yield from (replace(turn, drop=tuple(some)) for some in _without_runs(turn.drop))
     if turn.restart:
         yield replace(turn, restart=False)
+    if turn.heard is not None:
+        yield replace(turn, heard=None)
 
 
 def _without_query(turn: Turn, name: str) -> Turn:
