@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import math
 from decimal import Decimal
+from random import Random
 from typing import Any
 
 import duckdb
@@ -257,10 +258,41 @@ VALUES: list[tuple[pa.DataType, list[Any], str, list[Any], list[Any]]] = [
     (pa.string(), ["abc"], "lpad", [2], ["ab"]),
     (pa.string(), ["a\nb"], "like", ["a%b"], [True]),
     (pa.string(), ["a\\b"], "like", [r"a\\b"], [True]),
+    (pa.string(), ["a\\b", "a\\\\b", "ab"], "like", [r"a\\b%"], [True, False, False]),
+    (pa.string(), ["xa\\", "xa\\\\", None], "like", [r"%a\\"], [True, False, None]),
+    (pa.string(), ["x\nA\\By"], "ilike", [r"%_a\\b%"], [True]),
     (pa.string(), ["x-1"], "regexp_extract", [r"(\w)-(\d)", 0], ["x-1"]),
     (pa.string(), ["a$"], "regexp_replace", [r"\$", r"\$\\"], ["a$\\"]),
     (pa.string(), ["a"], "replace", ["", "x"], ["a"]),
 ]  # fmt: skip
+
+
+#: Pieces of a pattern with texts that they stand for.
+_PIECES = {
+    "a": ["a", "A"], "B": ["b", "B"], "é": ["é", "É"], ".": ["."], "$": ["$"], "(": ["("],
+    "%": ["", "a", "%", "\\", "\n\\"], "_": ["_", "é", "\\", "\n"],
+    r"\%": ["%"], r"\_": ["_"], r"\\": ["\\"],
+}  # fmt: skip
+
+
+@given(
+    pieces=st.lists(st.sampled_from([*_PIECES, "%", r"\\"]), max_size=5),
+    name=st.sampled_from(["like", "ilike"]),
+    luck=st.randoms(use_true_random=False),
+)
+def test_random_patterns(
+    duck: duckdb.DuckDBPyConnection, pieces: list[str], name: str, luck: Random
+) -> None:
+    fitting = ["".join(luck.choice(_PIECES[p]) for p in pieces) for _ in range(6)]
+    odd = [text.replace("\\", luck.choice(["", "a", "\\\\"])) for text in fitting]
+    texts = pa.array([*fitting, *odd, *(text + "\\" for text in odd), None])
+    duck.register("texts", pa.table({"n": range(len(texts)), "v": texts}))
+    theirs = duck.execute(
+        f"SELECT v {name} '{''.join(pieces)}' ESCAPE '\\' FROM texts ORDER BY n"
+    ).fetchall()
+    table = pa.table({"v": texts})
+    ours = evaluate(fn(name, column("v", table), "".join(pieces)), table).to_pylist()
+    assert ours == [row[0] for row in theirs]
 
 
 @pytest.mark.parametrize(("type_", "values", "name", "args", "expected"), VALUES)

@@ -47,6 +47,7 @@ TEXTS = [
     "a%",
     "a%c",
     "a\\b",
+    "a\\",
     "a\n",
     "b",
     "B",
@@ -196,6 +197,9 @@ _LIKES = [
     "LIKE 'a_'",
     "LIKE '%'",
     "LIKE 'a\\\\%'",
+    "LIKE 'a\\\\\\\\%'",
+    "LIKE 'a!%%' ESCAPE '!'",
+    "LIKE 'a%' ESCAPE '!'",
     "LIKE ''",
 ]
 _LIKES += ["ILIKE 'B%'", "LIKE 'z%%'", "LIKE 'a%c'", "= u", "RLIKE '^a'"]
@@ -288,6 +292,9 @@ GOLDENS: list[tuple[str, list[str]]] = [
     ("NOT v > k", ["(v > k) in {False}"]),
     ("s LIKE '%b' OR s LIKE 'a%'", ["like(s, '%b') in {True} or s in [a, b)"]),
     ("s LIKE 'a\\\\%'", ["like(s, 'a\\%') in {True}"]),
+    ("s LIKE 'a!%' ESCAPE '!'", ["like(s, 'a\\%') in {True}"]),
+    ("s LIKE 'a\\\\%' ESCAPE '!'", ["like(s, 'a\\\\%') in {True}"]),
+    ("s LIKE 'a%' ESCAPE '!'", ["s in [a, b)"]),
     ("i > 2.5", ["i in (2, inf)"]),
     ("i BETWEEN 1 AND 5000000000", ["i in [1, 2147483647]"]),
     ("tiny = 2.5", [""]),

@@ -131,6 +131,7 @@ def test_literal_values(text: str, value: object) -> None:
     [
         "price = 1 AND NOT (qty <> 2 OR qty < 3)",
         "symbol LIKE 'a%' AND symbol NOT LIKE '%b' AND symbol ILIKE 'A' AND symbol RLIKE 'a+'",
+        "symbol LIKE 'a!%' ESCAPE '!' AND symbol NOT LIKE '%b' ESCAPE '\\\\'",
         "price BETWEEN 1 AND 2 AND qty NOT BETWEEN 3 AND 4",
         "qty IN (1, 2, NULL) AND symbol NOT IN ('a', 'b')",
         "price IS NULL OR price IS NOT NULL OR (qty > 1) IS TRUE OR (qty > 1) IS NOT FALSE",

@@ -28,7 +28,16 @@ def in_duckdb(query: exp.Expr) -> exp.Expr:
             return type(node)(this=node.this, expression=exp.func("NULLIF", node.expression, "0"))
         return node
 
-    return query.transform(adapt).transform(_truncating_cast)
+    return _with_escapes(query.transform(adapt).transform(_truncating_cast))
+
+
+def _with_escapes(query: exp.Expr) -> exp.Expr:
+    """The query with backslash as the escape of LIKE, where it has no other; DuckDB has none."""
+    for like in reversed(list(query.find_all(exp.Like, exp.ILike))):  # the inner ones first
+        if not isinstance(like.parent, exp.Escape):
+            escape = exp.Literal.string("\\")
+            like.replace(exp.Escape(this=like.copy(), expression=escape))
+    return query
 
 
 def with_ieee_comparisons(query: exp.Expr) -> exp.Expr:

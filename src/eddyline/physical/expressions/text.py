@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any, Final
 
 import numpy as np
@@ -154,6 +155,28 @@ def _make_with_pattern(function: Any, **options: Any) -> Maker:
     return make
 
 
+def _make_like(*, ignore_case: bool = False) -> Maker:
+    """LIKE, whose escape is a backslash before ``%``, ``_`` and backslash.
+
+    Where Arrow looks for a prefix, suffix or part, it takes an escaped backslash for two; so
+    patterns that have one become regular expressions here.
+    """
+
+    def make(call: Call) -> Kernel:
+        pattern = argument_constant(call, 1)
+        if r"\\" not in pattern:
+            return lambda texts, _: pc.match_like(texts, pattern=pattern, ignore_case=ignore_case)
+        wild = {"%": ".*", "_": "."}
+        parts = re.findall(r"\\.|.", pattern, re.DOTALL)
+        regex = "".join(wild.get(part) or re.escape(part[-1]) for part in parts)
+        whole = rf"\A(?s:{regex})\z"
+        return lambda texts, _: pc.match_substring_regex(
+            texts, pattern=whole, ignore_case=ignore_case
+        )
+
+    return make
+
+
 def _make_replace(function: Any) -> Maker:
     def make(call: Call) -> Kernel:
         part, by = argument_constant(call, 1), argument_constant(call, 2)
@@ -208,8 +231,8 @@ TEXT_KERNELS: Final[dict[str, Maker]] = {
     "endswith": _make_with_pattern(pc.ends_with),
     "contains": _make_with_pattern(pc.match_substring),
     "instr": _make_instr,
-    "like": _make_with_pattern(pc.match_like),
-    "ilike": _make_with_pattern(pc.match_like, ignore_case=True),
+    "like": _make_like(),
+    "ilike": _make_like(ignore_case=True),
     "rlike": _make_with_pattern(pc.match_substring_regex),
     "regexp_replace": _make_replace(pc.replace_substring_regex),
     "regexp_extract": _make_extract,

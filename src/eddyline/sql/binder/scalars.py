@@ -160,11 +160,17 @@ class Scalars:
 
     # -- operators -----------------------------------------------------------------------------
 
-    def _binary(self, node: exp.Expr) -> Expr:
+    def _binary(self, node: exp.Expr, *more: exp.Expr) -> Expr:
         self._context.require_only(node, "this", "expression", "typed", "safe", "negate")
-        operands = self._all([node.this, node.expression])
+        operands = self._all([node.this, node.expression, *more])
         expr = functions.resolve(_BINARY[type(node)], operands)
         return functions.resolve("not", (expr,)) if node.args.get("negate") else expr
+
+    def _escape(self, node: exp.Expr) -> Expr:
+        """LIKE with a third operand."""
+        if not isinstance(node.this, (exp.Like, exp.ILike)):
+            raise self._refusal(node)
+        return self._binary(node.this, node.expression)
 
     def _not(self, node: exp.Expr) -> Expr:
         test = node.this
@@ -305,6 +311,7 @@ _HANDLERS: Final[dict[type[exp.Expr], _Handler]] = {
     exp.Not: Scalars._not,
     exp.Is: Scalars._is,
     exp.NullSafeNEQ: Scalars._not_same,
+    exp.Escape: Scalars._escape,
     exp.Neg: Scalars._negative,
     exp.Paren: Scalars._paren,
     exp.Between: Scalars._between,
