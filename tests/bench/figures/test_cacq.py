@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+from eddyline.bench.figures import papers
 from eddyline.bench.figures.cacq import (
     adaptivity,
     banks,
@@ -22,7 +23,6 @@ from eddyline.bench.figures.cacq import (
     tuple_state,
 )
 from eddyline.bench.figures.cacq.adaptivity import Course
-from eddyline.bench.figures.cacq.experiment import Claim, Experiment, Speed, take_turns
 from eddyline.bench.figures.cacq.routing import BEST, PAPER, RANDOM, WORST, RoutingPoint
 from eddyline.bench.figures.cacq.tuple_state import StatePoint
 from eddyline.bench.figures.cacq.workloads import (
@@ -36,13 +36,14 @@ from eddyline.bench.figures.cacq.workloads import (
     tuples,
     wanted_by,
 )
+from eddyline.bench.figures.experiment import Claim, Experiment, Speed, take_turns
 from eddyline.cli.main import app
 from eddyline.kernels.lineage import expand
 from eddyline.runtime.eddy.policies import FixedPolicy
 
 
 def test_command(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(run, "apart", lambda case: case())
+    monkeypatch.setattr(papers, "apart", lambda case: case())
     for module in (tuple_state, banks, engines, routing, adaptivity, joins):
         monkeypatch.setattr(module, "_ROWS", 300)
     for module in (banks, engines):
@@ -58,7 +59,7 @@ def test_command(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     assert report == json.loads((tmp_path / "figures.json").read_text())
     assert report["claims"] == json.loads((tmp_path / "claims.json").read_text())
     assert {claim["holds"] for claim in report["claims"]} <= {"yes", "in part", "no"}
-    assert all(report["points"][experiment.name] for experiment in run.EXPERIMENTS)
+    assert all(report["points"][experiment.name] for experiment in run.PAPER.experiments)
     names = {"figure-04.png", "queries.png", "sources.png", "routing.png", "joins.png"}
     names |= {"engine-queries.png", "engine-sources.png"}
     names |= {f"niagara-{by}.png" for by in ("queries", "articles", "wanted", "functions")}

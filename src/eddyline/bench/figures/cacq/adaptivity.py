@@ -10,8 +10,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from eddyline.bench.figures.cacq.experiment import Claim, Experiment
 from eddyline.bench.figures.cacq.workloads import ADAPTIVITY, FIELDS, add, tuples, wanted_by
+from eddyline.bench.figures.experiment import Claim, Experiment
 from eddyline.bench.figures.plots import Spot, draw_course
 from eddyline.bench.figures.verdicts import Verdict
 from eddyline.runtime.eddy.filter_bank import FilterBank

@@ -17,8 +17,8 @@ from typing import Any, Final
 import numpy as np
 import pyarrow as pa
 
-from eddyline.bench.figures.cacq.experiment import Claim, Experiment, Speed, take_turns
 from eddyline.bench.figures.cacq.feeds import Feed, engine_of, name_of
+from eddyline.bench.figures.experiment import Claim, Experiment, Speed, take_turns
 from eddyline.bench.figures.plots import Spot, draw_series
 from eddyline.bench.figures.verdicts import Verdict, factor
 

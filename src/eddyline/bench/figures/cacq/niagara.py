@@ -26,8 +26,8 @@ import numpy as np
 import pyarrow as pa
 
 import eddyline
-from eddyline.bench.figures.cacq.experiment import Speed, take_turns
 from eddyline.bench.figures.cacq.feeds import Feed, name_of
+from eddyline.bench.figures.experiment import Speed, take_turns
 from eddyline.physical.graph import in_order
 from eddyline.runtime.operators.filter import Filter
 

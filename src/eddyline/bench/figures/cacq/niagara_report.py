@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from eddyline.bench.figures.cacq.experiment import Claim, Experiment
 from eddyline.bench.figures.cacq.niagara import (
     BY_ARTICLES,
     BY_QUERIES,
@@ -20,6 +19,7 @@ from eddyline.bench.figures.cacq.niagara import (
     Update,
     measure,
 )
+from eddyline.bench.figures.experiment import Claim, Experiment
 from eddyline.bench.figures.plots import draw_series
 from eddyline.bench.figures.verdicts import Verdict, factor
 

@@ -11,7 +11,6 @@ from typing import Any, Final
 
 import numpy as np
 
-from eddyline.bench.figures.cacq.experiment import Claim, Experiment
 from eddyline.bench.figures.cacq.workloads import (
     FIELDS,
     ROUTING,
@@ -21,6 +20,7 @@ from eddyline.bench.figures.cacq.workloads import (
     tuples,
     wanted_by,
 )
+from eddyline.bench.figures.experiment import Claim, Experiment
 from eddyline.bench.figures.plots import draw_bars
 from eddyline.bench.figures.verdicts import Verdict
 from eddyline.runtime.batch import Batch

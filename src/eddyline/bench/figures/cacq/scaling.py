@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from eddyline.bench.figures.cacq.experiment import Claim, Experiment, Speed, take_turns
 from eddyline.bench.figures.cacq.workloads import Where
+from eddyline.bench.figures.experiment import Claim, Experiment, Speed, take_turns
 from eddyline.bench.figures.plots import Spot, draw_series
 from eddyline.bench.figures.verdicts import Verdict, factor
 from eddyline.runtime.columns import Array

@@ -10,8 +10,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from eddyline.bench.figures.cacq.experiment import Claim, Experiment, Speed, take_turns
 from eddyline.bench.figures.cacq.workloads import ROUTING, bank_of, tuples, wanted_by
+from eddyline.bench.figures.experiment import Claim, Experiment, Speed, take_turns
 from eddyline.bench.figures.plots import draw_series
 from eddyline.bench.figures.verdicts import Verdict
 from eddyline.runtime.batch import Batch
