@@ -42,11 +42,32 @@ def flatten(plan: Plan, *, joins: bool) -> Flat:
         below = flatten(plan.input, joins=joins)
         terms = [_over(t, below.outputs) for t in conjuncts(plan.predicate)]
         return replace(below, terms=below.terms + terms)
-    if joins and isinstance(plan, Join) and not looks_up(plan):
+    if isinstance(plan, Join) and looks_up(plan):
+        return _looked_up(plan, *(flatten(side, joins=False) for side in plan.inputs))
+    if joins and isinstance(plan, Join):
         sides = (flatten(side, joins=True) for side in plan.inputs)
         return _side_by_side(plan, *sides)
+    return _leaf(plan)
+
+
+def _leaf(plan: Plan) -> Flat:
     columns: list[Expr] = [ColumnRef(f.type, i, f.name) for i, f in enumerate(plan.schema)]
     return Flat([plan], [], [], columns)
+
+
+def _looked_up(plan: Join, left: Flat, right: Flat) -> Flat:
+    """A join with a table that rows are looked up in, as one leaf without filters.
+
+    Each row finds what the table held at its own instant, whatever is asked of the two of them: so
+    filters above say the same as filters below.
+    """
+    if has_parameters(plan):
+        return _leaf(plan)
+    ((stream,), (table,)) = left.leaves, right.leaves
+    together = _side_by_side(plan, left, right)
+    width = len(stream.schema)
+    keys = tuple((a, shift_columns(b, -width)) for a, b in together.keys)
+    return replace(together, leaves=[Join(stream, table, keys)], keys=[])
 
 
 def _side_by_side(plan: Join, left: Flat, right: Flat) -> Flat:
