@@ -108,34 +108,27 @@ def probe(
     Returns:
         int64 probe numbers and int64 positions, in probe order, newest match first.
     """
-    for i in range(new_rows.size - 1, -1, -1):
-        at = new_rows[i] - base
-        heads[_bucket(nodes[at, KEY], shift)] = nodes[at, LINK]
-    cursor = np.empty(probe_key.size, np.int64)
+    cursor = newest(
+        heads,
+        shift,
+        nodes,
+        base,
+        new_rows,
+        row_ts,
+        row_seq,
+        inclusive,
+        probe_key,
+        probe_ts,
+        probe_seq,
+    )
     stop = np.empty(probe_key.size, np.int64)
-    reached = 0
     oldest = first  # the first row that may be alive
     for p in range(probe_key.size):
-        if p + AHEAD < probe_key.size:
-            prefetch(heads, _bucket(probe_key[p + AHEAD], shift))
-        ts = probe_ts[p]
-        seq = probe_seq[p]
-        while reached < new_rows.size:
-            pos = new_rows[reached]
-            t = row_ts[pos - base]
-            s = row_seq[pos - base]
-            if t > ts or (t == ts and (s > seq or (s == seq and not inclusive))):
-                break
-            heads[_bucket(nodes[pos - base, KEY], shift)] = pos
-            reached += 1
         if fifo:
-            while oldest < end and expiry[oldest - base] + lifespan <= ts:
+            while oldest < end and expiry[oldest - base] + lifespan <= probe_ts[p]:
                 oldest += 1
-        cursor[p] = heads[_bucket(probe_key[p], shift)]
         stop[p] = oldest
-    for i in range(reached, new_rows.size):
-        heads[_bucket(nodes[new_rows[i] - base, KEY], shift)] = new_rows[i]
-    return _follow(
+    return follow(
         nodes,
         base,
         cursor,
@@ -153,7 +146,69 @@ def probe(
 
 
 @kernel
-def _follow(
+def newest(
+    heads: np.ndarray,
+    shift: int,
+    nodes: np.ndarray,
+    base: int,
+    new_rows: np.ndarray,
+    row_ts: np.ndarray,
+    row_seq: np.ndarray,
+    inclusive: bool,
+    probe_key: np.ndarray,
+    probe_ts: np.ndarray,
+    probe_seq: np.ndarray,
+) -> np.ndarray:
+    """int64[n]: where the chain of each probe's bucket begins at the probe's instant.
+
+    Args: as of ``probe``.
+    """
+    for i in range(new_rows.size - 1, -1, -1):
+        at = new_rows[i] - base
+        heads[_bucket(nodes[at, KEY], shift)] = nodes[at, LINK]
+    cursor = np.empty(probe_key.size, np.int64)
+    reached = 0
+    for p in range(probe_key.size):
+        if p + AHEAD < probe_key.size:
+            prefetch(heads, _bucket(probe_key[p + AHEAD], shift))
+        ts = probe_ts[p]
+        seq = probe_seq[p]
+        while reached < new_rows.size:
+            pos = new_rows[reached]
+            t = row_ts[pos - base]
+            s = row_seq[pos - base]
+            if t > ts or (t == ts and (s > seq or (s == seq and not inclusive))):
+                break
+            heads[_bucket(nodes[pos - base, KEY], shift)] = pos
+            reached += 1
+        cursor[p] = heads[_bucket(probe_key[p], shift)]
+    for i in range(reached, new_rows.size):
+        heads[_bucket(nodes[new_rows[i] - base, KEY], shift)] = new_rows[i]
+    return cursor
+
+
+@kernel
+def find_again(
+    heads: np.ndarray,
+    shift: int,
+    nodes: np.ndarray,
+    base: int,
+    first: int,
+    probe_key: np.ndarray,
+    cursor: np.ndarray,
+) -> None:
+    """After the chains were made anew: let each probe go on behind the rows newer than ``cursor``,
+    in place.
+    """
+    for p in range(cursor.size):
+        pos = heads[_bucket(probe_key[p], shift)]
+        while pos > cursor[p] and pos >= first:
+            pos = nodes[pos - base, LINK]
+        cursor[p] = pos
+
+
+@kernel
+def follow(
     nodes: np.ndarray,
     base: int,
     cursor: np.ndarray,
@@ -170,7 +225,8 @@ def _follow(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Walk all chains from ``cursor`` down to ``stop``, one step of every probe per round.
 
-    So the cache misses of different probes overlap: with large windows each step is one.
+    So the cache misses of different probes overlap: with large windows each step is one. Afterwards
+    ``cursor`` is where each walk would go on, at the first row of its bucket below ``stop``.
     """
     active = np.empty(cursor.size, np.int64)
     left = 0

@@ -58,6 +58,7 @@ class HashIndex:
         self._heads = np.full(64, chains.NOTHING, np.int64)
         self._generation = store.generation
         self._new = _NO_ROWS
+        self.version = 0  # grows when the chains are made anew
 
     @property
     def _shift(self) -> int:
@@ -107,6 +108,53 @@ class HashIndex:
             probes.ts,
             probes.seq,
         )
+
+    def begin(self, probes: Probes, *, inclusive: bool) -> Array:
+        """int64[n], cursors: where a walk of each probe begins, as of its instant; to ``follow``."""
+        store = self._store
+        return chains.newest(
+            self._heads,
+            self._shift,
+            store.lane(self._nodes),
+            store.base,
+            self._new,
+            store.lane("ts"),
+            store.lane("seq"),
+            inclusive,
+            probes.key,
+            probes.ts,
+            probes.seq,
+        )
+
+    def follow(self, key: Array, cursor: Array, stop: Array) -> tuple[Array, Array]:
+        """Walk on from ``cursor`` (changed in place) down to the positions ``stop``.
+
+        Returns:
+            Numbers of probes and positions of the rows that match them: in probe order, newest
+            first.
+        """
+        store = self._store
+        return chains.follow(
+            store.lane(self._nodes),
+            store.base,
+            cursor,
+            stop,
+            _NO_LANE,
+            0,
+            True,
+            _NO_LANE,
+            _NO_LANE,
+            False,
+            key,
+            key,
+            key,
+        )
+
+    def find_again(self, key: Array, cursor: Array) -> None:
+        """Put cursors right, in place, that were made when ``version`` was another."""
+        store = self._store
+        nodes = store.lane(self._nodes)
+        chains.find_again(self._heads, self._shift, nodes, store.base, store.first, key, cursor)
 
     def bury(
         self,
@@ -160,6 +208,7 @@ class HashIndex:
 
     def restore(self, state: State) -> None:
         """Index these rows and no others; the store has been restored."""
+        self.version += 1
         self._heads.fill(chains.NOTHING)
         self._store.lane(self._nodes).fill(chains.NOT_INDEXED)
         positions = np.flatnonzero(array(state, "indexed")) + self._store.first
@@ -179,6 +228,7 @@ class HashIndex:
         size = 1 << (2 * rows - 1).bit_length()
         self._heads = np.full(size, chains.NOTHING, np.int64)
         self._generation = self._store.generation
+        self.version += 1
         store = self._store
         chains.reinsert_all(
             self._heads,

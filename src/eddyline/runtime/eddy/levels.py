@@ -1,0 +1,65 @@
+"""Windows of the queries of one join, from the smallest to the largest.
+
+Queries that differ only in their windows have one *level* each (equal windows: the same one). A
+result of some age belongs to every query from the level on whose windows hold it: where windows are
+*nested* (the containment property of the paper), one number per result says who gets it.
+
+Source: Hammad et al. 2003, section 2.2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from eddyline.runtime.columns import Array
+
+
+@dataclass(frozen=True)
+class Levels:
+    """The levels of a set of queries.
+
+    Attributes:
+        bounds: int64[s, k]: per source and level how old a row may be; ascending in both senses.
+        groups: uint64[k, W]: the queries of each level.
+        nested: whether the windows of a level's queries are just its bounds.
+    """
+
+    bounds: Array
+    groups: Array
+    nested: bool
+
+    def __len__(self) -> int:
+        return int(self.bounds.shape[1])
+
+    @classmethod
+    def of(cls, windows_us: Sequence[Array], bits: Sequence[int], words: int) -> Levels:
+        """The levels of the queries with these bits.
+
+        Args:
+            windows_us: per source, int64 window lengths by bit.
+        """
+        chosen = np.asarray(bits, np.int64)
+        lengths = np.stack([w[chosen] for w in windows_us])
+        different, level = np.unique(lengths, axis=1, return_inverse=True)
+        nested = bool((np.diff(different, axis=1) >= 0).all())
+        if not nested:  # what is scanned for a level is enough for all windows up to its largest
+            _, level = np.unique(lengths.max(axis=0), return_inverse=True)
+            different = np.zeros((len(windows_us), int(level.max(initial=-1)) + 1), np.int64)
+            for source, mine in enumerate(lengths):
+                np.maximum.at(different[source], level, mine)
+            different = np.maximum.accumulate(different, axis=1)
+        groups = np.zeros((different.shape[1], words), np.uint64)
+        word, bit = chosen >> 6, np.uint64(1) << (chosen & 63).astype(np.uint64)
+        np.bitwise_or.at(groups, (level.ravel(), word), bit)
+        return cls(different, groups, nested)
+
+    def wanting(self) -> Array:
+        """uint64[k, W]: the queries that want a result of each level: of it, and of those above."""
+        return np.bitwise_or.accumulate(self.groups[::-1])[::-1].copy()
+
+    def of_age(self, source: int, age_us: Array) -> Array:
+        """int64[n]: the first level whose windows hold rows of a source of these ages."""
+        return np.searchsorted(self.bounds[source], age_us, "right")

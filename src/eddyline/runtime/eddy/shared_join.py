@@ -1,0 +1,480 @@
+"""A window join that serves many windows, and decides whose results come first.
+
+New rows wait in the *scheduling queue* of the smallest rung (a window at whose end rows pause), are
+joined with the slice of the other stream that lies between it and the rung below, and go on to the
+next queue. All queues are stretches of one sequence, the rows in the order in which they came::
+
+       rows       0 ............. 4 ........ 7 ....... 9      (9 have come)
+       rung 2 served [0, 4)       |          |
+       rung 1 served [0, ........ 7)         |                rows 4 to 6 wait for rung 2,
+       rung 0 served [0, ................... 9)               rows 7 and 8 for rung 1
+
+since within a queue whoever came first is served first. So the results for a rung are complete in
+the order of the rows, whatever the schedule: each query gets what it would get alone, in the same
+order (the isolated execution property). What has been found for rows that are not through with the
+largest window waits in the *output buffer*.
+
+With ``rows_per_step = 1`` this is the paper's algorithm; more rows per step make steps cheaper, and
+results come a little later.
+
+Source: Hammad et al. 2003, section 3.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from eddyline.runtime.columns import Array
+from eddyline.runtime.eddy.access import Access
+from eddyline.runtime.eddy.levels import Levels
+from eddyline.runtime.eddy.schedules import Schedule
+from eddyline.runtime.index import Probes
+from eddyline.runtime.rowstore import RowStore
+
+
+@dataclass(frozen=True, slots=True)
+class Arrivals:
+    """New rows of one side, in (ts, seq) order, that are in its store already.
+
+    Attributes:
+        ids, ts, seq, key: int64[n].
+        lineage: uint64[n, W], who wants them; None: every query that is there.
+    """
+
+    ids: Array
+    ts: Array
+    seq: Array
+    key: Array
+    lineage: Array | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Pairs:
+    """Results, in the order of the rows that brought them about, newest partner first.
+
+    Attributes:
+        row: int64[n], numbers of the rows, in the order in which all rows came.
+        ts, seq: int64[n], when: those of the row.
+        ids, instants: per side int64[n], the two base rows and their timestamps.
+        lineage: uint64[n, W]; None: every query whose windows hold the result wants it.
+    """
+
+    row: Array
+    ts: Array
+    seq: Array
+    ids: tuple[Array, Array]
+    instants: tuple[Array, Array]
+    lineage: Array | None
+
+    def __len__(self) -> int:
+        return int(self.row.size)
+
+    def between(self, first: int, last: int) -> Pairs:
+        """Those of the rows ``[first, last)``."""
+        if len(self) and self.row[0] >= first and self.row[-1] < last:
+            return self
+        start, end = np.searchsorted(self.row, (first, last))
+        return self.take(slice(start, end))
+
+    def take(self, which: slice | Array) -> Pairs:
+        """Some of them."""
+        return Pairs(
+            self.row[which],
+            self.ts[which],
+            self.seq[which],
+            (self.ids[0][which], self.ids[1][which]),
+            (self.instants[0][which], self.instants[1][which]),
+            None if self.lineage is None else self.lineage[which],
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Release:
+    """Results that the queries of a rung get now.
+
+    Attributes:
+        rung: which; its queries are those of the levels above the rung below, up to its own.
+        first, last: the rows ``[first, last)`` brought them about.
+        pairs: the results, of all ages up to the rung's.
+    """
+
+    rung: int
+    first: int
+    last: int
+    pairs: Pairs
+
+
+class _Slice:
+    """What joining rows with a slice has brought, by row."""
+
+    def __init__(self) -> None:
+        self._lasts: list[int] = []  # the parts end before these rows
+        self._parts: list[Pairs] = []
+        self._gone = 0  # so many at the front have been forgotten
+
+    def add(self, last: int, pairs: Pairs) -> None:
+        """What the rows up to ``last`` found; they come in order."""
+        self._lasts.append(last)
+        self._parts.append(pairs)
+
+    def between(self, first: int, last: int) -> Iterator[Pairs]:
+        """What the rows ``[first, last)`` found."""
+        part = bisect_right(self._lasts, first, lo=self._gone)
+        begun = first
+        while part < len(self._parts) and begun < last:
+            if len(pairs := self._parts[part].between(first, last)):
+                yield pairs
+            begun = self._lasts[part]
+            part += 1
+
+    def forget(self, last: int) -> None:
+        """Nobody waits for what the rows before ``last`` found."""
+        self._gone = bisect_right(self._lasts, last, lo=self._gone)
+        if 2 * self._gone > len(self._parts):
+            del self._lasts[: self._gone], self._parts[: self._gone]
+            self._gone = 0
+
+    def __len__(self) -> int:
+        return sum(map(len, self._parts[self._gone :]))
+
+
+#: Says which pairs (by their ids on both sides) are results: bool[n].
+Verify = Callable[[Array, Array], Array]
+#: Who wants pairs: of a side, uint64[n, W] lineage of probes, int64[p] their numbers, positions of
+#: the rows found and their ages; returns the pairs that somebody wants and uint64[q, W].
+Meet = Callable[[int, Array, Array, Array, Array], tuple[Array, Array]]
+
+
+class SharedJoin:
+    """Joins two streams for all queries of a signature.
+
+    Args:
+        stores: the two SteMs. access: by key, per store.
+        schedule: whose results come first.
+        rows_per_step: at most so many rows are joined with a slice at a time.
+        verify: which pairs are results, if equal keys do not say it.
+        meet: who wants them, if rows have lineage.
+
+    Attributes:
+        levels: the windows. rungs: int64[r], numbers of the levels that rows pause at.
+        arrived: how many rows have come. served: int64[r], how many of them are through with each
+            rung.
+    """
+
+    def __init__(
+        self,
+        stores: Sequence[RowStore],
+        access: Sequence[Access],
+        schedule: Schedule,
+        *,
+        rows_per_step: int = 4_096,
+        verify: Verify | None = None,
+        meet: Meet | None = None,
+    ) -> None:
+        self._stores = tuple(stores)
+        self._access = tuple(access)
+        self._versions = [a.version for a in access]
+        self._schedule = schedule
+        self._rows_per_step = rows_per_step
+        self._verify = verify
+        self._meet = meet
+        self._waiting = _Rows()
+        #: The output buffer: by rung its slice, behind those of rungs that there are no more.
+        self._found: list[list[_Slice]] = []
+        self.levels: Levels | None = None
+        self.rungs = np.zeros(0, np.int64)
+        self.served = np.zeros(0, np.int64)
+        self._early = np.zeros(0, np.int64)  # by rung: slices released of the row that is next
+        self._sizes = np.zeros(0, np.int64)
+
+    # -- windows -----------------------------------------------------------------------------------
+
+    def goes_on_with(self, levels: Levels) -> bool:
+        """Whether ``fit`` can be called while rows wait: each query that is left stays on a rung
+        with the same windows, and has got nothing ahead of time.
+        """
+        if self.levels is None or not self.waiting:
+            return True
+        if self._early.any() or any(a.is_sliced for a in self._access):
+            return False
+        words = max(self.levels.groups.shape[1], levels.groups.shape[1])
+        ends, there = self._ends(self.levels), _groups(self.levels, self.rungs, words)
+        rungs = self._schedule.rungs(levels.bounds.max(axis=0))
+        new_ends, new_there = levels.bounds[:, rungs], _groups(levels, rungs, words)
+        same = (ends[:, :, None] == new_ends[:, None, :]).all(axis=0)  # [old, new]
+        moved = (there[:, None, :] & new_there[None, :, :]).any(axis=2) & ~same
+        return not bool(moved.any())
+
+    def fit(self, levels: Levels) -> None:
+        """The queries' windows are these now. Rows that wait go on from where they are."""
+        older, passed, found = self.levels, self.served, self._found
+        scanned = None if older is None else self._ends(older)
+        self.levels = levels
+        self.rungs = self._schedule.rungs(levels.bounds.max(axis=0))
+        ends = self._ends(levels)
+        self._sizes = np.diff(ends.sum(axis=0), prepend=0)
+        self._found = [[] for _ in self.rungs]
+        self._early = np.zeros(self.rungs.size, np.int64)
+        self.served = np.full(self.rungs.size, self.arrived, np.int64)
+        if scanned is not None and self.waiting:
+            covers = (scanned[:, :, None] >= ends[:, None, :]).all(axis=0)  # [old, new]
+            for rung, enough in enumerate(covers.T):
+                self.served[rung] = passed[enough.argmax()] if enough.any() else self._waiting.first
+            within = (scanned[:, :, None] <= ends[:, None, :]).all(axis=0)
+            for slices, fits in zip(found, within, strict=True):
+                self._found[int(fits.argmax()) if fits.any() else -1] += slices
+        else:
+            for access in self._access:
+                access.slice_anew()
+        for mine in self._found:
+            if not mine:
+                mine.append(_Slice())
+
+    def _ends(self, levels: Levels) -> Array:
+        """int64[2, r]: where the rungs end, per side."""
+        return levels.bounds[:, self.rungs]
+
+    @property
+    def arrived(self) -> int:
+        """How many rows have come so far."""
+        return self._waiting.end
+
+    @property
+    def waiting(self) -> bool:
+        """Whether there are rows that are not through."""
+        return len(self._waiting) > 0
+
+    @property
+    def waiting_since(self) -> int | None:
+        """The timestamp of the first row that is not through: partners of it must not be dropped."""
+        return int(self._waiting["ts"][0]) if len(self._waiting) else None
+
+    @property
+    def input_rows(self) -> int:
+        """How many rows wait (the input buffer)."""
+        return len(self._waiting)
+
+    @property
+    def output_rows(self) -> int:
+        """How many results wait (the output buffer)."""
+        return sum(len(part) for slices in self._found for part in slices)
+
+    # -- rows --------------------------------------------------------------------------------------
+
+    def arrive(self, new: Sequence[Arrivals]) -> None:
+        """Let new rows of both sides wait. ``Access`` has taken them in."""
+        parts = [self._begun(side, arrivals) for side, arrivals in enumerate(new)]
+        whole = {name: np.concatenate([p[name] for p in parts]) for name in parts[0]}
+        order = np.argsort(whole["seq"], kind="stable")
+        self._waiting.append({name: values[order] for name, values in whole.items()})
+
+    def _begun(self, side: int, new: Arrivals) -> dict[str, Array]:
+        other = 1 - side
+        cursor = self._access[other].begin(Probes(new.key, new.ts, new.seq), inclusive=other < side)
+        rows = {
+            "side": np.full(new.ids.size, side, np.int64),
+            "id": new.ids,
+            "ts": new.ts,
+            "seq": new.seq,
+            "key": new.key,
+            "cursor": cursor,
+        }
+        return rows if new.lineage is None else {**rows, "lineage": new.lineage}
+
+    def step(self) -> list[Release]:
+        """Join some rows of the queue that is next with its slice; returns what that releases."""
+        before = np.concatenate(([self.arrived], self.served[:-1]))
+        rung = self._schedule.next(before > self.served, self._sizes)
+        first = int(self.served[rung])
+        last = min(int(before[rung]), first + self._rows_per_step)
+        self._found[rung][-1].add(last, self._joined(rung, first, last))
+        self.served[rung] = last
+        if self._rows_per_step == 1 and self._schedule.releases_early:
+            releases = self._released_early(rung, first)
+        else:
+            releases = [self._release(rung, first, last, 0, rung + 1)]
+        if rung == self.rungs.size - 1:
+            self._forget(last)
+        return releases
+
+    def _joined(self, rung: int, first: int, last: int) -> Pairs:
+        """The rows ``[first, last)`` with the slice below ``rung``."""
+        self._keep_up()
+        rows = self._waiting
+        start, end = first - rows.first, last - rows.first
+        side = rows["side"][start:end]
+        parts = []
+        for mine in (0, 1):
+            if end - start == 1:
+                if side[0] == mine:
+                    parts.append(self._with_slice(rung, mine, slice(start, end), first))
+            elif (own := np.flatnonzero(side == mine)).size:
+                parts.append(self._with_slice(rung, mine, own + start, rows.first))
+        if len(parts) == 1:
+            return parts[0]
+        return _merged(parts)
+
+    def _with_slice(self, rung: int, side: int, which: slice | Array, number: int) -> Pairs:
+        rows, other = self._waiting, 1 - side
+        ts, key, cursor = rows["ts"][which], rows["key"][which], rows["cursor"][which]
+        stop = self._stop(rung, other, ts)
+        by, position = self._access[other].follow(rung, key, cursor, stop)
+        rows["cursor"][which] = cursor
+        store = self._stores[other]
+        lineage = None
+        if self._meet is not None:
+            age = ts[by] - store.lane_at("ts", position)
+            kept, lineage = self._meet(other, rows["lineage"][which], by, position, age)
+            by, position = by[kept], position[kept]
+        row = by + number if isinstance(which, slice) else which[by] + number
+        at = row - rows.first
+        mine, partner = rows["id"][at], store.ids(position)
+        instant, theirs = rows["ts"][at], store.lane_at("ts", position)
+        ids = (mine, partner) if side == 0 else (partner, mine)
+        instants = (instant, theirs) if side == 0 else (theirs, instant)
+        pairs = Pairs(row, instant, rows["seq"][at], ids, instants, lineage)
+        return pairs if self._verify is None else pairs.take(self._verify(*ids))
+
+    def _stop(self, rung: int, side: int, ts: Array) -> Array:
+        """int64[n]: the first position that the rung's window over a side holds at each instant."""
+        assert self.levels is not None, "there are windows"
+        store = self._stores[side]
+        length = self.levels.bounds[side, self.rungs[rung]]
+        return np.searchsorted(store.held("ts"), ts - length, "right") + store.first
+
+    def _keep_up(self) -> None:
+        """Put cursors right after an index was made anew."""
+        for side, access in enumerate(self._access):
+            if access.version != self._versions[side]:
+                self._versions[side] = access.version
+                theirs = np.flatnonzero(self._waiting["side"] != side)
+                cursor = self._waiting["cursor"][theirs]
+                access.find_again(self._waiting["key"][theirs], cursor)
+                self._waiting["cursor"][theirs] = cursor
+
+    # -- results -----------------------------------------------------------------------------------
+
+    def _release(self, rung: int, first: int, last: int, start: int, end: int) -> Release:
+        """What the slices ``[start, end)`` brought to the rows ``[first, last)``."""
+        parts = [
+            pairs
+            for slices in self._found[start:end]
+            for part in slices
+            for pairs in part.between(first, last)
+        ]
+        return Release(rung, first, last, parts[0] if len(parts) == 1 else _merged(parts))
+
+    def _released_early(self, rung: int, row: int) -> list[Release]:
+        """What serving one row releases, if queries need not wait until all of their window has
+        been scanned (section 3.3): nobody's results can come before those of the row that is next.
+        """
+        releases = [self._release(rung, row, row + 1, int(self._early[rung]), rung + 1)]
+        self._early[rung] = 0
+        for above in range(rung + 1, self.rungs.size):
+            if self.served[above] == row:
+                releases.append(
+                    self._release(above, row, row + 1, int(self._early[above]), rung + 1)
+                )
+                self._early[above] = rung + 1
+        following = row + 1
+        done = int((self.served > following).sum())
+        if done:
+            releases.append(self._release(rung, following, following + 1, 0, done))
+            self._early[rung] = done
+        return releases
+
+    def _forget(self, last: int) -> None:
+        """All queries have the results of the rows before ``last``."""
+        for slices in self._found:
+            for part in slices:
+                part.forget(last)
+        self._waiting.drop_before(last)
+
+
+def _merged(parts: Sequence[Pairs]) -> Pairs:
+    """Pairs of several slices (newer ones first) in the order of their rows."""
+    if not parts:
+        return _NO_PAIRS
+    row = np.concatenate([p.row for p in parts])
+    order = np.argsort(row, kind="stable")
+    lineages = [p.lineage for p in parts if p.lineage is not None]
+    return Pairs(
+        row[order],
+        np.concatenate([p.ts for p in parts])[order],
+        np.concatenate([p.seq for p in parts])[order],
+        (
+            np.concatenate([p.ids[0] for p in parts])[order],
+            np.concatenate([p.ids[1] for p in parts])[order],
+        ),
+        (
+            np.concatenate([p.instants[0] for p in parts])[order],
+            np.concatenate([p.instants[1] for p in parts])[order],
+        ),
+        np.concatenate(lineages)[order] if lineages else None,
+    )
+
+
+def _groups(levels: Levels, rungs: Array, words: int) -> Array:
+    """uint64[r, words]: the queries of each rung."""
+    starts = np.concatenate(([0], rungs[:-1] + 1))
+    groups = np.bitwise_or.reduceat(levels.groups, starts, axis=0)
+    return np.pad(groups, ((0, 0), (0, words - groups.shape[1])))
+
+
+class _Rows:
+    """Rows that wait, by number; those at the front leave.
+
+    Attributes:
+        first, end: numbers of the first row, and behind the last.
+    """
+
+    def __init__(self) -> None:
+        self.first = self.end = 0
+        self._start = 0  # place of the first row
+        self._columns: dict[str, Array] = {}
+
+    def __len__(self) -> int:
+        return self.end - self.first
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._columns
+
+    def __getitem__(self, name: str) -> Array:
+        """A view of one column, from the first row on."""
+        return self._columns[name][self._start : self._start + len(self)]
+
+    def append(self, rows: dict[str, Array]) -> None:
+        """Add rows at the end."""
+        count = rows["seq"].size
+        if not len(self):
+            self._columns, self._start = rows, 0
+        else:
+            self._make_room(count)
+            place = self._start + len(self)
+            for name, values in rows.items():
+                self._columns[name][place : place + count] = values
+        self.end += count
+
+    def _make_room(self, count: int) -> None:
+        if self._start + len(self) + count <= self._columns["seq"].size:
+            return
+        capacity = 2 * (len(self) + count)
+        for name in self._columns:
+            held = self[name]
+            wider = np.empty((capacity, *held.shape[1:]), held.dtype)
+            wider[: len(held)] = held
+            self._columns[name] = wider
+        self._start = 0
+
+    def drop_before(self, number: int) -> None:
+        """Forget the rows before ``number``."""
+        self._start += number - self.first
+        self.first = number
+
+
+_NOTHING = np.zeros(0, np.int64)
+_NO_PAIRS = Pairs(_NOTHING, _NOTHING, _NOTHING, (_NOTHING,) * 2, (_NOTHING,) * 2, None)
