@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
@@ -21,6 +21,7 @@ from eddyline.spark.run import Progress, Run
 from eddyline.spark.session import Session
 
 _FIRST_ROWS: Final = 3
+_SHOWN_QUERIES: Final = 20
 
 
 class View(Protocol):
@@ -106,9 +107,13 @@ class TextView:
         progress = run.progress()
         if not self._console.is_terminal:
             self._console.print(self._table(progress))
-        for name in session.queries:
+        out = {name: progress.rows_out.get(name, 0) for name in session.queries}
+        shown, others = _chosen(out, lambda name: (name in self._first, out[name]))
+        for name in shown:
             self._console.print()
-            self._console.print(self._first_rows(name, progress.rows_out.get(name, 0)))
+            self._console.print(self._first_rows(name, out[name]))
+        if others:
+            self._console.print(f"\n... and {len(others):,} more queries")
         first = ""
         if self._first_result_s is not None:
             first = f"; the first result came after {self._first_result_s:.1f} s"
@@ -137,8 +142,12 @@ class TextView:
             streams.add_row(name, f"{n:,}", f"{late:,}", f"{bad:,}")
         queries = Table("query", "rows out", box=None, pad_edge=False)
         queries.columns[1].justify = "right"
-        for name, n in progress.rows_out.items():
-            queries.add_row(name, f"{n:,}")
+        shown, others = _chosen(progress.rows_out, progress.rows_out.__getitem__)
+        for name in shown:
+            queries.add_row(name, f"{progress.rows_out[name]:,}")
+        if others:
+            rows = sum(progress.rows_out[name] for name in others)
+            queries.add_row(f"{len(others):,} more", f"{rows:,}")
         side_by_side = Table.grid(padding=(0, 4))
         side_by_side.add_row(streams, queries)
         clocks = "; ".join(f"{g}: {instant(us)}" for g, us in progress.watermark_us.items())
@@ -161,6 +170,13 @@ class TextView:
         if n > _FIRST_ROWS:
             table.add_row(*("..." for _ in rows.column_names))
         return table
+
+
+def _chosen(queries: Iterable[str], worth: Callable[[str], Any]) -> tuple[list[str], list[str]]:
+    """The queries to show, in their order, and the others; of many those that are worth most."""
+    names = list(queries)
+    best = set(sorted(names, key=worth, reverse=True)[:_SHOWN_QUERIES])
+    return [n for n in names if n in best], [n for n in names if n not in best]
 
 
 class JsonView:

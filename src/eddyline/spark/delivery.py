@@ -15,6 +15,7 @@ from pyspark.sql.types import StructType
 
 from eddyline.session.changes import QUERY_COLUMN
 from eddyline.spark.fatrows import unpack
+from eddyline.spark.garbage import exempt_what_stays
 from eddyline.spark.opening import Key, OpenSinks
 from eddyline.spark.outlets import Parted
 from eddyline.spark.sinks import DriverSink, SparkSink
@@ -25,8 +26,9 @@ Follower = Callable[[int, pa.Table, int], None]
 #: So many rows of a batch a follower gets at most.
 _SHOWN_ROWS: Final = 1_000
 
-#: Called after a batch was delivered, with its id and what the shards reported.
-Reporter = Callable[[int, list[dict[str, Any]]], None]
+#: Called after a batch was delivered, with its id, what the shards reported, and by shard what it
+#: said of its queries (JSON), if it did.
+Reporter = Callable[[int, list[dict[str, Any]], Mapping[str, bytes]], None]
 
 
 class Delivery:
@@ -65,12 +67,13 @@ class Delivery:
             self._tell_followers(batch_id, fat, parts, counts)
         finally:
             fat.unpersist()
-        self._report(batch_id, reports)
+        stats = {r["name"]: r["blob"] for r in rows if r["kind"] == "stats"}
+        self._report(batch_id, reports, stats)
 
     def _collect(self, fat: DataFrame) -> list[dict[str, Any]]:
         """The fat rows without the blobs that go to Spark's sinks only."""
         here = [k for k, s in self._sinks.by_key.copy().items() if isinstance(s, DriverSink)]
-        wanted = F.col("kind") == "progress"
+        wanted = F.col("kind").isin("progress", "stats")
         for kind in {kind for kind, _ in here}:
             names = [name for k, name in here if k == kind]
             wanted |= (F.col("kind") == kind) & F.col("name").isin(names)
@@ -181,6 +184,7 @@ def _first_rows(query: str) -> Unpacker:
 
 
 def _tables(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.Table]:
+    exempt_what_stays()
     for batch in batches:
         for blob in batch.column("blob"):
             yield unpack(blob.as_buffer())

@@ -18,6 +18,7 @@ from eddyline.spark.fatrows import (
     pack,
     pieces,
 )
+from eddyline.spark.garbage import exempt_what_stays
 from eddyline.spark.parquet import Reader
 from eddyline.types import TIMESTAMP
 
@@ -39,6 +40,7 @@ def fat_rows(
 
 def _packer(read: Reader | None, shard: int, stream: str, timestamp: str) -> Reader:
     def pack_partition(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        exempt_what_stays()
         context = TaskContext.get()
         part = context.partitionId() if context is not None else 0
         seq = 0

@@ -76,6 +76,10 @@ class ShardOutput:
         }
         return self._frame("progress", "", 1, json.dumps(report).encode())
 
+    def stats(self, accounts: bytes) -> pd.DataFrame:
+        """The row that tells what the engine says of each query, as JSON."""
+        return self._frame("stats", str(self._spec.shard), 1, accounts)
+
     def _changes(self) -> Iterator[tuple[str, pa.Table]]:
         """One table per outlet: thousands of queries must not make thousands of small values."""
         tables: dict[str, list[pa.Table]] = {}

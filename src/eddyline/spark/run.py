@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import threading
 import time
 from collections.abc import Callable, Mapping
@@ -50,14 +51,16 @@ class Ledger:
     def __init__(self, groups: Mapping[int, str]) -> None:
         self._groups = groups
         self._shards: dict[int, dict[str, Any]] = {}
-        self._stats: dict[int, dict[str, dict[str, Any]]] = {}
+        self._accounts: dict[str, bytes] = {}  # read when somebody asks
         self._out: dict[int, dict[str, int]] = {}
         self._batch_id: int | None = None
         self._arrivals: list[tuple[float, int]] = [(time.monotonic(), -1)]
         self._lock = threading.Lock()
 
-    def record(self, batch_id: int, reports: list[dict[str, Any]]) -> None:
-        """Take in the reports of one delivered batch."""
+    def record(
+        self, batch_id: int, reports: list[dict[str, Any]], accounts: Mapping[str, bytes]
+    ) -> None:
+        """Take in the reports of one delivered batch, and by shard the accounts of its queries."""
         with self._lock:
             self._batch_id = batch_id
             before = self._received()
@@ -66,8 +69,7 @@ class Ledger:
                 shard = report["shard"]
                 self._shards[shard] = report
                 self._count(shard, report.pop("out"), report.pop("totals", None))
-                if "stats" in report:
-                    self._stats[shard] = report.pop("stats")
+            self._accounts |= accounts
             now = time.monotonic()
             if not known:  # a restarted job reports what it received before: that is no rate
                 before = self._received() - sum(sum(r["arrived"].values()) for r in reports)
@@ -97,7 +99,8 @@ class Ledger:
     def stats(self) -> dict[str, dict[str, Any]]:
         """What the engines last said of each query: ``Engine.stats()["queries"]``."""
         with self._lock:
-            return {name: s for shard in self._stats.values() for name, s in shard.items()}
+            accounts = list(self._accounts.values())
+        return {name: s for text in accounts for name, s in json.loads(text).items()}
 
     def _count(self, shard: int, new: dict[str, int], totals: dict[str, int] | None) -> None:
         """Add what a batch brought to the changes of each query, unless all counts came along."""

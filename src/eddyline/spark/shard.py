@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import secrets
 import time
 from collections import OrderedDict
@@ -14,6 +15,7 @@ from pyspark.sql.streaming.stateful_processor import StatefulProcessor, Stateful
 
 from eddyline.spark import durable
 from eddyline.spark.durable import DurableState, Head, Step
+from eddyline.spark.garbage import exempt_what_stays, look_again
 from eddyline.spark.live import LiveEngine
 from eddyline.spark.output import ShardOutput
 from eddyline.spark.pace import Pace
@@ -79,6 +81,7 @@ class EngineProcessor(StatefulProcessor):
 
     def init(self, handle: StatefulProcessorHandle) -> None:
         """Spark calls this for every task."""
+        exempt_what_stays()
         self._state = DurableState(
             handle.getValueState("head", durable.HEAD_SCHEMA),
             handle.getMapState("log", durable.LOG_KEY_SCHEMA, durable.LOG_VALUE_SCHEMA),
@@ -95,7 +98,7 @@ class EngineProcessor(StatefulProcessor):
         spec = self._specs[int(key[0])]
         arrivals = Arrivals.read(rows)
         watch.lap("read")
-        head, live = self._current(spec)
+        head, live, is_new = self._current(spec)
         watch.lap("restore")
         step = _step(spec, head, arrivals)
         made = live.apply(step)
@@ -104,7 +107,7 @@ class EngineProcessor(StatefulProcessor):
         yield from output.frames()
         watch.lap("hand over")
 
-        more = self._not_every_time(spec, head, live, arrivals)
+        more = self._totals(head, live)
         head.version += 1
         head.token = secrets.token_hex(8)
         output.note(head.notes)
@@ -112,39 +115,35 @@ class EngineProcessor(StatefulProcessor):
         # Only now: had anything failed, the engine would be ahead of what is committed. And if
         # Spark fails the task after this, the token is not the committed one, and never matches.
         _keep(spec, head.token, live)
+        if is_new or step.statements:
+            look_again()
         watch.lap("commit")
         yield output.progress(head, step, watch.seconds, more)
+        yield from map(output.stats, _accounts(spec, live, arrivals))
 
     def close(self) -> None:
         """Nothing to do: the engines stay with the worker."""
 
-    def _current(self, spec: ShardSpec) -> tuple[Head, LiveEngine]:
-        """The committed head and the engine in that state: cached, rebuilt, or new."""
+    def _current(self, spec: ShardSpec) -> tuple[Head, LiveEngine, bool]:
+        """The committed head and the engine in that state: cached, or else (True) made anew."""
         cached = _engines.pop((spec.run_key, spec.shard), None)
         head = self._state.head()
         if head is None:
-            return Head(), LiveEngine(spec.program.read().build())
+            return Head(), LiveEngine(spec.program.read().build()), True
         if cached is not None and cached[0] == head.token:
-            return head, cached[1]
+            return head, cached[1], False
         live = LiveEngine.load(self._state.snapshot(head), spec.program.read().functions)
         for step in self._state.steps(head):
             live.apply(step)
-        return head, live
+        return head, live, True
 
-    def _not_every_time(
-        self, spec: ShardSpec, head: Head, live: LiveEngine, arrivals: Arrivals
-    ) -> dict[str, Any]:
-        """What is reported of all queries, whether they got something or not."""
-        more: dict[str, Any] = {}
+    def _totals(self, head: Head, live: LiveEngine) -> dict[str, dict[str, int]]:
+        """For the first report of a launch: the changes of all queries since the job began."""
         # decided by what is committed: a batch that is repeated reports the same
-        if head.notes.get("launch") != self._launch:
-            head.notes["launch"] = self._launch
-            more["totals"] = dict.fromkeys(live.engine.queries, 0) | live.rows_out
-        pace = _paces.setdefault((spec.run_key, spec.shard), Pace())
-        if pace.due or arrivals.drain_us is not None:
-            with pace.measured():
-                more["stats"] = live.engine.stats()["queries"]
-        return more
+        if head.notes.get("launch") == self._launch:
+            return {}
+        head.notes["launch"] = self._launch
+        return {"totals": dict.fromkeys(live.engine.queries, 0) | live.rows_out}
 
 
 class _Stopwatch:
@@ -198,3 +197,12 @@ def _keep(spec: ShardSpec, token: str, live: LiveEngine) -> None:
     _engines[spec.run_key, spec.shard] = (token, live)
     while len(_engines) > _CACHED_ENGINES:
         _engines.popitem(last=False)
+
+
+def _accounts(spec: ShardSpec, live: LiveEngine, arrivals: Arrivals) -> Iterator[bytes]:
+    """What the engine says of each query, as JSON; nothing if it did so a short while ago."""
+    pace = _paces.setdefault((spec.run_key, spec.shard), Pace())
+    if pace.due or arrivals.drain_us is not None:
+        with pace.measured():
+            accounts = json.dumps(live.engine.stats()["queries"]).encode()
+        yield accounts

@@ -1,0 +1,27 @@
+"""Garbage in Spark's Python workers.
+
+After every task of a worker PySpark has Python look for cycles among all objects. An engine with
+thousands of queries is millions of them, which stay: looking would take longer than most batches.
+So what is there when a task starts, right behind such a search, is exempted from later ones.
+"""
+
+from __future__ import annotations
+
+import gc
+
+_exempted = False
+
+
+def exempt_what_stays() -> None:
+    """A task starts: what is there has just been looked at."""
+    global _exempted
+    if not _exempted:
+        gc.freeze()
+        _exempted = True
+
+
+def look_again() -> None:
+    """What stays has changed: the search after this task, and only that, looks at everything."""
+    global _exempted
+    gc.unfreeze()
+    _exempted = False
