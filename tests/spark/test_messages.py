@@ -57,6 +57,16 @@ def test_type_that_does_not_convert(spark: SparkSession, parquet: str) -> None:
         start(spark, parquet, columns="(ts TIMESTAMP, x DATE) TIMESTAMP BY ts")
 
 
+def test_a_file_that_is_being_written_is_passed_over(
+    spark: SparkSession, parquet: str, tmp_path: Path
+) -> None:
+    for hidden in ("_0.parquet", ".0.parquet", "_temporary/0.parquet"):
+        (tmp_path / hidden).parent.mkdir(exist_ok=True)
+        (tmp_path / hidden).write_bytes(b"PAR1")
+    with pytest.raises(DataError, match="no column 'xxx'; "):
+        start(spark, parquet, columns="(ts TIMESTAMP, x STRING, xxx BIGINT) TIMESTAMP BY ts")
+
+
 def test_not_a_parquet_file(spark: SparkSession, tmp_path: Path) -> None:
     (tmp_path / "1.parquet").write_text("no")
     with pytest.raises(DataError, match="stream 's': cannot read"):

@@ -7,6 +7,7 @@ the file's columns become a stream's columns directly.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Final
@@ -36,6 +37,9 @@ _FILE_OPTIONS: Final = frozenset(
     ]
 )
 
+#: What Spark passes over: files that are being written, and what is told of others.
+_HIDDEN: Final = ("_", ".")
+
 #: The one schema that Spark allows for its source of whole files.
 _BINARY_FILE: Final = "path STRING, modificationTime TIMESTAMP, length BIGINT, content BINARY"
 
@@ -58,6 +62,8 @@ def local_parquet(
         return None
     try:
         schema = pq.read_schema(first)
+    except FileNotFoundError:  # taken away since
+        return None
     except pa.ArrowInvalid as e:
         raise DataError(f"{kind} '{stream.name}': cannot read '{first}': {e}") from None
     if "=" in str(first.parent.relative_to(_local(options["path"]) or first.parent)):
@@ -91,9 +97,15 @@ def _local(path: str) -> Path | None:
 
 
 def _first_file(path: str) -> Path | None:
+    """One of the files that Spark would find."""
     place = _local(path)
     if place is None or not place.exists():
         return None
     if place.is_file():
         return place
-    return min(place.rglob("*.parquet"), default=None)
+    found = []
+    for directory, below, names in os.walk(place):
+        below[:] = [name for name in below if not name.startswith(_HIDDEN)]
+        seen = (name for name in names if not name.startswith(_HIDDEN))
+        found += [Path(directory, name) for name in seen if name.endswith(".parquet")]
+    return min(found, default=None)
