@@ -60,6 +60,55 @@ def meet(
     return kept[:count].copy(), lineage
 
 
+@kernel
+def meet_levels(
+    own: np.ndarray, number: np.ndarray, age: np.ndarray, bounds: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """The pairs that some query's windows hold, where windows are nested.
+
+    Args:
+        own: int64[n], the first level that wants each row that probes; ``number`` int64[p], one per
+            pair.
+        age: int64[p], how old the row found is at the instant of the pair; microseconds.
+        bounds: int64[k], ascending: how old it may be, by level.
+
+    Returns:
+        int64[q], the pairs; int64[q], the first level that wants each.
+    """
+    kept = np.empty(number.size, np.int64)
+    level = np.empty(number.size, np.int64)
+    count = 0
+    for p in range(number.size):
+        kept[count] = p
+        level[count] = max(own[number[p]], np.searchsorted(bounds, age[p], "right"))
+        count += level[count] < bounds.size
+    return kept[:count].copy(), level[:count].copy()
+
+
+@kernel
+def within_reach(
+    level: np.ndarray, reach: np.ndarray, starts: np.ndarray
+) -> np.ndarray:
+    """The rows of each query: those of its reach or below.
+
+    Args:
+        level: int64[n], by row. reach: int64[b], by query.
+        starts: int64[b + 1]: query q has ``starts[q + 1] - starts[q]`` of them.
+
+    Returns:
+        int64[m] rows, query by query.
+    """
+    rows = np.empty(starts[-1], np.int64)
+    for q in range(reach.size):
+        at = starts[q]
+        if starts[q + 1] > at:
+            for i in range(level.size):
+                if level[i] <= reach[q]:
+                    rows[at] = i
+                    at += 1
+    return rows
+
+
 @inlined
 def _ones(word: Any) -> Any:
     """How many bits are set."""

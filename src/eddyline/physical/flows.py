@@ -16,7 +16,8 @@ from eddyline.physical.expressions import compile_expr, compile_predicate
 from eddyline.physical.graph import Graph
 from eddyline.runtime.batch import Evaluator, Predicate
 from eddyline.runtime.eddy.filter_bank import Attribute, Clause
-from eddyline.runtime.eddy.flow import Equality, Flow, Key, Member, keys_of
+from eddyline.runtime.eddy.edges import Equality, Key, keys_of
+from eddyline.runtime.eddy.flow import Flow, Member
 from eddyline.runtime.eddy.policies import Policy, PolicyName, make_policy
 from eddyline.runtime.eddy.stem_side import FlowWindow, StemSide
 from eddyline.runtime.operators.base import Operator

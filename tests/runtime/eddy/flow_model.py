@@ -16,7 +16,8 @@ from eddyline.runtime.batch import Batch
 from eddyline.runtime.columns import Array
 from eddyline.runtime.eddy.fanout import Fanout
 from eddyline.runtime.eddy.filter_bank import Attribute
-from eddyline.runtime.eddy.flow import Equality, Flow, Key, Member, keys_of
+from eddyline.runtime.eddy.edges import Equality, Key, keys_of
+from eddyline.runtime.eddy.flow import Flow, Member
 from eddyline.runtime.eddy.policies import PolicyName, make_policy
 from eddyline.runtime.eddy.stem_side import FlowWindow, StemSide
 from eddyline.runtime.eddy.values import above

@@ -2,44 +2,80 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from eddyline.kernels.lineage import by_bit, earliest, expand
+from eddyline.kernels.lineage import by_bit, earliest, expand, within_reach
 from eddyline.runtime.batch import Batch
 from eddyline.runtime.columns import Array
 from eddyline.types import FOREVER
 
+_Lists = tuple[Array, Array, Array]
 
-@dataclass(frozen=True, slots=True)
+
 class Fanout:
     """The results of a chunk, each once, and who gets them.
 
-    Attributes:
+    Args:
         batch: n results in (ts, seq) order.
         rows: int64[m], numbers of results, query by query.
         starts: int64[bits + 1]: those of the query with bit b are ``[starts[b], starts[b + 1])``.
         exp: int64[m], when each leaves that query's answer.
     """
 
-    batch: Batch
-    rows: Array
-    starts: Array
-    exp: Array
+    def __init__(self, batch: Batch, rows: Array, starts: Array, exp: Array) -> None:
+        self.batch = batch
+        self._listed: _Lists | None = (rows, starts, exp)
+
+    def _lists(self) -> _Lists:
+        assert self._listed is not None, "they were given"
+        return self._listed
+
+    @property
+    def rows(self) -> Array:
+        """As of ``Args``."""
+        return self._lists()[0]
+
+    @property
+    def starts(self) -> Array:
+        """As of ``Args``."""
+        return self._lists()[1]
+
+    @property
+    def exp(self) -> Array:
+        """As of ``Args``."""
+        return self._lists()[2]
+
+    @property
+    def bits(self) -> int:
+        """Larger than the bit of any query."""
+        return int(self.starts.size) - 1
+
+    def counts(self) -> Array:
+        """int64[bits]: how many results each query gets."""
+        return np.diff(self.starts)
+
+    def of(self, bit: int) -> tuple[Array, Array]:
+        """The results of one query, and when they leave its answer."""
+        mine = slice(self.starts[bit], self.starts[bit + 1])
+        return self.rows[mine], self.exp[mine]
 
     @property
     def member(self) -> Array:
         """int64[m]: whose each of ``rows`` is."""
-        return np.repeat(np.arange(self.starts.size - 1), np.diff(self.starts))
+        return np.repeat(np.arange(self.bits), self.counts())
 
     def only(self, chosen: Array) -> Fanout:
         """Those of ``rows`` for which bool[m] is true."""
         kept = np.flatnonzero(chosen)
-        counts = np.bincount(self.member[kept], minlength=self.starts.size - 1)
+        counts = np.bincount(self.member[kept], minlength=self.bits)
         starts = np.concatenate((np.zeros(1, np.int64), np.cumsum(counts)))
         return Fanout(self.batch, self.rows[kept], starts, self.exp[kept])
+
+    def of_queries(self, chosen: Array) -> Fanout:
+        """What the queries get for which bool[bits] is true."""
+        return self.only(chosen[self.member])
 
     def alive_at(self, clock: int) -> Fanout:
         """What has not left at ``clock``."""
@@ -53,6 +89,89 @@ class Fanout:
             return self
         batch = self.batch.take(np.flatnonzero(wanted))
         return Fanout(batch, (np.cumsum(wanted) - 1)[self.rows], self.starts, self.exp)
+
+    def sets(self) -> tuple[Array, Array]:
+        """Which queries get each result: int64[n] numbers of sets; bool[sets, bits]."""
+        lineage = np.zeros((len(self.batch), (self.bits + 63) // 64), np.uint64)
+        bit = self.member
+        word, mask = bit >> 6, np.uint64(1) << (bit & 63).astype(np.uint64)
+        np.bitwise_or.at(lineage, (self.rows, word), mask)
+        different, number = np.unique(lineage, axis=0, return_inverse=True)
+        members = np.unpackbits(different.view(np.uint8), axis=1, bitorder="little")
+        return number.ravel(), members[:, : self.bits].astype(np.bool_)
+
+
+class LeveledFanout(Fanout):
+    """The same for queries whose windows are nested: each gets all results up to some level.
+
+    Who gets what is written down for those who ask.
+
+    Args:
+        level: int64[n], by result. reach: int64[bits], by query; -1: it gets none.
+        instants: as of ``fan_out``.
+    """
+
+    def __init__(
+        self,
+        batch: Batch,
+        level: Array,
+        reach: Array,
+        instants: Sequence[tuple[Array, Array]],
+    ) -> None:
+        self.batch = batch
+        self._listed = None
+        self._level = level
+        self._reach = reach
+        self._instants = instants
+
+    @property
+    def bits(self) -> int:
+        return int(self._reach.size)
+
+    def counts(self) -> Array:
+        up_to = np.cumsum(np.bincount(self._level, minlength=int(self._reach.max()) + 1))
+        return np.where(self._reach >= 0, up_to[self._reach], 0)
+
+    def of(self, bit: int) -> tuple[Array, Array]:
+        rows = np.flatnonzero(self._level <= self._reach[bit])
+        exp = self.batch.exp[rows]
+        for ts, window_us in self._instants:
+            np.minimum(exp, ts[rows] + window_us[bit], out=exp)
+        return rows, np.minimum(exp, FOREVER)
+
+    def of_queries(self, chosen: Array) -> Fanout:
+        reach = np.where(chosen, self._reach, -1)
+        return LeveledFanout(self.batch, self._level, reach, self._instants)
+
+    def used(self) -> Fanout:
+        wanted = self._level <= self._reach.max()
+        if wanted.all():
+            return self
+        kept = np.flatnonzero(wanted)
+        instants = [(ts[kept], window_us) for ts, window_us in self._instants]
+        return LeveledFanout(self.batch.take(kept), self._level[kept], self._reach, instants)
+
+    def sets(self) -> tuple[Array, Array]:
+        levels = np.arange(int(self._reach.max()) + 1)
+        return self._level, levels[:, None] <= self._reach
+
+    def _lists(self) -> _Lists:
+        if self._listed is None:
+            starts = np.concatenate((np.zeros(1, np.int64), np.cumsum(self.counts())))
+            rows = within_reach(self._level, self._reach, starts)
+            member = np.repeat(np.arange(self.bits, dtype=np.int32), np.diff(starts))
+            self._listed = rows, starts, _exp(self.batch, rows, member, self._instants)
+        return self._listed
+
+
+def _exp(
+    batch: Batch, rows: Array, member: Array, instants: Iterable[tuple[Array, Array]]
+) -> Array:
+    """When each result leaves the answer of the query that gets it."""
+    exp = batch.exp.take(rows)
+    for ts, window_us in instants:
+        earliest(exp, rows, member, ts, window_us)
+    return np.minimum(exp, FOREVER)
 
 
 def fan_out(
@@ -73,7 +192,4 @@ def fan_out(
     bit = np.concatenate([b for _, b in pieces]) if pieces else np.zeros(0, np.int32)
     rows, starts = by_bit(row, bit, bits)
     member = np.repeat(np.arange(bits, dtype=np.int32), np.diff(starts))
-    exp = batch.exp.take(rows)
-    for ts, window_us in instants:
-        earliest(exp, rows, member, ts, window_us)
-    return Fanout(batch, rows, starts, np.minimum(exp, FOREVER))
+    return Fanout(batch, rows, starts, _exp(batch, rows, member, instants))

@@ -7,6 +7,9 @@ probe those of the other sources, one after the other, in the order that the rou
       rows ──▶ filter bank ──▶ build ──▶ probe ──▶ probe ──▶ residual predicates ──▶ fan-out
                (lineage &=)            (lineage &= that of the rows found, and of windows)
 
+Where no query has a predicate and windows are nested, the lineage of a result follows from its age:
+rows have none, and a result has the first *level* that wants it (``levels.py``).
+
 Two constraints make every result come out once (section 2.3 of the paper): all rows of the chunk
 are built before any of them probes, and a probe finds only rows that came before its own. So a
 result is made by the youngest of its rows, and no intermediate results are kept.
@@ -18,19 +21,20 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Container, Hashable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-import pyarrow as pa
 
-from eddyline.kernels.hashing import combine, mix_all
-from eddyline.kernels.lineage import any_wanted, order_ties
-from eddyline.runtime.batch import Batch, Evaluator, Predicate, Stored
+from eddyline.kernels.lineage import any_wanted, meet_levels
+from eddyline.runtime.batch import Batch, Predicate, Stored
 from eddyline.runtime.columns import Array
-from eddyline.runtime.eddy.fanout import Fanout, fan_out
+from eddyline.runtime.eddy.composites import Composites, in_order, singletons
+from eddyline.runtime.eddy.edges import Equality, Key
+from eddyline.runtime.eddy.fanout import Fanout, LeveledFanout, fan_out
 from eddyline.runtime.eddy.filter_bank import Clause, FilterBank
 from eddyline.runtime.eddy.grouped_filter import GroupedFilter
+from eddyline.runtime.eddy.levels import Levels
 from eddyline.runtime.eddy.policies import Policy
 from eddyline.runtime.eddy.stem_side import FlowWindow, StemSide, Windows
 from eddyline.runtime.index import Probes
@@ -57,32 +61,10 @@ class Member:
     windows_us: tuple[int, ...]
     wants: tuple[Callable[[], Predicate] | None, ...]
 
-
-@dataclass(frozen=True)
-class Key:
-    """A join key of one source: equal names compute the same."""
-
-    name: Hashable
-    type: pa.DataType
-    evaluate: Evaluator
-
-
-@dataclass(frozen=True)
-class Equality:
-    """An edge of the join graph: two sources, and the key on each."""
-
-    left: int
-    right: int
-    left_key: Key
-    right_key: Key
-
-    def seen_from(self, source: int) -> tuple[int, Key, Key] | None:
-        """The source at the other end, the key there and the key here; None: not our edge."""
-        if source == self.left:
-            return self.right, self.right_key, self.left_key
-        if source == self.right:
-            return self.left, self.left_key, self.right_key
-        return None
+    @property
+    def is_selective(self) -> bool:
+        """Whether it does not want every row."""
+        return bool(self.residual) or any(self.filters)
 
 
 @dataclass(frozen=True)
@@ -92,34 +74,6 @@ class Probe:
     source: int
     name: str
     predicates: int = 1
-
-
-@dataclass
-class _Composites:
-    """Rows of one virtual source: joined so far, with their lineage.
-
-    Attributes:
-        ts, seq: of the youngest row, which all probes are made as of.
-        ids, instants: by source, the base rows and their timestamps.
-    """
-
-    ts: Array
-    seq: Array
-    ids: dict[int, Array]
-    instants: dict[int, Array]
-    lineage: Array
-
-    def __len__(self) -> int:
-        return int(self.ts.size)
-
-    def take(self, rows: Array | slice, lineage: Array | None = None) -> _Composites:
-        return _Composites(
-            self.ts[rows],
-            self.seq[rows],
-            {s: i[rows] for s, i in self.ids.items()},
-            {s: t[rows] for s, t in self.instants.items()},
-            self.lineage[rows] if lineage is None else lineage,
-        )
 
 
 class Flow(Operator):
@@ -168,12 +122,17 @@ class Flow(Operator):
         self._windows_us = [np.zeros(64, np.int64) for _ in sources]
         self._windows: list[Windows] | None = None  # None: to be worked out anew
         self._wanted = np.zeros(1, np.uint64)
+        self._levels: Levels | None = None  # None: rows have lineage
+        self._reach = np.full(64, -1, np.int64)  # by bit, its level
         self.fanout: Fanout | None = None
 
     # -- queries come and go -----------------------------------------------------------------------
 
     def admit(self, member: Member) -> int:
         """Add a query; returns its bit. From now on it gets what the new rows bring about."""
+        if member.is_selective and self._levels is not None:
+            self._refresh()
+            self._give_lineage()
         bit = self._new_bit()
         self._members[bit] = member
         for bank, clauses in zip(self._banks, member.filters, strict=True):
@@ -185,7 +144,7 @@ class Flow(Operator):
             window.extend(us)
         self._windows = None
         for number, side in enumerate(self._sides):
-            if len(side.stem):
+            if len(side.stem) and self._levels is None:
                 self._mark(number, side, bit, member.wants[number])
         return bit
 
@@ -259,7 +218,29 @@ class Flow(Operator):
             for number, window in enumerate(self._stem_windows):
                 held = [us[number] for us in self._held_for]
                 window.fit(self._windows[number].lengths.tolist(), held)
+            self._choose_form(bits)
         return self._windows
+
+    def _choose_form(self, bits: Sequence[int]) -> None:
+        """Decide whether rows have lineage, or results have levels."""
+        levels = None
+        if self._sides and bits and not any(m.is_selective for m in self._members.values()):
+            levels = Levels.of(self._windows_us, bits, self._words)
+        if levels is None or not levels.nested:
+            self._give_lineage()
+        else:
+            self._levels = levels
+            self._reach = levels.reach(64 * self._words)
+
+    def _give_lineage(self) -> None:
+        """Note for all rows held what has been true of them so far: every query wants them."""
+        if self._levels is None:
+            return
+        self._levels = None
+        for number, side in enumerate(self._sides):
+            held = side.held()
+            lineage = np.tile(self._wanted, (held.size, 1))
+            side.put(lineage, self._rows_of(number, side.stem.ids(held)))
 
     def _mark(
         self, number: int, side: StemSide, bit: int, wants: Callable[[], Predicate] | None
@@ -278,8 +259,8 @@ class Flow(Operator):
             self.fanout = self._fanned_out(batches[0], self._wanted)
             return self.fanout.batch
         new = [self._wanted_rows(n, batch) for n, batch in enumerate(batches)]
-        for side, (batch, lineage) in zip(self._sides, new, strict=True):
-            side.build(batch, lineage)
+        for side, (batch, wanted) in zip(self._sides, new, strict=True):
+            side.build(batch, None if self._levels is not None else wanted)
         self.fanout = self._joined(new)
         return self.fanout.batch
 
@@ -291,22 +272,26 @@ class Flow(Operator):
             mask[bit >> 6] |= np.uint64(1 << (bit & 63))
         if not self._sides:
             return self._fanned_out(self.inputs[0].live(clock), mask).alive_at(clock)
-        held = [s.wanted_by(mask) for s in self._sides]
         for side in self._sides:
             side.rewind()
-        rows = [
-            (self._held_rows(number, positions), lineage)
-            for number, (positions, lineage) in enumerate(held)
-        ]
-        fanout = self._joined(rows)
+        fanout = self._joined([self._held_rows(n, side, mask) for n, side in enumerate(self._sides)])
         for side in self._sides:
             side.admit()
-        return fanout.alive_at(clock)
+        asked = np.zeros(64 * self._words, np.bool_)
+        asked[list(bits)] = True
+        return fanout.of_queries(asked).alive_at(clock)
 
-    def _held_rows(self, number: int, positions: Array) -> Batch:
-        stem = self._sides[number].stem
+    def _held_rows(self, number: int, side: StemSide, mask: Array) -> tuple[Batch, Array]:
+        """The rows held of a source that queries in ``mask`` want, and who wants them."""
+        stem = side.stem
+        if self._levels is not None:
+            positions = side.held()
+            wanted = np.zeros(positions.size, np.int64)
+        else:
+            positions, wanted = side.wanted_by(mask)
         batch = self._rows_of(number, stem.ids(positions))
-        return replace(batch, ts=stem.lane_at("ts", positions), seq=stem.lane_at("seq", positions))
+        timed = replace(batch, ts=stem.lane_at("ts", positions), seq=stem.lane_at("seq", positions))
+        return timed, wanted
 
     def _fanned_out(self, batch: Batch, wanted: Array) -> Fanout:
         """Of a single source."""
@@ -315,18 +300,23 @@ class Flow(Operator):
         return fan_out(batch, blocks, 64 * self._words, instants)
 
     def _joined(self, new: Sequence[tuple[Batch, Array]]) -> Fanout:
-        """What rows of the sources, which have been built, with their lineage bring about."""
+        """What rows of the sources, which have been built, bring about; with who wants them."""
         found = [
             composites
-            for number, (batch, lineage) in enumerate(new)
-            for composites in self._routed(_singletons(number, batch, lineage))
+            for number, (batch, wanted) in enumerate(new)
+            for composites in self._routed(singletons(number, batch, wanted))
         ]
-        whole = _in_order(found, len(self._sides), self._words)
+        whole = in_order(found, len(self._sides), new[0][1][:0])
         batch = self._composite_batch(whole)
         instants = [(whole.instants[n], self._windows_us[n]) for n in range(len(self._sides))]
+        if self._levels is not None:
+            return LeveledFanout(batch, whole.wanted, self._reach, instants)
         return fan_out(batch, self._left(batch, whole), 64 * self._words, instants)
 
     def _wanted_rows(self, number: int, batch: Batch) -> tuple[Batch, Array]:
+        """The new rows of a source that some query wants, and who."""
+        if self._levels is not None:
+            return batch, np.zeros(len(batch), np.int64)
         if self._pull_up:
             return batch, np.tile(self._wanted, (len(batch), 1))
         kept, lineages = [], []
@@ -340,7 +330,7 @@ class Flow(Operator):
         mine = batch if rows.size == len(batch) else batch.take(rows)
         return mine, np.concatenate(lineages)
 
-    def _routed(self, composites: _Composites) -> Iterator[_Composites]:
+    def _routed(self, composites: Composites) -> Iterator[Composites]:
         """Everything that new rows of one source are joined to, as far as some query wants it."""
         waiting = [composites]
         while waiting:
@@ -372,10 +362,10 @@ class Flow(Operator):
         """Whether two sources share a key."""
         return any({one, other} == {e.left, e.right} for e in self._edges)
 
-    def _policy_of(self, batch: _Composites) -> Policy:
+    def _policy_of(self, batch: Composites) -> Policy:
         return self._policies.setdefault(frozenset(batch.ids), self._new_policy())
 
-    def _ready(self, batch: _Composites) -> list[Probe]:
+    def _ready(self, batch: Composites) -> list[Probe]:
         """The SteMs that may be probed next: those that share a key with what is joined."""
         left = (p for p in self._probes if p.source not in batch.ids)
         return [p for p in left if self._ties(p.source, batch.ids)]
@@ -385,7 +375,7 @@ class Flow(Operator):
         ends = (e.seen_from(source) for e in self._edges)
         return [end for end in ends if end is not None and end[0] in joined]
 
-    def _probed(self, batch: _Composites, probe: Probe) -> _Composites:
+    def _probed(self, batch: Composites, probe: Probe) -> Composites:
         target, side = probe.source, self._sides[probe.source]
         origin = next(iter(batch.ids))  # the source whose rows began the route
         ties = self._ties(target, batch.ids)
@@ -393,22 +383,27 @@ class Flow(Operator):
         columns = [own.evaluate(self._rows_of(o, batch.ids[o])) for o, own, _ in asked]
         keys, usable = join_keys(columns, len(batch))
         asking = batch if usable is None else batch.take(np.flatnonzero(usable))
-        number, found, lineage = side.probe(
+        number, found, age = side.probe(
             tuple(key.name for _, _, key in asked),
             Probes(keys if usable is None else keys[usable], asking.ts, asking.seq),
-            asking.lineage,
-            self._refresh()[target],
             inclusive=target < origin,
         )
-        out = asking.take(number, lineage)
+        if self._levels is not None:
+            bounds = self._levels.bounds[target]
+            kept, wanted = meet_levels(asking.wanted, number, age, bounds)
+        else:
+            windows = self._refresh()[target]
+            kept, wanted = side.meet(asking.wanted, number, found, age, windows)
+        number, found = number.take(kept), found.take(kept)
+        out = asking.take(number, wanted)
         out.ids[target] = side.stem.ids(found)
         out.instants[target] = side.stem.lane_at("ts", found)
         exact = is_exact([key.type for _, _, key in asked])
         return self._verified(out, target, [t for t in ties if not exact or t not in asked])
 
     def _verified(
-        self, batch: _Composites, target: int, ties: Sequence[tuple[int, Key, Key]]
-    ) -> _Composites:
+        self, batch: Composites, target: int, ties: Sequence[tuple[int, Key, Key]]
+    ) -> Composites:
         """The pairs whose keys are equal: those that were not asked for, or found by their hash."""
         if not ties or not len(batch):
             return batch
@@ -418,9 +413,9 @@ class Flow(Operator):
         same = same_values(mine, theirs)
         return batch if same.all() else batch.take(np.flatnonzero(same))
 
-    def _left(self, batch: Batch, whole: _Composites) -> Iterator[tuple[int, Array]]:
+    def _left(self, batch: Batch, whole: Composites) -> Iterator[tuple[int, Array]]:
         """The composites' lineage after what is applied to them as a whole."""
-        lineage = whole.lineage
+        lineage = whole.wanted
         if self._pull_up:
             for number, bank in enumerate(self._banks):
                 bank.narrow(self._rows_of(number, whole.ids[number]), lineage)
@@ -433,7 +428,7 @@ class Flow(Operator):
         cells = tuple(Stored(0, i) for i in range(len(side.stem.schema)))
         return Batch(ids, ids, ids, np.ones(ids.size, np.int8), (ids,), (side.stem,), cells)
 
-    def _composite_batch(self, whole: _Composites) -> Batch:
+    def _composite_batch(self, whole: Composites) -> Batch:
         n = len(whole)
         cells = tuple(
             Stored(s, i) for s, side in enumerate(self._sides) for i in range(len(side.stem.schema))
@@ -468,41 +463,3 @@ class Flow(Operator):
                 self._banks[number].narrow(batch, lineage)
             side.put(lineage, batch)
 
-
-def _singletons(number: int, batch: Batch, lineage: Array) -> _Composites:
-    return _Composites(batch.ts, batch.seq, {number: batch.ids[0]}, {number: batch.ts}, lineage)
-
-
-def _in_order(found: Sequence[_Composites], sources: int, words: int) -> _Composites:
-    """All results of a chunk in the order of events; of one event by their rows, so that the route
-    does not show.
-    """
-    nothing = np.zeros(0, np.int64)
-    none = dict.fromkeys(range(sources), nothing)
-    empty = _Composites(nothing, nothing, none, none, np.zeros((0, words), np.uint64))
-    parts = [p for p in found if len(p)] or [empty]
-    if len(parts) == 1 and sources < 3:
-        return parts[0]
-    whole = _Composites(
-        np.concatenate([p.ts for p in parts]),
-        np.concatenate([p.seq for p in parts]),
-        {s: np.concatenate([p.ids[s] for p in parts]) for s in range(sources)},
-        {s: np.concatenate([p.instants[s] for p in parts]) for s in range(sources)},
-        np.concatenate([p.lineage for p in parts]),
-    )
-    order = np.argsort(whole.seq, kind="stable")
-    if sources > 2:
-        rows = mix_all(whole.ids[0])
-        for source in range(1, sources):
-            combine(rows, mix_all(whole.ids[source]))
-        order_ties(order, whole.seq, rows)
-    return whole.take(order)
-
-
-def keys_of(source: int, edges: Sequence[Equality]) -> dict[Hashable, tuple[Evaluator, ...]]:
-    """The indexes that probes of a source ask for: one per set of keys shared with another."""
-    tied: dict[int, list[Key]] = {}
-    for end in (e.seen_from(source) for e in edges):
-        if end is not None:
-            tied.setdefault(end[0], []).append(end[2])
-    return {tuple(k.name for k in keys): tuple(k.evaluate for k in keys) for keys in tied.values()}

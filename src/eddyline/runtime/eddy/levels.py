@@ -56,10 +56,10 @@ class Levels:
         np.bitwise_or.at(groups, (level.ravel(), word), bit)
         return cls(different, groups, nested)
 
-    def wanting(self) -> Array:
-        """uint64[k, W]: the queries that want a result of each level: of it, and of those above."""
-        return np.bitwise_or.accumulate(self.groups[::-1])[::-1].copy()
-
-    def of_age(self, source: int, age_us: Array) -> Array:
-        """int64[n]: the first level whose windows hold rows of a source of these ages."""
-        return np.searchsorted(self.bounds[source], age_us, "right")
+    def reach(self, bits: int) -> Array:
+        """int64[bits]: the level of each query; -1: there is no such query."""
+        members = np.unpackbits(self.groups.view(np.uint8), axis=1, bitorder="little")
+        level, bit = np.nonzero(members)
+        out = np.full(bits, -1, np.int64)
+        out[bit] = level
+        return out

@@ -80,10 +80,15 @@ class StemSide:
         self._words = 1
         stem.add_lane(self._lane, 0, derived=True)
 
-    def build(self, batch: Batch, lineage: Array) -> None:
-        """Insert the chunk's wanted rows. Every index takes in its rows once per chunk."""
+    def build(self, batch: Batch, lineage: Array | None) -> None:
+        """Insert the chunk's wanted rows. Every index takes in its rows once per chunk.
+
+        Args:
+            lineage: None: every query wants all of them, and nothing is noted.
+        """
         positions = self.stem.positions(batch.ids[0])
-        self._lineage()[positions - self.stem.base] = lineage
+        if lineage is not None:
+            self._lineage()[positions - self.stem.base] = lineage
         for name, index in self._indexes.items():
             index.insert(*self._indexed(name, batch, positions))
 
@@ -92,24 +97,32 @@ class StemSide:
         return (positions, keys) if usable is None else (positions[usable], keys[usable])
 
     def probe(
-        self, name: Hashable, probes: Probes, own: Array, windows: Windows, *, inclusive: bool
+        self, name: Hashable, probes: Probes, *, inclusive: bool
     ) -> tuple[Array, Array, Array]:
-        """The rows alive that match, as far as some query wants the pair.
+        """The rows alive that match.
 
         Args:
-            own: uint64[n, W], lineage of the probes.
             inclusive: whether a probe sees the row of its own event.
 
         Returns:
-            int64[p] numbers of the probes, int64[p] positions, uint64[p, W] lineage.
+            int64[p] numbers of the probes, int64[p] positions, int64[p] how old the rows are.
         """
         number, found = self._indexes[name].probe(probes, self.window.liveness, inclusive=inclusive)
-        age = probes.ts.take(number) - self.stem.lane_at("ts", found)
+        return number, found, probes.ts.take(number) - self.stem.lane_at("ts", found)
+
+    def meet(
+        self, own: Array, number: Array, found: Array, age: Array, windows: Windows
+    ) -> tuple[Array, Array]:
+        """The pairs that some query wants.
+
+        Args:
+            own: uint64[n, W], lineage of the probes.
+
+        Returns:
+            int64[q], the pairs; uint64[q, W], their lineage.
+        """
         places = found - self.stem.base
-        kept, lineage = meet(
-            own, number, self._lineage(), places, age, windows.lengths, windows.members
-        )
-        return number.take(kept), found.take(kept), lineage
+        return meet(own, number, self._lineage(), places, age, windows.lengths, windows.members)
 
     def widen(self, words: int) -> None:
         """Make room for more queries."""

@@ -1,0 +1,46 @@
+"""The join graph of a flow."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from eddyline.runtime.batch import Evaluator
+
+
+@dataclass(frozen=True)
+class Key:
+    """A join key of one source: equal names compute the same."""
+
+    name: Hashable
+    type: pa.DataType
+    evaluate: Evaluator
+
+
+@dataclass(frozen=True)
+class Equality:
+    """An edge of the join graph: two sources, and the key on each."""
+
+    left: int
+    right: int
+    left_key: Key
+    right_key: Key
+
+    def seen_from(self, source: int) -> tuple[int, Key, Key] | None:
+        """The source at the other end, the key there and the key here; None: not our edge."""
+        if source == self.left:
+            return self.right, self.right_key, self.left_key
+        if source == self.right:
+            return self.left, self.left_key, self.right_key
+        return None
+
+
+def keys_of(source: int, edges: Sequence[Equality]) -> dict[Hashable, tuple[Evaluator, ...]]:
+    """The indexes that probes of a source ask for: one per set of keys shared with another."""
+    tied: dict[int, list[Key]] = {}
+    for end in (e.seen_from(source) for e in edges):
+        if end is not None:
+            tied.setdefault(end[0], []).append(end[2])
+    return {tuple(k.name for k in keys): tuple(k.evaluate for k in keys) for keys in tied.values()}
