@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from eddyline.kernels.chains import follow
 from eddyline.kernels.options import inlined, kernel
 
 #: Columns of ``nodes``, as in ``eddyline.kernels.chains``.
@@ -38,18 +39,22 @@ def scan(
     Returns:
         int64 probe numbers and int64 positions of equal keys.
     """
-    capacity = 64
-    found_by = np.empty(capacity, np.int64)
-    found = np.empty(capacity, np.int64)
+    found_by = np.empty(64, np.int64)
+    found = np.empty(64, np.int64)
     count = 0
     for p in range(probe_key.size):
         key = probe_key[p]
-        for at in range(cursor[p] - 1 - base, stop[p] - 1 - base, -1):
+        matches = 0  # counted first, in a loop that the compiler makes fast
+        for at in range(stop[p] - base, cursor[p] - base):
+            matches += (keys[at] == key) & (present[at] != 0)
+        if count + matches > found.size:
+            found_by = _grown(found_by, 2 * (count + matches))
+            found = _grown(found, 2 * (count + matches))
+        at = cursor[p] - base
+        end = count + matches
+        while count < end:
+            at -= 1
             if keys[at] == key and present[at]:
-                if count == capacity:
-                    capacity *= 2
-                    found_by = _grown(found_by, capacity)
-                    found = _grown(found, capacity)
                 found_by[count] = p
                 found[count] = at + base
                 count += 1
@@ -90,24 +95,17 @@ def search(
     Returns:
         int64 probe numbers and int64 positions of equal keys.
     """
-    capacity = 64
-    found_by = np.empty(capacity, np.int64)
-    found = np.empty(capacity, np.int64)
-    count = 0
+    begin = np.empty(probe_key.size, np.int64)
     for p in range(probe_key.size):
         pos = heads[_bucket(probe_key[p], shift)]
-        while pos >= stop[p]:
-            if nodes[pos - base, KEY] == probe_key[p] and pos < cursor[p]:
-                if count == capacity:
-                    capacity *= 2
-                    found_by = _grown(found_by, capacity)
-                    found = _grown(found, capacity)
-                found_by[count] = p
-                found[count] = pos
-                count += 1
+        while pos >= cursor[p]:
             pos = nodes[pos - base, LINK]
+        begin[p] = pos
         cursor[p] = min(cursor[p], stop[p])
-    return found_by[:count].copy(), found[:count].copy()
+    none = np.empty(0, np.int64)
+    return follow(
+        nodes, base, begin, stop, none, 0, True, none, none, False, probe_key, probe_key, probe_key
+    )
 
 
 @kernel
