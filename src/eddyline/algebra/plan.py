@@ -13,7 +13,7 @@ Nodes compare and hash by structure: equal sub-plans of two queries run once.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 import pyarrow as pa
@@ -96,6 +96,32 @@ class TableScan(Plan):
     @property
     def label(self) -> str:
         return self.table if self.updates == "static" else f"{self.table} ({self.updates})"
+
+
+@dataclass(frozen=True)
+class SharedRows(Plan):
+    """The results of a flow, once per query that gets them; the first column is its number.
+
+    Attributes:
+        sources: of the flow, as far as queries have them in common.
+        lifespan_us: about how long a row lives; None if that has no bound.
+    """
+
+    fields: Schema
+    sources: tuple[Plan, ...]
+    lifespan_us: int | None = field(compare=False)
+
+    @property
+    def inputs(self) -> tuple[Plan, ...]:
+        return self.sources
+
+    @property
+    def schema(self) -> Schema:
+        return self.fields
+
+    @property
+    def pattern(self) -> Pattern:  # windows differ from query to query
+        return max(Pattern.WK, *(s.pattern for s in self.sources))
 
 
 @dataclass(frozen=True)
@@ -424,10 +450,10 @@ def lifespan_us(plan: Plan) -> int | None:
     """The longest that a row of this plan's output can live; None if that has no bound."""
     if isinstance(plan, StreamScan):
         return plan.window.us if isinstance(plan.window, Range) else None
-    if isinstance(plan, TableScan):
+    if isinstance(plan, (TableScan, GroupBy)):
         return None
-    if isinstance(plan, GroupBy):
-        return None
+    if isinstance(plan, SharedRows):
+        return plan.lifespan_us
     if isinstance(plan, _Matching):
         return lifespan_us(plan.left)
     spans = [lifespan_us(p) for p in plan.inputs]

@@ -14,15 +14,16 @@ from eddyline.algebra.plan import Plan, StreamScan
 from eddyline.errors import did_you_mean
 from eddyline.physical.expressions import compile_expr, compile_predicate
 from eddyline.physical.graph import Graph
+from eddyline.physical.planner import Planner, StemOf
 from eddyline.runtime.batch import Evaluator, Predicate
-from eddyline.runtime.eddy.filter_bank import Attribute, Clause
 from eddyline.runtime.eddy.edges import Equality, Key, keys_of
+from eddyline.runtime.eddy.filter_bank import Attribute, Clause
 from eddyline.runtime.eddy.flow import Flow, Member
+from eddyline.runtime.eddy.per_query import PerQuery
 from eddyline.runtime.eddy.policies import Policy, PolicyName, make_policy
 from eddyline.runtime.eddy.stem_side import FlowWindow, StemSide
 from eddyline.runtime.operators.base import Operator
 from eddyline.runtime.operators.scan import Scan
-from eddyline.runtime.stem import Stem
 from eddyline.sharing.predicates import clauses_of
 from eddyline.sharing.signature import Part, Signature
 from eddyline.types import FOREVER
@@ -74,19 +75,13 @@ class FlowPlanner:
     """Builds flows into a graph.
 
     Args:
-        build: makes the operator of a plan.
+        planner: of the operators below flows and above them.
         stem_of: how it gets at the SteM of a stream.
     """
 
-    def __init__(
-        self,
-        graph: Graph,
-        build: Callable[[Plan], Operator],
-        stem_of: Callable[[str], Stem],
-        sharing: Sharing,
-    ) -> None:
+    def __init__(self, graph: Graph, planner: Planner, stem_of: StemOf, sharing: Sharing) -> None:
         self._graph = graph
-        self._build = build
+        self._planner = planner
         self._stem_of = stem_of
         self._sharing = sharing
 
@@ -96,9 +91,20 @@ class FlowPlanner:
         assert isinstance(flow, Flow), "the key of a flow"
         return flow
 
+    def per_query(self, flow: Flow, outputs: tuple[Expr, ...], above: Plan) -> PerQuery:
+        """The operators of a plan above a flow, which serve all its queries that have this plan."""
+
+        def make() -> PerQuery:
+            columns = [output_of(e) for e in outputs]
+            return PerQuery(flow, columns, partial(self._planner.above, above))
+
+        operator = self._graph.obtain(("per query", flow, outputs, above), make)
+        assert isinstance(operator, PerQuery), "the key of such operators"
+        return operator
+
     def _make(self, signature: Signature, key: object) -> Flow:
         if not signature.windowed:
-            return self._new([self._build(s) for s in signature.sources], [], [], [])
+            return self._new([self._planner.source(s) for s in signature.sources], [], [], [])
         joined = len(signature.sources) > 1
         windows = [FlowWindow(joined=joined) for _ in signature.sources]
         sources = [

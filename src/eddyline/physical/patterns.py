@@ -13,6 +13,7 @@ from eddyline.algebra.plan import (
     Plan,
     Project,
     SemiJoin,
+    SharedRows,
     StreamScan,
     TableScan,
     Union,
@@ -61,6 +62,8 @@ def is_stored(plan: Plan) -> bool:
 
 def id_width_of(plan: Plan) -> int:
     """How many row ids identify an output row."""
+    if isinstance(plan, SharedRows):
+        return 1 + sum(map(id_width_of, plan.sources))
     if asks_as_it_is(plan):
         return id_width_of(plan.inputs[0]) + isinstance(plan, Join)
     if isinstance(plan, Join):

@@ -21,6 +21,7 @@ from eddyline.algebra.plan import (
     Plan,
     Project,
     SemiJoin,
+    SharedRows,
     StreamScan,
     TableScan,
     Union,
@@ -30,7 +31,7 @@ from eddyline.algebra.plan import (
 from eddyline.algebra.windows import PartitionRows, Range, Rows
 from eddyline.kernels import matching
 from eddyline.physical.expressions import compile_expr, compile_predicate
-from eddyline.physical.graph import Graph
+from eddyline.physical.graph import Graph, in_order
 from eddyline.physical.patterns import (
     asks_as_it_is,
     base_scan,
@@ -54,6 +55,7 @@ from eddyline.runtime.operators.distinct import ClassicDistinct
 from eddyline.runtime.operators.distinct import Distinct as DistinctOperator
 from eddyline.runtime.operators.expire import Expire, Foretold
 from eddyline.runtime.operators.filter import Filter as FilterOperator
+from eddyline.runtime.operators.given import Given
 from eddyline.runtime.operators.group import AggregateColumn
 from eddyline.runtime.operators.group import GroupBy as GroupByOperator
 from eddyline.runtime.operators.join import Join as JoinOperator
@@ -118,6 +120,14 @@ class Planner:
     def source(self, plan: Plan) -> Operator:
         """The operator of a plan whose rows a flow reads."""
         return self._build(plan, probed=not is_endless(plan))
+
+    def above(self, plan: Plan) -> list[Operator]:
+        """The operators of a plan that stands on SharedRows, from there upwards; not in the graph.
+
+        Each of them has one input.
+        """
+        apart = Planner(Graph(), self._stem_of, self._strategy)
+        return in_order([apart._inserts(plan, explicit=False)])[1:]
 
     def _inserts(self, plan: Plan, explicit: bool) -> Operator:
         source = self._build_replacing(plan, explicit)
@@ -184,6 +194,8 @@ class Planner:
                 return Scan(stem, stem.open_window(key, partial(_window, plan, stem, probed)), key)
             case TableScan():
                 return self._table_scan(plan)
+            case SharedRows():
+                return Given()
             case Filter():
                 source = self._build(plan.input, probed=probed, explicit=explicit)
                 return FilterOperator(source, compile_predicate(plan.predicate))

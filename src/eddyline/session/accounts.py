@@ -79,7 +79,8 @@ def _stems(operators: Iterable[Operator]) -> list[Stem]:
 def _seconds(query: Query, operators: list[Operator], readers: Counter[Operator]) -> float:
     if query.seat is None:
         return sum(o.seconds / readers[o] for o in operators)
-    return query.seat.seconds + sum(o.seconds / readers[o] for o in operators[:-1])
+    others = (o for o in operators if o is not query.seat.shared.flow)
+    return query.seat.seconds + sum(o.seconds / readers[o] for o in others)
 
 
 def _checks(query: Query, operators: list[Operator]) -> dict[str, int]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -13,7 +13,7 @@ from eddyline.physical.graph import Graph, in_order
 from eddyline.physical.planner import Planner, StemOf
 from eddyline.physical.strategy import Strategy
 from eddyline.runtime.eddy.fanout import Fanout
-from eddyline.runtime.operators.base import Tick
+from eddyline.runtime.operators.base import Operator, Tick
 from eddyline.session.accounts import brought_along, rows_seen
 from eddyline.session.adaptive import (
     Steadiness,
@@ -22,14 +22,37 @@ from eddyline.session.adaptive import (
     until_changed,
     until_steady,
 )
+from eddyline.session.groupings import GroupedSeat, add_grouped
 from eddyline.session.query import Query
-from eddyline.session.shared import Seat, SharedFlow
+from eddyline.session.shared import Seat, SharedFlow, shape_of
+from eddyline.sharing.grouping import grouped_apart
 from eddyline.sharing.signature import Part, Signature, taken_apart
 from eddyline.sharing.trees import tree_of
 from eddyline.types import BEGINNING
 
-#: How a query runs: as a tree, in a flow, or as a tree of joins in this order.
-Way = str | tuple[int, ...]
+#: How a query runs: as a tree, in a flow, with this number above a flow, or as a tree of joins in
+#: this order.
+Way = str | int | tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a query can run with others.
+
+    Attributes:
+        flow: what queries have in common that run in one flow.
+        shape: what those have in common that are grouped together; None if it does not group.
+    """
+
+    flow: object
+    shape: object
+    signature: Signature
+    part: Part
+
+    @property
+    def key(self) -> object:
+        """What queries have in common that share all that can be shared there."""
+        return self.flow if self.shape is None else (self.flow, self.shape)
 
 
 @dataclass
@@ -41,8 +64,7 @@ class Alone:
     """
 
     query: Query
-    signature: Signature
-    part: Part
+    place: Place
     order: tuple[int, ...] | None = None
     watched: Steadiness = field(default_factory=until_steady)
 
@@ -86,26 +108,30 @@ class Execution:
         self._strategy = strategy
         self._sharing = sharing
         self._planner = Planner(self.graph, stem_of, strategy)
-        self._flow_planner = FlowPlanner(self.graph, self._planner.source, stem_of, sharing)
+        self._flow_planner = FlowPlanner(self.graph, self._planner, stem_of, sharing)
         self._alone: dict[object, Alone] = {}  # by signature, those that could share
 
     # -- queries come and go -----------------------------------------------------------------------
 
     def start(self, query: Query, way: Way | None) -> None:
         """Run a query: in this way, or as the options say."""
-        found, query.why = self._shareable(query)
-        if found is None:
+        places, query.why = self._places(query)
+        if way == "eddy":
+            places = [p for p in places if p.shape is None]
+        taken = next((p for p in places if way != "tree" and self._is_taken(p)), None)
+        if not places:
             self._plant(query)
-            return
-        signature, part = found
-        key = self._key(signature, query.name)
-        if isinstance(way, tuple):
-            self._alone[key] = Alone(query, signature, part)
-            self._become_tree(key, way)
-        elif self._sharing.executor == "eddy" or self._is_taken(key):
-            self._share(query, key, signature, part)
+        elif isinstance(way, tuple):
+            self._alone[places[0].key] = Alone(query, places[0])
+            self._become_tree(places[0].key, way)
+        elif isinstance(way, int):
+            self._share(query, places[-1], way)
+        elif taken is not None:
+            self._share(query, taken)
+        elif self._sharing.executor == "eddy":
+            self._share(query, _widest(places))
         else:
-            self._start_alone(query, key, signature, part, seated=way == "eddy")
+            self._start_alone(query, places, seated=way == "eddy")
 
     def stop(self, query: Query) -> None:
         """Free what nobody else needs."""
@@ -114,54 +140,73 @@ class Execution:
             del self.trees[query.name]
         else:
             query.seat.leave(query.name)
-            self.let_go(query.seat.shared)
+            self.let_go(query.seat.shared, query.operator)
             self._look_for_the_last(query.seat.shared)
-        self._alone = {k: a for k, a in self._alone.items() if a.query is not query}
+        self._is_not_alone(query)
 
     def flow_for(self, query: Query, signature: Signature) -> SharedFlow:
         """The flow of a signature, with this query as one more reader."""
-        key = self._key(signature, query.name)
+        key = self._flow_key(signature, query.name)
         self._seat_who_is_alone(key)
         shared = self._flow(key, signature)
         query.operator = shared.flow
         query.seen_before = rows_seen(in_order([shared.flow]))
         return shared
 
-    def _key(self, signature: Signature, name: str) -> object:
+    def _flow_key(self, signature: Signature, name: str) -> object:
         """What queries have in common that share a flow."""
         return signature, None if self._sharing.sharing else name
 
-    def _shareable(self, query: Query) -> tuple[tuple[Signature, Part] | None, str]:
-        """What the query brings into a flow, if it can run in one, and why it runs as it does."""
+    def _places(self, query: Query) -> tuple[list[Place], str]:
+        """Where the query can run with others, those first where it shares most; and why it runs as
+        it does if there are none.
+        """
         if self._sharing.executor == "tree":
-            return None, "executor is 'tree'"
+            return [], "executor is 'tree'"
         if query.emit.mode != "inserts":
-            return None, f"{query.emit} is made by operators of its own"
+            return [], f"{query.emit} is made by operators of its own"
         if not self._strategy.shares:
-            return None, "the state option or views ask for operators of its own"
-        found = taken_apart(query.plan)
-        return found, "it is no select-project-join query" if found is None else ""
+            return [], "the state option or views ask for operators of its own"
+        grouped = not self._strategy.explicit_above_negation(query.plan)
+        found = [taken_apart(query.plan), grouped_apart(query.plan) if grouped else None]
+        places = [self._place(query, *f) for f in found if f is not None]
+        why = "" if places else "it is no select-project-join query, grouped or not"
+        return places, why
 
-    def _is_taken(self, key: object) -> bool:
-        """Whether another query has this signature."""
-        return key in self.flows or key in self._alone
+    def _place(self, query: Query, signature: Signature, part: Part) -> Place:
+        flow = self._flow_key(signature, query.name)
+        shape = None
+        if part.above is not None:
+            shape = shape_of(part, replaces=query.replace_key is not None)
+        return Place(flow, shape, signature, part)
 
-    def _start_alone(
-        self, query: Query, key: object, signature: Signature, part: Part, *, seated: bool
-    ) -> None:
+    def _is_taken(self, place: Place) -> bool:
+        """Whether there is another query in this place, or one alone that would share it."""
+        if place.key in self._alone or place.flow not in self.flows:
+            return place.key in self._alone
+        return place.shape is None or place.shape in self.flows[place.flow].groupings
+
+    def _start_alone(self, query: Query, places: Sequence[Place], *, seated: bool) -> None:
         """Run a query that has no other one to share with: ``executor = 'auto'``.
 
         Args:
             seated: it had a seat when it was saved.
         """
-        if seated or len(signature.sources) > 2:
-            query.why = _why_in_eddy(signature)
-            query.seat = self._seat(query, key, signature, part)
+        first = places[0]
+        if first.shape is None and (seated or len(first.signature.sources) > 2):
+            query.why = _why_in_eddy(first.signature)
+            query.seat = self._seat(query, first)
             self.report_answer(query, query.seat)
+            places = [first]
         else:
             query.why = "no other query has its sources and join keys"
+            if first.shape is not None:
+                query.why += ", and groups as it does"
             self._plant(query)
-        self._alone[key] = Alone(query, signature, part)
+        self._alone |= {p.key: Alone(query, p) for p in places}
+
+    def _is_not_alone(self, query: Query) -> None:
+        self._alone = {k: a for k, a in self._alone.items() if a.query is not query}
 
     def _look_for_the_last(self, shared: SharedFlow) -> None:
         """Note who is alone in a flow now."""
@@ -170,17 +215,16 @@ class Execution:
         (shape,) = shared.shapes.values()
         if shape.crowd is not None:
             return
-        (key,) = (k for k, flow in self.flows.items() if flow is shared)
         (name,) = shape.seats
         last = self._queries[name]
-        found = taken_apart(last.plan)
-        assert found is not None, "it has a seat"
-        self._alone[key] = Alone(last, *found)
         last.why = _why_in_eddy(shared.signature)
+        if not shared.groupings:
+            place = self._places(last)[0][0]
+            self._alone[place.key] = Alone(last, place)
 
-    def let_go(self, shared: SharedFlow) -> None:
-        """A flow has one reader less."""
-        self.graph.give_up(shared.flow)
+    def let_go(self, shared: SharedFlow, operator: Operator) -> None:
+        """A flow has one reader less, of this operator's results."""
+        self.graph.give_up(operator)
         if not shared.shapes:
             self.flows = {k: f for k, f in self.flows.items() if f is not shared}
 
@@ -203,18 +247,19 @@ class Execution:
         self.graph.settle(self.clock)
         query.seen_before = rows_seen(in_order([operator]))
 
-    def _share(self, query: Query, key: object, signature: Signature, part: Part) -> None:
-        """Give a query a seat in the flow of its signature."""
-        self._seat_who_is_alone(key)
+    def _share(self, query: Query, place: Place, number: int | None = None) -> None:
+        """Give a query a seat in a flow; ``number``: that it had when it was saved."""
+        self._seat_who_is_alone(place.key)
         query.why = "it shares the flow of its signature"
-        query.seat = self._seat(query, key, signature, part)
+        query.seat = self._seat(query, place, number)
         self.report_answer(query, query.seat)
 
     def _seat_who_is_alone(self, key: object) -> None:
         """A query comes to share the flow of a signature: so does who was alone with it."""
         if key in self._alone:
+            query = self._alone[key].query
             self._become_eddy(key, "it shares the flow of its signature")
-            del self._alone[key]
+            self._is_not_alone(query)
 
     def report_answer(self, query: Query, source: Answering) -> None:
         """Let a query that has just got its seat say what is in its answer already."""
@@ -222,16 +267,42 @@ class Execution:
         if self.began is not None and query.seat.shared.flow.holds_rows():
             query.put(query.seat.shape.table(source.answer(self.clock)))
 
-    def _seat(self, query: Query, key: object, signature: Signature, part: Part) -> Seat:
-        shared = self._flow(key, signature)
-        query.operator = shared.flow
-        query.seen_before = rows_seen(in_order([shared.flow]))
-        replaces = query.replace_key is not None
+    def _seat(self, query: Query, place: Place, number: int | None = None) -> Seat:
+        shared = self._flow(place.flow, place.signature)
         try:
-            return shared.add(query.name, part, query.change_schema, replaces=replaces)
+            if place.part.above is not None:
+                return self._grouped(query, shared, place.part, place.part.above, number)
+            query.operator = shared.flow
+            query.seen_before = rows_seen(in_order([shared.flow]))
+            replaces = query.replace_key is not None
+            return shared.add(query.name, place.part, query.change_schema, replaces=replaces)
         except EddylineError:
-            self.let_go(shared)
+            self.graph.sweep()
+            self.let_go(shared, shared.flow)
             raise
+
+    def _grouped(
+        self, query: Query, shared: SharedFlow, part: Part, above: Plan, number: int | None
+    ) -> Seat:
+        """A seat at the operators that group for all."""
+        operator = self._flow_planner.per_query(shared.flow, part.outputs, above)
+        seat = add_grouped(
+            shared,
+            query.name,
+            part,
+            query.change_schema,
+            operator,
+            replaces=query.replace_key is not None,
+            number=number,
+        )
+        self.graph.use(operator)
+        self.graph.give_up(shared.flow)  # it is read through the operator
+        if self.began is not None:
+            tree = in_order([query.operator]) if query.name in self.trees else []
+            seat.bring_up(tree, self.clock)
+        query.operator = operator
+        query.seen_before = rows_seen(in_order([operator]))
+        return seat
 
     def _flow(self, key: object, signature: Signature) -> SharedFlow:
         """The flow of a signature, with one more reader."""
@@ -268,7 +339,7 @@ class Execution:
         """
         planted = []
         for key, alone in self._alone.items():
-            if len(alone.signature.sources) < 3:
+            if alone.place.shape is not None or len(alone.place.signature.sources) < 3:
                 continue
             operators = in_order([alone.query.operator])
             if alone.order is None:
@@ -288,7 +359,7 @@ class Execution:
         if query.seat is not None:
             return
         tree, account = query.operator, brought_along(query)
-        query.seat = self._seat(query, key, alone.signature, alone.part)
+        query.seat = self._seat(query, alone.place)
         account.go_on(query)
         self.graph.give_up(tree)
         del self.trees[query.name]
@@ -297,10 +368,11 @@ class Execution:
         """Let a query that is alone with its signature run as a tree that joins in this order."""
         alone = self._alone[key]
         query, alone.order, alone.watched = alone.query, order, until_changed()
-        sources = [alone.signature.sources[i] for i in order]
+        signature, part = alone.place.signature, alone.place.part
+        sources = [signature.sources[i] for i in order]
         names = ", ".join(s.stream for s in sources if isinstance(s, StreamScan))
         query.why = f"its joins have steady fan-outs; order: {names}"
-        plan = tree_of(alone.signature, alone.part, order)
+        plan = tree_of(signature, part, order)
         seat = query.seat
         if seat is None:
             self._plant(query, plan)
@@ -310,17 +382,29 @@ class Execution:
         self._plant(query, plan, report=False)
         account.go_on(query)
         seat.leave(query.name)
-        self.let_go(seat.shared)
+        self.let_go(seat.shared, seat.shared.flow)
 
     def ways(self) -> dict[str, Way]:
         """By name, how each query runs: what ``start`` takes to run it like that again."""
         orders: dict[str, Way] = {
             a.query.name: a.order for a in self._alone.values() if a.order is not None
         }
-        ways: dict[str, Way] = {
-            n: "tree" if q.seat is None else "eddy" for n, q in self._queries.items()
-        }
+        ways = {n: _way(q) for n, q in self._queries.items()}
         return {**ways, **orders}
+
+
+def _way(query: Query) -> Way:
+    if isinstance(query.seat, GroupedSeat):
+        return query.seat.number
+    return "tree" if query.seat is None else "eddy"
+
+
+def _widest(places: Sequence[Place]) -> Place:
+    """The place that most other queries are likely to share: of those that group, there are more
+    with conditions of their own on rows than on groups.
+    """
+    filtered = (p for p in places if p.part.residual or any(p.part.filters))
+    return next((p for p in filtered if p.shape is not None), places[0])
 
 
 def _why_in_eddy(signature: Signature) -> str:

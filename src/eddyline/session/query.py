@@ -126,7 +126,9 @@ class Query:
         if self.seat is None:
             return f"runs as a tree: {self.why}"
         others = self.seat.shared.flow.members - self.seat.members
-        return f"runs in an eddy, with {others:,} other queries: {self.why}"
+        grouped = self.seat.grouped
+        with_it = "" if grouped is None else f" ({grouped - 1:,} of them grouped with it)"
+        return f"runs in an eddy, with {others:,} other queries{with_it}: {self.why}"
 
     def _filters(self) -> list[str]:
         """The grouped filters that it shares, as lines of text."""

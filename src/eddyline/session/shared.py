@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
@@ -15,11 +16,15 @@ from eddyline.session.shapes import RuleRows, Shape
 from eddyline.sharing.signature import Part, Signature
 from eddyline.types import FOREVER
 
+if TYPE_CHECKING:
+    from eddyline.session.groupings import Grouping
+
 
 class SharedFlow:
     """A flow with the shapes of its queries.
 
     Attributes:
+        shapes: by what their queries have in common. groupings: those of queries that group.
         rows_out, seconds, checks: by bit, since the query came.
     """
 
@@ -27,6 +32,7 @@ class SharedFlow:
         self.signature = signature
         self.flow = flow
         self.shapes: dict[object, Shape] = {}
+        self.groupings: dict[object, Grouping] = {}
         self.rows_out = np.zeros(64, np.int64)
         self.seconds = np.zeros(64)
         self.checks = np.zeros(64)
@@ -38,7 +44,7 @@ class SharedFlow:
 
     def add(self, name: str, part: Part, schema: pa.Schema, *, replaces: bool) -> Seat:
         """A query comes."""
-        key = (part.outputs, part.names, replaces)
+        key = shape_of(part, replaces=replaces)
         bit = self.admit(key, part)
         if key not in self.shapes:
             self.shapes[key] = Shape(schema, part.outputs, replaces=replaces)
@@ -90,6 +96,7 @@ class SharedFlow:
     def close(self, key: object) -> None:
         """A shape has no queries any more."""
         del self.shapes[key]
+        self.groupings.pop(key, None)
 
     def collect(self) -> None:
         """Hand the chunk's results to the shapes, and account for the time that it took."""
@@ -98,11 +105,18 @@ class SharedFlow:
             return
         counts = np.diff(fanout.starts)
         self._account(counts)
-        if len(self.shapes) == 1:
+        for grouping in self.groupings.values():
+            grouping.collect()
+        plain = self.shapes.keys() - self.groupings.keys()
+        if len(self.shapes) == 1 and plain:
             (only,) = self.shapes.values()
             self.report(only, fanout)
-            return
-        for key in {self._shape_of[b] for b in np.flatnonzero(counts).tolist()}:
+        elif plain:
+            self._report_each(plain, fanout, counts)
+
+    def _report_each(self, plain: Set[object], fanout: Fanout, counts: Array) -> None:
+        """Let the queries of each of these shapes have their results."""
+        for key in {self._shape_of[b] for b in np.flatnonzero(counts).tolist()} & plain:
             mine = fanout.only(self._mask(key, counts.size)[fanout.member])
             self.report(self.shapes[key], mine)
 
@@ -156,6 +170,11 @@ class SharedFlow:
             shape.clear()
 
 
+def shape_of(part: Part, *, replaces: bool) -> object:
+    """What queries of a flow have in common whose results are in one table."""
+    return part.outputs, part.above, part.names, replaces
+
+
 class Seat:
     """The place of a query in its flow."""
 
@@ -177,6 +196,11 @@ class Seat:
 
     #: How many queries of the flow it is.
     members = 1
+
+    @property
+    def grouped(self) -> int | None:
+        """How many queries one grouping serves, this one among them; None if it does not group."""
+        return None
 
     @property
     def predicates(self) -> int:
@@ -238,6 +262,9 @@ class Crowd:
     def members(self) -> int:
         """How many queries of the flow it is: one per row."""
         return len(self._bits)
+
+    #: Its rows are not grouped.
+    grouped = None
 
     @property
     def predicates(self) -> int:

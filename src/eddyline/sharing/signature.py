@@ -82,6 +82,7 @@ class Part:
         residual: predicates over the columns of all sources.
         windows_us: per source how long a row lives; None: for ever.
         outputs, names: the select list over the columns of all sources.
+        above: what is made of the outputs, over a SharedRows of them; None: they are the results.
     """
 
     filters: tuple[tuple[Expr, ...], ...]
@@ -89,6 +90,7 @@ class Part:
     windows_us: tuple[int | None, ...]
     outputs: tuple[Expr, ...]
     names: tuple[str, ...]
+    above: Plan | None = None
 
 
 def taken_apart(plan: Plan) -> tuple[Signature, Part] | None:
@@ -97,11 +99,12 @@ def taken_apart(plan: Plan) -> tuple[Signature, Part] | None:
     Joins that a flow cannot run are one source.
     """
     names = tuple(f.name for f in plan.schema)
-    found = _apart(flatten(plan, joins=True), names)
-    return found or _apart(flatten(plan, joins=False), names)
+    found = apart(flatten(plan, joins=True), names)
+    return found or apart(flatten(plan, joins=False), names)
 
 
-def _apart(flat: Flat, names: tuple[str, ...]) -> tuple[Signature, Part] | None:
+def apart(flat: Flat, names: tuple[str, ...]) -> tuple[Signature, Part] | None:
+    """Likewise, of a plan that stands on leaves."""
     if not _fits(flat):
         return None
     flat = in_canonical_order(flat)

@@ -12,7 +12,7 @@ answer is right as soon as all that may be missing would have left its windows::
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -59,11 +59,15 @@ class Missing:
 class Held:
     """The rows of each stream that queries keep.
 
+    Args:
+        views: their text by name. tables: the names of tables, which keep their rows.
+
     Attributes:
         before_us: by stream, rows before this instant may be gone.
     """
 
     views: Mapping[str, str] = field(default_factory=dict)
+    tables: Container[str] = ()
     before_us: defaultdict[str, int] = field(
         default_factory=lambda: defaultdict(lambda: BEGINNING), init=False
     )
@@ -84,7 +88,7 @@ class Held:
 
     def missing(self, sql: str, clock_us: int) -> Missing:
         """What a query that is added now may miss."""
-        reads = tuple(_reads(sql, self.views))
+        reads = self._reads(sql)
         return Missing(clock_us, {stream: self.before_us[stream] for stream, _ in reads}, reads)
 
     def _keeps(self, sql: str) -> Iterable[tuple[str, int]]:
@@ -95,7 +99,7 @@ class Held:
         select = read_query(sql).select
         if list(select.find_all(exp.Distinct, exp.SetOperation)):
             return
-        reads = list(_reads(sql, self.views))
+        reads = self._reads(sql)
         joined = len(reads) > 1 and len(list(select.find_all(exp.Query))) == 1
         joined = joined and not list(select.find_all(exp.AggFunc))
         for stream, window in reads:
@@ -103,6 +107,9 @@ class Held:
                 yield stream, window.range_us
             elif window == _EVERYTHING and joined:
                 yield stream, FOREVER
+
+    def _reads(self, sql: str) -> tuple[_Read, ...]:
+        return tuple(r for r in _reads(sql, self.views) if r[0] not in self.tables)
 
 
 def _reads(sql: str, views: Mapping[str, str], outer: WindowText | None = None) -> Iterable[_Read]:

@@ -73,7 +73,7 @@ class Script:
             },
             self._live_tables(),
         )
-        self._held = Held(self._views)
+        self._held = Held(self._views, self.engine.catalog.tables)
         self._known: Oracle | None = None  # the oracle over what has been accepted so far
         self._unheard = False  # whether there may be changes that nobody has listened to
         self._progress: list[str] = []

@@ -48,6 +48,9 @@ STREAMS: Final[Mapping[str, pa.Schema]] = {
     )
     for name in "abc"
 }
+#: The tables that rows look up, with the columns of the streams, and what their changes are. The
+#: second gets more rows while queries run.
+TABLES: Final[Mapping[str, str]] = {"names": "static", "rates": "non-retroactive"}
 #: What rows hold beside ``ts``: small domains, so that much meets; the first are the commonest.
 _PAYLOADS: Final = (
     (1, "x", 1.0, 1, True, 2 * STEP_US),
@@ -138,12 +141,15 @@ class QuerySetCase:
 
     @property
     def ddl(self) -> str:
-        """The CREATE statements of the streams."""
-        return "\n".join(
-            f"CREATE STREAM {name} ({', '.join(f'{f.name} {sql_type(f.type)}' for f in schema)})"
-            f" TIMESTAMP BY ts LATENESS {late} SECONDS;"
+        """The CREATE statements of the streams and tables."""
+        lines = [
+            f"CREATE STREAM {name} ({_columns(schema)}) TIMESTAMP BY ts LATENESS {late} SECONDS;"
             for (name, schema), late in zip(STREAMS.items(), self.lateness, strict=True)
-        )
+        ]
+        for name, updates in TABLES.items():
+            options = "" if updates == "static" else f" WITH (updates = '{updates}')"
+            lines.append(f"CREATE TABLE {name} ({_columns(STREAMS['a'])}){options};")
+        return "\n".join(lines)
 
     def __repr__(self) -> str:
         return "\n".join([f"\n{self.ddl}", *map(str, self.turns)])
@@ -153,7 +159,9 @@ def play_set(case: QuerySetCase, options: Mapping[str, Any] | None = None) -> Sc
     """Run a case until all rows have expired, with every query compared with the oracle: its
     history when it is dropped or at the end, its snapshot now and then.
     """
-    script = Script(case.ddl, {}, options=options)
+    first = _table(STREAMS["a"], [(i * STEP_US, *p) for i, p in enumerate(_PAYLOADS[:8])])
+    tables = {"names": first, "rates": first.slice(0, 3)}
+    script = Script(case.ddl, {}, tables=tables, options=options)
     for number, turn in enumerate(case.turns):
         for name in turn.drop:
             script.drop(name)
@@ -198,7 +206,8 @@ def random_case(
     of = [random_shape(luck, names, sources) for _ in range(luck.randint(1, 2))]
     joined_on_doubles = any(name.endswith(".d") for s in of for pair in s.keys for name in pair)
     payloads = _PAYLOADS if joined_on_doubles else _WILD_PAYLOADS
-    rows = _arrivals(luck, names, max(lateness), payloads)
+    changing = not listening and any(s.table == "rates" for s in of)
+    rows = _arrivals(luck, names, max(lateness), payloads, changing=changing)
     crowded = luck.random() < 0.06
     turns = [Turn(add=tuple(_first_queries(luck, of, _CROWD if crowded else 0)))]
     there = [name for name, _ in turns[0].add if not name.startswith("keeper")]
@@ -244,15 +253,23 @@ def _between(luck: Random, of: Sequence[Shape], there: Sequence[str], many: int)
 
 
 def _arrivals(
-    luck: Random, names: str, lateness: int, payloads: Sequence[tuple[Any, ...]]
+    luck: Random,
+    names: str,
+    lateness: int,
+    payloads: Sequence[tuple[Any, ...]],
+    *,
+    changing: bool,
 ) -> list[Row]:
     """Rows in the order of arrival: most in order, some behind by up to ``lateness`` steps, a few
-    by more, and a few without a timestamp.
+    by more, and a few without a timestamp; and if it is ``changing``, rows for a table.
     """
     behind = [*[0] * 24, *range(lateness + 1), lateness + 3, None]
     now, rows = 3, []
     for _ in range(luck.choice([60, 60, 30, 5])):
         now += luck.choice([0, 0, 0, 0, 0, 0, 1, 1, 1, 3])
+        if changing and luck.random() < 0.1:
+            between = now * STEP_US + STEP_US // 2  # which counts first of one instant is no matter
+            rows.append(Row("rates", (between, *luck.choice(payloads))))
         lag = luck.choice(behind)
         ts = None if lag is None else max(now - lag, 0) * STEP_US
         rows.append(Row(luck.choice(names), (ts, *luck.choice([*payloads[:6], *payloads]))))
@@ -260,11 +277,22 @@ def _arrivals(
 
 
 def _tables(rows: Sequence[Row]) -> dict[str, pa.Table]:
-    """A table for each stream, also where there is no row for it."""
+    """A table for each stream, also where there is no row for it; and changes of tables."""
     found = {}
     for name, schema in STREAMS.items():
-        mine = [row.values for row in rows if row.stream == name]
-        columns = list(zip(*mine, strict=True)) or [()] * len(schema)
-        arrays = [pa.array(c, t) for c, t in zip(columns, schema.types, strict=True)]
-        found[name] = pa.Table.from_arrays(arrays, schema=schema)
+        found[name] = _table(schema, [row.values for row in rows if row.stream == name])
+    for name in TABLES:
+        new = _table(STREAMS["a"], [row.values for row in rows if row.stream == name])
+        if new.num_rows:
+            found[name] = new.add_column(0, "_ts", new["ts"])
     return found
+
+
+def _table(schema: pa.Schema, rows: Sequence[tuple[Any, ...]]) -> pa.Table:
+    columns = list(zip(*rows, strict=True)) or [()] * len(schema)
+    arrays = [pa.array(c, t) for c, t in zip(columns, schema.types, strict=True)]
+    return pa.Table.from_arrays(arrays, schema=schema)
+
+
+def _columns(schema: pa.Schema) -> str:
+    return ", ".join(f"{f.name} {sql_type(f.type)}" for f in schema)

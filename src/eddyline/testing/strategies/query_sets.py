@@ -1,7 +1,7 @@
 """Random sets of queries that are alike: same streams and joins, other constants and windows.
 
-A *shape* is what such queries have in common; two shapes differ in any of it. Beside them stand
-some that read the same but group, count or report in another way.
+A *shape* is what such queries have in common, also how they group; two shapes differ in any of it.
+Beside them stand some that read the same but count or report in another way.
 """
 
 from __future__ import annotations
@@ -29,6 +29,22 @@ _ITEMS: Final = (
     *("{0}.v", "{0}.k", "{0}.s", "{0}.d", "{0}.ts", "{0}.f", "{0}.at"),
     *("{0}.v + 1", "UPPER({0}.s)", "{0}.v * {0}.k", "COALESCE({0}.d, 0.5D)"),
 )
+_GROUP_KEYS: Final = (
+    *[["r0.k"]] * 3,
+    ["r0.s"],
+    ["r0.k", "r0.s"],
+    ["r0.v % 2"],
+    ["{0}.k"],
+    ["r0.d"],
+)
+_AGGREGATES: Final = (
+    *("COUNT(*)", "COUNT(*)", "SUM({0}.v)", "MAX({0}.v)", "MIN({0}.s)", "AVG({0}.v)"),
+    *("COUNT(DISTINCT {0}.s)", "COUNT({0}.d)", "MAX({0}.at)", "SUM({0}.v + 1)"),
+    "COUNT(*) FILTER (WHERE {0}.v > 1)",
+)
+_HAVING: Final = (*[""] * 4, "COUNT(*) > 1", "MAX(r0.v) > 1", "SUM(r0.v) < 5", "COUNT(r0.s) <> 2")
+#: Where each is joined, rows look it up.
+_TABLES: Final = (*[None] * 5, "names", "rates")
 _EMITS: Final = (*[""] * 12, " EMIT CHANGES", " EMIT SNAPSHOT EVERY 2 SECONDS")
 
 
@@ -38,18 +54,22 @@ class Shape:
 
     Attributes:
         streams: the stream of each item of FROM, which are called r0, r1, ...
+        table: that is joined with them as ``t``, if one is.
         keys: pairs of columns that are equal in every result.
         lists: select lists to choose from.
+        groupings: select lists with GROUP BY, and perhaps HAVING, to choose from.
     """
 
     streams: tuple[str, ...]
+    table: str | None
     keys: tuple[tuple[str, str], ...]
     lists: tuple[tuple[str, ...], ...]
+    groupings: tuple[tuple[str, str], ...]
 
     @property
     def aliases(self) -> list[str]:
         """The names of the items of FROM."""
-        return [f"r{i}" for i in range(len(self.streams))]
+        return [*(f"r{i}" for i in range(len(self.streams))), *(["t"] if self.table else [])]
 
     @property
     def joined_by_keys(self) -> bool:
@@ -69,27 +89,43 @@ def random_shape(luck: Random, names: Sequence[str], sources: int | None = None)
             keys += [(f"r{to}.{name}", f"r{i}.{name}") for name in luck.choice(_KEYS)]
     if count == 3 and luck.random() < 0.3:
         keys.append(("r0.k", "r2.k"))
+    table = luck.choice(_TABLES)
     aliases = [f"r{i}" for i in range(count)]
+    if table is not None:
+        keys.append((f"{luck.choice(aliases)}.k", "t.k"))
+        aliases.append("t")
     lists = [
         tuple(luck.choice(_ITEMS).format(luck.choice(aliases)) for _ in range(luck.randint(1, 3)))
         for _ in range(luck.randint(1, 2))
     ]
+    groupings = [_grouping(luck, aliases) for _ in range(luck.randint(1, 2))]
     streams = tuple(luck.choices(names, k=count))
-    return Shape(streams, tuple(dict.fromkeys(keys)), tuple(lists))
+    return Shape(streams, table, tuple(dict.fromkeys(keys)), tuple(lists), tuple(groupings))
+
+
+def _grouping(luck: Random, aliases: Sequence[str]) -> tuple[str, str]:
+    """A select list, and GROUP BY with HAVING."""
+    keys = [k.format(luck.choice(aliases)) for k in luck.choice(_GROUP_KEYS)]
+    chosen = luck.choices(_AGGREGATES, k=luck.randint(1, 2))
+    shown = keys if luck.random() < 0.9 else keys[1:]
+    items = [*shown, *(a.format(luck.choice(aliases)) for a in chosen)]
+    having = luck.choice(_HAVING)
+    return select_list(items), f"GROUP BY {', '.join(keys)}{having and f' HAVING {having}'}"
 
 
 def random_query(luck: Random, of: Sequence[Shape], *, totals: bool = True) -> str:
     """The text of a query that has one of these shapes; ``totals``: or counts all of its rows."""
     shape = luck.choice(of)
-    windows = [luck.choice(_OTHERS if luck.random() < 0.05 else _RANGES) for _ in shape.streams]
+    others = _OTHERS if shape.table != "rates" else ("UNBOUNDED",)
+    windows = [luck.choice(others if luck.random() < 0.05 else _RANGES) for _ in shape.streams]
     count = luck.choice([1, 1, 0, 1, 2, 3])
     source = _from(luck, shape, windows, [condition(luck, shape.aliases) for _ in range(count)])
     items = luck.choice(shape.lists)
-    kinds = [*["flat"] * 14, "group", *["distinct"] * shape.joined_by_keys, *["total"] * totals]
-    kind = luck.choice(kinds)
+    kinds = [*["flat"] * 8, *["group"] * 6, *["distinct"] * 2 * shape.joined_by_keys]
+    kind = luck.choice([*kinds, *["total"] * totals])
     if kind == "group":
-        key = luck.choice(["r0.k", "r0.s"])
-        text = f"SELECT {key} AS c0, COUNT(*) AS c1, MAX(r0.v) AS c2 FROM {source} GROUP BY {key}"
+        grouped, by = luck.choice(shape.groupings)
+        text = f"SELECT {grouped} FROM {source} {by}"
     elif kind == "total":
         text = f"SELECT COUNT(*) AS c0, SUM(r0.v) AS c1 FROM {source}"
     else:
@@ -109,7 +145,8 @@ def crowd(shape: Shape, count: int) -> list[str]:
             tests.append(f"({last}.s = 'x' OR {last}.d > {i % 5}.5D)")
         tests += [f"{a} = {b}" for a, b in shape.keys]
         source = _by_comma(_items(shape, windows), tests)
-        found.append(f"SELECT {select_list(shape.lists[0])} FROM {source}")
+        items, by = shape.groupings[0] if i % 5 == 0 else (select_list(shape.lists[0]), "")
+        found.append(f"SELECT {items} FROM {source} {by}")
     return found
 
 
@@ -133,8 +170,8 @@ def _from(luck: Random, shape: Shape, windows: Sequence[str], found: Sequence[st
         conditions = [*keys, *found]
         return _by_comma(luck.sample(items, len(items)), luck.sample(conditions, len(conditions)))
     source = items[0]
-    for i, item in enumerate(items[1:], 1):
-        on = [k for k, (_, b) in zip(keys, shape.keys, strict=True) if b.startswith(f"r{i}.")]
+    for alias, item in zip(shape.aliases[1:], items[1:], strict=True):
+        on = [k for k, (_, b) in zip(keys, shape.keys, strict=True) if b.startswith(f"{alias}.")]
         source += f" JOIN {item} ON {' AND '.join(on)}" if on else f" CROSS JOIN {item}"
     return f"{source}{where(found)}"
 
@@ -144,5 +181,6 @@ def _by_comma(items: Sequence[str], conditions: Sequence[str]) -> str:
 
 
 def _items(shape: Shape, windows: Sequence[str]) -> list[str]:
-    together = zip(shape.streams, windows, shape.aliases, strict=True)
-    return [f"{stream} [{window}] AS {alias}" for stream, window, alias in together]
+    together = zip(shape.streams, windows, shape.aliases, strict=False)
+    items = [f"{stream} [{window}] AS {alias}" for stream, window, alias in together]
+    return [*items, f"{shape.table} AS t"] if shape.table else items

@@ -1,0 +1,144 @@
+"""What queries that group can share: one grouping for all whose predicates and windows differ.
+
+    Project  room, n                            Project  _query, room, n
+      GroupBy  room: COUNT(*)           ->        GroupBy  _query, room: COUNT(*)
+        Filter  (temp > 20)                         SharedRows  _query, room
+          StreamScan  r [RANGE 1 MINUTE]
+
+The rows below the lowest GROUP BY or DISTINCT come from a flow, with the query's filters and
+windows, once per query; the number of the query is one more key of all that stands above. So
+groups of different queries never meet, in one operator.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sized
+from dataclasses import replace
+from typing import Final
+
+import pyarrow as pa
+
+from eddyline.algebra.expressions import ColumnRef, Expr, rewrite, shift_columns
+from eddyline.algebra.patterns import Pattern
+from eddyline.algebra.plan import (
+    Distinct,
+    Filter,
+    GroupBy,
+    Plan,
+    Project,
+    SharedRows,
+    lifespan_us,
+)
+from eddyline.sharing.flat import Flat, flatten
+from eddyline.sharing.signature import Part, Signature, apart
+from eddyline.types import Field
+
+_NUMBER: Final = ColumnRef(pa.int64(), 0, "_query")
+
+
+def grouped_apart(plan: Plan) -> tuple[Signature, Part] | None:
+    """The signature and the query's part of a plan whose grouping can be shared, else None.
+
+    A group of all rows is there before any row is, and rows of a single unbounded source are not
+    kept: queries with such things do not share.
+    """
+    grouping = _lowest_grouping(plan)
+    if grouping is None:
+        return None
+    (below,) = grouping.inputs
+    for joins in (True, False):
+        flat = flatten(below, joins=joins)
+        if len(flat.leaves) == 1 and flat.leaves[0].pattern == Pattern.MONOTONIC:
+            return None
+        flat, grouped = _taking(flat, grouping)
+        found = apart(flat, _numbered(flat.outputs))
+        if found is not None:
+            signature, part = found
+            shared = _shared_rows(signature, part, lifespan_us(below))
+            above = _per_query(plan, grouping, grouped, shared)
+            return signature, replace(part, names=_names(plan), above=above)
+    return None
+
+
+def _lowest_grouping(plan: Plan) -> GroupBy | Distinct | None:
+    """The one that stands on no other, if only projections, filters and groupings are above it."""
+    found: GroupBy | Distinct | None = None
+    while isinstance(plan, (Filter, Project, GroupBy, Distinct)):
+        if isinstance(plan, GroupBy) and not plan.keys:
+            return None
+        if isinstance(plan, Distinct) and isinstance(found, Distinct):
+            return None
+        if isinstance(plan, (GroupBy, Distinct)):
+            found = plan
+        plan = plan.input
+    return found
+
+
+def _taking(flat: Flat, grouping: GroupBy | Distinct) -> tuple[Flat, GroupBy | Distinct]:
+    """The flow's outputs as a grouping needs them, and the grouping over these.
+
+    What GROUP BY computes of a row is computed once for all queries.
+    """
+    if isinstance(grouping, Distinct):
+        return flat, grouping
+    outputs: list[Expr] = []
+
+    def taken(expr: Expr) -> Expr:
+        def change(e: Expr) -> Expr | None:
+            return flat.outputs[e.index] if isinstance(e, ColumnRef) else None
+
+        computed = rewrite(expr, change)
+        if computed not in outputs:
+            outputs.append(computed)
+        return ColumnRef(expr.type, outputs.index(computed), str(expr))
+
+    keys = tuple(map(taken, grouping.keys))
+    aggregates = tuple(
+        replace(a, argument=a.argument and taken(a.argument), where=a.where and taken(a.where))
+        for a in grouping.aggregates
+    )
+    return replace(flat, outputs=outputs), replace(grouping, keys=keys, aggregates=aggregates)
+
+
+def _shared_rows(signature: Signature, part: Part, lifespan: int | None) -> SharedRows:
+    columns = zip(_numbered(part.outputs), part.outputs, strict=True)
+    fields = (Field(_NUMBER.name, _NUMBER.type), *(Field(name, e.type) for name, e in columns))
+    return SharedRows(fields, signature.sources, lifespan)
+
+
+def _per_query(plan: Plan, grouping: Plan, grouped: GroupBy | Distinct, shared: SharedRows) -> Plan:
+    """The plan down to the ``grouping`` over rows of many queries, whose number stays in front.
+
+    Names are not the queries' own: nobody sees them.
+    """
+    if plan is grouping:
+        below: Plan = shared
+        plan = grouped
+    else:
+        below = _per_query(plan.inputs[0], grouping, grouped, shared)
+    if isinstance(plan, Filter):
+        return Filter(below, shift_columns(plan.predicate, 1))
+    if isinstance(plan, Project):
+        exprs = (_NUMBER, *(shift_columns(e, 1) for e in plan.exprs))
+        return Project(below, exprs, _numbered(exprs))
+    if isinstance(plan, GroupBy):
+        keys = (_NUMBER, *(shift_columns(k, 1) for k in plan.keys))
+        aggregates = tuple(
+            replace(
+                a,
+                argument=a.argument and shift_columns(a.argument, 1),
+                where=a.where and shift_columns(a.where, 1),
+            )
+            for a in plan.aggregates
+        )
+        return GroupBy(below, keys, aggregates, _numbered((*keys, *aggregates)))
+    assert isinstance(plan, Distinct), "nothing else is above a grouping that is shared"
+    return Distinct(below)
+
+
+def _numbered(columns: Sized) -> tuple[str, ...]:
+    return tuple(f"c{i}" for i in range(len(columns)))
+
+
+def _names(plan: Plan) -> tuple[str, ...]:
+    return tuple(f.name for f in plan.schema)
