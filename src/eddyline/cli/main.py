@@ -237,7 +237,9 @@ def bench_queries(
 
 @bench.command("figures")
 def bench_figures(
-    name: Annotated[str, typer.Argument(help="Whose: cacq, update-patterns.", metavar="NAME")],
+    name: Annotated[
+        str, typer.Argument(help="Whose: cacq, shared-windows, update-patterns.", metavar="NAME")
+    ],
     out: Annotated[
         Path | None,
         typer.Option(help="Directory for the results; default: benchmarks/NAME.", metavar="DIR"),

@@ -23,6 +23,23 @@ class Spot(NamedTuple):
     most: float | None = None
 
 
+class Panel(NamedTuple):
+    """One of several pictures in a figure.
+
+    Attributes:
+        places: what stands along the x axis.
+        lines: by contender, a value at each place; None where there is none.
+    """
+
+    title: str
+    places: Sequence[str]
+    lines: Mapping[str, Sequence[float | None]]
+    x_label: str
+    y_label: str
+    log: bool = True
+    bars: bool = False
+
+
 #: By contender, its line.
 Series = Mapping[str, Sequence[Spot]]
 
@@ -146,6 +163,56 @@ def draw_bars(
     _finish(figure, axes, title, about, y_label, file, log=False)
 
 
+def draw_panels(file: Path, title: str, about: str, panels: Sequence[Panel], rows: int = 1) -> None:
+    """Draw panels side by side, row by row; those of a row that have one y label share the axis."""
+    from matplotlib.figure import Figure
+
+    across = -(-len(panels) // rows)
+    figure = Figure(figsize=(max(3.0 * across, 7.0), 2.9 * rows + 1.3), layout="constrained")
+    grid = figure.subplots(rows, across, squeeze=False)
+    for place, panel in enumerate(panels):
+        axes = grid[place // across, place % across]
+        _draw_panel(axes, panel)
+        before = grid[place // across, max(place % across - 1, 0)]
+        if before is not axes and before.get_ylabel() == panel.y_label and not panel.bars:
+            axes.sharey(before)
+    handles = {
+        label: handle
+        for axes in grid.flat
+        for handle, label in zip(*axes.get_legend_handles_labels(), strict=True)
+    }
+    figure.suptitle(f"{title}\n", fontsize=11)
+    figure.text(0.5, 0.955, about, ha="center", va="top", fontsize=8, color="#555555")
+    figure.legend(
+        handles.values(),
+        handles.keys(),
+        loc="outside lower center",
+        ncols=6,
+        frameon=False,
+        fontsize=8,
+    )
+    figure.savefig(file, dpi=150)
+
+
+def _draw_panel(axes: Any, panel: Panel) -> None:
+    at = range(len(panel.places))
+    width = 0.8 / len(panel.lines)
+    for number, (contender, values) in enumerate(panel.lines.items()):
+        held = [(x, y) for x, y in zip(at, values, strict=True) if y is not None]
+        xs, ys = [x for x, _ in held], [y for _, y in held]
+        colour = _COLOURS[number]
+        if panel.bars:
+            shift = (number - (len(panel.lines) - 1) / 2) * width
+            axes.bar([x + shift for x in xs], ys, width=width, label=contender, color=colour)
+        else:
+            marker = _MARKERS[number]
+            axes.plot(xs, ys, label=contender, color=colour, marker=marker, markersize=4)
+    axes.set_xticks(at, panel.places, fontsize=7)
+    axes.set_xlabel(panel.x_label, fontsize=8)
+    axes.set_title(panel.title, fontsize=9)
+    _finish_axes(axes, panel.y_label, panel.log)
+
+
 def draw_dots(file: Path, title: str, about: str, groups: Mapping[str, Sequence[Point]]) -> None:
     """Draw the times of each group of points, a column of dots per group."""
     figure, axes = _axes()
@@ -188,6 +255,14 @@ def _axes() -> tuple[Any, Any]:
 def _finish(
     figure: Any, axes: Any, title: str, about: str, y_label: str, file: Path, log: bool = True
 ) -> None:
+    _finish_axes(axes, y_label, log)
+    figure.suptitle(title, fontsize=11)
+    axes.set_title(about, fontsize=8, color="#555555")
+    figure.legend(loc="outside lower center", ncols=6, frameon=False, fontsize=8)
+    figure.savefig(file, dpi=150)
+
+
+def _finish_axes(axes: Any, y_label: str, log: bool) -> None:
     from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
     if log:
@@ -199,7 +274,3 @@ def _finish(
     axes.grid(visible=True, which="major", color="#dddddd", linewidth=0.6)
     axes.set_axisbelow(True)
     axes.spines[["top", "right"]].set_visible(False)
-    figure.suptitle(title, fontsize=11)
-    axes.set_title(about, fontsize=8, color="#555555")
-    figure.legend(loc="outside lower center", ncols=6, frameon=False, fontsize=8)
-    figure.savefig(file, dpi=150)

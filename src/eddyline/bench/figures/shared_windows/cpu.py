@@ -1,0 +1,249 @@
+"""What more windows cost: whole engines with one query, with seven, and with a thousand.
+
+There is no such experiment in the paper; that one join serves all windows is its premise.
+"""
+
+from __future__ import annotations
+
+import random
+import statistics
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import pyarrow as pa
+
+import eddyline
+from eddyline.bench.figures.experiment import Claim, Experiment
+from eddyline.bench.figures.plots import draw_bars
+from eddyline.bench.figures.shared_windows.server import TABLE_1
+from eddyline.bench.figures.verdicts import Verdict
+
+#: By how many windows, the windows in parts of the largest.
+_UNIFORM: Final = tuple(w / 600 for w in TABLE_1["Uniform"])
+_SCRIPT: Final = """
+    CREATE STREAM a (ts TIMESTAMP, k BIGINT) TIMESTAMP BY ts;
+    CREATE STREAM b (ts TIMESTAMP, k BIGINT) TIMESTAMP BY ts
+"""
+_SCHEDULES: Final = ("lwo", "swf", "greedy")
+_ROW_US: Final = 1_000  # from a row of a stream to the next
+_MATCHES: Final = 10  # of a row in the largest window
+
+
+@dataclass(frozen=True)
+class _Effort:
+    """Rows of the largest window and of a call, of each stream; calls that are measured."""
+
+    window_rows: int
+    call_rows: int
+    rounds: int
+    many: int
+
+
+_FULL: Final = _Effort(100_000, 20_000, 15, 1_000)
+_QUICK: Final = _Effort(20_000, 10_000, 3, 100)
+
+
+@dataclass(frozen=True)
+class CpuPoint:
+    """One engine.
+
+    Attributes:
+        schedule: of the engine; "" where it has no such option.
+        rows: of both streams in a call. results: that the call gives back; a result that is of
+            several queries counts once where ``as_sets``.
+        cpu_s: CPU seconds of each call and of taking its changes.
+    """
+
+    windows: int
+    schedule: str
+    as_sets: bool
+    rows: int
+    results: int
+    cpu_s: tuple[float, ...]
+
+    @property
+    def us_per_row(self) -> float:
+        """CPU microseconds per row of the median call."""
+        return 1e6 * statistics.median(self.cpu_s) / self.rows
+
+
+def measure(quick: bool) -> list[CpuPoint]:
+    """The largest window alone, seven windows, and many, in engines that take turns."""
+    effort = _QUICK if quick else _FULL
+    counts = {
+        1: (1.0,),
+        len(_UNIFORM): _UNIFORM,
+        effort.many: tuple((i + 1) / effort.many for i in range(effort.many)),
+    }
+    runs = [
+        _Run(effort, parts, schedule)
+        for schedule in _schedules()
+        for parts in counts.values()
+        if schedule == _schedules()[0] or len(parts) > 1
+    ]
+    order = random.Random(1)
+    for _ in range(-(-effort.window_rows // effort.call_rows) + 1):  # fills the windows
+        for run in runs:
+            run.call()
+    for run in runs:
+        run.forget()
+    for _ in range(effort.rounds):
+        for run in order.sample(runs, len(runs)):
+            run.call()
+    return [run.point() for run in runs]
+
+
+def _schedules() -> tuple[str, ...]:
+    """The schedules that an engine can be told; the first is its own choice."""
+    try:
+        eddyline.Engine(schedule="lwo")  # type: ignore[call-arg,unused-ignore]
+    except TypeError:
+        return ("",)
+    return ("", *_SCHEDULES)
+
+
+class _Run:
+    """An engine at work."""
+
+    def __init__(self, effort: _Effort, parts: Sequence[float], schedule: str) -> None:
+        options: dict[str, Any] = {"schedule": schedule} if schedule else {}
+        self.engine = eddyline.Engine(**options)
+        self.engine.sql(_SCRIPT)
+        self._effort, self._windows, self._schedule = effort, len(parts), schedule
+        largest_us = effort.window_rows * _ROW_US
+        for number, part in enumerate(parts):
+            window = f"[RANGE {max(round(part * largest_us), 1)} MICROSECONDS]"
+            self.engine.query(
+                f"SELECT a.k, a.ts AS a_ts, b.ts AS b_ts FROM a {window}, b {window} "
+                "WHERE a.k = b.k",
+                name=f"q{number}",
+            )
+        self._calls = 0
+        self._as_sets = False
+        self.forget()
+
+    def forget(self) -> None:
+        """What has been measured so far."""
+        self._seconds: list[float] = []
+        self._results: list[int] = []
+
+    def call(self) -> None:
+        """The next rows: those of one call are those of every other."""
+        rows, count = {}, self._effort.call_rows
+        for number, name in enumerate("ab"):
+            rng = np.random.default_rng(number)
+            keys = rng.integers(0, self._effort.window_rows // _MATCHES, count)
+            ts = (self._calls * count + np.arange(count)) * _ROW_US + number * _ROW_US // 2
+            rows[name] = pa.table({"ts": ts, "k": keys})
+        self._calls += 1
+        begin = time.process_time()
+        self._results.append(self._taken(self.engine.process(rows)))
+        self._seconds.append(time.process_time() - begin)
+
+    def _taken(self, changes: Any) -> int:
+        """Take all results; returns how many there are."""
+        self._as_sets = hasattr(changes, "sets")
+        if self._as_sets:
+            return sum(table.num_rows for table in changes.sets())
+        return len(changes.active())
+
+    def point(self) -> CpuPoint:
+        """What was measured."""
+        return CpuPoint(
+            self._windows,
+            self._schedule,
+            self._as_sets,
+            2 * self._effort.call_rows,
+            round(statistics.median(self._results)),
+            tuple(self._seconds),
+        )
+
+
+def _alone(points: Sequence[CpuPoint]) -> CpuPoint:
+    return next(p for p in points if p.windows == 1)
+
+
+def _name(point: CpuPoint) -> str:
+    return point.schedule or "the engine's choice"
+
+
+def draw(points: Sequence[CpuPoint], out: Path) -> None:
+    """``cpu.png``."""
+    groups: dict[str, dict[str, float]] = {}
+    for p in points:
+        groups.setdefault(f"{p.windows:,}", {})[_name(p)] = p.us_per_row
+    draw_bars(
+        out / "cpu.png",
+        "CPU time of whole engines, by number of windows",
+        f"two streams, {_MATCHES} matches per row in the largest window",
+        groups,
+        "CPU microseconds per row",
+    )
+
+
+def table(points: Sequence[CpuPoint]) -> list[Mapping[str, Any]]:
+    """A row per engine."""
+    alone = _alone(points).us_per_row
+    return [
+        {
+            "windows": f"{p.windows:,}",
+            "schedule": _name(p),
+            "CPU µs per row": f"{p.us_per_row:.2f}",
+            "of the largest alone": f"{p.us_per_row / alone:.2f}x",
+            "results per row": f"{p.results / p.rows:.1f}" if p.as_sets else "",
+        }
+        for p in points
+    ]
+
+
+def _at_most(points: Sequence[CpuPoint], count: int, wanted: float) -> Verdict:
+    """``count``: which of the numbers of windows, from the smallest."""
+    windows = sorted({p.windows for p in points})[count]
+    alone = _alone(points).us_per_row
+    mine = [p for p in points if p.windows == windows]
+    text = ", ".join(f"{p.us_per_row / alone:.2f}x ({_name(p)})" for p in mine)
+    ratio = mine[0].us_per_row / alone
+    return Verdict(
+        f"{windows:,} windows: {text}",
+        "yes" if ratio <= wanted else "in part" if ratio <= 1.5 * wanted else "no",
+    )
+
+
+def _more(points: Sequence[CpuPoint]) -> Verdict:
+    """Whether each further window costs less than the one before, by the engine's choice."""
+    mine = sorted((p for p in points if not p.schedule), key=lambda p: p.windows)
+    each = [
+        1e3 * (b.us_per_row - a.us_per_row) / (b.windows - a.windows) for a, b in pairwise(mine)
+    ]
+    text = ", ".join(
+        f"{ns:,.1f} ns per row and window up to {p.windows:,}"
+        for ns, p in zip(each, mine[1:], strict=True)
+    )
+    return Verdict(text, "yes" if each[-1] <= each[0] else "no")
+
+
+EXPERIMENT: Final = Experiment(
+    "cpu",
+    "CPU time of whole engines",
+    measure,
+    draw,
+    table,
+    (
+        Claim(
+            "this project",
+            "the seven windows of Uniform cost at most 1.3x the CPU of the largest alone",
+            lambda points: _at_most(points, 1, 1.3),
+        ),
+        Claim(
+            "this project",
+            "a thousand windows cost at most 3x the CPU of the largest alone",
+            lambda points: _at_most(points, 2, 3.0),
+        ),
+        Claim("this project", "the more windows, the less each costs", _more),
+    ),
+)

@@ -1,0 +1,114 @@
+"""Runs of all strategies over the same arrivals."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Final
+
+import numpy as np
+
+from eddyline.bench.figures.shared_windows.arrivals import arrivals, at_once
+from eddyline.bench.figures.shared_windows.blocks import Blocks, Load, blocks
+from eddyline.bench.figures.shared_windows.driver import Drive, Outcome, drive_together, undisturbed
+from eddyline.bench.figures.shared_windows.server import LWO, STRATEGIES, TABLE_1, Server
+
+#: By strategy and blocks, a server with full windows, and the clock of its work.
+Make = Callable[[str, Blocks], tuple[Server, Callable[[], float]]]
+
+#: Units from which the service time is taken, after the first tenth of them.
+_CALIBRATE: Final = 440
+#: A server's turn, in service times of a unit.
+_TURN: Final = 20.0
+
+
+@dataclass(frozen=True)
+class RunPoint:
+    """One strategy over one distribution of windows.
+
+    Attributes:
+        method: hash, nested loops, or simulated.
+        burst: units that come at once on average.
+        unit_s: seconds that a lone unit takes, from its arrival until it is through.
+    """
+
+    method: str
+    distribution: str
+    burst: float
+    strategy: str
+    unit_s: float
+    outcome: Outcome
+
+    @property
+    def windows_s(self) -> tuple[int, ...]:
+        """Of the queries."""
+        return TABLE_1[self.distribution]
+
+
+def measure_runs(
+    make: Make, load: Load, distribution: str, burst: float, strategies: Sequence[str] = STRATEGIES
+) -> list[RunPoint]:
+    """A point per strategy.
+
+    Raises:
+        AssertionError: strategies disagree on the number of results.
+    """
+    windows = TABLE_1[distribution]
+    come = arrivals(load.units, burst, seed=1)
+    work = blocks(load, windows, come, windows[-1])
+    unit_s = calibrate(make, work, strategies)
+    # two units come per mean gap of a stream
+    instants = come.at * (2 * unit_s[LWO] / load.utilisation)
+    drives = []
+    for strategy in strategies:
+        server, clock = make(strategy, work)
+        if load.alike:
+            clock = partial(_scaled, clock, unit_s[LWO] / unit_s[strategy])
+        drives.append(Drive(server, instants, work.preloaded, len(windows), clock))
+    drive_together(drives, _TURN * unit_s[LWO] / load.utilisation)
+    outcomes = [drive.outcome() for drive in drives]
+    found = {s: [w.results for w in o.windows] for s, o in zip(strategies, outcomes, strict=True)}
+    assert len({tuple(f) for f in found.values()}) == 1, f"{distribution}: results differ: {found}"
+    return [
+        RunPoint(load.method, distribution, burst, s, unit_s[s], o)
+        for s, o in zip(strategies, outcomes, strict=True)
+    ]
+
+
+def _scaled(clock: Callable[[], float], factor: float) -> float:
+    return factor * clock()
+
+
+def calibrate(make: Make, work: Blocks, strategies: Sequence[str]) -> dict[str, float]:
+    """Seconds that each strategy takes to build and join a lone unit."""
+    units = range(work.preloaded, min(work.preloaded + _CALIBRATE, len(work.stream)))
+    tenth = max(len(units) // 10, 1)
+    servers = {s: make(s, work) for s in strategies}
+    seconds = dict.fromkeys(strategies, 0.0)
+    with undisturbed():
+        for start in range(0, len(units), tenth):  # in turns, of which the first does not count
+            for strategy, (server, clock) in servers.items():
+                begin = clock()
+                _work_off(server, units[start : start + tenth])
+                seconds[strategy] += (clock() - begin) if start else 0.0
+    return {s: spent / (len(units) - tenth) for s, spent in seconds.items()}
+
+
+def _work_off(server: Server, units: Sequence[int]) -> None:
+    for unit in units:
+        server.arrive(unit)
+        while server.waiting:
+            server.step()
+
+
+def serve_at_once(
+    make: Make, load: Load, windows_s: Sequence[int], strategy: str, m: int, largest_s: int
+) -> Outcome:
+    """``m`` units of one stream that come at one instant, at an idle server."""
+    work = blocks(load, windows_s, at_once(m), largest_s)
+    server, clock = make(strategy, work)
+    drive = Drive(server, np.zeros(m), work.preloaded, len(windows_s), clock)
+    with undisturbed():
+        drive.advance()
+    return drive.outcome()
