@@ -42,9 +42,8 @@ def meet(
     rank = np.zeros(pairs, np.uint64)
     count = 0
     for p in range(pairs):
-        a, b, r = np.uint64(number[p]), np.uint64(place[p]), np.uint64(0)
-        if windows.size > 1:
-            r = np.uint64(np.searchsorted(windows, age[p], "right"))
+        a, b = np.uint64(number[p]), np.uint64(place[p])
+        r = np.uint64(np.searchsorted(windows, age[p], "right"))
         # all words, and unsigned: so the loop is done in vectors, faster than one that stops early
         common = np.uint64(0)
         for w in range(width):
@@ -86,9 +85,7 @@ def meet_levels(
 
 
 @kernel
-def within_reach(
-    level: np.ndarray, reach: np.ndarray, starts: np.ndarray
-) -> np.ndarray:
+def within_reach(level: np.ndarray, reach: np.ndarray, starts: np.ndarray) -> np.ndarray:
     """The rows of each query: those of its reach or below.
 
     Args:

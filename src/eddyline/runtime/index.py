@@ -110,7 +110,7 @@ class HashIndex:
         )
 
     def begin(self, probes: Probes, *, inclusive: bool) -> Array:
-        """int64[n], cursors: where a walk of each probe begins, as of its instant; to ``follow``."""
+        """int64[n], cursors for ``follow``: where a walk begins, as of each probe's instant."""
         store = self._store
         return chains.newest(
             self._heads,

@@ -34,9 +34,17 @@ class PushedOut:
 
 
 class StemWindow(Protocol):
-    """One window over a stream: how long it needs rows, and who leaves it."""
+    """One window over a stream: how long it needs rows, and who leaves it.
+
+    Attributes:
+        pins: whether positions must stay as they are.
+    """
 
     liveness: Liveness
+
+    @property
+    def pins(self) -> bool:
+        """See above."""
 
     def expiry(self, ts: Array) -> Array:
         """int64[n]: when rows with these timestamps expire."""
@@ -131,7 +139,7 @@ class Stem(RowStore):
         start = min(suffixes, default=self.end)
         if not masks:
             self.drop_before(start)
-        elif len(self) >= self._compact_at:
+        elif len(self) >= self._compact_at and not any(w.pins for w in self._windows.values()):
             alive = np.logical_or.reduce(masks)
             alive[max(start - self.first, 0) :] = True
             self.keep(alive)
@@ -152,6 +160,10 @@ class Stem(RowStore):
 
 
 class _Stateless:
+    @property
+    def pins(self) -> bool:
+        return False
+
     def advance(self, stem: Stem, fresh: Array) -> PushedOut | None:
         return None
 
@@ -229,6 +241,8 @@ class CountWindow(_Stateless):
 
 class PartitionWindow:
     """``[PARTITION BY c ROWS N]``: each row pushes out the N-th before it of its own partition."""
+
+    pins = False
 
     def __init__(self, stem: Stem, name: str, columns: Sequence[int], count: int) -> None:
         self._columns = list(columns)

@@ -14,11 +14,12 @@ import pyarrow.compute as pc
 
 from eddyline.runtime.batch import Batch
 from eddyline.runtime.columns import Array
+from eddyline.runtime.eddy.edges import Equality, Key, keys_of
 from eddyline.runtime.eddy.fanout import Fanout
 from eddyline.runtime.eddy.filter_bank import Attribute
-from eddyline.runtime.eddy.edges import Equality, Key, keys_of
 from eddyline.runtime.eddy.flow import Flow, Member
 from eddyline.runtime.eddy.policies import PolicyName, make_policy
+from eddyline.runtime.eddy.schedules import ScheduleName, make_schedule
 from eddyline.runtime.eddy.stem_side import FlowWindow, StemSide
 from eddyline.runtime.eddy.values import above
 from eddyline.runtime.operators.base import Tick
@@ -67,6 +68,7 @@ class Model:
     Args:
         sources: names of streams; a name may come twice.
         edges: source, column, source, column.
+        schedule: rows of its two sources wait, until they are served.
     """
 
     def __init__(
@@ -76,6 +78,8 @@ class Model:
         *,
         policy: PolicyName = "ticket",
         pull_up: bool = False,
+        schedule: ScheduleName | None = None,
+        rows_per_step: int = 4_096,
     ) -> None:
         self.sources, self.edges = list(sources), list(edges)
         self.rows: list[Row] = []
@@ -96,8 +100,11 @@ class Model:
             sides if len(sources) > 1 else [],
             ties,
             lambda: make_policy(policy, 1),
+            schedule=None if schedule is None else make_schedule(schedule),
+            rows_per_step=rows_per_step,
             pull_up=pull_up,
         )
+        self.flow.paced = schedule is not None
         self.got: dict[int, list[Result]] = {}  # by bit
         self._by_id: dict[str, list[Row]] = {name: [] for name in self.stems}
 
@@ -127,11 +134,21 @@ class Model:
         tick = Tick(self.clock, rows[0].ts)
         batch = self.flow.run([s.run([], tick) for s in self._scans], tick)
         assert (np.diff(batch.seq) >= 0).all(), "in the order of events"
-        assert self.flow.fanout is not None, "it has just run"
-        for bit, results in self._results(self.flow.fanout).items():
-            self.got[bit] += results
+        if self.flow.fanout is not None:
+            self._get(self.flow.fanout)
         for stem in self.stems.values():
             stem.purge(self.clock)
+
+    def serve(self, steps: int | None = None) -> None:
+        """Serve rows that wait: all of them, or so many times some."""
+        while self.flow.waiting and steps != 0:
+            for fanout in self.flow.step():
+                self._get(fanout)
+            steps = None if steps is None else steps - 1
+
+    def _get(self, fanout: Fanout) -> None:
+        for bit, results in self._results(fanout).items():
+            self.got[bit] += results
 
     def answer(self, bits: Sequence[int]) -> dict[int, list[Result]]:
         return self._results(self.flow.answer(self.clock, bits))

@@ -28,7 +28,7 @@ class Access(Protocol):
 
     Attributes:
         version: cursors of another version must be put right with ``find_again``.
-        is_sliced: whether slices have stores of their own, so that nobody may wait when they change.
+        is_sliced: whether slices have tables of their own: nobody may wait when they change.
     """
 
     is_sliced: bool

@@ -20,8 +20,8 @@ class Composites:
     Attributes:
         ts, seq: of the youngest row, which all probes are made as of.
         ids, instants: by source, the base rows and their timestamps.
-        wanted: uint64[n, W], their lineage; or, where queries differ only in their windows, int64[n],
-            the first level that wants them.
+        wanted: uint64[n, W], their lineage; or, where queries differ only in their windows,
+            int64[n], the first level that wants them.
     """
 
     ts: Array

@@ -35,7 +35,9 @@ from eddyline.runtime.eddy.fanout import Fanout, LeveledFanout, fan_out
 from eddyline.runtime.eddy.filter_bank import Clause, FilterBank
 from eddyline.runtime.eddy.grouped_filter import GroupedFilter
 from eddyline.runtime.eddy.levels import Levels
+from eddyline.runtime.eddy.paced_join import PacedJoin
 from eddyline.runtime.eddy.policies import Policy
+from eddyline.runtime.eddy.schedules import Schedule
 from eddyline.runtime.eddy.stem_side import FlowWindow, StemSide, Windows
 from eddyline.runtime.index import Probes
 from eddyline.runtime.keys import is_exact, join_keys, same_values
@@ -86,10 +88,13 @@ class Flow(Operator):
         sides: one SteM side per source if there are several; none for a single source.
         edges: the join graph.
         new_policy: makes a routing policy.
+        schedule: of a join of two sources: whose results come first, if it is ``paced``.
+        rows_per_step: at most so many of its rows are served at a time.
         pull_up: whether predicates are applied above the join instead of below it.
 
     Attributes:
-        fanout: what the chunk brought.
+        fanout: what the chunk brought; None if its rows wait for their turn.
+        paced: whether rows wait, and results come with ``step``.
         fan_outs: by sources joined and source probed, how many rows probed and how many came back.
     """
 
@@ -101,6 +106,8 @@ class Flow(Operator):
         edges: Sequence[Equality],
         new_policy: Callable[[], Policy],
         *,
+        schedule: Schedule | None = None,
+        rows_per_step: int = 4_096,
         pull_up: bool = False,
     ) -> None:
         super().__init__(sources)
@@ -125,6 +132,14 @@ class Flow(Operator):
         self._levels: Levels | None = None  # None: rows have lineage
         self._reach = np.full(64, -1, np.int64)  # by bit, its level
         self.fanout: Fanout | None = None
+        self.paced = False
+        self._pacing: PacedJoin | None = None
+        self._overdue: list[Fanout] = []  # what left when windows changed
+        if schedule is not None and len(sides) == 2:
+            ties = self._ties(0, [1])
+            exact = is_exact([key.type for _, key, _ in ties])
+            verify = None if exact else self._same_keys
+            self._pacing = PacedJoin(sides, schedule, rows_per_step, self._meet, verify)
 
     # -- queries come and go -----------------------------------------------------------------------
 
@@ -143,6 +158,8 @@ class Flow(Operator):
         for window, us in zip(self._stem_windows, member.windows_us, strict=False):
             window.extend(us)
         self._windows = None
+        if self._pacing is not None:
+            self._pacing.admit(bit)
         for number, side in enumerate(self._sides):
             if len(side.stem) and self._levels is None:
                 self._mark(number, side, bit, member.wants[number])
@@ -155,6 +172,8 @@ class Flow(Operator):
             bank.remove(bit)
         self._dismissed.append(bit)
         self._windows = None
+        others = np.arange(64 * self._words) != bit
+        self._overdue = [f.of_queries(others[: f.bits]) for f in self._overdue]
 
     def hold(self, windows_us: tuple[int, ...]) -> None:
         """Keep rows for queries with such windows, also while there are none."""
@@ -169,6 +188,8 @@ class Flow(Operator):
 
     def recycle(self) -> None:
         """Nobody holds results of dismissed queries any more."""
+        if self.waiting:
+            return
         self._free += self._dismissed
         self._dismissed = []
 
@@ -223,10 +244,19 @@ class Flow(Operator):
 
     def _choose_form(self, bits: Sequence[int]) -> None:
         """Decide whether rows have lineage, or results have levels."""
-        levels = None
-        if self._sides and bits and not any(m.is_selective for m in self._members.values()):
-            levels = Levels.of(self._windows_us, bits, self._words)
-        if levels is None or not levels.nested:
+        if not self._sides or not bits:
+            self._give_lineage()
+            if self._pacing is not None:
+                self._pacing.clear()
+            return
+        levels = Levels.of(self._windows_us, bits, self._words)
+        selective = any(m.is_selective for m in self._members.values())
+        has_lineage = selective or not levels.nested
+        if self._pacing is not None:
+            if not self._pacing.goes_on_with(levels, has_lineage=has_lineage):
+                self._finish()
+            self._pacing.fit(levels, has_lineage=has_lineage)
+        if has_lineage:
             self._give_lineage()
         else:
             self._levels = levels
@@ -236,6 +266,7 @@ class Flow(Operator):
         """Note for all rows held what has been true of them so far: every query wants them."""
         if self._levels is None:
             return
+        self._finish()
         self._levels = None
         for number, side in enumerate(self._sides):
             held = side.held()
@@ -261,8 +292,73 @@ class Flow(Operator):
         new = [self._wanted_rows(n, batch) for n, batch in enumerate(batches)]
         for side, (batch, wanted) in zip(self._sides, new, strict=True):
             side.build(batch, None if self._levels is not None else wanted)
+        if self._pacing is not None and self.paced and self._members:
+            self._pacing.arrive(new)
+            self.fanout = None
+            return self._composite_batch(in_order([], 2, new[0][1][:0]))
         self.fanout = self._joined(new)
         return self.fanout.batch
+
+    @property
+    def waiting(self) -> bool:
+        """Whether there is something left for ``step``."""
+        return self._pacing is not None and (self._pacing.waiting or bool(self._overdue))
+
+    @property
+    def wants_rows(self) -> bool:
+        """Whether new rows would be served before those that wait."""
+        return self._pacing is None or self._pacing.wants_rows
+
+    def step(self) -> list[Fanout]:
+        """Serve some of the rows that wait; returns what leaves now."""
+        self._refresh()
+        out, self._overdue = self._overdue, []
+        return out if out or not self.waiting else self._served()
+
+    def _finish(self) -> None:
+        """Serve all rows that wait: who they are for is about to change."""
+        while self._pacing is not None and self._pacing.waiting:
+            self._overdue += self._served()
+
+    def _served(self) -> list[Fanout]:
+        assert self._pacing is not None, "rows wait"
+        began = time.perf_counter()
+        out = [self._released(*some) for some in self._pacing.step()]
+        self.rows_out += sum(len(f.batch) for f in out)
+        self.seconds += time.perf_counter() - began
+        return out
+
+    def _released(self, whole: Composites, getting: Array) -> Fanout:
+        """Results that these queries (bool[bits]) get now."""
+        batch = self._composite_batch(whole)
+        bits = 64 * self._words
+        present = np.unpackbits(self._wanted.view(np.uint8), bitorder="little").astype(np.bool_)
+        getting = present & np.pad(getting, (0, max(bits - getting.size, 0)))[:bits]
+        if self._levels is not None:
+            level = self._levels.of_results(whole.ts, list(whole.instants.values()))
+            return self._leveled(batch, whole, level, np.where(getting, self._reach, -1))
+        mine = np.packbits(getting, bitorder="little").view(np.uint64)
+        whole = replace(whole, wanted=whole.wanted & mine)  # others may yet get the same results
+        return fan_out(batch, self._left(batch, whole), bits, self._instants(whole))
+
+    def _leveled(self, batch: Batch, whole: Composites, level: Array, reach: Array) -> Fanout:
+        return LeveledFanout(batch, level, reach, self._instants(whole))
+
+    def _instants(self, whole: Composites) -> list[tuple[Array, Array]]:
+        """Per source, when the rows of results came, and the queries' windows."""
+        return [(whole.instants[n], us) for n, us in enumerate(self._windows_us)]
+
+    def _meet(
+        self, target: int, own: Array, number: Array, found: Array, age: Array
+    ) -> tuple[Array, Array]:
+        return self._sides[target].meet(own, number, found, age, self._refresh()[target])
+
+    def _same_keys(self, left: Array, right: Array) -> Array:
+        """bool[n]: pairs of ids whose keys are equal; their hashes are."""
+        rows = (self._rows_of(0, left), self._rows_of(1, right))
+        ties = self._ties(0, [1])
+        mine = [own.evaluate(rows[0]) for _, _, own in ties]
+        return same_values(mine, [key.evaluate(rows[1]) for _, key, _ in ties])
 
     def answer(self, clock: int, bits: Sequence[int]) -> Fanout:
         """The results that are in the answers of some queries at ``clock``: who has which."""
@@ -274,7 +370,9 @@ class Flow(Operator):
             return self._fanned_out(self.inputs[0].live(clock), mask).alive_at(clock)
         for side in self._sides:
             side.rewind()
-        fanout = self._joined([self._held_rows(n, side, mask) for n, side in enumerate(self._sides)])
+        fanout = self._joined(
+            [self._held_rows(n, side, mask) for n, side in enumerate(self._sides)]
+        )
         for side in self._sides:
             side.admit()
         asked = np.zeros(64 * self._words, np.bool_)
@@ -308,10 +406,9 @@ class Flow(Operator):
         ]
         whole = in_order(found, len(self._sides), new[0][1][:0])
         batch = self._composite_batch(whole)
-        instants = [(whole.instants[n], self._windows_us[n]) for n in range(len(self._sides))]
         if self._levels is not None:
-            return LeveledFanout(batch, whole.wanted, self._reach, instants)
-        return fan_out(batch, self._left(batch, whole), 64 * self._words, instants)
+            return self._leveled(batch, whole, whole.wanted, self._reach)
+        return fan_out(batch, self._left(batch, whole), 64 * self._words, self._instants(whole))
 
     def _wanted_rows(self, number: int, batch: Batch) -> tuple[Batch, Array]:
         """The new rows of a source that some query wants, and who."""
@@ -462,4 +559,3 @@ class Flow(Operator):
             if not self._pull_up:
                 self._banks[number].narrow(batch, lineage)
             side.put(lineage, batch)
-

@@ -63,3 +63,14 @@ class Levels:
         out = np.full(bits, -1, np.int64)
         out[bit] = level
         return out
+
+    def of_results(self, ts: Array, instants: Sequence[Array]) -> Array:
+        """int64[n]: the first level that wants results of these instants.
+
+        Args:
+            instants: per source, the timestamps of their rows.
+        """
+        level = np.zeros(ts.size, np.int64)
+        for bounds, instant in zip(self.bounds, instants, strict=True):
+            np.maximum(level, np.searchsorted(bounds, ts - instant, "right"), out=level)
+        return level

@@ -42,7 +42,7 @@ class Schedule(Protocol):
 
         Args:
             waiting: bool[r], where rows wait; somewhere they do.
-            sizes: int64[r], how much longer each rung is than the one below.
+            sizes: float64[r], how much longer each rung is than the one below.
         """
 
 

@@ -161,6 +161,7 @@ class SharedJoin:
 
     Attributes:
         levels: the windows. rungs: int64[r], numbers of the levels that rows pause at.
+        meet: who wants what, if rows have lineage; while nobody waits it may become another.
         arrived: how many rows have come. served: int64[r], how many of them are through with each
             rung.
     """
@@ -181,7 +182,7 @@ class SharedJoin:
         self._schedule = schedule
         self._rows_per_step = rows_per_step
         self._verify = verify
-        self._meet = meet
+        self.meet = meet
         self._waiting = _Rows()
         #: The output buffer: by rung its slice, behind those of rungs that there are no more.
         self._found: list[list[_Slice]] = []
@@ -216,16 +217,18 @@ class SharedJoin:
         self.levels = levels
         self.rungs = self._schedule.rungs(levels.bounds.max(axis=0))
         ends = self._ends(levels)
-        self._sizes = np.diff(ends.sum(axis=0), prepend=0)
+        self._sizes = np.diff(ends.astype(np.float64).sum(axis=0), prepend=0)
         self._found = [[] for _ in self.rungs]
         self._early = np.zeros(self.rungs.size, np.int64)
         self.served = np.full(self.rungs.size, self.arrived, np.int64)
         if scanned is not None and self.waiting:
-            covers = (scanned[:, :, None] >= ends[:, None, :]).all(axis=0)  # [old, new]
-            for rung, enough in enumerate(covers.T):
+            covers = np.all(scanned[:, :, None] >= ends[:, None, :], axis=0)  # [old, new]
+            for rung in range(self.rungs.size):
+                enough = covers[:, rung]
                 self.served[rung] = passed[enough.argmax()] if enough.any() else self._waiting.first
-            within = (scanned[:, :, None] <= ends[:, None, :]).all(axis=0)
-            for slices, fits in zip(found, within, strict=True):
+            within = np.all(scanned[:, :, None] <= ends[:, None, :], axis=0)
+            for rung, slices in enumerate(found):
+                fits = within[rung]
                 self._found[int(fits.argmax()) if fits.any() else -1] += slices
         else:
             for access in self._access:
@@ -233,10 +236,12 @@ class SharedJoin:
         for mine in self._found:
             if not mine:
                 mine.append(_Slice())
+        self._forget(int(self.served[-1]))
 
     def _ends(self, levels: Levels) -> Array:
         """int64[2, r]: where the rungs end, per side."""
-        return levels.bounds[:, self.rungs]
+        ends: Array = levels.bounds[:, self.rungs]
+        return ends
 
     @property
     def arrived(self) -> int:
@@ -250,7 +255,7 @@ class SharedJoin:
 
     @property
     def waiting_since(self) -> int | None:
-        """The timestamp of the first row that is not through: partners of it must not be dropped."""
+        """The timestamp of the first row that is not through: its partners must not be dropped."""
         return int(self._waiting["ts"][0]) if len(self._waiting) else None
 
     @property
@@ -262,6 +267,33 @@ class SharedJoin:
     def output_rows(self) -> int:
         """How many results wait (the output buffer)."""
         return sum(len(part) for slices in self._found for part in slices)
+
+    def queries(self, rung: int) -> Array:
+        """int64: the bits of the queries on a rung."""
+        assert self.levels is not None, "there are windows"
+        words = self.levels.groups.shape[1]
+        group = np.ascontiguousarray(_groups(self.levels, self.rungs, words)[rung])
+        return np.flatnonzero(np.unpackbits(group.view(np.uint8), bitorder="little"))
+
+    @property
+    def wants_rows(self) -> bool:
+        """Whether new rows would be served before those that wait."""
+        if not self.rungs.size:
+            return True
+        waiting = self._is_waiting()
+        if waiting[0]:
+            return False
+        waiting[0] = True
+        return self._schedule.next(waiting, self._sizes) == 0
+
+    def _is_waiting(self) -> Array:
+        """bool[r]: where rows wait."""
+        return np.concatenate(([self.arrived], self.served[:-1])) > self.served
+
+    def clear(self) -> None:
+        """Nobody wants what is waiting."""
+        self.served[:] = self.arrived
+        self._forget(self.arrived)
 
     # -- rows --------------------------------------------------------------------------------------
 
@@ -287,10 +319,10 @@ class SharedJoin:
 
     def step(self) -> list[Release]:
         """Join some rows of the queue that is next with its slice; returns what that releases."""
-        before = np.concatenate(([self.arrived], self.served[:-1]))
-        rung = self._schedule.next(before > self.served, self._sizes)
+        rung = self._schedule.next(self._is_waiting(), self._sizes)
         first = int(self.served[rung])
-        last = min(int(before[rung]), first + self._rows_per_step)
+        before = self.arrived if rung == 0 else int(self.served[rung - 1])
+        last = min(before, first + self._rows_per_step)
         self._found[rung][-1].add(last, self._joined(rung, first, last))
         self.served[rung] = last
         if self._rows_per_step == 1 and self._schedule.releases_early:
@@ -326,9 +358,9 @@ class SharedJoin:
         rows["cursor"][which] = cursor
         store = self._stores[other]
         lineage = None
-        if self._meet is not None:
+        if self.meet is not None:
             age = ts[by] - store.lane_at("ts", position)
-            kept, lineage = self._meet(other, rows["lineage"][which], by, position, age)
+            kept, lineage = self.meet(other, rows["lineage"][which], by, position, age)
             by, position = by[kept], position[kept]
         row = by + number if isinstance(which, slice) else which[by] + number
         at = row - rows.first
@@ -344,7 +376,8 @@ class SharedJoin:
         assert self.levels is not None, "there are windows"
         store = self._stores[side]
         length = self.levels.bounds[side, self.rungs[rung]]
-        return np.searchsorted(store.held("ts"), ts - length, "right") + store.first
+        below: Array = np.searchsorted(store.held("ts"), ts - length, "right") + store.first
+        return below
 
     def _keep_up(self) -> None:
         """Put cursors right after an index was made anew."""

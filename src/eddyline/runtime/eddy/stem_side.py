@@ -16,7 +16,7 @@ import numpy as np
 from eddyline.kernels.lineage import any_wanted, meet, put_bit, wanted_by
 from eddyline.runtime.batch import Batch, Evaluator
 from eddyline.runtime.columns import Array
-from eddyline.runtime.index import Liveness, Probes
+from eddyline.runtime.index import HashIndex, Liveness, Probes
 from eddyline.runtime.keys import join_keys
 from eddyline.runtime.stem import Stem, TimeWindow
 from eddyline.types import FOREVER
@@ -35,6 +35,7 @@ class FlowWindow(TimeWindow):
     def __init__(self, *, joined: bool) -> None:
         super().__init__(0)
         self._joined = joined
+        self.waiting_since: int | None = None  # the instant of the first row that has yet to probe
         self._resize(0, 0)
 
     def fit(self, lengths_us: Sequence[int], held_us: Sequence[int]) -> None:
@@ -53,9 +54,16 @@ class FlowWindow(TimeWindow):
         self._us, self._kept_us = us, kept_us
         self.liveness = Liveness("ts", us, fifo=us < FOREVER)
 
+    @property
+    def pins(self) -> bool:
+        """Whether somebody is in the middle of the rows."""
+        return self.waiting_since is not None
+
     def needed(self, stem: Stem, clock: int) -> int | Array:
         if self._kept_us >= FOREVER:
             return stem.first
+        if self.waiting_since is not None:
+            clock = min(clock, self.waiting_since)
         return stem.first + int(np.searchsorted(stem.held("ts"), clock - self._kept_us, "right"))
 
 
@@ -95,6 +103,17 @@ class StemSide:
     def _indexed(self, name: Hashable, batch: Batch, positions: Array) -> tuple[Array, Array]:
         keys, usable = join_keys([k(batch) for k in self._keys[name]], len(batch))
         return (positions, keys) if usable is None else (positions[usable], keys[usable])
+
+    @property
+    def only_index(self) -> HashIndex:
+        """The index of a side that is joined with one other."""
+        (index,) = self._indexes.values()
+        return index
+
+    def keyed(self, batch: Batch) -> tuple[Array, Array]:
+        """Numbers of the rows that can match at all, and their keys, likewise."""
+        (name,) = self._keys
+        return self._indexed(name, batch, np.arange(len(batch)))
 
     def probe(
         self, name: Hashable, probes: Probes, *, inclusive: bool
@@ -136,8 +155,8 @@ class StemSide:
         self._lineage()[:, :kept] = old[:, :kept]
 
     def held(self) -> Array:
-        """int64: positions of the rows in the SteM."""
-        return np.arange(self.stem.first, self.stem.end)
+        """int64: positions of the rows that have been built."""
+        return np.arange(self.stem.first, self.stem.end - self.stem.fresh.size)
 
     def wanted_by(self, mask: Array) -> tuple[Array, Array]:
         """The held rows that some of these queries (uint64[W]) want: positions and lineage."""
@@ -155,22 +174,22 @@ class StemSide:
             index.admit()
 
     def mark(self, bit: int, wanted: Array, batch: Batch) -> None:
-        """Say of all rows held (``batch``) whether a query wants them."""
+        """Say of all rows built (``batch``) whether a query wants them."""
         if put_bit(self._held_lineage(), bit, wanted):
             self.index_again(batch)
 
     def put(self, lineage: Array, batch: Batch) -> None:
-        """Set the lineage of all rows held."""
+        """Set the lineage of all rows built."""
         self._held_lineage()[:] = lineage
         self.index_again(batch)
 
     def index_again(self, batch: Batch) -> None:
-        """Make the indexes anew over the held rows (``batch``) that somebody wants."""
+        """Make the indexes anew over the rows built (``batch``) that somebody wants."""
         wanted = np.flatnonzero(any_wanted(self._held_lineage()))
         for name, index in self._indexes.items():
             positions = wanted + self.stem.first
             chosen, keys = self._indexed(name, batch.take(wanted), positions)
-            indexed = np.zeros(len(batch), np.bool_)
+            indexed = np.zeros(len(self.stem), np.bool_)
             indexed[chosen - self.stem.first] = True
             index.restore({"indexed": indexed, "keys": keys})
 
@@ -185,9 +204,9 @@ class StemSide:
         return self.stem.lane(self._lane).view(np.uint64).reshape(-1, self._words)
 
     def _held_lineage(self) -> Array:
-        """uint64[n, W] of the rows in the SteM."""
+        """uint64[n, W] of the rows that have been built."""
         start = self.stem.first - self.stem.base
-        return self._lineage()[start : start + len(self.stem)]
+        return self._lineage()[start : start + self.held().size]
 
 
 class Windows:

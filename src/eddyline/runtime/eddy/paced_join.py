@@ -1,0 +1,130 @@
+"""The join of a flow's two streams, paced: small windows need not wait for large ones.
+
+Results come release by release, as the schedule of the ``SharedJoin`` has it, instead of all at the
+end of the chunk. Each goes to the queries on its rung that were there when its rows came.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from eddyline.runtime.batch import Batch
+from eddyline.runtime.columns import Array
+from eddyline.runtime.eddy.access import HashAccess
+from eddyline.runtime.eddy.composites import Composites
+from eddyline.runtime.eddy.levels import Levels
+from eddyline.runtime.eddy.schedules import Schedule
+from eddyline.runtime.eddy.shared_join import Arrivals, Meet, Pairs, Release, SharedJoin, Verify
+from eddyline.runtime.eddy.stem_side import StemSide
+
+
+class PacedJoin:
+    """Paces the join of two sides.
+
+    Args:
+        sides: those of the flow, with one index each.
+        rows_per_step, meet, verify: see ``SharedJoin``; the flow knows who wants what.
+    """
+
+    def __init__(
+        self,
+        sides: Sequence[StemSide],
+        schedule: Schedule,
+        rows_per_step: int,
+        meet: Meet,
+        verify: Verify | None,
+    ) -> None:
+        self._sides = tuple(sides)
+        self._meet = meet
+        self._has_lineage = False
+        access = [HashAccess(side.only_index) for side in sides]
+        self._join = SharedJoin(
+            [s.stem for s in sides], access, schedule, rows_per_step=rows_per_step, verify=verify
+        )
+        self._since = np.zeros(64, np.int64)  # by bit: the first row that is the query's business
+
+    # -- queries come and go -----------------------------------------------------------------------
+
+    def admit(self, bit: int) -> None:
+        """A query comes, and wants nothing of the rows that wait."""
+        if bit >= self._since.size:
+            self._since = np.resize(self._since, 2 * bit)
+        self._since[bit] = self._join.arrived
+
+    def goes_on_with(self, levels: Levels, *, has_lineage: bool) -> bool:
+        """Whether rows may go on waiting when the windows become these."""
+        same_form = has_lineage == self._has_lineage or not self.waiting
+        return same_form and self._join.goes_on_with(levels)
+
+    def fit(self, levels: Levels, *, has_lineage: bool) -> None:
+        """The windows are these now, and rows have lineage or not."""
+        self._has_lineage = has_lineage
+        self._join.meet = self._meet if has_lineage else None
+        self._join.fit(levels)
+
+    def clear(self) -> None:
+        """There are no queries any more."""
+        self._join.clear()
+        self._note_who_waits()
+
+    @property
+    def waiting(self) -> bool:
+        """Whether there are results to come."""
+        return self._join.waiting
+
+    @property
+    def wants_rows(self) -> bool:
+        """Whether new rows would be served before those that wait."""
+        return self._join.wants_rows
+
+    # -- rows --------------------------------------------------------------------------------------
+
+    def arrive(self, new: Sequence[tuple[Batch, Array]]) -> None:
+        """New rows of both sides, built already, and their lineage."""
+        self._join.arrive(
+            [
+                self._arrivals(side, batch, wanted)
+                for side, (batch, wanted) in zip(self._sides, new, strict=True)
+            ]
+        )
+        self._note_who_waits()
+
+    def _arrivals(self, side: StemSide, batch: Batch, wanted: Array) -> Arrivals:
+        chosen, key = side.keyed(batch)
+        lineage = wanted[chosen] if self._has_lineage else None
+        return Arrivals(batch.ids[0][chosen], batch.ts[chosen], batch.seq[chosen], key, lineage)
+
+    def step(self) -> Iterator[tuple[Composites, Array]]:
+        """The results of the next step, and bool[bits], the queries that get them."""
+        for release in self._join.step():
+            yield from self._parts(release)
+        self._note_who_waits()
+
+    def _parts(self, release: Release) -> Iterator[tuple[Composites, Array]]:
+        """Its results, cut where rows are more queries' business than those before."""
+        if not len(release.pairs):
+            return
+        bits = self._join.queries(release.rung)
+        since = self._since[bits]
+        cuts = np.unique(since[(since > release.first) & (since < release.last)]).tolist()
+        first = release.first
+        for last in (*cuts, release.last):
+            pairs = release.pairs.between(first, last)
+            if len(pairs):
+                getting = np.zeros(self._since.size, np.bool_)
+                getting[bits[since <= first]] = True
+                yield _composites(pairs), getting
+            first = last
+
+    def _note_who_waits(self) -> None:
+        since = self._join.waiting_since
+        for side in self._sides:
+            side.window.waiting_since = since
+
+
+def _composites(pairs: Pairs) -> Composites:
+    wanted = np.zeros(len(pairs), np.int64) if pairs.lineage is None else pairs.lineage
+    ids, instants = dict(enumerate(pairs.ids)), dict(enumerate(pairs.instants))
+    return Composites(pairs.ts, pairs.seq, ids, instants, wanted)

@@ -1,0 +1,68 @@
+"""Paced flows: every query gets what it gets without pacing, in the same order."""
+
+import random
+
+import pytest
+from flow_model import Model, Wanted
+
+from eddyline.runtime.eddy.schedules import ScheduleName
+from eddyline.types import FOREVER
+
+SCHEDULES: list[ScheduleName] = ["lwo", "swf", "greedy"]
+LENGTHS = (1, 2, 3, 5, 8, 13, 40, FOREVER)
+
+
+def _wanted(some: random.Random, *, selective: bool, equal: bool) -> Wanted:
+    least = tuple(some.choice((None, 2, 5)) if selective else None for _ in range(2))
+    one, other = some.choice(LENGTHS), some.choice(LENGTHS)
+    rise = some.choice((None, 0)) if selective else None
+    return Wanted(least, (one, one if equal else other), rise)
+
+
+def _rows(some: random.Random, count: int, start: int) -> list[tuple[str, int, int, int]]:
+    ts, rows = start, []
+    for _ in range(count):
+        ts += some.choice((0, 0, 1, 2, 6))
+        rows.append((some.choice("ab"), ts, some.randrange(3), some.randrange(9)))
+    return rows
+
+
+@pytest.mark.parametrize("schedule", SCHEDULES)
+@pytest.mark.parametrize("seed", range(60))
+def test_pacing_changes_neither_content_nor_order(schedule: ScheduleName, seed: int) -> None:
+    some = random.Random(seed)
+    rows_per_step = some.choice((1, 2, 7, 1000))
+    sources = some.choice(("ab", "aa"))
+    edges = [(0, "k", 1, "k"), (0, "v", 1, "v")][: some.choice((1, 1, 1, 2))]
+    pull_up = some.random() < 0.2
+    paced = Model(sources, edges, pull_up=pull_up, schedule=schedule, rows_per_step=rows_per_step)
+    plain = Model(sources, edges, pull_up=pull_up)
+    for model in (paced, plain):  # what is held for a query that comes does not differ
+        model.flow.hold((FOREVER, FOREVER))
+    selective, equal = some.random() < 0.4, some.random() < 0.6
+    bits: list[int] = []
+    dropped: dict[int, int] = {}
+    for _ in range(some.randrange(2, 9)):
+        for _ in range(some.choice((0, 0, 1, 3))):
+            wanted = _wanted(some, selective=selective and some.random() < 0.5, equal=equal)
+            bits.append(paced.admit(wanted))
+            assert plain.admit(wanted) == bits[-1]
+        if bits and some.random() < 0.2:
+            gone = bits.pop(some.randrange(len(bits)))
+            for model in (paced, plain):
+                model.flow.dismiss(gone)
+            dropped[gone] = len(paced.got[gone])
+        start = paced.clock
+        rows = [r for r in _rows(some, some.randrange(12), start) if r[0] in sources]
+        chunk = some.choice((1, 3, 100))
+        for model in (paced, plain):
+            model.feed(rows, chunk)
+        paced.serve(some.randrange(12))
+    paced.serve()
+    for bit in bits:
+        assert paced.got[bit] == plain.got[bit], (bit, schedule)
+    for bit, count in dropped.items():
+        assert len(paced.got[bit]) == count, "nothing after it was dropped"
+        assert paced.got[bit] == plain.got[bit][:count]
+    assert not paced.flow.waiting
+    assert paced.answer(bits) == plain.answer(bits)
