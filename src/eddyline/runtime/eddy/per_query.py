@@ -9,7 +9,7 @@ The operators know nothing of queries: the number is one more key. Columns are c
 result. A chunk is cut where it gets large, between two events; results do not depend on that.
 
 What is held above the flow follows from what the flow holds, except for which of several equal rows
-DISTINCT shows: those are taken along whenever it is made anew.
+DISTINCT has shown: those are taken along whenever it is made anew.
 """
 
 from __future__ import annotations
@@ -106,21 +106,23 @@ class PerQuery(Operator):
         Args:
             answer: what the flow has in the answers of all others.
         """
-        shown = self.shown([self], clock)
+        lowest, there = self._above[0], list(self._numbers.values())
         self._above = tuple(self._make())
-        there = list(self._numbers.values())
-        if shown is not None:
-            numbers = shown.column(0).to_numpy()
-            self._through(shown.where(np.isin(numbers, there)), Tick(clock))
+        if isinstance(lowest, Distinct):
+            for rows in lowest.held(clock):
+                mine = np.isin(rows.column(0).to_numpy(), there)
+                self._through(rows.where(mine), Tick(clock))
         self.bring_up(answer, clock)
         self._free = sorted(set(range(self._end)) - set(there), reverse=True)
 
     def take_over(self, tree: Sequence[Operator], bit: int, clock: int) -> None:
-        """Go on from what a query's own operators have shown, before it is brought up."""
-        shown = self.shown(tree, clock)
-        if shown is not None and isinstance(self._above[0], Distinct):
-            number = pa.array(np.full(len(shown), self._numbers[bit]))
-            self._through(replace(shown, cells=(number, *shown.columns())), Tick(clock))
+        """Go on from where a query's own operators are, before it is brought up."""
+        highest = next((o for o in reversed(tree) if isinstance(o, Distinct)), None)
+        if highest is None or not isinstance(self._above[0], Distinct):
+            return
+        for rows in highest.held(clock):
+            number = pa.array(np.full(len(rows), self._numbers[bit]))
+            self._through(replace(rows, cells=(number, *rows.columns())), Tick(clock))
 
     def bring_up(self, answer: Fanout, clock: int) -> None:
         """Take in what the flow holds for some queries."""
@@ -128,15 +130,6 @@ class PerQuery(Operator):
             self._through(rows, Tick(clock))
         self.settle(clock)
         self.clock = clock
-
-    @staticmethod
-    def shown(operators: Sequence[Operator], clock: int) -> Batch | None:
-        """The rows that DISTINCT shows among equal ones, if that is what stands lowest."""
-        for operator in reversed(operators):
-            lowest = operator._above[0] if isinstance(operator, PerQuery) else operator
-            if isinstance(lowest, Distinct):
-                return lowest.live(clock)
-        return None
 
     # -- rows --------------------------------------------------------------------------------------
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
@@ -87,6 +88,14 @@ class Distinct(Operator):
         return self._rows(
             slots, self._shown_ts[slots], self._shown_seq[slots], self._shown_exp[slots]
         )
+
+    def held(self, clock: int) -> tuple[Batch, Batch]:
+        """The rows shown, and those set aside: what another operator can go on from."""
+        shown = self.live(clock)
+        (slots,) = shown.ids
+        behind = np.flatnonzero(self._aside_exp[slots] > shown.exp)
+        aside = shown.take(behind)
+        return shown, replace(aside, exp=self._aside_exp[slots[behind]])
 
     def _rows(self, slots: Array, ts: Array, seq: Array, exp: Array) -> Batch:
         sign = np.ones(slots.size, np.int8)
