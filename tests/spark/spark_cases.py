@@ -16,6 +16,7 @@ from pyspark.sql import DataFrame
 from eddyline import Engine
 from eddyline.session.changes import Changes
 from eddyline.spark.script import longest_range_us
+from eddyline.testing.bags import plain
 from eddyline.types import BEGINNING
 
 SECOND = 1_000_000
@@ -110,10 +111,12 @@ class Twin:
 
 
 def bag(rows: pa.Table | DataFrame) -> list[tuple[Any, ...]]:
-    """The rows in an order of their own, for comparing; without the sink's batch column."""
+    """The rows in an order of their own, for comparing, NaN as a value that equals itself; without
+    the sink's batch column.
+    """
     table = rows if isinstance(rows, pa.Table) else rows.drop("eddyline_batch").toArrow()
     columns = [
-        c.cast(pa.int64()).to_pylist() if pa.types.is_timestamp(c.type) else c.to_pylist()
+        map(plain, (c.cast(pa.int64()) if pa.types.is_timestamp(c.type) else c).to_pylist())
         for c in table.columns
     ]
     return sorted(zip(*columns, strict=True), key=repr)
