@@ -3,7 +3,7 @@
 The oracle answers every query by itself. The number of cases is set by the Hypothesis profile
 (``tests/conftest.py``). To see a failing case again, by its seed::
 
-    play_set(random_case(Random(seed)), random_options(Random(seed)))
+    play_set(random_case(Random(seed), tables=True), random_options(Random(seed)))
 """
 
 from __future__ import annotations

@@ -193,17 +193,22 @@ def query_set_cases(
         listening: whether somebody stops listening early, now and then.
     """
     return st.integers(0, 2**48).map(
-        lambda seed: random_case(Random(seed), sources, listening=listening)
+        lambda seed: random_case(Random(seed), sources, listening=listening, tables=True)
     )
 
 
 def random_case(
-    luck: Random, sources: int | None = None, *, listening: bool = False
+    luck: Random,
+    sources: int | None = None,
+    *,
+    listening: bool = False,
+    tables: bool = False,
 ) -> QuerySetCase:
-    """Any case."""
+    """Any case; with joins with ``tables`` or without."""
     lateness = tuple(luck.choices([0, 0, 0, 2], k=3))
     names = luck.choice(["a", "ab", "ab", "abc"])
-    of = [random_shape(luck, names, sources) for _ in range(luck.randint(1, 2))]
+    count = luck.randint(1, 2)
+    of = [random_shape(luck, names, sources, tables=tables) for _ in range(count)]
     joined_on_doubles = any(name.endswith(".d") for s in of for pair in s.keys for name in pair)
     payloads = _PAYLOADS if joined_on_doubles else _WILD_PAYLOADS
     changing = not listening and any(s.table == "rates" for s in of)

@@ -77,9 +77,11 @@ class Shape:
         return all(any(alias in pair[1] for pair in self.keys) for alias in self.aliases[1:])
 
 
-def random_shape(luck: Random, names: Sequence[str], sources: int | None = None) -> Shape:
+def random_shape(
+    luck: Random, names: Sequence[str], sources: int | None = None, *, tables: bool = True
+) -> Shape:
     """One of the streams; or a join of two or three (perhaps of a stream with itself) in a chain, a
-    star or a ring, rarely without a key.
+    star or a ring, rarely without a key; perhaps with a table.
     """
     count = sources or luck.choice([1, 1, 2, 2, 2, 3])
     keys = []
@@ -89,7 +91,7 @@ def random_shape(luck: Random, names: Sequence[str], sources: int | None = None)
             keys += [(f"r{to}.{name}", f"r{i}.{name}") for name in luck.choice(_KEYS)]
     if count == 3 and luck.random() < 0.3:
         keys.append(("r0.k", "r2.k"))
-    table = luck.choice(_TABLES)
+    table = luck.choice(_TABLES) if tables else None
     aliases = [f"r{i}" for i in range(count)]
     if table is not None:
         keys.append((f"{luck.choice(aliases)}.k", "t.k"))
