@@ -19,6 +19,7 @@ from eddyline.bench.figures.shared_windows.blocks import Load, blocks
 from eddyline.bench.figures.shared_windows.driver import (
     Drive,
     Outcome,
+    Pace,
     Responses,
     drive_together,
     weighted,
@@ -101,6 +102,7 @@ class _Scripted:
     def __init__(self) -> None:
         self.seconds = 0.0
         self.queue: list[int] = []
+        self.done = 0
 
     @property
     def waiting(self) -> bool:
@@ -110,6 +112,10 @@ class _Scripted:
     def input_rows(self) -> int:
         return len(self.queue)
 
+    @property
+    def scanned(self) -> float:
+        return self.done
+
     def arrive(self, unit: int) -> None:
         self.seconds += 0.25
         self.queue.append(unit)
@@ -117,6 +123,7 @@ class _Scripted:
     def step(self) -> Sequence[Released]:
         self.seconds += 1.0
         unit = self.queue.pop(0)
+        self.done += 1
         return [Released(0, unit, (unit,)), Released(1, unit, (0,))]
 
 
@@ -147,6 +154,19 @@ def test_turns_do_not_change_a_run() -> None:
         drive.advance()
     drive_together(together, 0.3)
     assert [d.outcome() for d in alone] == [d.outcome() for d in together]
+
+
+def test_pace_takes_out_what_slows_the_machine_down() -> None:
+    class Slowing(_Scripted):
+        def step(self) -> Sequence[Released]:
+            self.seconds += 2.0 if self.seconds > 50 else 0.0
+            return super().step()
+
+    at = np.arange(400) * 2.0
+    server = Slowing()
+    drive = Drive(server, at, 0, 2, lambda: server.seconds)
+    drive_together([drive], 20.0, [Pace(drive, 1.25)])
+    assert drive.outcome().busy_s == pytest.approx(400 * 1.25, rel=0.1)
 
 
 def test_weights() -> None:

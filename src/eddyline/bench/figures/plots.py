@@ -171,18 +171,20 @@ def draw_panels(file: Path, title: str, about: str, panels: Sequence[Panel], row
     figure = Figure(figsize=(max(3.0 * across, 7.0), 2.9 * rows + 1.3), layout="constrained")
     grid = figure.subplots(rows, across, squeeze=False)
     for place, panel in enumerate(panels):
-        axes = grid[place // across, place % across]
-        _draw_panel(axes, panel)
-        before = grid[place // across, max(place % across - 1, 0)]
-        if before is not axes and before.get_ylabel() == panel.y_label and not panel.bars:
-            axes.sharey(before)
+        _draw_panel(grid[place // across, place % across], panel)
+    for row in grid:
+        if len(row) > 1 and len({axes.get_ylabel() for axes in row}) == 1:
+            limits = [limit for axes in row for limit in axes.get_ylim()]
+            for axes in row:
+                axes.set_ylim(min(limits), max(limits))
+            for axes in row[1:]:
+                axes.set_ylabel("")
     handles = {
         label: handle
         for axes in grid.flat
         for handle, label in zip(*axes.get_legend_handles_labels(), strict=True)
     }
-    figure.suptitle(f"{title}\n", fontsize=11)
-    figure.text(0.5, 0.955, about, ha="center", va="top", fontsize=8, color="#555555")
+    figure.suptitle(f"{title}\n{about}", fontsize=10)
     figure.legend(
         handles.values(),
         handles.keys(),

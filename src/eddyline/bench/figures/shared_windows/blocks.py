@@ -31,8 +31,8 @@ class Load:
         matches: of a row in the largest window, on average.
         units: of each stream that are measured.
         utilisation: of the server under LWO.
-        alike: whether the clock of each strategy is slowed down or sped up so that a lone unit
-            takes as long as under LWO, which leaves what is due to the schedule.
+        alike: whether the clock of each strategy is slowed down or sped up so that a scan takes
+            as long as under LWO, which leaves what is due to the schedule.
     """
 
     method: Method

@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 
@@ -64,6 +65,10 @@ class Drive:
         arrivals: float64, seconds; when the units ``first``, ``first`` + 1, ... come, ascending.
         levels: how many windows there are.
         clock: seconds of work so far, for the server of a test or of a simulation.
+
+    Attributes:
+        now: the instant. busy_s: how much of it was work.
+        speed: what a second of work counts for.
     """
 
     def __init__(
@@ -74,13 +79,13 @@ class Drive:
         levels: int,
         clock: Callable[[], float] = time.thread_time,
     ) -> None:
-        self.now = 0.0
+        self.now = self.busy_s = 0.0
+        self.speed = 1.0
         self._server = server
         self._arrivals = arrivals
         self._first = first
         self._clock = clock
         self._come = 0
-        self._busy = 0.0
         self._released: list[list[tuple[float, int, Sequence[int]]]] = [[] for _ in range(levels)]
         self._most_input = self._most_output = 0
         self._input_share = self._output_share = 0.0
@@ -89,6 +94,11 @@ class Drive:
     def done(self) -> bool:
         """Whether all units have come and gone."""
         return self._come == self._arrivals.size and not self._server.waiting
+
+    @property
+    def scanned(self) -> float:
+        """By the server so far, in largest windows."""
+        return self._server.scanned
 
     def advance(self, until: float = float("inf")) -> None:
         """Work until the virtual clock has passed an instant, or everything is done."""
@@ -117,7 +127,7 @@ class Drive:
         assert self.done, "units are still waiting"
         return Outcome(
             tuple(self._responses(level) for level in range(len(self._released))),
-            self._busy,
+            self.busy_s,
             self.now - float(self._arrivals[0]),
             self._input_share,
             self._output_share,
@@ -126,8 +136,8 @@ class Drive:
         )
 
     def _work(self, seconds: float) -> None:
-        self._busy += seconds
-        self.now += seconds
+        self.busy_s += seconds * self.speed
+        self.now += seconds * self.speed
 
     def _note(self, released: Sequence[Released]) -> None:
         for r in released:
@@ -172,16 +182,48 @@ def weighted(seconds: Array, counts: Array) -> Responses:
     return Responses(total, average, median, p99, float(seconds.max()))
 
 
-def drive_together(drives: Sequence[Drive], slice_s: float) -> None:
+class Pace:
+    """How long a server takes at the moment to scan a largest window.
+
+    Args:
+        drive: of that server. unit_s: seconds that it should take.
+    """
+
+    def __init__(self, drive: Drive, unit_s: float) -> None:
+        self._drive, self._unit_s = drive, unit_s
+        self._units = self._seconds = self._read_units = self._read_seconds = 0.0
+
+    def read(self) -> float:
+        """What a second of work should count for now. What was read before fades."""
+        spent = (self._drive.busy_s - self._read_seconds) / self._drive.speed
+        self._seconds = _FADING * self._seconds + spent
+        self._units = _FADING * self._units + self._drive.scanned - self._read_units
+        self._read_seconds, self._read_units = self._drive.busy_s, self._drive.scanned
+        return self._unit_s * self._units / self._seconds if self._units > 1.0 else 1.0
+
+
+_FADING: Final = 0.8
+
+
+def drive_together(
+    drives: Sequence[Drive], slice_s: float, paces: Sequence[Pace] | None = None
+) -> None:
     """Let servers take turns, each for a slice of its virtual time.
 
-    So whatever else slows the machine down for a while meets all of them.
+    So whatever else slows the machine down for a while meets all of them, and with paces none.
+
+    Args:
+        paces: that the drives keep to, one each; the same may be of all.
     """
     until = slice_s
     with undisturbed():
         while not all(drive.done for drive in drives):
             for drive in drives:
                 drive.advance(until)
+            if paces is not None:
+                speeds = {pace: pace.read() for pace in dict.fromkeys(paces)}
+                for drive, pace in zip(drives, paces, strict=True):
+                    drive.speed = speeds[pace]
             until += slice_s
 
 

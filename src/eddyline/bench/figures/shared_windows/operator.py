@@ -76,6 +76,12 @@ class _JoinServer:
     def join_rows(self) -> int:
         return sum(map(len, self._stores))
 
+    @property
+    def scanned(self) -> float:
+        ends = self._lengths[self._join.rungs]
+        slices = np.diff(ends, prepend=0) / ends[-1]
+        return float((self._join.served * slices).sum()) / self._rows
+
     def arrive(self, unit: int) -> None:
         side = int(self._work.stream[unit])
         rows = self._insert(side, np.array([unit]))

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Final
 
 import numpy as np
 
 from eddyline.bench.figures.shared_windows.arrivals import arrivals, at_once
 from eddyline.bench.figures.shared_windows.blocks import Blocks, Load, blocks
-from eddyline.bench.figures.shared_windows.driver import Drive, Outcome, drive_together, undisturbed
+from eddyline.bench.figures.shared_windows.driver import (
+    Drive,
+    Outcome,
+    Pace,
+    drive_together,
+    undisturbed,
+)
 from eddyline.bench.figures.shared_windows.server import LWO, STRATEGIES, TABLE_1, Server
 
 #: By strategy and blocks, a server with full windows, and the clock of its work.
@@ -60,13 +65,15 @@ def measure_runs(
     unit_s = calibrate(make, work, strategies)
     # two units come per mean gap of a stream
     instants = come.at * (2 * unit_s[LWO] / load.utilisation)
-    drives = []
-    for strategy in strategies:
-        server, clock = make(strategy, work)
-        if load.alike:
-            clock = partial(_scaled, clock, unit_s[LWO] / unit_s[strategy])
-        drives.append(Drive(server, instants, work.preloaded, len(windows), clock))
-    drive_together(drives, _TURN * unit_s[LWO] / load.utilisation)
+    servers = [make(s, work) for s in strategies]
+    drives = [
+        Drive(server, instants, work.preloaded, len(windows), clock) for server, clock in servers
+    ]
+    assert strategies[0] == LWO, "whose units all cost the same"
+    paced = drives if load.alike else drives[:1] * len(drives)
+    paces = {id(drive): Pace(drive, unit_s[LWO]) for drive in paced}
+    turn_s = _TURN * unit_s[LWO] / load.utilisation
+    drive_together(drives, turn_s, [paces[id(drive)] for drive in paced])
     outcomes = [drive.outcome() for drive in drives]
     found = {s: [w.results for w in o.windows] for s, o in zip(strategies, outcomes, strict=True)}
     assert len({tuple(f) for f in found.values()}) == 1, f"{distribution}: results differ: {found}"
@@ -74,10 +81,6 @@ def measure_runs(
         RunPoint(load.method, distribution, burst, s, unit_s[s], o)
         for s, o in zip(strategies, outcomes, strict=True)
     ]
-
-
-def _scaled(clock: Callable[[], float], factor: float) -> float:
-    return factor * clock()
 
 
 def calibrate(make: Make, work: Blocks, strategies: Sequence[str]) -> dict[str, float]:

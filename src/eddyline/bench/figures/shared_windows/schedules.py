@@ -28,9 +28,9 @@ UTILISATION: Final = 0.8
 #: Utilisation where the hash join has the costs that it has: those of slicing must fit in.
 _ROOMY: Final = 0.5
 
-HASH: Final = Load("hash", 512, 1200, 60.0, 1200, UTILISATION, alike=True)
+HASH: Final = Load("hash", 512, 1200, 60.0, 1000, UTILISATION, alike=True)
 QUICK_HASH: Final = Load("hash", 512, 600, 60.0, 200, UTILISATION, alike=True)
-NESTED: Final = Load("nested loops", 64, 1200, 0.2, 700, UTILISATION)
+NESTED: Final = Load("nested loops", 64, 1200, 0.2, 600, UTILISATION)
 QUICK_NESTED: Final = Load("nested loops", 64, 600, 0.2, 200, UTILISATION)
 
 _BURSTS: Final = (1.0, 2.0, 3.0, 4.0, 5.0)
@@ -60,7 +60,8 @@ def measure_nested_loops(quick: bool) -> list[RunPoint]:
 
 def measure_costs(quick: bool) -> list[RunPoint]:
     """Figures 7 and 8 with the costs that the strategies have."""
-    load = replace(QUICK_HASH if quick else HASH, utilisation=_ROOMY, alike=False)
+    load = QUICK_HASH if quick else replace(HASH, units=500)
+    load = replace(load, utilisation=_ROOMY, alike=False)
     return [p for d in TABLE_1 for p in measure_runs(shared_join, load, d, 1.0)]
 
 

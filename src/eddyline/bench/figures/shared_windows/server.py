@@ -59,6 +59,10 @@ class Server(Protocol):
     def join_rows(self) -> int:
         """Rows in the join buffers of both streams."""
 
+    @property
+    def scanned(self) -> float:
+        """How much has been scanned so far, in largest windows."""
+
     def arrive(self, unit: int) -> None:
         """A unit has come: put it into its join buffer and into the queue."""
 

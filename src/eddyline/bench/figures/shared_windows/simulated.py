@@ -75,6 +75,10 @@ class SimulatedServer:
     def input_rows(self) -> int:
         return self._inside * self._unit_rows
 
+    @property
+    def scanned(self) -> float:
+        return self.seconds / sum(self._cost)
+
     def clock(self) -> float:
         """Seconds of work so far."""
         return self.seconds
