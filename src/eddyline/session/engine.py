@@ -140,7 +140,7 @@ class Engine:
             SqlError: with the position of the offending word. CatalogError: a name is taken or
                 missing.
         """
-        return [self._execute(statement) for statement in parse(text)]
+        return [self.execute(statement) for statement in parse(text)]
 
     def query(self, sql: str, name: str | None = None) -> Query:
         """Add a standing query. It is answered from now on, over what the windows still hold.
@@ -225,7 +225,8 @@ class Engine:
         assert isinstance(result, str)
         return result
 
-    def _execute(self, statement: st.Statement) -> Query | str | None:
+    def execute(self, statement: st.Statement) -> Query | str | None:
+        """Carry out one statement of a script that was parsed, as ``sql`` does."""
         match statement:
             case st.CreateStream(definition=stream):
                 self.catalog.create_stream(stream)

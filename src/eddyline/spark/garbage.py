@@ -1,4 +1,4 @@
-"""Garbage in Spark's Python workers.
+"""When Python looks for garbage, where there are thousands of queries.
 
 After every task of a worker PySpark has Python look for cycles among all objects. An engine with
 thousands of queries is millions of them, which stay: looking would take longer than most batches.
@@ -8,6 +8,8 @@ So what is there when a task starts, right behind such a search, is exempted fro
 from __future__ import annotations
 
 import gc
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 _exempted = False
 
@@ -18,6 +20,18 @@ def exempt_what_stays() -> None:
     if not _exempted:
         gc.freeze()
         _exempted = True
+
+
+@contextmanager
+def put_off() -> Iterator[None]:
+    """Much is made in the block that stays: looking for garbage can wait until it is there."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
 
 
 def look_again() -> None:

@@ -14,6 +14,7 @@ from eddyline.session.changes import Changes
 from eddyline.session.engine import Engine
 from eddyline.spark.durable import Step
 from eddyline.spark.fatrows import unpack
+from eddyline.spark.garbage import put_off
 from eddyline.spark.outlets import Outlets, Parted
 from eddyline.types import BEGINNING
 
@@ -79,7 +80,8 @@ class LiveEngine:
         length = int.from_bytes(source.read(_LENGTH_BYTES), "little")
         counts = json.loads(source.read(length))
         code = {f.name: f.evaluate for f in functions}
-        return cls(Engine.load(source, functions=code), counts)
+        with put_off():
+            return cls(Engine.load(source, functions=code), counts)
 
 
 def counted(made: Iterable[Made]) -> dict[str, int]:

@@ -13,6 +13,7 @@ from eddyline.algebra.functions import UserFunction
 from eddyline.session.engine import Engine
 from eddyline.session.functions import add_function
 from eddyline.spark.fatrows import unpack
+from eddyline.spark.garbage import put_off
 
 if TYPE_CHECKING:
     from pyspark import Broadcast, SparkContext
@@ -50,8 +51,9 @@ class Program:
             engine.sql(sql)
         for name, blob in self.tables.items():
             engine.table(name, unpack(blob))
-        for sql in self.queries:
-            engine.sql(sql)
+        with put_off():
+            for sql in self.queries:
+                engine.sql(sql)
         return engine
 
 

@@ -64,10 +64,7 @@ class Script:
             CatalogError: a name is taken or missing.
         """
         for statement in parse(text):
-            try:
-                (made,) = self._engine.sql(statement.sql)
-            except SqlError as e:
-                raise moved(e, statement, text) from None
+            made = self._engine.execute(statement)
             self._record(statement, made)
             yield statement, made
 

@@ -36,6 +36,7 @@ from eddyline.spark.environment import (
 )
 from eddyline.spark.fatrows import OUTPUT_SCHEMA, pack
 from eddyline.spark.feeds import Feeds
+from eddyline.spark.garbage import put_off
 from eddyline.spark.ingest import fat_rows
 from eddyline.spark.opening import OpenSinks
 from eddyline.spark.partitioning import shard_ids
@@ -106,7 +107,8 @@ class Session:
         Raises:
             SqlError, CatalogError: a statement is wrong; those before it have taken effect.
         """
-        return [made for _, made in self._script.run(script)]
+        with put_off():
+            return [made for _, made in self._script.run(script)]
 
     def stream(self, name: str, df: DataFrame, timestamp: str, lateness: str = "0 seconds") -> None:
         """Add a stream from a streaming DataFrame.

@@ -28,6 +28,7 @@ from eddyline.sql.statements import (
     SelectStatement,
     Statement,
 )
+from eddyline.sql.templates import LONGEST, Templates, Text
 from eddyline.sql.unclosed import unclosed_error
 
 _KINDS: Final[tuple[Kind, ...]] = ("stream", "table", "view", "query")
@@ -36,6 +37,8 @@ _STATEMENTS: Final = (
     "EXPLAIN",
     "SELECT",
 )
+_DIALECT: Final = Eddyline()
+_TEMPLATES: Final = Templates()
 _UPDATES: Final = ("static", "non-retroactive", "retroactive")
 
 
@@ -49,7 +52,19 @@ def parse(sql: str) -> list[Statement]:
     >>> [type(s).__name__ for s in parse("SELECT x FROM s [NOW]; DROP QUERY q")]
     ['SelectStatement', 'Drop']
     """
-    return StatementParser(dialect=Eddyline).statements(sql)
+    if len(sql) > LONGEST:
+        return _parsed(sql)
+    text = Text(sql)
+    known = _TEMPLATES.find(text)
+    if known is not None:
+        return [known]
+    statements = _parsed(sql)
+    _TEMPLATES.learn(text, statements)
+    return statements
+
+
+def _parsed(sql: str) -> list[Statement]:
+    return StatementParser(dialect=_DIALECT).statements(sql)
 
 
 class StatementParser(DefinitionParser):
@@ -59,7 +74,7 @@ class StatementParser(DefinitionParser):
         """All statements of the text; the errors of sqlglot come out as ours."""
         source = Source(sql)
         try:
-            tokens = Eddyline().tokenize(sql)
+            tokens = _DIALECT.tokenize(sql)
             parsed = self._parse(cast(Any, StatementParser._statement), tokens, sql)
         except TokenError:
             raise unclosed_error(source) from None

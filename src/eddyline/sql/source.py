@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from dataclasses import dataclass
+from functools import lru_cache
 
 from sqlglot import exp
 from sqlglot.tokenizer_core import Token
@@ -28,8 +30,15 @@ class Source:
 
     def position(self, offset: int) -> tuple[int, int]:
         """Line and column, both from 1, of an offset."""
-        before = self.text[:offset]
-        return before.count("\n") + 1, offset - (before.rfind("\n") + 1) + 1
+        starts = _line_starts(self.text)
+        line = bisect_right(starts, offset)
+        return line, offset - starts[line - 1] + 1
+
+
+@lru_cache(maxsize=4)
+def _line_starts(text: str) -> list[int]:
+    """The offsets at which lines start; a script of thousands of statements is asked for each."""
+    return [0, *(at + 1 for at, char in enumerate(text) if char == "\n")]
 
 
 def offset_of(at: Token | exp.Expr) -> int | None:

@@ -71,6 +71,8 @@ def pull_up_negation(plan: Plan, statistics: Statistics = UNKNOWN) -> Plan:
         return min(places(node), key=lambda p: _rank(p, statistics))
 
     placed = bottom_up(pulled_up(plan), pushed)
+    if placed is plan:  # as most are: they have none
+        return plan
     tables, steps = _rank(plan, statistics)
     return placed if _rank(placed, statistics) < (tables, steps * _MARGIN) else plan
 
