@@ -192,3 +192,27 @@ def _shared_with(eng: Engine) -> dict[str, int]:
 
 def _executors(eng: Engine) -> set[str]:
     return {q["executor"] for q in eng.stats()["queries"].values()}
+
+
+def test_queries_over_the_same_groups_read_them_from_one_tree() -> None:
+    """Nothing is grouped twice that need not be."""
+    eng = engine()
+    sql = "SELECT k, COUNT(*) AS n FROM a [NOW] WHERE v > 2 GROUP BY k"
+    for name in ("one", "two", "three"):
+        eng.query(sql, name=name)
+    assert eng.queries["two"].why == "it reads the groups of a query that groups the same rows"
+    assert _executors(eng) == {"tree"}
+    assert _shared_with(eng) == {"one": 2, "two": 2, "three": 2}
+    eng.query(sql.replace("v > 2", "v > 3"), name="other")
+    executors = {name: q["executor"] for name, q in eng.stats()["queries"].items()}
+    assert executors == {"one": "eddy", "two": "tree", "three": "tree", "other": "eddy"}
+    eng.query(sql, name="four")
+    assert eng.stats()["queries"]["four"]["executor"] == "tree"
+    again = reloaded(eng)
+    assert {n: q["executor"] for n, q in again.stats()["queries"].items()}["one"] == "eddy"
+    chance = random.Random(3)
+    for second in range(3):
+        data = rows(chance, second)
+        ours, theirs = (bags(e.process(data), ["one", "two", "four"]) for e in (eng, again))
+        assert ours == theirs
+        assert ours["one"] == ours["two"] == ours["four"]

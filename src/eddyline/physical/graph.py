@@ -30,6 +30,9 @@ class Graph:
     def __iter__(self) -> Iterator[Operator]:
         return (n.operator for n in self._nodes.values())
 
+    def __contains__(self, key: Hashable) -> bool:
+        return key in self._nodes
+
     def obtain(self, key: Hashable, make: Callable[[], Operator]) -> Operator:
         """The operator of this key; made, after its inputs, if there is none yet."""
         if key not in self._nodes:

@@ -121,6 +121,10 @@ class Planner:
         """The operator of a plan whose rows a flow reads."""
         return self._build(plan, probed=not is_endless(plan))
 
+    def runs(self, grouping: Plan) -> bool:
+        """Whether there is an operator of this GROUP BY or DISTINCT already."""
+        return ("replacing", grouping) in self._graph or (grouping, True, False) in self._graph
+
     def above(self, plan: Plan) -> list[Operator]:
         """The operators of a plan that stands on SharedRows, from there upwards; not in the graph.
 

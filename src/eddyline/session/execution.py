@@ -25,7 +25,7 @@ from eddyline.session.adaptive import (
 from eddyline.session.groupings import GroupedSeat, add_grouped
 from eddyline.session.query import Query
 from eddyline.session.shared import Seat, SharedFlow, shape_of
-from eddyline.sharing.grouping import grouped_apart
+from eddyline.sharing.grouping import grouped_apart, lowest_grouping
 from eddyline.sharing.signature import Part, Signature, taken_apart
 from eddyline.sharing.trees import tree_of
 from eddyline.types import BEGINNING
@@ -118,7 +118,7 @@ class Execution:
         places, query.why = self._places(query)
         if way == "eddy":
             places = [p for p in places if p.shape is None]
-        taken = next((p for p in places if way != "tree" and self._is_taken(p)), None)
+        taken = next((p for p in places if way != "tree" and self._is_taken(query, p)), None)
         if not places:
             self._plant(query)
         elif isinstance(way, tuple):
@@ -180,11 +180,18 @@ class Execution:
             shape = shape_of(part, replaces=query.replace_key is not None)
         return Place(flow, shape, signature, part)
 
-    def _is_taken(self, place: Place) -> bool:
+    def _is_taken(self, query: Query, place: Place) -> bool:
         """Whether there is another query in this place, or one alone that would share it."""
+        if self._runs_already(query, place):
+            return False
         if place.key in self._alone or place.flow not in self.flows:
             return place.key in self._alone
         return place.shape is None or place.shape in self.flows[place.flow].groupings
+
+    def _runs_already(self, query: Query, place: Place) -> bool:
+        """Whether a tree groups the same rows, so that the query can read the same groups."""
+        grouping = lowest_grouping(query.plan)
+        return place.shape is not None and grouping is not None and self._planner.runs(grouping)
 
     def _start_alone(self, query: Query, places: Sequence[Place], *, seated: bool) -> None:
         """Run a query that has no other one to share with: ``executor = 'auto'``.
@@ -202,8 +209,10 @@ class Execution:
             query.why = "no other query has its sources and join keys"
             if first.shape is not None:
                 query.why += ", and groups as it does"
+            if self._runs_already(query, places[-1]):
+                query.why = "it reads the groups of a query that groups the same rows"
             self._plant(query)
-        self._alone |= {p.key: Alone(query, p) for p in places}
+        self._alone = {p.key: Alone(query, p) for p in places} | self._alone
 
     def _is_not_alone(self, query: Query) -> None:
         self._alone = {k: a for k, a in self._alone.items() if a.query is not query}
@@ -249,7 +258,8 @@ class Execution:
 
     def _share(self, query: Query, place: Place, number: int | None = None) -> None:
         """Give a query a seat in a flow; ``number``: that it had when it was saved."""
-        self._seat_who_is_alone(place.key)
+        if number is None:  # otherwise it is known who has a seat
+            self._seat_who_is_alone(place.key)
         query.why = "it shares the flow of its signature"
         query.seat = self._seat(query, place, number)
         self.report_answer(query, query.seat)

@@ -42,7 +42,7 @@ def grouped_apart(plan: Plan) -> tuple[Signature, Part] | None:
     A group of all rows is there before any row is, and rows of a single unbounded source are not
     kept: queries with such things do not share.
     """
-    grouping = _lowest_grouping(plan)
+    grouping = lowest_grouping(plan)
     if grouping is None:
         return None
     (below,) = grouping.inputs
@@ -60,7 +60,7 @@ def grouped_apart(plan: Plan) -> tuple[Signature, Part] | None:
     return None
 
 
-def _lowest_grouping(plan: Plan) -> GroupBy | Distinct | None:
+def lowest_grouping(plan: Plan) -> GroupBy | Distinct | None:
     """The one that stands on no other, if only projections, filters and groupings are above it."""
     found: GroupBy | Distinct | None = None
     while isinstance(plan, (Filter, Project, GroupBy, Distinct)):
