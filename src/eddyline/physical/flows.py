@@ -21,6 +21,7 @@ from eddyline.runtime.eddy.filter_bank import Attribute, Clause
 from eddyline.runtime.eddy.flow import Flow, Member
 from eddyline.runtime.eddy.per_query import PerQuery
 from eddyline.runtime.eddy.policies import Policy, PolicyName, make_policy
+from eddyline.runtime.eddy.schedules import make_schedule
 from eddyline.runtime.eddy.stem_side import FlowWindow, StemSide
 from eddyline.runtime.operators.base import Operator
 from eddyline.runtime.operators.scan import Scan
@@ -30,11 +31,13 @@ from eddyline.types import FOREVER
 
 Selections = Literal["push", "pull"]
 Executor = Literal["auto", "tree", "eddy"]
+Schedules = Literal["lwo", "swf", "greedy"]
 
 _CHOICES: Final = {
     "executor": get_args(Executor),
     "policy": get_args(PolicyName),
     "selections": get_args(Selections),
+    "schedule": get_args(Schedules),
 }
 
 
@@ -42,7 +45,7 @@ _CHOICES: Final = {
 class Sharing:
     """How queries run together.
 
-    Source: Madden et al. 2002.
+    Source: Madden et al. 2002, Hammad et al. 2003.
 
     Attributes:
         sharing: whether queries with the same signature run in one flow.
@@ -51,6 +54,9 @@ class Sharing:
         policy: how a flow routes rows among its grouped filters and SteMs.
         selections: ``push`` filters rows before they are stored and joined, ``pull`` the joined
             ones.
+        schedule: whose results come first where queries join the same two streams over different
+            windows, and are listened to as they come.
+        rows_per_step: so many rows of such a join are served at a time.
         seed: of the routing policy.
     """
 
@@ -58,6 +64,8 @@ class Sharing:
     executor: Executor = "auto"
     policy: PolicyName = "ticket"
     selections: Selections = "push"
+    schedule: Schedules = "greedy"
+    rows_per_step: int = 4_096
     seed: int = 0
 
     def __post_init__(self) -> None:
@@ -130,7 +138,16 @@ class FlowPlanner:
         edges: Sequence[Equality],
     ) -> Flow:
         pull_up = self._sharing.selections == "pull" and bool(sides)
-        return Flow(sources, windows, sides, edges, self._sharing.new_policy, pull_up=pull_up)
+        return Flow(
+            sources,
+            windows,
+            sides,
+            edges,
+            self._sharing.new_policy,
+            schedule=make_schedule(self._sharing.schedule),
+            rows_per_step=self._sharing.rows_per_step,
+            pull_up=pull_up,
+        )
 
     def _scan(self, number: int, source: Plan, window: FlowWindow, flow: object) -> Scan:
         assert isinstance(source, StreamScan), "what has windows is a stream"

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from types import MappingProxyType
 from typing import Any, BinaryIO
@@ -17,7 +18,7 @@ from eddyline.algebra.plan import Plan
 from eddyline.errors import CatalogError, EddylineError, SqlError, UnsupportedError, did_you_mean
 from eddyline.optimizer.optimizer import REQUIRED_RULES, RULES, optimize
 from eddyline.optimizer.statistics import UNKNOWN, Statistics
-from eddyline.physical.flows import Executor, Selections, Sharing
+from eddyline.physical.flows import Executor, Schedules, Selections, Sharing
 from eddyline.physical.strategy import StateStrategy, Strategy
 from eddyline.runtime.eddy.policies import PolicyName
 from eddyline.runtime.operators.base import Tick
@@ -61,7 +62,7 @@ class Engine:
         lazy_expiry: how often state that is looked up by key drops expired rows ("5 minutes"); by
             default when they may be half of it. What reacts to expiry does so with every chunk.
         negative_tuples_from: see ``eddyline.physical.strategy``.
-        sharing, executor, policy, selections: how queries run together; see
+        sharing, executor, policy, selections, schedule: how queries run together; see
             ``eddyline.physical.flows``.
 
     >>> import eddyline, pyarrow as pa
@@ -88,6 +89,7 @@ class Engine:
         executor: Executor = "auto",
         policy: PolicyName = "ticket",
         selections: Selections = "push",
+        schedule: Schedules = "greedy",
     ) -> None:
         if chunk_rows < 1:
             raise ValueError(f"chunk_rows must be at least 1, not {chunk_rows}")
@@ -104,7 +106,9 @@ class Engine:
         self.chunk_rows = chunk_rows
         self.optimize = optimize
         self.catalog = Catalog()
-        self.sharing = Sharing(sharing, executor, policy, selections)
+        self.sharing = Sharing(
+            sharing, executor, policy, selections, schedule, rows_per_step=min(chunk_rows, 4_096)
+        )
         self._inputs = Inputs()
         self._standing = QuerySet(self._inputs.stem, self.strategy, self.sharing)
         self._program = Program()
@@ -358,29 +362,59 @@ class Engine:
         return self._changes(late, bad)
 
     def stream(
-        self, inputs: Mapping[str, Any], *, watermark: int | None = None
+        self,
+        inputs: Mapping[str, Any] | Iterable[Mapping[str, Any] | None],
+        *,
+        watermark: int | None = None,
     ) -> Iterator[tuple[str, pa.Table]]:
         """Like ``process``, but yields (query name, changes) as soon as they are made.
+
+        Queries that join the same two streams over different windows need not wait for the largest
+        one: option ``schedule`` says whose results come first. Each query's own changes come in the
+        same order as ever.
 
         Late and bad rows come first, as ``late:STREAM`` and ``bad:STREAM``; deletions for which a
         table has no row, as ``bad:TABLE``, when they are found. A caller that stops early gets the
         rest from the next call.
+
+        Args:
+            inputs: as of ``process``; or an iterator over such, asked for more whenever new rows
+                would be served before those that wait. ``None`` from it: nothing has come.
+            watermark: as of ``process``, for one input.
         """
-        late, bad = self._inputs.accept(inputs, self._watermark)
-        steps = self._advance(watermark)
+        if isinstance(inputs, Mapping):
+            inputs = [inputs]
+        elif watermark is not None:
+            raise ValueError("a watermark goes with one input, not with an iterator over several")
+        steps: Iterator[None] = iter(())
         try:
-            for kind, tables in (("late", late), ("bad", bad)):
-                for name, rows in tables.items():
-                    yield f"{kind}:{name}", rows
-            for _ in steps:
-                changes = self._changes({}, {})
-                for name, rows in changes.bad.items():
-                    yield f"bad:{name}", rows
-                for name in changes.active():
-                    yield name, changes[name]
+            for rows in inputs:
+                if rows is None:
+                    self._standing.execution.serve()
+                    yield from self._said()
+                    continue
+                late, bad = self._inputs.accept(rows, self._watermark)
+                steps = self._advance(watermark, paced=True)
+                for kind, tables in (("late", late), ("bad", bad)):
+                    for name, table in tables.items():
+                        yield f"{kind}:{name}", table
+                for _ in steps:
+                    yield from self._said()
+            while self._standing.execution.waiting:
+                self._standing.execution.serve()
+                yield from self._said()
         finally:  # whoever stops listening early does not stop the rows
             for _ in steps:
                 pass
+            self._standing.finish()
+
+    def _said(self) -> Iterator[tuple[str, pa.Table]]:
+        """What queries have to say now."""
+        changes = self._changes({}, {})
+        for name, rows in changes.bad.items():
+            yield f"bad:{name}", rows
+        for name in changes.active():
+            yield name, changes[name]
 
     def advance(self, to: str | int | datetime) -> Changes:
         """Let time pass without rows: no row before ``to`` will come.
@@ -396,24 +430,34 @@ class Engine:
             pass
         return self._changes({}, {})
 
-    def _advance(self, watermark: int | None) -> Iterator[None]:
-        """Process what the watermark frees, chunk by chunk."""
+    def _advance(self, watermark: int | None, *, paced: bool = False) -> Iterator[None]:
+        """Process what the watermark frees, chunk by chunk.
+
+        Args:
+            paced: let rows wait for their turn. Chunks alternate with the service of rows that come
+                before newer ones.
+        """
+        arrived = time.perf_counter()
+        execution = self._standing.execution
         if watermark is None:
             watermark = self._inputs.default_watermark()
         self._watermark = watermark = max(watermark, self._watermark)
         for tick in self._inputs.fill(watermark, self.chunk_rows):
-            self._run(tick)
+            self._run(tick, arrived, paced=paced)
             yield
+            while paced and execution.waiting and not execution.wants_rows:
+                execution.serve()
+                yield
         if watermark > self.clock:
-            self._run(Tick(watermark))
+            self._run(Tick(watermark), arrived, paced=paced)
             yield
 
-    def _run(self, tick: Tick) -> None:
+    def _run(self, tick: Tick, arrived: float, *, paced: bool) -> None:
         if self._began is None:
             self._began = tick.clock if tick.first_row is None else tick.first_row
             self._standing.begin(self._began)
         self._standing.follow(tick.clock)
-        self._standing.run(tick)
+        self._standing.run(tick, arrived=arrived, paced=paced)
         self._inputs.purge(tick.clock)
 
     def _changes(self, late: dict[str, pa.Table], bad: dict[str, pa.Table]) -> Changes:
@@ -438,6 +482,7 @@ class Engine:
 
     def save(self, target: str | BinaryIO) -> None:
         """Write program, tables and state, so that ``load`` continues exactly here."""
+        self._standing.finish()
         changes = Changes(self._standing.queries.listed(), *self._standing.pending())
         pending = {_PENDING + name: changes[name] for name in changes.active()}
         tables = {**self._inputs.contents, **pending}
@@ -463,6 +508,7 @@ class Engine:
             "executor": self.sharing.executor,
             "policy": self.sharing.policy,
             "selections": self.sharing.selections,
+            "schedule": self.sharing.schedule,
             "functions": declared(self.catalog),
             "ways": self._standing.execution.ways(),
         }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
@@ -331,15 +332,41 @@ class Execution:
 
     # -- rows --------------------------------------------------------------------------------------
 
-    def run(self, tick: Tick) -> list[Query]:
-        """One chunk through all operators; returns the queries that have changes of their own."""
+    def run(self, tick: Tick, *, arrived: float, paced: bool = False) -> list[Query]:
+        """One chunk through all operators; returns the queries that have changes of their own.
+
+        Args:
+            arrived: when its rows could be processed (``time.perf_counter``).
+            paced: let rows wait for their turn, where windows of one join differ; see ``serve``.
+        """
+        for shared in self.flows.values():
+            shared.pace(paced=paced, arrived=arrived)
         outputs = self.graph.run(tick)
         changed = [q for q in self.trees.values() if q.collect(outputs[q.operator])]
+        seconds = time.perf_counter() - arrived
+        for query in changed:
+            query.note_latency(seconds)
         for shared in self.flows.values():
-            shared.collect()
+            shared.collect(arrived)
         self.clock = tick.clock
         self.graph.settle(tick.clock)
         return changed + self._adapt()
+
+    @property
+    def waiting(self) -> bool:
+        """Whether rows wait for their turn."""
+        return any(shared.flow.waiting for shared in self.flows.values())
+
+    @property
+    def wants_rows(self) -> bool:
+        """Whether new rows would be served before all those that wait."""
+        return all(shared.flow.wants_rows for shared in self.flows.values())
+
+    def serve(self) -> None:
+        """Serve some of the rows that wait, in every flow."""
+        for shared in self.flows.values():
+            if shared.flow.waiting:
+                shared.serve()
 
     def _adapt(self) -> list[Query]:
         """Between two chunks: choose anew how queries run that are alone with their signatures.

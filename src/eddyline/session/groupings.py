@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 
 import numpy as np
 import pyarrow as pa
 
 from eddyline.algebra.expressions import ColumnRef
+from eddyline.runtime.columns import Array
 from eddyline.runtime.eddy.fanout import Fanout
 from eddyline.runtime.eddy.per_query import PerQuery
 from eddyline.runtime.operators.base import Operator
 from eddyline.runtime.output import CHANGE_COLUMNS
+from eddyline.session.latency import Latencies
 from eddyline.session.shapes import Shape
 from eddyline.session.shared import Seat, SharedFlow, shape_of
 from eddyline.sharing.signature import Part
@@ -22,13 +25,14 @@ class Grouping:
     """A shape whose results come from operators above the flow.
 
     Attributes:
-        rows_out: by number of the query, since it came.
+        rows_out, latencies: by number of the query, since it came.
     """
 
     def __init__(self, shared: SharedFlow, shape: Shape, operator: PerQuery) -> None:
         self.shape = shape
         self.operator = operator
         self.rows_out = np.zeros(64, np.int64)
+        self.latencies = Latencies()
         self._shared = shared
 
     def admit(self, name: str, bit: int, number: int | None) -> int:
@@ -36,6 +40,7 @@ class Grouping:
         number = self.operator.admit(bit, number, reuse=not self.shape.pending)
         self._fit(number)
         self.rows_out[number] = 0
+        self.latencies.forget(number)
         self.shape.seat(name, number)
         return number
 
@@ -51,12 +56,13 @@ class Grouping:
         if self.operator.members and self.operator.is_worn and clock > BEGINNING:
             self.operator.renew(self._shared.answer(clock, self.operator.bits), clock)
 
-    def collect(self) -> None:
-        """Take in the chunk's results."""
+    def collect(self, arrived: float) -> None:
+        """Take in the chunk's results; ``arrived``: when its rows could be processed."""
         fanouts, self.operator.fanouts = self.operator.fanouts, []
         for fanout in fanouts:
             counts = self.shape.collect(fanout)
             self.rows_out[: counts.size] += counts
+            self.latencies.add(counts, time.perf_counter() - arrived)
         self._renew()
 
     def _fit(self, number: int) -> None:
@@ -78,6 +84,11 @@ class GroupedSeat(Seat):
     def rows_out(self) -> int:
         """Changes so far."""
         return int(self.grouping.rows_out[self.number])
+
+    @property
+    def latencies(self) -> tuple[Latencies, Array]:
+        """Where its latencies are counted, and as whose."""
+        return self.grouping.latencies, np.array([self.number])
 
     @property
     def grouped(self) -> int:

@@ -23,6 +23,7 @@ from eddyline.runtime.output import (
     to_changes,
     without_replaced,
 )
+from eddyline.session.latency import Latencies
 from eddyline.types import BEGINNING, arrow_schema
 
 if TYPE_CHECKING:
@@ -71,6 +72,8 @@ class Query:
         self.seconds_before = 0.0
         self._parts: list[pa.Table] = []
         self._rows_out = 0
+        self._last = 0  # changes that the last chunk brought
+        self._latencies = Latencies()  # of its own; others are its seat's
         self._since: int | None = None  # nothing is reported as of an earlier instant
         self._early: list[Batch] = []  # the answer before the first instant
 
@@ -142,9 +145,26 @@ class Query:
         ]
 
     def stats(self) -> dict[str, Any]:
-        """Counters since the query was added: rows out, and rows kept by its last operator."""
+        """Counters since the query was added: rows out, rows kept by its last operator, and seconds
+        from when rows could be processed to when their results were released.
+        """
         shared = 0 if self.seat is None else self.seat.rows_out
-        return {"rows_out": self._rows_out + shared, "rows_kept": self.operator.kept()}
+        return {
+            "rows_out": self._rows_out + shared,
+            "rows_kept": self.operator.kept(),
+            "latency": self._all_latencies().summary(0),
+        }
+
+    def note_latency(self, seconds: float) -> None:
+        """The changes collected last were released so long after their rows could be processed."""
+        self._latencies.add(np.array([self._last]), seconds)
+
+    def _all_latencies(self) -> Latencies:
+        whole = Latencies()
+        whole.add_all(self._latencies, np.zeros(1, np.int64))
+        if self.seat is not None:
+            whole.add_all(*self.seat.latencies)
+        return whole
 
     def begin(self, since: int) -> None:
         """The first instant of the query: what is there already, rows of tables, enters now."""
@@ -169,6 +189,7 @@ class Query:
         if not len(batch):
             return False
         self._rows_out += len(batch)
+        self._last = len(batch)
         if batch.ts[0] < self._since:
             batch = replace(batch, ts=np.maximum(batch.ts, self._since))
         self._parts.append(to_changes(batch, self._change_schema))
@@ -191,6 +212,7 @@ class Query:
         if changes.num_rows:
             self._parts.append(changes)
         self._rows_out += self.seat.rows_out
+        self._latencies = self._all_latencies()
         self.seat = None
 
     def put(self, changes: pa.Table) -> None:

@@ -153,10 +153,15 @@ class QuerySet:
             for query in self.queries.values():
                 query.resume()
 
-    def run(self, tick: Tick) -> None:
-        """One chunk through all operators."""
-        for query in self.execution.run(tick):
+    def run(self, tick: Tick, *, arrived: float, paced: bool = False) -> None:
+        """One chunk through all operators; see ``Execution.run``."""
+        for query in self.execution.run(tick, arrived=arrived, paced=paced):
             self._to_report[query.name] = query
+
+    def finish(self) -> None:
+        """Serve all rows that wait for their turn."""
+        while self.execution.waiting:
+            self.execution.serve()
 
     def take(self) -> tuple[dict[str, pa.Table], list[SharedChanges]]:
         """What queries have to report: of their own, and with their flows."""

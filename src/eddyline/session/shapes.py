@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -26,33 +27,33 @@ class Piece:
 
     Attributes:
         results: n rows of changes, each result once; their ``_exp`` is not that of any query.
-        rows: int64[m], who gets which results, query by query.
-        starts: int64[bits + 1], where each query's rows begin. exp: int64[m].
+        fanout: who gets which.
     """
 
     results: pa.Table
-    rows: Array
-    starts: Array
-    exp: Array
+    fanout: Fanout
 
     def of(self, bit: int) -> pa.Table:
         """The changes of one query."""
-        if bit + 1 >= self.starts.size:
+        if bit >= self.fanout.bits:
             return self.results.slice(0, 0)
-        return self.cut(slice(self.starts[bit], self.starts[bit + 1]))
+        return self._changes(*self.fanout.of(bit))
 
     def of_all(self) -> pa.Table:
         """The changes of all queries, in order."""
-        return self.cut(np.argsort(self.rows, kind="stable"))
+        return self.cut(np.argsort(self.fanout.rows, kind="stable"))
 
-    def cut(self, which: slice | Array) -> pa.Table:
+    def cut(self, which: Array) -> pa.Table:
         """The changes with these numbers, query by query."""
-        changes = self.results.take(pa.array(self.rows[which]))
-        return changes.set_column(_EXP, changes.field(_EXP), instants(self.exp[which]))
+        return self._changes(self.fanout.rows[which], self.fanout.exp[which])
+
+    def _changes(self, rows: Array, exp: Array) -> pa.Table:
+        changes = self.results.take(pa.array(rows))
+        return changes.set_column(_EXP, changes.field(_EXP), instants(exp))
 
     def counts(self) -> Array:
         """int64[bits]: how many changes each query has."""
-        return np.diff(self.starts)
+        return self.fanout.counts()
 
 
 @dataclass(frozen=True)
@@ -84,10 +85,10 @@ class SharedChanges:
         """The names of the queries that have changes."""
         if self.crowd is not None:
             return iter((self.crowd,) if self.pieces else ())
-        bits = max((p.starts.size - 1 for p in self.pieces), default=0)
+        bits = max((p.fanout.bits for p in self.pieces), default=0)
         busy = np.zeros(bits, np.bool_)
         for piece in self.pieces:
-            busy[: piece.starts.size - 1] |= piece.counts() > 0
+            busy[: piece.fanout.bits] |= piece.counts() > 0
         return (name for name, bit in self.seats.items() if bit < bits and busy[bit])
 
     def together(self, column: str) -> pa.Table:
@@ -96,6 +97,17 @@ class SharedChanges:
         named = self._of_the_crowd if self.crowd is not None else self._of_queries
         parts = [changes.add_column(0, field, query) for changes, query in named()]
         return pa.concat_tables(parts) if parts else pa.schema([field, *self.schema]).empty_table()
+
+    def sets(self, column: str) -> Iterator[tuple[pa.Table, Sequence[list[str]]]]:
+        """The results of each piece, each once; ``column`` is the number of the set of queries that
+        get it.
+        """
+        names = {bit: name for name, bit in self.seats.items()}
+        for piece in self.pieces:
+            number, members = piece.fanout.sets()
+            sets = _Named(members, names if self.crowd is None else self.crowd)
+            column_0 = pa.array(number, pa.int32())
+            yield piece.results.drop_columns(["_exp"]).add_column(0, column, column_0), sets
 
     def _of_the_crowd(self) -> Iterator[tuple[pa.Table, pa.Array]]:
         """The changes of each piece, and whose they are."""
@@ -112,6 +124,23 @@ class SharedChanges:
             owner = np.repeat(number[: counts.size], counts)
             known = np.flatnonzero(owner >= 0)  # the others were dropped meanwhile
             yield piece.cut(known), pa.DictionaryArray.from_arrays(pa.array(owner[known]), names)
+
+
+class _Named(Sequence[list[str]]):
+    """Sets of queries by name; those that were dropped meanwhile are left out."""
+
+    def __init__(self, members: Sequence[Array], names: Mapping[int, str] | str) -> None:
+        self._members = members
+        self._names = names
+
+    def __len__(self) -> int:
+        return len(self._members)
+
+    def __getitem__(self, number: Any) -> Any:
+        bits = self._members[number].tolist()
+        if isinstance(self._names, str):
+            return [self._names] * len(bits)
+        return [self._names[bit] for bit in bits if bit in self._names]
 
 
 class RuleRows:
@@ -182,10 +211,11 @@ class Shape:
         """Add results that queries of the shape get; returns int64[bits], how many each got."""
         if self._replaces and fanout.batch.pair is not None:
             fanout = fanout.only(~_replaced(fanout))
-        if fanout.rows.size:
-            self.rows_out += fanout.rows.size
+        counts = fanout.counts()
+        if counts.any():
+            self.rows_out += int(counts.sum())
             self._pieces.append(self._piece(fanout))
-        return np.diff(fanout.starts)
+        return counts
 
     def table(self, fanout: Fanout) -> pa.Table:
         """Results of one query as its changes."""
@@ -194,14 +224,14 @@ class Shape:
     def rows(self, fanout: Fanout, schema: pa.Schema) -> pa.Table:
         """Results as rows of the select list, one query after the other."""
         piece = self._piece(fanout)
-        columns = piece.results.take(pa.array(piece.rows)).columns[_EXP + 1 :]
+        columns = piece.results.take(pa.array(piece.fanout.rows)).columns[_EXP + 1 :]
         return pa.Table.from_arrays(columns, schema=schema)
 
     def _piece(self, fanout: Fanout) -> Piece:
         fanout = fanout.used() if self.rules is None else _with_rules(fanout, self.rules)
         columns = [_column(fanout.batch, o) for o in self._outputs]
         results = to_changes(fanout.batch, self.schema, columns)
-        return Piece(results, fanout.rows, fanout.starts, fanout.exp)
+        return Piece(results, fanout)
 
     @property
     def pending(self) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence, Set
 from typing import TYPE_CHECKING
 
@@ -12,6 +13,7 @@ from eddyline.physical.flows import member, windows_of, with_row
 from eddyline.runtime.columns import Array
 from eddyline.runtime.eddy.fanout import Fanout
 from eddyline.runtime.eddy.flow import Flow
+from eddyline.session.latency import Latencies
 from eddyline.session.shapes import RuleRows, Shape
 from eddyline.sharing.signature import Part, Signature
 from eddyline.types import FOREVER
@@ -25,7 +27,7 @@ class SharedFlow:
 
     Attributes:
         shapes: by what their queries have in common. groupings: those of queries that group.
-        rows_out, seconds, checks: by bit, since the query came.
+        rows_out, seconds, checks, latencies: by bit, since the query came.
     """
 
     def __init__(self, signature: Signature, flow: Flow) -> None:
@@ -36,6 +38,7 @@ class SharedFlow:
         self.rows_out = np.zeros(64, np.int64)
         self.seconds = np.zeros(64)
         self.checks = np.zeros(64)
+        self.latencies = Latencies()
         self._shape_of: dict[int, object] = {}
         self._masks: dict[object, Array] | None = None  # None: to be made anew
         self._bits: Array | None = None  # likewise
@@ -83,6 +86,7 @@ class SharedFlow:
         self._fit(bit)
         for counter in (self.rows_out, self.seconds, self.checks):
             counter[bit] = 0
+        self.latencies.forget(bit)
         self._shape_of[bit] = key
         self._masks = self._bits = None
         return bit
@@ -98,15 +102,39 @@ class SharedFlow:
         del self.shapes[key]
         self.groupings.pop(key, None)
 
-    def collect(self) -> None:
-        """Hand the chunk's results to the shapes, and account for the time that it took."""
+    def collect(self, arrived: float) -> None:
+        """Hand the chunk's results to the shapes, and account for the time that it took.
+
+        Args:
+            arrived: when its rows could be processed (``time.perf_counter``).
+        """
         fanout, self.flow.fanout = self.flow.fanout, None
         if fanout is None:
             return
-        counts = np.diff(fanout.starts)
+        counts = fanout.counts()
         self._account(counts)
+        self.latencies.add(counts, time.perf_counter() - arrived)
         for grouping in self.groupings.values():
-            grouping.collect()
+            grouping.collect(arrived)
+        self._report_all(fanout, counts)
+
+    def pace(self, *, paced: bool, arrived: float) -> None:
+        """Let rows of the next chunk wait for their turn, or not: what groups them cannot wait."""
+        self.flow.paced = paced and not self.groupings
+        self.flow.arrived = arrived
+        while not self.flow.paced and self.flow.waiting:
+            self.serve()
+
+    def serve(self) -> None:
+        """Serve some of the rows that wait, and hand out what leaves."""
+        for fanout, arrived in self.flow.step():
+            counts = fanout.counts()
+            self._account(counts)
+            self.latencies.add_each(fanout, time.perf_counter() - arrived)
+            self._report_all(fanout, counts)
+
+    def _report_all(self, fanout: Fanout, counts: Array) -> None:
+        """Let all queries have their results, but those that group them."""
         plain = self.shapes.keys() - self.groupings.keys()
         if len(self.shapes) == 1 and plain:
             (only,) = self.shapes.values()
@@ -117,8 +145,7 @@ class SharedFlow:
     def _report_each(self, plain: Set[object], fanout: Fanout, counts: Array) -> None:
         """Let the queries of each of these shapes have their results."""
         for key in {self._shape_of[b] for b in np.flatnonzero(counts).tolist()} & plain:
-            mine = fanout.only(self._mask(key, counts.size)[fanout.member])
-            self.report(self.shapes[key], mine)
+            self.report(self.shapes[key], fanout.of_queries(self._mask(key, counts.size)))
 
     def report(self, shape: Shape, fanout: Fanout) -> None:
         """Let queries of a shape have these results."""
@@ -138,7 +165,8 @@ class SharedFlow:
         spent, self._accounted = self.flow.seconds - self._accounted, self.flow.seconds
         checks, self._checked = self.flow.visits - self._checked, self.flow.visits
         present = np.zeros(counts.size)
-        present[self._present()] = 1 / len(self._shape_of) if self._shape_of else 0
+        there = self._present()
+        present[there[there < counts.size]] = 1 / max(there.size, 1)
         by_result = counts / counts.sum() if counts.any() else present
         self._fit(counts.size - 1)
         self.seconds[: counts.size] += spent * (present + by_result) / 2
@@ -151,11 +179,14 @@ class SharedFlow:
         return self._bits
 
     def _mask(self, key: object, bits: int) -> Array:
+        """bool[bits]: the queries of a shape."""
         if self._masks is None:
-            self._masks = {k: np.zeros(bits, np.bool_) for k in self.shapes}
+            size = max(self._shape_of, default=-1) + 1
+            self._masks = {k: np.zeros(size, np.bool_) for k in self.shapes}
             for bit, shape in self._shape_of.items():
                 self._masks[shape][bit] = True
-        return self._masks[key]
+        mask = self._masks[key][:bits]
+        return np.pad(mask, (0, bits - mask.size))
 
     def _fit(self, bit: int) -> None:
         more = 2 * bit - self.rows_out.size
@@ -193,6 +224,11 @@ class Seat:
     def seconds(self) -> float:
         """Its share of the flow's time."""
         return float(self.shared.seconds[self._bit])
+
+    @property
+    def latencies(self) -> tuple[Latencies, Array]:
+        """Where its latencies are counted, with those of others, and as whose."""
+        return self.shared.latencies, np.array([self._bit])
 
     #: How many queries of the flow it is.
     members = 1
@@ -242,6 +278,7 @@ class Crowd:
         self._key = key
         self._bits: dict[int, int] = {}  # by row id
         self._seconds = self._checks = 0.0  # of rows that are gone
+        self._latencies = Latencies()  # likewise
 
     @property
     def rows(self) -> list[int]:
@@ -257,6 +294,14 @@ class Crowd:
     def seconds(self) -> float:
         """Its share of the flow's time."""
         return self._seconds + float(self.shared.seconds[list(self._bits.values())].sum())
+
+    @property
+    def latencies(self) -> tuple[Latencies, Array]:
+        """Where its latencies are counted, and as whose."""
+        whole = Latencies()
+        whole.add_all(self._latencies, np.zeros(1, np.int64))
+        whole.add_all(self.shared.latencies, np.array(list(self._bits.values()), np.int64))
+        return whole, np.zeros(1, np.int64)
 
     @property
     def members(self) -> int:
@@ -287,6 +332,7 @@ class Crowd:
         bit = self._bits.pop(row)
         self._seconds += float(self.shared.seconds[bit])
         self._checks += float(self.shared.checks[bit])
+        self._latencies.add_all(self.shared.latencies, np.array([bit]))
         self.shared.dismiss(bit)
 
     def answer(self, clock: int, rows: Sequence[int] | None = None) -> Fanout:

@@ -142,7 +142,7 @@ class Model:
     def serve(self, steps: int | None = None) -> None:
         """Serve rows that wait: all of them, or so many times some."""
         while self.flow.waiting and steps != 0:
-            for fanout in self.flow.step():
+            for fanout, _ in self.flow.step():
                 self._get(fanout)
             steps = None if steps is None else steps - 1
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -56,6 +57,12 @@ class Fanout:
         """int64[bits]: how many results each query gets."""
         return np.diff(self.starts)
 
+    def counts_by(self, group: Array, groups: int) -> Array:
+        """int64[groups, bits]: how many results of each group (int64[n]) each query gets."""
+        cells = group[self.rows] * self.bits + self.member
+        counts: Array = np.bincount(cells, minlength=groups * self.bits).reshape(groups, self.bits)
+        return counts
+
     def of(self, bit: int) -> tuple[Array, Array]:
         """The results of one query, and when they leave its answer."""
         mine = slice(self.starts[bit], self.starts[bit + 1])
@@ -90,15 +97,15 @@ class Fanout:
         batch = self.batch.take(np.flatnonzero(wanted))
         return Fanout(batch, (np.cumsum(wanted) - 1)[self.rows], self.starts, self.exp)
 
-    def sets(self) -> tuple[Array, Array]:
-        """Which queries get each result: int64[n] numbers of sets; bool[sets, bits]."""
+    def sets(self) -> tuple[Array, Sequence[Array]]:
+        """Which queries get each result: int64[n] numbers of sets, and the sets (int64, bits)."""
         lineage = np.zeros((len(self.batch), (self.bits + 63) // 64), np.uint64)
         bit = self.member
         word, mask = bit >> 6, np.uint64(1) << (bit & 63).astype(np.uint64)
         np.bitwise_or.at(lineage, (self.rows, word), mask)
         different, number = np.unique(lineage, axis=0, return_inverse=True)
         members = np.unpackbits(different.view(np.uint8), axis=1, bitorder="little")
-        return number.ravel(), members[:, : self.bits].astype(np.bool_)
+        return number.ravel(), [np.flatnonzero(some) for some in members]
 
 
 class LeveledFanout(Fanout):
@@ -129,8 +136,14 @@ class LeveledFanout(Fanout):
         return int(self._reach.size)
 
     def counts(self) -> Array:
-        up_to = np.cumsum(np.bincount(self._level, minlength=int(self._reach.max()) + 1))
-        return np.where(self._reach >= 0, up_to[self._reach], 0)
+        return self.counts_by(np.zeros(len(self.batch), np.int64), 1)[0]
+
+    def counts_by(self, group: Array, groups: int) -> Array:
+        levels = max(int(self._reach.max()), int(self._level.max(initial=0))) + 1
+        cells = np.bincount(group * levels + self._level, minlength=groups * levels)
+        up_to = np.cumsum(cells.reshape(groups, levels), axis=1)
+        counts: Array = np.where(self._reach >= 0, up_to[:, self._reach], 0)
+        return counts
 
     def of(self, bit: int) -> tuple[Array, Array]:
         rows = np.flatnonzero(self._level <= self._reach[bit])
@@ -151,9 +164,8 @@ class LeveledFanout(Fanout):
         instants = [(ts[kept], window_us) for ts, window_us in self._instants]
         return LeveledFanout(self.batch.take(kept), self._level[kept], self._reach, instants)
 
-    def sets(self) -> tuple[Array, Array]:
-        levels = np.arange(int(self._reach.max()) + 1)
-        return self._level, levels[:, None] <= self._reach
+    def sets(self) -> tuple[Array, Sequence[Array]]:
+        return self._level, _Nested(self._reach)
 
     def _lists(self) -> _Lists:
         if self._listed is None:
@@ -162,6 +174,19 @@ class LeveledFanout(Fanout):
             member = np.repeat(np.arange(self.bits, dtype=np.int32), np.diff(starts))
             self._listed = rows, starts, _exp(self.batch, rows, member, self._instants)
         return self._listed
+
+
+class _Nested(Sequence[Array]):
+    """The queries that get results of each level: those whose reach is as far."""
+
+    def __init__(self, reach: Array) -> None:
+        self._reach = reach
+
+    def __len__(self) -> int:
+        return int(self._reach.max()) + 1
+
+    def __getitem__(self, level: Any) -> Any:
+        return np.flatnonzero(self._reach >= range(len(self))[level])
 
 
 def _exp(

@@ -95,6 +95,7 @@ class Flow(Operator):
     Attributes:
         fanout: what the chunk brought; None if its rows wait for their turn.
         paced: whether rows wait, and results come with ``step``.
+        arrived: when the chunk's rows came; seconds of any clock.
         fan_outs: by sources joined and source probed, how many rows probed and how many came back.
     """
 
@@ -133,8 +134,9 @@ class Flow(Operator):
         self._reach = np.full(64, -1, np.int64)  # by bit, its level
         self.fanout: Fanout | None = None
         self.paced = False
+        self.arrived = 0.0
         self._pacing: PacedJoin | None = None
-        self._overdue: list[Fanout] = []  # what left when windows changed
+        self._overdue: list[tuple[Fanout, Array]] = []  # what left when windows changed
         if schedule is not None and len(sides) == 2:
             ties = self._ties(0, [1])
             exact = is_exact([key.type for _, key, _ in ties])
@@ -173,7 +175,7 @@ class Flow(Operator):
         self._dismissed.append(bit)
         self._windows = None
         others = np.arange(64 * self._words) != bit
-        self._overdue = [f.of_queries(others[: f.bits]) for f in self._overdue]
+        self._overdue = [(f.of_queries(others[: f.bits]), came) for f, came in self._overdue]
 
     def hold(self, windows_us: tuple[int, ...]) -> None:
         """Keep rows for queries with such windows, also while there are none."""
@@ -293,7 +295,7 @@ class Flow(Operator):
         for side, (batch, wanted) in zip(self._sides, new, strict=True):
             side.build(batch, None if self._levels is not None else wanted)
         if self._pacing is not None and self.paced and self._members:
-            self._pacing.arrive(new)
+            self._pacing.arrive(new, self.arrived)
             self.fanout = None
             return self._composite_batch(in_order([], 2, new[0][1][:0]))
         self.fanout = self._joined(new)
@@ -309,8 +311,12 @@ class Flow(Operator):
         """Whether new rows would be served before those that wait."""
         return self._pacing is None or self._pacing.wants_rows
 
-    def step(self) -> list[Fanout]:
-        """Serve some of the rows that wait; returns what leaves now."""
+    def step(self) -> list[tuple[Fanout, Array]]:
+        """Serve some of the rows that wait.
+
+        Returns:
+            What leaves now, and per result when its rows came (float64[n], as of ``arrived``).
+        """
         self._refresh()
         out, self._overdue = self._overdue, []
         return out if out or not self.waiting else self._served()
@@ -320,11 +326,11 @@ class Flow(Operator):
         while self._pacing is not None and self._pacing.waiting:
             self._overdue += self._served()
 
-    def _served(self) -> list[Fanout]:
+    def _served(self) -> list[tuple[Fanout, Array]]:
         assert self._pacing is not None, "rows wait"
         began = time.perf_counter()
-        out = [self._released(*some) for some in self._pacing.step()]
-        self.rows_out += sum(len(f.batch) for f in out)
+        out = [(self._released(s.results, s.getting), s.arrived) for s in self._pacing.step()]
+        self.rows_out += sum(len(f.batch) for f, _ in out)
         self.seconds += time.perf_counter() - began
         return out
 

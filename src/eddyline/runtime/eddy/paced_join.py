@@ -6,7 +6,9 @@ end of the chunk. Each goes to the queries on its rung that were there when its 
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -18,6 +20,21 @@ from eddyline.runtime.eddy.levels import Levels
 from eddyline.runtime.eddy.schedules import Schedule
 from eddyline.runtime.eddy.shared_join import Arrivals, Meet, Pairs, Release, SharedJoin, Verify
 from eddyline.runtime.eddy.stem_side import StemSide
+
+
+@dataclass(frozen=True, slots=True)
+class Leaving:
+    """Results that some queries get now.
+
+    Attributes:
+        results: with lineage, if rows have it.
+        getting: bool[bits], the queries.
+        arrived: float64[n]: when the rows came that brought the results about.
+    """
+
+    results: Composites
+    getting: Array
+    arrived: Array
 
 
 class PacedJoin:
@@ -44,6 +61,8 @@ class PacedJoin:
             [s.stem for s in sides], access, schedule, rows_per_step=rows_per_step, verify=verify
         )
         self._since = np.zeros(64, np.int64)  # by bit: the first row that is the query's business
+        self._ends: list[int] = []  # of rows that came together: the number of the first one after
+        self._arrived: list[float] = []  # and when they came
 
     # -- queries come and go -----------------------------------------------------------------------
 
@@ -81,14 +100,16 @@ class PacedJoin:
 
     # -- rows --------------------------------------------------------------------------------------
 
-    def arrive(self, new: Sequence[tuple[Batch, Array]]) -> None:
-        """New rows of both sides, built already, and their lineage."""
+    def arrive(self, new: Sequence[tuple[Batch, Array]], arrived: float) -> None:
+        """New rows of both sides, built already, and their lineage; ``arrived``: when they came."""
         self._join.arrive(
             [
                 self._arrivals(side, batch, wanted)
                 for side, (batch, wanted) in zip(self._sides, new, strict=True)
             ]
         )
+        self._ends.append(self._join.arrived)
+        self._arrived.append(arrived)
         self._note_who_waits()
 
     def _arrivals(self, side: StemSide, batch: Batch, wanted: Array) -> Arrivals:
@@ -96,13 +117,13 @@ class PacedJoin:
         lineage = wanted[chosen] if self._has_lineage else None
         return Arrivals(batch.ids[0][chosen], batch.ts[chosen], batch.seq[chosen], key, lineage)
 
-    def step(self) -> Iterator[tuple[Composites, Array]]:
-        """The results of the next step, and bool[bits], the queries that get them."""
+    def step(self) -> Iterator[Leaving]:
+        """What the next step lets leave."""
         for release in self._join.step():
             yield from self._parts(release)
         self._note_who_waits()
 
-    def _parts(self, release: Release) -> Iterator[tuple[Composites, Array]]:
+    def _parts(self, release: Release) -> Iterator[Leaving]:
         """Its results, cut where rows are more queries' business than those before."""
         if not len(release.pairs):
             return
@@ -115,13 +136,16 @@ class PacedJoin:
             if len(pairs):
                 getting = np.zeros(self._since.size, np.bool_)
                 getting[bits[since <= first]] = True
-                yield _composites(pairs), getting
+                came = np.searchsorted(self._ends, pairs.row, "right")
+                yield Leaving(_composites(pairs), getting, np.array(self._arrived)[came])
             first = last
 
     def _note_who_waits(self) -> None:
         since = self._join.waiting_since
         for side in self._sides:
             side.window.waiting_since = since
+        gone = bisect_right(self._ends, self._join.arrived - self._join.input_rows)
+        del self._ends[:gone], self._arrived[:gone]
 
 
 def _composites(pairs: Pairs) -> Composites:

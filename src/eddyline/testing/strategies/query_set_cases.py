@@ -80,6 +80,7 @@ _OPTIONS: Final[dict[str, tuple[Any, ...]]] = {
     "executor": ("eddy", "auto", "eddy", "auto", "tree"),
     "policy": ("ticket", "back-pressure", "random", "fixed"),
     "selections": ("push", "push", "pull"),
+    "schedule": ("lwo", "swf", "greedy"),
 }
 #: The same; with some of these nothing is shared.
 _STATE_OPTIONS: Final[dict[str, tuple[Any, ...]]] = {
