@@ -149,7 +149,7 @@ class _Run:
         """Take all results; returns how many there are."""
         self._as_sets = hasattr(changes, "sets")
         if self._as_sets:
-            return sum(table.num_rows for table in changes.sets())
+            return sum(table.num_rows for table, _ in changes.sets())
         return len(changes.active())
 
     def point(self) -> CpuPoint:

@@ -23,7 +23,7 @@ from eddyline.bench.figures.shared_windows.server import LWO, STRATEGIES, TABLE_
 Make = Callable[[str, Blocks], tuple[Server, Callable[[], float]]]
 
 #: Units from which the service time is taken, after the first tenth of them.
-_CALIBRATE: Final = 440
+_CALIBRATE: Final = 220
 #: A server's turn, in service times of a unit.
 _TURN: Final = 20.0
 

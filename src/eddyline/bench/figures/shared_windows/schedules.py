@@ -22,16 +22,17 @@ from eddyline.bench.figures.shared_windows.server import GREEDY, LWO, SWF, TABLE
 from eddyline.bench.figures.shared_windows.simulated import SimulatedServer
 
 #: The paper's utilisation under LWO, as it follows from Figure 10: under SWF a result of the
-#: largest window waits for a whole busy period of the smaller ones, under Greedy for little more
-#: than the work before it, which is 1 - utilisation of that; 25 s instead of 125 s make it 0.8.
-UTILISATION: Final = 0.8
+#: largest window waits for a busy period of the smaller ones, which are 19/20 of the work; under
+#: Greedy for little more than the work before it, which is 1 - 0.95 * utilisation of that; 25 s
+#: instead of 125 s make it 0.84.
+UTILISATION: Final = 0.84
 #: Utilisation where the hash join has the costs that it has: those of slicing must fit in.
 _ROOMY: Final = 0.5
 
-HASH: Final = Load("hash", 512, 1200, 60.0, 1000, UTILISATION, alike=True)
-QUICK_HASH: Final = Load("hash", 512, 600, 60.0, 200, UTILISATION, alike=True)
-NESTED: Final = Load("nested loops", 64, 1200, 0.2, 600, UTILISATION)
-QUICK_NESTED: Final = Load("nested loops", 64, 600, 0.2, 200, UTILISATION)
+HASH: Final = Load("hash", 512, 1200, 60.0, 700, UTILISATION, alike=True)
+QUICK_HASH: Final = Load("hash", 512, 600, 60.0, 100, UTILISATION, alike=True)
+NESTED: Final = Load("nested loops", 64, 1200, 0.2, 500, UTILISATION)
+QUICK_NESTED: Final = Load("nested loops", 64, 600, 0.2, 80, UTILISATION)
 
 _BURSTS: Final = (1.0, 2.0, 3.0, 4.0, 5.0)
 _QUICK_BURSTS: Final = (1.0, 4.0, 5.0)
@@ -40,8 +41,9 @@ _QUICK_BURSTS: Final = (1.0, 4.0, 5.0)
 _RATE: Final = 100
 _SELECTIVITY: Final = 0.002
 #: Tuples of each stream that are simulated. A unit is so many tuples' rows, for whole results.
-_SIMULATED: Final = 20_000
-_QUICK_SIMULATED: Final = 3_000
+_SIMULATED: Final = 5_000
+_SIMULATED_BURSTS: Final = 20_000
+_QUICK_SIMULATED: Final = 1_000
 _TUPLE_ROWS: Final = 5
 
 
@@ -60,7 +62,7 @@ def measure_nested_loops(quick: bool) -> list[RunPoint]:
 
 def measure_costs(quick: bool) -> list[RunPoint]:
     """Figures 7 and 8 with the costs that the strategies have."""
-    load = QUICK_HASH if quick else replace(HASH, units=500)
+    load = QUICK_HASH if quick else replace(HASH, units=300)
     load = replace(load, utilisation=_ROOMY, alike=False)
     return [p for d in TABLE_1 for p in measure_runs(shared_join, load, d, 1.0)]
 
@@ -73,18 +75,19 @@ def measure_bursts(quick: bool) -> list[RunPoint]:
 
 def simulate_distributions(quick: bool) -> list[RunPoint]:
     """Figures 7 and 8 at the paper's scale."""
-    return [p for d in TABLE_1 for p in _simulate(quick, d, 1.0)]
+    tuples = _QUICK_SIMULATED if quick else _SIMULATED
+    return [p for d in TABLE_1 for p in _simulate(tuples, d, 1.0)]
 
 
 def simulate_bursts(quick: bool) -> list[RunPoint]:
     """Figure 10 at the paper's scale."""
+    tuples = _QUICK_SIMULATED if quick else _SIMULATED_BURSTS
     sizes = _QUICK_BURSTS if quick else _BURSTS
-    return [p for b in sizes for p in _simulate(quick, "Small-Large", b)]
+    return [p for b in sizes for p in _simulate(tuples, "Small-Large", b)]
 
 
-def _simulate(quick: bool, distribution: str, burst: float) -> list[RunPoint]:
+def _simulate(tuples: int, distribution: str, burst: float) -> list[RunPoint]:
     windows = TABLE_1[distribution]
-    tuples = _QUICK_SIMULATED if quick else _SIMULATED
     unit_s = UTILISATION / (2 * _RATE)
     scanned = [int(n) * _RATE for n in np.diff([0, *windows])]
     found = [round(n * _SELECTIVITY * _TUPLE_ROWS) for n in scanned]
