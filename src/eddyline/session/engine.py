@@ -403,6 +403,7 @@ class Engine:
             while self._standing.execution.waiting:
                 self._standing.execution.serve()
                 yield from self._said()
+            yield from self._said()  # what queries said at once that came last
         finally:  # whoever stops listening early does not stop the rows
             for _ in steps:
                 pass

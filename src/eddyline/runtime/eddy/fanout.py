@@ -60,8 +60,8 @@ class Fanout:
     def counts_by(self, group: Array, groups: int) -> Array:
         """int64[groups, bits]: how many results of each group (int64[n]) each query gets."""
         cells = group[self.rows] * self.bits + self.member
-        counts: Array = np.bincount(cells, minlength=groups * self.bits).reshape(groups, self.bits)
-        return counts
+        counts: Array = np.bincount(cells, minlength=groups * self.bits)
+        return counts.reshape((groups, self.bits))
 
     def of(self, bit: int) -> tuple[Array, Array]:
         """The results of one query, and when they leave its answer."""
@@ -136,7 +136,8 @@ class LeveledFanout(Fanout):
         return int(self._reach.size)
 
     def counts(self) -> Array:
-        return self.counts_by(np.zeros(len(self.batch), np.int64), 1)[0]
+        counts: Array = self.counts_by(np.zeros(len(self.batch), np.int64), 1)[0]
+        return counts
 
     def counts_by(self, group: Array, groups: int) -> Array:
         levels = max(int(self._reach.max()), int(self._level.max(initial=0))) + 1

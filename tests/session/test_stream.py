@@ -1,0 +1,191 @@
+"""Engine.stream: whose results come first is the schedule's business, what they are is not."""
+
+import random
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from eddyline import Engine
+from eddyline.testing import batch
+
+STREAMS = "CREATE STREAM a (ts TIMESTAMP, k BIGINT, v BIGINT) TIMESTAMP BY ts;" + (
+    "CREATE STREAM b (ts TIMESTAMP, k BIGINT, v BIGINT) TIMESTAMP BY ts"
+)
+SCHEDULES = ("lwo", "swf", "greedy")
+
+
+def _engine(schedule: str, **options: Any) -> Engine:
+    engine = Engine(executor="eddy", schedule=schedule, **options)
+    engine.sql(STREAMS)
+    return engine
+
+
+def _join(seconds: int | str, where: str = "", seconds_b: int | str | None = None) -> str:
+    a = seconds if isinstance(seconds, str) else f"[RANGE {seconds} SECONDS]"
+    b = a if seconds_b is None else f"[RANGE {seconds_b} SECONDS]"
+    return f"SELECT a.v, b.v AS w FROM a {a}, b {b} WHERE a.k = b.k{where}"
+
+
+def _input(some: random.Random, rows: int, start: int) -> dict[str, pa.Table]:
+    ts, data = start, {"a": [], "b": []}  # type: ignore[var-annotated]
+    for _ in range(rows):
+        ts += some.choice((0, 0, 1, 1, 3))
+        data[some.choice("ab")].append((ts * 1_000_000, some.randrange(3), some.randrange(100)))
+    return {
+        name: pa.table(
+            {c: pa.array([r[i] for r in mine], pa.int64()) for i, c in enumerate(("ts", "k", "v"))}
+        )
+        for name, mine in data.items()
+    }
+
+
+def _random_query(some: random.Random) -> str:
+    where = some.choice(("", "", "", " AND a.v > 40", " AND a.v < b.v"))
+    seconds = some.choice((1, 2, 3, 5, 8, 13, 30))
+    return _join(seconds, where, some.choice((None, None, 4)))
+
+
+@pytest.mark.parametrize("schedule", SCHEDULES)
+@pytest.mark.parametrize("seed", range(12))
+def test_every_query_gets_what_it_would_get_alone(schedule: str, seed: int) -> None:
+    some = random.Random(seed)
+    options = {"chunk_rows": some.choice((1, 3, 100)), "selections": some.choice(("push", "pull"))}
+    paced, plain = _engine(schedule, **options), _engine("lwo", **options)
+    got: dict[str, list[pa.Table]] = {}
+    expected: dict[str, list[pa.Table]] = {}
+
+    def hear(name: str, table: pa.Table) -> None:
+        got.setdefault(name, []).append(table)
+
+    def feed() -> Iterator[Mapping[str, pa.Table] | None]:
+        """Inputs, between which queries come and go while rows wait."""
+        clock, standing = 0, []
+        for number in range(some.randrange(3, 9)):
+            for _ in range(some.choice((0, 1, 4)) if number else 4):
+                name, sql = f"q{len(expected)}", _random_query(some)
+                if not expected:
+                    sql = _join("[RANGE 1 HOUR]")  # what is held does not depend on who waits
+                expected[name] = []
+                standing.append(name)
+                for engine in (paced, plain):
+                    engine.query(sql, name=name)
+            if some.random() < 0.3 and len(standing) > 1:
+                gone = standing.pop(some.randrange(1, len(standing)))
+                for engine in (paced, plain):
+                    engine.drop(gone)
+            if some.random() < 0.3:
+                yield None
+            rows = _input(some, some.randrange(15), clock)
+            clock = max(
+                [clock, *(int(t // 1_000_000) for r in rows.values() for t in r["ts"].to_pylist())]
+            )
+            changes = plain.process(rows)
+            for name in standing:
+                expected[name].append(changes[name])
+            yield rows
+            if some.random() < 0.3:
+                name = some.choice(standing)
+                assert paced.queries[name].snapshot().sort_by("v").num_rows == (
+                    plain.queries[name].snapshot().num_rows
+                )
+
+    for name, table in paced.stream(feed()):
+        hear(name, table)
+    for name, parts in expected.items():
+        heard = pa.concat_tables(got[name]) if name in got else None
+        told = pa.concat_tables(parts) if parts else None
+        if name not in paced.queries:  # what waited when it was dropped is nobody's
+            assert heard is None or (
+                told is not None and heard.equals(told.slice(0, heard.num_rows))
+            )
+        elif heard is None:
+            assert told is None or not told.num_rows
+        else:
+            assert heard.equals(told), name
+
+
+def _bursts(schedule: str) -> list[str]:
+    engine = _engine(schedule, chunk_rows=4)
+    engine.query(_join(1), name="small")
+    engine.query(_join(60), name="large")
+    engine.process({"b": batch("ts | k | v\n" + "\n".join(f"{i}s | 1 | {i}" for i in range(20)))})
+    rows = {"a": batch("ts | k | v\n" + "\n".join(f"19s | 1 | {i}" for i in range(8)))}
+    return [name for name, _ in engine.stream(rows)]
+
+
+def test_small_windows_do_not_wait_for_large_ones() -> None:
+    assert _bursts("lwo") == ["small", "large"] * 2
+    assert _bursts("swf") == ["small", "small", "large", "large"]
+
+
+def test_greedy_serves_the_smallest_slice_first() -> None:
+    engine = _engine("greedy", chunk_rows=4)
+    engine.query(_join(10), name="small")
+    engine.query(_join(12), name="large")  # but 2 s more than the small one
+    rows = {"a": batch("ts | k | v\n" + "\n".join(f"9s | 1 | {i}" for i in range(8)))}
+    engine.process({"b": batch("ts | k | v\n" + "\n".join(f"{i}s | 1 | {i}" for i in range(10)))})
+    assert [name for name, _ in engine.stream(rows)] == ["small", "large"] * 2
+
+
+def test_who_stops_listening_gets_the_rest_from_the_next_call() -> None:
+    engine = _engine("swf")
+    engine.query(_join(1), name="small")
+    engine.query(_join(60), name="large")
+    engine.process({"b": batch("ts | k | v\n1s | 1 | 1\n9s | 1 | 9")})
+    stream = engine.stream({"a": batch("ts | k | v\n9s | 1 | 1")})
+    assert next(stream)[0] == "small"
+    stream.close()  # type: ignore[attr-defined]
+    assert engine.process({})["large"].num_rows == 2
+
+
+def test_rows_that_wait_keep_their_partners() -> None:
+    """Newer rows push partners out of the largest window while somebody waits for them."""
+    engine = _engine("swf")
+    engine.query(_join(1), name="small")
+    engine.query(_join(5), name="large")
+
+    def feed() -> Iterator[Mapping[str, pa.Table]]:
+        yield {"b": batch("ts | k | v\n0s | 1 | 1\n3s | 1 | 3")}
+        yield {"a": batch("ts | k | v\n4s | 1 | 4")}  # waits for its large window
+        yield {"b": batch("ts | k | v\n100s | 1 | 100")}
+
+    heard = [(name, table["w"].to_pylist()) for name, table in engine.stream(feed())]
+    assert heard == [("large", [3, 1])]
+
+
+def test_saving_while_rows_wait_loses_nothing(tmp_path: Any) -> None:
+    engine = _engine("swf")
+    engine.query(_join(1), name="small")
+    engine.query(_join(60), name="large")
+    engine.process({"b": batch("ts | k | v\n1s | 1 | 1\n9s | 1 | 9")})
+    stream = engine.stream({"a": batch("ts | k | v\n9s | 1 | 1")})
+    assert next(stream)[0] == "small"
+    engine.save(str(tmp_path / "saved"))
+    assert Engine.load(str(tmp_path / "saved")).process({})["large"].num_rows == 2
+
+
+def test_latencies() -> None:
+    engine = _engine("swf")
+    engine.query(_join(1), name="small")
+    engine.query(_join(60), name="large")
+    engine.query(_join(60, " AND a.v > 1000"), name="idle")
+    engine.process({"b": batch("ts | k | v\n1s | 1 | 1\n9s | 1 | 9")})
+    list(engine.stream({"a": batch("ts | k | v\n9s | 1 | 1")}))
+    latency = {name: s["latency"] for name, s in engine.stats()["queries"].items()}
+    assert latency["idle"] == {}
+    for name in ("small", "large"):
+        assert 0 < latency[name]["p50"] <= latency[name]["p99"] <= latency[name]["max"]
+        assert 0 < latency[name]["average"] <= latency[name]["max"]
+    assert latency["small"]["max"] <= latency["large"]["max"]
+
+
+def test_a_watermark_goes_with_one_input() -> None:
+    with pytest.raises(ValueError, match="one input"):
+        list(_engine("lwo").stream(iter([{}]), watermark=1))
+
+
+def test_schedules_have_names() -> None:
+    with pytest.raises(ValueError, match="greedy"):
+        Engine(schedule="gredy")  # type: ignore[arg-type]
