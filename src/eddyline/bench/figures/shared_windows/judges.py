@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from typing import Final
 
 from eddyline.bench.figures.shared_windows.driver import Outcome
@@ -236,13 +237,15 @@ def lwo_over_greedy(points: Sequence[RunPoint]) -> Verdict:
 
 def longer_with_bursts(points: Sequence[RunPoint]) -> Verdict:
     """All three wait longer the larger bursts are."""
-    first, *_, last = _bursts(points)
-    ratios, good = {}, 0
+    bursts = _bursts(points)
+    ratios, longer = {}, []
     for s in _PAPERS:
         line = [*_averages(points, s).values()]
         ratios[s] = line[-1] / line[0]
-        good += line == sorted(line)
-    return Verdict(f"from {first:g} to {last:g}: {_each(ratios)}", _share(good, len(ratios)))
+        longer += [b > a for a, b in pairwise(line)]
+    text = f"from {bursts[0]:g} to {bursts[-1]:g}: {_each(ratios)}; "
+    text += f"in {sum(longer)} of {len(longer)} steps"
+    return Verdict(text, _share(sum(longer), len(longer)))
 
 
 def longest_of_the_largest(points: Sequence[RunPoint]) -> Verdict:

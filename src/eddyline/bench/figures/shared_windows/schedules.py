@@ -29,10 +29,10 @@ UTILISATION: Final = 0.84
 #: Utilisation where the hash join has the costs that it has: those of slicing must fit in.
 _ROOMY: Final = 0.5
 
-HASH: Final = Load("hash", 512, 1200, 60.0, 700, UTILISATION, alike=True)
+HASH: Final = Load("hash", 512, 1200, 60.0, 1200, UTILISATION, alike=True)
 QUICK_HASH: Final = Load("hash", 512, 600, 60.0, 100, UTILISATION, alike=True)
-NESTED: Final = Load("nested loops", 64, 1200, 0.2, 500, UTILISATION)
-QUICK_NESTED: Final = Load("nested loops", 64, 600, 0.2, 80, UTILISATION)
+NESTED: Final = Load("nested loops", 64, 1200, 2.0, 600, UTILISATION, alike=True)
+QUICK_NESTED: Final = Load("nested loops", 64, 600, 2.0, 80, UTILISATION, alike=True)
 
 _BURSTS: Final = (1.0, 2.0, 3.0, 4.0, 5.0)
 _QUICK_BURSTS: Final = (1.0, 4.0, 5.0)
