@@ -125,3 +125,113 @@ def _place_ids(
     for lane in range(found_ids.shape[0]):
         for i in range(to.size):
             out_found[lane, to[i]] = found_ids[lane, i]
+
+
+@kernel
+def leveled(
+    number: np.ndarray,
+    found: np.ndarray,
+    probe_ts: np.ndarray,
+    row_ts: np.ndarray,
+    base: int,
+    bounds: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """The pairs that some query's windows hold, where windows are nested.
+
+    Args:
+        number: int64[m], of the probes, ascending. found: int64[m], positions of the rows that they
+            found, of one probe newest first.
+        row_ts: by position - base.
+        bounds: int64[k], ascending: how old a row may be, by level.
+
+    Returns:
+        int64[q] each: numbers, positions, timestamps of the rows found, and the first level that
+        wants each pair.
+    """
+    out_number = np.empty(number.size, np.int64)
+    out_found = np.empty(number.size, np.int64)
+    out_ts = np.empty(number.size, np.int64)
+    level = np.empty(number.size, np.int64)
+    levels = bounds.size
+    count = 0
+    probe = -1
+    low = 0  # the level of the pair before, of the same probe: older rows have none below
+    for i in range(number.size):
+        p = number[i]
+        if p != probe:
+            probe = p
+            low = 0
+        ts = row_ts[found[i] - base]
+        age = probe_ts[p] - ts
+        if low < levels and bounds[low] <= age:
+            step = 1
+            while low + step < levels and bounds[low + step] <= age:
+                low += step
+                step *= 2
+            high = min(low + step, levels)  # bounds[low] <= age, and bounds[high] > age
+            while high - low > 1:
+                middle = (low + high) >> 1
+                if bounds[middle] <= age:
+                    low = middle
+                else:
+                    high = middle
+            low = high
+        if low < levels:
+            out_number[count] = p
+            out_found[count] = found[i]
+            out_ts[count] = ts
+            level[count] = low
+            count += 1
+    return out_number[:count], out_found[:count], out_ts[:count], level[:count]
+
+
+@kernel
+def merged_levels(
+    a_ts: np.ndarray,
+    a_seq: np.ndarray,
+    a_ids: np.ndarray,
+    a_by: np.ndarray,
+    a_found_ids: np.ndarray,
+    a_found_ts: np.ndarray,
+    a_level: np.ndarray,
+    b_ts: np.ndarray,
+    b_seq: np.ndarray,
+    b_ids: np.ndarray,
+    b_by: np.ndarray,
+    b_found_ids: np.ndarray,
+    b_found_ts: np.ndarray,
+    b_level: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Pairs with levels as one sequence, as in ``merged_pairs``.
+
+    Returns:
+        ts, seq, int64[2, pairs] ids, int64[2, pairs] timestamps of both rows, and levels.
+    """
+    to_a, to_b = _destinations(a_ts, a_seq, a_by, b_ts, b_seq, b_by)
+    count = to_a.size + to_b.size
+    ts = np.empty(count, np.int64)
+    seq = np.empty(count, np.int64)
+    level = np.empty(count, np.int64)
+    ids = np.empty((2, count), np.int64)
+    instants = np.empty((2, count), np.int64)
+    for i in range(to_a.size):
+        to = to_a[i]
+        by = a_by[i]
+        ts[to] = a_ts[by]
+        seq[to] = a_seq[by]
+        level[to] = a_level[i]
+        ids[0, to] = a_ids[by]
+        ids[1, to] = a_found_ids[i]
+        instants[0, to] = a_ts[by]
+        instants[1, to] = a_found_ts[i]
+    for i in range(to_b.size):
+        to = to_b[i]
+        by = b_by[i]
+        ts[to] = b_ts[by]
+        seq[to] = b_seq[by]
+        level[to] = b_level[i]
+        ids[1, to] = b_ids[by]
+        ids[0, to] = b_found_ids[i]
+        instants[1, to] = b_ts[by]
+        instants[0, to] = b_found_ts[i]
+    return ts, seq, ids, instants, level

@@ -130,14 +130,18 @@ class LeveledFanout(Fanout):
         self._level = level
         self._reach = reach
         self._instants = instants
+        self._counts: Array | None = None
 
     @property
     def bits(self) -> int:
         return int(self._reach.size)
 
     def counts(self) -> Array:
-        counts: Array = self.counts_by(np.zeros(len(self.batch), np.int64), 1)[0]
-        return counts
+        if self._counts is None:
+            levels = max(int(self._reach.max()), int(self._level.max(initial=0))) + 1
+            up_to = np.cumsum(np.bincount(self._level, minlength=levels))
+            self._counts = np.where(self._reach >= 0, up_to[self._reach], 0)
+        return self._counts
 
     def counts_by(self, group: Array, groups: int) -> Array:
         levels = max(int(self._reach.max()), int(self._level.max(initial=0))) + 1

@@ -34,10 +34,12 @@ from eddyline.runtime.eddy.edges import Equality, Key
 from eddyline.runtime.eddy.fanout import Fanout, LeveledFanout, fan_out
 from eddyline.runtime.eddy.filter_bank import Clause, FilterBank
 from eddyline.runtime.eddy.grouped_filter import GroupedFilter
+from eddyline.runtime.eddy.leveled_join import leveled_join
 from eddyline.runtime.eddy.levels import Levels
 from eddyline.runtime.eddy.paced_join import PacedJoin
 from eddyline.runtime.eddy.policies import Policy
 from eddyline.runtime.eddy.schedules import Schedule
+from eddyline.runtime.eddy.shared_join import Verify
 from eddyline.runtime.eddy.stem_side import FlowWindow, StemSide, Windows
 from eddyline.runtime.index import Probes
 from eddyline.runtime.keys import is_exact, join_keys, same_values
@@ -137,11 +139,13 @@ class Flow(Operator):
         self.arrived = 0.0
         self._pacing: PacedJoin | None = None
         self._overdue: list[tuple[Fanout, Array]] = []  # what left when windows changed
-        if schedule is not None and len(sides) == 2:
-            ties = self._ties(0, [1])
-            exact = is_exact([key.type for _, key, _ in ties])
-            verify = None if exact else self._same_keys
-            self._pacing = PacedJoin(sides, schedule, rows_per_step, self._meet, verify)
+        self._verify: Verify | None = None  # of two sources: says which pairs are results
+        if len(sides) == 2:
+            exact = is_exact([key.type for _, key, _ in self._ties(0, [1])])
+            self._verify = None if exact else self._same_keys
+            if schedule is not None:
+                verify = self._verify
+                self._pacing = PacedJoin(sides, schedule, rows_per_step, self._meet, verify)
 
     # -- queries come and go -----------------------------------------------------------------------
 
@@ -405,12 +409,15 @@ class Flow(Operator):
 
     def _joined(self, new: Sequence[tuple[Batch, Array]]) -> Fanout:
         """What rows of the sources, which have been built, bring about; with who wants them."""
-        found = [
-            composites
-            for number, (batch, wanted) in enumerate(new)
-            for composites in self._routed(singletons(number, batch, wanted))
-        ]
-        whole = in_order(found, len(self._sides), new[0][1][:0])
+        if self._levels is not None and len(self._sides) == 2:
+            whole = leveled_join(self._sides, self._levels, [b for b, _ in new], self._verify)
+        else:
+            found = [
+                composites
+                for number, (batch, wanted) in enumerate(new)
+                for composites in self._routed(singletons(number, batch, wanted))
+            ]
+            whole = in_order(found, len(self._sides), new[0][1][:0])
         batch = self._composite_batch(whole)
         if self._levels is not None:
             return self._leveled(batch, whole, whole.wanted, self._reach)
