@@ -135,14 +135,17 @@ def leveled(
     row_ts: np.ndarray,
     base: int,
     bounds: np.ndarray,
+    hints: np.ndarray,
+    shift: int,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """The pairs that some query's windows hold, where windows are nested.
 
     Args:
-        number: int64[m], of the probes, ascending. found: int64[m], positions of the rows that they
-            found, of one probe newest first.
+        number: int64[m], of the probes. found: int64[m], positions of the rows that they found.
         row_ts: by position - base.
         bounds: int64[k], ascending: how old a row may be, by level.
+        hints: int64[t + 2]: the level of a row whose age is at least ``b << shift`` is at least
+            ``hints[b]``; of any younger one at most. Ages beyond count as the last but one's.
 
     Returns:
         int64[q] each: numbers, positions, timestamps of the rows found, and the first level that
@@ -152,36 +155,24 @@ def leveled(
     out_found = np.empty(number.size, np.int64)
     out_ts = np.empty(number.size, np.int64)
     level = np.empty(number.size, np.int64)
-    levels = bounds.size
     count = 0
-    probe = -1
-    low = 0  # the level of the pair before, of the same probe: older rows have none below
     for i in range(number.size):
-        p = number[i]
-        if p != probe:
-            probe = p
-            low = 0
         ts = row_ts[found[i] - base]
-        age = probe_ts[p] - ts
-        if low < levels and bounds[low] <= age:
-            step = 1
-            while low + step < levels and bounds[low + step] <= age:
-                low += step
-                step *= 2
-            high = min(low + step, levels)  # bounds[low] <= age, and bounds[high] > age
-            while high - low > 1:
-                middle = (low + high) >> 1
-                if bounds[middle] <= age:
-                    low = middle
-                else:
-                    high = middle
-            low = high
-        if low < levels:
-            out_number[count] = p
-            out_found[count] = found[i]
-            out_ts[count] = ts
-            level[count] = low
-            count += 1
+        age = probe_ts[number[i]] - ts
+        bucket = min(age >> shift, hints.size - 2)
+        low = hints[bucket]
+        high = hints[bucket + 1]
+        while low < high:
+            middle = (low + high) >> 1
+            if bounds[middle] <= age:
+                low = middle + 1
+            else:
+                high = middle
+        out_number[count] = number[i]
+        out_found[count] = found[i]
+        out_ts[count] = ts
+        level[count] = low
+        count += low < bounds.size
     return out_number[:count], out_found[:count], out_ts[:count], level[:count]
 
 

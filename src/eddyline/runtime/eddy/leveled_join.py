@@ -47,6 +47,12 @@ def _found(sides: Sequence[StemSide], levels: Levels, batch: Batch, side: int) -
     number, found = other.only_index.probe(probes, other.window.liveness, inclusive=1 - side < side)
     stem = other.stem
     number, found, found_ts, level = leveled(
-        number, found, batch.ts, stem.lane("ts"), stem.base, levels.bounds[1 - side]
+        number,
+        found,
+        batch.ts,
+        stem.lane("ts"),
+        stem.base,
+        levels.bounds[1 - side],
+        *levels.hints[1 - side],
     )
     return batch.ts, batch.seq, batch.ids[0], number, stem.ids(found), found_ts, level

@@ -11,10 +11,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Final
 
 import numpy as np
 
 from eddyline.runtime.columns import Array
+from eddyline.types import FOREVER
+
+_BUCKETS: Final = 4_096  # of ages
 
 
 @dataclass(frozen=True)
@@ -33,6 +38,11 @@ class Levels:
 
     def __len__(self) -> int:
         return int(self.bounds.shape[1])
+
+    @cached_property
+    def hints(self) -> tuple[tuple[Array, int], ...]:
+        """Per source, where to look for the level of an age; see ``eddyline.kernels.pairs``."""
+        return tuple(map(_hints, self.bounds))
 
     @classmethod
     def of(cls, windows_us: Sequence[Array], bits: Sequence[int], words: int) -> Levels:
@@ -74,3 +84,10 @@ class Levels:
         for bounds, instant in zip(self.bounds, instants, strict=True):
             np.maximum(level, np.searchsorted(bounds, ts - instant, "right"), out=level)
         return level
+
+
+def _hints(bounds: Array) -> tuple[Array, int]:
+    finite = bounds[bounds < FOREVER]
+    shift = max(int(finite.max(initial=1)).bit_length() - _BUCKETS.bit_length() + 1, 0)
+    ages = np.arange(_BUCKETS + 1, dtype=np.int64) << shift
+    return np.append(np.searchsorted(bounds, ages, "right"), bounds.size), shift
