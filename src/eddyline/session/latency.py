@@ -58,7 +58,7 @@ class Latencies:
             self._sums[number] = self._most[number] = 0
 
     def summary(self, number: int) -> dict[str, float]:
-        """Seconds of one query: ``average``, ``p50``, ``p99``, ``max``; nothing without results."""
+        """``average_seconds``, ``p50_``, ``p99_`` and ``max_`` of one query; {} without results."""
         if number >= self._sums.size or not self._counts[number].any():
             return {}
         counts = self._counts[number]
@@ -67,7 +67,12 @@ class Latencies:
         below = [int(np.searchsorted(up_to, share * up_to[-1])) for share in (0.5, 0.99)]
         p50, p99 = (min(_LEAST_S * 2 ** ((b + 0.5) / _PER_OCTAVE), most) for b in below)
         average = float(self._sums[number] / up_to[-1])
-        return {"average": average, "p50": p50, "p99": p99, "max": most}
+        return {
+            "average_seconds": average,
+            "p50_seconds": p50,
+            "p99_seconds": p99,
+            "max_seconds": most,
+        }
 
     def _fit(self, size: int) -> None:
         have = self._sums.size
