@@ -60,6 +60,14 @@ def test_queries_may_change_from_eddy_to_tree_and_back_at_any_time(
     check(case, options, find)
 
 
+@settings(max_examples=HALF // 2, phases=PHASES)
+@given(query_set_cases(sources=2, listening=True), sharing_options(executor="eddy"))
+def test_whoever_listens_hears_the_same_under_every_schedule(
+    case: QuerySetCase, options: dict[str, Any]
+) -> None:
+    check(case, options, lambda part: problem(part, options))
+
+
 def check(case: QuerySetCase, options: dict[str, Any], find: Finder) -> None:
     """Fail with the smallest part of the case that has the same kind of problem, if it has one."""
     failure = find(case)

@@ -140,6 +140,23 @@ def test_who_stops_listening_gets_the_rest_from_the_next_call() -> None:
     assert engine.process({})["large"].num_rows == 2
 
 
+def test_what_several_queries_say_at_once_is_not_lost_either() -> None:
+    engine = Engine()
+    engine.sql(STREAMS)
+    for name in ("one", "other"):
+        engine.query("SELECT v FROM a [RANGE 1 SECOND]", name=name)
+    rows = batch("ts | k | v\n1s | 1 | 1\n9s | 1 | 9\n. | 1 | 1")
+    stream = engine.stream({"a": rows, "b": batch("ts | k | v\n. | 1 | 1")})
+    assert [next(stream)[0] for _ in range(2)] == ["bad:a", "bad:b"]
+    assert next(stream)[0] == "one"
+    stream.close()  # type: ignore[attr-defined]
+    assert engine.process({})["other"]["v"].to_pylist() == [1, 9]
+    stream = engine.stream({"a": rows.slice(2), "b": batch("ts | k | v\n. | 1 | 1")})
+    assert next(stream)[0] == "bad:a"
+    stream.close()  # type: ignore[attr-defined]
+    assert list(engine.process({}).bad) == ["b"]
+
+
 def test_rows_that_wait_keep_their_partners() -> None:
     """Newer rows push partners out of the largest window while somebody waits for them."""
     engine = _engine("swf")

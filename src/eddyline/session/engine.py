@@ -115,6 +115,7 @@ class Engine:
         self._watermark = BEGINNING
         self._began: int | None = None  # the first instant at which anything happened
         self._unnamed = 0
+        self._unheard: dict[str, dict[str, pa.Table]] = {"late": {}, "bad": {}}
         self._ways: dict[str, Way] = {}  # while loading: how queries ran
 
     @property
@@ -395,9 +396,8 @@ class Engine:
                     continue
                 late, bad = self._inputs.accept(rows, self._watermark)
                 steps = self._advance(watermark, paced=True)
-                for kind, tables in (("late", late), ("bad", bad)):
-                    for name, table in tables.items():
-                        yield f"{kind}:{name}", table
+                yield from self._aside("late", late)
+                yield from self._aside("bad", bad)
                 for _ in steps:
                     yield from self._said()
             while self._standing.execution.waiting:
@@ -410,12 +410,27 @@ class Engine:
             self._standing.finish()
 
     def _said(self) -> Iterator[tuple[str, pa.Table]]:
-        """What queries have to say now."""
+        """What queries have to say now. What nobody listens to is kept."""
         changes = self._changes({}, {})
-        for name, rows in changes.bad.items():
-            yield f"bad:{name}", rows
-        for name in changes.active():
-            yield name, changes[name]
+        names = changes.active()[::-1]
+        try:
+            yield from self._aside("late", changes.late)
+            yield from self._aside("bad", changes.bad)
+            while names:
+                name = names.pop()
+                yield name, changes[name]
+        finally:
+            for name in names:
+                if name in self.queries:
+                    self._standing.put_back(name, changes[name])
+
+    def _aside(self, kind: str, tables: dict[str, pa.Table]) -> Iterator[tuple[str, pa.Table]]:
+        """Late or bad rows. What nobody listens to is kept."""
+        try:
+            for name in list(tables):
+                yield f"{kind}:{name}", tables.pop(name)
+        finally:
+            self._unheard[kind] |= tables
 
     def advance(self, to: str | int | datetime) -> Changes:
         """Let time pass without rows: no row before ``to`` will come.
@@ -463,8 +478,9 @@ class Engine:
 
     def _changes(self, late: dict[str, pa.Table], bad: dict[str, pa.Table]) -> Changes:
         """What all queries emitted, with the side outputs."""
-        for name, rows in self._inputs.refused().items():
-            bad[name] = pa.concat_tables([bad[name], rows]) if name in bad else rows
+        unheard, self._unheard = self._unheard, {"late": {}, "bad": {}}
+        late = _joined(unheard["late"], late)
+        bad = _joined(unheard["bad"], bad, self._inputs.refused())
         return Changes(self._standing.queries.listed(), *self._standing.take(), late, bad)
 
     # -- looking inside, saving --------------------------------------------------------------------
@@ -560,6 +576,12 @@ class Engine:
         self._standing.sync()
         for i, operator in enumerate(self._standing.operators()):
             operator.restore(nested(nested(state, "operators"), str(i)))
+
+
+def _joined(*parts: Mapping[str, pa.Table]) -> dict[str, pa.Table]:
+    """Tables of the same name one behind the other."""
+    names = dict.fromkeys(name for part in parts for name in part)
+    return {n: pa.concat_tables([part[n] for part in parts if n in part]) for n in names}
 
 
 def _as_create(name: str, statement: st.CreateQuery | st.SelectStatement) -> str:
