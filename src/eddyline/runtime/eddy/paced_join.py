@@ -17,8 +17,9 @@ from eddyline.runtime.columns import Array
 from eddyline.runtime.eddy.access import HashAccess
 from eddyline.runtime.eddy.composites import Composites
 from eddyline.runtime.eddy.levels import Levels
+from eddyline.runtime.eddy.output_buffer import Pairs
 from eddyline.runtime.eddy.schedules import Schedule
-from eddyline.runtime.eddy.shared_join import Arrivals, Meet, Pairs, Release, SharedJoin, Verify
+from eddyline.runtime.eddy.shared_join import Arrivals, Meet, Release, SharedJoin, Verify
 from eddyline.runtime.eddy.stem_side import StemSide
 
 

@@ -22,8 +22,7 @@ Source: Hammad et al. 2003, section 3.
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -31,7 +30,9 @@ import numpy as np
 from eddyline.runtime.columns import Array
 from eddyline.runtime.eddy.access import Access
 from eddyline.runtime.eddy.levels import Levels
+from eddyline.runtime.eddy.output_buffer import FoundInSlice, Pairs, merged
 from eddyline.runtime.eddy.schedules import Schedule
+from eddyline.runtime.eddy.waiting_rows import WaitingRows
 from eddyline.runtime.index import Probes
 from eddyline.runtime.rowstore import RowStore
 
@@ -53,46 +54,6 @@ class Arrivals:
 
 
 @dataclass(frozen=True, slots=True)
-class Pairs:
-    """Results, in the order of the rows that brought them about, newest partner first.
-
-    Attributes:
-        row: int64[n], numbers of the rows, in the order in which all rows came.
-        ts, seq: int64[n], when: those of the row.
-        ids, instants: per side int64[n], the two base rows and their timestamps.
-        lineage: uint64[n, W]; None: every query whose windows hold the result wants it.
-    """
-
-    row: Array
-    ts: Array
-    seq: Array
-    ids: tuple[Array, Array]
-    instants: tuple[Array, Array]
-    lineage: Array | None
-
-    def __len__(self) -> int:
-        return int(self.row.size)
-
-    def between(self, first: int, last: int) -> Pairs:
-        """Those of the rows ``[first, last)``."""
-        if len(self) and self.row[0] >= first and self.row[-1] < last:
-            return self
-        start, end = np.searchsorted(self.row, (first, last))
-        return self.take(slice(start, end))
-
-    def take(self, which: slice | Array) -> Pairs:
-        """Some of them."""
-        return Pairs(
-            self.row[which],
-            self.ts[which],
-            self.seq[which],
-            (self.ids[0][which], self.ids[1][which]),
-            (self.instants[0][which], self.instants[1][which]),
-            None if self.lineage is None else self.lineage[which],
-        )
-
-
-@dataclass(frozen=True, slots=True)
 class Release:
     """Results that the queries of a rung get now.
 
@@ -106,40 +67,6 @@ class Release:
     first: int
     last: int
     pairs: Pairs
-
-
-class _Slice:
-    """What joining rows with a slice has brought, by row."""
-
-    def __init__(self) -> None:
-        self._lasts: list[int] = []  # the parts end before these rows
-        self._parts: list[Pairs] = []
-        self._gone = 0  # so many at the front have been forgotten
-
-    def add(self, last: int, pairs: Pairs) -> None:
-        """What the rows up to ``last`` found; they come in order."""
-        self._lasts.append(last)
-        self._parts.append(pairs)
-
-    def between(self, first: int, last: int) -> Iterator[Pairs]:
-        """What the rows ``[first, last)`` found."""
-        part = bisect_right(self._lasts, first, lo=self._gone)
-        begun = first
-        while part < len(self._parts) and begun < last:
-            if len(pairs := self._parts[part].between(first, last)):
-                yield pairs
-            begun = self._lasts[part]
-            part += 1
-
-    def forget(self, last: int) -> None:
-        """Nobody waits for what the rows before ``last`` found."""
-        self._gone = bisect_right(self._lasts, last, lo=self._gone)
-        if 2 * self._gone > len(self._parts):
-            del self._lasts[: self._gone], self._parts[: self._gone]
-            self._gone = 0
-
-    def __len__(self) -> int:
-        return sum(map(len, self._parts[self._gone :]))
 
 
 #: Says which pairs (by their ids on both sides) are results: bool[n].
@@ -183,9 +110,9 @@ class SharedJoin:
         self._rows_per_step = rows_per_step
         self._verify = verify
         self.meet = meet
-        self._waiting = _Rows()
+        self._waiting = WaitingRows()
         #: The output buffer: by rung its slice, behind those of rungs that there are no more.
-        self._found: list[list[_Slice]] = []
+        self._found: list[list[FoundInSlice]] = []
         self.levels: Levels | None = None
         self.rungs = np.zeros(0, np.int64)
         self.served = np.zeros(0, np.int64)
@@ -235,7 +162,7 @@ class SharedJoin:
                 access.slice_anew()
         for mine in self._found:
             if not mine:
-                mine.append(_Slice())
+                mine.append(FoundInSlice())
         self._forget(int(self.served[-1]))
 
     def _ends(self, levels: Levels) -> Array:
@@ -348,7 +275,7 @@ class SharedJoin:
                 parts.append(self._with_slice(rung, mine, own + start, rows.first))
         if len(parts) == 1:
             return parts[0]
-        return _merged(parts)
+        return merged(parts)
 
     def _with_slice(self, rung: int, side: int, which: slice | Array, number: int) -> Pairs:
         rows, other = self._waiting, 1 - side
@@ -399,7 +326,7 @@ class SharedJoin:
             for part in slices
             for pairs in part.between(first, last)
         ]
-        return Release(rung, first, last, parts[0] if len(parts) == 1 else _merged(parts))
+        return Release(rung, first, last, parts[0] if len(parts) == 1 else merged(parts))
 
     def _released_early(self, rung: int, row: int) -> list[Release]:
         """What serving one row releases, if queries need not wait until all of their window has
@@ -428,86 +355,8 @@ class SharedJoin:
         self._waiting.drop_before(last)
 
 
-def _merged(parts: Sequence[Pairs]) -> Pairs:
-    """Pairs of several slices (newer ones first) in the order of their rows."""
-    if not parts:
-        return _NO_PAIRS
-    row = np.concatenate([p.row for p in parts])
-    order = np.argsort(row, kind="stable")
-    lineages = [p.lineage for p in parts if p.lineage is not None]
-    return Pairs(
-        row[order],
-        np.concatenate([p.ts for p in parts])[order],
-        np.concatenate([p.seq for p in parts])[order],
-        (
-            np.concatenate([p.ids[0] for p in parts])[order],
-            np.concatenate([p.ids[1] for p in parts])[order],
-        ),
-        (
-            np.concatenate([p.instants[0] for p in parts])[order],
-            np.concatenate([p.instants[1] for p in parts])[order],
-        ),
-        np.concatenate(lineages)[order] if lineages else None,
-    )
-
-
 def _groups(levels: Levels, rungs: Array, words: int) -> Array:
     """uint64[r, words]: the queries of each rung."""
     starts = np.concatenate(([0], rungs[:-1] + 1))
     groups = np.bitwise_or.reduceat(levels.groups, starts, axis=0)
     return np.pad(groups, ((0, 0), (0, words - groups.shape[1])))
-
-
-class _Rows:
-    """Rows that wait, by number; those at the front leave.
-
-    Attributes:
-        first, end: numbers of the first row, and behind the last.
-    """
-
-    def __init__(self) -> None:
-        self.first = self.end = 0
-        self._start = 0  # place of the first row
-        self._columns: dict[str, Array] = {}
-
-    def __len__(self) -> int:
-        return self.end - self.first
-
-    def __contains__(self, name: str) -> bool:
-        return name in self._columns
-
-    def __getitem__(self, name: str) -> Array:
-        """A view of one column, from the first row on."""
-        return self._columns[name][self._start : self._start + len(self)]
-
-    def append(self, rows: dict[str, Array]) -> None:
-        """Add rows at the end."""
-        count = rows["seq"].size
-        if not len(self):
-            self._columns, self._start = rows, 0
-        else:
-            self._make_room(count)
-            place = self._start + len(self)
-            for name, values in rows.items():
-                self._columns[name][place : place + count] = values
-        self.end += count
-
-    def _make_room(self, count: int) -> None:
-        if self._start + len(self) + count <= self._columns["seq"].size:
-            return
-        capacity = 2 * (len(self) + count)
-        for name in self._columns:
-            held = self[name]
-            wider = np.empty((capacity, *held.shape[1:]), held.dtype)
-            wider[: len(held)] = held
-            self._columns[name] = wider
-        self._start = 0
-
-    def drop_before(self, number: int) -> None:
-        """Forget the rows before ``number``."""
-        self._start += number - self.first
-        self.first = number
-
-
-_NOTHING = np.zeros(0, np.int64)
-_NO_PAIRS = Pairs(_NOTHING, _NOTHING, _NOTHING, (_NOTHING,) * 2, (_NOTHING,) * 2, None)
