@@ -11,11 +11,9 @@ from typing import Any, BinaryIO
 import numpy as np
 import pyarrow as pa
 
-from eddyline.algebra.catalog import Emit
-from eddyline.algebra.explain import explain
 from eddyline.algebra.functions import FunctionKind
 from eddyline.algebra.plan import Plan
-from eddyline.errors import CatalogError, EddylineError, SqlError, UnsupportedError, did_you_mean
+from eddyline.errors import SqlError
 from eddyline.optimizer.optimizer import REQUIRED_RULES, RULES, optimize
 from eddyline.optimizer.statistics import UNKNOWN, Statistics
 from eddyline.physical.flows import Executor, Schedules, Selections, Sharing
@@ -24,7 +22,6 @@ from eddyline.runtime.eddy.policies import PolicyName
 from eddyline.runtime.operators.base import Tick
 from eddyline.runtime.state import State, array, nested
 from eddyline.session.changes import Changes
-from eddyline.session.execution import Way
 from eddyline.session.functions import add_declared, add_function, declared, make_function
 from eddyline.session.inputs import Inputs
 from eddyline.session.instants import instant_us
@@ -32,9 +29,8 @@ from eddyline.session.program import Program
 from eddyline.session.query import Query
 from eddyline.session.query_set import QuerySet
 from eddyline.session.saved import read_saved, write_saved
-from eddyline.session.table_changes import changes_of, is_live
+from eddyline.session.statements import Statements
 from eddyline.sql import statements as st
-from eddyline.sql.binder import bind, check_view
 from eddyline.sql.catalog import Catalog
 from eddyline.sql.durations import parse_duration
 from eddyline.sql.parser import parse
@@ -112,11 +108,12 @@ class Engine:
         self._inputs = Inputs()
         self._standing = QuerySet(self._inputs.stem, self.strategy, self.sharing)
         self._program = Program()
+        self._statements = Statements(
+            self.catalog, self._inputs, self._standing, self._program, self._optimized
+        )
         self._watermark = BEGINNING
         self._began: int | None = None  # the first instant at which anything happened
-        self._unnamed = 0
         self._unheard: dict[str, dict[str, pa.Table]] = {"late": {}, "bad": {}}
-        self._ways: dict[str, Way] = {}  # while loading: how queries ran
 
     @property
     def queries(self) -> Mapping[str, Query]:
@@ -156,7 +153,7 @@ class Engine:
         parsed = parse(sql)
         if len(parsed) != 1 or not isinstance(parsed[0], st.SelectStatement):
             raise SqlError(f"query() takes one SELECT, not: {sql.strip()[:60]}")
-        return self._add(name or self._new_name(), parsed[0], parsed[0].emit, {})
+        return self._statements.add_query(name, parsed[0], parsed[0].emit, {})
 
     def table(self, name: str, data: Any) -> None:
         """Give a declared table its first rows (Arrow, pandas or polars), once.
@@ -216,13 +213,7 @@ class Engine:
         Raises:
             CatalogError: there is no such query.
         """
-        query = self.queries.get(name)
-        if query is None:
-            raise CatalogError(f"there is no query {name!r}; {did_you_mean(name, self.queries)}")
-        self._program.require_unread("query", query.name)
-        self._standing.drop(query.name)
-        self.catalog.drop("query", query.name)
-        self._program.remove("query", query.name)
+        self._statements.drop_query(name)
 
     def explain(self, sql: str) -> str:
         """The plan of a SELECT that is not run."""
@@ -230,110 +221,12 @@ class Engine:
         assert isinstance(result, str)
         return result
 
-    def execute(self, statement: st.Statement) -> Query | str | None:
-        """Carry out one statement of a script that was parsed, as ``sql`` does."""
-        match statement:
-            case st.CreateStream(definition=stream):
-                self.catalog.create_stream(stream)
-                self._inputs.add_stream(stream)
-                self._program.add("stream", stream.name, statement.sql)
-            case st.CreateTable(definition=table):
-                if is_live(table):
-                    changes_of(table)  # which it must be able to have
-                self.catalog.create_table(table)
-                self._inputs.add_table(table)
-                self._program.add("table", table.name, statement.sql)
-            case st.CreateView(name=name, select=select):
-                check_view(select, self.catalog)
-                self.catalog.create_view(name, select)
-                self._program.add("view", name, statement.sql, select)
-            case st.CreateQuery():
-                return self._add(statement.name, statement, statement.emit, statement.options)
-            case st.SelectStatement():
-                return self._add(self._new_name(), statement, statement.emit, {})
-            case st.Explain():
-                return self._explain(statement)
-            case st.Drop(kind="query", name=name):
-                self.drop(name)
-            case st.Drop():
-                self._drop_source(statement)
-        return None
-
-    def _add(
-        self,
-        name: str,
-        statement: st.CreateQuery | st.SelectStatement,
-        emit: Emit,
-        options: Mapping[str, str],
-    ) -> Query:
-        bound = bind(statement.select, emit, self.catalog)
-        plan = self._optimized(bound.plan)
-        self.catalog.create_query(name, statement.select)
-        try:
-            if bound.rules is None:
-                query = self._standing.add(
-                    name,
-                    statement.sql,
-                    plan,
-                    bound.emit,
-                    options,
-                    way=self._ways.get(name),
-                )
-            else:
-                table, updates = self._inputs.rules(bound.rules)
-                query = self._standing.add_for_each(
-                    name, statement.sql, plan, bound.emit, options, table, updates
-                )
-        except EddylineError:
-            self.catalog.drop("query", name)
-            raise
-        self._program.add("query", name, _as_create(name, statement), statement.select)
-        return query
-
-    def _explain(self, statement: st.Explain) -> str:
-        if isinstance(statement.target, str):
-            if statement.target not in self.queries:
-                raise CatalogError(
-                    f"there is no query {statement.target!r}; "
-                    + did_you_mean(statement.target, self.queries)
-                )
-            return self.queries[statement.target].explain(analyze=statement.analyze)
-        if statement.analyze:
-            raise UnsupportedError(
-                "EXPLAIN ANALYZE shows what went through a running query: "
-                "name one, as in EXPLAIN ANALYZE my_query",
-                line=statement.line,
-                column=statement.column,
-                sql=statement.target.source.text,
-            )
-        bound = bind(statement.target, statement.emit, self.catalog)
-        return f"{bound.emit}\n{explain(self._optimized(bound.plan))}"
-
-    def _drop_source(self, statement: st.Drop) -> None:
-        kind = statement.kind
-        entry = next(
-            (
-                e
-                for e in self._program
-                if e.kind == kind and e.name.lower() == statement.name.lower()
-            ),
-            None,
-        )
-        if entry is not None:
-            self._program.require_unread(kind, entry.name)
-        self.catalog.drop(kind, statement.name)
-        assert entry is not None, "what is in the catalog is in the program"
-        self._inputs.drop(entry.name)
-        self._program.remove(kind, entry.name)
-
     def _optimized(self, plan: Plan) -> Plan:
         return optimize(plan, RULES if self.optimize else REQUIRED_RULES, self.statistics)
 
-    def _new_name(self) -> str:
-        self._unnamed += 1
-        while f"q{self._unnamed}" in self.queries:
-            self._unnamed += 1
-        return f"q{self._unnamed}"
+    def execute(self, statement: st.Statement) -> Query | str | None:
+        """Carry out one statement of a script that was parsed, as ``sql`` does."""
+        return self._statements.execute(statement)
 
     # -- data ------------------------------------------------------------------------------------
 
@@ -506,7 +399,7 @@ class Engine:
         inputs = self._inputs
         began = BEGINNING if self._began is None else self._began
         counters = [self.clock, self._watermark, inputs.arrived, inputs.sequence]
-        counters += [self._unnamed, began]
+        counters += [self._statements.unnamed, began]
         state: State = {
             "counters": np.array(counters, np.int64),
             **inputs.state(),
@@ -550,13 +443,15 @@ class Engine:
         declarations, ways = options.pop("functions"), options.pop("ways")
         engine = cls(**options | {"statistics": Statistics.from_dict(options["statistics"])})
         add_declared(engine.catalog, declarations, functions or {})
-        engine._ways = {name: tuple(e) if isinstance(e, list) else e for name, e in ways.items()}
+        engine._statements.ways = {
+            name: tuple(e) if isinstance(e, list) else e for name, e in ways.items()
+        }
         for statement in program:
             engine.sql(statement)
             for name in engine.catalog.tables:
                 if name in tables:
                     engine._inputs.contents.setdefault(name, tables[name])
-        engine._ways = {}
+        engine._statements.ways = {}
         engine._restore(state)
         for name, rows in tables.items():
             if name.startswith(_PENDING):
@@ -569,7 +464,7 @@ class Engine:
         self._standing.execution.clock, self._watermark, inputs.arrived, inputs.sequence, *rest = (
             counters
         )
-        self._unnamed, began = rest
+        self._statements.unnamed, began = rest
         self._began = None if began == BEGINNING else began
         self._standing.resume(self._began)
         inputs.restore(state)
@@ -582,10 +477,3 @@ def _joined(*parts: Mapping[str, pa.Table]) -> dict[str, pa.Table]:
     """Tables of the same name one behind the other."""
     names = dict.fromkeys(name for part in parts for name in part)
     return {n: pa.concat_tables([part[n] for part in parts if n in part]) for n in names}
-
-
-def _as_create(name: str, statement: st.CreateQuery | st.SelectStatement) -> str:
-    """A statement that creates this query again."""
-    if isinstance(statement, st.CreateQuery):
-        return statement.sql
-    return f"CREATE QUERY `{name}` AS {statement.sql}"

@@ -120,7 +120,7 @@ class Execution:
         if way == "eddy":
             places = [p for p in places if p.shape is None]
         taken = next((p for p in places if way != "tree" and self._is_taken(query, p)), None)
-        if not places:
+        if not places or (way == "tree" and self._never_alone_as_tree(places[0])):
             self._plant(query)
         elif isinstance(way, tuple):
             self._alone[places[0].key] = Alone(query, places[0])
@@ -214,6 +214,11 @@ class Execution:
                 query.why = "it reads the groups of a query that groups the same rows"
             self._plant(query)
         self._alone = {p.key: Alone(query, p) for p in places} | self._alone
+
+    def _never_alone_as_tree(self, place: Place) -> bool:
+        """Whether a query of this place is a tree only if saved when such queries did not share."""
+        joins = place.shape is None and len(place.signature.sources) > 2
+        return joins or self._sharing.executor == "eddy"
 
     def _is_not_alone(self, query: Query) -> None:
         self._alone = {k: a for k, a in self._alone.items() if a.query is not query}

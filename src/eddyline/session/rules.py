@@ -45,7 +45,7 @@ class Rules:
     @property
     def _lifespan_us(self) -> int:
         """How long a result can be in the answer."""
-        return min((us for us in self._part.windows_us if us is not None), default=FOREVER)
+        return min((us for us in self._part.windows if us is not None), default=FOREVER)
 
     def close(self) -> None:
         """The query is gone."""

@@ -72,11 +72,11 @@ class SharedFlow:
         outputs = with_row(part.outputs, len(self.signature.schema))
         shape = Shape(schema, outputs, replaces=False, crowd=name, rules=rules)
         self.shapes[key] = shape
-        windows_us = windows_of(part)
-        if not retroactive and len(windows_us) == 1:  # what passes is not looked at again
-            windows_us = tuple(0 if us >= FOREVER else us for us in windows_us)
-        self.flow.hold(windows_us)
-        return Crowd(self, shape, rules, key, windows_us)
+        windows = windows_of(part)
+        if not retroactive and len(windows) == 1:  # what passes is not looked at again
+            windows = tuple(0 if us >= FOREVER else us for us in windows)
+        self.flow.hold(windows)
+        return Crowd(self, shape, rules, key, windows)
 
     def admit(self, key: object, part: Part) -> int:
         """Give a query of this shape a bit."""
@@ -269,10 +269,10 @@ class Crowd:
         shape: Shape,
         rules: RuleRows,
         key: object,
-        windows_us: tuple[int, ...],
+        windows: tuple[int, ...],
     ) -> None:
         self.shared = shared
-        self._windows_us = windows_us
+        self._windows = windows
         self.shape = shape
         self._rules = rules
         self._key = key
@@ -352,5 +352,5 @@ class Crowd:
         """The query goes."""
         for row in self.rows:
             self.stand_down(row)
-        self.shared.flow.let_go(self._windows_us)
+        self.shared.flow.let_go(self._windows)
         self.shared.close(self._key)

@@ -1,0 +1,174 @@
+"""What each statement does to an engine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from eddyline.algebra.catalog import Emit
+from eddyline.algebra.explain import explain
+from eddyline.algebra.plan import Plan
+from eddyline.errors import CatalogError, EddylineError, UnsupportedError, did_you_mean
+from eddyline.session.execution import Way
+from eddyline.session.inputs import Inputs
+from eddyline.session.program import Program
+from eddyline.session.query import Query
+from eddyline.session.query_set import QuerySet
+from eddyline.session.table_changes import changes_of, is_live
+from eddyline.sql import statements as st
+from eddyline.sql.binder import bind, check_view
+from eddyline.sql.catalog import Catalog
+
+
+class Statements:
+    """Carries out statements.
+
+    Args:
+        catalog, inputs, standing, program: the parts of the engine that they change.
+        optimized: what becomes of a plan before it runs.
+
+    Attributes:
+        unnamed: how many names were given to queries without one.
+        ways: while an engine is loaded, how its queries ran.
+    """
+
+    def __init__(
+        self,
+        catalog: Catalog,
+        inputs: Inputs,
+        standing: QuerySet,
+        program: Program,
+        optimized: Callable[[Plan], Plan],
+    ) -> None:
+        self._catalog = catalog
+        self._inputs = inputs
+        self._standing = standing
+        self._program = program
+        self._optimized = optimized
+        self.unnamed = 0
+        self.ways: dict[str, Way] = {}
+
+    def execute(self, statement: st.Statement) -> Query | str | None:
+        """Carry out one statement: returns the query that it made, a text, or nothing."""
+        match statement:
+            case st.CreateStream(definition=stream):
+                self._catalog.create_stream(stream)
+                self._inputs.add_stream(stream)
+                self._program.add("stream", stream.name, statement.sql)
+            case st.CreateTable(definition=table):
+                if is_live(table):
+                    changes_of(table)  # which it must be able to have
+                self._catalog.create_table(table)
+                self._inputs.add_table(table)
+                self._program.add("table", table.name, statement.sql)
+            case st.CreateView(name=name, select=select):
+                check_view(select, self._catalog)
+                self._catalog.create_view(name, select)
+                self._program.add("view", name, statement.sql, select)
+            case st.CreateQuery():
+                return self.add_query(statement.name, statement, statement.emit, statement.options)
+            case st.SelectStatement():
+                return self.add_query(None, statement, statement.emit, {})
+            case st.Explain():
+                return self._explain(statement)
+            case st.Drop(kind="query", name=name):
+                self.drop_query(name)
+            case st.Drop():
+                self._drop_source(statement)
+        return None
+
+    def add_query(
+        self,
+        name: str | None,
+        statement: st.CreateQuery | st.SelectStatement,
+        emit: Emit,
+        options: Mapping[str, str],
+    ) -> Query:
+        """A standing query comes; without a name it gets one."""
+        name = name or self._new_name()
+        bound = bind(statement.select, emit, self._catalog)
+        plan = self._optimized(bound.plan)
+        self._catalog.create_query(name, statement.select)
+        try:
+            if bound.rules is None:
+                query = self._standing.add(
+                    name,
+                    statement.sql,
+                    plan,
+                    bound.emit,
+                    options,
+                    way=self.ways.get(name),
+                )
+            else:
+                table, updates = self._inputs.rules(bound.rules)
+                query = self._standing.add_for_each(
+                    name, statement.sql, plan, bound.emit, options, table, updates
+                )
+        except EddylineError:
+            self._catalog.drop("query", name)
+            raise
+        self._program.add("query", name, _as_create(name, statement), statement.select)
+        return query
+
+    def drop_query(self, name: str) -> None:
+        """Remove a standing query and free what nobody else needs.
+
+        Raises:
+            CatalogError: there is no such query.
+        """
+        query = self._standing.queries.get(name)
+        if query is None:
+            choices = did_you_mean(name, self._standing.queries)
+            raise CatalogError(f"there is no query {name!r}; {choices}")
+        self._program.require_unread("query", query.name)
+        self._standing.drop(query.name)
+        self._catalog.drop("query", query.name)
+        self._program.remove("query", query.name)
+
+    def _explain(self, statement: st.Explain) -> str:
+        if isinstance(statement.target, str):
+            if statement.target not in self._standing.queries:
+                raise CatalogError(
+                    f"there is no query {statement.target!r}; "
+                    + did_you_mean(statement.target, self._standing.queries)
+                )
+            return self._standing.queries[statement.target].explain(analyze=statement.analyze)
+        if statement.analyze:
+            raise UnsupportedError(
+                "EXPLAIN ANALYZE shows what went through a running query: "
+                "name one, as in EXPLAIN ANALYZE my_query",
+                line=statement.line,
+                column=statement.column,
+                sql=statement.target.source.text,
+            )
+        bound = bind(statement.target, statement.emit, self._catalog)
+        return f"{bound.emit}\n{explain(self._optimized(bound.plan))}"
+
+    def _drop_source(self, statement: st.Drop) -> None:
+        kind = statement.kind
+        entry = next(
+            (
+                e
+                for e in self._program
+                if e.kind == kind and e.name.lower() == statement.name.lower()
+            ),
+            None,
+        )
+        if entry is not None:
+            self._program.require_unread(kind, entry.name)
+        self._catalog.drop(kind, statement.name)
+        assert entry is not None, "what is in the catalog is in the program"
+        self._inputs.drop(entry.name)
+        self._program.remove(kind, entry.name)
+
+    def _new_name(self) -> str:
+        self.unnamed += 1
+        while f"q{self.unnamed}" in self._standing.queries:
+            self.unnamed += 1
+        return f"q{self.unnamed}"
+
+
+def _as_create(name: str, statement: st.CreateQuery | st.SelectStatement) -> str:
+    """A statement that creates this query again."""
+    if isinstance(statement, st.CreateQuery):
+        return statement.sql
+    return f"CREATE QUERY `{name}` AS {statement.sql}"
