@@ -52,8 +52,10 @@ def shown(plan: Plan) -> str:
         return "none"
     signature, part = found
     lines = [f"{'windowed ' * signature.windowed}sources:"]
-    for source, filters, us in zip(signature.sources, part.filters, part.windows_us, strict=True):
-        window = "for ever" if us is None else format_duration(us)
+    together = zip(signature.sources, part.filters, part.windows, signature.counted, strict=True)
+    for source, filters, length, counted in together:
+        window = "for ever" if length is None else format_duration(length)
+        window = f"{length} rows" if counted else window
         conditions = f": {' AND '.join(map(str, filters))}" if filters else ""
         lines.append(f"  {type(source).__name__} {source.label}, {window}{conditions}")
     lines += [f"edge: {e.left}.{e.left_key} = {e.right}.{e.right_key}" for e in signature.edges]
@@ -86,6 +88,8 @@ NOT_SHARED = {
     "a key more": "SELECT a.v FROM a [NOW], b [NOW] WHERE a.k = b.k AND a.s = b.s",
     "a computed key": "SELECT a.v FROM a [NOW], b [NOW] WHERE a.k + 0 = b.k",
     "another stream": "SELECT a.v FROM a [NOW], c [NOW] WHERE a.k = c.k",
+    "ROWS": "SELECT a.v FROM a [ROWS 3], b [ROWS 4] WHERE a.k = b.k",
+    "ROWS of one": "SELECT a.v FROM a [ROWS 3], b [NOW] WHERE a.k = b.k",
     "a stream more": "SELECT a.v FROM a [NOW], b [NOW], c [NOW] WHERE a.k = b.k AND a.k = c.k",
     "one stream": "SELECT a.v FROM a [NOW]",
     "with itself": "SELECT a.v FROM a [NOW], a [NOW] AS b WHERE a.k = b.k",
@@ -125,7 +129,32 @@ def test_a_self_join_by_the_same_key_may_have_its_windows_either_way() -> None:
     )
     (signature, part), (same, mirrored) = parts_of(one), parts_of(other)
     assert signature == same
-    assert part.windows_us == mirrored.windows_us[::-1] == (1_000_000, 2_000_000)
+    assert part.windows == mirrored.windows[::-1] == (1_000_000, 2_000_000)
+
+
+def test_joins_share_whatever_their_windows_count_to() -> None:
+    rows = "SELECT a.v FROM {} WHERE a.k = b.k"
+    (signature, part), (same, other) = (
+        parts_of(rows.format(items))
+        for items in ("a [ROWS 3], b [ROWS 4]", "b [ROWS 1], a [ROWS 9]")
+    )
+    assert signature == same
+    assert signature.counted == (True, True)
+    assert (part.windows, other.windows) == ((3, 4), (9, 1))
+    (mixed, part), (same, other) = (
+        parts_of(rows.format(items))
+        for items in ("a [ROWS 3], b [NOW]", "b [RANGE 2 SECONDS], a [ROWS 9]")
+    )
+    assert mixed == same
+    assert mixed.counted == (True, False)
+    assert (part.windows, other.windows) == ((3, 1), (9, 2_000_000))
+    assert parts_of(rows.format("a [NOW], b [ROWS 3]"))[0] != mixed
+
+
+def test_a_self_join_of_time_and_rows_may_have_them_either_way() -> None:
+    items = ("a [ROWS 3] AS x, a [NOW] AS y", "a [NOW] AS y, a [ROWS 3] AS x")
+    one, other = (parts_of(f"SELECT x.v FROM {i} WHERE x.k = y.k")[0] for i in items)
+    assert one == other
 
 
 def test_groups_and_windows_of_rows_are_shared_if_they_are_equal() -> None:
@@ -152,6 +181,8 @@ TREES = {
     "star of four": "SELECT a.v, d.v AS w FROM a [RANGE 1 SECOND], b [RANGE 1 SECOND],"
     " c [RANGE 2 SECONDS], d [RANGE 2 SECONDS] WHERE a.k = b.k AND a.k = c.k AND a.v = d.v"
     " AND b.v = c.v AND d.s = 'x'",
+    "rows": "SELECT a.v, b.v AS w, c.v AS x FROM a [ROWS 5], b [ROWS 3], c [RANGE 5 SECONDS]"
+    " WHERE a.k = b.k AND b.k = c.k AND a.v < 3",
     "unbounded": "SELECT a.v FROM a [RANGE 2 SECONDS], b [UNBOUNDED] WHERE a.k = b.k AND b.v > 1",
 }
 

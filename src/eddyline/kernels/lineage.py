@@ -85,11 +85,14 @@ def meet_levels(
 
 
 @kernel
-def within_reach(level: np.ndarray, reach: np.ndarray, starts: np.ndarray) -> np.ndarray:
+def within_reach(
+    level: np.ndarray, until: np.ndarray | None, reach: np.ndarray, starts: np.ndarray
+) -> np.ndarray:
     """The rows of each query: those of its reach or below.
 
     Args:
         level: int64[n], by row. reach: int64[b], by query.
+        until: int64[n], by row, to be above the query's reach; None: all are.
         starts: int64[b + 1]: query q has ``starts[q + 1] - starts[q]`` of them.
 
     Returns:
@@ -100,7 +103,7 @@ def within_reach(level: np.ndarray, reach: np.ndarray, starts: np.ndarray) -> np
         at = starts[q]
         if starts[q + 1] > at:
             for i in range(level.size):
-                if level[i] <= reach[q]:
+                if level[i] <= reach[q] and (until is None or reach[q] < until[i]):
                     rows[at] = i
                     at += 1
     return rows

@@ -19,10 +19,11 @@ from eddyline.runtime.batch import Evaluator, Predicate
 from eddyline.runtime.eddy.edges import Equality, Key, keys_of
 from eddyline.runtime.eddy.filter_bank import Attribute, Clause
 from eddyline.runtime.eddy.flow import Flow, Member
+from eddyline.runtime.eddy.flow_windows import FlowRows, FlowWindow
 from eddyline.runtime.eddy.per_query import PerQuery
 from eddyline.runtime.eddy.policies import Policy, PolicyName, make_policy
 from eddyline.runtime.eddy.schedules import make_schedule
-from eddyline.runtime.eddy.stem_side import FlowWindow, StemSide
+from eddyline.runtime.eddy.stem_side import StemSide
 from eddyline.runtime.operators.base import Operator
 from eddyline.runtime.operators.scan import Scan
 from eddyline.sharing.predicates import clauses_of
@@ -114,7 +115,10 @@ class FlowPlanner:
         if not signature.windowed:
             return self._new([self._planner.source(s) for s in signature.sources], [], [], [])
         joined = len(signature.sources) > 1
-        windows = [FlowWindow(joined=joined) for _ in signature.sources]
+        windows = [
+            self._rows_of(source) if counted else FlowWindow(joined=joined)
+            for source, counted in zip(signature.sources, signature.counted, strict=True)
+        ]
         sources = [
             self._scan(number, source, window, (signature, key))
             for number, (source, window) in enumerate(zip(signature.sources, windows, strict=True))
@@ -133,7 +137,7 @@ class FlowPlanner:
     def _new(
         self,
         sources: Sequence[Operator],
-        windows: Sequence[FlowWindow],
+        windows: Sequence[FlowWindow | FlowRows],
         sides: Sequence[StemSide],
         edges: Sequence[Equality],
     ) -> Flow:
@@ -149,7 +153,11 @@ class FlowPlanner:
             pull_up=pull_up,
         )
 
-    def _scan(self, number: int, source: Plan, window: FlowWindow, flow: object) -> Scan:
+    def _rows_of(self, source: Plan) -> FlowRows:
+        assert isinstance(source, StreamScan), "what has windows is a stream"
+        return FlowRows(self._stem_of(source.stream))
+
+    def _scan(self, number: int, source: Plan, window: FlowWindow | FlowRows, flow: object) -> Scan:
         assert isinstance(source, StreamScan), "what has windows is a stream"
         stem = self._stem_of(source.stream)
         key = ("flow", number, flow)
@@ -168,14 +176,14 @@ def member(signature: Signature, part: Part) -> Member:
     return Member(
         filters=tuple(_clauses(terms) for terms in part.filters),
         residual=_clauses(part.residual),
-        windows_us=windows_of(part),
+        windows=windows_of(part),
         wants=tuple(map(_predicate, part.filters)),
     )
 
 
 def windows_of(part: Part) -> tuple[int, ...]:
-    """How long rows of each source live; FOREVER: for ever."""
-    return tuple(FOREVER if us is None else us for us in part.windows_us)
+    """How long rows of each source live, in microseconds or in rows; FOREVER: for ever."""
+    return tuple(FOREVER if length is None else length for length in part.windows)
 
 
 def _key(expr: Expr) -> Key:

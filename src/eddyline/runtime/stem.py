@@ -124,6 +124,15 @@ class Stem(RowStore):
         for lane in window.liveness.death or ():
             self.remove_lane(lane)
 
+    @property
+    def unbroken(self) -> int:
+        """The id of the oldest row behind which no row of the stream is missing."""
+        oldest = self.next_id - len(self)
+        if not len(self) or self.ids(np.array([self.first]))[0] == oldest:
+            return oldest
+        held = self.ids(np.arange(self.first, self.end))
+        return self.next_id - int((held == oldest + np.arange(held.size)).sum())
+
     def new_index(self) -> HashIndex:
         """An empty index over this SteM."""
         self._indexes += 1
@@ -216,8 +225,7 @@ class CountWindow(_Stateless):
         self.liveness = Liveness("ts", FOREVER, fifo=False, death=_death_lanes(stem, name))
         # of the rows that are already here, those count behind which no row is missing
         held = stem.ids(np.arange(stem.first, stem.end))
-        unbroken = held == stem.next_id - np.arange(held.size, 0, -1)
-        self._start = max(stem.next_id - int(unbroken.sum()), stem.next_id - count)
+        self._start = max(stem.unbroken, stem.next_id - count)
         assert self.liveness.death is not None, "it has just been made"
         stem.held(self.liveness.death[0])[held < self._start] = BEGINNING
 

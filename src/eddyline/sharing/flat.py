@@ -17,6 +17,7 @@ from eddyline.algebra.expressions import (
 )
 from eddyline.algebra.parameters import has_parameters
 from eddyline.algebra.plan import Filter, Join, Plan, Project, StreamScan, looks_up
+from eddyline.algebra.windows import Rows
 
 
 @dataclass(frozen=True)
@@ -84,13 +85,15 @@ def _side_by_side(plan: Join, left: Flat, right: Flat) -> Flat:
 
 
 def in_canonical_order(flat: Flat) -> Flat:
-    """Sources by name, so that the order in FROM does not matter."""
+    """Sources by name, and then by kind of window, so that the order in FROM does not matter."""
 
-    def name(number: int) -> str:
+    def place_of(number: int) -> tuple[str, bool]:
         leaf = flat.leaves[number]
-        return leaf.stream.lower() if isinstance(leaf, StreamScan) else ""
+        if not isinstance(leaf, StreamScan):
+            return "", False
+        return leaf.stream.lower(), isinstance(leaf.window, Rows)
 
-    order = sorted(range(len(flat.leaves)), key=name)
+    order = sorted(range(len(flat.leaves)), key=place_of)
     if order == list(range(len(order))):
         return flat
     old_starts, new_places, place = [0], {}, 0

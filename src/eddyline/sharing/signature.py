@@ -2,7 +2,7 @@
 
 Queries with the same *signature* (the same sources, joined on the same keys) run in one flow: each
 base row is filtered, stored and joined once for all of them. What may differ from query to query is
-its *part*: predicates, lengths of RANGE windows, and the select list.
+its *part*: predicates, lengths of windows, and the select list.
 
 Source: Madden et al. 2002, section 2.
 """
@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Final
 
 from eddyline.algebra.expressions import Expr, columns_of, shift_columns
 from eddyline.algebra.plan import (
@@ -24,12 +25,14 @@ from eddyline.algebra.plan import (
     StreamScan,
     TableScan,
 )
-from eddyline.algebra.windows import Range, Unbounded
+from eddyline.algebra.windows import Range, Rows, Unbounded
 from eddyline.sharing.flat import Flat, flatten, in_canonical_order
 from eddyline.types import Schema
 
-#: Where windows are the queries' own business, the source is read without one.
-_NO_WINDOW = Unbounded(explicit=False)
+#: Where the lengths of windows are the queries' own business, the source is read through one of
+#: these: it says whether time or the number of rows is what counts.
+_BY_TIME: Final = Unbounded(explicit=False)
+_BY_ROWS: Final = Rows(1)
 
 
 @dataclass(frozen=True)
@@ -47,7 +50,8 @@ class Signature:
     """What queries of one flow have in common.
 
     Attributes:
-        sources: of a join, scans of streams without their windows. A single source may be any plan.
+        sources: of a join, scans of streams; of their windows only the kind. A single source may be
+            any plan.
         edges: the join graph, in an order of their own.
     """
 
@@ -70,7 +74,13 @@ class Signature:
     @property
     def windowed(self) -> bool:
         """Whether rows live as long as each query's own windows say."""
-        return _expires_by_time(self.sources[0])
+        return len(self.sources) > 1 or _expires_by_time(self.sources[0])
+
+    @property
+    def counted(self) -> tuple[bool, ...]:
+        """By source, whether each query's own windows count its rows."""
+        joined = len(self.sources) > 1
+        return tuple(joined and _expires_by_rows(source) for source in self.sources)
 
 
 @dataclass(frozen=True)
@@ -80,14 +90,15 @@ class Part:
     Attributes:
         filters: per source the predicates over its own columns.
         residual: predicates over the columns of all sources.
-        windows_us: per source how long a row lives; None: for ever.
+        windows: per source how long a row lives: so many microseconds, or until so many rows have
+            come; None: for ever, or as the source says.
         outputs, names: the select list over the columns of all sources.
         above: what is made of the outputs, over a SharedRows of them; None: they are the results.
     """
 
     filters: tuple[tuple[Expr, ...], ...]
     residual: tuple[Expr, ...]
-    windows_us: tuple[int | None, ...]
+    windows: tuple[int | None, ...]
     outputs: tuple[Expr, ...]
     names: tuple[str, ...]
     above: Plan | None = None
@@ -108,7 +119,8 @@ def apart(flat: Flat, names: tuple[str, ...]) -> tuple[Signature, Part] | None:
     if not _fits(flat):
         return None
     flat = in_canonical_order(flat)
-    signature = Signature(tuple(map(_without_window, flat.leaves)), ())
+    joined = len(flat.leaves) > 1
+    signature = Signature(tuple(_without_length(leaf, joined) for leaf in flat.leaves), ())
     edges = _edges(flat.keys, signature)
     if edges is None or not _connected(len(flat.leaves), edges):
         return None
@@ -124,7 +136,7 @@ def apart(flat: Flat, names: tuple[str, ...]) -> tuple[Signature, Part] | None:
     part = Part(
         tuple(map(tuple, filters)),
         tuple(residual),
-        tuple(_window_us(leaf) for leaf in flat.leaves),
+        tuple(_length(leaf, joined) for leaf in flat.leaves),
         tuple(flat.outputs),
         names,
     )
@@ -132,16 +144,21 @@ def apart(flat: Flat, names: tuple[str, ...]) -> tuple[Signature, Part] | None:
 
 
 def _fits(flat: Flat) -> bool:
-    """Joins are of streams whose rows expire by time. A single source may be anything that begins
-    with its streams, if there is something to filter.
+    """Joins are of streams whose rows expire by time, or leave windows of ROWS. A single source may
+    be anything that begins with its streams, if there is something to filter.
     """
-    if all(_expires_by_time(leaf) for leaf in flat.leaves):
-        return True
-    return len(flat.leaves) == 1 and bool(flat.terms) and not _is_there_before(flat.leaves[0])
+    if len(flat.leaves) > 1:
+        return all(_expires_by_time(leaf) or _expires_by_rows(leaf) for leaf in flat.leaves)
+    (only,) = flat.leaves
+    return _expires_by_time(only) or (bool(flat.terms) and not _is_there_before(only))
 
 
 def _expires_by_time(leaf: Plan) -> bool:
     return isinstance(leaf, StreamScan) and isinstance(leaf.window, (Range, Unbounded))
+
+
+def _expires_by_rows(leaf: Plan) -> bool:
+    return isinstance(leaf, StreamScan) and isinstance(leaf.window, Rows)
 
 
 def _is_there_before(plan: Plan) -> bool:
@@ -187,14 +204,16 @@ def _only_source(expr: Expr, signature: Signature) -> int | None:
     return None if len(read) > 1 else next(iter(read), 0)
 
 
-def _without_window(leaf: Plan) -> Plan:
-    if not _expires_by_time(leaf):
-        return leaf
-    assert isinstance(leaf, StreamScan), "only windows of streams expire by time"
-    return replace(leaf, window=_NO_WINDOW)
+def _without_length(leaf: Plan, joined: bool) -> Plan:
+    if isinstance(leaf, StreamScan) and _expires_by_time(leaf):
+        return replace(leaf, window=_BY_TIME)
+    if isinstance(leaf, StreamScan) and joined and _expires_by_rows(leaf):
+        return replace(leaf, window=_BY_ROWS)
+    return leaf
 
 
-def _window_us(leaf: Plan) -> int | None:
-    return (
-        leaf.window.us if isinstance(leaf, StreamScan) and isinstance(leaf.window, Range) else None
-    )
+def _length(leaf: Plan, joined: bool) -> int | None:
+    window = leaf.window if isinstance(leaf, StreamScan) else None
+    if isinstance(window, Range):
+        return window.us
+    return window.count if isinstance(window, Rows) and joined else None

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from eddyline.algebra.expressions import ColumnRef, Expr, columns_of, conjunction, rewrite
 from eddyline.algebra.plan import Filter, Join, Plan, Project, StreamScan
-from eddyline.algebra.windows import Range
+from eddyline.algebra.windows import Range, Rows
 from eddyline.sharing.signature import Part, Signature
 
 
@@ -34,10 +34,11 @@ def tree_of(signature: Signature, part: Part, order: Sequence[int]) -> Plan:
 
 def _leaf(signature: Signature, part: Part, source: int) -> Plan:
     """A source with the query's window and below its filters."""
-    plan, us = signature.sources[source], part.windows_us[source]
-    if us is not None:
+    plan, length = signature.sources[source], part.windows[source]
+    if length is not None:
         assert isinstance(plan, StreamScan), "what has windows is a stream"
-        plan = replace(plan, window=Range(us))
+        counted = signature.counted[source]
+        plan = replace(plan, window=Rows(length) if counted else Range(length))
     condition = conjunction(part.filters[source])
     return plan if condition is None else Filter(plan, condition)
 

@@ -18,9 +18,10 @@ from eddyline.runtime.eddy.edges import Equality, Key, keys_of
 from eddyline.runtime.eddy.fanout import Fanout
 from eddyline.runtime.eddy.filter_bank import Attribute
 from eddyline.runtime.eddy.flow import Flow, Member
+from eddyline.runtime.eddy.flow_windows import FlowRows, FlowWindow
 from eddyline.runtime.eddy.policies import PolicyName, make_policy
 from eddyline.runtime.eddy.schedules import ScheduleName, make_schedule
-from eddyline.runtime.eddy.stem_side import FlowWindow, StemSide
+from eddyline.runtime.eddy.stem_side import StemSide
 from eddyline.runtime.eddy.values import above
 from eddyline.runtime.operators.base import Tick
 from eddyline.runtime.operators.scan import Scan
@@ -44,7 +45,9 @@ class Row:
 
 @dataclass(frozen=True)
 class Wanted:
-    """A query: per source ``v > least`` (None: anything) and a window; ``v``'s first less last."""
+    """A query: per source ``v > least`` (None: anything) and a window (microseconds or rows);
+    ``v``'s first less last.
+    """
 
     least: tuple[int | None, ...]
     windows: tuple[int, ...]
@@ -60,6 +63,11 @@ class Wanted:
 
 #: The numbers of its rows, its instant, and when it leaves the query's answer.
 Result = tuple[tuple[int, ...], int, int]
+#: The numbers of its rows, and of the row that pushes one of them out of its window.
+Taken = tuple[tuple[int, ...], int]
+
+#: No row has this number.
+_NOBODY = 1 << 60
 
 
 class Model:
@@ -68,6 +76,7 @@ class Model:
     Args:
         sources: names of streams; a name may come twice.
         edges: source, column, source, column.
+        counted: by source, whether windows count rows.
         schedule: rows of its two sources wait, until they are served.
     """
 
@@ -76,6 +85,7 @@ class Model:
         sources: Sequence[str],
         edges: Sequence[tuple[int, str, int, str]] = (),
         *,
+        counted: Sequence[bool] = (),
         policy: PolicyName = "ticket",
         pull_up: bool = False,
         schedule: ScheduleName | None = None,
@@ -84,7 +94,11 @@ class Model:
         self.sources, self.edges = list(sources), list(edges)
         self.rows: list[Row] = []
         self.stems = {name: Stem(name, SCHEMA) for name in dict.fromkeys(sources)}
-        windows = [FlowWindow(joined=len(sources) > 1) for _ in sources]
+        self.counted = list(counted) or [False] * len(sources)
+        windows: list[FlowWindow | FlowRows] = [
+            FlowRows(self.stems[name]) if counts else FlowWindow(joined=len(sources) > 1)
+            for name, counts in zip(sources, self.counted, strict=True)
+        ]
         self._scans = []
         for number, (name, window) in enumerate(zip(sources, windows, strict=True)):
             self.stems[name].open_window(number, partial(lambda w: w, window))
@@ -106,7 +120,9 @@ class Model:
         )
         self.flow.paced = schedule is not None
         self.got: dict[int, list[Result]] = {}  # by bit
+        self.taken: dict[int, list[Taken]] = {}  # likewise
         self._by_id: dict[str, list[Row]] = {name: [] for name in self.stems}
+        self._place: dict[int, int] = {}  # of a row in its stream, by its number
 
     @property
     def clock(self) -> int:
@@ -114,7 +130,7 @@ class Model:
 
     def admit(self, wanted: Wanted) -> int:
         bit = self.flow.admit(_member(wanted))
-        self.got[bit] = []
+        self.got[bit], self.taken[bit] = [], []
         return bit
 
     def feed(self, rows: Sequence[tuple[str, int, int, int]], chunk: int) -> None:
@@ -127,6 +143,7 @@ class Model:
         self.rows += rows
         for name, stem in self.stems.items():
             mine = [r for r in rows if r.stream == name]
+            self._place |= {r.at: n for n, r in enumerate(mine, start=len(self._by_id[name]))}
             self._by_id[name] += mine
             columns = [pa.array([getattr(r, c) for r in mine], pa.int64()) for c in COLUMNS]
             if mine:
@@ -147,8 +164,15 @@ class Model:
             steps = None if steps is None else steps - 1
 
     def _get(self, fanout: Fanout) -> None:
-        for bit, results in self._results(fanout).items():
+        came = fanout.batch.sign > 0
+        for bit, results in self._results(fanout.only(came[fanout.rows])).items():
             self.got[bit] += results
+        left = fanout.only(~came[fanout.rows])
+        seq = left.batch.seq[left.rows].tolist()
+        for bit, results in self._results(left).items():
+            mine = [n for n, member in enumerate(left.member.tolist()) if member == bit]
+            self.taken[bit] += [(r[0], seq[n] // 2) for r, n in zip(results, mine, strict=True)]
+            assert not any(seq[n] % 2 for n in mine), "just before a row comes"
 
     def answer(self, bits: Sequence[int]) -> dict[int, list[Result]]:
         return self._results(self.flow.answer(self.clock, bits))
@@ -166,21 +190,27 @@ class Model:
 
     def expected(self, wanted: Wanted, since: int = 0) -> list[Result]:
         """What a query gets from the rows with numbers from ``since`` on."""
-        return sorted(r for r in self._all(wanted) if max(r[0]) >= since)
+        return sorted(r for r, _ in self._all(wanted) if max(r[0]) >= since)
+
+    def expected_taken(self, wanted: Wanted, since: int = 0) -> list[Taken]:
+        """What is taken back from a query by the rows with numbers from ``since`` on."""
+        ended = ((r, end) for r, end in self._all(wanted) if since <= end < _NOBODY)
+        return sorted((r[0], end) for r, end in ended if self.rows[end].ts < r[2])
 
     def expected_answer(self, wanted: Wanted) -> list[Result]:
         """What is in a query's answer now."""
-        return sorted(r for r in self._all(wanted) if r[2] > self.clock)
+        return sorted(r for r, end in self._all(wanted) if r[2] > self.clock and end == _NOBODY)
 
-    def _all(self, wanted: Wanted) -> Iterator[Result]:
+    def _all(self, wanted: Wanted) -> Iterator[tuple[Result, int]]:
+        """All results, and the number of the row that takes each back."""
         choices = [
             [row for row in self._by_id[name] if wanted.has(row, source)]
             for source, name in enumerate(self.sources)
         ]
         for rows in self._joined(choices, wanted.windows, ()):
             if wanted.accepts(rows):
-                ts, exp = _lifespan(rows, wanted.windows)
-                yield tuple(r.at for r in rows), ts, min(exp, FOREVER)
+                ts, exp, end = self._lifespan(rows, wanted.windows)
+                yield (tuple(r.at for r in rows), ts, min(exp, FOREVER)), end
 
     def _joined(
         self, choices: Sequence[list[Row]], windows: tuple[int, ...], rows: tuple[Row, ...]
@@ -192,14 +222,24 @@ class Model:
         ties = [(rows[a], m, n) for a, m, b, n in self.edges if b == source]
         for row in choices[source]:
             if all(getattr(other, m) == getattr(row, n) for other, m, n in ties):
-                ts, exp = _lifespan((*rows, row), windows)
-                if ts < exp:
+                ts, exp, end = self._lifespan((*rows, row), windows)
+                if ts < exp and max(r.at for r in (*rows, row)) < end:
                     yield from self._joined(choices, windows, (*rows, row))
 
+    def _lifespan(self, rows: Sequence[Row], windows: tuple[int, ...]) -> tuple[int, int, int]:
+        """From when until when rows are together, and the number of the row that parts them."""
+        exp, end = FOREVER, _NOBODY
+        for row, length, counts in zip(rows, windows, self.counted, strict=False):
+            if counts:
+                end = min(end, self._pusher(row, length))
+            else:
+                exp = min(exp, row.ts + length)
+        return max(r.ts for r in rows), exp, end
 
-def _lifespan(rows: Sequence[Row], windows: tuple[int, ...]) -> tuple[int, int]:
-    ends = (r.ts + us for r, us in zip(rows, windows, strict=False))
-    return max(r.ts for r in rows), min(ends)
+    def _pusher(self, row: Row, count: int) -> int:
+        """The number of the row that pushes another one out of a window of so many rows."""
+        stream, place = self._by_id[row.stream], self._place[row.at] + count
+        return stream[place].at if place < len(stream) else _NOBODY
 
 
 def random_rows(

@@ -21,6 +21,13 @@ GRAPHS: dict[str, tuple[list[str], list[tuple[int, str, int, str]]]] = {
     "itself twice": (["a", "a", "a"], [(0, "k", 1, "k"), (1, "k", 2, "v")]),
     "star": (["a", "b", "a", "c"], [(0, "k", 1, "k"), (0, "k", 2, "v"), (0, "v", 3, "v")]),
 }
+#: Whose windows count rows, of the sources in turn.
+KINDS = {"time": [False], "rows": [True], "both": [True, False]}
+JOINS = [
+    *((graph, "time") for graph in GRAPHS),
+    *((graph, "rows") for graph in ("two", "itself", "chain", "itself twice", "star")),
+    *((graph, "both") for graph in ("itself by another column", "two keys", "ring")),
+]
 #: How a flow runs must not matter.
 RUNS: dict[str, dict[str, Any]] = {
     "tuples": {"chunk": 1},
@@ -33,14 +40,18 @@ RUNS: dict[str, dict[str, Any]] = {
 }
 
 
+def _counted(graph: str, kind: str) -> list[bool]:
+    return [KINDS[kind][n % len(KINDS[kind])] for n, _ in enumerate(GRAPHS[graph][0])]
+
+
 @pytest.mark.parametrize("run", RUNS)
-@pytest.mark.parametrize("graph", GRAPHS)
-def test_every_result_comes_once(graph: str, run: str) -> None:
+@pytest.mark.parametrize(("graph", "kind"), JOINS)
+def test_every_result_comes_once(graph: str, kind: str, run: str) -> None:
     """Also rows of one chunk, of one instant, and of one stream under two names."""
     chance = random.Random(graph)
     sources, edges = GRAPHS[graph]
     options = {o: value for o, value in RUNS[run].items() if o != "chunk"}
-    model = Model(sources, edges, **options)
+    model = Model(sources, edges, counted=_counted(graph, kind), **options)
     queries = [random_wanted(chance, len(sources)) for _ in range(6)]
     rows = 15 * len(set(sources))
     bits = [model.admit(q) for q in queries]
@@ -51,16 +62,41 @@ def test_every_result_comes_once(graph: str, run: str) -> None:
             assert sorted(answer.get(bit, [])) == model.expected_answer(query)
     for bit, query in zip(bits, queries, strict=True):
         assert sorted(model.got[bit]) == model.expected(query), query
+        assert sorted(model.taken[bit]) == model.expected_taken(query), query
     assert sum(map(len, model.got.values())) > 20
+    assert any(model.taken.values()) == any(model.counted)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("graph", ["two", "itself", "chain", "itself twice"])
+@pytest.mark.parametrize("nested", [True, False])
+def test_queries_that_want_every_row(graph: str, kind: str, nested: bool) -> None:
+    """Where windows are nested, results have levels instead of lineage."""
+    chance = random.Random(f"{graph} {kind} {nested}")
+    sources, edges = GRAPHS[graph]
+    model = Model(sources, edges, counted=_counted(graph, kind))
+    everything = (None,) * len(sources)
+    queries = [Wanted(everything, (n,) * len(sources)) for n in (4, 1, 8, 4, 2)]
+    if not nested:
+        queries.append(Wanted(everything, (1, *(9,) * (len(sources) - 1))))
+    bits = [model.admit(q) for q in queries]
+    for start in (0, 20, 40):
+        model.feed(random_rows(chance, sources, 25, start, start + 20), chance.choice([1, 4, 30]))
+        answer = model.answer(bits)
+        for bit, query in zip(bits, queries, strict=True):
+            assert sorted(answer.get(bit, [])) == model.expected_answer(query)
+    for bit, query in zip(bits, queries, strict=True):
+        assert sorted(model.got[bit]) == model.expected(query), query
+        assert sorted(model.taken[bit]) == model.expected_taken(query), query
 
 
 @pytest.mark.parametrize("pull_up", [False, True])
-@pytest.mark.parametrize("graph", GRAPHS)
-def test_queries_come_and_go(graph: str, pull_up: bool) -> None:
+@pytest.mark.parametrize(("graph", "kind"), JOINS)
+def test_queries_come_and_go(graph: str, kind: str, pull_up: bool) -> None:
     """A late one sees the rows that another one keeps; bits and lineage are used again."""
     chance = random.Random(f"{graph} {pull_up}")
     sources, edges = GRAPHS[graph]
-    model = Model(sources, edges, pull_up=pull_up)
+    model = Model(sources, edges, counted=_counted(graph, kind), pull_up=pull_up)
     keeper = Wanted((None,) * len(sources), (8,) * len(sources))
     there = {model.admit(keeper): (keeper, 0)}
     used = set(there)
@@ -68,6 +104,7 @@ def test_queries_come_and_go(graph: str, pull_up: bool) -> None:
         for bit in chance.sample(list(there)[1:], chance.randrange(len(there))):
             query, since = there.pop(bit)
             assert sorted(model.got[bit]) == model.expected(query, since), query
+            assert sorted(model.taken[bit]) == model.expected_taken(query, since), query
             model.flow.dismiss(bit)
         if step % 3 == 0:
             model.flow.recycle()
@@ -90,6 +127,7 @@ def test_queries_come_and_go(graph: str, pull_up: bool) -> None:
             assert sorted(answer.get(bit, [])) == model.expected_answer(there[bit][0])
     for bit, (query, since) in there.items():
         assert sorted(model.got[bit]) == model.expected(query, since), query
+        assert sorted(model.taken[bit]) == model.expected_taken(query, since), query
     assert len(used) < 30, "bits are given out again"
 
 

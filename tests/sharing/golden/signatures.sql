@@ -121,8 +121,21 @@ SELECT price FROM trades [ROWS 5]
 =>
 none
 ----------
--- no flow: joins of what does not expire by time
-SELECT t.price FROM trades [ROWS 5] AS t, quotes [NOW] AS q WHERE t.symbol = q.symbol AND q.size > 1
+-- windows of rows that are joined: how many rows they hold is the query's own
+SELECT t.price FROM trades [ROWS 5] AS t, quotes [ROWS 7] AS q, orders [NOW] AS o
+WHERE t.symbol = q.symbol AND q.symbol = o.symbol AND t.qty > 3
+=>
+windowed sources:
+  StreamScan orders [UNBOUNDED], 1 MICROSECOND
+  StreamScan quotes [ROWS 1], 7 rows
+  StreamScan trades [ROWS 1], 5 rows: (qty > 3)
+edge: 0.symbol = 1.symbol
+edge: 1.symbol = 2.symbol
+select: price AS price
+----------
+-- no flow: joins of what leaves its window neither by time nor by the number of rows
+SELECT t.price FROM trades [PARTITION BY symbol ROWS 5] AS t, quotes [NOW] AS q
+WHERE t.symbol = q.symbol AND q.size > 1
 =>
 none
 ----------

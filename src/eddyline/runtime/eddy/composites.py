@@ -22,6 +22,8 @@ class Composites:
         ids, instants: by source, the base rows and their timestamps.
         wanted: uint64[n, W], their lineage; or, where queries differ only in their windows,
             int64[n], the first level that wants them.
+        group: int64[n], whose windows a row has been pushed out of: the composites are taken back
+            (-1: they come). None: all of them come.
     """
 
     ts: Array
@@ -29,6 +31,7 @@ class Composites:
     ids: dict[int, Array]
     instants: dict[int, Array]
     wanted: Array
+    group: Array | None = None
 
     def __len__(self) -> int:
         return int(self.ts.size)
@@ -41,6 +44,7 @@ class Composites:
             {s: i[rows] for s, i in self.ids.items()},
             {s: t[rows] for s, t in self.instants.items()},
             self.wanted[rows] if wanted is None else wanted,
+            None if self.group is None else self.group[rows],
         )
 
 
@@ -67,6 +71,7 @@ def in_order(found: Sequence[Composites], sources: int, nobody: Array) -> Compos
         {s: np.concatenate([p.ids[s] for p in parts]) for s in range(sources)},
         {s: np.concatenate([p.instants[s] for p in parts]) for s in range(sources)},
         np.concatenate([p.wanted for p in parts]),
+        _groups(parts),
     )
     order = np.argsort(whole.seq, kind="stable")
     if sources > 2:
@@ -75,3 +80,9 @@ def in_order(found: Sequence[Composites], sources: int, nobody: Array) -> Compos
             combine(rows, mix_all(whole.ids[source]))
         order_ties(order, whole.seq, rows)
     return whole.take(order)
+
+
+def _groups(parts: Sequence[Composites]) -> Array | None:
+    if all(p.group is None for p in parts):
+        return None
+    return np.concatenate([np.full(len(p), -1) if p.group is None else p.group for p in parts])

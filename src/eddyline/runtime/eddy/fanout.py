@@ -116,6 +116,7 @@ class LeveledFanout(Fanout):
     Args:
         level: int64[n], by result. reach: int64[bits], by query; -1: it gets none.
         instants: as of ``fan_out``.
+        until: int64[n]: a result is for queries whose reach is less than this only; None: for all.
     """
 
     def __init__(
@@ -124,6 +125,7 @@ class LeveledFanout(Fanout):
         level: Array,
         reach: Array,
         instants: Sequence[tuple[Array, Array]],
+        until: Array | None = None,
     ) -> None:
         self.batch = batch
         self._listed = None
@@ -131,6 +133,7 @@ class LeveledFanout(Fanout):
         self._reach = reach
         self._instants = instants
         self._counts: Array | None = None
+        self._until = until
 
     @property
     def bits(self) -> int:
@@ -138,20 +141,41 @@ class LeveledFanout(Fanout):
 
     def counts(self) -> Array:
         if self._counts is None:
-            levels = max(int(self._reach.max()), int(self._level.max(initial=0))) + 1
-            up_to = np.cumsum(np.bincount(self._level, minlength=levels))
-            self._counts = np.where(self._reach >= 0, up_to[self._reach], 0)
+            up_to = np.zeros(self._levels, np.int64)
+            for level, sign in self._ends():
+                up_to += sign * np.cumsum(np.bincount(level, minlength=self._levels))
+            self._counts = self._of_each(up_to)
         return self._counts
 
     def counts_by(self, group: Array, groups: int) -> Array:
-        levels = max(int(self._reach.max()), int(self._level.max(initial=0))) + 1
-        cells = np.bincount(group * levels + self._level, minlength=groups * levels)
-        up_to = np.cumsum(cells.reshape(groups, levels), axis=1)
-        counts: Array = np.where(self._reach >= 0, up_to[:, self._reach], 0)
+        levels = self._levels
+        up_to = np.zeros((groups, levels), np.int64)
+        for level, sign in self._ends():
+            cells = np.bincount(group * levels + level, minlength=groups * levels)
+            up_to += sign * np.cumsum(cells.reshape(groups, levels), axis=1)
+        return self._of_each(up_to)
+
+    @property
+    def _levels(self) -> int:
+        """More than any level that a query reaches, or where a result begins or ends."""
+        ends = (int(level.max(initial=0)) for level, _ in self._ends())
+        return max(int(self._reach.max()), *ends) + 1
+
+    def _ends(self) -> list[tuple[Array, int]]:
+        """Where results begin (1) and where they end (-1)."""
+        begun = (self._level, 1)
+        return [begun] if self._until is None else [begun, (self._until, -1)]
+
+    def _of_each(self, up_to: Array) -> Array:
+        """What queries have of what there is up to each level."""
+        counts: Array = np.where(self._reach >= 0, up_to[..., self._reach], 0)
         return counts
 
     def of(self, bit: int) -> tuple[Array, Array]:
-        rows = np.flatnonzero(self._level <= self._reach[bit])
+        mine = self._level <= self._reach[bit]
+        if self._until is not None:
+            mine &= self._reach[bit] < self._until
+        rows = np.flatnonzero(mine)
         exp = self.batch.exp[rows]
         for ts, window_us in self._instants:
             np.minimum(exp, ts[rows] + window_us[bit], out=exp)
@@ -159,23 +183,37 @@ class LeveledFanout(Fanout):
 
     def of_queries(self, chosen: Array) -> Fanout:
         reach = np.where(chosen, self._reach, -1)
-        return LeveledFanout(self.batch, self._level, reach, self._instants)
+        return LeveledFanout(self.batch, self._level, reach, self._instants, self._until)
 
     def used(self) -> Fanout:
         wanted = self._level <= self._reach.max()
+        if self._until is not None:
+            queries = np.sort(self._reach)
+            below = np.searchsorted(queries, np.stack((self._level, self._until)), "left")
+            wanted = below[0] < below[1]
         if wanted.all():
             return self
         kept = np.flatnonzero(wanted)
         instants = [(ts[kept], window_us) for ts, window_us in self._instants]
-        return LeveledFanout(self.batch.take(kept), self._level[kept], self._reach, instants)
+        until = None if self._until is None else self._until[kept]
+        batch = self.batch.take(kept)
+        return LeveledFanout(batch, self._level[kept], self._reach, instants, until)
 
     def sets(self) -> tuple[Array, Sequence[Array]]:
-        return self._level, _Nested(self._reach)
+        if self._until is None:
+            return self._level, _Nested(self._reach)
+        pairs = np.stack((self._level, self._until))
+        different, number = np.unique(pairs, axis=1, return_inverse=True)
+        sets = [
+            np.flatnonzero((first <= self._reach) & (self._reach < last))
+            for first, last in different.T
+        ]
+        return number.ravel(), sets
 
     def _lists(self) -> _Lists:
         if self._listed is None:
             starts = np.concatenate((np.zeros(1, np.int64), np.cumsum(self.counts())))
-            rows = within_reach(self._level, self._reach, starts)
+            rows = within_reach(self._level, self._until, self._reach, starts)
             member = np.repeat(np.arange(self.bits, dtype=np.int32), np.diff(starts))
             self._listed = rows, starts, _exp(self.batch, rows, member, self._instants)
         return self._listed

@@ -14,6 +14,10 @@ Two constraints make every result come out once (section 2.3 of the paper): all 
 are built before any of them probes, and a probe finds only rows that came before its own. So a
 result is made by the youngest of its rows, and no intermediate results are kept.
 
+Where windows count rows, a row that comes pushes others out first: one of each window of N rows for
+every N that a query has. Those are routed like rows that come, but as of just before the new row,
+for the queries with that N: what they are joined to is taken back (``rows_groups.py``).
+
 Source: Madden et al. 2002, section 2.
 """
 
@@ -23,6 +27,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Container, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Final
 
 import numpy as np
 
@@ -33,20 +38,25 @@ from eddyline.runtime.eddy.composites import Composites, in_order, singletons
 from eddyline.runtime.eddy.edges import Equality, Key
 from eddyline.runtime.eddy.fanout import Fanout, LeveledFanout, fan_out
 from eddyline.runtime.eddy.filter_bank import Clause, FilterBank
+from eddyline.runtime.eddy.flow_windows import FlowRows, FlowWindow, Windows
 from eddyline.runtime.eddy.grouped_filter import GroupedFilter
 from eddyline.runtime.eddy.leveled_join import leveled_join
 from eddyline.runtime.eddy.levels import Levels
 from eddyline.runtime.eddy.paced_join import PacedJoin
 from eddyline.runtime.eddy.policies import Policy
+from eddyline.runtime.eddy.rows_groups import RowsGroups
 from eddyline.runtime.eddy.schedules import Schedule
 from eddyline.runtime.eddy.shared_join import Verify
-from eddyline.runtime.eddy.stem_side import FlowWindow, StemSide, Windows
+from eddyline.runtime.eddy.stem_side import StemSide
 from eddyline.runtime.index import Probes
 from eddyline.runtime.keys import is_exact, join_keys, same_values
 from eddyline.runtime.operators.base import Operator, Tick
 from eddyline.runtime.operators.scan import Scan
 from eddyline.runtime.state import State
 from eddyline.types import FOREVER
+
+#: Words of lineage of rows that are pushed out of windows at once.
+_MOST_WORDS: Final = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -56,13 +66,13 @@ class Member:
     Attributes:
         filters: per source its predicates, in conjunctive normal form.
         residual: those over all sources.
-        windows_us: per source how long a row lives (FOREVER: for ever).
+        windows: per source how long a row lives, in microseconds (FOREVER: for ever) or in rows.
         wants: per source, makes the predicate of rows; None: it wants every row.
     """
 
     filters: tuple[Sequence[Clause], ...]
     residual: Sequence[Clause]
-    windows_us: tuple[int, ...]
+    windows: tuple[int, ...]
     wants: tuple[Callable[[], Predicate] | None, ...]
 
     @property
@@ -86,11 +96,12 @@ class Flow(Operator):
     Args:
         sources: one operator per source.
         windows: the sources' windows, if rows live as long as each query's own windows say; none if
-            they live until their ``exp``.
+            they live until their ``exp``. Only those of joined sources may count rows.
         sides: one SteM side per source if there are several; none for a single source.
         edges: the join graph.
         new_policy: makes a routing policy.
-        schedule: of a join of two sources: whose results come first, if it is ``paced``.
+        schedule: of a join of two sources whose windows do not count rows: whose results come
+            first, if it is ``paced``.
         rows_per_step: at most so many of its rows are served at a time.
         pull_up: whether predicates are applied above the join instead of below it.
 
@@ -104,7 +115,7 @@ class Flow(Operator):
     def __init__(
         self,
         sources: Sequence[Operator],
-        windows: Sequence[FlowWindow],
+        windows: Sequence[FlowWindow | FlowRows],
         sides: Sequence[StemSide],
         edges: Sequence[Equality],
         new_policy: Callable[[], Policy],
@@ -117,6 +128,7 @@ class Flow(Operator):
         self._sides = tuple(sides)
         self._edges = tuple(edges)
         self._stem_windows = tuple(windows)
+        self._counted = [isinstance(w, FlowRows) for w in windows]
         self._pull_up = pull_up
         self._new_policy = new_policy
         self._policies: dict[frozenset[int], Policy] = {}  # by virtual source
@@ -129,10 +141,11 @@ class Flow(Operator):
         self._dismissed: list[int] = []
         self._held_for: Counter[tuple[int, ...]] = Counter()
         self._words = 1
-        self._windows_us = [np.zeros(64, np.int64) for _ in sources]
+        self._lengths = [np.zeros(64, np.int64) for _ in sources]
         self._windows: list[Windows] | None = None  # None: to be worked out anew
         self._wanted = np.zeros(1, np.uint64)
         self._levels: Levels | None = None  # None: rows have lineage
+        self._groups: RowsGroups | None = None  # None: no windows count rows
         self._reach = np.full(64, -1, np.int64)  # by bit, its level
         self.fanout: Fanout | None = None
         self.paced = False
@@ -143,7 +156,7 @@ class Flow(Operator):
         if len(sides) == 2:
             exact = is_exact([key.type for _, key, _ in self._ties(0, [1])])
             self._verify = None if exact else self._same_keys
-            if schedule is not None:
+            if schedule is not None and not any(self._counted):
                 verify = self._verify
                 self._pacing = PacedJoin(sides, schedule, rows_per_step, self._meet, verify)
 
@@ -159,10 +172,10 @@ class Flow(Operator):
         for bank, clauses in zip(self._banks, member.filters, strict=True):
             bank.add(bit, clauses)
         self._residual.add(bit, member.residual)
-        for lengths, us in zip(self._windows_us, member.windows_us, strict=True):
-            lengths[bit] = us
-        for window, us in zip(self._stem_windows, member.windows_us, strict=False):
-            window.extend(us)
+        for lengths, length in zip(self._lengths, member.windows, strict=True):
+            lengths[bit] = length
+        for window, length in zip(self._stem_windows, member.windows, strict=False):
+            window.extend(length)
         self._windows = None
         if self._pacing is not None:
             self._pacing.admit(bit)
@@ -181,14 +194,14 @@ class Flow(Operator):
         others = np.arange(64 * self._words) != bit
         self._overdue = [(f.of_queries(others[: f.bits]), came) for f, came in self._overdue]
 
-    def hold(self, windows_us: tuple[int, ...]) -> None:
+    def hold(self, windows: tuple[int, ...]) -> None:
         """Keep rows for queries with such windows, also while there are none."""
-        self._held_for[windows_us] += 1
+        self._held_for[windows] += 1
         self._windows = None
 
-    def let_go(self, windows_us: tuple[int, ...]) -> None:
+    def let_go(self, windows: tuple[int, ...]) -> None:
         """Undo ``hold``."""
-        self._held_for[windows_us] -= 1
+        self._held_for[windows] -= 1
         self._held_for = +self._held_for
         self._windows = None
 
@@ -231,7 +244,7 @@ class Flow(Operator):
             self._words *= 2
             for side in self._sides:
                 side.widen(self._words)
-            self._windows_us = [np.resize(w, 64 * self._words) for w in self._windows_us]
+            self._lengths = [np.resize(w, 64 * self._words) for w in self._lengths]
         return bit
 
     def _refresh(self) -> list[Windows]:
@@ -241,11 +254,15 @@ class Flow(Operator):
             self._wanted = np.zeros(self._words, np.uint64)
             for bit in bits:
                 self._wanted[bit >> 6] |= np.uint64(1 << (bit & 63))
-            self._windows = [Windows(w, bits, self._words) for w in self._windows_us]
+            self._windows = [Windows(w, bits, self._words) for w in self._lengths]
             for number, window in enumerate(self._stem_windows):
-                held = [us[number] for us in self._held_for]
+                held = [lengths[number] for lengths in self._held_for]
                 window.fit(self._windows[number].lengths.tolist(), held)
             self._choose_form(bits)
+            if any(self._counted):
+                self._groups = RowsGroups.of(
+                    self._counted, self._windows, self._lengths, bits, self._levels
+                )
         return self._windows
 
     def _choose_form(self, bits: Sequence[int]) -> None:
@@ -255,7 +272,7 @@ class Flow(Operator):
             if self._pacing is not None:
                 self._pacing.clear()
             return
-        levels = Levels.of(self._windows_us, bits, self._words)
+        levels = Levels.of(self._lengths, bits, self._words)
         selective = any(m.is_selective for m in self._members.values())
         has_lineage = selective or not levels.nested
         if self._pacing is not None:
@@ -302,7 +319,8 @@ class Flow(Operator):
             self._pacing.arrive(new, self.arrived)
             self.fanout = None
             return self._composite_batch(in_order([], 2, new[0][1][:0]))
-        self.fanout = self._joined(new)
+        leaving = [c for n, batch in enumerate(batches) for c in self._pushed_out(n, batch)]
+        self.fanout = self._joined(new, leaving)
         return self.fanout.batch
 
     @property
@@ -352,11 +370,20 @@ class Flow(Operator):
         return fan_out(batch, self._left(batch, whole), bits, self._instants(whole))
 
     def _leveled(self, batch: Batch, whole: Composites, level: Array, reach: Array) -> Fanout:
-        return LeveledFanout(batch, level, reach, self._instants(whole))
+        until = None
+        if whole.group is not None:
+            assert self._levels is not None and self._groups is not None, "somebody has the windows"
+            lasts = np.append(self._groups.last, len(self._levels))  # -1 is for all levels
+            until = lasts[whole.group]
+        return LeveledFanout(batch, level, reach, self._instants(whole), until)
 
     def _instants(self, whole: Composites) -> list[tuple[Array, Array]]:
-        """Per source, when the rows of results came, and the queries' windows."""
-        return [(whole.instants[n], us) for n, us in enumerate(self._windows_us)]
+        """Per source with windows by time, when the rows of results came, and these windows."""
+        return [
+            (whole.instants[n], us)
+            for n, (us, counted) in enumerate(zip(self._lengths, self._counted, strict=True))
+            if not counted
+        ]
 
     def _meet(
         self, target: int, own: Array, number: Array, found: Array, age: Array
@@ -390,33 +417,74 @@ class Flow(Operator):
         return fanout.of_queries(asked).alive_at(clock)
 
     def _held_rows(self, number: int, side: StemSide, mask: Array) -> tuple[Batch, Array]:
-        """The rows held of a source that queries in ``mask`` want, and who wants them."""
-        stem = side.stem
+        """The rows held of a source that queries in ``mask`` want, and who wants them.
+
+        Where windows count rows: those that are in windows now.
+        """
+        stem, window = side.stem, side.window
         if self._levels is not None:
             positions = side.held()
             wanted = np.zeros(positions.size, np.int64)
         else:
             positions, wanted = side.wanted_by(mask)
+        if isinstance(window, FlowRows):
+            kept, wanted = self._within(number, wanted, window.ages(positions))
+            positions = positions[kept]
         batch = self._rows_of(number, stem.ids(positions))
         timed = replace(batch, ts=stem.lane_at("ts", positions), seq=stem.lane_at("seq", positions))
         return timed, wanted
 
+    def _within(self, number: int, wanted: Array, age: Array) -> tuple[Array, Array]:
+        """The rows of a source that are young enough for some query's window, and for whose."""
+        if self._levels is not None:
+            every = np.arange(age.size)
+            return meet_levels(wanted, every, age, self._levels.bounds[number])
+        windows = self._refresh()[number]
+        inside = wanted & windows.members[np.searchsorted(windows.lengths, age, "right")]
+        kept = np.flatnonzero(any_wanted(inside))
+        return kept, inside[kept]
+
+    def _pushed_out(self, number: int, batch: Batch) -> Iterator[Composites]:
+        """The rows that new rows of a source push out of windows, and who had them there."""
+        window, groups = self._stem_windows[number], self._groups
+        if not isinstance(window, FlowRows) or groups is None or not self._members:
+            return
+        side, mine = self._sides[number], groups.of_source(number)
+        counts = groups.counts[mine]
+        rows = max(_MOST_WORDS // (counts.size * self._words), 1)
+        for start in range(0, len(batch), rows):
+            by, group, ids = window.pushed_out(batch.ids[0][start : start + rows], counts)
+            by, group = by + start, group + mine.start
+            if self._levels is not None:
+                wanted = groups.first[group]
+            else:
+                wanted = side.lineage_of(ids) & groups.queries[group]
+                some = np.flatnonzero(any_wanted(wanted))
+                by, group, ids, wanted = by[some], group[some], ids[some], wanted[some]
+            instants = side.stem.lane_at("ts", side.stem.positions(ids))
+            yield Composites(
+                batch.ts[by], batch.seq[by] - 1, {number: ids}, {number: instants}, wanted, group
+            )
+
     def _fanned_out(self, batch: Batch, wanted: Array) -> Fanout:
         """Of a single source."""
-        instants = [(batch.ts, self._windows_us[0])] if self._stem_windows else []
+        instants = [(batch.ts, self._lengths[0])] if self._stem_windows else []
         blocks = self._banks[0].blocks(batch, wanted)
         return fan_out(batch, blocks, 64 * self._words, instants)
 
-    def _joined(self, new: Sequence[tuple[Batch, Array]]) -> Fanout:
-        """What rows of the sources, which have been built, bring about; with who wants them."""
-        if self._levels is not None and len(self._sides) == 2:
+    def _joined(
+        self, new: Sequence[tuple[Batch, Array]], leaving: Sequence[Composites] = ()
+    ) -> Fanout:
+        """What rows of the sources, which have been built, bring about; with who wants them.
+
+        Args:
+            leaving: rows that were pushed out of windows.
+        """
+        if self._levels is not None and len(self._sides) == 2 and not any(self._counted):
             whole = leveled_join(self._sides, self._levels, [b for b, _ in new], self._verify)
         else:
-            found = [
-                composites
-                for number, (batch, wanted) in enumerate(new)
-                for composites in self._routed(singletons(number, batch, wanted))
-            ]
+            coming = (singletons(n, batch, wanted) for n, (batch, wanted) in enumerate(new))
+            found = [c for some in (*leaving, *coming) for c in self._routed(some)]
             whole = in_order(found, len(self._sides), new[0][1][:0])
         batch = self._composite_batch(whole)
         if self._levels is not None:
@@ -461,7 +529,8 @@ class Flow(Operator):
                 began = time.perf_counter()
                 joined = self._probed(piece, probe)
                 policy.observe(probe, count, len(joined), time.perf_counter() - began)
-                self._count(frozenset(batch.ids), probe.source, count, len(joined))
+                if batch.group is None:
+                    self._count(frozenset(batch.ids), probe.source, count, len(joined))
                 waiting.append(joined)
 
     def _count(self, joined: frozenset[int], source: int, visited: int, returned: int) -> None:
@@ -496,11 +565,15 @@ class Flow(Operator):
         number, found, age = side.probe(
             tuple(key.name for _, _, key in asked),
             Probes(keys if usable is None else keys[usable], asking.ts, asking.seq),
+            self._longest(target, asking),
             inclusive=target < origin,
         )
         if self._levels is not None:
             bounds = self._levels.bounds[target]
             kept, wanted = meet_levels(asking.wanted, number, age, bounds)
+            if asking.group is not None and self._groups is not None:
+                some = wanted < self._groups.last[asking.group[number[kept]]]
+                kept, wanted = kept[some], wanted[some]
         else:
             windows = self._refresh()[target]
             kept, wanted = side.meet(asking.wanted, number, found, age, windows)
@@ -510,6 +583,13 @@ class Flow(Operator):
         out.instants[target] = side.stem.lane_at("ts", found)
         exact = is_exact([key.type for _, _, key in asked])
         return self._verified(out, target, [t for t in ties if not exact or t not in asked])
+
+    def _longest(self, target: int, asking: Composites) -> Array | int:
+        """The longest window over a source, of those who want each of the composites."""
+        if asking.group is None or self._groups is None:
+            return int(self._refresh()[target].lengths.max(initial=0))
+        longest: Array = self._groups.longest[target][asking.group]
+        return longest
 
     def _verified(
         self, batch: Composites, target: int, ties: Sequence[tuple[int, Key, Key]]
@@ -547,7 +627,7 @@ class Flow(Operator):
             whole.ts,
             whole.seq,
             np.full(n, FOREVER, np.int64),
-            np.ones(n, np.int8),
+            np.ones(n, np.int8) if whole.group is None else _signs(whole.group),
             tuple(whole.ids[s] for s in range(len(self._sides))),
             tuple(side.stem for side in self._sides),
             cells,
@@ -572,3 +652,8 @@ class Flow(Operator):
             if not self._pull_up:
                 self._banks[number].narrow(batch, lineage)
             side.put(lineage, batch)
+
+
+def _signs(group: Array) -> Array:
+    """int8[n]: -1 where a row was pushed out of the windows of a group."""
+    return np.where(group < 0, 1, -1).astype(np.int8)

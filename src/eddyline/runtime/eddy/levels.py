@@ -27,7 +27,8 @@ class Levels:
     """The levels of a set of queries.
 
     Attributes:
-        bounds: int64[s, k]: per source and level how old a row may be; ascending in both senses.
+        bounds: int64[s, k]: per source and level how old a row may be, in microseconds or in rows;
+            ascending in both senses.
         groups: uint64[k, W]: the queries of each level.
         nested: whether the windows of a level's queries are just its bounds.
     """
@@ -45,19 +46,19 @@ class Levels:
         return tuple(map(_hints, self.bounds))
 
     @classmethod
-    def of(cls, windows_us: Sequence[Array], bits: Sequence[int], words: int) -> Levels:
+    def of(cls, windows: Sequence[Array], bits: Sequence[int], words: int) -> Levels:
         """The levels of the queries with these bits.
 
         Args:
-            windows_us: per source, int64 window lengths by bit.
+            windows: per source, int64 window lengths by bit.
         """
         chosen = np.asarray(bits, np.int64)
-        lengths = np.stack([w[chosen] for w in windows_us])
+        lengths = np.stack([w[chosen] for w in windows])
         different, level = np.unique(lengths, axis=1, return_inverse=True)
         nested = bool((np.diff(different, axis=1) >= 0).all())
         if not nested:  # what is scanned for a level is enough for all windows up to its largest
             _, level = np.unique(lengths.max(axis=0), return_inverse=True)
-            different = np.zeros((len(windows_us), int(level.max(initial=-1)) + 1), np.int64)
+            different = np.zeros((len(windows), int(level.max(initial=-1)) + 1), np.int64)
             for source, mine in enumerate(lengths):
                 np.maximum.at(different[source], level, mine)
             different = np.maximum.accumulate(different, axis=1)

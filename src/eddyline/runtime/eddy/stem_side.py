@@ -8,7 +8,7 @@ Source: Madden et al. 2002, section 2.3.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable
 from itertools import count
 
 import numpy as np
@@ -16,55 +16,12 @@ import numpy as np
 from eddyline.kernels.lineage import any_wanted, meet, put_bit, wanted_by
 from eddyline.runtime.batch import Batch, Evaluator
 from eddyline.runtime.columns import Array
-from eddyline.runtime.index import HashIndex, Liveness, Probes
+from eddyline.runtime.eddy.flow_windows import FlowRows, FlowWindow, Windows
+from eddyline.runtime.index import HashIndex, Probes
 from eddyline.runtime.keys import join_keys
-from eddyline.runtime.stem import Stem, TimeWindow
-from eddyline.types import FOREVER
+from eddyline.runtime.stem import Stem
 
 _numbers = count()
-
-
-class FlowWindow(TimeWindow):
-    """As long as the longest window that a query of the flow has over the stream.
-
-    Args:
-        joined: whether rows are looked up later. If not, rows of an unbounded stream pass: they are
-            kept for other windows only.
-    """
-
-    def __init__(self, *, joined: bool) -> None:
-        super().__init__(0)
-        self._joined = joined
-        self.waiting_since: int | None = None  # the instant of the first row that has yet to probe
-        self._resize(0, 0)
-
-    def fit(self, lengths_us: Sequence[int], held_us: Sequence[int]) -> None:
-        """The queries' windows are as long as this now; rows are held this long in any case."""
-        kept_us = max((*map(self._keeps, lengths_us), *held_us), default=0)
-        self._resize(max((*lengths_us, *held_us), default=0), kept_us)
-
-    def extend(self, us: int) -> None:
-        """There is one more window."""
-        self._resize(max(us, self._us), max(self._keeps(us), self._kept_us))
-
-    def _keeps(self, us: int) -> int:
-        return us if self._joined or us < FOREVER else 0
-
-    def _resize(self, us: int, kept_us: int) -> None:
-        self._us, self._kept_us = us, kept_us
-        self.liveness = Liveness("ts", us, fifo=us < FOREVER)
-
-    @property
-    def pins(self) -> bool:
-        """Whether somebody is in the middle of the rows."""
-        return self.waiting_since is not None
-
-    def needed(self, stem: Stem, clock: int) -> int | Array:
-        if self._kept_us >= FOREVER:
-            return stem.first
-        if self.waiting_since is not None:
-            clock = min(clock, self.waiting_since)
-        return stem.first + int(np.searchsorted(stem.held("ts"), clock - self._kept_us, "right"))
 
 
 class StemSide:
@@ -77,7 +34,7 @@ class StemSide:
     def __init__(
         self,
         stem: Stem,
-        window: FlowWindow,
+        window: FlowWindow | FlowRows,
         keys: dict[Hashable, tuple[Evaluator, ...]],
     ) -> None:
         self.stem = stem
@@ -86,6 +43,7 @@ class StemSide:
         self._indexes = {name: stem.new_index() for name in keys}
         self._lane = f"lineage:{next(_numbers)}"
         self._words = 1
+        self._rewound = False
         stem.add_lane(self._lane, 0, derived=True)
 
     def build(self, batch: Batch, lineage: Array | None) -> None:
@@ -116,18 +74,21 @@ class StemSide:
         return self._indexed(name, batch, np.arange(len(batch)))
 
     def probe(
-        self, name: Hashable, probes: Probes, *, inclusive: bool
+        self, name: Hashable, probes: Probes, longest: Array | int, *, inclusive: bool
     ) -> tuple[Array, Array, Array]:
-        """The rows alive that match.
+        """The rows that match, as far as the longest window holds them.
 
         Args:
+            longest: of the windows of those who ask, where windows count rows (perhaps by probe).
             inclusive: whether a probe sees the row of its own event.
 
         Returns:
             int64[p] numbers of the probes, int64[p] positions, int64[p] how old the rows are.
         """
-        number, found = self._indexes[name].probe(probes, self.window.liveness, inclusive=inclusive)
-        return number, found, probes.ts.take(number) - self.stem.lane_at("ts", found)
+        index, window = self._indexes[name], self.window
+        if isinstance(window, FlowWindow):
+            return window.find(self.stem, index, probes, inclusive=inclusive)
+        return window.find(index, probes, longest, inclusive=inclusive, as_of_now=self._rewound)
 
     def meet(
         self, own: Array, number: Array, found: Array, age: Array, windows: Windows
@@ -158,18 +119,28 @@ class StemSide:
         """int64: positions of the rows that have been built."""
         return np.arange(self.stem.first, self.stem.end - self.stem.fresh.size)
 
+    def lineage_of(self, ids: Array) -> Array:
+        """uint64[n, W]: who wants these rows, where rows have lineage."""
+        lineage: Array = self._lineage()[self.stem.places(ids)]
+        return lineage
+
     def wanted_by(self, mask: Array) -> tuple[Array, Array]:
         """The held rows that some of these queries (uint64[W]) want: positions and lineage."""
         rows, lineage = wanted_by(self._held_lineage(), mask)
         return rows + self.stem.first, lineage
 
     def rewind(self) -> None:
-        """Let probes be made as of any instant: the indexed rows count as this chunk's."""
+        """Let probes be made as of any instant: the indexed rows count as this chunk's.
+
+        Windows that count rows hold those that they hold now, whatever the instant of the probe.
+        """
+        self._rewound = True
         for index in self._indexes.values():
             index.rewind()
 
     def admit(self) -> None:
         """The indexed rows have been there before this chunk."""
+        self._rewound = False
         for index in self._indexes.values():
             index.admit()
 
@@ -207,23 +178,3 @@ class StemSide:
         """uint64[n, W] of the rows that have been built."""
         start = self.stem.first - self.stem.base
         return self._lineage()[start : start + self.held().size]
-
-
-class Windows:
-    """Which queries' windows over a stream still hold a row of some age.
-
-    Attributes:
-        lengths: int64[k], the distinct lengths, ascending; microseconds.
-        members: uint64[k + 1, W], row r: the queries whose window is ``lengths[r]`` or longer; the
-            last row is empty.
-
-    Args:
-        windows_us: int64 by bit. present: the bits that are queries. words: W.
-    """
-
-    def __init__(self, windows_us: Array, present: Sequence[int], words: int) -> None:
-        bits = np.asarray(present, np.int64)
-        self.lengths, rank = np.unique(windows_us[bits], return_inverse=True)
-        members = np.zeros((self.lengths.size + 1, words), np.uint64)
-        np.bitwise_or.at(members, (rank, bits >> 6), np.uint64(1) << (bits & 63).astype(np.uint64))
-        self.members = np.bitwise_or.accumulate(members[::-1])[::-1].copy()

@@ -21,6 +21,8 @@ _RANGES: Final = (
     *("RANGE 1 SECOND", "RANGE 4500 MILLISECONDS", "RANGE 2000001 MICROSECONDS"),
     *("RANGE 5 SECONDS", "RANGE 8 SECONDS"),
 )
+#: Of streams that are joined, queries that differ in these share.
+_ROWS: Final = ("ROWS 3", "ROWS 5", "ROWS 1", "ROWS 9", "ROWS 2")
 _OTHERS: Final = (
     *("UNBOUNDED", "ROWS 2", "ROWS 4", "PARTITION BY k ROWS 1", "PARTITION BY k, s ROWS 2"),
 )
@@ -119,7 +121,11 @@ def random_query(luck: Random, of: Sequence[Shape], *, totals: bool = True) -> s
     """The text of a query that has one of these shapes; ``totals``: or counts all of its rows."""
     shape = luck.choice(of)
     others = _OTHERS if shape.table != "rates" else ("UNBOUNDED",)
-    windows = [luck.choice(others if luck.random() < 0.05 else _RANGES) for _ in shape.streams]
+    counted = shape.table != "rates" and luck.random() < 0.25
+    usual = _ROWS if counted else _RANGES
+    windows = [luck.choice(others if luck.random() < 0.05 else usual) for _ in shape.streams]
+    if counted and luck.random() < 0.2:
+        windows[luck.randrange(len(windows))] = luck.choice(_RANGES)
     count = luck.choice([1, 1, 0, 1, 2, 3])
     source = _from(luck, shape, windows, [condition(luck, shape.aliases) for _ in range(count)])
     items = luck.choice(shape.lists)
@@ -139,7 +145,8 @@ def crowd(shape: Shape, count: int) -> list[str]:
     """Many queries of one shape, each with constants and windows of its own, without any luck."""
     found = []
     for i in range(count):
-        windows = [_RANGES[(i + j) % len(_RANGES)] for j in range(len(shape.streams))]
+        lengths = _ROWS if i % 4 == 3 and shape.table != "rates" else _RANGES
+        windows = [lengths[(i + j) % len(lengths)] for j in range(len(shape.streams))]
         last = shape.aliases[-1]
         test = ("r0.v = {}", "r0.v > {}", f"{last}.k <= {{}}", "NOT r0.v < {}")[i % 4]
         tests = [test.format(i % 7 - 2)]
