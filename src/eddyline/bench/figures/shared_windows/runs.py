@@ -52,9 +52,17 @@ class RunPoint:
 
 
 def measure_runs(
-    make: Make, load: Load, distribution: str, burst: float, strategies: Sequence[str] = STRATEGIES
+    make: Make,
+    load: Load,
+    distribution: str,
+    burst: float,
+    strategies: Sequence[str] = STRATEGIES,
+    pace_s: float | None = None,
 ) -> list[RunPoint]:
     """A point per strategy.
+
+    Args:
+        pace_s: what a unit is to take LWO; None: what it takes it now.
 
     Raises:
         AssertionError: strategies disagree on the number of results.
@@ -63,16 +71,17 @@ def measure_runs(
     come = arrivals(load.units, burst, seed=1)
     work = blocks(load, windows, come, windows[-1])
     unit_s = calibrate(make, work, strategies)
+    pace_s = unit_s[LWO] if pace_s is None else pace_s
     # two units come per mean gap of a stream
-    instants = come.at * (2 * unit_s[LWO] / load.utilisation)
+    instants = come.at * (2 * pace_s / load.utilisation)
     servers = [make(s, work) for s in strategies]
     drives = [
         Drive(server, instants, work.preloaded, len(windows), clock) for server, clock in servers
     ]
     assert strategies[0] == LWO, "whose units all cost the same"
     paced = drives if load.alike else drives[:1] * len(drives)
-    paces = {id(drive): Pace(drive, unit_s[LWO]) for drive in paced}
-    turn_s = _TURN * unit_s[LWO] / load.utilisation
+    paces = {id(drive): Pace(drive, pace_s) for drive in paced}
+    turn_s = _TURN * pace_s / load.utilisation
     drive_together(drives, turn_s, [paces[id(drive)] for drive in paced])
     outcomes = [drive.outcome() for drive in drives]
     found = {s: [w.results for w in o.windows] for s, o in zip(strategies, outcomes, strict=True)}

@@ -18,7 +18,7 @@ from eddyline.bench.figures.shared_windows.driver import Drive
 from eddyline.bench.figures.shared_windows.operator import shared_join
 from eddyline.bench.figures.shared_windows.pictures import MS, S
 from eddyline.bench.figures.shared_windows.runs import RunPoint, measure_runs
-from eddyline.bench.figures.shared_windows.server import GREEDY, LWO, SWF, TABLE_1
+from eddyline.bench.figures.shared_windows.server import GREEDY, LWO, STRATEGIES, SWF, TABLE_1
 from eddyline.bench.figures.shared_windows.simulated import SimulatedServer
 
 #: The paper's utilisation under LWO, as it follows from Figure 10: under SWF a result of the
@@ -50,27 +50,37 @@ _TUPLE_ROWS: Final = 5
 def measure_hash(quick: bool) -> list[RunPoint]:
     """Figures 7 and 8."""
     load = QUICK_HASH if quick else HASH
-    return [p for d in TABLE_1 for p in measure_runs(shared_join, load, d, 1.0)]
+    return _in_step(load, [(d, 1.0) for d in TABLE_1])
 
 
 def measure_nested_loops(quick: bool) -> list[RunPoint]:
     """Figure 9."""
     load = QUICK_NESTED if quick else NESTED
-    strategies = (LWO, SWF, GREEDY)
-    return [p for d in TABLE_1 for p in measure_runs(shared_join, load, d, 1.0, strategies)]
+    return _in_step(load, [(d, 1.0) for d in TABLE_1], (LWO, SWF, GREEDY))
 
 
 def measure_costs(quick: bool) -> list[RunPoint]:
     """Figures 7 and 8 with the costs that the strategies have."""
     load = QUICK_HASH if quick else replace(HASH, units=300)
     load = replace(load, utilisation=_ROOMY, alike=False)
-    return [p for d in TABLE_1 for p in measure_runs(shared_join, load, d, 1.0)]
+    return _in_step(load, [(d, 1.0) for d in TABLE_1])
 
 
 def measure_bursts(quick: bool) -> list[RunPoint]:
     """Figure 10."""
     load, sizes = (QUICK_HASH, _QUICK_BURSTS) if quick else (HASH, _BURSTS)
-    return [p for b in sizes for p in measure_runs(shared_join, load, "Small-Large", b)]
+    return _in_step(load, [("Small-Large", b) for b in sizes])
+
+
+def _in_step(
+    load: Load, cases: Sequence[tuple[str, float]], strategies: Sequence[str] = STRATEGIES
+) -> list[RunPoint]:
+    """Distributions and bursts, at the pace of the first."""
+    points: list[RunPoint] = []
+    for distribution, burst in cases:
+        pace_s = points[0].unit_s if points else None
+        points += measure_runs(shared_join, load, distribution, burst, strategies, pace_s)
+    return points
 
 
 def simulate_distributions(quick: bool) -> list[RunPoint]:
