@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import io
 import random
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 from flow_cases import DDL, SECOND, bags, engine, reloaded, rows
 
@@ -188,3 +190,22 @@ def test_for_each_row_of_a_table_of_rules() -> None:
         assert ours == theirs
         answers = [rows_of(eng.queries["q"].snapshot()) for eng in engines]
         assert difference(*answers) == ([], [])
+
+
+def test_joins_by_a_function_are_loaded_with_other_code_of_it() -> None:
+    """What is saved does not depend on where a function is in memory."""
+    eng = engine(executor="eddy", chunk_rows=3)
+    eng.function("f", lambda k: pc.add(k, 1), args=["BIGINT"], returns="BIGINT")
+    for n in (3, 7):
+        sql = _query("rows", n, n).replace("a.k = b.k", "f(a.k) = f(b.k)")
+        eng.query(sql, name=f"q{n}")
+    chance = random.Random(4)
+    for second in range(3):
+        eng.process(rows(chance, second))
+    saved = io.BytesIO()
+    eng.save(saved)
+    saved.seek(0)
+    copy = Engine.load(saved, functions={"f": lambda k: pc.add(1, k)})
+    for second in range(3, 6):
+        some = rows(chance, second)
+        assert bags(copy.process(some), ["q3", "q7"]) == bags(eng.process(some), ["q3", "q7"])

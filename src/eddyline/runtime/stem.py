@@ -7,6 +7,7 @@ indexes; everything else refers to its rows by id.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
@@ -127,11 +128,12 @@ class Stem(RowStore):
     @property
     def unbroken(self) -> int:
         """The id of the oldest row behind which no row of the stream is missing."""
-        oldest = self.next_id - len(self)
-        if not len(self) or self.ids(np.array([self.first]))[0] == oldest:
-            return oldest
-        held = self.ids(np.arange(self.first, self.end))
-        return self.next_id - int((held == oldest + np.arange(held.size)).sum())
+        oldest = self.next_id - len(self)  # if none is missing
+
+        def is_behind(row: int) -> bool:
+            return int(self.ids(np.array([self.first + row]))[0]) == oldest + row
+
+        return oldest + bisect_left(range(len(self)), x=True, key=is_behind)
 
     def new_index(self) -> HashIndex:
         """An empty index over this SteM."""

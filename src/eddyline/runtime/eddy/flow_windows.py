@@ -12,7 +12,6 @@ import numpy as np
 
 from eddyline.runtime.columns import Array
 from eddyline.runtime.index import HashIndex, Liveness, Probes
-from eddyline.runtime.state import State, array
 from eddyline.runtime.stem import EndlessWindow, Stem, TimeWindow
 from eddyline.types import FOREVER
 
@@ -70,8 +69,8 @@ class FlowWindow(TimeWindow):
 class FlowRows(EndlessWindow):
     """Likewise, where the queries' windows count the rows of the stream.
 
-    A query that comes later sees the rows behind which none is missing: as if its window had begun
-    with them.
+    Rows are kept for the longest window. A query that comes later sees those behind which none is
+    missing, as if its window had begun with them: all that are in anybody's window are among these.
     """
 
     waiting_since: int | None = None  #: where rows count, nobody waits
@@ -80,7 +79,6 @@ class FlowRows(EndlessWindow):
         super().__init__(keep=True)
         self._stem = stem
         self._kept = 0
-        self._start = 0  # id of the first row that anybody's window has held
 
     def fit(self, lengths: Sequence[int], held: Sequence[int]) -> None:
         """The queries' windows hold so many rows now; so many are held in any case."""
@@ -89,7 +87,6 @@ class FlowRows(EndlessWindow):
     def extend(self, count: int) -> None:
         """There is one more window."""
         self._kept = max(count, self._kept)
-        self._start = max(self._start, self._stem.unbroken)
 
     def find(
         self,
@@ -108,7 +105,7 @@ class FlowRows(EndlessWindow):
         came = self._came(probes.seq, inclusive=inclusive)
         if as_of_now:
             came = np.full(came.size, stem.next_id)
-        oldest = stem.positions(np.maximum(came - longest, self._start))
+        oldest = stem.positions(np.maximum(came - longest, stem.unbroken))
         cursor = index.begin(probes, inclusive=inclusive)
         number, found = index.follow(probes.key, cursor, np.maximum(oldest, stem.first))
         return number, found, came.take(number) - 1 - stem.ids(found)
@@ -131,22 +128,16 @@ class FlowRows(EndlessWindow):
             int64[m] numbers of the new rows, ascending; int64[m] numbers of windows; int64[m] ids.
         """
         out = fresh[:, None] - counts
-        by, window = np.nonzero(out >= self._start)
+        by, window = np.nonzero(out >= self._stem.unbroken)
         return by, window, out[by, window]
 
     def ages(self, positions: Array) -> Array:
-        """int64[n]: how old rows are now; FOREVER: no window has ever held them."""
+        """int64[n]: how old rows are now; FOREVER: they are in no window."""
         ids = self._stem.ids(positions)
-        return np.where(ids >= self._start, self._stem.next_id - 1 - ids, FOREVER)
+        return np.where(ids >= self._stem.unbroken, self._stem.next_id - 1 - ids, FOREVER)
 
     def needed(self, stem: Stem, clock: int) -> int | Array:
         return max(stem.end - self._kept, stem.first)
-
-    def state(self) -> State:
-        return {"start": np.array([self._start])}
-
-    def restore(self, state: State) -> None:
-        self._start = int(array(state, "start")[0])
 
 
 class Windows:
