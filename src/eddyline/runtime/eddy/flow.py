@@ -33,7 +33,7 @@ import numpy as np
 
 from eddyline.kernels.lineage import any_wanted, meet_levels
 from eddyline.runtime.batch import Batch, Predicate, Stored
-from eddyline.runtime.columns import Array
+from eddyline.runtime.columns import Array, validity_of
 from eddyline.runtime.eddy.composites import Composites, in_order, singletons
 from eddyline.runtime.eddy.edges import Equality, Key
 from eddyline.runtime.eddy.fanout import Fanout, LeveledFanout, fan_out
@@ -600,7 +600,10 @@ class Flow(Operator):
         rows = {s: self._rows_of(s, ids) for s, ids in batch.ids.items()}
         mine = [own.evaluate(rows[other]) for other, own, _ in ties]
         theirs = [key.evaluate(rows[target]) for _, _, key in ties]
-        same = same_values(mine, theirs)
+        same = same_values(mine, theirs)  # also where both are NULL, which joins nothing
+        for column in mine:
+            known = validity_of(column)
+            same = same if known is None else same & known
         return batch if same.all() else batch.take(np.flatnonzero(same))
 
     def _left(self, batch: Batch, whole: Composites) -> Iterator[tuple[int, Array]]:
