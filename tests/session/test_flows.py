@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from typing import Any
 
+import pyarrow as pa
 import pytest
 from flow_cases import DDL, FILTER, GROUPS, JOIN, bags, engine, reloaded, rows
 
@@ -145,3 +146,18 @@ def test_what_nobody_has_fetched_is_saved() -> None:
     steps.close()
     again = reloaded(eng)
     assert again.process({})["q3"]["v"].to_pylist() == eng.process({})["q3"]["v"].to_pylist()
+
+
+@pytest.mark.parametrize("order", ["abc", "bca", "cab", "acb", "bac", "cba"])
+def test_null_joins_nothing_on_any_route(order: str) -> None:
+    """Also where the eddy compares a key after it has asked for another one."""
+    eng = engine(executor="eddy")
+    eng.sql("CREATE STREAM c (ts TIMESTAMP, k BIGINT, v BIGINT) TIMESTAMP BY ts")
+    eng.query(
+        "SELECT a.k FROM a [RANGE 9 SECONDS], b [RANGE 9 SECONDS], c [RANGE 9 SECONDS]"
+        " WHERE a.k = b.k AND a.k = c.k AND b.v = c.v",
+        name="q",
+    )
+    for ts, stream in enumerate(order):
+        row = pa.table({"ts": [ts], "k": [1], "v": pa.array([None], pa.int64())})
+        assert eng.process({stream: row})["q"].num_rows == 0
