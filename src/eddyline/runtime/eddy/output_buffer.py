@@ -11,7 +11,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from eddyline.kernels.release import put, tally
 from eddyline.runtime.columns import Array
+from eddyline.runtime.eddy.waiting_rows import WaitingRows
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,26 +56,56 @@ class Pairs:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What rows found in a slice, by row, newest first.
+
+    Attributes:
+        row: int64[n], numbers of the rows. partner, partner_ts: id and timestamp of the row found.
+        lineage: as of ``Pairs``.
+    """
+
+    row: Array
+    partner: Array
+    partner_ts: Array
+    lineage: Array | None
+
+    def __len__(self) -> int:
+        return int(self.row.size)
+
+    def between(self, first: int, last: int) -> Found:
+        """What the rows ``[first, last)`` found."""
+        if len(self) and self.row[0] >= first and self.row[-1] < last:
+            return self
+        start, end = np.searchsorted(self.row, (first, last))
+        return self.take(slice(start, end))
+
+    def take(self, which: slice | Array) -> Found:
+        """Some of it."""
+        lineage = None if self.lineage is None else self.lineage[which]
+        return Found(self.row[which], self.partner[which], self.partner_ts[which], lineage)
+
+
 class FoundInSlice:
     """What joining rows with a slice has brought, by row."""
 
     def __init__(self) -> None:
         self._lasts: list[int] = []  # the parts end before these rows
-        self._parts: list[Pairs] = []
+        self._parts: list[Found] = []
         self._gone = 0  # so many at the front have been forgotten
 
-    def add(self, last: int, pairs: Pairs) -> None:
+    def add(self, last: int, found: Found) -> None:
         """What the rows up to ``last`` found; they come in order."""
         self._lasts.append(last)
-        self._parts.append(pairs)
+        self._parts.append(found)
 
-    def between(self, first: int, last: int) -> Iterator[Pairs]:
+    def between(self, first: int, last: int) -> Iterator[Found]:
         """What the rows ``[first, last)`` found."""
         part = bisect_right(self._lasts, first, lo=self._gone)
         begun = first
         while part < len(self._parts) and begun < last:
-            if len(pairs := self._parts[part].between(first, last)):
-                yield pairs
+            if len(found := self._parts[part].between(first, last)):
+                yield found
             begun = self._lasts[part]
             part += 1
 
@@ -88,28 +120,49 @@ class FoundInSlice:
         return sum(map(len, self._parts[self._gone :]))
 
 
-def merged(parts: Sequence[Pairs]) -> Pairs:
-    """Pairs of several slices (newer ones first) in the order of their rows."""
-    if not parts:
-        return _NO_PAIRS
-    row = np.concatenate([p.row for p in parts])
+def assembled(parts: Sequence[Found], waiting: WaitingRows, first: int, last: int) -> Pairs:
+    """What the rows ``[first, last)`` found in several slices (newer ones first)."""
+    count = sum(map(len, parts))
+    starts = np.zeros(last - first + 1, np.int64)
+    for part in parts:
+        tally(part.row, first, starts)
+    at = np.cumsum(starts)
+    row, ts, seq = (np.empty(count, np.int64) for _ in range(3))
+    ids, instants = (np.empty((2, count), np.int64) for _ in range(2))
+    lineage = None
+    mine = slice(first - waiting.first, last - waiting.first)
+    side, own, row_ts, row_seq = (waiting[name][mine] for name in ("side", "id", "ts", "seq"))
+    for part in parts:
+        to = put(
+            part.row,
+            part.partner,
+            part.partner_ts,
+            first,
+            at,
+            side,
+            own,
+            row_ts,
+            row_seq,
+            row,
+            ts,
+            seq,
+            ids,
+            instants,
+        )
+        if part.lineage is not None:
+            if lineage is None:
+                lineage = np.empty((count, part.lineage.shape[1]), np.uint64)
+            lineage[to] = part.lineage
+    return Pairs(row, ts, seq, (ids[0], ids[1]), (instants[0], instants[1]), lineage)
+
+
+def by_row(one: Found, other: Found) -> Found:
+    """What rows of both sides found, row by row."""
+    row = np.concatenate((one.row, other.row))
     order = np.argsort(row, kind="stable")
-    lineages = [p.lineage for p in parts if p.lineage is not None]
-    return Pairs(
-        row[order],
-        np.concatenate([p.ts for p in parts])[order],
-        np.concatenate([p.seq for p in parts])[order],
-        (
-            np.concatenate([p.ids[0] for p in parts])[order],
-            np.concatenate([p.ids[1] for p in parts])[order],
-        ),
-        (
-            np.concatenate([p.instants[0] for p in parts])[order],
-            np.concatenate([p.instants[1] for p in parts])[order],
-        ),
-        np.concatenate(lineages)[order] if lineages else None,
-    )
-
-
-_NOTHING = np.zeros(0, np.int64)
-_NO_PAIRS = Pairs(_NOTHING, _NOTHING, _NOTHING, (_NOTHING,) * 2, (_NOTHING,) * 2, None)
+    lineage = None
+    if one.lineage is not None and other.lineage is not None:
+        lineage = np.concatenate((one.lineage, other.lineage))[order]
+    partner = np.concatenate((one.partner, other.partner))
+    partner_ts = np.concatenate((one.partner_ts, other.partner_ts))
+    return Found(row[order], partner[order], partner_ts[order], lineage)

@@ -71,18 +71,21 @@ class SmallestWindowFirst:
 
 
 class Greedy:
-    """The smallest slice first, whichever window it belongs to; among equals that of the largest
-    window, which brings most results.
-    """
+    """The smallest slice first, whichever window it belongs to."""
 
     releases_early = True
+
+    def __init__(self) -> None:
+        self._sizes: Array | None = None
+        self._order = np.zeros(0, np.int64)  # of rungs, the smallest slice first
 
     def rungs(self, lengths: Array) -> Array:
         return spread(lengths)
 
     def next(self, waiting: Array, sizes: Array) -> int:
-        some = np.flatnonzero(waiting)[::-1]
-        return int(some[sizes[some].argmin()])
+        if sizes is not self._sizes:
+            self._sizes, self._order = sizes, np.argsort(sizes, kind="stable")
+        return int(self._order[waiting[self._order].argmax()])
 
 
 def make_schedule(name: ScheduleName) -> Schedule:

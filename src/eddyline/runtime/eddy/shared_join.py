@@ -30,7 +30,7 @@ import numpy as np
 from eddyline.runtime.columns import Array
 from eddyline.runtime.eddy.access import Access
 from eddyline.runtime.eddy.levels import Levels
-from eddyline.runtime.eddy.output_buffer import FoundInSlice, Pairs, merged
+from eddyline.runtime.eddy.output_buffer import Found, FoundInSlice, Pairs, assembled, by_row
 from eddyline.runtime.eddy.schedules import Schedule
 from eddyline.runtime.eddy.waiting_rows import WaitingRows
 from eddyline.runtime.index import Probes
@@ -250,7 +250,7 @@ class SharedJoin:
         first = int(self.served[rung])
         before = self.arrived if rung == 0 else int(self.served[rung - 1])
         last = min(before, first + self._rows_per_step)
-        self._found[rung][-1].add(last, self._joined(rung, first, last))
+        self._join(rung, first, last)
         self.served[rung] = last
         if self._rows_per_step == 1 and self._schedule.releases_early:
             releases = self._released_early(rung, first)
@@ -260,24 +260,23 @@ class SharedJoin:
             self._forget(last)
         return releases
 
-    def _joined(self, rung: int, first: int, last: int) -> Pairs:
-        """The rows ``[first, last)`` with the slice below ``rung``."""
+    def _join(self, rung: int, first: int, last: int) -> None:
+        """Join the rows ``[first, last)`` with the slice below ``rung``."""
         self._keep_up()
-        rows = self._waiting
+        rows, buffer = self._waiting, self._found[rung][-1]
         start, end = first - rows.first, last - rows.first
         side = rows["side"][start:end]
-        parts = []
-        for mine in (0, 1):
-            if end - start == 1:
-                if side[0] == mine:
-                    parts.append(self._with_slice(rung, mine, slice(start, end), first))
-            elif (own := np.flatnonzero(side == mine)).size:
-                parts.append(self._with_slice(rung, mine, own + start, rows.first))
-        if len(parts) == 1:
-            return parts[0]
-        return merged(parts)
+        if end - start == 1:
+            buffer.add(last, self._with_slice(rung, int(side[0]), slice(start, end), first))
+            return
+        parts = [
+            self._with_slice(rung, mine, own + start, rows.first)
+            for mine in (0, 1)
+            if (own := np.flatnonzero(side == mine)).size
+        ]
+        buffer.add(last, parts[0] if len(parts) == 1 else by_row(*parts))
 
-    def _with_slice(self, rung: int, side: int, which: slice | Array, number: int) -> Pairs:
+    def _with_slice(self, rung: int, side: int, which: slice | Array, number: int) -> Found:
         rows, other = self._waiting, 1 - side
         ts, key, cursor = rows["ts"][which], rows["key"][which], rows["cursor"][which]
         stop = self._stop(rung, other, ts)
@@ -290,13 +289,13 @@ class SharedJoin:
             kept, lineage = self.meet(other, rows["lineage"][which], by, position, age)
             by, position = by[kept], position[kept]
         row = by + number if isinstance(which, slice) else which[by] + number
-        at = row - rows.first
-        mine, partner = rows["id"][at], store.ids(position)
-        instant, theirs = rows["ts"][at], store.lane_at("ts", position)
+        partner = store.ids(position)
+        found = Found(row, partner, store.lane_at("ts", position), lineage)
+        if self._verify is None:
+            return found
+        mine = rows["id"][row - rows.first]
         ids = (mine, partner) if side == 0 else (partner, mine)
-        instants = (instant, theirs) if side == 0 else (theirs, instant)
-        pairs = Pairs(row, instant, rows["seq"][at], ids, instants, lineage)
-        return pairs if self._verify is None else pairs.take(self._verify(*ids))
+        return found.take(np.flatnonzero(self._verify(*ids)))
 
     def _stop(self, rung: int, side: int, ts: Array) -> Array:
         """int64[n]: the first position that the rung's window over a side holds at each instant."""
@@ -326,7 +325,7 @@ class SharedJoin:
             for part in slices
             for pairs in part.between(first, last)
         ]
-        return Release(rung, first, last, parts[0] if len(parts) == 1 else merged(parts))
+        return Release(rung, first, last, assembled(parts, self._waiting, first, last))
 
     def _released_early(self, rung: int, row: int) -> list[Release]:
         """What serving one row releases, if queries need not wait until all of their window has
