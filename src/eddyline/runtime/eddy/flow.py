@@ -649,6 +649,7 @@ class Flow(Operator):
         """Lineage and indexes follow from the rows in the SteMs, which have been restored."""
         self._refresh()
         for number, side in enumerate(self._sides):
+            side.catch_up()
             held = side.held()
             batch = self._rows_of(number, side.stem.ids(held))
             lineage = np.tile(self._wanted, (held.size, 1))

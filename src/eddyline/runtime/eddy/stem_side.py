@@ -44,6 +44,7 @@ class StemSide:
         self._lane = f"lineage:{next(_numbers)}"
         self._words = 1
         self._rewound = False
+        self._built = stem.next_id  # rows with ids below are
         stem.add_lane(self._lane, 0, derived=True)
 
     def build(self, batch: Batch, lineage: Array | None) -> None:
@@ -52,11 +53,16 @@ class StemSide:
         Args:
             lineage: None: every query wants all of them, and nothing is noted.
         """
+        self.catch_up()
         positions = self.stem.positions(batch.ids[0])
         if lineage is not None:
             self._lineage()[positions - self.stem.base] = lineage
         for name, index in self._indexes.items():
             index.insert(*self._indexed(name, batch, positions))
+
+    def catch_up(self) -> None:
+        """All rows of the SteM count as built."""
+        self._built = self.stem.next_id
 
     def _indexed(self, name: Hashable, batch: Batch, positions: Array) -> tuple[Array, Array]:
         keys, usable = join_keys([k(batch) for k in self._keys[name]], len(batch))
@@ -117,7 +123,8 @@ class StemSide:
 
     def held(self) -> Array:
         """int64: positions of the rows that have been built."""
-        return np.arange(self.stem.first, self.stem.end - self.stem.fresh.size)
+        waiting = self.stem.next_id - self._built
+        return np.arange(self.stem.first, self.stem.end - waiting)
 
     def lineage_of(self, ids: Array) -> Array:
         """uint64[n, W]: who wants these rows, where rows have lineage."""
