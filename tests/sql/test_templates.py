@@ -119,3 +119,9 @@ def test_names_that_are_keywords_stay_wrong() -> None:
     parse("CREATE QUERY q1 AS SELECT k FROM a [NOW] WHERE k = 1")
     with pytest.raises(SqlError, match="expected the name of a query"):
         parse("CREATE QUERY select AS SELECT k FROM a [NOW] WHERE k = 1")
+
+
+def test_escaped_constants_are_parsed() -> None:
+    sql = r"SELECT x FROM s WHERE x LIKE 'a\\b'"
+    parse("SELECT x FROM s WHERE x LIKE 'ab'")
+    assert shown(parse(sql)[0]) == shown(parsed(sql)[0])

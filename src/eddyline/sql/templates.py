@@ -110,7 +110,7 @@ class Templates:
     def find(self, text: Text) -> Statement | None:
         """The statement of a text, if there is a template for it."""
         fixed = self._fixed.get(text.shape)
-        if fixed is None:
+        if fixed is None or not text.is_plain():
             return None
         template = self._templates.get(_key(text, fixed))
         return None if template is None else template.filled(text)
