@@ -193,20 +193,3 @@ def test_few_matches_may_come_by_chance() -> None:
     assert watched.look(1200, {"j": (20_000, 3 + 11)}) is True
     assert watched.look(1800, {"j": (30_000, 14 + 0)}) is True
     assert watched.look(2400, {"j": (40_000, 14 + 40)}) is False
-
-
-def test_the_rows_of_the_chunk_before_a_change_are_found_after_it(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    looks = iter((True, False))  # becomes a tree after the first chunk, an eddy after the second
-    monkeypatch.setattr(Steadiness, "look", lambda *_: next(looks, None))
-    eng = Engine(executor="auto")
-    for name in "abc":
-        eng.sql(f"CREATE STREAM {name} (ts TIMESTAMP, k BIGINT, v BIGINT) TIMESTAMP BY ts")
-    windows = ", ".join(f"{name} [RANGE 9 SECONDS]" for name in "abc")
-    eng.query(f"SELECT a.v FROM {windows} WHERE a.k = b.k AND b.k = c.k AND a.v > 0", name="q")
-    for instant, name in enumerate("abc"):
-        out = eng.process(
-            {name: pa.table({"ts": [instant * 1_000_000], "k": [1], "v": [instant + 1]})}
-        )
-    assert out["q"]["v"].to_pylist() == [1]

@@ -211,3 +211,21 @@ def test_rows_of_an_unbounded_stream_pass_if_they_are_not_joined() -> None:
     model.feed([("a", 10, 0, 0)], 1)
     assert len(model.stems["a"]) == 0
     assert len(model.got[endless]) == 11
+
+
+def test_who_comes_when_a_chunk_has_run_is_about_its_rows() -> None:
+    """Queries move between trees and flows before the chunk's rows count as old."""
+    model = Model("ab", [(0, "k", 1, "k")])
+    model.admit(Wanted((5, None), (10, 10)))
+    late: list[int] = []
+    purge = model.stems["a"].purge
+
+    def admit_first(clock: int) -> None:
+        if not late:
+            late.append(model.admit(Wanted((3, None), (10, 10))))
+        purge(clock)
+
+    model.stems["a"].purge = admit_first  # type: ignore[method-assign]
+    model.feed([("a", 1, 7, 4)], 1)
+    model.feed([("b", 2, 7, 0)], 1)
+    assert model.got[late[0]] == [((0, 1), 2, 11)]
