@@ -29,7 +29,6 @@ _SCRIPT: Final = """
     CREATE STREAM a (ts TIMESTAMP, k BIGINT) TIMESTAMP BY ts;
     CREATE STREAM b (ts TIMESTAMP, k BIGINT) TIMESTAMP BY ts
 """
-_SCHEDULES: Final = ("lwo", "swf", "greedy")
 _ROW_US: Final = 1_000  # from a row of a stream to the next
 _MATCHES: Final = 10  # of a row in the largest window
 
@@ -53,15 +52,11 @@ class CpuPoint:
     """One engine.
 
     Attributes:
-        schedule: of the engine; "" where it has no such option.
-        rows: of both streams in a call. results: that the call gives back; a result that is of
-            several queries counts once where ``as_sets``.
+        rows: of both streams in a call. results: that the call gives back, each once.
         cpu_s: CPU seconds of each call and of taking its changes.
     """
 
     windows: int
-    schedule: str
-    as_sets: bool
     rows: int
     results: int
     cpu_s: tuple[float, ...]
@@ -80,12 +75,7 @@ def measure(quick: bool) -> list[CpuPoint]:
         len(_UNIFORM): _UNIFORM,
         effort.many: tuple((i + 1) / effort.many for i in range(effort.many)),
     }
-    runs = [
-        _Run(effort, parts, schedule)
-        for schedule in _schedules()
-        for parts in counts.values()
-        if schedule == _schedules()[0] or len(parts) > 1
-    ]
+    runs = [_Run(effort, parts) for parts in counts.values()]
     order = random.Random(1)
     for _ in range(-(-effort.window_rows // effort.call_rows) + 1):  # fills the windows
         for run in runs:
@@ -98,23 +88,13 @@ def measure(quick: bool) -> list[CpuPoint]:
     return [run.point() for run in runs]
 
 
-def _schedules() -> tuple[str, ...]:
-    """The schedules that an engine can be told; the first is its own choice."""
-    try:
-        eddyline.Engine(schedule="lwo")  # type: ignore[call-arg,unused-ignore]
-    except TypeError:
-        return ("",)
-    return ("", *_SCHEDULES)
-
-
 class _Run:
     """An engine at work."""
 
-    def __init__(self, effort: _Effort, parts: Sequence[float], schedule: str) -> None:
-        options: dict[str, Any] = {"schedule": schedule} if schedule else {}
-        self.engine = eddyline.Engine(**options)
+    def __init__(self, effort: _Effort, parts: Sequence[float]) -> None:
+        self.engine = eddyline.Engine()
         self.engine.sql(_SCRIPT)
-        self._effort, self._windows, self._schedule = effort, len(parts), schedule
+        self._effort, self._windows = effort, len(parts)
         largest_us = effort.window_rows * _ROW_US
         for number, part in enumerate(parts):
             window = f"[RANGE {max(round(part * largest_us), 1)} MICROSECONDS]"
@@ -124,7 +104,6 @@ class _Run:
                 name=f"q{number}",
             )
         self._calls = 0
-        self._as_sets = False
         self.forget()
 
     def forget(self) -> None:
@@ -142,22 +121,14 @@ class _Run:
             rows[name] = pa.table({"ts": ts, "k": keys})
         self._calls += 1
         begin = time.process_time()
-        self._results.append(self._taken(self.engine.process(rows)))
+        changes = self.engine.process(rows)
+        self._results.append(sum(table.num_rows for table, _ in changes.sets()))
         self._seconds.append(time.process_time() - begin)
-
-    def _taken(self, changes: Any) -> int:
-        """Take all results; returns how many there are."""
-        self._as_sets = hasattr(changes, "sets")
-        if self._as_sets:
-            return sum(table.num_rows for table, _ in changes.sets())
-        return len(changes.active())
 
     def point(self) -> CpuPoint:
         """What was measured."""
         return CpuPoint(
             self._windows,
-            self._schedule,
-            self._as_sets,
             2 * self._effort.call_rows,
             round(statistics.median(self._results)),
             tuple(self._seconds),
@@ -168,15 +139,9 @@ def _alone(points: Sequence[CpuPoint]) -> CpuPoint:
     return next(p for p in points if p.windows == 1)
 
 
-def _name(point: CpuPoint) -> str:
-    return point.schedule or "the engine's choice"
-
-
 def draw(points: Sequence[CpuPoint], out: Path) -> None:
     """``cpu.png``."""
-    groups: dict[str, dict[str, float]] = {}
-    for p in points:
-        groups.setdefault(f"{p.windows:,}", {})[_name(p)] = p.us_per_row
+    groups = {f"{p.windows:,}": {"one engine": p.us_per_row} for p in points}
     draw_bars(
         out / "cpu.png",
         "CPU time of whole engines, by number of windows",
@@ -192,10 +157,9 @@ def table(points: Sequence[CpuPoint]) -> list[Mapping[str, Any]]:
     return [
         {
             "windows": f"{p.windows:,}",
-            "schedule": _name(p),
             "CPU µs per row": f"{p.us_per_row:.2f}",
             "of the largest alone": f"{p.us_per_row / alone:.2f}x",
-            "results per row": f"{p.results / p.rows:.1f}" if p.as_sets else "",
+            "results per row": f"{p.results / p.rows:.1f}",
         }
         for p in points
     ]
@@ -205,18 +169,17 @@ def _at_most(points: Sequence[CpuPoint], count: int, wanted: float) -> Verdict:
     """``count``: which of the numbers of windows, from the smallest."""
     windows = sorted({p.windows for p in points})[count]
     alone = _alone(points).us_per_row
-    mine = [p for p in points if p.windows == windows]
-    text = ", ".join(f"{p.us_per_row / alone:.2f}x ({_name(p)})" for p in mine)
-    ratio = mine[0].us_per_row / alone
+    (mine,) = (p for p in points if p.windows == windows)
+    ratio = mine.us_per_row / alone
     return Verdict(
-        f"{windows:,} windows: {text}",
+        f"{windows:,} windows: {ratio:.2f}x",
         "yes" if ratio <= wanted else "in part" if ratio <= 1.5 * wanted else "no",
     )
 
 
 def _more(points: Sequence[CpuPoint]) -> Verdict:
-    """Whether each further window costs less than the one before, by the engine's choice."""
-    mine = sorted((p for p in points if not p.schedule), key=lambda p: p.windows)
+    """Whether each further window costs less than the one before."""
+    mine = sorted(points, key=lambda p: p.windows)
     each = [
         1e3 * (b.us_per_row - a.us_per_row) / (b.windows - a.windows) for a, b in pairwise(mine)
     ]
