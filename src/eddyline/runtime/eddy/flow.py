@@ -25,7 +25,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Container, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -33,9 +33,9 @@ import numpy as np
 
 from eddyline.kernels.lineage import any_wanted, meet_levels
 from eddyline.runtime.batch import Batch, Predicate, Stored
-from eddyline.runtime.columns import Array, validity_of
+from eddyline.runtime.columns import Array
 from eddyline.runtime.eddy.composites import Composites, in_order, singletons
-from eddyline.runtime.eddy.edges import Equality, Key
+from eddyline.runtime.eddy.edges import Equality
 from eddyline.runtime.eddy.fanout import Fanout, LeveledFanout, fan_out
 from eddyline.runtime.eddy.filter_bank import Clause, FilterBank
 from eddyline.runtime.eddy.flow_windows import FlowRows, FlowWindow, Windows
@@ -44,12 +44,11 @@ from eddyline.runtime.eddy.leveled_join import leveled_join
 from eddyline.runtime.eddy.levels import Levels
 from eddyline.runtime.eddy.paced_join import PacedJoin
 from eddyline.runtime.eddy.policies import Policy
+from eddyline.runtime.eddy.routing import Routing, Wants
 from eddyline.runtime.eddy.rows_groups import RowsGroups
 from eddyline.runtime.eddy.schedules import Schedule
 from eddyline.runtime.eddy.shared_join import Verify
 from eddyline.runtime.eddy.stem_side import StemSide
-from eddyline.runtime.index import Probes
-from eddyline.runtime.keys import is_exact, join_keys, same_values
 from eddyline.runtime.operators.base import Operator, Tick
 from eddyline.runtime.operators.scan import Scan
 from eddyline.runtime.state import State
@@ -81,15 +80,6 @@ class Member:
         return bool(self.residual) or any(self.filters)
 
 
-@dataclass(frozen=True)
-class Probe:
-    """What the eddy routes rows to: the SteM of a source that they are not joined with yet."""
-
-    source: int
-    name: str
-    predicates: int = 1
-
-
 class Flow(Operator):
     """Runs select-project-join queries together. Its output is a ``Fanout``: ``fanout``.
 
@@ -109,7 +99,6 @@ class Flow(Operator):
         fanout: what the chunk brought; None if its rows wait for their turn.
         paced: whether rows wait, and results come with ``step``.
         arrived: when the chunk's rows came; seconds of any clock.
-        fan_outs: by sources joined and source probed, how many rows probed and how many came back.
     """
 
     def __init__(
@@ -126,16 +115,12 @@ class Flow(Operator):
     ) -> None:
         super().__init__(sources)
         self._sides = tuple(sides)
-        self._edges = tuple(edges)
         self._stem_windows = tuple(windows)
         self._counted = [isinstance(w, FlowRows) for w in windows]
         self._pull_up = pull_up
-        self._new_policy = new_policy
-        self._policies: dict[frozenset[int], Policy] = {}  # by virtual source
-        self.fan_outs: dict[tuple[frozenset[int], int], tuple[int, int]] = {}
+        self._routing = Routing(sides, edges, new_policy)
         self._banks = [FilterBank(new_policy()) for _ in sources]
         self._residual = FilterBank(new_policy())
-        self._probes = [Probe(i, f"probe {i}") for i in range(len(sources))]
         self._members: dict[int, Member] = {}
         self._free: list[int] = []
         self._dismissed: list[int] = []
@@ -154,8 +139,7 @@ class Flow(Operator):
         self._overdue: list[tuple[Fanout, Array]] = []  # what left when windows changed
         self._verify: Verify | None = None  # of two sources: says which pairs are results
         if len(sides) == 2:
-            exact = is_exact([key.type for _, key, _ in self._ties(0, [1])])
-            self._verify = None if exact else self._same_keys
+            self._verify = None if self._routing.is_exact else self._routing.have_same_keys
             if schedule is not None and not any(self._counted):
                 verify = self._verify
                 self._pacing = PacedJoin(sides, schedule, rows_per_step, self._meet, verify)
@@ -227,6 +211,15 @@ class Flow(Operator):
         """How often a filter has looked at a row."""
         return sum(bank.visits for bank in (*self._banks, self._residual))
 
+    @property
+    def fan_outs(self) -> dict[tuple[frozenset[int], int], tuple[int, int]]:
+        """By sources joined and source probed: how many rows probed, and how many came back."""
+        return self._routing.fan_outs
+
+    def are_tied(self, one: int, other: int) -> bool:
+        """Whether two sources share a key."""
+        return self._routing.are_tied(one, other)
+
     def holds_rows(self) -> bool:
         """Whether there are rows that a query which comes now could be about."""
         return any(not isinstance(s, Scan) or len(s.stem) for s in self.inputs)
@@ -294,13 +287,13 @@ class Flow(Operator):
         for number, side in enumerate(self._sides):
             held = side.held()
             lineage = np.tile(self._wanted, (held.size, 1))
-            side.put(lineage, self._rows_of(number, side.stem.ids(held)))
+            side.put(lineage, self._routing.rows_of(number, side.stem.ids(held)))
 
     def _mark(
         self, number: int, side: StemSide, bit: int, wants: Callable[[], Predicate] | None
     ) -> None:
         held = side.held()
-        rows = self._rows_of(number, side.stem.ids(held))
+        rows = self._routing.rows_of(number, side.stem.ids(held))
         every = np.ones(held.size, np.bool_)
         wanted = every if wants is None or self._pull_up else wants()(rows)
         side.mark(bit, wanted, rows)
@@ -390,13 +383,6 @@ class Flow(Operator):
     ) -> tuple[Array, Array]:
         return self._sides[target].meet(own, number, found, age, self._refresh()[target])
 
-    def _same_keys(self, left: Array, right: Array) -> Array:
-        """bool[n]: pairs of ids whose keys are equal; their hashes are."""
-        rows = (self._rows_of(0, left), self._rows_of(1, right))
-        ties = self._ties(0, [1])
-        mine = [own.evaluate(rows[0]) for _, _, own in ties]
-        return same_values(mine, [key.evaluate(rows[1]) for _, key, _ in ties])
-
     def answer(self, clock: int, bits: Sequence[int]) -> Fanout:
         """The results that are in the answers of some queries at ``clock``: who has which."""
         self._refresh()
@@ -430,7 +416,7 @@ class Flow(Operator):
         if isinstance(window, FlowRows):
             kept, wanted = self._within(number, wanted, window.ages(positions))
             positions = positions[kept]
-        batch = self._rows_of(number, stem.ids(positions))
+        batch = self._routing.rows_of(number, stem.ids(positions))
         timed = replace(batch, ts=stem.lane_at("ts", positions), seq=stem.lane_at("seq", positions))
         return timed, wanted
 
@@ -483,8 +469,9 @@ class Flow(Operator):
         if self._levels is not None and len(self._sides) == 2 and not any(self._counted):
             whole = leveled_join(self._sides, self._levels, [b for b, _ in new], self._verify)
         else:
+            wants = Wants(self._refresh(), self._levels, self._groups)
             coming = (singletons(n, batch, wanted) for n, (batch, wanted) in enumerate(new))
-            found = [c for some in (*leaving, *coming) for c in self._routed(some)]
+            found = [c for some in (*leaving, *coming) for c in self._routing.routed(some, wants)]
             whole = in_order(found, len(self._sides), new[0][1][:0])
         batch = self._composite_batch(whole)
         if self._levels is not None:
@@ -508,118 +495,14 @@ class Flow(Operator):
         mine = batch if rows.size == len(batch) else batch.take(rows)
         return mine, np.concatenate(lineages)
 
-    def _routed(self, composites: Composites) -> Iterator[Composites]:
-        """Everything that new rows of one source are joined to, as far as some query wants it."""
-        waiting = [composites]
-        while waiting:
-            batch = waiting.pop()
-            if not len(batch):
-                continue
-            ready = self._ready(batch)
-            if not ready:
-                yield batch
-                continue
-            start = 0
-            policy = self._policy_of(batch)
-            for count, order in policy.routes(ready, len(batch)):
-                piece = batch.take(slice(start, start + count))
-                start += count
-                probe = order[0]
-                assert isinstance(probe, Probe), "only SteMs are left to probe"
-                began = time.perf_counter()
-                joined = self._probed(piece, probe)
-                policy.observe(probe, count, len(joined), time.perf_counter() - began)
-                if batch.group is None:
-                    self._count(frozenset(batch.ids), probe.source, count, len(joined))
-                waiting.append(joined)
-
-    def _count(self, joined: frozenset[int], source: int, visited: int, returned: int) -> None:
-        came, went = self.fan_outs.get((joined, source), (0, 0))
-        self.fan_outs[joined, source] = (came + visited, went + returned)
-
-    def are_tied(self, one: int, other: int) -> bool:
-        """Whether two sources share a key."""
-        return any({one, other} == {e.left, e.right} for e in self._edges)
-
-    def _policy_of(self, batch: Composites) -> Policy:
-        return self._policies.setdefault(frozenset(batch.ids), self._new_policy())
-
-    def _ready(self, batch: Composites) -> list[Probe]:
-        """The SteMs that may be probed next: those that share a key with what is joined."""
-        left = (p for p in self._probes if p.source not in batch.ids)
-        return [p for p in left if self._ties(p.source, batch.ids)]
-
-    def _ties(self, source: int, joined: Container[int]) -> list[tuple[int, Key, Key]]:
-        """The edges from a source to those joined already: which, its key, our key."""
-        ends = (e.seen_from(source) for e in self._edges)
-        return [end for end in ends if end is not None and end[0] in joined]
-
-    def _probed(self, batch: Composites, probe: Probe) -> Composites:
-        target, side = probe.source, self._sides[probe.source]
-        origin = next(iter(batch.ids))  # the source whose rows began the route
-        ties = self._ties(target, batch.ids)
-        asked = [t for t in ties if t[0] == ties[0][0]]
-        columns = [own.evaluate(self._rows_of(o, batch.ids[o])) for o, own, _ in asked]
-        keys, usable = join_keys(columns, len(batch))
-        asking = batch if usable is None else batch.take(np.flatnonzero(usable))
-        number, found, age = side.probe(
-            tuple(key.name for _, _, key in asked),
-            Probes(keys if usable is None else keys[usable], asking.ts, asking.seq),
-            self._longest(target, asking),
-            inclusive=target < origin,
-        )
-        if self._levels is not None:
-            bounds = self._levels.bounds[target]
-            kept, wanted = meet_levels(asking.wanted, number, age, bounds)
-            if asking.group is not None and self._groups is not None:
-                some = wanted < self._groups.last[asking.group[number[kept]]]
-                kept, wanted = kept[some], wanted[some]
-        else:
-            windows = self._refresh()[target]
-            kept, wanted = side.meet(asking.wanted, number, found, age, windows)
-        number, found = number.take(kept), found.take(kept)
-        out = asking.take(number, wanted)
-        out.ids[target] = side.stem.ids(found)
-        out.instants[target] = side.stem.lane_at("ts", found)
-        exact = is_exact([key.type for _, _, key in asked])
-        return self._verified(out, target, [t for t in ties if not exact or t not in asked])
-
-    def _longest(self, target: int, asking: Composites) -> Array | int:
-        """The longest window over a source, of those who want each of the composites."""
-        if asking.group is None or self._groups is None:
-            return int(self._refresh()[target].lengths.max(initial=0))
-        longest: Array = self._groups.longest[target][asking.group]
-        return longest
-
-    def _verified(
-        self, batch: Composites, target: int, ties: Sequence[tuple[int, Key, Key]]
-    ) -> Composites:
-        """The pairs whose keys are equal: those that were not asked for, or found by their hash."""
-        if not ties or not len(batch):
-            return batch
-        rows = {s: self._rows_of(s, ids) for s, ids in batch.ids.items()}
-        mine = [own.evaluate(rows[other]) for other, own, _ in ties]
-        theirs = [key.evaluate(rows[target]) for _, _, key in ties]
-        same = same_values(mine, theirs)  # also where both are NULL, which joins nothing
-        for column in mine:
-            known = validity_of(column)
-            same = same if known is None else same & known
-        return batch if same.all() else batch.take(np.flatnonzero(same))
-
     def _left(self, batch: Batch, whole: Composites) -> Iterator[tuple[int, Array]]:
         """The composites' lineage after what is applied to them as a whole."""
         lineage = whole.wanted
         if self._pull_up:
             for number, bank in enumerate(self._banks):
-                bank.narrow(self._rows_of(number, whole.ids[number]), lineage)
+                bank.narrow(self._routing.rows_of(number, whole.ids[number]), lineage)
         self._residual.narrow(batch, lineage)
         yield 0, lineage
-
-    def _rows_of(self, number: int, ids: Array) -> Batch:
-        """Rows of one source as a batch, for expressions over its columns."""
-        side = self._sides[number]
-        cells = tuple(Stored(0, i) for i in range(len(side.stem.schema)))
-        return Batch(ids, ids, ids, np.ones(ids.size, np.int8), (ids,), (side.stem,), cells)
 
     def _composite_batch(self, whole: Composites) -> Batch:
         n = len(whole)
@@ -651,7 +534,7 @@ class Flow(Operator):
         for number, side in enumerate(self._sides):
             side.catch_up()
             held = side.held()
-            batch = self._rows_of(number, side.stem.ids(held))
+            batch = self._routing.rows_of(number, side.stem.ids(held))
             lineage = np.tile(self._wanted, (held.size, 1))
             if not self._pull_up:
                 self._banks[number].narrow(batch, lineage)

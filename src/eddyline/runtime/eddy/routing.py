@@ -1,0 +1,190 @@
+"""How rows find their way among the SteMs of a flow.
+
+Source: Madden et al. 2002, sections 2.3 and 4.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Container, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from eddyline.kernels.lineage import meet_levels
+from eddyline.runtime.batch import Batch, Stored
+from eddyline.runtime.columns import Array, validity_of
+from eddyline.runtime.eddy.composites import Composites
+from eddyline.runtime.eddy.edges import Equality, Key
+from eddyline.runtime.eddy.flow_windows import Windows
+from eddyline.runtime.eddy.levels import Levels
+from eddyline.runtime.eddy.policies import Policy
+from eddyline.runtime.eddy.rows_groups import RowsGroups
+from eddyline.runtime.eddy.stem_side import StemSide
+from eddyline.runtime.index import Probes
+from eddyline.runtime.keys import is_exact, join_keys, same_values
+
+
+@dataclass(frozen=True)
+class Probe:
+    """What the eddy routes rows to: the SteM of a source that they are not joined with yet."""
+
+    source: int
+    name: str
+    predicates: int = 1
+
+
+@dataclass(frozen=True)
+class Wants:
+    """Who wants what, as it follows from the queries that are there.
+
+    Attributes:
+        windows: per source. levels: None: rows have lineage.
+        groups: None: no windows count rows.
+    """
+
+    windows: Sequence[Windows]
+    levels: Levels | None
+    groups: RowsGroups | None
+
+
+class Routing:
+    """Routes rows from SteM to SteM.
+
+    Args:
+        sides: one per source. edges: the join graph.
+        new_policy: makes a routing policy; there is one per virtual source.
+
+    Attributes:
+        fan_outs: by sources joined and source probed, how many rows probed and how many came back.
+    """
+
+    def __init__(
+        self,
+        sides: Sequence[StemSide],
+        edges: Sequence[Equality],
+        new_policy: Callable[[], Policy],
+    ) -> None:
+        self._sides = tuple(sides)
+        self._edges = tuple(edges)
+        self._new_policy = new_policy
+        self._policies: dict[frozenset[int], Policy] = {}  # by virtual source
+        self._probes = [Probe(i, f"probe {i}") for i in range(len(sides))]
+        self.fan_outs: dict[tuple[frozenset[int], int], tuple[int, int]] = {}
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether two rows of the first two sources with equal keys are always a result."""
+        return is_exact([key.type for _, key, _ in self._ties(0, [1])])
+
+    def have_same_keys(self, left: Array, right: Array) -> Array:
+        """bool[n]: pairs of ids whose keys are equal; their hashes are."""
+        rows = (self.rows_of(0, left), self.rows_of(1, right))
+        ties = self._ties(0, [1])
+        mine = [own.evaluate(rows[0]) for _, _, own in ties]
+        return same_values(mine, [key.evaluate(rows[1]) for _, key, _ in ties])
+
+    def routed(self, composites: Composites, wants: Wants) -> Iterator[Composites]:
+        """Everything that new rows of one source are joined to, as far as some query wants it."""
+        waiting = [composites]
+        while waiting:
+            batch = waiting.pop()
+            if not len(batch):
+                continue
+            ready = self._ready(batch)
+            if not ready:
+                yield batch
+                continue
+            start = 0
+            policy = self._policy_of(batch)
+            for count, order in policy.routes(ready, len(batch)):
+                piece = batch.take(slice(start, start + count))
+                start += count
+                probe = order[0]
+                assert isinstance(probe, Probe), "only SteMs are left to probe"
+                began = time.perf_counter()
+                joined = self._probed(piece, probe, wants)
+                policy.observe(probe, count, len(joined), time.perf_counter() - began)
+                if batch.group is None:
+                    self._count(frozenset(batch.ids), probe.source, count, len(joined))
+                waiting.append(joined)
+
+    def _count(self, joined: frozenset[int], source: int, visited: int, returned: int) -> None:
+        came, went = self.fan_outs.get((joined, source), (0, 0))
+        self.fan_outs[joined, source] = (came + visited, went + returned)
+
+    def are_tied(self, one: int, other: int) -> bool:
+        """Whether two sources share a key."""
+        return any({one, other} == {e.left, e.right} for e in self._edges)
+
+    def _policy_of(self, batch: Composites) -> Policy:
+        return self._policies.setdefault(frozenset(batch.ids), self._new_policy())
+
+    def _ready(self, batch: Composites) -> list[Probe]:
+        """The SteMs that may be probed next: those that share a key with what is joined."""
+        left = (p for p in self._probes if p.source not in batch.ids)
+        return [p for p in left if self._ties(p.source, batch.ids)]
+
+    def _ties(self, source: int, joined: Container[int]) -> list[tuple[int, Key, Key]]:
+        """The edges from a source to those joined already: which, its key, our key."""
+        ends = (e.seen_from(source) for e in self._edges)
+        return [end for end in ends if end is not None and end[0] in joined]
+
+    def _probed(self, batch: Composites, probe: Probe, wants: Wants) -> Composites:
+        target, side = probe.source, self._sides[probe.source]
+        origin = next(iter(batch.ids))  # the source whose rows began the route
+        ties = self._ties(target, batch.ids)
+        asked = [t for t in ties if t[0] == ties[0][0]]
+        columns = [own.evaluate(self.rows_of(o, batch.ids[o])) for o, own, _ in asked]
+        keys, usable = join_keys(columns, len(batch))
+        asking = batch if usable is None else batch.take(np.flatnonzero(usable))
+        number, found, age = side.probe(
+            tuple(key.name for _, _, key in asked),
+            Probes(keys if usable is None else keys[usable], asking.ts, asking.seq),
+            _longest(target, asking, wants),
+            inclusive=target < origin,
+        )
+        if wants.levels is not None:
+            bounds = wants.levels.bounds[target]
+            kept, wanted = meet_levels(asking.wanted, number, age, bounds)
+            if asking.group is not None and wants.groups is not None:
+                some = wanted < wants.groups.last[asking.group[number[kept]]]
+                kept, wanted = kept[some], wanted[some]
+        else:
+            windows = wants.windows[target]
+            kept, wanted = side.meet(asking.wanted, number, found, age, windows)
+        number, found = number.take(kept), found.take(kept)
+        out = asking.take(number, wanted)
+        out.ids[target] = side.stem.ids(found)
+        out.instants[target] = side.stem.lane_at("ts", found)
+        exact = is_exact([key.type for _, _, key in asked])
+        return self._verified(out, target, [t for t in ties if not exact or t not in asked])
+
+    def _verified(
+        self, batch: Composites, target: int, ties: Sequence[tuple[int, Key, Key]]
+    ) -> Composites:
+        """The pairs whose keys are equal: those that were not asked for, or found by their hash."""
+        if not ties or not len(batch):
+            return batch
+        rows = {s: self.rows_of(s, ids) for s, ids in batch.ids.items()}
+        mine = [own.evaluate(rows[other]) for other, own, _ in ties]
+        theirs = [key.evaluate(rows[target]) for _, _, key in ties]
+        same = same_values(mine, theirs)  # also where both are NULL, which joins nothing
+        for column in mine:
+            known = validity_of(column)
+            same = same if known is None else same & known
+        return batch if same.all() else batch.take(np.flatnonzero(same))
+
+    def rows_of(self, number: int, ids: Array) -> Batch:
+        """Rows of one source as a batch, for expressions over its columns."""
+        side = self._sides[number]
+        cells = tuple(Stored(0, i) for i in range(len(side.stem.schema)))
+        return Batch(ids, ids, ids, np.ones(ids.size, np.int8), (ids,), (side.stem,), cells)
+
+
+def _longest(target: int, asking: Composites, wants: Wants) -> Array | int:
+    """The longest window over a source, of those who want each of the composites."""
+    if asking.group is None or wants.groups is None:
+        return int(wants.windows[target].lengths.max(initial=0))
+    longest: Array = wants.groups.longest[target][asking.group]
+    return longest
