@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
-from eddyline.kernels.options import kernel
+from eddyline.kernels.options import inlined, kernel
 
 
 @kernel
@@ -127,53 +129,19 @@ def _place_ids(
             out_found[lane, to[i]] = found_ids[lane, i]
 
 
-@kernel
-def leveled(
-    number: np.ndarray,
-    found: np.ndarray,
-    probe_ts: np.ndarray,
-    row_ts: np.ndarray,
-    base: int,
-    bounds: np.ndarray,
-    hints: np.ndarray,
-    shift: int,
-) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """The pairs that some query's windows hold, where windows are nested.
-
-    Args:
-        number: int64[m], of the probes. found: int64[m], positions of the rows that they found.
-        row_ts: by position - base.
-        bounds: int64[k], ascending: how old a row may be, by level.
-        hints: int64[t + 2]: the level of a row whose age is at least ``b << shift`` is at least
-            ``hints[b]``; of any younger one at most. Ages beyond count as the last but one's.
-
-    Returns:
-        int64[q] each: numbers, positions, timestamps of the rows found, and the first level that
-        wants each pair.
-    """
-    out_number = np.empty(number.size, np.int64)
-    out_found = np.empty(number.size, np.int64)
-    out_ts = np.empty(number.size, np.int64)
-    level = np.empty(number.size, np.int64)
-    count = 0
-    for i in range(number.size):
-        ts = row_ts[found[i] - base]
-        age = probe_ts[number[i]] - ts
-        bucket = min(age >> shift, hints.size - 2)
-        low = hints[bucket]
-        high = hints[bucket + 1]
-        while low < high:
-            middle = (low + high) >> 1
-            if bounds[middle] <= age:
-                low = middle + 1
-            else:
-                high = middle
-        out_number[count] = number[i]
-        out_found[count] = found[i]
-        out_ts[count] = ts
-        level[count] = low
-        count += low < bounds.size
-    return out_number[:count], out_found[:count], out_ts[:count], level[:count]
+@inlined
+def _level(age: Any, bounds: Any, hints: Any, shift: Any) -> Any:
+    """The first level whose bound is above ``age``."""
+    bucket = min(age >> shift, hints.size - 2)
+    low = hints[bucket]
+    high = hints[bucket + 1]
+    while low < high:
+        middle = (low + high) >> 1
+        if bounds[middle] <= age:
+            low = middle + 1
+        else:
+            high = middle
+    return low
 
 
 @kernel
@@ -184,45 +152,68 @@ def merged_levels(
     a_by: np.ndarray,
     a_found_ids: np.ndarray,
     a_found_ts: np.ndarray,
-    a_level: np.ndarray,
+    a_bounds: np.ndarray,
+    a_hints: np.ndarray,
+    a_shift: int,
     b_ts: np.ndarray,
     b_seq: np.ndarray,
     b_ids: np.ndarray,
     b_by: np.ndarray,
     b_found_ids: np.ndarray,
     b_found_ts: np.ndarray,
-    b_level: np.ndarray,
+    b_bounds: np.ndarray,
+    b_hints: np.ndarray,
+    b_shift: int,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Pairs with levels as one sequence, as in ``merged_pairs``.
+    """Pairs as one sequence, as in ``merged_pairs``, with the level of each: the first that wants
+    it, where windows are nested. Pairs that none wants are left out.
+
+    Args:
+        a_ts, a_seq, a_ids: int64[n], new rows of input a. a_by: int64[m], for each row found by
+            them the number of the one that did, ascending. a_found_ids, a_found_ts: int64[m].
+        a_bounds: int64[k], ascending: how old the rows that a finds may be, by level.
+        a_hints: int64[t + 2]: the level of a row whose age is at least ``b << a_shift`` is at least
+            ``a_hints[b]``; of any younger one at most. Ages beyond count as the last but one's.
+        b_ts, ...: the same of input b.
 
     Returns:
         ts, seq, int64[2, pairs] ids, int64[2, pairs] timestamps of both rows, and levels.
     """
-    to_a, to_b = _destinations(a_ts, a_seq, a_by, b_ts, b_seq, b_by)
-    count = to_a.size + to_b.size
+    count = a_by.size + b_by.size
     ts = np.empty(count, np.int64)
     seq = np.empty(count, np.int64)
     level = np.empty(count, np.int64)
     ids = np.empty((2, count), np.int64)
     instants = np.empty((2, count), np.int64)
-    for i in range(to_a.size):
-        to = to_a[i]
-        by = a_by[i]
-        ts[to] = a_ts[by]
-        seq[to] = a_seq[by]
-        level[to] = a_level[i]
-        ids[0, to] = a_ids[by]
-        ids[1, to] = a_found_ids[i]
-        instants[0, to] = a_ts[by]
-        instants[1, to] = a_found_ts[i]
-    for i in range(to_b.size):
-        to = to_b[i]
-        by = b_by[i]
-        ts[to] = b_ts[by]
-        seq[to] = b_seq[by]
-        level[to] = b_level[i]
-        ids[1, to] = b_ids[by]
-        ids[0, to] = b_found_ids[i]
-        instants[1, to] = b_ts[by]
-        instants[0, to] = b_found_ts[i]
-    return ts, seq, ids, instants, level
+    to = 0
+    i = 0
+    j = 0
+    while i < a_by.size or j < b_by.size:
+        a_first = j == b_by.size
+        if i < a_by.size and j < b_by.size:
+            a = a_by[i]
+            b = b_by[j]
+            a_first = a_ts[a] < b_ts[b] or (a_ts[a] == b_ts[b] and a_seq[a] <= b_seq[b])
+        if a_first:
+            a = a_by[i]
+            ts[to] = a_ts[a]
+            seq[to] = a_seq[a]
+            ids[0, to] = a_ids[a]
+            ids[1, to] = a_found_ids[i]
+            instants[0, to] = a_ts[a]
+            instants[1, to] = a_found_ts[i]
+            level[to] = _level(a_ts[a] - a_found_ts[i], a_bounds, a_hints, a_shift)
+            to += level[to] < a_bounds.size
+            i += 1
+        else:
+            b = b_by[j]
+            ts[to] = b_ts[b]
+            seq[to] = b_seq[b]
+            ids[1, to] = b_ids[b]
+            ids[0, to] = b_found_ids[j]
+            instants[1, to] = b_ts[b]
+            instants[0, to] = b_found_ts[j]
+            level[to] = _level(b_ts[b] - b_found_ts[j], b_bounds, b_hints, b_shift)
+            to += level[to] < b_bounds.size
+            j += 1
+    return ts[:to], seq[:to], ids[:, :to], instants[:, :to], level[:to]

@@ -7,12 +7,12 @@ order, without lineage and without an eddy: there is one way to go.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
-from eddyline.kernels.pairs import leveled, merged_levels
+from eddyline.kernels.pairs import merged_levels
 from eddyline.runtime.batch import Batch
-from eddyline.runtime.columns import Array
 from eddyline.runtime.eddy.composites import Composites
 from eddyline.runtime.eddy.levels import Levels
 from eddyline.runtime.eddy.shared_join import Verify
@@ -37,7 +37,7 @@ def leveled_join(
     return whole.take(np.flatnonzero(verify(*ids)))
 
 
-def _found(sides: Sequence[StemSide], levels: Levels, batch: Batch, side: int) -> tuple[Array, ...]:
+def _found(sides: Sequence[StemSide], levels: Levels, batch: Batch, side: int) -> tuple[Any, ...]:
     """The rows of one side with what they find on the other: arguments of ``merged_levels``."""
     other = sides[1 - side]
     chosen, key = sides[side].keyed(batch)
@@ -45,14 +45,14 @@ def _found(sides: Sequence[StemSide], levels: Levels, batch: Batch, side: int) -
         batch = batch.take(chosen)
     probes = Probes(key, batch.ts, batch.seq)
     number, found = other.only_index.probe(probes, other.window.liveness, inclusive=1 - side < side)
-    stem = other.stem
-    number, found, found_ts, level = leveled(
-        number,
-        found,
+    stem, bounds = other.stem, levels.bounds[1 - side]
+    return (
         batch.ts,
-        stem.lane("ts"),
-        stem.base,
-        levels.bounds[1 - side],
+        batch.seq,
+        batch.ids[0],
+        number,
+        stem.ids(found),
+        stem.lane_at("ts", found),
+        bounds,
         *levels.hints[1 - side],
     )
-    return batch.ts, batch.seq, batch.ids[0], number, stem.ids(found), found_ts, level
