@@ -66,3 +66,21 @@ def test_pacing_changes_neither_content_nor_order(schedule: ScheduleName, seed: 
         assert paced.got[bit] == plain.got[bit][:count]
     assert not paced.flow.waiting
     assert paced.answer(bits) == plain.answer(bits)
+
+
+def test_lineage_becomes_wider_while_rows_wait() -> None:
+    paced, plain = Model("ab", [(0, "k", 1, "k")], schedule="swf"), Model("ab", [(0, "k", 1, "k")])
+    some = random.Random(1)
+    bits: list[int] = []
+    for queries in (60, 10, 100):
+        for _ in range(queries):
+            wanted = Wanted((some.choice((None, 2)), 3), (some.choice((2, 5, 30)),) * 2)
+            for model in (paced, plain):
+                bits.append(model.admit(wanted))
+        rows = _rows(some, 30, paced.clock)
+        for model in (paced, plain):
+            model.feed(rows, 10)
+        paced.serve(1)
+        assert paced.flow.waiting
+    paced.serve()
+    assert [paced.got[bit] for bit in bits] == [plain.got[bit] for bit in bits]

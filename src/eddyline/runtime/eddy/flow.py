@@ -359,7 +359,9 @@ class Flow(Operator):
             level = self._levels.of_results(whole.ts, list(whole.instants.values()))
             return self._leveled(batch, whole, level, np.where(getting, self._reach, -1))
         mine = np.packbits(getting, bitorder="little").view(np.uint64)
-        whole = replace(whole, wanted=whole.wanted & mine)  # others may yet get the same results
+        wanted = np.zeros((len(whole), self._words), np.uint64)
+        wanted[:, : whole.wanted.shape[1]] = whole.wanted
+        whole = replace(whole, wanted=wanted & mine)  # others may yet get the same results
         return fan_out(batch, self._left(batch, whole), bits, self._instants(whole))
 
     def _leveled(self, batch: Batch, whole: Composites, level: Array, reach: Array) -> Fanout:

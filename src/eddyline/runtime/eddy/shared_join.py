@@ -123,13 +123,15 @@ class SharedJoin:
 
     def goes_on_with(self, levels: Levels) -> bool:
         """Whether ``fit`` can be called while rows wait: each query that is left stays on a rung
-        with the same windows, and has got nothing ahead of time.
+        with the same windows, and has got nothing ahead of time; and lineage is as wide as it was.
         """
         if self.levels is None or not self.waiting:
             return True
         if self._early.any() or any(a.is_sliced for a in self._access):
             return False
-        words = max(self.levels.groups.shape[1], levels.groups.shape[1])
+        words = levels.groups.shape[1]
+        if words > self.levels.groups.shape[1] and "lineage" in self._waiting:
+            return False
         ends, there = self._ends(self.levels), _groups(self.levels, self.rungs, words)
         rungs = self._schedule.rungs(levels.bounds.max(axis=0))
         new_ends, new_there = levels.bounds[:, rungs], _groups(levels, rungs, words)
