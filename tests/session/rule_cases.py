@@ -42,6 +42,11 @@ QUERIES = {
         "s [RANGE 1 SECOND], u [RANGE 2 SECONDS]",
         "s.k = u.k AND s.x - u.x > r.lo - 5",
     ),
+    "two streams on no key": (
+        "r.id, s.x, u.x AS y",
+        "s [RANGE 1 SECOND], u [RANGE 2 SECONDS]",
+        "s.x < u.x AND s.k <> r.k AND u.x - s.x < r.lo",
+    ),
     "three streams": (
         "r.id, u.x",
         "s [RANGE 1 SECOND], u [RANGE 1 SECOND], s [RANGE 2 SECONDS] AS t",

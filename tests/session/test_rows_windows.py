@@ -21,6 +21,7 @@ JOINS = {
     "filters": "SELECT a.v, b.v AS w FROM a [ROWS {n}], b [ROWS {m}]"
     " WHERE a.k = b.k AND a.v > {n} - 3 AND a.v + b.v > {m}",
     "with RANGE": "SELECT a.v, b.v AS w FROM a [ROWS {n}], b [RANGE {m} SECONDS] WHERE a.k = b.k",
+    "no key": "SELECT a.v, b.v AS w FROM a [ROWS {n}], b [ROWS {m}] WHERE a.v < b.v - {m}",
     "itself": "SELECT x.v, y.v AS w FROM a [ROWS {n}] AS x, a [ROWS {m}] AS y WHERE x.k = y.k",
     "three": "SELECT x.v, b.v AS w FROM a [ROWS {n}] AS x, b [ROWS {m}], a [ROWS 4] AS y"
     " WHERE x.k = b.k AND b.v = y.v",

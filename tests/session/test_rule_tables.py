@@ -19,7 +19,7 @@ from eddyline.testing import batch
     [
         "SELECT DISTINCT x FROM s [NOW] WHERE x > rules.lo",
         "SELECT k, SUM(x) AS n FROM s [NOW] WHERE x > rules.lo GROUP BY k",
-        "SELECT s.x FROM s [NOW], u [NOW] WHERE s.x > u.x + rules.lo",
+        "SELECT s.x FROM s [NOW], u [NOW], u [NOW] AS w WHERE s.x > u.x + rules.lo AND u.k = w.k",
         "SELECT x FROM s [NOW] WHERE EXISTS (SELECT 1 FROM u [NOW] WHERE u.k > rules.k)",
         "SELECT x FROM s [NOW] WHERE x > rules.lo EMIT CHANGES",
         "SELECT x FROM s [NOW] WHERE x > rules.lo UNION ALL SELECT x FROM u [NOW]",

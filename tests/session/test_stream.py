@@ -44,7 +44,8 @@ def _input(some: random.Random, rows: int, start: int) -> dict[str, pa.Table]:
 def _random_query(some: random.Random) -> str:
     where = some.choice(("", "", "", " AND a.v > 40", " AND a.v < b.v"))
     seconds = some.choice((1, 2, 3, 5, 8, 13, 30))
-    return _join(seconds, where, some.choice((None, None, 4)))
+    sql = _join(seconds, where, some.choice((None, None, 4)))
+    return sql.replace("a.k = b.k", some.choice(("a.k = b.k",) * 3 + ("a.k < b.k",)))
 
 
 @pytest.mark.parametrize("schedule", SCHEDULES)

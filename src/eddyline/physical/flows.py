@@ -132,7 +132,7 @@ class FlowPlanner:
             StemSide(scan.stem, window, keys_of(number, edges))
             for number, (scan, window) in enumerate(zip(sources, windows, strict=True))
         ]
-        return self._new(sources, windows, sides, edges)
+        return self._new(sources, windows, sides, edges, signature.theta)
 
     def _new(
         self,
@@ -140,14 +140,17 @@ class FlowPlanner:
         windows: Sequence[FlowWindow | FlowRows],
         sides: Sequence[StemSide],
         edges: Sequence[Equality],
+        theta: tuple[Expr, ...] = (),
     ) -> Flow:
         pull_up = self._sharing.selections == "pull" and bool(sides)
+        condition = conjunction(theta)
         return Flow(
             sources,
             windows,
             sides,
             edges,
             self._sharing.new_policy,
+            theta=None if condition is None else compile_predicate(condition),
             schedule=make_schedule(self._sharing.schedule),
             rows_per_step=self._sharing.rows_per_step,
             pull_up=pull_up,

@@ -4,6 +4,9 @@ Queries with the same *signature* (the same sources, joined on the same keys) ru
 base row is filtered, stored and joined once for all of them. What may differ from query to query is
 its *part*: predicates, lengths of windows, and the select list.
 
+Two sources may be joined on no key: then conditions that compare their columns without constants,
+as ``a.x < b.y``, are in the signature; the others (``a.x - b.y < 5``) may differ.
+
 Source: Madden et al. 2002, section 2.
 """
 
@@ -14,7 +17,14 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Final
 
-from eddyline.algebra.expressions import Expr, columns_of, shift_columns
+from eddyline.algebra.expressions import (
+    Call,
+    ColumnRef,
+    Expr,
+    columns_of,
+    shift_columns,
+    walk,
+)
 from eddyline.algebra.plan import (
     AntiJoin,
     GroupBy,
@@ -34,6 +44,9 @@ from eddyline.types import Schema
 _BY_TIME: Final = Unbounded(explicit=False)
 _BY_ROWS: Final = Rows(1)
 
+#: Comparisons of two columns that say the same with these when their sides are swapped.
+_SWAPPED: Final = {">": "<", ">=": "<="}
+
 
 @dataclass(frozen=True)
 class Edge:
@@ -52,11 +65,13 @@ class Signature:
     Attributes:
         sources: of a join, scans of streams; of their windows only the kind. A single source may be
             any plan.
-        edges: the join graph, in an order of their own.
+        edges: the join graph, in an order of their own. Two sources may have none.
+        theta: what joins them then: conditions over the columns of both, which all hold.
     """
 
     sources: tuple[Plan, ...]
     edges: tuple[Edge, ...]
+    theta: tuple[Expr, ...] = ()
 
     @cached_property
     def starts(self) -> tuple[int, ...]:
@@ -122,17 +137,20 @@ def apart(flat: Flat, names: tuple[str, ...]) -> tuple[Signature, Part] | None:
     joined = len(flat.leaves) > 1
     signature = Signature(tuple(_without_length(leaf, joined) for leaf in flat.leaves), ())
     edges = _edges(flat.keys, signature)
-    if edges is None or not _connected(len(flat.leaves), edges):
+    keyless = len(flat.leaves) == 2 and not edges
+    if edges is None or not (keyless or _connected(len(flat.leaves), edges)):
         return None
-    signature = replace(signature, edges=edges)
     filters: list[list[Expr]] = [[] for _ in flat.leaves]
-    residual = []
+    theta, residual = set(), []
     for term in flat.terms:
         source = _only_source(term, signature)
-        if source is None:
+        if source is None and keyless and _compares_columns(term):
+            theta.add(_swapped(term))
+        elif source is None:
             residual.append(term)
         else:
             filters[source].append(shift_columns(term, -signature.starts[source]))
+    signature = replace(signature, edges=edges, theta=tuple(sorted(theta, key=str)))
     part = Part(
         tuple(map(tuple, filters)),
         tuple(residual),
@@ -193,6 +211,19 @@ def _connected(sources: int, edges: Sequence[Edge]) -> bool:
     for _ in range(sources):
         reached |= {end for e in edges if {e.left, e.right} & reached for end in (e.left, e.right)}
     return len(reached) == sources
+
+
+def _compares_columns(term: Expr) -> bool:
+    """Whether a condition is made of columns only, so that other queries may well have it too."""
+    leaves = (e for e in walk(term) if not e.args)
+    return all(isinstance(e, ColumnRef) for e in leaves)
+
+
+def _swapped(term: Expr) -> Expr:
+    """The term with what is less on the left."""
+    if isinstance(term, Call) and term.function in _SWAPPED:
+        return replace(term, function=_SWAPPED[term.function], arguments=term.arguments[::-1])
+    return term
 
 
 def _only_source(expr: Expr, signature: Signature) -> int | None:

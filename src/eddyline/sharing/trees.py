@@ -15,10 +15,10 @@ def tree_of(signature: Signature, part: Part, order: Sequence[int]) -> Plan:
     """The plan that joins the sources in this order.
 
     Args:
-        order: numbers of all sources; each is tied by an edge to one before it.
+        order: numbers of all sources; each is tied by an edge to one before it, if there are edges.
     """
     starts = signature.starts
-    waiting = list(part.residual)
+    waiting = [*signature.theta, *part.residual]
     plan = _leaf(signature, part, order[0])
     columns = list(range(starts[order[0]], starts[order[0] + 1]))
     for number, source in enumerate(order[1:], start=1):

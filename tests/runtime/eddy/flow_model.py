@@ -75,7 +75,7 @@ class Model:
 
     Args:
         sources: names of streams; a name may come twice.
-        edges: source, column, source, column.
+        edges: source, column, source, column. Two sources without any are joined where ``v < v``.
         counted: by source, whether windows count rows.
         schedule: rows of its two sources wait, until they are served.
     """
@@ -92,6 +92,7 @@ class Model:
         rows_per_step: int = 4_096,
     ) -> None:
         self.sources, self.edges = list(sources), list(edges)
+        self._keyless = len(sources) == 2 and not edges
         self.rows: list[Row] = []
         self.stems = {name: Stem(name, SCHEMA) for name in dict.fromkeys(sources)}
         self.counted = list(counted) or [False] * len(sources)
@@ -114,6 +115,7 @@ class Model:
             sides if len(sources) > 1 else [],
             ties,
             lambda: make_policy(policy, 1),
+            theta=_below if self._keyless else None,
             schedule=None if schedule is None else make_schedule(schedule),
             rows_per_step=rows_per_step,
             pull_up=pull_up,
@@ -221,6 +223,8 @@ class Model:
             return
         ties = [(rows[a], m, n) for a, m, b, n in self.edges if b == source]
         for row in choices[source]:
+            if self._keyless and rows and rows[0].v >= row.v:
+                continue
             if all(getattr(other, m) == getattr(row, n) for other, m, n in ties):
                 ts, exp, end = self._lifespan((*rows, row), windows)
                 if ts < exp and max(r.at for r in (*rows, row)) < end:
@@ -274,6 +278,11 @@ def _member(wanted: Wanted) -> Member:
 
 def _wants(least: int) -> Any:
     return lambda batch: pc.greater(batch.column(1), least).to_numpy(zero_copy_only=False)
+
+
+def _below(pairs: Batch) -> Array:
+    less = pc.less(pairs.column(COLUMNS.index("v")), pairs.column(len(COLUMNS) + 1))
+    return np.asarray(less.to_numpy(zero_copy_only=False))
 
 
 def _key(column: str) -> Key:

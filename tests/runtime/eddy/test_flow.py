@@ -16,6 +16,8 @@ GRAPHS: dict[str, tuple[list[str], list[tuple[int, str, int, str]]]] = {
     "itself": (["a", "a"], [(0, "k", 1, "k")]),
     "itself by another column": (["a", "a"], [(0, "k", 1, "v")]),
     "two keys": (["a", "b"], [(0, "k", 1, "k"), (0, "v", 1, "v")]),
+    "no key": (["a", "b"], []),
+    "itself, no key": (["a", "a"], []),
     "chain": (["a", "b", "c"], [(0, "k", 1, "k"), (1, "v", 2, "v")]),
     "ring": (["a", "b", "c"], [(0, "k", 1, "k"), (1, "k", 2, "k"), (0, "k", 2, "k")]),
     "itself twice": (["a", "a", "a"], [(0, "k", 1, "k"), (1, "k", 2, "v")]),
@@ -25,8 +27,8 @@ GRAPHS: dict[str, tuple[list[str], list[tuple[int, str, int, str]]]] = {
 KINDS = {"time": [False], "rows": [True], "both": [True, False]}
 JOINS = [
     *((graph, "time") for graph in GRAPHS),
-    *((graph, "rows") for graph in ("two", "itself", "chain", "itself twice", "star")),
-    *((graph, "both") for graph in ("itself by another column", "two keys", "ring")),
+    *((graph, "rows") for graph in ("two", "itself", "no key", "chain", "itself twice", "star")),
+    *((graph, "both") for graph in ("itself by another column", "two keys", "no key", "ring")),
 ]
 #: How a flow runs must not matter.
 RUNS: dict[str, dict[str, Any]] = {
@@ -68,7 +70,7 @@ def test_every_result_comes_once(graph: str, kind: str, run: str) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("graph", ["two", "itself", "chain", "itself twice"])
+@pytest.mark.parametrize("graph", ["two", "itself", "itself, no key", "chain", "itself twice"])
 @pytest.mark.parametrize("nested", [True, False])
 def test_queries_that_want_every_row(graph: str, kind: str, nested: bool) -> None:
     """Where windows are nested, results have levels instead of lineage."""

@@ -148,7 +148,11 @@ none
 -- not all are joined by keys
 SELECT t.price FROM trades [NOW] AS t, quotes [NOW] AS q WHERE t.price > q.bid
 =>
-none
+windowed sources:
+  StreamScan quotes [UNBOUNDED], 1 MICROSECOND
+  StreamScan trades [UNBOUNDED], 1 MICROSECOND
+theta: (bid < price)
+select: price AS price
 ----------
 -- what is there before any row has come: a group of all rows, a table
 SELECT n FROM (SELECT COUNT(*) AS n FROM trades [NOW]) AS total WHERE n > 5

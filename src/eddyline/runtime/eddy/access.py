@@ -7,6 +7,7 @@ oldest: each ends at positions ``stop``, where the next one begins.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import count
 from typing import Final, Literal, Protocol
 
@@ -14,13 +15,17 @@ import numpy as np
 
 from eddyline.kernels import chains, slices
 from eddyline.runtime.columns import Array
-from eddyline.runtime.index import HashIndex, Probes
+from eddyline.runtime.index import HashIndex, Liveness, Probes
 from eddyline.runtime.rowstore import RowStore
+from eddyline.runtime.state import State, array
 
 AccessName = Literal["hash", "nested-loops", "slices"]
 
 _numbers = count()
 _LEAST_BUCKETS: Final = 64
+
+#: Nested loops make so many pairs at once, but for those of one row.
+MOST_PAIRS: Final = 1 << 18
 
 
 class Access(Protocol):
@@ -44,6 +49,9 @@ class Access(Protocol):
         """int64[n], cursors at the probes' own instants; ``inclusive``: a probe sees the row of its
         own event.
         """
+
+    def pieces(self, cursor: Array, stop: Array) -> Iterator[slice]:
+        """The probes in pieces that make no more pairs than can be at hand at once."""
 
     def follow(self, slice_: int, key: Array, cursor: Array, stop: Array) -> tuple[Array, Array]:
         """Go on through a slice; moves ``cursor``.
@@ -83,6 +91,10 @@ class HashAccess:
         """See ``Access``."""
         return self._index.begin(probes, inclusive=inclusive)
 
+    def pieces(self, cursor: Array, stop: Array) -> Iterator[slice]:
+        """See ``Access``. Few rows have the same key."""
+        return _in_one(cursor)
+
     def follow(self, slice_: int, key: Array, cursor: Array, stop: Array) -> tuple[Array, Array]:
         """See ``Access``."""
         return self._index.follow(key, cursor, stop)
@@ -100,7 +112,10 @@ class HashAccess:
 
 
 class ScanAccess:
-    """Nested loops: a cursor is the position above the next row to compare with."""
+    """Nested loops: a cursor is the position above the next row to compare with.
+
+    It does what an index does for a side of a flow (``stem_side.py``), where rows have no keys.
+    """
 
     is_sliced = False
     version = 0
@@ -111,6 +126,30 @@ class ScanAccess:
         self._keys, self._present = f"keys:{number}", f"present:{number}"
         store.add_lane(self._keys, 0, derived=True)
         store.add_lane(self._present, 0, derived=True)
+
+    def pieces(self, cursor: Array, stop: Array) -> Iterator[slice]:
+        """See ``Access``."""
+        return pieces(cursor - stop)
+
+    def probe(self, probes: Probes, liveness: Liveness, *, inclusive: bool) -> tuple[Array, Array]:
+        """Numbers of probes and positions of the rows that match them, in probe order."""
+        store = self._store
+        stop = np.full(probes.ts.size, store.first)
+        if liveness.fifo:
+            stop += np.searchsorted(store.held("ts"), probes.ts - liveness.lifespan, "right")
+        return self.follow(0, probes.key, self.begin(probes, inclusive=inclusive), stop)
+
+    def rewind(self) -> None:
+        """Probes are always made as of their instants."""
+
+    def admit(self) -> None:
+        """See ``rewind``."""
+
+    def restore(self, state: State) -> None:
+        """Hold these rows and no others: of the store bool[n] ``indexed``, and their ``keys``."""
+        indexed = array(state, "indexed")
+        self._store.held(self._present)[:] = indexed
+        self._store.held(self._keys)[indexed] = array(state, "keys")
 
     def insert(self, positions: Array, keys: Array) -> None:
         """See ``Access``."""
@@ -170,6 +209,10 @@ class SlicedAccess:
         """See ``Access``."""
         return before(self._store, probes.seq, inclusive=inclusive)
 
+    def pieces(self, cursor: Array, stop: Array) -> Iterator[slice]:
+        """See ``Access``. Few rows have the same key."""
+        return _in_one(cursor)
+
     def follow(self, slice_: int, key: Array, cursor: Array, stop: Array) -> tuple[Array, Array]:
         """See ``Access``."""
         store = self._store
@@ -221,6 +264,25 @@ def before(store: RowStore, seq: Array, *, inclusive: bool) -> Array:
     """int64[n]: the position above the last row that came before each of ``seq``."""
     seqs = store.held("seq")
     return np.searchsorted(seqs, seq, "right" if inclusive else "left") + store.first
+
+
+def pieces(pairs: Array) -> Iterator[slice]:
+    """Rows in pieces of at most ``MOST_PAIRS``, or of one row.
+
+    Args:
+        pairs: int64[n], how many each row makes.
+    """
+    ends = np.cumsum(np.maximum(pairs, 0))
+    start = 0
+    while start < ends.size:
+        made = int(ends[start - 1]) if start else 0
+        end = max(int(np.searchsorted(ends, made + MOST_PAIRS, "right")), start + 1)
+        yield slice(start, end)
+        start = end
+
+
+def _in_one(cursor: Array) -> Iterator[slice]:
+    yield slice(0, cursor.size)
 
 
 def _shift(heads: Array) -> int:

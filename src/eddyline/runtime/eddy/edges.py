@@ -38,7 +38,12 @@ class Equality:
 
 
 def keys_of(source: int, edges: Sequence[Equality]) -> dict[Hashable, tuple[Evaluator, ...]]:
-    """The indexes that probes of a source ask for: one per set of keys shared with another."""
+    """The indexes that probes of a source ask for: one per set of keys shared with another.
+
+    Without edges it is one without keys.
+    """
+    if not edges:
+        return {(): ()}
     tied: dict[int, list[Key]] = {}
     for end in (e.seen_from(source) for e in edges):
         if end is not None:

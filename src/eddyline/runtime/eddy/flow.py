@@ -49,6 +49,7 @@ from eddyline.runtime.eddy.rows_groups import RowsGroups
 from eddyline.runtime.eddy.schedules import Schedule
 from eddyline.runtime.eddy.shared_join import Verify
 from eddyline.runtime.eddy.stem_side import StemSide
+from eddyline.runtime.eddy.theta import Theta
 from eddyline.runtime.operators.base import Operator, Tick
 from eddyline.runtime.operators.scan import Scan
 from eddyline.runtime.state import State
@@ -88,8 +89,9 @@ class Flow(Operator):
         windows: the sources' windows, if rows live as long as each query's own windows say; none if
             they live until their ``exp``. Only those of joined sources may count rows.
         sides: one SteM side per source if there are several; none for a single source.
-        edges: the join graph.
+        edges: the join graph; two sources may have none.
         new_policy: makes a routing policy.
+        theta: says which rows of two sources without edges are joined; None: all.
         schedule: of a join of two sources whose windows do not count rows: whose results come
             first, if it is ``paced``.
         rows_per_step: at most so many of its rows are served at a time.
@@ -109,6 +111,7 @@ class Flow(Operator):
         edges: Sequence[Equality],
         new_policy: Callable[[], Policy],
         *,
+        theta: Predicate | None = None,
         schedule: Schedule | None = None,
         rows_per_step: int = 4_096,
         pull_up: bool = False,
@@ -118,9 +121,11 @@ class Flow(Operator):
         self._stem_windows = tuple(windows)
         self._counted = [isinstance(w, FlowRows) for w in windows]
         self._pull_up = pull_up
-        self._routing = Routing(sides, edges, new_policy)
         self._banks = [FilterBank(new_policy()) for _ in sources]
         self._residual = FilterBank(new_policy())
+        keyless = len(sides) == 2 and not edges
+        self._theta = Theta(sides, theta, self._residual) if keyless else None
+        self._routing = Routing(sides, edges, new_policy, self._theta)
         self._members: dict[int, Member] = {}
         self._free: list[int] = []
         self._dismissed: list[int] = []
@@ -139,7 +144,10 @@ class Flow(Operator):
         self._overdue: list[tuple[Fanout, Array]] = []  # what left when windows changed
         self._verify: Verify | None = None  # of two sources: says which pairs are results
         if len(sides) == 2:
-            self._verify = None if self._routing.is_exact else self._routing.have_same_keys
+            if self._theta is not None:
+                self._verify = self._theta.results
+            elif not self._routing.is_exact:
+                self._verify = self._routing.have_same_keys
             if schedule is not None and not any(self._counted):
                 verify = self._verify
                 self._pacing = PacedJoin(sides, schedule, rows_per_step, self._meet, verify)
@@ -468,8 +476,9 @@ class Flow(Operator):
         Args:
             leaving: rows that were pushed out of windows.
         """
-        if self._levels is not None and len(self._sides) == 2 and not any(self._counted):
-            whole = leveled_join(self._sides, self._levels, [b for b, _ in new], self._verify)
+        levels, has_keys = self._levels, self._theta is None
+        if levels is not None and len(self._sides) == 2 and has_keys and not any(self._counted):
+            whole = leveled_join(self._sides, levels, [b for b, _ in new], self._verify)
         else:
             wants = Wants(self._refresh(), self._levels, self._groups)
             coming = (singletons(n, batch, wanted) for n, (batch, wanted) in enumerate(new))
@@ -503,7 +512,8 @@ class Flow(Operator):
         if self._pull_up:
             for number, bank in enumerate(self._banks):
                 bank.narrow(self._routing.rows_of(number, whole.ids[number]), lineage)
-        self._residual.narrow(batch, lineage)
+        if self._theta is None:  # it has asked already
+            self._residual.narrow(batch, lineage)
         yield 0, lineage
 
     def _composite_batch(self, whole: Composites) -> Batch:

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from eddyline.runtime.columns import Array
+from eddyline.runtime.eddy.access import Access, ScanAccess
 from eddyline.runtime.index import HashIndex, Liveness, Probes
 from eddyline.runtime.stem import EndlessWindow, Stem, TimeWindow
 from eddyline.types import FOREVER
@@ -47,7 +48,7 @@ class FlowWindow(TimeWindow):
         self.liveness = Liveness("ts", us, fifo=us < FOREVER)
 
     def find(
-        self, stem: Stem, index: HashIndex, probes: Probes, *, inclusive: bool
+        self, stem: Stem, index: HashIndex | ScanAccess, probes: Probes, *, inclusive: bool
     ) -> tuple[Array, Array, Array]:
         """See ``StemSide.probe``; how old rows are in microseconds."""
         number, found = index.probe(probes, self.liveness, inclusive=inclusive)
@@ -90,7 +91,7 @@ class FlowRows(EndlessWindow):
 
     def find(
         self,
-        index: HashIndex,
+        access: Access,
         probes: Probes,
         longest: Array | int,
         *,
@@ -106,8 +107,8 @@ class FlowRows(EndlessWindow):
         if as_of_now:
             came = np.full(came.size, stem.next_id)
         oldest = stem.positions(np.maximum(came - longest, stem.unbroken))
-        cursor = index.begin(probes, inclusive=inclusive)
-        number, found = index.follow(probes.key, cursor, np.maximum(oldest, stem.first))
+        cursor = access.begin(probes, inclusive=inclusive)
+        number, found = access.follow(0, probes.key, cursor, np.maximum(oldest, stem.first))
         return number, found, came.take(number) - 1 - stem.ids(found)
 
     def _came(self, seq: Array, *, inclusive: bool) -> Array:

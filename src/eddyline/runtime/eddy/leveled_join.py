@@ -9,8 +9,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 from eddyline.kernels.pairs import merged_levels
 from eddyline.runtime.batch import Batch
 from eddyline.runtime.eddy.composites import Composites
@@ -34,7 +32,7 @@ def leveled_join(
     whole = Composites(ts, seq, dict(enumerate(ids)), dict(enumerate(instants)), level)
     if verify is None or not len(whole):
         return whole
-    return whole.take(np.flatnonzero(verify(*ids)))
+    return whole.take(verify(ids[0], ids[1], None)[0])
 
 
 def _found(sides: Sequence[StemSide], levels: Levels, batch: Batch, side: int) -> tuple[Any, ...]:

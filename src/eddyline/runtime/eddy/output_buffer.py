@@ -156,6 +156,19 @@ def assembled(parts: Sequence[Found], waiting: WaitingRows, first: int, last: in
     return Pairs(row, ts, seq, (ids[0], ids[1]), (instants[0], instants[1]), lineage)
 
 
+def in_turn(parts: Sequence[Found]) -> Found:
+    """What rows found, piece by piece of them."""
+    if not parts:
+        none = np.zeros(0, np.int64)
+        return Found(none, none, none, None)
+    row, partner, partner_ts = (
+        np.concatenate([getattr(part, name) for part in parts])
+        for name in ("row", "partner", "partner_ts")
+    )
+    lineages = [part.lineage for part in parts if part.lineage is not None]
+    return Found(row, partner, partner_ts, np.concatenate(lineages) if lineages else None)
+
+
 def by_row(one: Found, other: Found) -> Found:
     """What rows of both sides found, row by row."""
     row = np.concatenate((one.row, other.row))

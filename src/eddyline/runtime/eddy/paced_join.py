@@ -14,7 +14,6 @@ import numpy as np
 
 from eddyline.runtime.batch import Batch
 from eddyline.runtime.columns import Array
-from eddyline.runtime.eddy.access import HashAccess
 from eddyline.runtime.eddy.composites import Composites
 from eddyline.runtime.eddy.levels import Levels
 from eddyline.runtime.eddy.output_buffer import Pairs
@@ -57,9 +56,12 @@ class PacedJoin:
         self._sides = tuple(sides)
         self._meet = meet
         self._has_lineage = False
-        access = [HashAccess(side.only_index) for side in sides]
         self._join = SharedJoin(
-            [s.stem for s in sides], access, schedule, rows_per_step=rows_per_step, verify=verify
+            [side.stem for side in sides],
+            [side.access for side in sides],
+            schedule,
+            rows_per_step=rows_per_step,
+            verify=verify,
         )
         self._since = np.zeros(64, np.int64)  # by bit: the first row that is the query's business
         self._ends: list[int] = []  # of rows that came together: the number of the first one after

@@ -14,6 +14,7 @@ import numpy as np
 from eddyline.kernels.lineage import meet_levels
 from eddyline.runtime.batch import Batch, Stored
 from eddyline.runtime.columns import Array, validity_of
+from eddyline.runtime.eddy.access import pieces
 from eddyline.runtime.eddy.composites import Composites
 from eddyline.runtime.eddy.edges import Equality, Key
 from eddyline.runtime.eddy.flow_windows import Windows
@@ -21,6 +22,7 @@ from eddyline.runtime.eddy.levels import Levels
 from eddyline.runtime.eddy.policies import Policy
 from eddyline.runtime.eddy.rows_groups import RowsGroups
 from eddyline.runtime.eddy.stem_side import StemSide
+from eddyline.runtime.eddy.theta import Theta
 from eddyline.runtime.index import Probes
 from eddyline.runtime.keys import is_exact, join_keys, same_values
 
@@ -54,6 +56,7 @@ class Routing:
     Args:
         sides: one per source. edges: the join graph.
         new_policy: makes a routing policy; there is one per virtual source.
+        theta: what joins two sources if there are no edges.
 
     Attributes:
         fan_outs: by sources joined and source probed, how many rows probed and how many came back.
@@ -64,9 +67,11 @@ class Routing:
         sides: Sequence[StemSide],
         edges: Sequence[Equality],
         new_policy: Callable[[], Policy],
+        theta: Theta | None = None,
     ) -> None:
         self._sides = tuple(sides)
         self._edges = tuple(edges)
+        self._theta = theta
         self._new_policy = new_policy
         self._policies: dict[frozenset[int], Policy] = {}  # by virtual source
         self._probes = [Probe(i, f"probe {i}") for i in range(len(sides))]
@@ -77,12 +82,17 @@ class Routing:
         """Whether two rows of the first two sources with equal keys are always a result."""
         return is_exact([key.type for _, key, _ in self._ties(0, [1])])
 
-    def have_same_keys(self, left: Array, right: Array) -> Array:
-        """bool[n]: pairs of ids whose keys are equal; their hashes are."""
+    def have_same_keys(
+        self, left: Array, right: Array, lineage: Array | None
+    ) -> tuple[Array, Array | None]:
+        """Of pairs of ids with equal hashes of keys, those whose keys are equal, and their lineage
+        (or None, as before).
+        """
         rows = (self.rows_of(0, left), self.rows_of(1, right))
         ties = self._ties(0, [1])
         mine = [own.evaluate(rows[0]) for _, _, own in ties]
-        return same_values(mine, [key.evaluate(rows[1]) for _, key, _ in ties])
+        kept = np.flatnonzero(same_values(mine, [key.evaluate(rows[1]) for _, key, _ in ties]))
+        return kept, None if lineage is None else lineage[kept]
 
     def routed(self, composites: Composites, wants: Wants) -> Iterator[Composites]:
         """Everything that new rows of one source are joined to, as far as some query wants it."""
@@ -103,11 +113,20 @@ class Routing:
                 probe = order[0]
                 assert isinstance(probe, Probe), "only SteMs are left to probe"
                 began = time.perf_counter()
-                joined = self._probed(piece, probe, wants)
-                policy.observe(probe, count, len(joined), time.perf_counter() - began)
+                joined = [self._probed(some, probe, wants) for some in self._at_once(piece, probe)]
+                returned = sum(map(len, joined))
+                policy.observe(probe, count, returned, time.perf_counter() - began)
                 if batch.group is None:
-                    self._count(frozenset(batch.ids), probe.source, count, len(joined))
-                waiting.append(joined)
+                    self._count(frozenset(batch.ids), probe.source, count, returned)
+                waiting += joined
+
+    def _at_once(self, batch: Composites, probe: Probe) -> Iterator[Composites]:
+        """Rows in pieces that may probe at once."""
+        if self._theta is None:
+            yield batch
+            return
+        held = np.full(len(batch), len(self._sides[probe.source].stem))
+        yield from map(batch.take, pieces(held))
 
     def _count(self, joined: frozenset[int], source: int, visited: int, returned: int) -> None:
         came, went = self.fan_outs.get((joined, source), (0, 0))
@@ -123,7 +142,7 @@ class Routing:
     def _ready(self, batch: Composites) -> list[Probe]:
         """The SteMs that may be probed next: those that share a key with what is joined."""
         left = (p for p in self._probes if p.source not in batch.ids)
-        return [p for p in left if self._ties(p.source, batch.ids)]
+        return [p for p in left if self._theta is not None or self._ties(p.source, batch.ids)]
 
     def _ties(self, source: int, joined: Container[int]) -> list[tuple[int, Key, Key]]:
         """The edges from a source to those joined already: which, its key, our key."""
@@ -134,7 +153,7 @@ class Routing:
         target, side = probe.source, self._sides[probe.source]
         origin = next(iter(batch.ids))  # the source whose rows began the route
         ties = self._ties(target, batch.ids)
-        asked = [t for t in ties if t[0] == ties[0][0]]
+        asked = [t for t in ties if t[0] == ties[0][0]]  # none, if there are no keys
         columns = [own.evaluate(self.rows_of(o, batch.ids[o])) for o, own, _ in asked]
         keys, usable = join_keys(columns, len(batch))
         asking = batch if usable is None else batch.take(np.flatnonzero(usable))
@@ -157,6 +176,9 @@ class Routing:
         out = asking.take(number, wanted)
         out.ids[target] = side.stem.ids(found)
         out.instants[target] = side.stem.lane_at("ts", found)
+        if self._theta is not None:
+            lineage = None if wants.levels is not None else out.wanted
+            return out.take(*self._theta.results(out.ids[0], out.ids[1], lineage))
         exact = is_exact([key.type for _, _, key in asked])
         return self._verified(out, target, [t for t in ties if not exact or t not in asked])
 

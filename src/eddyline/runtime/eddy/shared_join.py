@@ -30,7 +30,14 @@ import numpy as np
 from eddyline.runtime.columns import Array
 from eddyline.runtime.eddy.access import Access
 from eddyline.runtime.eddy.levels import Levels
-from eddyline.runtime.eddy.output_buffer import Found, FoundInSlice, Pairs, assembled, by_row
+from eddyline.runtime.eddy.output_buffer import (
+    Found,
+    FoundInSlice,
+    Pairs,
+    assembled,
+    by_row,
+    in_turn,
+)
 from eddyline.runtime.eddy.schedules import Schedule
 from eddyline.runtime.eddy.waiting_rows import WaitingRows
 from eddyline.runtime.index import Probes
@@ -69,8 +76,9 @@ class Release:
     pairs: Pairs
 
 
-#: Says which pairs (by their ids on both sides) are results: bool[n].
-Verify = Callable[[Array, Array], Array]
+#: Of pairs (int64[n] ids on both sides; uint64[n, W] who wants them, or None): int64[m], which are
+#: results, and who wants those.
+Verify = Callable[[Array, Array, Array | None], tuple[Array, Array | None]]
 #: Who wants pairs: of a side, uint64[n, W] lineage of probes, int64[p] their numbers, positions of
 #: the rows found and their ages; returns the pairs that somebody wants and uint64[q, W].
 Meet = Callable[[int, Array, Array, Array, Array], tuple[Array, Array]]
@@ -279,25 +287,39 @@ class SharedJoin:
         buffer.add(last, parts[0] if len(parts) == 1 else by_row(*parts))
 
     def _with_slice(self, rung: int, side: int, which: slice | Array, number: int) -> Found:
-        rows, other = self._waiting, 1 - side
-        ts, key, cursor = rows["ts"][which], rows["key"][which], rows["cursor"][which]
-        stop = self._stop(rung, other, ts)
-        by, position = self._access[other].follow(rung, key, cursor, stop)
+        """What rows of one side find in the slice below ``rung``.
+
+        Args:
+            which: places of the rows. number: what makes numbers of them; of a slice, the first.
+        """
+        rows, access = self._waiting, self._access[1 - side]
+        key, cursor = rows["key"][which], rows["cursor"][which]
+        stop = self._stop(rung, 1 - side, rows["ts"][which])
+        parts = []
+        for some in access.pieces(cursor, stop):
+            by, position = access.follow(rung, key[some], cursor[some], stop[some])
+            parts.append(self._met(side, which, number, by + some.start, position))
         rows["cursor"][which] = cursor
-        store = self._stores[other]
+        return parts[0] if len(parts) == 1 else in_turn(parts)
+
+    def _met(
+        self, side: int, which: slice | Array, number: int, by: Array, position: Array
+    ) -> Found:
+        """Those of the pairs of rows (``which[by]``) and positions that somebody wants."""
+        rows, other, store = self._waiting, 1 - side, self._stores[1 - side]
         lineage = None
         if self.meet is not None:
-            age = ts[by] - store.lane_at("ts", position)
+            age = rows["ts"][which][by] - store.lane_at("ts", position)
             kept, lineage = self.meet(other, rows["lineage"][which], by, position, age)
             by, position = by[kept], position[kept]
         row = by + number if isinstance(which, slice) else which[by] + number
         partner = store.ids(position)
-        found = Found(row, partner, store.lane_at("ts", position), lineage)
-        if self._verify is None:
-            return found
-        mine = rows["id"][row - rows.first]
-        ids = (mine, partner) if side == 0 else (partner, mine)
-        return found.take(np.flatnonzero(self._verify(*ids)))
+        if self._verify is not None:
+            mine = rows["id"][row - rows.first]
+            left, right = (mine, partner) if side == 0 else (partner, mine)
+            kept, lineage = self._verify(left, right, lineage)
+            row, partner, position = row[kept], partner[kept], position[kept]
+        return Found(row, partner, store.lane_at("ts", position), lineage)
 
     def _stop(self, rung: int, side: int, ts: Array) -> Array:
         """int64[n]: the first position that the rung's window over a side holds at each instant."""

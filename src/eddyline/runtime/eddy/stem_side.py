@@ -16,6 +16,7 @@ import numpy as np
 from eddyline.kernels.lineage import any_wanted, meet, put_bit, wanted_by
 from eddyline.runtime.batch import Batch, Evaluator
 from eddyline.runtime.columns import Array
+from eddyline.runtime.eddy.access import Access, HashAccess, ScanAccess
 from eddyline.runtime.eddy.flow_windows import FlowRows, FlowWindow, Windows
 from eddyline.runtime.index import HashIndex, Probes
 from eddyline.runtime.keys import join_keys
@@ -28,7 +29,8 @@ class StemSide:
     """Lineage and indexes over one SteM.
 
     Args:
-        keys: by name, what an index is made of: how to compute its columns.
+        keys: by name, what an index is made of: how to compute its columns. Of none: rows are
+            compared with all.
     """
 
     def __init__(
@@ -40,7 +42,10 @@ class StemSide:
         self.stem = stem
         self.window = window
         self._keys = keys
-        self._indexes = {name: stem.new_index() for name in keys}
+        self._indexes = {
+            name: stem.new_index() if columns else ScanAccess(stem)
+            for name, columns in keys.items()
+        }
         self._lane = f"lineage:{next(_numbers)}"
         self._words = 1
         self._rewound = False
@@ -69,10 +74,15 @@ class StemSide:
         return (positions, keys) if usable is None else (positions[usable], keys[usable])
 
     @property
-    def only_index(self) -> HashIndex:
+    def only_index(self) -> HashIndex | ScanAccess:
         """The index of a side that is joined with one other."""
         (index,) = self._indexes.values()
         return index
+
+    @property
+    def access(self) -> Access:
+        """Likewise, slice by slice."""
+        return _access(self.only_index)
 
     def keyed(self, batch: Batch) -> tuple[Array, Array]:
         """Numbers of the rows that can match at all, and their keys, likewise."""
@@ -94,7 +104,8 @@ class StemSide:
         index, window = self._indexes[name], self.window
         if isinstance(window, FlowWindow):
             return window.find(self.stem, index, probes, inclusive=inclusive)
-        return window.find(index, probes, longest, inclusive=inclusive, as_of_now=self._rewound)
+        access, now = _access(index), self._rewound
+        return window.find(access, probes, longest, inclusive=inclusive, as_of_now=now)
 
     def meet(
         self, own: Array, number: Array, found: Array, age: Array, windows: Windows
@@ -185,3 +196,8 @@ class StemSide:
         """uint64[n, W] of the rows that have been built."""
         start = self.stem.first - self.stem.base
         return self._lineage()[start : start + self.held().size]
+
+
+def _access(index: HashIndex | ScanAccess) -> Access:
+    """The rows of an index, slice by slice."""
+    return HashAccess(index) if isinstance(index, HashIndex) else index

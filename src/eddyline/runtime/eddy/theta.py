@@ -1,0 +1,66 @@
+"""Joins of two streams on no key: a condition says which pairs of rows are results.
+
+Rows are compared with all that a window holds of the other stream (nested loops). So pairs are many
+and results may be few: a piece of pairs at a time (``access.pieces``) goes through the condition,
+and then through the grouped filters over both streams, before the next ones are made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from eddyline.kernels.lineage import any_wanted
+from eddyline.runtime.batch import Batch, Predicate, Stored
+from eddyline.runtime.columns import Array
+from eddyline.runtime.eddy.filter_bank import FilterBank
+from eddyline.runtime.eddy.stem_side import StemSide
+
+
+class Theta:
+    """Which pairs are results, and of whom.
+
+    Args:
+        sides: the two of them.
+        condition: over the columns of both, the same for all queries; None: all pairs meet it.
+        residual: what queries ask beyond it.
+    """
+
+    def __init__(
+        self, sides: Sequence[StemSide], condition: Predicate | None, residual: FilterBank
+    ) -> None:
+        self._sides = tuple(sides)
+        self._condition = condition
+        self._residual = residual
+
+    def results(
+        self, left: Array, right: Array, lineage: Array | None
+    ) -> tuple[Array, Array | None]:
+        """Of pairs, those that are results for somebody.
+
+        Args:
+            left, right: int64[n], ids. lineage: uint64[n, W], who wants them; None: whoever there
+                is, without further conditions.
+
+        Returns:
+            int64[m], numbers of pairs; uint64[m, W], or None as before.
+        """
+        pairs = self._pairs(left, right)
+        if self._condition is None:
+            kept = np.arange(left.size)
+        else:
+            kept = np.flatnonzero(self._condition(pairs))
+        if lineage is None:
+            return kept, None
+        lineage = lineage[kept]
+        self._residual.narrow(pairs.take(kept), lineage)
+        some = np.flatnonzero(any_wanted(lineage))
+        return kept[some], lineage[some]
+
+    def _pairs(self, left: Array, right: Array) -> Batch:
+        cells = tuple(
+            Stored(s, i) for s, side in enumerate(self._sides) for i in range(len(side.stem.schema))
+        )
+        stems = tuple(side.stem for side in self._sides)
+        return Batch(left, left, left, np.ones(left.size, np.int8), (left, right), stems, cells)
