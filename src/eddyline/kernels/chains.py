@@ -3,7 +3,8 @@
 ``heads[bucket]`` is the newest position of a bucket; ``nodes[pos - base]`` holds a row's key and
 the next older position of its bucket, side by side for the sake of the cache. Positions only grow,
 so a chain may be left at the first position below ``first``: everything behind it has been
-dropped. Nothing is ever removed from a chain.
+dropped. Positions fall along a chain, also where rows are linked into it later than they came, and
+rows may be taken out of it again: what feedback between operators asks for.
 
 As-of probing. All rows of a chunk are inserted before the operators run, yet a probe may only see
 rows that came before it. ``probe`` therefore rewinds the heads over the chunk's rows (undoing the
@@ -32,7 +33,8 @@ NOTHING = -1
 
 @inlined
 def _bucket(key: Any, shift: Any) -> Any:
-    return np.int64((np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(shift))
+    hashed = np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)
+    return np.int64((hashed >> np.uint64(1)) >> np.uint64(shift - 1))  # shift is 64 for one bucket
 
 
 @kernel
@@ -51,6 +53,140 @@ def insert(
         nodes[at, KEY] = keys[i]
         nodes[at, LINK] = heads[b]
         heads[b] = rows[i]
+
+
+@kernel
+def link(
+    heads: np.ndarray,
+    shift: int,
+    nodes: np.ndarray,
+    base: int,
+    rows: np.ndarray,
+    keys: np.ndarray,
+) -> None:
+    """Put ``rows`` (int64 positions, in any order) where they belong in chains with newer ones.
+
+    Cost: what is newer in each row's bucket.
+    """
+    for i in range(rows.size):
+        at = rows[i] - base
+        b = _bucket(keys[i], shift)
+        above = np.int64(NOTHING)
+        below = heads[b]
+        while below > rows[i]:
+            above = below
+            below = nodes[below - base, LINK]
+        nodes[at, KEY] = keys[i]
+        nodes[at, LINK] = below
+        if above == NOTHING:
+            heads[b] = rows[i]
+        else:
+            nodes[above - base, LINK] = rows[i]
+
+
+@kernel
+def take_out(
+    heads: np.ndarray,
+    shift: int,
+    nodes: np.ndarray,
+    base: int,
+    first: int,
+    keys: np.ndarray,
+) -> np.ndarray:
+    """Unlink all rows with these keys; returns their positions, int64[m]."""
+    out = np.empty(16, np.int64)
+    count = 0
+    for i in range(keys.size):
+        b = _bucket(keys[i], shift)
+        above = np.int64(NOTHING)
+        pos = heads[b]
+        while pos >= first:
+            at = pos - base
+            below = nodes[at, LINK]
+            if nodes[at, KEY] != keys[i]:
+                above = pos
+            else:
+                if above == NOTHING:
+                    heads[b] = below
+                else:
+                    nodes[above - base, LINK] = below
+                nodes[at, LINK] = NOT_INDEXED
+                if count == out.size:
+                    out = _grown(out, count, 2 * count)
+                out[count] = pos
+                count += 1
+            pos = below
+    return out[:count].copy()
+
+
+@kernel
+def any_alive(
+    heads: np.ndarray,
+    shift: int,
+    nodes: np.ndarray,
+    base: int,
+    first: int,
+    expiry: np.ndarray,
+    lifespan: int,
+    fifo: bool,
+    probe_key: np.ndarray,
+    probe_ts: np.ndarray,
+) -> np.ndarray:
+    """bool[n]: whether there is a row with each probe's key that expires after the probe's instant.
+
+    Rows of later instants count. Args: as of ``probe``.
+    """
+    out = np.zeros(probe_key.size, np.bool_)
+    for p in range(probe_key.size):
+        if p + AHEAD < probe_key.size:
+            prefetch(heads, _bucket(probe_key[p + AHEAD], shift))
+        pos = heads[_bucket(probe_key[p], shift)]
+        while pos >= first:
+            at = pos - base
+            alive = expiry[at] + lifespan > probe_ts[p]
+            if fifo and not alive:
+                break
+            if alive and nodes[at, KEY] == probe_key[p]:
+                out[p] = True
+                break
+            pos = nodes[at, LINK]
+    return out
+
+
+@kernel
+def all_alive(
+    heads: np.ndarray,
+    shift: int,
+    nodes: np.ndarray,
+    base: int,
+    first: int,
+    expiry: np.ndarray,
+    lifespan: int,
+    fifo: bool,
+    probe_key: np.ndarray,
+    probe_ts: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Numbers of probes, ascending, and positions of the rows that ``any_alive`` is about."""
+    found_by = np.empty(2 * probe_key.size + 16, np.int64)
+    found = np.empty(found_by.size, np.int64)
+    count = 0
+    for p in range(probe_key.size):
+        if p + AHEAD < probe_key.size:
+            prefetch(heads, _bucket(probe_key[p + AHEAD], shift))
+        pos = heads[_bucket(probe_key[p], shift)]
+        while pos >= first:
+            at = pos - base
+            alive = expiry[at] + lifespan > probe_ts[p]
+            if fifo and not alive:
+                break
+            if count == found.size:
+                found_by = _grown(found_by, count, 2 * count)
+                found = _grown(found, count, 2 * count)
+            found_by[count] = p
+            found[count] = pos
+            count += alive and nodes[at, KEY] == probe_key[p]
+            pos = nodes[at, LINK]
+    return found_by[:count].copy(), found[:count].copy()
 
 
 @kernel

@@ -217,3 +217,110 @@ def merged_levels(
             to += level[to] < b_bounds.size
             j += 1
     return ts[:to], seq[:to], ids[:, :to], instants[:, :to], level[:to]
+
+
+@kernel
+def order_ties(ts: np.ndarray, seq: np.ndarray, exp: np.ndarray, ids: np.ndarray) -> None:
+    """Put rows of the same (ts, seq) in the order of their ids, in place.
+
+    Args:
+        ts, seq, exp: int64[n], by (ts, seq). ids: int64[k, n].
+    """
+    start = 0
+    for end in range(1, ts.size + 1):
+        if end < ts.size and ts[end] == ts[start] and seq[end] == seq[start]:
+            continue
+        if end - start > 1:
+            _sort_run(exp, ids, start, end)
+        start = end
+
+
+@kernel
+def _sort_run(exp: np.ndarray, ids: np.ndarray, start: int, end: int) -> None:
+    """Sort the rows in [start, end) by their ids: by shells, as most runs are short."""
+    gap = 1
+    while gap < (end - start) // 3:
+        gap = 3 * gap + 1
+    row = np.empty(ids.shape[0], np.int64)
+    while gap > 0:
+        for i in range(start + gap, end):
+            row[:] = ids[:, i]
+            expiry = exp[i]
+            to = i
+            while to - gap >= start and _is_below(row, ids, to - gap):
+                ids[:, to] = ids[:, to - gap]
+                exp[to] = exp[to - gap]
+                to -= gap
+            ids[:, to] = row
+            exp[to] = expiry
+        gap //= 3
+
+
+@kernel
+def have_common(
+    a_by: np.ndarray, a_key: np.ndarray, b_by: np.ndarray, b_key: np.ndarray, count: int
+) -> np.ndarray:
+    """bool[count]: which numbers have one key in both lists.
+
+    Args:
+        a_by, a_key: int64[n], numbers in [0, count), ascending, and their keys. b_by, b_key: too.
+    """
+    out = np.zeros(count, np.bool_)
+    table = np.empty(0, np.int64)
+    a = 0
+    b = 0
+    for number in range(count):
+        a_end = a
+        while a_end < a_by.size and a_by[a_end] == number:
+            a_end += 1
+        b_end = b
+        while b_end < b_by.size and b_by[b_end] == number:
+            b_end += 1
+        if (a_end - a) * (b_end - b) <= 64:
+            for i in range(a, a_end):
+                for j in range(b, b_end):
+                    out[number] |= a_key[i] == b_key[j]
+        else:
+            bits = 2
+            while (1 << bits) < 2 * (a_end - a):
+                bits += 1
+            if table.size < 1 << bits:
+                table = np.empty(1 << bits, np.int64)
+            out[number] = _meet(a_key[a:a_end], b_key[b:b_end], table[: 1 << bits], 64 - bits)
+        a = a_end
+        b = b_end
+    return out
+
+
+@kernel
+def _meet(a: np.ndarray, b: np.ndarray, table: np.ndarray, shift: int) -> bool:
+    """Whether two lists have a value in common, by an open hash table for those of ``a``."""
+    mask = table.size - 1
+    table[:] = -1
+    for i in range(a.size):
+        slot = _slot(a[i], shift)
+        while table[slot] >= 0:
+            slot = (slot + 1) & mask
+        table[slot] = i
+    for j in range(b.size):
+        slot = _slot(b[j], shift)
+        while table[slot] >= 0:
+            if a[table[slot]] == b[j]:
+                return True
+            slot = (slot + 1) & mask
+    return False
+
+
+@inlined
+def _slot(key: Any, shift: Any) -> Any:
+    return np.int64((np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(shift))
+
+
+@inlined
+def _is_below(row: Any, ids: Any, other: Any) -> Any:
+    below = False
+    for lane in range(row.size):
+        if row[lane] != ids[lane, other]:
+            below = row[lane] < ids[lane, other]
+            break
+    return below

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from eddyline.algebra.catalog import Emit
-from eddyline.algebra.expressions import Aggregate, Call, ColumnRef, Expr, Literal, shift_columns
+from eddyline.algebra.expressions import Aggregate, Call, ColumnRef, Expr, Literal
 from eddyline.algebra.plan import (
     AntiJoin,
     Distinct,
@@ -30,7 +30,9 @@ from eddyline.algebra.plan import (
 )
 from eddyline.algebra.windows import PartitionRows, Range, Rows
 from eddyline.kernels import matching
+from eddyline.physical.compiled import output, residual, scan_below
 from eddyline.physical.expressions import compile_expr, compile_predicate
+from eddyline.physical.feedback import FeedbackTree, takes_feedback
 from eddyline.physical.graph import Graph, in_order
 from eddyline.physical.patterns import (
     asks_as_it_is,
@@ -46,10 +48,8 @@ from eddyline.physical.patterns import (
 )
 from eddyline.physical.strategy import Strategy
 from eddyline.runtime.aggregates import make_aggregate
-from eddyline.runtime.batch import Batch, Evaluator, Predicate
-from eddyline.runtime.columns import Array
+from eddyline.runtime.batch import Batch, Evaluator
 from eddyline.runtime.expiry import ExpiryStore
-from eddyline.runtime.keys import is_exact, same_keys
 from eddyline.runtime.operators.base import Operator
 from eddyline.runtime.operators.distinct import ClassicDistinct
 from eddyline.runtime.operators.distinct import Distinct as DistinctOperator
@@ -177,7 +177,7 @@ class Planner:
             return self._graph.obtain(("replacing", plan), make)
         if isinstance(plan, Project):
             source = self._build_replacing(plan.input, explicit)
-            make_project = partial(ProjectOperator, source, [_output(e) for e in plan.exprs])
+            make_project = partial(ProjectOperator, source, [output(e) for e in plan.exprs])
             return self._graph.obtain(("replacing", plan), make_project)
         return self._build(plan, explicit=explicit)
 
@@ -205,7 +205,7 @@ class Planner:
                 return FilterOperator(source, compile_predicate(plan.predicate))
             case Project():
                 source = self._build(plan.input, probed=probed, explicit=explicit)
-                return ProjectOperator(source, [_output(e) for e in plan.exprs])
+                return ProjectOperator(source, [output(e) for e in plan.exprs])
             case Join() | SemiJoin() | AntiJoin() if looks_up(plan):
                 return self._lookup(plan, probed, explicit)
             case Join():
@@ -251,18 +251,21 @@ class Planner:
             right,
             left_keys,
             side,
-            _residual(plan),
+            residual(plan),
             _LOOKUPS[type(plan)],
         )
 
     def _join(self, plan: Join, explicit: bool) -> Operator:
+        if not explicit and takes_feedback(plan, self._strategy):
+            leaf = partial(self._stored, explicit=False)
+            return FeedbackTree(plan, self._graph, self._strategy, leaf).join(())
         keys = ([k for k, _ in plan.keys], [k for _, k in plan.keys])
         sources = [self._stored(p, explicit) for p in plan.inputs]
         sides = [
             self._side(p, source, [compile_expr(k) for k in ks], explicit)
             for p, source, ks in zip(plan.inputs, sources, keys, strict=True)
         ]
-        return JoinOperator(sources[0], sources[1], (sides[0], sides[1]), _residual(plan))
+        return JoinOperator(sources[0], sources[1], (sides[0], sides[1]), residual(plan))
 
     def _stored(self, plan: Plan, explicit: bool) -> Operator:
         """The operator of a plan, with its rows in a store."""
@@ -294,10 +297,10 @@ class Planner:
                 strict=takes_back(plan),
                 explicit=explicit,
                 lazy_us=self._strategy.lazy_us,
+                scanned=self._strategy.nested_loops,
             )
-        while not isinstance(source, Scan):
-            (source,) = source.inputs
-        return StemSide(keys, source.stem, source.window)
+        source = scan_below(source)
+        return StemSide(keys, source.stem, source.window, scanned=self._strategy.nested_loops)
 
     def _matching(self, plan: Negation | SemiJoin | AntiJoin, explicit: bool) -> Operator:
         left = self._stored(plan.left, explicit)
@@ -387,25 +390,6 @@ def _window(scan: StreamScan, stem: Stem, probed: bool) -> StemWindow:
         case PartitionRows(columns, _, count):
             return PartitionWindow(stem, str(scan.window), columns, count)
     return EndlessWindow(keep=probed)
-
-
-def _output(expr: Expr) -> int | Evaluator:
-    return expr.index if isinstance(expr, ColumnRef) else compile_expr(expr)
-
-
-def _residual(plan: Join | SemiJoin | AntiJoin) -> Predicate | None:
-    """What a matching pair must meet beyond equal keys; hashed keys are compared by value."""
-    rest = None if plan.residual is None else compile_predicate(plan.residual)
-    if not plan.keys or is_exact([k.type for k, _ in plan.keys]):
-        return rest
-    width = len(plan.left.schema)
-    pairs = [(_output(a), _output(shift_columns(b, width))) for a, b in plan.keys]
-
-    def meets(batch: Batch) -> Array:
-        same: Array = np.logical_and.reduce([same_keys(batch, a, b) for a, b in pairs])
-        return same if rest is None else same & rest(batch)
-
-    return meets
 
 
 def _aggregate_column(aggregate: Aggregate) -> AggregateColumn:

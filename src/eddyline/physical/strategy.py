@@ -25,6 +25,8 @@ from eddyline.runtime.expiry import ExpiryStore, FifoStore, ListStore, Partition
 
 StateStrategy = Literal["upa", "direct", "negative-tuple"]
 STATE_STRATEGIES: Final[tuple[str, ...]] = get_args(StateStrategy)
+Feedback = Literal["off", "doe", "jit"]
+FEEDBACK: Final[tuple[str, ...]] = get_args(Feedback)
 
 #: Partitions of a store whose rows may live for ever or nobody knows how long.
 _UNKNOWN_LIFESPAN_US: Final = 3_600_000_000
@@ -47,6 +49,10 @@ class Strategy:
             from which on the operators above a negation work with negative tuples, under ``upa``;
             None: never, which was fastest at every share (docs/decisions/0008).
         statistics: what this share is expected by.
+        feedback: what the joins of a tree are told about who wants their rows: ``off`` nothing,
+            ``doe`` whether anybody can want any, ``jit`` which rows somebody wants (Yang and
+            Papadias 2008).
+        nested_loops: let every probe of a join look at all rows, as the papers do.
         lazy_us: how often join inputs and other results that are looked up by key drop what has
             expired; None: when that may be half of them. Answers never show it.
     """
@@ -56,11 +62,16 @@ class Strategy:
     views: bool = False
     negative_tuples_from: float | None = None
     statistics: Statistics = UNKNOWN
+    feedback: Feedback = "off"
+    nested_loops: bool = False
     lazy_us: int | None = None
 
     def __post_init__(self) -> None:
         if self.state not in STATE_STRATEGIES:
             raise ValueError(f"state {self.state!r}; {did_you_mean(self.state, STATE_STRATEGIES)}")
+        if self.feedback not in FEEDBACK:
+            message = did_you_mean(self.feedback, FEEDBACK)
+            raise ValueError(f"feedback {self.feedback!r}; {message}")
         if self.partitions < 1:
             raise ValueError(f"partitions must be at least 1, not {self.partitions}")
         if self.lazy_us is not None and self.lazy_us < 1:

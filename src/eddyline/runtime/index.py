@@ -49,13 +49,16 @@ class HashIndex:
     Args:
         store: where the rows are.
         name: unique among the store's indexes; its lanes are called after it.
+        scanned: use one chain for all keys, so that every probe looks at every row: the nested
+            loops of the papers, to compare with.
     """
 
-    def __init__(self, store: RowStore, name: str) -> None:
+    def __init__(self, store: RowStore, name: str, *, scanned: bool = False) -> None:
         self._store = store
+        self._scanned = scanned
         self._nodes = f"nodes:{name}"
         store.add_lane(self._nodes, chains.NOT_INDEXED, width=2, derived=True)
-        self._heads = np.full(64, chains.NOTHING, np.int64)
+        self._heads = np.full(1 if scanned else 64, chains.NOTHING, np.int64)
         self._generation = store.generation
         self._new = _NO_ROWS
         self.version = 0  # grows when the chains are made anew
@@ -71,6 +74,62 @@ class HashIndex:
         self._new = positions
         nodes = store.lane(self._nodes)
         chains.insert(self._heads, self._shift, nodes, store.base, positions, keys)
+
+    def link(self, positions: Array, keys: Array) -> None:
+        """Index rows that came earlier, in any order, so that probes of any instant see them."""
+        self._fit()
+        self._new = _NO_ROWS
+        nodes = self._store.lane(self._nodes)
+        chains.link(self._heads, self._shift, nodes, self._store.base, positions, keys)
+
+    def take_out(self, keys: Array) -> Array:
+        """The positions of all rows with these keys, which leave the index."""
+        self._fit()
+        store = self._store
+        nodes = store.lane(self._nodes)
+        return chains.take_out(self._heads, self._shift, nodes, store.base, store.first, keys)
+
+    def any_alive(self, keys: Array, ts: Array, liveness: Liveness) -> Array:
+        """bool[n]: whether a row with the key, of whatever instant, expires after ``ts``."""
+        store = self._store
+        return chains.any_alive(
+            self._heads,
+            self._shift,
+            store.lane(self._nodes),
+            store.base,
+            store.first,
+            store.lane(liveness.lane),
+            liveness.lifespan,
+            liveness.fifo,
+            keys,
+            ts,
+        )
+
+    def all_alive(self, keys: Array, ts: Array, liveness: Liveness) -> tuple[Array, Array]:
+        """Numbers of the keys, ascending, and positions of the rows that ``any_alive`` is about."""
+        store = self._store
+        return chains.all_alive(
+            self._heads,
+            self._shift,
+            store.lane(self._nodes),
+            store.base,
+            store.first,
+            store.lane(liveness.lane),
+            liveness.lifespan,
+            liveness.fifo,
+            keys,
+            ts,
+        )
+
+    def keys_at(self, positions: Array) -> tuple[Array, Array]:
+        """Keys of rows, and bool[n]: which of the rows are in the index."""
+        nodes = self._store.lane_at(self._nodes, positions)
+        return nodes[:, chains.KEY], nodes[:, chains.LINK] != chains.NOT_INDEXED
+
+    def size(self) -> int:
+        """How many of the store's rows are in the index."""
+        links = self._store.held(self._nodes)[:, chains.LINK]
+        return int(np.count_nonzero(links != chains.NOT_INDEXED))
 
     def rewind(self) -> None:
         """Let the next probes see all rows only as of when they came."""
@@ -219,13 +278,13 @@ class HashIndex:
         """Keep about one bucket per row, and follow the store when it renumbers positions."""
         rows = max(len(self._store), 32)
         moved = self._generation != self._store.generation
-        if moved or not rows <= self._heads.size <= 16 * rows:
+        if moved or not (self._scanned or rows <= self._heads.size <= 16 * rows):
             self._rebuild()
 
     def _rebuild(self) -> None:
         """Make the chains anew, of the rows that are in the index."""
         rows = max(len(self._store), 32)
-        size = 1 << (2 * rows - 1).bit_length()
+        size = 1 if self._scanned else 1 << (2 * rows - 1).bit_length()
         self._heads = np.full(size, chains.NOTHING, np.int64)
         self._generation = self._store.generation
         self.version += 1

@@ -28,6 +28,7 @@ class Results:
         strict: whether a '-' may take a row back before it expires.
         explicit: whether every row leaves by a '-', also when it expires.
         lazy_us: how often what has left is forgotten; None: when it may be half of the store.
+        scanned: see ``HashIndex``.
     """
 
     def __init__(
@@ -38,6 +39,7 @@ class Results:
         strict: bool,
         explicit: bool = False,
         lazy_us: int | None = None,
+        scanned: bool = False,
     ) -> None:
         self.store = RowStore(schema, ["ts", "seq", "exp"])
         self.store.add_block("ids", width)
@@ -45,7 +47,7 @@ class Results:
         if self._strict:
             for lane in _DEATH:
                 self.store.add_lane(lane, FOREVER)
-        self._index = HashIndex(self.store, "key")
+        self._index = HashIndex(self.store, "key", scanned=scanned)
         death = _DEATH if self._strict else None
         lane, lifespan = ("ts", FOREVER) if explicit else ("exp", 0)
         self._liveness = Liveness(lane, lifespan, fifo=False, death=death)

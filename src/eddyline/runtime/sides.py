@@ -61,11 +61,18 @@ class Side(ABC):
 class StemSide(Side):
     """A base stream: the side is an index over its SteM, of the rows that passed the filters."""
 
-    def __init__(self, keys: Sequence[Evaluator], stem: Stem, window: StemWindow) -> None:
+    def __init__(
+        self,
+        keys: Sequence[Evaluator],
+        stem: Stem,
+        window: StemWindow,
+        *,
+        scanned: bool = False,
+    ) -> None:
         super().__init__(keys)
         self._stem = stem
         self._window = window
-        self._index = stem.new_index()
+        self._index = stem.new_index(scanned=scanned)
 
     def take_in(self, batch: Batch, keys: Array) -> None:
         new = batch.sign > 0
@@ -149,7 +156,7 @@ class CompositeSide(Side):
         width: how many ids a row has.
         strict: whether a '-' may take a row back before it expires.
         explicit: whether every row leaves by a '-', also when it expires.
-        lazy_us: see ``Results``.
+        lazy_us, scanned: see ``Results``.
     """
 
     def __init__(
@@ -160,9 +167,12 @@ class CompositeSide(Side):
         strict: bool,
         explicit: bool = False,
         lazy_us: int | None = None,
+        scanned: bool = False,
     ) -> None:
         super().__init__(keys)
-        self._results = Results((), width, strict=strict, explicit=explicit, lazy_us=lazy_us)
+        self._results = Results(
+            (), width, strict=strict, explicit=explicit, lazy_us=lazy_us, scanned=scanned
+        )
 
     def take_in(self, batch: Batch, keys: Array) -> None:
         self._results.take_in(batch, keys)

@@ -135,10 +135,10 @@ class Stem(RowStore):
 
         return oldest + bisect_left(range(len(self)), x=True, key=is_behind)
 
-    def new_index(self) -> HashIndex:
-        """An empty index over this SteM."""
+    def new_index(self, *, scanned: bool = False) -> HashIndex:
+        """An empty index over this SteM; ``scanned``: see there."""
         self._indexes += 1
-        return HashIndex(self, str(self._indexes))
+        return HashIndex(self, str(self._indexes), scanned=scanned)
 
     def purge(self, clock: int) -> None:
         """Drop the rows that no window needs at ``clock``; the chunk is over."""

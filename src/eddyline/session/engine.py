@@ -17,7 +17,7 @@ from eddyline.errors import SqlError
 from eddyline.optimizer.optimizer import REQUIRED_RULES, RULES, optimize
 from eddyline.optimizer.statistics import UNKNOWN, Statistics
 from eddyline.physical.flows import Executor, Schedules, Selections, Sharing
-from eddyline.physical.strategy import StateStrategy, Strategy
+from eddyline.physical.strategy import Feedback, StateStrategy, Strategy
 from eddyline.runtime.eddy.policies import PolicyName
 from eddyline.runtime.operators.base import Tick
 from eddyline.runtime.state import State, array, nested
@@ -57,7 +57,7 @@ class Engine:
         statistics: what is known of rates and values, for the optimizer to choose plans by.
         lazy_expiry: how often state that is looked up by key drops expired rows ("5 minutes"); by
             default when they may be half of it. What reacts to expiry does so with every chunk.
-        negative_tuples_from: see ``eddyline.physical.strategy``.
+        negative_tuples_from, feedback, nested_loops: see ``eddyline.physical.strategy``.
         sharing, executor, policy, selections, schedule: how queries run together; see
             ``eddyline.physical.flows``.
 
@@ -81,6 +81,8 @@ class Engine:
         statistics: Statistics = UNKNOWN,
         lazy_expiry: str | None = None,
         negative_tuples_from: float | None = None,
+        feedback: Feedback = "off",
+        nested_loops: bool = False,
         sharing: bool = True,
         executor: Executor = "auto",
         policy: PolicyName = "ticket",
@@ -97,7 +99,9 @@ class Engine:
             views,
             negative_tuples_from,
             statistics,
-            None if lazy_expiry is None else parse_duration(lazy_expiry),
+            lazy_us=None if lazy_expiry is None else parse_duration(lazy_expiry),
+            feedback=feedback,
+            nested_loops=nested_loops,
         )
         self.chunk_rows = chunk_rows
         self.optimize = optimize
@@ -414,6 +418,8 @@ class Engine:
             "statistics": self.statistics.as_dict(),
             "lazy_expiry": self.lazy_expiry,
             "negative_tuples_from": self.strategy.negative_tuples_from,
+            "feedback": self.strategy.feedback,
+            "nested_loops": self.strategy.nested_loops,
             "sharing": self.sharing.sharing,
             "executor": self.sharing.executor,
             "policy": self.sharing.policy,
@@ -471,6 +477,7 @@ class Engine:
         self._standing.sync()
         for i, operator in enumerate(self._standing.operators()):
             operator.restore(nested(nested(state, "operators"), str(i)))
+            operator.clock = self.clock
 
 
 def _joined(*parts: Mapping[str, pa.Table]) -> dict[str, pa.Table]:

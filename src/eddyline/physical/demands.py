@@ -1,0 +1,180 @@
+"""What the joins of a tree want of the rows below: the static side of feedback.
+
+A row on one input of a join is of use only if every join further up has a row on its other side
+that the row's own columns agree with. Who is asked must be computed before who asks, so of two
+inputs that are joins themselves only one, the follower, asks what the other, the leader, has made.
+The leader may ask the streams below the follower, of which nothing is ever held back: whether each
+pair of them that is joined first has two rows for it that join. That is dearer than a look-up, and
+done where joins are dear: with nested loops. docs/decisions/0013 argues why nothing is lost.
+
+Source: Yang and Papadias 2008, sections III and IV; the order of asking is ours.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+from eddyline.algebra.expressions import ColumnRef, Expr, columns_of, shift_columns
+from eddyline.algebra.plan import Filter, Join, Plan, Project, looks_up
+from eddyline.optimizer.estimates import estimate
+from eddyline.optimizer.statistics import Statistics
+from eddyline.optimizer.traversal import substituted
+from eddyline.physical.strategy import Strategy
+
+#: A node of a tree of joins: which input to take, from the top down.
+Path: TypeAlias = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Key:
+    """Two expressions that must be equal: one over the columns of who asks, one over those of the
+    input asked, the ``place``-th of a demand's.
+    """
+
+    own: Expr
+    place: int
+    other: Expr
+
+
+@dataclass(frozen=True)
+class Demand:
+    """That there be a row of another input, or two that join, of two inputs.
+
+    Attributes:
+        asked: these inputs.
+        keys: what the rows must agree on with who asks; none: any will do.
+    """
+
+    asked: tuple[Path, ...]
+    keys: tuple[Key, ...]
+
+
+@dataclass(frozen=True)
+class JoinTree:
+    """Joins of joins, with whatever only filters and renames between them.
+
+    Attributes:
+        joins: by path.
+        inputs: their inputs, by path: joins below filters and projections, or leaves.
+        demands: what is wanted of the rows of each input, nearest consumers first.
+    """
+
+    joins: dict[Path, Join]
+    inputs: dict[Path, Plan]
+    demands: dict[Path, tuple[Demand, ...]]
+
+
+def join_tree(root: Join, strategy: Strategy) -> JoinTree:
+    """The tree below a join."""
+    tree = JoinTree({}, {}, {})
+    _visit(root, (), (), tree, strategy)
+    return tree
+
+
+def _visit(
+    join: Join, path: Path, wanted: tuple[Demand, ...], tree: JoinTree, strategy: Strategy
+) -> None:
+    """Note a join and all below; ``wanted`` is over its columns."""
+    tree.joins[path] = join
+    asking = _askers(join, strategy.statistics)
+    for side, plan in enumerate(join.inputs):
+        below = (*path, side)
+        tree.inputs[below] = plan
+        passed = tuple(_passed_on(d, join, side) for d in wanted)
+        inner = inner_join(plan)
+        tree.demands[below] = tuple(
+            dict.fromkeys(d for d in passed if inner is None or _takes_both(d, plan))
+        )
+        if inner is None:
+            continue
+        keys = tuple(Key(k[side], 0, k[1 - side]) for k in join.keys if strategy.feedback == "jit")
+        other = join.inputs[1 - side]
+        if side in asking:
+            passed = (Demand(((*path, 1 - side),), keys), *passed)
+        elif strategy.nested_loops and strategy.feedback == "jit":
+            passed = (*_of_leaves(other, (*path, 1 - side), keys), *passed)
+        _visit(inner, below, tuple(_lowered(d, plan) for d in passed), tree, strategy)
+
+
+def inner_join(plan: Plan) -> Join | None:
+    """The join whose rows these are, filtered or renamed; None for a leaf of the tree."""
+    while isinstance(plan, Filter) or (isinstance(plan, Project) and _only_renames(plan)):
+        plan = plan.input
+    return plan if isinstance(plan, Join) and not looks_up(plan) else None
+
+
+def _only_renames(plan: Project) -> bool:
+    return all(isinstance(e, ColumnRef) for e in plan.exprs)
+
+
+def _askers(join: Join, statistics: Statistics) -> set[int]:
+    """Which inputs of a join ask for matches among the other's rows."""
+    inner = [side for side, plan in enumerate(join.inputs) if inner_join(plan) is not None]
+    if len(inner) < 2:
+        return set(inner)
+    rows = [estimate(plan, statistics).rows for plan in join.inputs]
+    return {0} if rows[0] > rows[1] else {1}  # the larger follows
+
+
+def _of_leaves(plan: Plan, path: Path, keys: tuple[Key, ...]) -> list[Demand]:
+    """What a demand for a row of a join, which may not be asked, comes to for the leaves below.
+
+    It is less: that each pair of leaves that join has two rows that do, and each other leaf one.
+    """
+    join = inner_join(plan)
+    if join is None:
+        return [Demand((path,), keys)]
+    while not isinstance(plan, Join):
+        if isinstance(plan, Project):
+            keys = tuple(replace(k, other=substituted(k.other, plan.exprs)) for k in keys)
+        (plan,) = plan.inputs
+    parts = []
+    for side in (0, 1):
+        own = (_over_input(k.other, join, side) for k in keys)
+        found = [replace(k, other=o) for k, o in zip(keys, own, strict=True) if o is not None]
+        parts.append(tuple(found))
+    is_pair = join.keys and all(inner_join(i) is None for i in join.inputs) and all(parts)
+    if is_pair:
+        both = parts[0] + tuple(replace(k, place=1) for k in parts[1])
+        return [Demand(((*path, 0), (*path, 1)), both)]
+    halves = zip(join.inputs, parts, strict=True)
+    return [d for s, (i, ks) in enumerate(halves) for d in _of_leaves(i, (*path, s), ks)]
+
+
+def _over_input(expr: Expr, join: Join, side: int) -> Expr | None:
+    """The expression over the columns of one input of a join; None if it reads the other's."""
+    width = len(join.left.schema)
+    first, last = (0, width) if side == 0 else (width, len(join.schema))
+    if not all(first <= c < last for c in columns_of(expr)):
+        return None
+    return shift_columns(expr, -first)
+
+
+def _passed_on(demand: Demand, join: Join, side: int) -> Demand:
+    """What of a demand on a join's rows can be asked about the rows of one input."""
+    found = ((k, _over_input(k.own, join, side)) for k in demand.keys)
+    keys = tuple(replace(k, own=own) for k, own in found if own is not None)
+    places = {k.place for k in keys}
+    if len(demand.asked) == 2 and len(places) < 2:
+        place = min(places, default=0)
+        return Demand((demand.asked[place],), tuple(replace(k, place=0) for k in keys))
+    return Demand(demand.asked, keys)
+
+
+def _takes_both(demand: Demand, plan: Plan) -> bool:
+    """Whether a demand on a join's rows is more than its inputs have asked already."""
+    inner = inner_join(plan)
+    assert inner is not None, "the plan is a join"
+    lowered = _lowered(demand, plan)
+    return all(len(_passed_on(lowered, inner, s).keys) < len(demand.keys) for s in (0, 1))
+
+
+def _lowered(demand: Demand, plan: Plan) -> Demand:
+    """A demand on filtered or renamed rows, over the columns of the join that makes them."""
+    keys = demand.keys
+    while not isinstance(plan, Join):
+        if isinstance(plan, Project):
+            keys = tuple(replace(k, own=substituted(k.own, plan.exprs)) for k in keys)
+        (plan,) = plan.inputs
+    return Demand(demand.asked, keys)

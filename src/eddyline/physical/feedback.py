@@ -1,0 +1,130 @@
+"""A tree of joins in which the producers know what their consumers have a use for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+from eddyline.algebra.expressions import Expr, shift_columns
+from eddyline.algebra.plan import Filter, Join, Plan, Project
+from eddyline.physical.compiled import output, residual, scan_below
+from eddyline.physical.demands import Demand, Path, inner_join, join_tree
+from eddyline.physical.expressions import compile_expr, compile_predicate
+from eddyline.physical.graph import Graph
+from eddyline.physical.patterns import base_scan, id_width_of, is_stored, takes_back
+from eddyline.physical.strategy import Strategy
+from eddyline.runtime.feedback.gate import Gate
+from eddyline.runtime.feedback.join import FeedbackJoin, Input
+from eddyline.runtime.feedback.kept import CompositeRows, Findable, Kept, Partners, Rows, StemRows
+from eddyline.runtime.feedback.wanted import Pairs, Partner, PartnerPair, Wanted
+from eddyline.runtime.operators.base import Operator
+from eddyline.runtime.operators.filter import Filter as FilterOperator
+from eddyline.runtime.operators.project import Project as ProjectOperator
+
+
+def takes_feedback(plan: Join, strategy: Strategy) -> bool:
+    """Whether a join is to be run as a tree with feedback: if another join is one of its inputs,
+    and nobody takes rows back.
+    """
+    if strategy.feedback == "off" or strategy.state != "upa" or takes_back(plan):
+        return False
+    return any(inner_join(p) is not None for p in plan.inputs)
+
+
+class FeedbackTree:
+    """Builds the operators of a tree of joins.
+
+    They are nobody else's: what another query wants of one of the joins, no gate would know.
+
+    Args:
+        leaf: makes the operator of an input that is no join of the tree, its rows in a store.
+    """
+
+    def __init__(
+        self, root: Join, graph: Graph, strategy: Strategy, leaf: Callable[[Plan], Operator]
+    ) -> None:
+        self._root = root
+        self._graph = graph
+        self._strategy = strategy
+        self._leaf = leaf
+        self._tree = join_tree(root, strategy)
+
+    def join(self, path: Path) -> Operator:
+        """The join at a path; that on top is the empty one's."""
+        join = self._tree.joins[path]
+        asked: dict[Operator, None] = {}
+        left, right = (self._input((*path, side), asked) for side in (0, 1))
+        return FeedbackJoin(left, right, list(asked), residual(join), ordered=path == ())
+
+    def _input(self, path: Path, asked: dict[Operator, None]) -> Input:
+        """An input of a join; ``asked`` gets who must have run before."""
+        kept, join = self._kept(path), self._tree.joins[path[:-1]]
+        wanted = [self._wanted(d, asked) for d in self._tree.demands[path]]
+        keys = [compile_expr(pair[path[-1]]) for pair in join.keys]
+        findable = Findable(kept, keys, scanned=self._strategy.nested_loops)
+        return Input(findable, Gate(kept, wanted) if wanted else None)
+
+    def _wanted(self, demand: Demand, asked: dict[Operator, None]) -> Wanted:
+        own, partners = [], []
+        for place, path in enumerate(demand.asked):
+            keys = [k for k in demand.keys if k.place == place]
+            own.append([compile_expr(k.own) for k in keys])
+            partners.append(self._partners(path, tuple(k.other for k in keys)))
+            asked[self._kept(path)] = None
+        if len(demand.asked) == 1:
+            return Partner(own[0], partners[0])
+        pairs = self._pairs(demand.asked[0], demand.asked[1])
+        asked[pairs] = None
+        width = len(self._tree.inputs[demand.asked[0]].schema)
+        others = [shift_columns(k.other, k.place * width) for k in demand.keys]
+        return PartnerPair(
+            pairs, (own[0], own[1]), (partners[0], partners[1]), [compile_expr(o) for o in others]
+        )
+
+    def _partners(self, path: Path, keys: tuple[Expr, ...]) -> Partners:
+        return self._kept(path).partners(keys, [compile_expr(e) for e in keys])
+
+    def _pairs(self, left: Path, right: Path) -> Pairs:
+        """The pairs of rows of the two inputs of a join."""
+        keys = self._tree.joins[left[:-1]].keys
+        links = [
+            self._partners(path, tuple(k[side] for k in keys))
+            for side, path in enumerate((left, right))
+        ]
+        make = partial(Pairs, (self._kept(left), self._kept(right)), (links[0], links[1]))
+        operator = self._graph.obtain(("pairs", self._root, left), make)
+        assert isinstance(operator, Pairs), "what has been obtained"
+        return operator
+
+    def _kept(self, path: Path) -> Kept:
+        operator = self._graph.obtain(("kept", self._root, path), partial(self._keep, path))
+        assert isinstance(operator, Kept), "what has been obtained"
+        return operator
+
+    def _keep(self, path: Path) -> Operator:
+        plan = self._tree.inputs[path]
+        rows: Rows
+        if inner_join(plan) is not None:
+            return Kept(self._above(path, plan), CompositeRows(id_width_of(plan)))
+        source = self._leaf(plan)
+        if base_scan(plan) is None:
+            rows = CompositeRows(id_width_of(plan) if is_stored(plan) else 1)
+        else:
+            scan = scan_below(source)
+            rows = StemRows(scan.stem, scan.window)
+        return Kept(source, rows)
+
+    def _above(self, path: Path, plan: Plan) -> Operator:
+        """The join at a path, and what filters or renames its rows."""
+        if isinstance(plan, Join):
+            return self._graph.obtain(("wanted", self._root, path), partial(self.join, path))
+        if isinstance(plan, Filter):
+            source = self._above(path, plan.input)
+            make: Callable[[], Operator] = partial(
+                FilterOperator, source, compile_predicate(plan.predicate)
+            )
+        else:
+            assert isinstance(plan, Project), "filters and projections only"
+            source = self._above(path, plan.input)
+            make = partial(ProjectOperator, source, [output(e) for e in plan.exprs])
+        return self._graph.obtain(("wanted", self._root, path, plan), make)
