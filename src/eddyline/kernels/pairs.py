@@ -220,43 +220,6 @@ def merged_levels(
 
 
 @kernel
-def order_ties(ts: np.ndarray, seq: np.ndarray, exp: np.ndarray, ids: np.ndarray) -> None:
-    """Put rows of the same (ts, seq) in the order of their ids, in place.
-
-    Args:
-        ts, seq, exp: int64[n], by (ts, seq). ids: int64[k, n].
-    """
-    start = 0
-    for end in range(1, ts.size + 1):
-        if end < ts.size and ts[end] == ts[start] and seq[end] == seq[start]:
-            continue
-        if end - start > 1:
-            _sort_run(exp, ids, start, end)
-        start = end
-
-
-@kernel
-def _sort_run(exp: np.ndarray, ids: np.ndarray, start: int, end: int) -> None:
-    """Sort the rows in [start, end) by their ids: by shells, as most runs are short."""
-    gap = 1
-    while gap < (end - start) // 3:
-        gap = 3 * gap + 1
-    row = np.empty(ids.shape[0], np.int64)
-    while gap > 0:
-        for i in range(start + gap, end):
-            row[:] = ids[:, i]
-            expiry = exp[i]
-            to = i
-            while to - gap >= start and _is_below(row, ids, to - gap):
-                ids[:, to] = ids[:, to - gap]
-                exp[to] = exp[to - gap]
-                to -= gap
-            ids[:, to] = row
-            exp[to] = expiry
-        gap //= 3
-
-
-@kernel
 def have_common(
     a_by: np.ndarray, a_key: np.ndarray, b_by: np.ndarray, b_key: np.ndarray, count: int
 ) -> np.ndarray:
@@ -314,13 +277,3 @@ def _meet(a: np.ndarray, b: np.ndarray, table: np.ndarray, shift: int) -> bool:
 @inlined
 def _slot(key: Any, shift: Any) -> Any:
     return np.int64((np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(shift))
-
-
-@inlined
-def _is_below(row: Any, ids: Any, other: Any) -> Any:
-    below = False
-    for lane in range(row.size):
-        if row[lane] != ids[lane, other]:
-            below = row[lane] < ids[lane, other]
-            break
-    return below

@@ -88,11 +88,11 @@ def _visit(
         )
         if inner is None:
             continue
-        keys = tuple(Key(k[side], 0, k[1 - side]) for k in join.keys if strategy.feedback == "jit")
+        keys = tuple(Key(k[side], 0, k[1 - side]) for k in join.keys if strategy.feedback != "doe")
         other = join.inputs[1 - side]
         if side in asking:
             passed = (Demand(((*path, 1 - side),), keys), *passed)
-        elif strategy.nested_loops and strategy.feedback == "jit":
+        elif strategy.nested_loops and strategy.feedback != "doe":
             passed = (*_of_leaves(other, (*path, 1 - side), keys), *passed)
         _visit(inner, below, tuple(_lowered(d, plan) for d in passed), tree, strategy)
 

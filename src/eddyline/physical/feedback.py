@@ -15,7 +15,15 @@ from eddyline.physical.patterns import base_scan, id_width_of, is_stored, takes_
 from eddyline.physical.strategy import Strategy
 from eddyline.runtime.feedback.gate import Gate
 from eddyline.runtime.feedback.join import FeedbackJoin, Input
-from eddyline.runtime.feedback.kept import CompositeRows, Findable, Kept, Partners, Rows, StemRows
+from eddyline.runtime.feedback.kept import (
+    CompositeRows,
+    Findable,
+    FindableToAll,
+    Kept,
+    Partners,
+    Rows,
+    StemRows,
+)
 from eddyline.runtime.feedback.wanted import Pairs, Partner, PartnerPair, Wanted
 from eddyline.runtime.operators.base import Operator
 from eddyline.runtime.operators.filter import Filter as FilterOperator
@@ -54,15 +62,20 @@ class FeedbackTree:
         join = self._tree.joins[path]
         asked: dict[Operator, None] = {}
         left, right = (self._input((*path, side), asked) for side in (0, 1))
-        return FeedbackJoin(left, right, list(asked), residual(join), ordered=path == ())
+        return FeedbackJoin(left, right, list(asked), residual(join))
 
     def _input(self, path: Path, asked: dict[Operator, None]) -> Input:
         """An input of a join; ``asked`` gets who must have run before."""
         kept, join = self._kept(path), self._tree.joins[path[:-1]]
         wanted = [self._wanted(d, asked) for d in self._tree.demands[path]]
-        keys = [compile_expr(pair[path[-1]]) for pair in join.keys]
-        findable = Findable(kept, keys, scanned=self._strategy.nested_loops)
-        return Input(findable, Gate(kept, wanted) if wanted else None)
+        exprs = tuple(pair[path[-1]] for pair in join.keys)
+        keys = [compile_expr(e) for e in exprs]
+        if wanted or self._strategy.nested_loops or path in self._tree.joins:
+            rows = Findable(kept, keys, scanned=self._strategy.nested_loops)
+        else:
+            rows = FindableToAll(kept, keys, self._partners(path, exprs))
+        trying = self._strategy.feedback == "auto"
+        return Input(rows, Gate(kept, wanted, trying=trying) if wanted else None)
 
     def _wanted(self, demand: Demand, asked: dict[Operator, None]) -> Wanted:
         own, partners = [], []

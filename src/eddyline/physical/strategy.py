@@ -25,7 +25,7 @@ from eddyline.runtime.expiry import ExpiryStore, FifoStore, ListStore, Partition
 
 StateStrategy = Literal["upa", "direct", "negative-tuple"]
 STATE_STRATEGIES: Final[tuple[str, ...]] = get_args(StateStrategy)
-Feedback = Literal["off", "doe", "jit"]
+Feedback = Literal["off", "doe", "jit", "auto"]
 FEEDBACK: Final[tuple[str, ...]] = get_args(Feedback)
 
 #: Partitions of a store whose rows may live for ever or nobody knows how long.
@@ -50,8 +50,8 @@ class Strategy:
             None: never, which was fastest at every share (docs/decisions/0008).
         statistics: what this share is expected by.
         feedback: what the joins of a tree are told about who wants their rows: ``off`` nothing,
-            ``doe`` whether anybody can want any, ``jit`` which rows somebody wants (Yang and
-            Papadias 2008).
+            ``doe`` whether anybody can want any, ``jit`` which rows somebody wants, ``auto`` the
+            same as long as that spares rows (Yang and Papadias 2008).
         nested_loops: let every probe of a join look at all rows, as the papers do.
         lazy_us: how often join inputs and other results that are looked up by key drop what has
             expired; None: when that may be half of them. Answers never show it.

@@ -89,6 +89,13 @@ class HashIndex:
         nodes = store.lane(self._nodes)
         return chains.take_out(self._heads, self._shift, nodes, store.base, store.first, keys)
 
+    def take_all(self) -> Array:
+        """The positions of all rows in the index, ascending, which leave it."""
+        links = self._store.held(self._nodes)[:, chains.LINK]
+        positions = np.flatnonzero(links != chains.NOT_INDEXED) + self._store.first
+        self.fill(_NO_ROWS, _NO_ROWS)
+        return positions
+
     def any_alive(self, keys: Array, ts: Array, liveness: Liveness) -> Array:
         """bool[n]: whether a row with the key, of whatever instant, expires after ``ts``."""
         store = self._store
@@ -267,11 +274,15 @@ class HashIndex:
 
     def restore(self, state: State) -> None:
         """Index these rows and no others; the store has been restored."""
+        positions = np.flatnonzero(array(state, "indexed")) + self._store.first
+        self.fill(positions, array(state, "keys"))
+
+    def fill(self, positions: Array, keys: Array) -> None:
+        """Index these rows, oldest first, and no others; probes of any instant see them."""
         self.version += 1
         self._heads.fill(chains.NOTHING)
         self._store.lane(self._nodes).fill(chains.NOT_INDEXED)
-        positions = np.flatnonzero(array(state, "indexed")) + self._store.first
-        self.insert(positions, array(state, "keys"))
+        self.insert(positions, keys)
         self._new = _NO_ROWS
 
     def _fit(self) -> None:

@@ -11,7 +11,8 @@ it: the join does not see them, so nothing is made of them. When a match comes t
 
 So the output may hold results of instants before the chunk. A join further up takes them as late
 rows of its own: they meet all the rows that have come since. Results of the join on top are never
-late, since whoever waits is let through before the first row that it matches there is joined.
+late, since whoever waits is let through before the first row that it matches there is joined. Those
+of one and the same row come in no particular order.
 """
 
 from __future__ import annotations
@@ -21,17 +22,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from eddyline.kernels.chains import match_pairs
-from eddyline.kernels.pairs import merged_pairs, order_ties
+from eddyline.kernels.pairs import merged_pairs
 from eddyline.runtime.batch import Batch, Predicate, merge
 from eddyline.runtime.columns import Array
 from eddyline.runtime.feedback.gate import Gate
 from eddyline.runtime.feedback.kept import Findable
-from eddyline.runtime.feedback.layout import paired, side_by_side
 from eddyline.runtime.index import Probes
 from eddyline.runtime.operators.base import Operator, Tick
+from eddyline.runtime.operators.pairs import matched, meeting, paired, side_by_side, stacked
 from eddyline.runtime.state import State, array, nested
-from eddyline.types import FOREVER
 
 _NO_ROWS = np.zeros(0, np.int64)
 
@@ -53,11 +52,16 @@ class Coming:
 
 
 class Input:
-    """One input of the join: its rows by join key, and those that wait."""
+    """One input of the join: its rows by join key, and those that wait.
+
+    Attributes:
+        joined: how many rows have been let through.
+    """
 
     def __init__(self, rows: Findable, gate: Gate | None) -> None:
         self.rows = rows
         self.gate = gate
+        self.joined = 0
 
     def coming(self, batch: Batch, since: int, seen: int) -> Coming:
         """Who is to be joined now.
@@ -79,6 +83,7 @@ class Input:
             admitted = self.gate.admit(batch, positions)
             batch, positions, keys = batch.where(admitted), positions[admitted], keys[admitted]
         is_late = batch.seq <= seen
+        self.joined += woken.size + len(batch)
         if woken.size == 0 and not is_late.any():
             return Coming(_NO_ROWS, _NO_ROWS, positions, keys, batch)
         late = is_late & (batch.exp > since)
@@ -90,24 +95,26 @@ class Input:
             batch.where(~is_late),
         )
 
-    def meet(self, late: Array, keys: Array, other: Input, since: int) -> tuple[Array, Array]:
+    def meet(
+        self, late: Array, keys: Array, other: Input, since: int, seen: int
+    ) -> tuple[Array, Array]:
         """Let late rows in; positions of theirs and of the rows that they meet, pair by pair."""
-        self.rows.index.link(late, keys)
-        instants = np.full(late.size, since), np.full(late.size, FOREVER)
+        self.rows.link(late, keys)
+        instants = np.full(late.size, since), np.full(late.size, seen)
         by, found = other.rows.find(Probes(keys, *instants), inclusive=True)
         return late[by], found
 
     def close(self) -> None:
-        self.rows.index.close()
+        self.rows.close()
         if self.gate is not None:
             self.gate.close()
 
     def state(self) -> State:
         gate = {} if self.gate is None else self.gate.state()
-        return {"index": self.rows.index.state(), "gate": gate}
+        return {"rows": self.rows.state(), "gate": gate}
 
     def restore(self, state: State) -> None:
-        self.rows.index.restore(nested(state, "index"))
+        self.rows.restore(nested(state, "rows"))
         if self.gate is not None:
             self.gate.restore(nested(state, "gate"))
 
@@ -119,8 +126,6 @@ class FeedbackJoin(Operator):
         left, right: its inputs are their ``Kept``.
         asked: who else must have run before: the ``Kept`` that the gates ask.
         residual: as of ``Join``.
-        ordered: put results of one cause in the order of their ids, so that nobody can see what
-            waited.
     """
 
     def __init__(
@@ -129,13 +134,10 @@ class FeedbackJoin(Operator):
         right: Input,
         asked: Sequence[Operator],
         residual: Predicate | None,
-        *,
-        ordered: bool,
     ) -> None:
         super().__init__((left.rows.kept, right.rows.kept, *asked))
         self.sides = (left, right)
         self._residual = residual
-        self._ordered = ordered
         self._seen = -1
 
     def process(self, batches: Sequence[Batch], tick: Tick) -> Batch:
@@ -143,21 +145,21 @@ class FeedbackJoin(Operator):
             side.coming(batch, self.clock, self._seen)
             for side, batch in zip(self.sides, batches[:2], strict=True)
         )
-        for batch in batches[:2]:
-            self._seen = max(self._seen, int(batch.seq.max(initial=-1)))
         late = self._late(left, right)
         new = self._new(left, right)
+        for batch in batches[:2]:
+            self._seen = max(self._seen, int(batch.seq.max(initial=-1)))
         out = new if late is None else merge([late, new])
-        return out if self._residual is None or len(out) == 0 else out.where(self._residual(out))
+        return meeting(out, self._residual)
 
     def _late(self, left: Coming, right: Coming) -> Batch | None:
         """What late rows make with each other, and with the rows from before the chunk."""
         if left.late.size == 0 and right.late.size == 0:
             return None
-        (l_side, r_side), since = self.sides, self.clock
-        r_side.rows.index.link(_NO_ROWS, _NO_ROWS)  # nothing in it is of this chunk
-        l_late, r_found = l_side.meet(left.late, left.late_keys, r_side, since)
-        r_late, l_found = r_side.meet(right.late, right.late_keys, l_side, since)
+        l_side, r_side = self.sides
+        r_side.rows.link(_NO_ROWS, _NO_ROWS)  # nothing in it is of this chunk
+        l_late, r_found = l_side.meet(left.late, left.late_keys, r_side, self.clock, self._seen)
+        r_late, l_found = r_side.meet(right.late, right.late_keys, l_side, self.clock, self._seen)
         l_at, r_at = np.concatenate((l_late, l_found)), np.concatenate((r_found, r_late))
         l_rows, r_rows = l_side.rows.kept.rows_at(l_at), r_side.rows.kept.rows_at(r_at)
         batch = paired(l_rows, r_rows)
@@ -166,13 +168,11 @@ class FeedbackJoin(Operator):
     def _new(self, left: Coming, right: Coming) -> Batch:
         """What the chunk's rows make with all that came before them."""
         l_rows, r_rows = (side.rows for side in self.sides)
-        l_rows.index.insert(left.new, left.keys)
-        r_rows.index.insert(right.new, right.keys)
+        l_rows.insert(left.new, left.keys)
+        r_rows.insert(right.new, right.keys)
         ts, seq, exp, sign, ids = merged_pairs(
             *_found(left, r_rows, inclusive=False), *_found(right, l_rows, inclusive=True)
         )
-        if self._ordered:
-            order_ties(ts, seq, exp, ids)
         return side_by_side(left.batch, right.batch, ts, seq, exp, sign, tuple(ids))
 
     def live(self, clock: int) -> Batch:
@@ -183,11 +183,7 @@ class FeedbackJoin(Operator):
             if usable is not None:
                 k, batches[n] = k[usable], batches[n].where(usable)
             keys.append(k)
-        l_number, r_number = match_pairs(*keys)
-        batch = paired(batches[0].take(l_number), batches[1].take(r_number))
-        if self._residual is not None and len(batch):
-            batch = batch.where(self._residual(batch))
-        return batch.take(np.lexsort((batch.seq, batch.ts)))
+        return matched(batches[0], keys[0], batches[1], keys[1], self._residual)
 
     def close(self) -> None:
         for side in self.sides:
@@ -209,14 +205,14 @@ def _found(
     """What the new rows of one input find on the other side, as ``merged_pairs`` takes it."""
     batch = coming.batch
     by, positions = other.find(Probes(coming.keys, batch.ts, batch.seq), inclusive=inclusive)
-    ids, expiry = other.kept.rows.ids(positions), other.kept.rows.instants(positions)[2]
+    ids, expiry = other.kept.rows.ids(positions), other.kept.rows.expiry(positions)
     return (
         batch.ts,
         batch.seq,
         batch.exp,
         batch.sign,
-        np.stack(batch.ids),
+        stacked(batch.ids),
         by,
         expiry,
-        np.stack(ids),
+        stacked(ids),
     )

@@ -32,8 +32,14 @@ class Rows(Protocol):
     def ids(self, positions: Array) -> tuple[Array, ...]:
         """Their ids."""
 
-    def instants(self, positions: Array) -> tuple[Array, Array, Array]:
-        """When rows came, as (ts, seq), and when they expire."""
+    def instants(self, positions: Array) -> tuple[Array, Array]:
+        """When rows came: ts and seq."""
+
+    def expiry(self, positions: Array) -> Array:
+        """When they expire."""
+
+    def all(self) -> Array | None:
+        """Positions of all of them, ascending; None: the store has others as well."""
 
     def settle(self, clock: int) -> None:
         """Forget what has expired."""
@@ -65,9 +71,14 @@ class StemRows:
     def ids(self, positions: Array) -> tuple[Array, ...]:
         return (self._stem.ids(positions),)
 
-    def instants(self, positions: Array) -> tuple[Array, Array, Array]:
-        ts, seq = (self._stem.lane_at(lane, positions) for lane in ("ts", "seq"))
-        return ts, seq, self._window.expiry(ts)
+    def instants(self, positions: Array) -> tuple[Array, Array]:
+        return self._stem.lane_at("ts", positions), self._stem.lane_at("seq", positions)
+
+    def expiry(self, positions: Array) -> Array:
+        return self._window.expiry(self._stem.lane_at("ts", positions))
+
+    def all(self) -> None:
+        return None
 
     def settle(self, clock: int) -> None:
         """The SteM does."""
@@ -105,9 +116,14 @@ class CompositeRows:
     def ids(self, positions: Array) -> tuple[Array, ...]:
         return columns_of(self._store.lane_at("ids", positions))
 
-    def instants(self, positions: Array) -> tuple[Array, Array, Array]:
-        ts, seq, exp = (self._store.lane_at(lane, positions) for lane in ("ts", "seq", "exp"))
-        return ts, seq, exp
+    def instants(self, positions: Array) -> tuple[Array, Array]:
+        return self._store.lane_at("ts", positions), self._store.lane_at("seq", positions)
+
+    def expiry(self, positions: Array) -> Array:
+        return self._store.lane_at("exp", positions)
+
+    def all(self) -> Array:
+        return np.arange(self._store.first, self._store.end)
 
     def settle(self, clock: int) -> None:
         if len(self._store) >= self._compact_at:
@@ -129,47 +145,78 @@ class Partners:
     """An index by some of the columns that a consumer joins on, for those who ask for a match.
 
     Attributes:
+        index: it is kept up while anybody asks, and of rows in a SteM always.
         fresh, fresh_positions: int64[m], keys of the chunk's rows, and where these are.
     """
 
-    def __init__(self, rows: Rows, keys: Sequence[Evaluator]) -> None:
-        self._rows = rows
+    def __init__(self, kept: Kept, keys: Sequence[Evaluator]) -> None:
+        self._kept = kept
         self._keys = tuple(keys)
-        self._index = rows.new_index()
+        self._users = 0
+        self.index = kept.rows.new_index()
         self.fresh: Array = np.zeros(0, np.int64)
         self.fresh_positions = self.fresh
 
+    @property
+    def _stale(self) -> bool:
+        return self._users == 0 and self._kept.rows.all() is not None
+
+    def acquire(self) -> None:
+        """Somebody asks from now on."""
+        if self._stale:
+            self._fill()
+        self._users += 1
+
+    def release(self) -> None:
+        """Somebody does not ask any more."""
+        self._users -= 1
+
     def take_in(self, batch: Batch, positions: Array) -> None:
         """Index the chunk's new rows."""
-        keys, usable = join_keys([k(batch) for k in self._keys], len(batch))
-        if usable is not None:
-            keys, positions = keys[usable], positions[usable]
-        self._index.insert(positions, keys)
+        if self._stale:
+            return
+        keys, positions = self._indexed(batch, positions)
+        self.index.insert(positions, keys)
         self.fresh, self.fresh_positions = keys, positions
+
+    def _indexed(self, batch: Batch, positions: Array) -> tuple[Array, Array]:
+        """Keys and positions of the rows that have a key."""
+        keys, usable = join_keys([k(batch) for k in self._keys], len(batch))
+        return (keys, positions) if usable is None else (keys[usable], positions[usable])
+
+    def _fill(self) -> None:
+        """Index the rows that have come while nobody asked."""
+        positions = self._kept.rows.all()
+        assert positions is not None, "it is not kept up"
+        if positions.size:
+            keys, positions = self._indexed(self._kept.rows_at(positions), positions)
+            self.index.fill(positions, keys)
 
     def exist(self, keys: Array, ts: Array) -> Array:
         """bool[n]: whether there is a row with the key that expires after ``ts``."""
-        return self._index.any_alive(keys, ts, self._rows.liveness)
+        return self.index.any_alive(keys, ts, self._kept.rows.liveness)
 
     def find(self, keys: Array, ts: Array) -> tuple[Array, Array]:
         """Numbers of the keys, ascending, and positions of these rows."""
-        return self._index.all_alive(keys, ts, self._rows.liveness)
+        return self.index.all_alive(keys, ts, self._kept.rows.liveness)
 
     def keys_at(self, positions: Array) -> tuple[Array, Array]:
         """Keys of rows, and bool[n]: which of them have one that is not NULL."""
-        return self._index.keys_at(positions)
+        return self.index.keys_at(positions)
 
     def close(self) -> None:
         """Nobody asks any more."""
-        self._index.close()
+        self.index.close()
 
     def state(self) -> State:
         """Saved as plain arrays."""
-        return self._index.state()
+        if self._stale:
+            self._fill()
+        return self.index.state()
 
     def restore(self, state: State) -> None:
         """Take over what ``state`` returned."""
-        self._index.restore(state)
+        self.index.restore(state)
 
 
 class Kept(Operator):
@@ -189,7 +236,7 @@ class Kept(Operator):
     def partners(self, name: object, keys: Sequence[Evaluator]) -> Partners:
         """The rows by key; equal names share an index. Ask before there are rows."""
         if name not in self._partners:
-            self._partners[name] = Partners(self.rows, keys)
+            self._partners[name] = Partners(self, keys)
         return self._partners[name]
 
     def process(self, batches: Sequence[Batch], tick: Tick) -> Batch:
@@ -204,7 +251,7 @@ class Kept(Operator):
     def rows_at(self, positions: Array) -> Batch:
         """Kept rows as they came."""
         assert self._layout is not None, "there are rows"
-        ts, seq, exp = self.rows.instants(positions)
+        (ts, seq), exp = self.rows.instants(positions), self.rows.expiry(positions)
         sign = np.ones(positions.size, np.int8)
         layout = self._layout
         return Batch(ts, seq, exp, sign, self.rows.ids(positions), layout.stores, layout.cells)
@@ -235,15 +282,60 @@ class Kept(Operator):
 class Findable:
     """The rows of an input that a join may see, by join key."""
 
-    def __init__(self, kept: Kept, keys: Sequence[Evaluator], *, scanned: bool) -> None:
+    def __init__(self, kept: Kept, keys: Sequence[Evaluator], *, scanned: bool = False) -> None:
         self.kept = kept
         self._keys = tuple(keys)
-        self.index = kept.rows.new_index(scanned=scanned)
+        self._index = kept.rows.new_index(scanned=scanned)
 
     def keys(self, batch: Batch) -> tuple[Array, Array | None]:
         """int64[n] keys, and which of them can match at all (None: all)."""
         return join_keys([k(batch) for k in self._keys], len(batch))
 
+    def insert(self, positions: Array, keys: Array) -> None:
+        """The chunk's new rows come to be seen, as of their instants."""
+        self._index.insert(positions, keys)
+
+    def link(self, positions: Array, keys: Array) -> None:
+        """Earlier rows come to be seen."""
+        self._index.link(positions, keys)
+
     def find(self, probes: Probes, *, inclusive: bool) -> tuple[Array, Array]:
         """Numbers of the probes and positions of the rows that match them."""
-        return self.index.probe(probes, self.kept.rows.liveness, inclusive=inclusive)
+        return self._index.probe(probes, self.kept.rows.liveness, inclusive=inclusive)
+
+    def close(self) -> None:
+        """The join is gone."""
+        self._index.close()
+
+    def state(self) -> State:
+        """Saved as plain arrays."""
+        return self._index.state()
+
+    def restore(self, state: State) -> None:
+        """Take over what ``state`` returned."""
+        self._index.restore(state)
+
+
+class FindableToAll(Findable):
+    """The same where all rows may be seen, and are never late: those who ask use the index too."""
+
+    def __init__(self, kept: Kept, keys: Sequence[Evaluator], partners: Partners) -> None:
+        self.kept = kept
+        self._keys = tuple(keys)
+        self._index = partners.index
+
+    def insert(self, positions: Array, keys: Array) -> None:
+        """They have been put in already."""
+
+    def link(self, positions: Array, keys: Array) -> None:
+        """There are none."""
+        assert positions.size == 0, "rows of a stream are never late"
+
+    def close(self) -> None:
+        """The index is not the join's."""
+
+    def state(self) -> State:
+        return {}
+
+    def restore(self, state: State) -> None:
+        """There is nothing to restore."""

@@ -12,9 +12,9 @@ from eddyline.kernels.pairs import have_common
 from eddyline.runtime.batch import Batch, Evaluator
 from eddyline.runtime.columns import Array
 from eddyline.runtime.feedback.kept import Kept, Partners
-from eddyline.runtime.feedback.layout import paired
 from eddyline.runtime.keys import join_keys
 from eddyline.runtime.operators.base import Operator, Tick
+from eddyline.runtime.operators.pairs import paired
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +41,12 @@ class Wanted(Protocol):
     def find(self, rows: Batch, ts: Array) -> Found:
         """Ask for rows; what expires by ``ts`` is not there."""
 
+    def acquire(self) -> None:
+        """Be ready to be asked again."""
+
+    def release(self) -> None:
+        """Do not be asked for a while."""
+
 
 class Partner:
     """A row of one input that agrees on the keys; no keys: any row, which is what DOE wants.
@@ -51,6 +57,13 @@ class Partner:
     def __init__(self, keys: Sequence[Evaluator], partners: Partners) -> None:
         self._keys = tuple(keys)
         self._partners = partners
+        self.acquire()
+
+    def acquire(self) -> None:
+        self._partners.acquire()
+
+    def release(self) -> None:
+        self._partners.release()
 
     def fresh(self) -> Array:
         return self._partners.fresh
@@ -66,16 +79,23 @@ class Pairs(Operator):
 
     Args:
         links: the two inputs by the keys that they are joined on.
+
+    Attributes:
+        users: how many ask for pairs; it is idle while nobody does.
     """
 
     def __init__(self, inputs: tuple[Kept, Kept], links: tuple[Partners, Partners]) -> None:
         super().__init__(inputs)
         self._rows = inputs
         self.links = links
+        self.users = 0
         self.fresh: Batch | None = None
 
     def process(self, batches: Sequence[Batch], tick: Tick) -> Batch:
         (left, right), (l_kept, r_kept) = self.links, self._rows
+        if self.users == 0:
+            nothing = np.zeros(0, np.int64)
+            return paired(l_kept.rows_at(nothing), r_kept.rows_at(nothing))
         l_by, r_found = right.find(left.fresh, l_kept.rows.instants(left.fresh_positions)[0])
         r_by, l_found = left.find(right.fresh, r_kept.rows.instants(right.fresh_positions)[0])
         older = l_found < left.fresh_positions.min(initial=np.iinfo(np.int64).max)
@@ -107,6 +127,17 @@ class PartnerPair:
         self._keys = keys
         self._partners = partners
         self._others = tuple(others)
+        self.acquire()
+
+    def acquire(self) -> None:
+        self._pairs.users += 1
+        for partners in (*self._partners, *self._pairs.links):
+            partners.acquire()
+
+    def release(self) -> None:
+        self._pairs.users -= 1
+        for partners in (*self._partners, *self._pairs.links):
+            partners.release()
 
     def fresh(self) -> Array:
         assert self._pairs.fresh is not None, "they run first"

@@ -17,14 +17,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-
-from eddyline.kernels.chains import match_pairs
 from eddyline.kernels.pairs import merged_pairs
-from eddyline.runtime.batch import Batch, Predicate, Stored, before
+from eddyline.runtime.batch import Batch, Predicate
 from eddyline.runtime.columns import Array
 from eddyline.runtime.index import Probes
 from eddyline.runtime.operators.base import Operator, Tick
+from eddyline.runtime.operators.pairs import matched, meeting, side_by_side, stacked
 from eddyline.runtime.sides import Side
 from eddyline.runtime.state import State, nested
 
@@ -59,46 +57,13 @@ class Join(Operator):
             *_found(left, l_keys, r_side, inclusive=False),
             *_found(right, r_keys, l_side, inclusive=True),
         )
-        return self._finished(left, right, ts, seq, exp, sign, tuple(ids))
+        return meeting(side_by_side(left, right, ts, seq, exp, sign, tuple(ids)), self._residual)
 
     def live(self, clock: int) -> Batch:
         left, right = (i.live(clock) for i in self.inputs)
         l_keys, left = _usable(self._sides[0], left)
         r_keys, right = _usable(self._sides[1], right)
-        l_number, r_number = match_pairs(l_keys, r_keys)
-        l_first = before(
-            left.ts[l_number], left.seq[l_number], right.ts[r_number], right.seq[r_number]
-        )
-        batch = self._finished(
-            left,
-            right,
-            np.where(l_first, right.ts[r_number], left.ts[l_number]),
-            np.where(l_first, right.seq[r_number], left.seq[l_number]),
-            np.minimum(left.exp[l_number], right.exp[r_number]),
-            np.ones(l_number.size, np.int8),
-            tuple(i[l_number] for i in left.ids) + tuple(i[r_number] for i in right.ids),
-        )
-        return batch.take(np.lexsort((batch.seq, batch.ts)))
-
-    def _finished(
-        self,
-        left: Batch,
-        right: Batch,
-        ts: Array,
-        seq: Array,
-        exp: Array,
-        sign: Array,
-        ids: tuple[Array, ...],
-    ) -> Batch:
-        shift = len(left.ids)
-        cells = left.cells + tuple(
-            Stored(c.source + shift, c.column) for c in right.cells if isinstance(c, Stored)
-        )
-        assert len(cells) == len(left.cells) + len(right.cells), "join inputs must be stored"
-        batch = Batch(ts, seq, exp, sign, ids, left.stores + right.stores, cells)
-        if self._residual is None or len(batch) == 0:
-            return batch
-        return batch.where(self._residual(batch))
+        return matched(left, l_keys, right, r_keys, self._residual)
 
     def settle(self, clock: int) -> None:
         for side in self._sides:
@@ -138,13 +103,8 @@ def _found(
         asking.seq,
         asking.exp,
         asking.sign,
-        _stacked(asking.ids),
+        stacked(asking.ids),
         by,
         found_exp,
-        _stacked(found_ids),
+        stacked(found_ids),
     )
-
-
-def _stacked(ids: tuple[Array, ...]) -> Array:
-    """int64[k, n]; no copy where k is 1."""
-    return ids[0][np.newaxis] if len(ids) == 1 else np.stack(ids)
