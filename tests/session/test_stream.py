@@ -22,9 +22,17 @@ def _engine(schedule: str, **options: Any) -> Engine:
     return engine
 
 
-def _join(seconds: int | str, where: str = "", seconds_b: int | str | None = None) -> str:
-    a = seconds if isinstance(seconds, str) else f"[RANGE {seconds} SECONDS]"
-    b = a if seconds_b is None else f"[RANGE {seconds_b} SECONDS]"
+#: Of both streams.
+WINDOWS = {
+    "time": ("[RANGE {} SECONDS]", "[RANGE {} SECONDS]"),
+    "rows": ("[ROWS {}]", "[ROWS {}]"),
+    "both": ("[ROWS {}]", "[RANGE {} SECONDS]"),
+}
+
+
+def _join(length: int, where: str = "", length_b: int | None = None, kind: str = "time") -> str:
+    a, b = WINDOWS[kind]
+    a, b = a.format(length), b.format(length if length_b is None else length_b)
     return f"SELECT a.v, b.v AS w FROM a {a}, b {b} WHERE a.k = b.k{where}"
 
 
@@ -41,16 +49,17 @@ def _input(some: random.Random, rows: int, start: int) -> dict[str, pa.Table]:
     }
 
 
-def _random_query(some: random.Random) -> str:
+def _random_query(some: random.Random, kind: str) -> str:
     where = some.choice(("", "", "", " AND a.v > 40", " AND a.v < b.v"))
-    seconds = some.choice((1, 2, 3, 5, 8, 13, 30))
-    sql = _join(seconds, where, some.choice((None, None, 4)))
+    length = some.choice((1, 2, 3, 5, 8, 13, 30))
+    sql = _join(length, where, some.choice((None, None, 4)), kind)
     return sql.replace("a.k = b.k", some.choice(("a.k = b.k",) * 3 + ("a.k < b.k",)))
 
 
+@pytest.mark.parametrize("kind", WINDOWS)
 @pytest.mark.parametrize("schedule", SCHEDULES)
 @pytest.mark.parametrize("seed", range(12))
-def test_every_query_gets_what_it_would_get_alone(schedule: str, seed: int) -> None:
+def test_every_query_gets_what_it_would_get_alone(schedule: str, seed: int, kind: str) -> None:
     some = random.Random(seed)
     options = {"chunk_rows": some.choice((1, 3, 100)), "selections": some.choice(("push", "pull"))}
     paced, plain = _engine(schedule, **options), _engine("lwo", **options)
@@ -65,9 +74,9 @@ def test_every_query_gets_what_it_would_get_alone(schedule: str, seed: int) -> N
         clock, standing = 0, []
         for number in range(some.randrange(3, 9)):
             for _ in range(some.choice((0, 1, 4)) if number else 4):
-                name, sql = f"q{len(expected)}", _random_query(some)
+                name, sql = f"q{len(expected)}", _random_query(some, kind)
                 if not expected:
-                    sql = _join("[RANGE 1 HOUR]")  # what is held does not depend on who waits
+                    sql = _join(3600, kind=kind)  # what is held does not depend on who waits
                 expected[name] = []
                 standing.append(name)
                 for engine in (paced, plain):
@@ -130,6 +139,16 @@ def test_greedy_serves_the_smallest_slice_first() -> None:
     assert [name for name, _ in engine.stream(rows)] == ["small", "large"] * 2
 
 
+def test_many_windows_beside_one_that_never_ends() -> None:
+    engine = _engine("swf")
+    for seconds in range(1, 50):
+        sql = f"SELECT a.v, b.v AS w FROM a [RANGE {seconds} SECONDS], b [UNBOUNDED]"
+        engine.query(f"{sql} WHERE a.k = b.k", name=f"q{seconds}")
+    engine.process({"a": batch("ts | k | v\n1s | 1 | 1")})
+    heard = [name for name, _ in engine.stream({"b": batch("ts | k | v\n9s | 1 | 1")})]
+    assert sorted(heard) == sorted(f"q{seconds}" for seconds in range(9, 50))
+
+
 def test_who_stops_listening_gets_the_rest_from_the_next_call() -> None:
     engine = _engine("swf")
     engine.query(_join(1), name="small")
@@ -171,6 +190,29 @@ def test_rows_that_wait_keep_their_partners() -> None:
 
     heard = [(name, table["w"].to_pylist()) for name, table in engine.stream(feed())]
     assert heard == [("large", [3, 1])]
+
+
+def test_rows_that_wait_keep_what_they_push_out() -> None:
+    engine = _engine("swf")
+    engine.query(_join(1, kind="rows"), name="small")
+    engine.query(_join(3, kind="rows"), name="large")
+    rows = "ts | k | v\n"
+
+    def feed() -> Iterator[Mapping[str, pa.Table]]:
+        first = "0s | 1 | 1\n1s | 1 | 2\n2s | 1 | 3"
+        yield {"b": batch(rows + first), "a": batch(rows + "3s | 1 | 1")}
+        yield {"b": batch(rows + "4s | 1 | 4")}  # pushes 3 out of the small window, 1 of the large
+        yield {"b": batch(rows + "5s | 2 | 5\n6s | 2 | 6\n7s | 2 | 7")}
+
+    heard: dict[str, list[tuple[str, int]]] = {"small": [], "large": []}
+    order = []
+    for name, table in engine.stream(feed()):
+        order.append(name)
+        heard[name] += zip(table["_op"].to_pylist(), table["w"].to_pylist(), strict=True)
+    assert heard["small"] == [("+", 3), ("-", 3), ("+", 4), ("-", 4)]
+    large = ["+3", "+2", "+1", "-1", "+4", "-2", "-3", "-4"]
+    assert heard["large"] == [(change[0], int(change[1])) for change in large]
+    assert order == ["small"] * 3 + ["large"]
 
 
 def test_saving_while_rows_wait_loses_nothing(tmp_path: Any) -> None:

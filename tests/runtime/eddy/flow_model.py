@@ -123,6 +123,7 @@ class Model:
         self.flow.paced = schedule is not None
         self.got: dict[int, list[Result]] = {}  # by bit
         self.taken: dict[int, list[Taken]] = {}  # likewise
+        self.said: dict[int, list[tuple[int, ...]]] = {}  # all of it: sign, seq, ids
         self._by_id: dict[str, list[Row]] = {name: [] for name in self.stems}
         self._place: dict[int, int] = {}  # of a row in its stream, by its number
 
@@ -132,7 +133,7 @@ class Model:
 
     def admit(self, wanted: Wanted) -> int:
         bit = self.flow.admit(_member(wanted))
-        self.got[bit], self.taken[bit] = [], []
+        self.got[bit], self.taken[bit], self.said[bit] = [], [], []
         return bit
 
     def feed(self, rows: Sequence[tuple[str, int, int, int]], chunk: int) -> None:
@@ -166,7 +167,12 @@ class Model:
             steps = None if steps is None else steps - 1
 
     def _get(self, fanout: Fanout) -> None:
-        came = fanout.batch.sign > 0
+        batch = fanout.batch
+        columns = [batch.sign, batch.seq, *batch.ids]
+        for bit in set(range(fanout.bits)) & set(self.said):
+            rows, _ = fanout.of(bit)
+            self.said[bit] += zip(*(c[rows].tolist() for c in columns), strict=True)
+        came = batch.sign > 0
         for bit, results in self._results(fanout.only(came[fanout.rows])).items():
             self.got[bit] += results
         left = fanout.only(~came[fanout.rows])

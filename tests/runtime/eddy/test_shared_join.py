@@ -8,8 +8,9 @@ import pytest
 
 from eddyline.runtime.eddy.access import Access, HashAccess, ScanAccess, SlicedAccess
 from eddyline.runtime.eddy.levels import Levels
+from eddyline.runtime.eddy.output_buffer import Release
 from eddyline.runtime.eddy.schedules import ScheduleName, make_schedule, spread
-from eddyline.runtime.eddy.shared_join import Arrivals, Release, SharedJoin
+from eddyline.runtime.eddy.shared_join import Arrivals, SharedJoin
 from eddyline.runtime.index import HashIndex
 from eddyline.runtime.rowstore import RowStore
 from eddyline.types import FOREVER
@@ -157,3 +158,10 @@ def test_many_windows_share_rungs() -> None:
     assert rungs[0] == 0
     assert rungs[-1] == lengths.size - 1
     assert (np.diff(rungs) > 0).all()
+
+
+def test_windows_that_are_alike_do_not_tell_rungs_apart() -> None:
+    lengths = np.arange(1, 101)
+    levels = Levels.of([lengths, np.full(100, FOREVER)], range(100), 2)
+    assert levels.lengths.tolist() == lengths.tolist()
+    assert 2 < spread(levels.lengths).size <= 32

@@ -50,6 +50,9 @@ class Access(Protocol):
         own event.
         """
 
+    def begin_below(self, key: Array, position: Array) -> Array:
+        """int64[n], cursors at the newest rows below positions; newer ones may have come since."""
+
     def pieces(self, cursor: Array, stop: Array) -> Iterator[slice]:
         """The probes in pieces that make no more pairs than can be at hand at once."""
 
@@ -91,6 +94,12 @@ class HashAccess:
         """See ``Access``."""
         return self._index.begin(probes, inclusive=inclusive)
 
+    def begin_below(self, key: Array, position: Array) -> Array:
+        """See ``Access``."""
+        cursor: Array = position - 1
+        self._index.find_again(key, cursor)
+        return cursor
+
     def pieces(self, cursor: Array, stop: Array) -> Iterator[slice]:
         """See ``Access``. Few rows have the same key."""
         return _in_one(cursor)
@@ -126,6 +135,10 @@ class ScanAccess:
         self._keys, self._present = f"keys:{number}", f"present:{number}"
         store.add_lane(self._keys, 0, derived=True)
         store.add_lane(self._present, 0, derived=True)
+
+    def begin_below(self, key: Array, position: Array) -> Array:
+        """See ``Access``."""
+        return position
 
     def pieces(self, cursor: Array, stop: Array) -> Iterator[slice]:
         """See ``Access``."""
@@ -208,6 +221,10 @@ class SlicedAccess:
     def begin(self, probes: Probes, *, inclusive: bool) -> Array:
         """See ``Access``."""
         return before(self._store, probes.seq, inclusive=inclusive)
+
+    def begin_below(self, key: Array, position: Array) -> Array:
+        """See ``Access``."""
+        return position
 
     def pieces(self, cursor: Array, stop: Array) -> Iterator[slice]:
         """See ``Access``. Few rows have the same key."""

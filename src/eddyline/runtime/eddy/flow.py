@@ -42,12 +42,12 @@ from eddyline.runtime.eddy.flow_windows import FlowRows, FlowWindow, Windows
 from eddyline.runtime.eddy.grouped_filter import GroupedFilter
 from eddyline.runtime.eddy.leveled_join import leveled_join
 from eddyline.runtime.eddy.levels import Levels
+from eddyline.runtime.eddy.output_buffer import Verify
 from eddyline.runtime.eddy.paced_join import PacedJoin
 from eddyline.runtime.eddy.policies import Policy
 from eddyline.runtime.eddy.routing import Routing, Wants
 from eddyline.runtime.eddy.rows_groups import RowsGroups
 from eddyline.runtime.eddy.schedules import Schedule
-from eddyline.runtime.eddy.shared_join import Verify
 from eddyline.runtime.eddy.stem_side import StemSide
 from eddyline.runtime.eddy.theta import Theta
 from eddyline.runtime.operators.base import Operator, Tick
@@ -92,8 +92,7 @@ class Flow(Operator):
         edges: the join graph; two sources may have none.
         new_policy: makes a routing policy.
         theta: says which rows of two sources without edges are joined; None: all.
-        schedule: of a join of two sources whose windows do not count rows: whose results come
-            first, if it is ``paced``.
+        schedule: of a join of two sources: whose results come first, if it is ``paced``.
         rows_per_step: at most so many of its rows are served at a time.
         pull_up: whether predicates are applied above the join instead of below it.
 
@@ -148,7 +147,7 @@ class Flow(Operator):
                 self._verify = self._theta.results
             elif not self._routing.is_exact:
                 self._verify = self._routing.have_same_keys
-            if schedule is not None and not any(self._counted):
+            if schedule is not None:
                 verify = self._verify
                 self._pacing = PacedJoin(sides, schedule, rows_per_step, self._meet, verify)
 
@@ -264,6 +263,8 @@ class Flow(Operator):
                 self._groups = RowsGroups.of(
                     self._counted, self._windows, self._lengths, bits, self._levels
                 )
+                if self._pacing is not None:
+                    self._pacing.group(self._groups)
         return self._windows
 
     def _choose_form(self, bits: Sequence[int]) -> None:
@@ -317,7 +318,7 @@ class Flow(Operator):
         for side, (batch, wanted) in zip(self._sides, new, strict=True):
             side.build(batch, None if self._levels is not None else wanted)
         if self._pacing is not None and self.paced and self._members:
-            self._pacing.arrive(new, self.arrived)
+            self._pacing.arrive(batches, new, self.arrived)
             self.fanout = None
             return self._composite_batch(in_order([], 2, new[0][1][:0]))
         leaving = [c for n, batch in enumerate(batches) for c in self._pushed_out(n, batch)]
@@ -365,6 +366,9 @@ class Flow(Operator):
         getting = present & np.pad(getting, (0, max(bits - getting.size, 0)))[:bits]
         if self._levels is not None:
             level = self._levels.of_results(whole.ts, list(whole.instants.values()))
+            if whole.group is not None and self._groups is not None:
+                firsts = np.append(self._groups.first, 0)  # -1 is for all levels
+                np.maximum(level, firsts[whole.group], out=level)
             return self._leveled(batch, whole, level, np.where(getting, self._reach, -1))
         mine = np.packbits(getting, bitorder="little").view(np.uint64)
         wanted = np.zeros((len(whole), self._words), np.uint64)

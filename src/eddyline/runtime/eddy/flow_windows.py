@@ -74,12 +74,11 @@ class FlowRows(EndlessWindow):
     missing, as if its window had begun with them: all that are in anybody's window are among these.
     """
 
-    waiting_since: int | None = None  #: where rows count, nobody waits
-
     def __init__(self, stem: Stem) -> None:
         super().__init__(keep=True)
         self._stem = stem
         self._kept = 0
+        self.waiting_since: int | None = None  # the seq of the first row that has yet to probe
 
     def fit(self, lengths: Sequence[int], held: Sequence[int]) -> None:
         """The queries' windows hold so many rows now; so many are held in any case."""
@@ -106,10 +105,31 @@ class FlowRows(EndlessWindow):
         came = self._came(probes.seq, inclusive=inclusive)
         if as_of_now:
             came = np.full(came.size, stem.next_id)
-        oldest = stem.positions(np.maximum(came - longest, stem.unbroken))
         cursor = access.begin(probes, inclusive=inclusive)
-        number, found = access.follow(0, probes.key, cursor, np.maximum(oldest, stem.first))
+        number, found = access.follow(0, probes.key, cursor, self._oldest(came, longest))
         return number, found, came.take(number) - 1 - stem.ids(found)
+
+    def oldest(self, ts: Array, seq: Array, length: Array | int, *, inclusive: bool) -> Array:
+        """See ``Reach``."""
+        if not len(self._stem):
+            return np.full(seq.size, self._stem.first)
+        return self._oldest(self._came(seq, inclusive=inclusive), length)
+
+    def instants(
+        self, ts: Array, seq: Array, by: Array, positions: Array, *, inclusive: bool
+    ) -> Array:
+        """See ``Reach``: how old rows are in rows."""
+        if not positions.size:
+            return positions
+        newest = self._came(seq, inclusive=inclusive) - 1
+        instants: Array = self._stem.ids(positions) + (ts - newest)[by]
+        return instants
+
+    def _oldest(self, came: Array, length: Array | int) -> Array:
+        """int64[n]: the first positions in windows when so many rows had come."""
+        stem = self._stem
+        oldest = stem.positions(np.maximum(came - length, stem.unbroken))
+        return np.maximum(oldest, stem.first)
 
     def _came(self, seq: Array, *, inclusive: bool) -> Array:
         """int64[n]: how many rows had come when each probe was made.
@@ -137,8 +157,16 @@ class FlowRows(EndlessWindow):
         ids = self._stem.ids(positions)
         return np.where(ids >= self._stem.unbroken, self._stem.next_id - 1 - ids, FOREVER)
 
+    @property
+    def pins(self) -> bool:
+        """Whether somebody is in the middle of the rows."""
+        return self.waiting_since is not None
+
     def needed(self, stem: Stem, clock: int) -> int | Array:
-        return max(stem.end - self._kept, stem.first)
+        end = stem.end
+        if self.waiting_since is not None:  # what was in windows just before
+            end = stem.first + int(np.searchsorted(stem.held("seq"), self.waiting_since))
+        return max(end - self._kept, stem.first)
 
 
 class Windows:

@@ -13,7 +13,7 @@ from eddyline.kernels.pairs import merged_levels
 from eddyline.runtime.batch import Batch
 from eddyline.runtime.eddy.composites import Composites
 from eddyline.runtime.eddy.levels import Levels
-from eddyline.runtime.eddy.shared_join import Verify
+from eddyline.runtime.eddy.output_buffer import Verify
 from eddyline.runtime.eddy.stem_side import StemSide
 from eddyline.runtime.index import Probes
 

@@ -67,6 +67,25 @@ class Levels:
         np.bitwise_or.at(groups, (level.ravel(), word), bit)
         return cls(different, groups, nested)
 
+    @property
+    def lengths(self) -> Array:
+        """int64[k], ascending: how long the windows of each level are, the larger of their bounds;
+        what is the same for all levels does not count.
+        """
+        differ = self.bounds[:, 0] < self.bounds[:, -1]
+        lengths: Array = self.bounds[differ if differ.any() else slice(None)].max(axis=0)
+        return lengths
+
+    def of_rungs(self, rungs: Array, words: int) -> Array:
+        """uint64[r, words]: the queries of each rung: of the levels above the one below, up to it.
+
+        Args:
+            rungs: int64[r], numbers of levels, ascending up to the last one. words: at least W.
+        """
+        starts = np.concatenate(([0], rungs[:-1] + 1))
+        groups = np.bitwise_or.reduceat(self.groups, starts, axis=0)
+        return np.pad(groups, ((0, 0), (0, words - groups.shape[1])))
+
     def reach(self, bits: int) -> Array:
         """int64[bits]: the level of each query; -1: there is no such query."""
         members = np.unpackbits(self.groups.view(np.uint8), axis=1, bitorder="little")

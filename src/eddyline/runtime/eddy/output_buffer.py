@@ -6,14 +6,21 @@ Source: Hammad et al. 2003, section 3.2.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from eddyline.kernels.release import put, tally
 from eddyline.runtime.columns import Array
 from eddyline.runtime.eddy.waiting_rows import WaitingRows
+
+#: Of pairs (int64[n] ids on both sides; uint64[n, W] who wants them, or None): int64[m], which are
+#: results, and who wants those.
+Verify = Callable[[Array, Array, Array | None], tuple[Array, Array | None]]
+#: Who wants pairs: of a side, uint64[n, W] lineage of probes, int64[p] their numbers, positions of
+#: the rows found and their ages; returns the pairs that somebody wants and uint64[q, W].
+Meet = Callable[[int, Array, Array, Array, Array], tuple[Array, Array]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,8 +30,11 @@ class Pairs:
     Attributes:
         row: int64[n], numbers of the rows, in the order in which all rows came.
         ts, seq: int64[n], when: those of the row.
-        ids, instants: per side int64[n], the two base rows and their timestamps.
+        ids, instants: per side int64[n], the two base rows, and ``ts`` less how old they are: where
+            windows go by time, their timestamps.
         lineage: uint64[n, W]; None: every query whose windows hold the result wants it.
+        group: int64[n], whose windows a row has been pushed out of: the results are taken back (-1:
+            they come). None: all of them come.
     """
 
     row: Array
@@ -33,6 +43,7 @@ class Pairs:
     ids: tuple[Array, Array]
     instants: tuple[Array, Array]
     lineage: Array | None
+    group: Array | None = None
 
     def __len__(self) -> int:
         return int(self.row.size)
@@ -53,7 +64,24 @@ class Pairs:
             (self.ids[0][which], self.ids[1][which]),
             (self.instants[0][which], self.instants[1][which]),
             None if self.lineage is None else self.lineage[which],
+            None if self.group is None else self.group[which],
         )
+
+
+@dataclass(frozen=True, slots=True)
+class Release:
+    """Results that the queries of a rung get now.
+
+    Attributes:
+        rung: which; its queries are those of the levels above the rung below, up to its own.
+        first, last: the rows ``[first, last)`` brought them about.
+        pairs: the results, of all ages up to the rung's.
+    """
+
+    rung: int
+    first: int
+    last: int
+    pairs: Pairs
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +89,7 @@ class Found:
     """What rows found in a slice, by row, newest first.
 
     Attributes:
-        row: int64[n], numbers of the rows. partner, partner_ts: id and timestamp of the row found.
+        row: int64[n], numbers of the rows. partner, partner_ts: id and instant of the row found.
         lineage: as of ``Pairs``.
     """
 
@@ -154,6 +182,27 @@ def assembled(parts: Sequence[Found], waiting: WaitingRows, first: int, last: in
                 lineage = np.empty((count, part.lineage.shape[1]), np.uint64)
             lineage[to] = part.lineage
     return Pairs(row, ts, seq, (ids[0], ids[1]), (instants[0], instants[1]), lineage)
+
+
+def with_leaving(leaving: Sequence[Pairs], coming: Pairs) -> Pairs:
+    """Results that are taken back, among those that come."""
+    parts = [*leaving, replace(coming, group=np.full(len(coming), -1))]
+    parts = [part for part in parts if len(part)] or parts[:1]
+    lineages = [part.lineage for part in parts if part.lineage is not None]
+    groups = [part.group for part in parts if part.group is not None]
+    whole = Pairs(
+        np.concatenate([part.row for part in parts]),
+        np.concatenate([part.ts for part in parts]),
+        np.concatenate([part.seq for part in parts]),
+        (np.concatenate([p.ids[0] for p in parts]), np.concatenate([p.ids[1] for p in parts])),
+        (
+            np.concatenate([p.instants[0] for p in parts]),
+            np.concatenate([p.instants[1] for p in parts]),
+        ),
+        np.concatenate(lineages) if lineages else None,
+        np.concatenate(groups),
+    )
+    return whole.take(np.argsort(whole.seq, kind="stable"))
 
 
 def in_turn(parts: Sequence[Found]) -> Found:

@@ -15,10 +15,13 @@ import numpy as np
 from eddyline.runtime.batch import Batch
 from eddyline.runtime.columns import Array
 from eddyline.runtime.eddy.composites import Composites
+from eddyline.runtime.eddy.flow_windows import FlowRows
 from eddyline.runtime.eddy.levels import Levels
-from eddyline.runtime.eddy.output_buffer import Pairs
+from eddyline.runtime.eddy.output_buffer import Meet, Pairs, Release, Verify
+from eddyline.runtime.eddy.pushed_out import PushedOut
+from eddyline.runtime.eddy.rows_groups import RowsGroups
 from eddyline.runtime.eddy.schedules import Schedule
-from eddyline.runtime.eddy.shared_join import Arrivals, Meet, Release, SharedJoin, Verify
+from eddyline.runtime.eddy.shared_join import Arrivals, SharedJoin
 from eddyline.runtime.eddy.stem_side import StemSide
 
 
@@ -56,12 +59,16 @@ class PacedJoin:
         self._sides = tuple(sides)
         self._meet = meet
         self._has_lineage = False
+        counted = any(isinstance(side.window, FlowRows) for side in sides)
+        self._pushed = PushedOut(sides, verify) if counted else None
         self._join = SharedJoin(
             [side.stem for side in sides],
             [side.access for side in sides],
             schedule,
             rows_per_step=rows_per_step,
             verify=verify,
+            reach=[side.reach for side in sides],
+            pushed=self._pushed,
         )
         self._since = np.zeros(64, np.int64)  # by bit: the first row that is the query's business
         self._ends: list[int] = []  # of rows that came together: the number of the first one after
@@ -84,7 +91,14 @@ class PacedJoin:
         """The windows are these now, and rows have lineage or not."""
         self._has_lineage = has_lineage
         self._join.meet = self._meet if has_lineage else None
+        if self._pushed is not None:
+            self._pushed.meet = self._join.meet
         self._join.fit(levels)
+
+    def group(self, groups: RowsGroups) -> None:
+        """Who has windows that count rows now."""
+        assert self._pushed is not None, "windows count rows"
+        self._pushed.groups = groups
 
     def clear(self) -> None:
         """There are no queries any more."""
@@ -103,22 +117,34 @@ class PacedJoin:
 
     # -- rows --------------------------------------------------------------------------------------
 
-    def arrive(self, new: Sequence[tuple[Batch, Array]], arrived: float) -> None:
-        """New rows of both sides, built already, and their lineage; ``arrived``: when they came."""
-        self._join.arrive(
-            [
-                self._arrivals(side, batch, wanted)
-                for side, (batch, wanted) in zip(self._sides, new, strict=True)
-            ]
-        )
+    def arrive(
+        self, batches: Sequence[Batch], new: Sequence[tuple[Batch, Array]], arrived: float
+    ) -> None:
+        """New rows of both sides; ``arrived``: when they came.
+
+        Args:
+            new: those that somebody wants, built already, and their lineage.
+        """
+        parts = zip(self._sides, batches, new, strict=True)
+        self._join.arrive([self._arrivals(side, every, *some) for side, every, some in parts])
         self._ends.append(self._join.arrived)
         self._arrived.append(arrived)
         self._note_who_waits()
 
-    def _arrivals(self, side: StemSide, batch: Batch, wanted: Array) -> Arrivals:
+    def _arrivals(self, side: StemSide, every: Batch, batch: Batch, wanted: Array) -> Arrivals:
         chosen, key = side.keyed(batch)
         lineage = wanted[chosen] if self._has_lineage else None
-        return Arrivals(batch.ids[0][chosen], batch.ts[chosen], batch.seq[chosen], key, lineage)
+        if not isinstance(side.window, FlowRows):
+            return Arrivals(batch.ids[0][chosen], batch.ts[chosen], batch.seq[chosen], key, lineage)
+        # every row counts
+        asking = np.searchsorted(every.seq, batch.seq[chosen])
+        keys = np.zeros(len(every), np.int64)
+        keys[asking] = key
+        if lineage is not None:
+            wanted = np.zeros((len(every), lineage.shape[1]), np.uint64)
+            wanted[asking] = lineage
+            lineage = wanted
+        return Arrivals(every.ids[0], every.ts, every.seq, keys, lineage, asking)
 
     def step(self) -> Iterator[Leaving]:
         """What the next step lets leave."""
@@ -144,9 +170,9 @@ class PacedJoin:
             first = last
 
     def _note_who_waits(self) -> None:
-        since = self._join.waiting_since
+        since, seq = self._join.waiting_since, self._join.waiting_from
         for side in self._sides:
-            side.window.waiting_since = since
+            side.window.waiting_since = seq if isinstance(side.window, FlowRows) else since
         gone = bisect_right(self._ends, self._join.arrived - self._join.input_rows)
         del self._ends[:gone], self._arrived[:gone]
 
@@ -154,4 +180,4 @@ class PacedJoin:
 def _composites(pairs: Pairs) -> Composites:
     wanted = np.zeros(len(pairs), np.int64) if pairs.lineage is None else pairs.lineage
     ids, instants = dict(enumerate(pairs.ids)), dict(enumerate(pairs.instants))
-    return Composites(pairs.ts, pairs.seq, ids, instants, wanted)
+    return Composites(pairs.ts, pairs.seq, ids, instants, wanted, pairs.group)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from eddyline.kernels.lineage import meet_levels
-from eddyline.runtime.batch import Batch, Stored
+from eddyline.runtime.batch import Batch
 from eddyline.runtime.columns import Array, validity_of
 from eddyline.runtime.eddy.access import pieces
 from eddyline.runtime.eddy.composites import Composites
@@ -199,9 +199,7 @@ class Routing:
 
     def rows_of(self, number: int, ids: Array) -> Batch:
         """Rows of one source as a batch, for expressions over its columns."""
-        side = self._sides[number]
-        cells = tuple(Stored(0, i) for i in range(len(side.stem.schema)))
-        return Batch(ids, ids, ids, np.ones(ids.size, np.int8), (ids,), (side.stem,), cells)
+        return self._sides[number].rows(ids)
 
 
 def _longest(target: int, asking: Composites, wants: Wants) -> Array | int:

@@ -22,7 +22,7 @@ Source: Hammad et al. 2003, section 3.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -33,11 +33,16 @@ from eddyline.runtime.eddy.levels import Levels
 from eddyline.runtime.eddy.output_buffer import (
     Found,
     FoundInSlice,
-    Pairs,
+    Meet,
+    Release,
+    Verify,
     assembled,
     by_row,
     in_turn,
+    with_leaving,
 )
+from eddyline.runtime.eddy.pushed_out import PushedOut
+from eddyline.runtime.eddy.reach import Reach, TimeReach
 from eddyline.runtime.eddy.schedules import Schedule
 from eddyline.runtime.eddy.waiting_rows import WaitingRows
 from eddyline.runtime.index import Probes
@@ -51,6 +56,8 @@ class Arrivals:
     Attributes:
         ids, ts, seq, key: int64[n].
         lineage: uint64[n, W], who wants them; None: every query that is there.
+        asking: int64[m], numbers of those that look for partners; None: all do. The others only
+            push rows out of windows.
     """
 
     ids: Array
@@ -58,30 +65,7 @@ class Arrivals:
     seq: Array
     key: Array
     lineage: Array | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Release:
-    """Results that the queries of a rung get now.
-
-    Attributes:
-        rung: which; its queries are those of the levels above the rung below, up to its own.
-        first, last: the rows ``[first, last)`` brought them about.
-        pairs: the results, of all ages up to the rung's.
-    """
-
-    rung: int
-    first: int
-    last: int
-    pairs: Pairs
-
-
-#: Of pairs (int64[n] ids on both sides; uint64[n, W] who wants them, or None): int64[m], which are
-#: results, and who wants those.
-Verify = Callable[[Array, Array, Array | None], tuple[Array, Array | None]]
-#: Who wants pairs: of a side, uint64[n, W] lineage of probes, int64[p] their numbers, positions of
-#: the rows found and their ages; returns the pairs that somebody wants and uint64[q, W].
-Meet = Callable[[int, Array, Array, Array, Array], tuple[Array, Array]]
+    asking: Array | None = None
 
 
 class SharedJoin:
@@ -93,6 +77,8 @@ class SharedJoin:
         rows_per_step: at most so many rows are joined with a slice at a time.
         verify: which pairs are results, if equal keys do not say it.
         meet: who wants them, if rows have lineage.
+        reach: how far back windows reach, per store; None: they go by time.
+        pushed: takes back what rows push out of windows that count them.
 
     Attributes:
         levels: the windows. rungs: int64[r], numbers of the levels that rows pause at.
@@ -110,8 +96,12 @@ class SharedJoin:
         rows_per_step: int = 4_096,
         verify: Verify | None = None,
         meet: Meet | None = None,
+        reach: Sequence[Reach] | None = None,
+        pushed: PushedOut | None = None,
     ) -> None:
         self._stores = tuple(stores)
+        self._reach = tuple(map(TimeReach, stores)) if reach is None else tuple(reach)
+        self._pushed = pushed
         self._access = tuple(access)
         self._versions = [a.version for a in access]
         self._schedule = schedule
@@ -140,9 +130,9 @@ class SharedJoin:
         words = levels.groups.shape[1]
         if words > self.levels.groups.shape[1] and "lineage" in self._waiting:
             return False
-        ends, there = self._ends(self.levels), _groups(self.levels, self.rungs, words)
-        rungs = self._schedule.rungs(levels.bounds.max(axis=0))
-        new_ends, new_there = levels.bounds[:, rungs], _groups(levels, rungs, words)
+        ends, there = self._ends(self.levels), self.levels.of_rungs(self.rungs, words)
+        rungs = self._schedule.rungs(levels.lengths)
+        new_ends, new_there = levels.bounds[:, rungs], levels.of_rungs(rungs, words)
         same = (ends[:, :, None] == new_ends[:, None, :]).all(axis=0)  # [old, new]
         moved = (there[:, None, :] & new_there[None, :, :]).any(axis=2) & ~same
         return not bool(moved.any())
@@ -152,7 +142,7 @@ class SharedJoin:
         older, passed, found = self.levels, self.served, self._found
         scanned = None if older is None else self._ends(older)
         self.levels = levels
-        self.rungs = self._schedule.rungs(levels.bounds.max(axis=0))
+        self.rungs = self._schedule.rungs(levels.lengths)
         ends = self._ends(levels)
         self._sizes = np.diff(ends.astype(np.float64).sum(axis=0), prepend=0)
         self._found = [[] for _ in self.rungs]
@@ -196,6 +186,11 @@ class SharedJoin:
         return int(self._waiting["ts"][0]) if len(self._waiting) else None
 
     @property
+    def waiting_from(self) -> int | None:
+        """Likewise, its ``seq``: what was in windows of rows then must not be dropped."""
+        return int(self._waiting["seq"][0]) if len(self._waiting) else None
+
+    @property
     def input_rows(self) -> int:
         """How many rows wait (the input buffer)."""
         return len(self._waiting)
@@ -207,10 +202,14 @@ class SharedJoin:
 
     def queries(self, rung: int) -> Array:
         """int64: the bits of the queries on a rung."""
+        group = self._group(rung)
+        return np.flatnonzero(np.unpackbits(group.view(np.uint8), bitorder="little"))
+
+    def _group(self, rung: int) -> Array:
+        """uint64[W]: likewise."""
         assert self.levels is not None, "there are windows"
         words = self.levels.groups.shape[1]
-        group = np.ascontiguousarray(_groups(self.levels, self.rungs, words)[rung])
-        return np.flatnonzero(np.unpackbits(group.view(np.uint8), bitorder="little"))
+        return np.ascontiguousarray(self.levels.of_rungs(self.rungs, words)[rung])
 
     @property
     def wants_rows(self) -> bool:
@@ -242,8 +241,10 @@ class SharedJoin:
         self._waiting.append({name: values[order] for name, values in whole.items()})
 
     def _begun(self, side: int, new: Arrivals) -> dict[str, Array]:
-        other = 1 - side
-        cursor = self._access[other].begin(Probes(new.key, new.ts, new.seq), inclusive=other < side)
+        other, asking = 1 - side, slice(None) if new.asking is None else new.asking
+        probes = Probes(new.key[asking], new.ts[asking], new.seq[asking])
+        cursor = np.full(new.ids.size, -1, np.int64)
+        cursor[asking] = self._access[other].begin(probes, inclusive=other < side)
         rows = {
             "side": np.full(new.ids.size, side, np.int64),
             "id": new.ids,
@@ -260,9 +261,13 @@ class SharedJoin:
         first = int(self.served[rung])
         before = self.arrived if rung == 0 else int(self.served[rung - 1])
         last = min(before, first + self._rows_per_step)
+        if self._pushed is not None and last < before:  # all that one event brings pushes first
+            seq = self._waiting["seq"][last - 1 - self._waiting.first :][:2]
+            last += int(seq[0] == seq[1])
         self._join(rung, first, last)
         self.served[rung] = last
-        if self._rows_per_step == 1 and self._schedule.releases_early:
+        early = self._rows_per_step == 1 and self._schedule.releases_early
+        if early and self._pushed is None:  # what leaves windows is known at their ends
             releases = self._released_early(rung, first)
         else:
             releases = [self._release(rung, first, last, 0, rung + 1)]
@@ -294,7 +299,13 @@ class SharedJoin:
         """
         rows, access = self._waiting, self._access[1 - side]
         key, cursor = rows["key"][which], rows["cursor"][which]
-        stop = self._stop(rung, 1 - side, rows["ts"][which])
+        assert self.levels is not None, "there are windows"
+        stop = self._reach[1 - side].oldest(
+            rows["ts"][which],
+            rows["seq"][which],
+            int(self.levels.bounds[1 - side, self.rungs[rung]]),
+            inclusive=1 - side < side,
+        )
         parts = []
         for some in access.pieces(cursor, stop):
             by, position = access.follow(rung, key[some], cursor[some], stop[some])
@@ -306,28 +317,21 @@ class SharedJoin:
         self, side: int, which: slice | Array, number: int, by: Array, position: Array
     ) -> Found:
         """Those of the pairs of rows (``which[by]``) and positions that somebody wants."""
-        rows, other, store = self._waiting, 1 - side, self._stores[1 - side]
-        lineage = None
+        rows, other = self._waiting, 1 - side
+        ts, seq, lineage = rows["ts"][which], rows["seq"][which], None
+        instants = self._reach[other].instants(ts, seq, by, position, inclusive=other < side)
         if self.meet is not None:
-            age = rows["ts"][which][by] - store.lane_at("ts", position)
-            kept, lineage = self.meet(other, rows["lineage"][which], by, position, age)
-            by, position = by[kept], position[kept]
+            own, age = rows["lineage"][which], ts[by] - instants
+            kept, lineage = self.meet(other, own, by, position, age)
+            by, position, instants = by[kept], position[kept], instants[kept]
         row = by + number if isinstance(which, slice) else which[by] + number
-        partner = store.ids(position)
+        partner = self._stores[other].ids(position)
         if self._verify is not None:
             mine = rows["id"][row - rows.first]
             left, right = (mine, partner) if side == 0 else (partner, mine)
             kept, lineage = self._verify(left, right, lineage)
-            row, partner, position = row[kept], partner[kept], position[kept]
-        return Found(row, partner, store.lane_at("ts", position), lineage)
-
-    def _stop(self, rung: int, side: int, ts: Array) -> Array:
-        """int64[n]: the first position that the rung's window over a side holds at each instant."""
-        assert self.levels is not None, "there are windows"
-        store = self._stores[side]
-        length = self.levels.bounds[side, self.rungs[rung]]
-        below: Array = np.searchsorted(store.held("ts"), ts - length, "right") + store.first
-        return below
+            row, partner, instants = row[kept], partner[kept], instants[kept]
+        return Found(row, partner, instants, lineage)
 
     def _keep_up(self) -> None:
         """Put cursors right after an index was made anew."""
@@ -349,7 +353,13 @@ class SharedJoin:
             for part in slices
             for pairs in part.between(first, last)
         ]
-        return Release(rung, first, last, assembled(parts, self._waiting, first, last))
+        pairs = assembled(parts, self._waiting, first, last)
+        if self._pushed is not None and self.levels is not None:
+            which = slice(first - self._waiting.first, last - self._waiting.first)
+            bounds = self.levels.bounds[:, self.rungs[rung]]
+            gone = self._pushed.by(self._waiting, which, self.levels, self._group(rung), bounds)
+            pairs = with_leaving(list(gone), pairs)
+        return Release(rung, first, last, pairs)
 
     def _released_early(self, rung: int, row: int) -> list[Release]:
         """What serving one row releases, if queries need not wait until all of their window has
@@ -376,10 +386,3 @@ class SharedJoin:
             for part in slices:
                 part.forget(last)
         self._waiting.drop_before(last)
-
-
-def _groups(levels: Levels, rungs: Array, words: int) -> Array:
-    """uint64[r, words]: the queries of each rung."""
-    starts = np.concatenate(([0], rungs[:-1] + 1))
-    groups = np.bitwise_or.reduceat(levels.groups, starts, axis=0)
-    return np.pad(groups, ((0, 0), (0, words - groups.shape[1])))

@@ -14,10 +14,11 @@ from itertools import count
 import numpy as np
 
 from eddyline.kernels.lineage import any_wanted, meet, put_bit, wanted_by
-from eddyline.runtime.batch import Batch, Evaluator
+from eddyline.runtime.batch import Batch, Evaluator, Stored
 from eddyline.runtime.columns import Array
 from eddyline.runtime.eddy.access import Access, HashAccess, ScanAccess
 from eddyline.runtime.eddy.flow_windows import FlowRows, FlowWindow, Windows
+from eddyline.runtime.eddy.reach import Reach, TimeReach
 from eddyline.runtime.index import HashIndex, Probes
 from eddyline.runtime.keys import join_keys
 from eddyline.runtime.stem import Stem
@@ -78,6 +79,16 @@ class StemSide:
         """The index of a side that is joined with one other."""
         (index,) = self._indexes.values()
         return index
+
+    @property
+    def reach(self) -> Reach:
+        """How far back windows reach."""
+        return self.window if isinstance(self.window, FlowRows) else TimeReach(self.stem)
+
+    def rows(self, ids: Array) -> Batch:
+        """Rows as a batch, for expressions over their columns."""
+        cells = tuple(Stored(0, i) for i in range(len(self.stem.schema)))
+        return Batch(ids, ids, ids, np.ones(ids.size, np.int8), (ids,), (self.stem,), cells)
 
     @property
     def access(self) -> Access:

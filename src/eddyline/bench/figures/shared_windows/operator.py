@@ -19,8 +19,9 @@ from eddyline.bench.figures.shared_windows.server import (
 )
 from eddyline.runtime.eddy.access import Access, HashAccess, ScanAccess, SlicedAccess
 from eddyline.runtime.eddy.levels import Levels
+from eddyline.runtime.eddy.output_buffer import Release
 from eddyline.runtime.eddy.schedules import ScheduleName, make_schedule
-from eddyline.runtime.eddy.shared_join import Arrivals, Release, SharedJoin
+from eddyline.runtime.eddy.shared_join import Arrivals, SharedJoin
 from eddyline.runtime.index import HashIndex
 from eddyline.runtime.rowstore import RowStore
 
