@@ -238,7 +238,8 @@ def bench_queries(
 @bench.command("figures")
 def bench_figures(
     name: Annotated[
-        str, typer.Argument(help="Whose: cacq, shared-windows, update-patterns.", metavar="NAME")
+        str,
+        typer.Argument(help="Whose: cacq, jit, shared-windows, update-patterns.", metavar="NAME"),
     ],
     out: Annotated[
         Path | None,

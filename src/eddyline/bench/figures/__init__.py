@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from eddyline.bench.figures.cacq import run_cacq
+from eddyline.bench.figures.jit import run_jit
 from eddyline.bench.figures.shared_windows import run_shared_windows
 from eddyline.bench.figures.update_patterns import run_update_patterns
 from eddyline.errors import CatalogError, did_you_mean
@@ -14,6 +15,7 @@ from eddyline.errors import CatalogError, did_you_mean
 #: What can be run: a function of the output directory, whether to be quick, whether to print JSON.
 FIGURES: Final[Mapping[str, Callable[[Path, bool, bool], None]]] = {
     "cacq": run_cacq,
+    "jit": run_jit,
     "shared-windows": run_shared_windows,
     "update-patterns": run_update_patterns,
 }

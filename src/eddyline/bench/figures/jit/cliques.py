@@ -1,0 +1,132 @@
+"""Runs of clique joins: the synthetic data of section VI, under every contender."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Final
+
+import numpy as np
+import pyarrow as pa
+
+from eddyline.bench.figures.jit.plans import (
+    PLANS,
+    PlanName,
+    clique_join,
+    columns,
+    script,
+    source_name,
+)
+from eddyline.bench.figures.jit.runs import FEEDBACK, JitPoint, Rows, Run, require_equal_answers
+from eddyline.runtime.columns import Array
+
+NESTED_LOOPS: Final = "nested loops"
+HASH: Final = "hash"
+METHODS: Final = (NESTED_LOOPS, HASH)
+
+_SECOND_US: Final = 1_000_000
+_CALLS_PER_WINDOW: Final = 4
+#: A contender that has used this many CPU seconds is not run again.
+_ENOUGH_S: Final = 5.0
+_SPECIAL_FACTOR: Final = 100
+
+
+@dataclass(frozen=True)
+class Setting:
+    """The parameters of Table III.
+
+    Attributes:
+        sources: N. window_s: w, in seconds. rate: lambda, tuples per second of each source.
+        dmax: columns hold 1 to ``dmax``; in left-deep plans, those of one source 100 times as much.
+    """
+
+    plan: PlanName
+    sources: int
+    window_s: int
+    rate: float
+    dmax: int
+
+    @property
+    def special(self) -> int | None:
+        """The source whose values are of the larger range: D, or C where there are three."""
+        return None if self.plan == "bushy" else min(self.sources - 1, 3)
+
+
+def measure_clique(setting: Setting, x: float, hours: float, rounds: int) -> list[JitPoint]:
+    """A point per method and contender.
+
+    Args:
+        x: of the points.
+        hours: of application time, in each run.
+        rounds: how often each contender runs, if its runs are short.
+
+    Raises:
+        AssertionError: contenders disagree on the results.
+    """
+    feed = clique_feed(setting, hours)
+    points = []
+    for method in METHODS:
+        _warm_up(setting, method)
+        points += _take_turns(setting, method, feed, x, rounds)
+    return points
+
+
+def _take_turns(
+    setting: Setting, method: str, feed: list[Rows], x: float, rounds: int
+) -> list[JitPoint]:
+    rows = sum(table.num_rows for batch in feed for table in batch.values())
+    last: dict[str, Run] = {}
+    cpu_s: dict[str, list[float]] = {contender: [] for contender in FEEDBACK}
+    for _ in range(rounds):
+        for contender, seconds in cpu_s.items():
+            if sum(seconds) < _ENOUGH_S:
+                last[contender] = _run(setting, method, contender, feed)
+                seconds += last[contender].cpu_s
+    require_equal_answers(f"{setting}, {method}", last.values())
+    return [run.point(method, x, rows, cpu_s[contender]) for contender, run in last.items()]
+
+
+def _run(setting: Setting, method: str, contender: str, feed: list[Rows]) -> Run:
+    query = clique_join(PLANS[setting.plan][setting.sources], setting.window_s)
+    nested_loops = method == NESTED_LOOPS
+    run = Run(script(setting.sources), query, contender, nested_loops=nested_loops)
+    run.play(feed)
+    return run
+
+
+def _warm_up(setting: Setting, method: str) -> None:
+    """Load the kernels: a small join that has results at every level."""
+    small = replace(setting, window_s=60, rate=1.0, dmax=8)
+    feed = clique_feed(small, hours=1 / 20)
+    runs = [_run(small, method, contender, feed) for contender in FEEDBACK]
+    require_equal_answers(f"{small}, {method}", runs)
+
+
+def clique_feed(setting: Setting, hours: float) -> list[Rows]:
+    """Batches, four per window, of every source; the same for the same arguments."""
+    rng = np.random.default_rng(2008)
+    tables = {source_name(s): _source(s, setting, hours, rng) for s in range(setting.sources)}
+    end_us = round(hours * 3600 * _SECOND_US)
+    call_us = setting.window_s * _SECOND_US // _CALLS_PER_WINDOW
+    edges = np.append(np.arange(0, end_us, call_us), end_us)
+    cuts = {name: np.searchsorted(t["ts"].to_numpy(), edges) for name, t in tables.items()}
+    return [_slices(tables, cuts, call) for call in range(edges.size - 1)]
+
+
+def _source(source: int, setting: Setting, hours: float, rng: np.random.Generator) -> pa.Table:
+    """Its rows come at random instants (microseconds), with random values."""
+    seconds = hours * 3600
+    rows = round(setting.rate * seconds)
+    most = setting.dmax * (_SPECIAL_FACTOR if source == setting.special else 1)
+    ts = np.sort(rng.integers(0, round(seconds * _SECOND_US), rows))
+    values = {c: rng.integers(1, most + 1, rows) for c in columns(source, setting.sources)}
+    return pa.table({"ts": ts, **values})
+
+
+def _slices(
+    tables: Mapping[str, pa.Table], cuts: Mapping[str, Array], call: int
+) -> dict[str, pa.Table]:
+    return {
+        name: table.slice(cuts[name][call], cuts[name][call + 1] - cuts[name][call])
+        for name, table in tables.items()
+    }

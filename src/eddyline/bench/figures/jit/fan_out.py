@@ -1,0 +1,103 @@
+"""A join that makes a hundred rows of one, of which few are wanted above. Not in the paper."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+
+from eddyline.bench.figures.experiment import Claim, Experiment
+from eddyline.bench.figures.jit.in_turns import Size, Work, measure_work
+from eddyline.bench.figures.jit.pictures import CPU_LABEL, table
+from eddyline.bench.figures.jit.runs import JIT, REF, JitPoint
+from eddyline.bench.figures.plots import Panel, draw_panels
+from eddyline.bench.figures.verdicts import Verdict, factor
+from eddyline.runtime.columns import Array
+
+_FULL: Final = Size(window_rows=10_000, stretch_windows=1, rounds=3)
+_QUICK: Final = Size(window_rows=2_000, stretch_windows=1, rounds=3)
+_PARTNERS: Final = 100  # rows of B for each of A
+_WANTED: Final = 0.05  # of the rows of A have a partner in C
+
+
+def measure(quick: bool) -> list[JitPoint]:
+    """(A join B) join C, with and without feedback."""
+    size = _QUICK if quick else _FULL
+    work = Work("fan-out", _query, _streams(size))
+    return measure_work(work, _PARTNERS, size)
+
+
+def _query(window: str) -> str:
+    return (
+        "SELECT ab.id AS a_id, ab.b_id, c.id AS c_id "
+        f"FROM (SELECT a.id, a.y, b.id AS b_id FROM a {window}, b {window} WHERE a.x = b.x) AS ab, "
+        f"c {window} WHERE ab.y = c.y"
+    )
+
+
+def _streams(size: Size) -> dict[str, dict[str, Array]]:
+    """A window of C has each of its values once; they are few of those of A."""
+    rng = np.random.default_rng(100)
+    ids, window = np.arange(size.rows), size.window_rows
+    keys = window // _PARTNERS
+    return {
+        "a": {
+            "id": ids,
+            "x": rng.integers(0, keys, size.rows),
+            "y": rng.integers(0, round(window / _WANTED), size.rows),
+        },
+        "b": {"id": ids, "x": rng.integers(0, keys, size.rows)},
+        "c": {"id": ids, "y": ids % window},
+    }
+
+
+def _pair(points: Sequence[JitPoint]) -> tuple[JitPoint, JitPoint]:
+    by_name = {p.contender: p for p in points}
+    return by_name[REF], by_name[JIT]
+
+
+def draw(points: Sequence[JitPoint], out: Path) -> None:
+    """``fan-out.png``: CPU time and intermediate rows."""
+    times = {p.contender: [p.cpu] for p in points}
+    rows = {p.contender: [float(p.intermediate)] for p in points}
+    place = [f"{points[0].rows:,} rows in"]
+    panels = [
+        Panel("CPU time", place, times, "", CPU_LABEL, bars=True, log=False),
+        Panel("state", place, rows, "", "intermediate rows at most", bars=True, log=False),
+    ]
+    about = (
+        f"{_PARTNERS} rows of B for each of A; {_WANTED:.0%} of A has a partner in C; hash joins"
+    )
+    draw_panels(out / "fan-out.png", "(A join B) join C", about, panels)
+
+
+def _less_cpu(points: Sequence[JitPoint]) -> Verdict:
+    ref, jit = _pair(points)
+    ratio = ref.cpu / jit.cpu
+    return Verdict(f"{ref.cpu:.3f} s against {jit.cpu:.3f} s: {ratio:.1f}x", factor(ratio, 3.0))
+
+
+def _fewer_rows(points: Sequence[JitPoint]) -> Verdict:
+    ref, jit = _pair(points)
+    ratio = ref.intermediate / max(jit.intermediate, 1)
+    text = f"{ref.intermediate:,} against {jit.intermediate:,} rows: {ratio:.1f}x"
+    return Verdict(text, factor(ratio, 10.0))
+
+
+EXPERIMENT: Final = Experiment(
+    "fan-out",
+    "Fan-out: a hundred partners, a twentieth wanted",
+    measure,
+    draw,
+    table,
+    (
+        Claim("this project", "fan-out, hash joins: JIT takes a third of REF's CPU", _less_cpu),
+        Claim(
+            "this project",
+            "fan-out, hash joins: JIT holds a tenth of REF's intermediate rows",
+            _fewer_rows,
+        ),
+    ),
+)

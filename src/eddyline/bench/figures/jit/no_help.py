@@ -1,0 +1,124 @@
+"""Joins whose intermediate results are all of use: what asking costs. Not in the paper."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+
+from eddyline.bench.figures.experiment import Claim, Experiment
+from eddyline.bench.figures.jit import pictures
+from eddyline.bench.figures.jit.in_turns import Size, Work, measure_work
+from eddyline.bench.figures.jit.runs import JIT, REF, JitPoint
+from eddyline.bench.figures.plots import draw_bars
+from eddyline.bench.figures.verdicts import Verdict
+from eddyline.runtime.columns import Array
+
+_FULL: Final = Size(window_rows=10_000, stretch_windows=4, rounds=9)
+_QUICK: Final = Size(window_rows=2_000, stretch_windows=4, rounds=5)
+_LITTLE: Final = 0.10
+
+
+def measure(quick: bool) -> list[JitPoint]:
+    """The two joins, with and without feedback."""
+    size = _QUICK if quick else _FULL
+    return [
+        *measure_work(Work("3-way, left-deep", _left_deep, _streams("abc", size)), 3, size),
+        *measure_work(Work("4-way, bushy", _bushy, _streams("abcd", size)), 4, size),
+    ]
+
+
+def _left_deep(window: str) -> str:
+    return (
+        f"SELECT ab.id AS a_id, ab.b_id, c.id AS c_id FROM ({_pairs('a', 'b', window)}) AS ab, "
+        f"c {window} WHERE ab.y = c.y"
+    )
+
+
+def _bushy(window: str) -> str:
+    return (
+        "SELECT ab.id AS a_id, ab.b_id, cd.id AS c_id, cd.d_id "
+        f"FROM ({_pairs('a', 'b', window)}) AS ab, ({_pairs('c', 'd', window)}) AS cd "
+        "WHERE ab.y = cd.y"
+    )
+
+
+def _pairs(left: str, right: str, window: str) -> str:
+    return (
+        f"SELECT {left}.id, {left}.y, {right}.id AS {right}_id "
+        f"FROM {left} {window}, {right} {window} WHERE {left}.x = {right}.x"
+    )
+
+
+def _streams(names: str, size: Size) -> dict[str, dict[str, Array]]:
+    """Each window of a stream has every value once, so that each row has one partner."""
+    rng = np.random.default_rng(1)
+    repeats = size.rows // size.window_rows
+    return {
+        name: {"id": np.arange(size.rows)}
+        | {c: np.tile(rng.permutation(size.window_rows), repeats) for c in "xy"}
+        for name in names
+    }
+
+
+def overheads(points: Sequence[JitPoint]) -> dict[str, float]:
+    """By case, what JIT takes more than REF: the median over the stretches, of REF's CPU time."""
+    by_case: dict[str, dict[str, JitPoint]] = {}
+    for point in points:
+        by_case.setdefault(point.case, {})[point.contender] = point
+    return {
+        case: statistics.median(
+            jit / ref for jit, ref in zip(p[JIT].cpu_s, p[REF].cpu_s, strict=True)
+        )
+        - 1.0
+        for case, p in by_case.items()
+    }
+
+
+def draw(points: Sequence[JitPoint], out: Path) -> None:
+    """``no-help.png``."""
+    groups: dict[str, dict[str, float]] = {}
+    for p in points:
+        groups.setdefault(p.case, {})[p.contender] = 1e6 * p.cpu / p.rows
+    draw_bars(
+        out / "no-help.png",
+        "Joins whose intermediate results all find a partner",
+        "one partner for each row, hash joins",
+        groups,
+        "CPU microseconds per row",
+    )
+
+
+def table(points: Sequence[JitPoint]) -> list[Mapping[str, Any]]:
+    """A row per point, with the overhead of JIT."""
+    over = overheads(points)
+    return [
+        {**row, "overhead": f"{over[p.case]:+.1%}" if p.contender == JIT else ""}
+        for p, row in zip(points, pictures.table(points), strict=True)
+    ]
+
+
+def _costs_little(points: Sequence[JitPoint]) -> Verdict:
+    over = overheads(points)
+    text = ", ".join(f"{case}: {o:+.1%}" for case, o in over.items())
+    good = [o <= _LITTLE for o in over.values()]
+    return Verdict(text, "yes" if all(good) else "in part" if any(good) else "no")
+
+
+EXPERIMENT: Final = Experiment(
+    "no-help",
+    "No help: every intermediate result finds a partner",
+    measure,
+    draw,
+    table,
+    (
+        Claim(
+            "this project",
+            "where feedback cannot help, JIT takes at most 10 % more CPU",
+            _costs_little,
+        ),
+    ),
+)

@@ -1,0 +1,132 @@
+"""Engines that differ in their feedback alone, over the same rows: CPU time and state."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+import pyarrow as pa
+
+import eddyline
+from eddyline.physical.strategy import Feedback
+
+REF: Final = "REF"
+DOE: Final = "DOE"
+JIT: Final = "JIT"
+#: What the contenders tell the engine.
+FEEDBACK: Final[Mapping[str, Feedback]] = {REF: "off", DOE: "doe", JIT: "jit"}
+
+#: Rows by stream.
+Rows = Mapping[str, pa.Table]
+_QUERY: Final = "q"
+
+
+@dataclass(frozen=True)
+class JitPoint:
+    """What one contender did.
+
+    Attributes:
+        case: which join, by which method. x: the place on the axis.
+        rows: that came in during each measured stretch. results: that came out in all.
+        cpu_s: CPU seconds of each stretch.
+        intermediate: largest number of rows that joins held for the joins above them.
+        base: largest number of rows that the streams held. Both count rows that have expired and
+            are not yet cleared away, and are taken after every call of the engine.
+    """
+
+    case: str
+    x: float
+    contender: str
+    rows: int
+    results: int
+    cpu_s: tuple[float, ...]
+    intermediate: int
+    base: int
+
+    @property
+    def cpu(self) -> float:
+        """CPU seconds of the median stretch."""
+        return statistics.median(self.cpu_s)
+
+    @property
+    def state(self) -> int:
+        """Rows held: the paper's memory."""
+        return self.intermediate + self.base
+
+
+class Run:
+    """An engine at work.
+
+    Args:
+        script: declares the streams.
+        query: the join; as a tree, whose joins are those of its sub-selects.
+        nested_loops: whether joins scan all rows, or look them up by hash.
+    """
+
+    def __init__(self, script: str, query: str, contender: str, *, nested_loops: bool) -> None:
+        self.contender = contender
+        self.cpu_s: list[float] = []
+        self.intermediate = self.base = 0
+        self._results = self._checksum = 0
+        self._engine = eddyline.Engine(
+            executor="tree", feedback=FEEDBACK[contender], nested_loops=nested_loops
+        )
+        self._engine.sql(script)
+        self._engine.query(query, name=_QUERY)
+
+    def play(self, batches: Iterable[Rows]) -> None:
+        """Take in batches, a call of the engine for each, and measure them as one stretch."""
+        spent = 0.0
+        for batch in batches:
+            begin = time.process_time()
+            found = self._engine.process(dict(batch))[_QUERY]
+            spent += time.process_time() - begin
+            self._results += found.num_rows
+            self._checksum = (self._checksum + checksum(found)) % 2**64
+            stats = self._engine.stats()
+            self.intermediate = max(
+                self.intermediate, sum(o["rows_kept"] for o in stats["operators"])
+            )
+            self.base = max(self.base, sum(s["rows_kept"] for s in stats["streams"].values()))
+        self.cpu_s.append(spent)
+
+    def answer(self) -> tuple[int, int]:
+        """How many results there were, and their checksum."""
+        return self._results, self._checksum
+
+    def point(self, case: str, x: float, rows: int, cpu_s: Sequence[float]) -> JitPoint:
+        """What was measured; the arguments as of :class:`JitPoint`."""
+        return JitPoint(
+            case,
+            x,
+            self.contender,
+            rows,
+            self._results,
+            tuple(cpu_s),
+            self.intermediate,
+            self.base,
+        )
+
+
+def require_equal_answers(what: str, runs: Iterable[Run]) -> None:
+    """Contenders must have the same results.
+
+    Raises:
+        AssertionError: they have not; with their number and checksum by contender.
+    """
+    answers = {run.contender: run.answer() for run in runs}
+    assert len(set(answers.values())) == 1, f"{what}: answers differ: {answers}"
+
+
+def checksum(table: pa.Table) -> int:
+    """Of new results, integers and instants in whatever order: equal bags have equal sums."""
+    mixed: Any = np.zeros(table.num_rows, np.uint64)
+    for column in table.drop_columns(["_op"]).columns:
+        values = column.cast(pa.int64()).to_numpy().view(np.uint64)
+        mixed = (mixed ^ values) * np.uint64(0x9E3779B97F4A7C15)
+        mixed ^= mixed >> np.uint64(29)
+    return int(mixed.sum(dtype=np.uint64))
