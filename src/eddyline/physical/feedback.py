@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import partial
 
 from eddyline.algebra.expressions import Expr, shift_columns
-from eddyline.algebra.plan import Filter, Join, Plan, Project
+from eddyline.algebra.plan import Filter, Join, Plan, Project, StreamScan, TableScan
 from eddyline.physical.compiled import output, residual, scan_below
 from eddyline.physical.demands import Demand, Path, inner_join, join_tree
 from eddyline.physical.expressions import compile_expr, compile_predicate
@@ -74,8 +74,23 @@ class FeedbackTree:
             rows = Findable(kept, keys, scanned=self._strategy.nested_loops)
         else:
             rows = FindableToAll(kept, keys, self._partners(path, exprs))
+        if not wanted:
+            return Input(rows, None)
+        name = self._name(path), self._name((*path[:-1], 1 - path[-1]))
         trying = self._strategy.feedback == "auto"
-        return Input(rows, Gate(kept, wanted, trying=trying) if wanted else None)
+        return Input(rows, Gate(name, kept, wanted, trying=trying))
+
+    def _name(self, path: Path) -> str:
+        """What is joined there, for people."""
+        if path in self._tree.joins:
+            return f"({self._name((*path, 0))} ⋈ {self._name((*path, 1))})"
+        scan = base_scan(self._tree.inputs[path])
+        match scan:
+            case StreamScan():
+                return scan.stream
+            case TableScan():
+                return scan.table
+        return type(self._tree.inputs[path]).__name__
 
     def _wanted(self, demand: Demand, asked: dict[Operator, None]) -> Wanted:
         own, partners = [], []

@@ -133,10 +133,11 @@ class HashIndex:
         nodes = self._store.lane_at(self._nodes, positions)
         return nodes[:, chains.KEY], nodes[:, chains.LINK] != chains.NOT_INDEXED
 
-    def size(self) -> int:
-        """How many of the store's rows are in the index."""
-        links = self._store.held(self._nodes)[:, chains.LINK]
-        return int(np.count_nonzero(links != chains.NOT_INDEXED))
+    def sizes(self) -> tuple[int, int]:
+        """How many of the store's rows are in the index, and how many keys they have."""
+        nodes = self._store.held(self._nodes)
+        keys = nodes[nodes[:, chains.LINK] != chains.NOT_INDEXED, chains.KEY]
+        return keys.size, np.unique(keys).size
 
     def rewind(self) -> None:
         """Let the next probes see all rows only as of when they came."""

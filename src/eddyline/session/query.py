@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -120,9 +120,13 @@ class Query:
         if not analyze:
             return text
         lines = [f"{'operator':<12}{'rows in':>14}{'rows out':>14}{'rows kept':>14}"]
+        gates = []
         for operator in in_order([self.operator]):
-            name, *counts = operator.stats().values()
+            stats = operator.stats()
+            gates += stats.pop("feedback", [])
+            name, *counts = stats.values()
             lines.append(f"{name:<12}" + "".join(f"{c:>14,}" for c in counts))
+        lines += _feedback(gates)
         return "\n".join([text, "", self._execution(), "", *lines, *self._filters()])
 
     def _execution(self) -> str:
@@ -231,3 +235,16 @@ class Query:
 
     def __repr__(self) -> str:
         return f"Query({self.name!r}: {self.sql})"
+
+
+def _feedback(gates: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Which rows wait until a consumer wants them, as lines of text."""
+    if not gates:
+        return []
+    counters = ("asked", "refused", "resumed", "waiting", "waited_for")
+    heads = ("asked", "refused", "resumed", "waiting", "for keys")
+    lines = ["", f"{'feedback: rows of':<26}{'to join':<26}" + "".join(f"{h:>12}" for h in heads)]
+    for gate in gates:
+        names = f"{gate['rows_of'][:25]:<26}{gate['joined_with'][:25]:<26}"
+        lines.append(names + "".join(f"{gate[c]:>12,}" for c in counters))
+    return lines

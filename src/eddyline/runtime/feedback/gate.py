@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
@@ -77,6 +77,7 @@ class Gate:
     Source: Yang and Papadias 2008, sections III-A and IV.
 
     Args:
+        name: whose rows they are, and with whose they are joined.
         trying: ask only as long as that is of use.
 
     Attributes:
@@ -84,7 +85,10 @@ class Gate:
             later.
     """
 
-    def __init__(self, kept: Kept, wanted: Sequence[Wanted], *, trying: bool) -> None:
+    def __init__(
+        self, name: tuple[str, str], kept: Kept, wanted: Sequence[Wanted], *, trying: bool
+    ) -> None:
+        self._name = name
         self._kept = kept
         self._questions = [Question(w, kept.rows.new_index()) for w in wanted]
         self._trying = trying
@@ -146,9 +150,18 @@ class Gate:
         ok[left] = True
         return ok
 
-    def waiting(self) -> int:
-        """How many rows wait (some of them may have expired)."""
-        return sum(q.waiting.size() for q in self._questions)
+    def stats(self) -> dict[str, Any]:
+        """Counters, and how many rows wait for how many keys; some of them may have expired."""
+        sizes = [q.waiting.sizes() for q in self._questions]
+        return {
+            "rows_of": self._name[0],
+            "joined_with": self._name[1],
+            "asked": self.asked,
+            "refused": self.refused,
+            "resumed": self.resumed,
+            "waiting": sum(rows for rows, _ in sizes),
+            "waited_for": sum(keys for _, keys in sizes),
+        }
 
     def close(self) -> None:
         """Give back what it holds in the store of the rows."""

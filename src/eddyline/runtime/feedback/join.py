@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -184,6 +185,10 @@ class FeedbackJoin(Operator):
                 k, batches[n] = k[usable], batches[n].where(usable)
             keys.append(k)
         return matched(batches[0], keys[0], batches[1], keys[1], self._residual)
+
+    def stats(self) -> dict[str, Any]:
+        gates = [side.gate.stats() for side in self.sides if side.gate is not None]
+        return {**super().stats(), "feedback": gates}
 
     def close(self) -> None:
         for side in self.sides:

@@ -6,6 +6,7 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from eddyline.runtime.batch import Batch
 from eddyline.runtime.state import State
@@ -74,7 +75,7 @@ class Operator(ABC):
     def restore(self, state: State) -> None:
         """Take over what ``state`` returned."""
 
-    def stats(self) -> dict[str, str | int]:
+    def stats(self) -> dict[str, Any]:
         """Name and counters since the operator was made."""
         return {
             "operator": type(self).__name__,

@@ -1,0 +1,126 @@
+"""Random trees of window joins over random streams, dense enough that there are results.
+
+The tree is written as sub-selects in FROM, so that its shape is the plan's; every select shows all
+columns of the streams below it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from random import Random
+from typing import Any, Final, TypeAlias
+
+import pyarrow as pa
+
+from eddyline.testing.script import Script
+from eddyline.types import TIMESTAMP
+
+#: The number of a stream, or two trees.
+Tree: TypeAlias = "int | tuple[Tree, Tree]"
+
+_COLUMNS: Final = ("x", "y", "z")
+_SECOND: Final = 1_000_000
+_WINDOWS: Final = (2, 5, 10, 20, 40)
+
+
+@dataclass(frozen=True)
+class JoinTreeCase:
+    """A join of many streams, and the batches of rows that it is given.
+
+    Attributes:
+        streams: how many; they are called s0, s1, ...
+        restart: the batches after which the engine is saved and loaded.
+    """
+
+    streams: int
+    sql: str
+    batches: tuple[dict[str, pa.Table], ...]
+    restart: frozenset[int]
+
+    @property
+    def ddl(self) -> str:
+        """The CREATE STREAM statements."""
+        columns = ", ".join(f"{c} BIGINT" for c in _COLUMNS)
+        return "\n".join(
+            f"CREATE STREAM s{i} (ts TIMESTAMP, {columns}) TIMESTAMP BY ts;"
+            for i in range(self.streams)
+        )
+
+    def play(self, **options: Any) -> Script:
+        """Run the case until every row has expired; ``options`` are the Engine's."""
+        script = Script(self.ddl, self.sql, options={"executor": "tree"} | options)
+        for number, batch in enumerate(self.batches):
+            script.process(**batch)
+            if number in self.restart:
+                script.restart()
+        return script.advance(script.arrivals.clock_us + (max(_WINDOWS) + 1) * _SECOND)
+
+
+def join_tree_case(seed: int, *, most_streams: int = 8) -> JoinTreeCase:
+    """The case of a seed: 3 streams or more, left-deep, right-deep or bushy, windows per stream,
+    ties in time, keys of few values and some NULLs.
+    """
+    random = Random(seed)
+    streams = min(random.choice([3, 3, 4, 4, 4, 5, 5, 6, 7, 8]), most_streams)
+    tree = _tree(random, range(streams), random.choice(["left", "right", "bushy", "bushy"]))
+    windows = [random.choice(_WINDOWS) for _ in range(streams)]
+    sql = _select(random, tree, windows)
+    values = random.choice([2, 3, 3, 4, 6] if streams < 6 else [3, 4, 6])
+    now, rows = 0, []
+    for _ in range(random.choice([20, 40, 80, 120])):
+        now += random.choice([0, 0, 0, 1, 1, 2, 5])
+        keys = [random.choice([None, *list(range(values)) * 4]) for _ in _COLUMNS]
+        rows.append((random.randrange(streams), now * _SECOND, *keys))
+    # rows of one instant stay together: their order is that of the streams within a call
+    clean = [i for i in range(1, len(rows)) if rows[i][1] != rows[i - 1][1]]
+    cuts = sorted(random.sample(clean, min(len(clean), random.choice([0, 1, 3, 8]))))
+    bounds = [0, *cuts, len(rows)]
+    batches = tuple(
+        {f"s{i}": _table([r[1:] for r in rows[a:b] if r[0] == i]) for i in range(streams)}
+        for a, b in pairwise(bounds)
+    )
+    restart = frozenset(n for n in range(len(batches)) if random.random() < 0.15)
+    return JoinTreeCase(streams, sql, batches, restart)
+
+
+def _tree(random: Random, leaves: Sequence[int], shape: str) -> Tree:
+    if len(leaves) == 1:
+        return leaves[0]
+    first = {"left": len(leaves) - 1, "right": 1}.get(shape) or random.randint(1, len(leaves) - 1)
+    return _tree(random, leaves[:first], shape), _tree(random, leaves[first:], shape)
+
+
+def _leaves(tree: Tree) -> list[int]:
+    return [tree] if isinstance(tree, int) else _leaves(tree[0]) + _leaves(tree[1])
+
+
+def _select(random: Random, tree: Tree, windows: Sequence[int]) -> str:
+    """The SELECT of a tree, which shows column c of stream i as ``s<i>_<c>``."""
+    assert isinstance(tree, tuple), "a join"
+    items, shown = [], []
+    for name, side in zip("lr", tree, strict=True):
+        if isinstance(side, int):
+            items.append(f"s{side} [RANGE {windows[side]} SECONDS]")
+            shown.append([(f"s{side}.{c}", f"s{side}_{c}") for c in _COLUMNS])
+        else:
+            items.append(f"({_select(random, side, windows)}) AS {name}")
+            names = [f"s{i}_{c}" for i in _leaves(side) for c in _COLUMNS]
+            shown.append([(f"{name}.{n}", n) for n in names])
+    least = [1, 1, 1, 2] if len(_leaves(tree)) == 2 else [1, 1, 1, 2, 2, 3, 0]
+    terms = [
+        f"{random.choice(shown[0])[0]} = {random.choice(shown[1])[0]}"
+        for _ in range(random.choice(least))
+    ]
+    if random.random() < 0.15:
+        terms.append(f"{random.choice(shown[0])[0]} <= {random.choice(shown[1])[0]}")
+    where = f" WHERE {' AND '.join(terms)}" if terms else ""
+    columns = ", ".join(f"{column} AS {name}" for column, name in shown[0] + shown[1])
+    return f"SELECT {columns} FROM {', '.join(items)}{where}"
+
+
+def _table(rows: Sequence[tuple[int | None, ...]]) -> pa.Table:
+    types = [TIMESTAMP, *[pa.int64()] * len(_COLUMNS)]
+    arrays = [pa.array([r[i] for r in rows], t) for i, t in enumerate(types)]
+    return pa.table(dict(zip(["ts", *_COLUMNS], arrays, strict=True)))

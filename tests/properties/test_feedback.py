@@ -1,0 +1,48 @@
+"""Random trees of joins with feedback: nothing is lost, nothing is made twice.
+
+The number of cases is set by the Hypothesis profile (``tests/conftest.py``);
+``EDDYLINE_HYPOTHESIS_PROFILE=long`` tries thousands.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import pyarrow as pa
+from hypothesis import event, given
+from hypothesis import strategies as st
+
+from eddyline.testing import pretty
+from eddyline.testing.strategies.join_trees import join_tree_case
+
+SEEDS: Final = st.integers(0, 1 << 32)
+OPTIONS: Final[st.SearchStrategy[dict[str, Any]]] = st.fixed_dictionaries(
+    {
+        "feedback": st.sampled_from(["jit", "jit", "doe", "auto"]),
+        "nested_loops": st.booleans(),
+        "chunk_rows": st.sampled_from([1, 3, 16, 16_384]),
+    }
+)
+
+
+@given(SEEDS, OPTIONS)
+def test_the_answer_is_right_at_every_instant(seed: int, options: dict[str, Any]) -> None:
+    join_tree_case(seed, most_streams=5).play(**options).finish()
+
+
+@given(SEEDS, OPTIONS)
+def test_all_that_is_made_without_feedback_is_made_with_it(
+    seed: int, options: dict[str, Any]
+) -> None:
+    case = join_tree_case(seed)
+    expected = case.play(feedback="off").changes()
+    found = case.play(**options).changes()
+    event("with results" if expected.num_rows else "without results")
+    assert pretty(in_order(found)) == pretty(in_order(expected))
+
+
+def in_order(changes: pa.Table) -> pa.Table:
+    """Changes of one instant in the order of their values; of instants it stays as it is."""
+    instants = changes["_ts"].to_pylist()
+    assert instants == sorted(instants), "results leave in temporal order"
+    return changes.sort_by([(name, "ascending") for name in ["_ts", *changes.column_names]])
