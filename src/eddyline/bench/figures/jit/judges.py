@@ -26,8 +26,8 @@ _LARGE: Final = 2.0
 
 
 def cpu(point: JitPoint) -> float:
-    """CPU seconds."""
-    return point.cpu
+    """CPU seconds, a microsecond at least."""
+    return max(point.cpu, 1e-6)
 
 
 def state(point: JitPoint) -> float:
@@ -36,8 +36,8 @@ def state(point: JitPoint) -> float:
 
 
 def intermediate(point: JitPoint) -> float:
-    """Rows held by joins."""
-    return float(point.intermediate)
+    """Rows held by joins, one at least, so that ratios stay finite."""
+    return float(max(point.intermediate, 1))
 
 
 def line(
@@ -59,7 +59,7 @@ def ratios(
 ) -> dict[float, float]:
     """How many times as much one contender takes as the other, by x."""
     less = line(points, under, value, case)
-    return {x: v / max(less[x], 1e-6) for x, v in line(points, over, value, case).items()}
+    return {x: v / less[x] for x, v in line(points, over, value, case).items()}
 
 
 def less_cpu(wanted: float) -> Judge:
@@ -221,7 +221,7 @@ def _last(found: dict[float, float]) -> float:
 
 
 def _each(found: dict[float, float]) -> str:
-    return ", ".join(f"{r:.1f}x at {x:g}" for x, r in found.items())
+    return ", ".join(f"{r:,.1f}x at {x:g}" for x, r in found.items())
 
 
 def _all(found: dict[float, float], wanted: float) -> Holds:
