@@ -144,15 +144,14 @@ class FeedbackTree:
 
     def _above(self, path: Path, plan: Plan) -> Operator:
         """The join at a path, and what filters or renames its rows."""
+        make: Callable[[], Operator]
         if isinstance(plan, Join):
-            return self._graph.obtain(("wanted", self._root, path), partial(self.join, path))
-        if isinstance(plan, Filter):
-            source = self._above(path, plan.input)
-            make: Callable[[], Operator] = partial(
-                FilterOperator, source, compile_predicate(plan.predicate)
-            )
+            make = partial(self.join, path)
+        elif isinstance(plan, Filter):
+            predicate = compile_predicate(plan.predicate)
+            make = partial(FilterOperator, self._above(path, plan.input), predicate)
         else:
             assert isinstance(plan, Project), "filters and projections only"
-            source = self._above(path, plan.input)
-            make = partial(ProjectOperator, source, [output(e) for e in plan.exprs])
+            outputs = [output(e) for e in plan.exprs]
+            make = partial(ProjectOperator, self._above(path, plan.input), outputs)
         return self._graph.obtain(("wanted", self._root, path, plan), make)

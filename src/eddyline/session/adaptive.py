@@ -16,6 +16,7 @@ from typing import Any, Final
 
 from eddyline.physical.graph import in_order
 from eddyline.runtime.eddy.flow import Flow
+from eddyline.runtime.feedback.join import FeedbackJoin
 from eddyline.runtime.operators.base import Operator
 from eddyline.runtime.operators.join import Join
 
@@ -86,9 +87,9 @@ def until_changed() -> Steadiness:
 
 
 def joins_below(operator: Operator) -> dict[object, tuple[int, int]]:
-    """Rows in and out of the joins of a tree."""
-    joins = (o for o in in_order([operator]) if isinstance(o, Join))
-    return {i: (j.rows_in, j.rows_out) for i, j in enumerate(joins)}
+    """Rows joined and results of the joins of a tree."""
+    joins = (o for o in in_order([operator]) if isinstance(o, (Join, FeedbackJoin)))
+    return {i: (j.joined, j.rows_out) for i, j in enumerate(joins)}
 
 
 def best_order(flow: Flow) -> tuple[int, ...]:

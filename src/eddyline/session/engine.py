@@ -81,7 +81,7 @@ class Engine:
         statistics: Statistics = UNKNOWN,
         lazy_expiry: str | None = None,
         negative_tuples_from: float | None = None,
-        feedback: Feedback = "off",
+        feedback: Feedback = "auto",
         nested_loops: bool = False,
         sharing: bool = True,
         executor: Executor = "auto",

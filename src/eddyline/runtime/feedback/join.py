@@ -146,14 +146,14 @@ class FeedbackJoin(Operator):
             side.coming(batch, self.clock, self._seen)
             for side, batch in zip(self.sides, batches[:2], strict=True)
         )
-        late = self._late(left, right)
-        new = self._new(left, right)
+        late = self._late_results(left, right)
+        new = self._new_results(left, right)
         for batch in batches[:2]:
             self._seen = max(self._seen, int(batch.seq.max(initial=-1)))
         out = new if late is None else merge([late, new])
         return meeting(out, self._residual)
 
-    def _late(self, left: Coming, right: Coming) -> Batch | None:
+    def _late_results(self, left: Coming, right: Coming) -> Batch | None:
         """What late rows make with each other, and with the rows from before the chunk."""
         if left.late.size == 0 and right.late.size == 0:
             return None
@@ -166,7 +166,7 @@ class FeedbackJoin(Operator):
         batch = paired(l_rows, r_rows)
         return batch.take(np.lexsort((batch.seq, batch.ts)))
 
-    def _new(self, left: Coming, right: Coming) -> Batch:
+    def _new_results(self, left: Coming, right: Coming) -> Batch:
         """What the chunk's rows make with all that came before them."""
         l_rows, r_rows = (side.rows for side in self.sides)
         l_rows.insert(left.new, left.keys)
@@ -185,6 +185,11 @@ class FeedbackJoin(Operator):
                 k, batches[n] = k[usable], batches[n].where(usable)
             keys.append(k)
         return matched(batches[0], keys[0], batches[1], keys[1], self._residual)
+
+    @property
+    def joined(self) -> int:
+        """Rows that have been let through."""
+        return sum(side.joined for side in self.sides)
 
     def stats(self) -> dict[str, Any]:
         gates = [side.gate.stats() for side in self.sides if side.gate is not None]

@@ -65,6 +65,11 @@ class Join(Operator):
         r_keys, right = _usable(self._sides[1], right)
         return matched(left, l_keys, right, r_keys, self._residual)
 
+    @property
+    def joined(self) -> int:
+        """Rows that have been joined."""
+        return self.rows_in
+
     def settle(self, clock: int) -> None:
         for side in self._sides:
             side.settle(clock)

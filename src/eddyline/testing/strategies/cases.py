@@ -37,6 +37,7 @@ OPTIONS: Final[st.SearchStrategy[dict[str, Any]]] = st.fixed_dictionaries(
         "partitions": st.sampled_from([64, 10, 1]),
         "views": st.booleans(),
         "negative_tuples_from": st.sampled_from([None, 0.0]),
+        "feedback": st.sampled_from(["auto", "jit", "off", "doe"]),
         "lazy_expiry": st.sampled_from([None, "2 seconds"]),
         "chunk_rows": st.sampled_from(CHUNK_ROWS),
     }
