@@ -4,15 +4,16 @@ Queries with the same *signature* (the same sources, joined on the same keys) ru
 base row is filtered, stored and joined once for all of them. What may differ from query to query is
 its *part*: predicates, lengths of windows, and the select list.
 
-Two sources may be joined on no key: then conditions that compare their columns without constants,
-as ``a.x < b.y``, are in the signature; the others (``a.x - b.y < 5``) may differ.
+Two sources may be joined on no key. Then it is pairs that cost, and queries share them if they make
+them of the same rows: the predicates of each source are in the signature, as are conditions that
+compare columns without constants (``a.x < b.y``). Others over both (``a.x - b.y < 5``) may differ.
 
 Source: Madden et al. 2002, section 2.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Final
@@ -67,11 +68,13 @@ class Signature:
             any plan.
         edges: the join graph, in an order of their own. Two sources may have none.
         theta: what joins them then: conditions over the columns of both, which all hold.
+        filters: and per source the predicates over its own columns, in an order of their own.
     """
 
     sources: tuple[Plan, ...]
     edges: tuple[Edge, ...]
     theta: tuple[Expr, ...] = ()
+    filters: tuple[tuple[Expr, ...], ...] = ()
 
     @cached_property
     def starts(self) -> tuple[int, ...]:
@@ -150,7 +153,9 @@ def apart(flat: Flat, names: tuple[str, ...]) -> tuple[Signature, Part] | None:
             residual.append(term)
         else:
             filters[source].append(shift_columns(term, -signature.starts[source]))
-    signature = replace(signature, edges=edges, theta=tuple(sorted(theta, key=str)))
+    signature = replace(signature, edges=edges)
+    if keyless:
+        signature = replace(signature, theta=_sorted(theta), filters=tuple(map(_sorted, filters)))
     part = Part(
         tuple(map(tuple, filters)),
         tuple(residual),
@@ -217,6 +222,11 @@ def _compares_columns(term: Expr) -> bool:
     """Whether a condition is made of columns only, so that other queries may well have it too."""
     leaves = (e for e in walk(term) if not e.args)
     return all(isinstance(e, ColumnRef) for e in leaves)
+
+
+def _sorted(terms: Iterable[Expr]) -> tuple[Expr, ...]:
+    """Different terms, in an order of their own."""
+    return tuple(sorted(set(terms), key=str))
 
 
 def _swapped(term: Expr) -> Expr:

@@ -142,7 +142,14 @@ class ScanAccess:
 
     def pieces(self, cursor: Array, stop: Array) -> Iterator[slice]:
         """See ``Access``."""
-        return pieces(cursor - stop)
+        pairs = np.maximum(cursor - stop, 0)
+        if pairs.sum() > MOST_PAIRS:  # not all rows are in
+            store = self._store
+            below = np.concatenate(([0], np.cumsum(store.held(self._present))))
+            ends = (np.clip(at - store.first, 0, len(store)) for at in (cursor, stop))
+            above, under = (below[at] for at in ends)
+            pairs = np.maximum(above - under, 0)
+        return pieces(pairs)
 
     def probe(self, probes: Probes, liveness: Liveness, *, inclusive: bool) -> tuple[Array, Array]:
         """Numbers of probes and positions of the rows that match them, in probe order."""
@@ -289,7 +296,7 @@ def pieces(pairs: Array) -> Iterator[slice]:
     Args:
         pairs: int64[n], how many each row makes.
     """
-    ends = np.cumsum(np.maximum(pairs, 0))
+    ends = np.cumsum(pairs)
     start = 0
     while start < ends.size:
         made = int(ends[start - 1]) if start else 0

@@ -14,7 +14,6 @@ import numpy as np
 from eddyline.kernels.lineage import meet_levels
 from eddyline.runtime.batch import Batch
 from eddyline.runtime.columns import Array, validity_of
-from eddyline.runtime.eddy.access import pieces
 from eddyline.runtime.eddy.composites import Composites
 from eddyline.runtime.eddy.edges import Equality, Key
 from eddyline.runtime.eddy.flow_windows import Windows
@@ -113,20 +112,24 @@ class Routing:
                 probe = order[0]
                 assert isinstance(probe, Probe), "only SteMs are left to probe"
                 began = time.perf_counter()
-                joined = [self._probed(some, probe, wants) for some in self._at_once(piece, probe)]
+                pieces = self._pieces(piece, probe, wants)
+                joined = [self._probed(some, probe, wants) for some in pieces]
                 returned = sum(map(len, joined))
                 policy.observe(probe, count, returned, time.perf_counter() - began)
                 if batch.group is None:
                     self._count(frozenset(batch.ids), probe.source, count, returned)
                 waiting += joined
 
-    def _at_once(self, batch: Composites, probe: Probe) -> Iterator[Composites]:
+    def _pieces(self, batch: Composites, probe: Probe, wants: Wants) -> Iterator[Composites]:
         """Rows in pieces that may probe at once."""
         if self._theta is None:
             yield batch
             return
-        held = np.full(len(batch), len(self._sides[probe.source].stem))
-        yield from map(batch.take, pieces(held))
+        (origin,), target = batch.ids, probe.source
+        longest = _longest(target, batch, wants)
+        side = self._sides[target]
+        at_once = side.pieces(batch.ts, batch.seq, longest, inclusive=target < origin)
+        yield from map(batch.take, at_once)
 
     def _count(self, joined: frozenset[int], source: int, visited: int, returned: int) -> None:
         came, went = self.fan_outs.get((joined, source), (0, 0))

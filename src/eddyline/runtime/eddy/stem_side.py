@@ -8,7 +8,7 @@ Source: Madden et al. 2002, section 2.3.
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterator
 from itertools import count
 
 import numpy as np
@@ -117,6 +117,17 @@ class StemSide:
             return window.find(self.stem, index, probes, inclusive=inclusive)
         access, now = _access(index), self._rewound
         return window.find(access, probes, longest, inclusive=inclusive, as_of_now=now)
+
+    def pieces(
+        self, ts: Array, seq: Array, longest: Array | int, *, inclusive: bool
+    ) -> Iterator[slice]:
+        """Probes of a side without keys in pieces that make no more pairs than can be at hand.
+
+        Args: as of ``probe``.
+        """
+        access = _access(self.only_index)
+        cursor = access.begin(Probes(seq, ts, seq), inclusive=inclusive)
+        return access.pieces(cursor, self.reach.oldest(ts, seq, longest, inclusive=inclusive))
 
     def meet(
         self, own: Array, number: Array, found: Array, age: Array, windows: Windows
