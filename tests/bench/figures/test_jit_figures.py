@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 import eddyline
 from eddyline.bench.figures import papers
 from eddyline.bench.figures.jit import cliques, fan_out, judges, no_help, run, sweeps
-from eddyline.bench.figures.jit.cliques import METHODS, NESTED_LOOPS, Setting, clique_feed
+from eddyline.bench.figures.jit.cliques import METHODS, NESTED_LOOPS, Effort, Setting, clique_feed
 from eddyline.bench.figures.jit.in_turns import Size
 from eddyline.bench.figures.jit.plans import PLANS, PlanName, clique_join, script
 from eddyline.bench.figures.jit.runs import (
@@ -31,7 +31,7 @@ from eddyline.bench.figures.jit.runs import (
 )
 from eddyline.cli.main import app
 
-TINY = Setting("bushy", sources=4, window_s=40, rate=1.0, dmax=4)
+TINY = Setting("bushy", sources=4, window_s=40, rate=1.0, dmax=4, special_factor=1, call_s=10)
 SIZE = Size(window_rows=400, stretch_windows=1, rounds=2)
 HOUR = 1 / 60
 
@@ -40,8 +40,8 @@ HOUR = 1 / 60
 def tiny(monkeypatch: pytest.MonkeyPatch) -> None:
     """The command runs tiny experiments, in this process."""
     monkeypatch.setattr(papers, "apart", lambda case: case())
-    monkeypatch.setattr(sweeps, "_QUICK", sweeps.Effort(1 / 30, 1, False))
-    monkeypatch.setattr(cliques, "_warm_up", lambda setting, method: None)
+    monkeypatch.setattr(sweeps, "_QUICK", Effort(1 / 30, 1, 0.0, all_values=False))
+    monkeypatch.setattr(cliques, "rehearse", lambda setting, method: [])
     monkeypatch.setattr(fan_out, "_QUICK", SIZE)
     monkeypatch.setattr(no_help, "_QUICK", SIZE)
 
@@ -83,11 +83,9 @@ def test_left_deep_plans_have_a_source_on_each_right_side() -> None:
     assert set(PLANS["bushy"]) == {4, 5, 6, 7, 8}
 
 
-@pytest.mark.parametrize(("plan", "sources", "special"), [("left-deep", 3, 2), ("left-deep", 6, 3)])
-def test_one_source_of_left_deep_plans_has_more_values(
-    plan: PlanName, sources: int, special: int
-) -> None:
-    feed = clique_feed(replace(TINY, plan=plan, sources=sources), hours=0.2)
+@pytest.mark.parametrize(("sources", "special"), [(3, 2), (6, 3)])
+def test_one_source_may_have_more_values(sources: int, special: int) -> None:
+    feed = clique_feed(replace(TINY, sources=sources, special_factor=100), hours=0.2)
     largest = {
         name: max(int(np.max(c.to_numpy())) for b in feed for c in b[name].columns[1:])
         for name in feed[0]
@@ -130,13 +128,20 @@ def test_clique_joins_are_right() -> None:
 
 
 def test_contenders_agree_and_jit_holds_least() -> None:
-    points = cliques.measure_clique(TINY, 4, 5 * HOUR, rounds=2)
+    points = cliques.measure_clique(TINY, 4, Effort(5 * HOUR, 2, 9.0, True))
     assert [(p.case, p.contender) for p in points] == [(m, c) for m in METHODS for c in FEEDBACK]
     assert len({p.results for p in points}) == 1 and points[0].results > 0
     assert all(len(p.cpu_s) == 2 and p.rows == 1_200 for p in points)
     held = {(p.case, p.contender): p.intermediate for p in points}
     assert all(0 < held[m, JIT] <= held[m, DOE] <= held[m, REF] for m in METHODS)
     assert len({p.base for p in points}) == 1
+
+
+@pytest.mark.parametrize(("plan", "sources"), [("bushy", 6), ("bushy", 8), ("left-deep", 6)])
+def test_rehearsals_have_results(plan: PlanName, sources: int) -> None:
+    for method in METHODS:
+        runs = cliques.rehearse(replace(TINY, plan=plan, sources=sources), method)
+        assert all(made.answer()[0] > 0 for made in runs)
 
 
 def test_different_answers_fail_loudly() -> None:

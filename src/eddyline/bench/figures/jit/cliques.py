@@ -25,10 +25,6 @@ HASH: Final = "hash"
 METHODS: Final = (NESTED_LOOPS, HASH)
 
 _SECOND_US: Final = 1_000_000
-_CALLS_PER_WINDOW: Final = 4
-#: A contender that has used this many CPU seconds is not run again.
-_ENOUGH_S: Final = 5.0
-_SPECIAL_FACTOR: Final = 100
 
 
 @dataclass(frozen=True)
@@ -37,7 +33,9 @@ class Setting:
 
     Attributes:
         sources: N. window_s: w, in seconds. rate: lambda, tuples per second of each source.
-        dmax: columns hold 1 to ``dmax``; in left-deep plans, those of one source 100 times as much.
+        dmax: columns hold 1 to ``dmax``.
+        special_factor: those of the special source hold up to so many times as much.
+        call_s: rows of so many seconds come with one call of the engine (ours).
     """
 
     plan: PlanName
@@ -45,41 +43,58 @@ class Setting:
     window_s: int
     rate: float
     dmax: int
+    special_factor: int
+    call_s: int
 
     @property
-    def special(self) -> int | None:
-        """The source whose values are of the larger range: D, or C where there are three."""
-        return None if self.plan == "bushy" else min(self.sources - 1, 3)
+    def special(self) -> int:
+        """The special source: D, or C where there are three."""
+        return min(self.sources - 1, 3)
 
 
-def measure_clique(setting: Setting, x: float, hours: float, rounds: int) -> list[JitPoint]:
+@dataclass(frozen=True)
+class Effort:
+    """How much is measured.
+
+    Attributes:
+        hours: of application time, in each run.
+        rounds: how often each contender runs at most.
+        enough_s: a contender that has used as many CPU seconds is not run again.
+        all_values: whether all values of a parameter are measured, or three of them.
+    """
+
+    hours: float
+    rounds: int
+    enough_s: float
+    all_values: bool
+
+
+def measure_clique(setting: Setting, x: float, effort: Effort) -> list[JitPoint]:
     """A point per method and contender.
 
     Args:
         x: of the points.
-        hours: of application time, in each run.
-        rounds: how often each contender runs, if its runs are short.
 
     Raises:
         AssertionError: contenders disagree on the results.
     """
-    feed = clique_feed(setting, hours)
+    feed = clique_feed(setting, effort.hours)
     points = []
     for method in METHODS:
-        _warm_up(setting, method)
-        points += _take_turns(setting, method, feed, x, rounds)
+        rehearse(setting, method)
+        points += _take_turns(setting, method, feed, x, effort)
     return points
 
 
 def _take_turns(
-    setting: Setting, method: str, feed: list[Rows], x: float, rounds: int
+    setting: Setting, method: str, feed: list[Rows], x: float, effort: Effort
 ) -> list[JitPoint]:
     rows = sum(table.num_rows for batch in feed for table in batch.values())
     last: dict[str, Run] = {}
     cpu_s: dict[str, list[float]] = {contender: [] for contender in FEEDBACK}
-    for _ in range(rounds):
+    for _ in range(effort.rounds):
         for contender, seconds in cpu_s.items():
-            if sum(seconds) < _ENOUGH_S:
+            if not seconds or sum(seconds) < effort.enough_s:
                 last[contender] = _run(setting, method, contender, feed)
                 seconds += last[contender].cpu_s
     require_equal_answers(f"{setting}, {method}", last.values())
@@ -94,20 +109,27 @@ def _run(setting: Setting, method: str, contender: str, feed: list[Rows]) -> Run
     return run
 
 
-def _warm_up(setting: Setting, method: str) -> None:
-    """Load the kernels: a small join that has results at every level."""
-    small = replace(setting, window_s=60, rate=1.0, dmax=8)
+def rehearse(setting: Setting, method: str) -> list[Run]:
+    """Load the kernels with a small join that has results at every level.
+
+    At most of the paper's parameters a clique join has none, so agreement says more here.
+
+    Raises:
+        AssertionError: contenders disagree on the results.
+    """
+    small = replace(setting, window_s=14, rate=1.0, dmax=2, special_factor=1, call_s=5)
     feed = clique_feed(small, hours=1 / 20)
     runs = [_run(small, method, contender, feed) for contender in FEEDBACK]
     require_equal_answers(f"{small}, {method}", runs)
+    return runs
 
 
 def clique_feed(setting: Setting, hours: float) -> list[Rows]:
-    """Batches, four per window, of every source; the same for the same arguments."""
+    """Batches, one per call, of every source; the same for the same arguments."""
     rng = np.random.default_rng(2008)
     tables = {source_name(s): _source(s, setting, hours, rng) for s in range(setting.sources)}
     end_us = round(hours * 3600 * _SECOND_US)
-    call_us = setting.window_s * _SECOND_US // _CALLS_PER_WINDOW
+    call_us = setting.call_s * _SECOND_US
     edges = np.append(np.arange(0, end_us, call_us), end_us)
     cuts = {name: np.searchsorted(t["ts"].to_numpy(), edges) for name, t in tables.items()}
     return [_slices(tables, cuts, call) for call in range(edges.size - 1)]
@@ -117,7 +139,7 @@ def _source(source: int, setting: Setting, hours: float, rng: np.random.Generato
     """Its rows come at random instants (microseconds), with random values."""
     seconds = hours * 3600
     rows = round(setting.rate * seconds)
-    most = setting.dmax * (_SPECIAL_FACTOR if source == setting.special else 1)
+    most = setting.dmax * (setting.special_factor if source == setting.special else 1)
     ts = np.sort(rng.integers(0, round(seconds * _SECOND_US), rows))
     values = {c: rng.integers(1, most + 1, rows) for c in columns(source, setting.sources)}
     return pa.table({"ts": ts, **values})

@@ -16,8 +16,8 @@ from eddyline.bench.figures.plots import Panel, draw_panels
 from eddyline.bench.figures.verdicts import Verdict, factor
 from eddyline.runtime.columns import Array
 
-_FULL: Final = Size(window_rows=10_000, stretch_windows=1, rounds=3)
-_QUICK: Final = Size(window_rows=2_000, stretch_windows=1, rounds=3)
+_FULL: Final = Size(window_rows=10_000, stretch_windows=1, rounds=5)
+_QUICK: Final = Size(window_rows=10_000, stretch_windows=1, rounds=3)
 _PARTNERS: Final = 100  # rows of B for each of A
 _WANTED: Final = 0.05  # of the rows of A have a partner in C
 

@@ -18,7 +18,7 @@ from eddyline.bench.figures.verdicts import Verdict
 from eddyline.runtime.columns import Array
 
 _FULL: Final = Size(window_rows=10_000, stretch_windows=4, rounds=15)
-_QUICK: Final = Size(window_rows=2_000, stretch_windows=4, rounds=5)
+_QUICK: Final = Size(window_rows=10_000, stretch_windows=4, rounds=5)
 _LITTLE: Final = 0.10
 
 

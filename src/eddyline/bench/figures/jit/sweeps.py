@@ -9,7 +9,7 @@ from typing import Any, Final, Literal
 
 from eddyline.bench.figures.experiment import Claim, Experiment
 from eddyline.bench.figures.jit import judges, pictures
-from eddyline.bench.figures.jit.cliques import Setting, measure_clique
+from eddyline.bench.figures.jit.cliques import Effort, Setting, measure_clique
 from eddyline.bench.figures.jit.runs import JitPoint
 
 Parameter = Literal["window_s", "sources", "rate", "dmax"]
@@ -22,19 +22,8 @@ _LABELS: Final[dict[Parameter, str]] = {
 }
 
 
-@dataclass(frozen=True)
-class Effort:
-    """How much is measured: hours of application time, runs of each contender, and whether all
-    values of a parameter are.
-    """
-
-    hours: float
-    rounds: int
-    all_values: bool
-
-
-_FULL: Final = Effort(5.0, 3, True)
-_QUICK: Final = Effort(0.5, 1, False)
+_FULL: Final = Effort(hours=5.0, rounds=3, enough_s=3.0, all_values=True)
+_QUICK: Final = Effort(hours=0.5, rounds=3, enough_s=0.2, all_values=False)
 
 
 @dataclass(frozen=True)
@@ -70,8 +59,12 @@ def _with(setting: Setting, parameter: Parameter, value: float) -> Setting:
     return replace(setting, **changed)
 
 
-_BUSHY: Final = Setting("bushy", sources=6, window_s=1_200, rate=1.0, dmax=200)
-_LEFT_DEEP: Final = Setting("left-deep", sources=4, window_s=600, rate=1.0, dmax=50)
+_BUSHY: Final = Setting(
+    "bushy", sources=6, window_s=1_200, rate=1.0, dmax=200, special_factor=1, call_s=300
+)
+_LEFT_DEEP: Final = Setting(
+    "left-deep", sources=4, window_s=600, rate=1.0, dmax=50, special_factor=100, call_s=150
+)
 _RATES: Final = (0.4, 0.7, 1.0, 1.3, 1.6)
 
 #: Table III.
@@ -96,7 +89,7 @@ def measure(sweep: Sweep, quick: bool) -> list[JitPoint]:
     effort = _QUICK if quick else _FULL
     points = []
     for setting in sweep.settings(effort.all_values):
-        points += measure_clique(setting, sweep.x(setting), effort.hours, effort.rounds)
+        points += measure_clique(setting, sweep.x(setting), effort)
     return points
 
 
