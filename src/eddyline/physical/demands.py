@@ -13,10 +13,10 @@ Source: Yang and Papadias 2008, sections III and IV; the order of asking is ours
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from eddyline.algebra.expressions import ColumnRef, Expr, columns_of, shift_columns
-from eddyline.algebra.plan import Filter, Join, Plan, Project, looks_up
+from eddyline.algebra.plan import Filter, Join, Plan, Project, SemiJoin, looks_up
 from eddyline.optimizer.estimates import estimate
 from eddyline.optimizer.statistics import Statistics
 from eddyline.optimizer.traversal import substituted
@@ -44,10 +44,12 @@ class Demand:
     Attributes:
         asked: these inputs.
         keys: what the rows must agree on with who asks; none: any will do.
+        at_once: what is not there when a row comes will never be.
     """
 
     asked: tuple[Path, ...]
     keys: tuple[Key, ...]
+    at_once: bool = False
 
 
 @dataclass(frozen=True)
@@ -65,10 +67,19 @@ class JoinTree:
     demands: dict[Path, tuple[Demand, ...]]
 
 
-def join_tree(root: Join, strategy: Strategy) -> JoinTree:
-    """The tree below a join."""
+#: Where the static table is that the results of a tree look up.
+TABLE: Final[Path] = (-1,)
+
+
+def join_tree(root: Join, strategy: Strategy, looked_up: Join | SemiJoin | None = None) -> JoinTree:
+    """The tree below a join; ``looked_up``: whose rows look a static table up."""
     tree = JoinTree({}, {}, {})
-    _visit(root, (), (), tree, strategy)
+    wanted: tuple[Demand, ...] = ()
+    if looked_up is not None:
+        tree.inputs[TABLE] = looked_up.right
+        keys = tuple(Key(own, 0, other) for own, other in looked_up.keys)
+        wanted = (_lowered(Demand((TABLE,), keys, at_once=True), looked_up.left),)
+    _visit(root, (), wanted, tree, strategy)
     return tree
 
 
@@ -159,7 +170,7 @@ def _passed_on(demand: Demand, join: Join, side: int) -> Demand:
     if len(demand.asked) == 2 and len(places) < 2:
         place = min(places, default=0)
         return Demand((demand.asked[place],), tuple(replace(k, place=0) for k in keys))
-    return Demand(demand.asked, keys)
+    return replace(demand, keys=keys)
 
 
 def _takes_both(demand: Demand, plan: Plan) -> bool:
@@ -177,4 +188,4 @@ def _lowered(demand: Demand, plan: Plan) -> Demand:
         if isinstance(plan, Project):
             keys = tuple(replace(k, own=substituted(k.own, plan.exprs)) for k in keys)
         (plan,) = plan.inputs
-    return Demand(demand.asked, keys)
+    return replace(demand, keys=keys)

@@ -6,12 +6,27 @@ from collections.abc import Callable
 from functools import partial
 
 from eddyline.algebra.expressions import Expr, shift_columns
-from eddyline.algebra.plan import Filter, Join, Plan, Project, StreamScan, TableScan
+from eddyline.algebra.plan import (
+    Filter,
+    Join,
+    Plan,
+    Project,
+    SemiJoin,
+    StreamScan,
+    TableScan,
+    looks_up,
+)
 from eddyline.physical.compiled import output, residual, scan_below
 from eddyline.physical.demands import Demand, Path, inner_join, join_tree
 from eddyline.physical.expressions import compile_expr, compile_predicate
 from eddyline.physical.graph import Graph
-from eddyline.physical.patterns import base_scan, id_width_of, is_stored, takes_back
+from eddyline.physical.patterns import (
+    asks_as_it_is,
+    base_scan,
+    id_width_of,
+    is_stored,
+    takes_back,
+)
 from eddyline.physical.strategy import Strategy
 from eddyline.runtime.feedback.gate import Gate
 from eddyline.runtime.feedback.join import FeedbackJoin, Input
@@ -39,25 +54,54 @@ def takes_feedback(plan: Join, strategy: Strategy) -> bool:
     return any(inner_join(p) is not None for p in plan.inputs)
 
 
+def feeds_back(plan: Plan, strategy: Strategy) -> bool:
+    """Whether the look-ups of a plan's rows in a static table tell the joins below what they want.
+
+    ``auto`` leaves a single join as it is: other queries may read it.
+    """
+    if not (isinstance(plan, (Join, SemiJoin)) and asks_as_it_is(plan)):
+        return False
+    join = inner_join(plan.left)
+    if join is None or strategy.feedback == "doe":
+        return False
+    is_plain = strategy.state == "upa" and not takes_back(join)
+    return takes_feedback(join, strategy) or (strategy.feedback == "jit" and is_plain)
+
+
 class FeedbackTree:
     """Builds the operators of a tree of joins.
 
     They are nobody else's: what another query wants of one of the joins, no gate would know.
 
     Args:
+        top: the join on top, or what looks its rows up.
         leaf: makes the operator of an input that is no join of the tree, its rows in a store.
     """
 
     def __init__(
-        self, root: Join, graph: Graph, strategy: Strategy, leaf: Callable[[Plan], Operator]
+        self,
+        top: Join | SemiJoin,
+        graph: Graph,
+        strategy: Strategy,
+        leaf: Callable[[Plan], Operator],
     ) -> None:
-        self._root = root
+        self._top = top
         self._graph = graph
         self._strategy = strategy
         self._leaf = leaf
-        self._tree = join_tree(root, strategy)
+        if looks_up(top):
+            join = inner_join(top.left)
+            assert join is not None, "feeds_back says so"
+            self._tree = join_tree(join, strategy, top)
+        else:
+            assert isinstance(top, Join), "a join of the tree"
+            self._tree = join_tree(top, strategy)
 
-    def join(self, path: Path) -> Operator:
+    def looking_up(self) -> Operator:
+        """What looks its rows up in the table."""
+        return self._above((), self._top.left)
+
+    def join(self, path: Path = ()) -> Operator:
         """The join at a path; that on top is the empty one's."""
         join = self._tree.joins[path]
         asked: dict[Operator, None] = {}
@@ -100,7 +144,7 @@ class FeedbackTree:
             partners.append(self._partners(path, tuple(k.other for k in keys)))
             asked[self._kept(path)] = None
         if len(demand.asked) == 1:
-            return Partner(own[0], partners[0])
+            return Partner(own[0], partners[0], at_once=demand.at_once)
         pairs = self._pairs(demand.asked[0], demand.asked[1])
         asked[pairs] = None
         width = len(self._tree.inputs[demand.asked[0]].schema)
@@ -120,12 +164,12 @@ class FeedbackTree:
             for side, path in enumerate((left, right))
         ]
         make = partial(Pairs, (self._kept(left), self._kept(right)), (links[0], links[1]))
-        operator = self._graph.obtain(("pairs", self._root, left), make)
+        operator = self._graph.obtain(("pairs", self._top, left), make)
         assert isinstance(operator, Pairs), "what has been obtained"
         return operator
 
     def _kept(self, path: Path) -> Kept:
-        operator = self._graph.obtain(("kept", self._root, path), partial(self._keep, path))
+        operator = self._graph.obtain(("kept", self._top, path), partial(self._keep, path))
         assert isinstance(operator, Kept), "what has been obtained"
         return operator
 
@@ -154,4 +198,4 @@ class FeedbackTree:
             assert isinstance(plan, Project), "filters and projections only"
             outputs = [output(e) for e in plan.exprs]
             make = partial(ProjectOperator, self._above(path, plan.input), outputs)
-        return self._graph.obtain(("wanted", self._root, path, plan), make)
+        return self._graph.obtain(("wanted", self._top, path, plan), make)

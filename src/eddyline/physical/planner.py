@@ -32,7 +32,7 @@ from eddyline.algebra.windows import PartitionRows, Range, Rows
 from eddyline.kernels import matching
 from eddyline.physical.compiled import output, residual, scan_below
 from eddyline.physical.expressions import compile_expr, compile_predicate
-from eddyline.physical.feedback import FeedbackTree, takes_feedback
+from eddyline.physical.feedback import FeedbackTree, feeds_back, takes_feedback
 from eddyline.physical.graph import Graph, in_order
 from eddyline.physical.patterns import (
     asks_as_it_is,
@@ -233,7 +233,11 @@ class Planner:
         scan = base_scan(plan.right)
         assert isinstance(scan, TableScan), "columns of a table are not computed below the look-up"
         assert isinstance(plan, Join) or not plan.nulls_match, "no set operation looks up"
-        left = self._build(plan.left, probed=probed, explicit=explicit)
+        if not explicit and feeds_back(plan, self._strategy):
+            assert not isinstance(plan, AntiJoin), "it wants rows without a match"
+            left = self._feedback_tree(plan).looking_up()
+        else:
+            left = self._build(plan.left, probed=probed, explicit=explicit)
         left_keys, right_keys = ([compile_expr(p[i]) for p in plan.keys] for i in (0, 1))
         right = self._build(plan.right)
         table = self._stem_of(scan.table)
@@ -257,8 +261,7 @@ class Planner:
 
     def _join(self, plan: Join, explicit: bool) -> Operator:
         if not explicit and takes_feedback(plan, self._strategy):
-            leaf = partial(self._stored, explicit=False)
-            return FeedbackTree(plan, self._graph, self._strategy, leaf).join(())
+            return self._feedback_tree(plan).join()
         keys = ([k for k, _ in plan.keys], [k for _, k in plan.keys])
         sources = [self._stored(p, explicit) for p in plan.inputs]
         sides = [
@@ -266,6 +269,10 @@ class Planner:
             for p, source, ks in zip(plan.inputs, sources, keys, strict=True)
         ]
         return JoinOperator(sources[0], sources[1], (sides[0], sides[1]), residual(plan))
+
+    def _feedback_tree(self, plan: Join | SemiJoin) -> FeedbackTree:
+        leaf = partial(self._stored, explicit=False)
+        return FeedbackTree(plan, self._graph, self._strategy, leaf)
 
     def _stored(self, plan: Plan, explicit: bool) -> Operator:
         """The operator of a plan, with its rows in a store."""

@@ -51,12 +51,18 @@ class Wanted(Protocol):
 class Partner:
     """A row of one input that agrees on the keys; no keys: any row, which is what DOE wants.
 
-    Source: Yang and Papadias 2008, section II on DOE, III-A.
+    Source: Yang and Papadias 2008, section II on DOE, III-A; on static relations section V.
+
+    Args:
+        at_once: a row that is not there when it is asked for will never be.
     """
 
-    def __init__(self, keys: Sequence[Evaluator], partners: Partners) -> None:
+    def __init__(
+        self, keys: Sequence[Evaluator], partners: Partners, *, at_once: bool = False
+    ) -> None:
         self._keys = tuple(keys)
         self._partners = partners
+        self._at_once = at_once
         self.acquire()
 
     def acquire(self) -> None:
@@ -71,7 +77,9 @@ class Partner:
     def find(self, rows: Batch, ts: Array) -> Found:
         keys, usable = join_keys([k(rows) for k in self._keys], len(rows))
         there = self._partners.exist(keys, ts)
-        return Found(there if usable is None else there & usable, keys, usable)
+        if usable is not None:
+            there &= usable
+        return Found(there, keys, there if self._at_once else usable)
 
 
 class Pairs(Operator):

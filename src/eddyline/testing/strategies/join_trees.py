@@ -32,25 +32,30 @@ class JoinTreeCase:
     Attributes:
         streams: how many; they are called s0, s1, ...
         restart: the batches after which the engine is saved and loaded.
+        table: what the results look up, as t(k, w), if they do.
     """
 
     streams: int
     sql: str
     batches: tuple[dict[str, pa.Table], ...]
     restart: frozenset[int]
+    table: pa.Table | None
 
     @property
     def ddl(self) -> str:
         """The CREATE STREAM statements."""
         columns = ", ".join(f"{c} BIGINT" for c in _COLUMNS)
-        return "\n".join(
+        streams = [
             f"CREATE STREAM s{i} (ts TIMESTAMP, {columns}) TIMESTAMP BY ts;"
             for i in range(self.streams)
-        )
+        ]
+        tables = ["CREATE TABLE t (k BIGINT, w BIGINT);"] * (self.table is not None)
+        return "\n".join(streams + tables)
 
     def play(self, **options: Any) -> Script:
         """Run the case until every row has expired; ``options`` are the Engine's."""
-        script = Script(self.ddl, self.sql, options={"executor": "tree"} | options)
+        tables = {} if self.table is None else {"t": self.table}
+        script = Script(self.ddl, self.sql, tables=tables, options={"executor": "tree"} | options)
         for number, batch in enumerate(self.batches):
             script.process(**batch)
             if number in self.restart:
@@ -60,14 +65,22 @@ class JoinTreeCase:
 
 def join_tree_case(seed: int, *, most_streams: int = 8) -> JoinTreeCase:
     """The case of a seed: 3 streams or more, left-deep, right-deep or bushy, windows per stream,
-    ties in time, keys of few values and some NULLs.
+    ties in time, keys of few values and some NULLs; in some a table is looked up.
     """
     random = Random(seed)
     streams = min(random.choice([3, 3, 4, 4, 4, 5, 5, 6, 7, 8]), most_streams)
     tree = _tree(random, range(streams), random.choice(["left", "right", "bushy", "bushy"]))
-    windows = [random.choice(_WINDOWS) for _ in range(streams)]
+    windows = [random.choice(_WINDOWS if streams < 5 else _WINDOWS[2:]) for _ in range(streams)]
     sql = _select(random, tree, windows)
-    values = random.choice([2, 3, 3, 4, 6] if streams < 6 else [3, 4, 6])
+    values = random.choice([2, 3, 3, 4] if streams < 6 else [2, 3])
+    table = None
+    if random.random() < 0.3:
+        held = random.sample(range(values), random.randint(0, values - 1))
+        table = pa.table({"k": pa.array(held, pa.int64()), "w": pa.array(held[::-1], pa.int64())})
+        columns = [f"s{i}_{c}" for i in range(streams) for c in _COLUMNS]
+        terms = [f"l.{random.choice(columns)} = t.{c}" for c in random.choice(["k", "k", "kw"])]
+        shown = ", ".join(f"l.{c}" for c in columns)
+        sql = f"SELECT {shown}, t.w FROM ({sql}) AS l, t WHERE {' AND '.join(terms)}"
     now, rows = 0, []
     for _ in range(random.choice([20, 40, 80, 120])):
         now += random.choice([0, 0, 0, 1, 1, 2, 5])
@@ -82,7 +95,7 @@ def join_tree_case(seed: int, *, most_streams: int = 8) -> JoinTreeCase:
         for a, b in pairwise(bounds)
     )
     restart = frozenset(n for n in range(len(batches)) if random.random() < 0.15)
-    return JoinTreeCase(streams, sql, batches, restart)
+    return JoinTreeCase(streams, sql, batches, restart, table)
 
 
 def _tree(random: Random, leaves: Sequence[int], shape: str) -> Tree:
@@ -108,7 +121,7 @@ def _select(random: Random, tree: Tree, windows: Sequence[int]) -> str:
             items.append(f"({_select(random, side, windows)}) AS {name}")
             names = [f"s{i}_{c}" for i in _leaves(side) for c in _COLUMNS]
             shown.append([(f"{name}.{n}", n) for n in names])
-    least = [1, 1, 1, 2] if len(_leaves(tree)) == 2 else [1, 1, 1, 2, 2, 3, 0]
+    least = [1, 1, 1, 2] if len(_leaves(tree)) == 2 else [1, 1, 1, 1, 2, 3, 0]
     terms = [
         f"{random.choice(shown[0])[0]} = {random.choice(shown[1])[0]}"
         for _ in range(random.choice(least))
