@@ -27,7 +27,6 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
 
 import numpy as np
 
@@ -45,6 +44,7 @@ from eddyline.runtime.eddy.levels import Levels
 from eddyline.runtime.eddy.output_buffer import Verify
 from eddyline.runtime.eddy.paced_join import PacedJoin
 from eddyline.runtime.eddy.policies import Policy
+from eddyline.runtime.eddy.pushed_out import MOST_WORDS
 from eddyline.runtime.eddy.routing import Routing, Wants
 from eddyline.runtime.eddy.rows_groups import RowsGroups
 from eddyline.runtime.eddy.schedules import Schedule
@@ -54,9 +54,6 @@ from eddyline.runtime.operators.base import Operator, Tick
 from eddyline.runtime.operators.scan import Scan
 from eddyline.runtime.state import State
 from eddyline.types import FOREVER
-
-#: Words of lineage of rows that are pushed out of windows at once.
-_MOST_WORDS: Final = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -451,7 +448,7 @@ class Flow(Operator):
             return
         side, mine = self._sides[number], groups.of_source(number)
         counts = groups.counts[mine]
-        rows = max(_MOST_WORDS // (counts.size * self._words), 1)
+        rows = max(MOST_WORDS // (counts.size * self._words), 1)
         for start in range(0, len(batch), rows):
             by, group, ids = window.pushed_out(batch.ids[0][start : start + rows], counts)
             by, group = by + start, group + mine.start
