@@ -153,7 +153,7 @@ def stable_from(place: float) -> Judge:
 
 
 def clear(points: Sequence[JitPoint]) -> Verdict:
-    """REF takes 1.5 to 10 times JIT's CPU at every x; "in part" if it is more, or is not always."""
+    """REF takes 1.5 times JIT's CPU or more at every x, and not ten times everywhere."""
     found = ratios(points, cpu)
     holds = _all(found, _CLEAR)
     if holds == "yes" and min(found.values()) > _MAGNITUDE:
