@@ -37,6 +37,7 @@ WAYS = [
     for loops in (False, True)
     for chunk_rows in (1, 2, 100)
 ]
+WAYS += [{"feedback": "jit", "admission": False, "chunk_rows": n} for n in (1, 100)]
 
 
 def bushy(options: dict[str, Any], *, a: int = 20, c: int = 20) -> Script:

@@ -39,6 +39,7 @@ from eddyline.runtime.feedback.kept import (
     Rows,
     StemRows,
 )
+from eddyline.runtime.feedback.reactive import ReactiveInput, ReactiveJoin
 from eddyline.runtime.feedback.wanted import Pairs, Partner, PartnerPair, Wanted
 from eddyline.runtime.operators.base import Operator
 from eddyline.runtime.operators.filter import Filter as FilterOperator
@@ -106,7 +107,8 @@ class FeedbackTree:
         join = self._tree.joins[path]
         asked: dict[Operator, None] = {}
         left, right = (self._input((*path, side), asked) for side in (0, 1))
-        return FeedbackJoin(left, right, list(asked), residual(join))
+        make = FeedbackJoin if self._strategy.admission else ReactiveJoin
+        return make(left, right, list(asked), residual(join))
 
     def _input(self, path: Path, asked: dict[Operator, None]) -> Input:
         """An input of a join; ``asked`` gets who must have run before."""
@@ -114,15 +116,17 @@ class FeedbackTree:
         wanted = [self._wanted(d, asked) for d in self._tree.demands[path]]
         exprs = tuple(pair[path[-1]] for pair in join.keys)
         keys = [compile_expr(e) for e in exprs]
-        if wanted or self._strategy.nested_loops or path in self._tree.joins:
+        own_index = self._strategy.nested_loops or not self._strategy.admission
+        if wanted or own_index or path in self._tree.joins:
             rows = Findable(kept, keys, scanned=self._strategy.nested_loops)
         else:
             rows = FindableToAll(kept, keys, self._partners(path, exprs))
+        make = Input if self._strategy.admission else ReactiveInput
         if not wanted:
-            return Input(rows, None)
+            return make(rows, None)
         name = self._name(path), self._name((*path[:-1], 1 - path[-1]))
         trying = self._strategy.feedback == "auto"
-        return Input(rows, Gate(name, kept, wanted, trying=trying))
+        return make(rows, Gate(name, kept, wanted, trying=trying))
 
     def _name(self, path: Path) -> str:
         """What is joined there, for people."""

@@ -52,6 +52,8 @@ class Strategy:
         feedback: what the joins of a tree are told about who wants their rows: ``off`` nothing,
             ``doe`` whether anybody can want any, ``jit`` which rows somebody wants, ``auto`` the
             same as long as that spares rows (Yang and Papadias 2008).
+        admission: ask for a row before anything is made of it; else when something has been, which
+            is the purely reactive form of the paper, to compare with.
         nested_loops: let every probe of a join look at all rows, as the papers do.
         lazy_us: how often join inputs and other results that are looked up by key drop what has
             expired; None: when that may be half of them. Answers never show it.
@@ -63,6 +65,7 @@ class Strategy:
     negative_tuples_from: float | None = None
     statistics: Statistics = UNKNOWN
     feedback: Feedback = "off"
+    admission: bool = True
     nested_loops: bool = False
     lazy_us: int | None = None
 

@@ -137,8 +137,12 @@ class Stem(RowStore):
 
     def new_index(self, *, scanned: bool = False) -> HashIndex:
         """An empty index over this SteM; ``scanned``: see there."""
+        return HashIndex(self, self.new_name(), scanned=scanned)
+
+    def new_name(self) -> str:
+        """A name for an index or a lane that no other has."""
         self._indexes += 1
-        return HashIndex(self, str(self._indexes), scanned=scanned)
+        return str(self._indexes)
 
     def purge(self, clock: int) -> None:
         """Drop the rows that no window needs at ``clock``; the chunk is over."""

@@ -57,7 +57,7 @@ class Engine:
         statistics: what is known of rates and values, for the optimizer to choose plans by.
         lazy_expiry: how often state that is looked up by key drops expired rows ("5 minutes"); by
             default when they may be half of it. What reacts to expiry does so with every chunk.
-        negative_tuples_from, feedback, nested_loops: see ``eddyline.physical.strategy``.
+        negative_tuples_from, feedback, admission, nested_loops: see ``eddyline.physical.strategy``.
         sharing, executor, policy, selections, schedule: how queries run together; see
             ``eddyline.physical.flows``.
 
@@ -82,6 +82,7 @@ class Engine:
         lazy_expiry: str | None = None,
         negative_tuples_from: float | None = None,
         feedback: Feedback = "auto",
+        admission: bool = True,
         nested_loops: bool = False,
         sharing: bool = True,
         executor: Executor = "auto",
@@ -101,6 +102,7 @@ class Engine:
             statistics,
             lazy_us=None if lazy_expiry is None else parse_duration(lazy_expiry),
             feedback=feedback,
+            admission=admission,
             nested_loops=nested_loops,
         )
         self.chunk_rows = chunk_rows
@@ -419,6 +421,7 @@ class Engine:
             "lazy_expiry": self.lazy_expiry,
             "negative_tuples_from": self.strategy.negative_tuples_from,
             "feedback": self.strategy.feedback,
+            "admission": self.strategy.admission,
             "nested_loops": self.strategy.nested_loops,
             "sharing": self.sharing.sharing,
             "executor": self.sharing.executor,

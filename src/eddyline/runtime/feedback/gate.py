@@ -109,6 +109,15 @@ class Gate:
         self.refused += ok.size - int(np.count_nonzero(ok))
         return ok
 
+    def suspend(self, positions: Array, clock: int) -> Array:
+        """bool[n]: which of the rows at these positions may go on; the others wait from now on."""
+        if positions.size == 0 or all(q.asleep for q in self._questions):
+            return np.ones(positions.size, np.bool_)
+        ok = self._judge(self._kept.rows_at(positions), positions, np.full(positions.size, clock))
+        self.asked += ok.size
+        self.refused += ok.size - int(np.count_nonzero(ok))
+        return ok
+
     def wake(self, clock: int) -> Array:
         """Positions, ascending, of the rows that need not wait any more, and are alive."""
         found = [self._found(q) for q in self._questions if not q.asleep]

@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 
 from eddyline.kernels.pairs import merged_pairs
-from eddyline.runtime.batch import Batch, Predicate, merge
+from eddyline.runtime.batch import EXPIRY, Batch, Predicate, merge
 from eddyline.runtime.columns import Array
 from eddyline.runtime.feedback.gate import Gate
 from eddyline.runtime.feedback.kept import Findable
@@ -32,6 +32,7 @@ from eddyline.runtime.index import Probes
 from eddyline.runtime.operators.base import Operator, Tick
 from eddyline.runtime.operators.pairs import matched, meeting, paired, side_by_side, stacked
 from eddyline.runtime.state import State, array, nested
+from eddyline.types import BEGINNING
 
 _NO_ROWS = np.zeros(0, np.int64)
 
@@ -52,6 +53,30 @@ class Coming:
     batch: Batch
 
 
+@dataclass(frozen=True, slots=True)
+class Before:
+    """How far things were before the chunk.
+
+    Attributes:
+        clock: time has passed up to here.
+        ts, seq: the last instant of which the join has seen a row.
+    """
+
+    clock: int
+    ts: int
+    seq: int
+
+    def is_late(self, batch: Batch) -> Array:
+        """bool[n]: which of the chunk's rows are of instants that have been."""
+        late: Array = (batch.ts < self.ts) | ((batch.ts == self.ts) & (batch.seq <= self.seq))
+        return late
+
+    def probes(self, keys: Array) -> Probes:
+        """Look for what had come by then, and is still alive."""
+        seq = self.seq if self.ts == self.clock else EXPIRY
+        return Probes(keys, np.full(keys.size, self.clock), np.full(keys.size, seq))
+
+
 class Input:
     """One input of the join: its rows by join key, and those that wait.
 
@@ -64,30 +89,24 @@ class Input:
         self.gate = gate
         self.joined = 0
 
-    def coming(self, batch: Batch, since: int, seen: int) -> Coming:
-        """Who is to be joined now.
-
-        Args:
-            batch: the chunk's rows.
-            since: the instant up to which time has passed before the chunk.
-            seen: the last ``seq`` that the join has seen.
-        """
+    def coming(self, batch: Batch, before: Before) -> Coming:
+        """Who is to be joined now, of the chunk's rows and of those that have waited."""
         positions = self.rows.kept.placed
         keys, usable = self.rows.keys(batch)
         if usable is not None:  # a NULL in its key: the row matches nothing
             batch, positions, keys = batch.where(usable), positions[usable], keys[usable]
         woken = woken_keys = _NO_ROWS
         if self.gate is not None:
-            woken = self.gate.wake(since)
+            woken = self.gate.wake(before.clock)
             if woken.size:
                 woken_keys, _ = self.rows.keys(self.rows.kept.rows_at(woken))
             admitted = self.gate.admit(batch, positions)
             batch, positions, keys = batch.where(admitted), positions[admitted], keys[admitted]
-        is_late = batch.seq <= seen
+        is_late = before.is_late(batch)
         self.joined += woken.size + len(batch)
         if woken.size == 0 and not is_late.any():
             return Coming(_NO_ROWS, _NO_ROWS, positions, keys, batch)
-        late = is_late & (batch.exp > since)
+        late = is_late & (batch.exp > before.clock)
         return Coming(
             np.concatenate((woken, positions[late])),
             np.concatenate((woken_keys, keys[late])),
@@ -96,13 +115,10 @@ class Input:
             batch.where(~is_late),
         )
 
-    def meet(
-        self, late: Array, keys: Array, other: Input, since: int, seen: int
-    ) -> tuple[Array, Array]:
+    def meet(self, late: Array, keys: Array, other: Input, before: Before) -> tuple[Array, Array]:
         """Let late rows in; positions of theirs and of the rows that they meet, pair by pair."""
         self.rows.link(late, keys)
-        instants = np.full(late.size, since), np.full(late.size, seen)
-        by, found = other.rows.find(Probes(keys, *instants), inclusive=True)
+        by, found = other.rows.find(before.probes(keys), inclusive=True)
         return late[by], found
 
     def close(self) -> None:
@@ -139,42 +155,54 @@ class FeedbackJoin(Operator):
         super().__init__((left.rows.kept, right.rows.kept, *asked))
         self.sides = (left, right)
         self._residual = residual
-        self._seen = -1
+        self._seen = (BEGINNING, EXPIRY)
 
     def process(self, batches: Sequence[Batch], tick: Tick) -> Batch:
+        before = Before(self.clock, *self._seen)
         left, right = (
-            side.coming(batch, self.clock, self._seen)
-            for side, batch in zip(self.sides, batches[:2], strict=True)
+            side.coming(batch, before) for side, batch in zip(self.sides, batches[:2], strict=True)
         )
-        late = self._late_results(left, right)
+        late = self._late_results(left, right, before)
         new = self._new_results(left, right)
         for batch in batches[:2]:
-            self._seen = max(self._seen, int(batch.seq.max(initial=-1)))
+            if len(batch):
+                self._seen = max(self._seen, (int(batch.ts[-1]), int(batch.seq[-1])))
         out = new if late is None else merge([late, new])
         return meeting(out, self._residual)
 
-    def _late_results(self, left: Coming, right: Coming) -> Batch | None:
+    def _late_results(self, left: Coming, right: Coming, before: Before) -> Batch | None:
         """What late rows make with each other, and with the rows from before the chunk."""
         if left.late.size == 0 and right.late.size == 0:
             return None
         l_side, r_side = self.sides
         r_side.rows.link(_NO_ROWS, _NO_ROWS)  # nothing in it is of this chunk
-        l_late, r_found = l_side.meet(left.late, left.late_keys, r_side, self.clock, self._seen)
-        r_late, l_found = r_side.meet(right.late, right.late_keys, l_side, self.clock, self._seen)
-        l_at, r_at = np.concatenate((l_late, l_found)), np.concatenate((r_found, r_late))
-        l_rows, r_rows = l_side.rows.kept.rows_at(l_at), r_side.rows.kept.rows_at(r_at)
-        batch = paired(l_rows, r_rows)
+        l_late, r_found = l_side.meet(left.late, left.late_keys, r_side, before)
+        r_late, l_found = r_side.meet(right.late, right.late_keys, l_side, before)
+        return self._by_time(np.concatenate((l_late, l_found)), np.concatenate((r_found, r_late)))
+
+    def _by_time(self, l_at: Array, r_at: Array) -> Batch:
+        """The pairs of rows at these positions."""
+        l_side, r_side = self.sides
+        batch = paired(l_side.rows.kept.rows_at(l_at), r_side.rows.kept.rows_at(r_at))
         return batch.take(np.lexsort((batch.seq, batch.ts)))
 
     def _new_results(self, left: Coming, right: Coming) -> Batch:
         """What the chunk's rows make with all that came before them."""
-        l_rows, r_rows = (side.rows for side in self.sides)
-        l_rows.insert(left.new, left.keys)
-        r_rows.insert(right.new, right.keys)
+        l_side, r_side = self.sides
+        l_side.rows.insert(left.new, left.keys)
+        r_side.rows.insert(right.new, right.keys)
         ts, seq, exp, sign, ids = merged_pairs(
-            *_found(left, r_rows, inclusive=False), *_found(right, l_rows, inclusive=True)
+            *_pairs(left, r_side.rows, *self._find(l_side, left, r_side, inclusive=False)),
+            *_pairs(right, l_side.rows, *self._find(r_side, right, l_side, inclusive=True)),
         )
         return side_by_side(left.batch, right.batch, ts, seq, exp, sign, tuple(ids))
+
+    def _find(
+        self, side: Input, coming: Coming, other: Input, *, inclusive: bool
+    ) -> tuple[Array, Array]:
+        """Numbers of the new rows of one side, and positions of the rows that they meet."""
+        probes = Probes(coming.keys, coming.batch.ts, coming.batch.seq)
+        return other.rows.find(probes, inclusive=inclusive)
 
     def live(self, clock: int) -> Batch:
         batches = [i.live(clock) for i in self.inputs[:2]]
@@ -201,28 +229,19 @@ class FeedbackJoin(Operator):
 
     def state(self) -> State:
         left, right = (side.state() for side in self.sides)
-        return {"left": left, "right": right, "seen": np.array([self._seen])}
+        return {"left": left, "right": right, "seen": np.array(self._seen)}
 
     def restore(self, state: State) -> None:
-        self._seen = int(array(state, "seen")[0])
+        ts, seq = (int(v) for v in array(state, "seen"))
+        self._seen = ts, seq
         for side, name in zip(self.sides, ("left", "right"), strict=True):
             side.restore(nested(state, name))
 
 
-def _found(
-    coming: Coming, other: Findable, *, inclusive: bool
+def _pairs(
+    coming: Coming, other: Findable, by: Array, positions: Array
 ) -> tuple[Array, Array, Array, Array, Array, Array, Array, Array]:
-    """What the new rows of one input find on the other side, as ``merged_pairs`` takes it."""
-    batch = coming.batch
-    by, positions = other.find(Probes(coming.keys, batch.ts, batch.seq), inclusive=inclusive)
-    ids, expiry = other.kept.rows.ids(positions), other.kept.rows.expiry(positions)
-    return (
-        batch.ts,
-        batch.seq,
-        batch.exp,
-        batch.sign,
-        stacked(batch.ids),
-        by,
-        expiry,
-        stacked(ids),
-    )
+    """What the new rows of one input meet on the other side, as ``merged_pairs`` takes it."""
+    batch, rows = coming.batch, other.kept.rows
+    asking = (batch.ts, batch.seq, batch.exp, batch.sign, stacked(batch.ids))
+    return (*asking, by, rows.expiry(positions), stacked(rows.ids(positions)))

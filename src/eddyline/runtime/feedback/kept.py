@@ -29,6 +29,9 @@ class Rows(Protocol):
     def new_index(self, *, scanned: bool = False) -> HashIndex:
         """An empty index over them."""
 
+    def new_lane(self, fill: int) -> Lane:
+        """A number for each of them, at first ``fill``."""
+
     def ids(self, positions: Array) -> tuple[Array, ...]:
         """Their ids."""
 
@@ -54,6 +57,27 @@ class Rows(Protocol):
         """Take over what ``state`` returned."""
 
 
+class Lane:
+    """An int64 for each row of a store."""
+
+    def __init__(self, store: RowStore, name: str, fill: int) -> None:
+        self._store = store
+        self._name = name
+        store.add_lane(name, fill)
+
+    def at(self, positions: Array) -> Array:
+        """int64[n]: the numbers of rows."""
+        return self._store.lane_at(self._name, positions)
+
+    def put(self, positions: Array, numbers: Array) -> None:
+        """Change those of rows."""
+        self._store.lane(self._name)[positions - self._store.base] = numbers
+
+    def close(self) -> None:
+        """Give it back."""
+        self._store.remove_lane(self._name)
+
+
 class StemRows:
     """The rows of a stream that passed the filters: they are in its SteM."""
 
@@ -67,6 +91,9 @@ class StemRows:
 
     def new_index(self, *, scanned: bool = False) -> HashIndex:
         return self._stem.new_index(scanned=scanned)
+
+    def new_lane(self, fill: int) -> Lane:
+        return Lane(self._stem, self._stem.new_name(), fill)
 
     def ids(self, positions: Array) -> tuple[Array, ...]:
         return (self._stem.ids(positions),)
@@ -112,6 +139,10 @@ class CompositeRows:
     def new_index(self, *, scanned: bool = False) -> HashIndex:
         self._indexes += 1
         return HashIndex(self._store, str(self._indexes), scanned=scanned)
+
+    def new_lane(self, fill: int) -> Lane:
+        self._indexes += 1
+        return Lane(self._store, f"lane:{self._indexes}", fill)
 
     def ids(self, positions: Array) -> tuple[Array, ...]:
         return columns_of(self._store.lane_at("ids", positions))
