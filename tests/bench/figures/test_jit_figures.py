@@ -15,14 +15,14 @@ from typer.testing import CliRunner
 
 import eddyline
 from eddyline.bench.figures import papers
-from eddyline.bench.figures.jit import cliques, fan_out, judges, no_help, run, sweeps
+from eddyline.bench.figures.jit import busy, cliques, fan_out, judges, no_help, run, sweeps
 from eddyline.bench.figures.jit.cliques import METHODS, NESTED_LOOPS, Effort, Setting, clique_feed
 from eddyline.bench.figures.jit.in_turns import Size
 from eddyline.bench.figures.jit.plans import PLANS, PlanName, clique_join, script
 from eddyline.bench.figures.jit.runs import (
     DOE,
-    FEEDBACK,
     JIT,
+    PAPERS,
     REF,
     JitPoint,
     Run,
@@ -32,7 +32,7 @@ from eddyline.bench.figures.jit.runs import (
 from eddyline.cli.main import app
 
 TINY = Setting("bushy", sources=4, window_s=40, rate=1.0, dmax=4, special_factor=1, call_s=10)
-SIZE = Size(window_rows=400, stretch_windows=1, rounds=2)
+SIZE = Size(window_rows=400, stretch_calls=4, rounds=2, call_rows=100)
 HOUR = 1 / 60
 
 
@@ -44,6 +44,7 @@ def tiny(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cliques, "rehearse", lambda setting, method: [])
     monkeypatch.setattr(fan_out, "_QUICK", SIZE)
     monkeypatch.setattr(no_help, "_QUICK", SIZE)
+    monkeypatch.setattr(busy, "_sizes", lambda quick: (SIZE, SIZE))
 
 
 def test_command(tiny: None, tmp_path: Path) -> None:
@@ -55,7 +56,7 @@ def test_command(tiny: None, tmp_path: Path) -> None:
     assert report["claims"] == json.loads((tmp_path / "claims.json").read_text())
     assert {claim["holds"] for claim in report["claims"]} <= {"yes", "in part", "no"}
     assert all(report["points"][experiment.name] for experiment in run.PAPER.experiments)
-    names = {f"figure-{n}.png" for n in range(10, 18)} | {"fan-out.png", "no-help.png"}
+    names = {f"figure-{n}.png" for n in range(10, 18)} | {"busy.png", "fan-out.png", "no-help.png"}
     assert {f.name for f in tmp_path.glob("*.png")} == names
     assert "## Figure 12: bushy plans, by sources N" in (tmp_path / "claims.md").read_text()
 
@@ -129,7 +130,7 @@ def test_clique_joins_are_right() -> None:
 
 def test_contenders_agree_and_jit_holds_least() -> None:
     points = cliques.measure_clique(TINY, 4, Effort(5 * HOUR, 2, 9.0, True))
-    assert [(p.case, p.contender) for p in points] == [(m, c) for m in METHODS for c in FEEDBACK]
+    assert [(p.case, p.contender) for p in points] == [(m, c) for m in METHODS for c in PAPERS]
     assert len({p.results for p in points}) == 1 and points[0].results > 0
     assert all(len(p.cpu_s) == 2 and p.rows == 1_200 for p in points)
     held = {(p.case, p.contender): p.intermediate for p in points}
@@ -171,15 +172,16 @@ def test_checksum_is_of_bags() -> None:
 def test_fan_out_and_no_help(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(fan_out, "_QUICK", SIZE)
     monkeypatch.setattr(no_help, "_QUICK", SIZE)
-    ref, jit = fan_out.measure(True)
+    ref, jit, reactive = fan_out.measure(True)
+    assert jit.intermediate <= reactive.intermediate <= ref.intermediate
     assert ref.results == jit.results > 0
     assert ref.intermediate > 5 * jit.intermediate
     points = no_help.measure(True)
-    assert [p.case for p in points] == ["3-way, left-deep"] * 2 + ["4-way, bushy"] * 2
+    assert [p.case for p in points] == ["3-way, left-deep"] * 3 + ["4-way, bushy"] * 3
     for p in points:  # each row has one partner: as many intermediate results as without feedback
         assert p.results > 0 and len(p.cpu_s) == SIZE.rounds
-    assert points[0].intermediate == points[1].intermediate
-    assert points[2].intermediate == points[3].intermediate
+    assert len({p.intermediate for p in points[:3]}) == 1
+    assert len({p.intermediate for p in points[3:]}) == 1
 
 
 # -- claims ----------------------------------------------------------------------------------------
@@ -251,4 +253,4 @@ def test_hash_joins_are_judged_apart() -> None:
 def test_overhead_is_of_pairs_of_turns() -> None:
     point = JitPoint("c", 3, REF, 1, 0, (1.0, 2.0, 4.0), 0, 0)
     jit = replace(point, contender=JIT, cpu_s=(1.1, 2.0, 8.0))
-    assert no_help.overheads([point, jit])["c"] == pytest.approx(0.1)
+    assert no_help.overheads([point, jit], JIT)["c"] == pytest.approx(0.1)

@@ -17,7 +17,7 @@ from eddyline.bench.figures.jit.plans import (
     script,
     source_name,
 )
-from eddyline.bench.figures.jit.runs import FEEDBACK, JitPoint, Rows, Run, require_equal_answers
+from eddyline.bench.figures.jit.runs import PAPERS, JitPoint, Rows, Run, require_equal_answers
 from eddyline.runtime.columns import Array
 
 NESTED_LOOPS: Final = "nested loops"
@@ -91,7 +91,7 @@ def _take_turns(
 ) -> list[JitPoint]:
     rows = sum(table.num_rows for batch in feed for table in batch.values())
     last: dict[str, Run] = {}
-    cpu_s: dict[str, list[float]] = {contender: [] for contender in FEEDBACK}
+    cpu_s: dict[str, list[float]] = {contender: [] for contender in PAPERS}
     for _ in range(effort.rounds):
         for contender, seconds in cpu_s.items():
             if not seconds or sum(seconds) < effort.enough_s:
@@ -119,7 +119,7 @@ def rehearse(setting: Setting, method: str) -> list[Run]:
     """
     small = replace(setting, window_s=14, rate=1.0, dmax=2, special_factor=1, call_s=5)
     feed = clique_feed(small, hours=1 / 20)
-    runs = [_run(small, method, contender, feed) for contender in FEEDBACK]
+    runs = [_run(small, method, contender, feed) for contender in PAPERS]
     require_equal_answers(f"{small}, {method}", runs)
     return runs
 

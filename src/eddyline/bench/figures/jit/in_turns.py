@@ -12,9 +12,8 @@ import pyarrow as pa
 from eddyline.bench.figures.jit.runs import JIT, REF, JitPoint, Rows, Run, require_equal_answers
 from eddyline.runtime.columns import Array
 
-_CALLS_PER_WINDOW: Final = 4
 _ROW_US: Final = 10_000  # from a row of a stream to the next
-_FILL_WINDOWS: Final = 2  # then rows have expired, too
+_FILL_WINDOWS: Final = 2
 
 
 @dataclass(frozen=True)
@@ -22,18 +21,29 @@ class Size:
     """How large everything is.
 
     Attributes:
-        window_rows: of each stream. stretch_windows: a turn's rows, in windows.
-        rounds: turns of each engine.
+        window_rows: of each stream. stretch_calls: a turn's calls of the engine.
+        rounds: turns of each engine. call_rows: of each stream.
     """
 
     window_rows: int
-    stretch_windows: int
+    stretch_calls: int
     rounds: int
+    call_rows: int
 
     @property
     def rows(self) -> int:
         """Rows of each stream in all."""
-        return self.window_rows * (_FILL_WINDOWS + self.stretch_windows * self.rounds)
+        return self.call_rows * (self.fill_calls + self.stretch_calls * self.rounds)
+
+    @property
+    def fill_calls(self) -> int:
+        """Calls until rows have expired, too."""
+        return -(-_FILL_WINDOWS * self.window_rows // self.call_rows)
+
+    @property
+    def window_s(self) -> int:
+        """In seconds of application time."""
+        return self.window_rows * _ROW_US // 1_000_000
 
     @property
     def window(self) -> str:
@@ -55,8 +65,10 @@ class Work:
     streams: dict[str, dict[str, Array]]
 
 
-def measure_work(work: Work, x: float, size: Size) -> list[JitPoint]:
-    """A point without feedback, and one with, over hash joins.
+def measure_work(
+    work: Work, x: float, size: Size, contenders: Sequence[str] = (REF, JIT)
+) -> list[JitPoint]:
+    """A point per contender, over hash joins.
 
     Raises:
         AssertionError: they disagree on the results.
@@ -68,11 +80,10 @@ def measure_work(work: Work, x: float, size: Size) -> list[JitPoint]:
     )
     runs = [
         Run(script, work.query(size.window), contender, nested_loops=False)
-        for contender in (REF, JIT)
+        for contender in contenders
     ]
     batches = _batches(work, size)
-    fill = _CALLS_PER_WINDOW * _FILL_WINDOWS
-    stretch = _CALLS_PER_WINDOW * size.stretch_windows
+    fill, stretch = size.fill_calls, size.stretch_calls
     for run in runs:
         run.play(batches[:fill])
     shuffle = random.Random(work.case)
@@ -90,8 +101,7 @@ def _batches(work: Work, size: Size) -> Sequence[Rows]:
     """Streams advance in step; the rows of one instant come in the order of the streams."""
     ts = pa.array(range(0, size.rows * _ROW_US, _ROW_US))
     tables = {name: pa.table({"ts": ts, **columns}) for name, columns in work.streams.items()}
-    call = size.window_rows // _CALLS_PER_WINDOW
     return [
-        {name: table.slice(start, call) for name, table in tables.items()}
-        for start in range(0, size.rows, call)
+        {name: table.slice(start, size.call_rows) for name, table in tables.items()}
+        for start in range(0, size.rows, size.call_rows)
     ]

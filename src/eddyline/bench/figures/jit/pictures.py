@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from eddyline.bench.figures.jit.cliques import METHODS
 from eddyline.bench.figures.jit.judges import cpu, line, state
-from eddyline.bench.figures.jit.runs import FEEDBACK, REF, JitPoint
+from eddyline.bench.figures.jit.runs import PAPERS, REF, JitPoint
 from eddyline.bench.figures.plots import Panel, draw_panels
 
 CPU_LABEL: Final = "CPU seconds"
@@ -25,8 +25,8 @@ def draw_sweep(title: str, name: str, x_label: str, points: Sequence[JitPoint], 
 
 
 def _panels(points: Sequence[JitPoint], method: str, x_label: str) -> tuple[Panel, Panel]:
-    times = {c: line(points, c, cpu, method) for c in FEEDBACK}
-    rows = {c: line(points, c, state, method) for c in FEEDBACK}
+    times = {c: line(points, c, cpu, method) for c in PAPERS}
+    rows = {c: line(points, c, state, method) for c in PAPERS}
     rows[BASE] = line(points, REF, lambda p: float(p.base), method)
     places = [f"{x:g}" for x in times[REF]]
     return (

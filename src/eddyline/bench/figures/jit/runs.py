@@ -12,13 +12,24 @@ import numpy as np
 import pyarrow as pa
 
 import eddyline
-from eddyline.physical.strategy import Feedback
 
 REF: Final = "REF"
 DOE: Final = "DOE"
 JIT: Final = "JIT"
+#: JIT that judges a row by what has been made of it, as the paper has it.
+REACTIVE: Final = "reactive JIT"
+#: JIT while it is of use: the default.
+AUTO: Final = "auto"
 #: What the contenders tell the engine.
-FEEDBACK: Final[Mapping[str, Feedback]] = {REF: "off", DOE: "doe", JIT: "jit"}
+OPTIONS: Final[Mapping[str, Mapping[str, Any]]] = {
+    REF: {"feedback": "off"},
+    DOE: {"feedback": "doe"},
+    JIT: {"feedback": "jit"},
+    REACTIVE: {"feedback": "jit", "admission": False},
+    AUTO: {"feedback": "auto"},
+}
+#: Those of the paper.
+PAPERS: Final = (REF, DOE, JIT)
 
 #: Rows by stream.
 Rows = Mapping[str, pa.Table]
@@ -73,7 +84,7 @@ class Run:
         self.intermediate = self.base = 0
         self._results = self._checksum = 0
         self._engine = eddyline.Engine(
-            executor="tree", feedback=FEEDBACK[contender], nested_loops=nested_loops
+            executor="tree", nested_loops=nested_loops, **OPTIONS[contender]
         )
         self._engine.sql(script)
         self._engine.query(query, name=_QUERY)
