@@ -89,10 +89,14 @@ class HashIndex:
         nodes = store.lane(self._nodes)
         return chains.take_out(self._heads, self._shift, nodes, store.base, store.first, keys)
 
+    def positions(self) -> Array:
+        """The positions of all rows in the index, ascending."""
+        links = self._store.held(self._nodes)[:, chains.LINK]
+        return np.flatnonzero(links != chains.NOT_INDEXED) + self._store.first
+
     def take_all(self) -> Array:
         """The positions of all rows in the index, ascending, which leave it."""
-        links = self._store.held(self._nodes)[:, chains.LINK]
-        positions = np.flatnonzero(links != chains.NOT_INDEXED) + self._store.first
+        positions = self.positions()
         self.fill(_NO_ROWS, _NO_ROWS)
         return positions
 

@@ -96,6 +96,14 @@ class Gate:
         self.refused = 0
         self.resumed = 0
 
+    def is_open(self, rows: int) -> bool:
+        """Whether all of the chunk's rows pass, and nobody waits: there is nothing to ask now."""
+        asleep = self._trying and all(q.asleep for q in self._questions)
+        if asleep:
+            for question in self._questions:
+                question.let_pass(rows)
+        return asleep
+
     def admit(self, batch: Batch, positions: Array) -> Array:
         """bool[n]: which of the new rows, at these positions, may be seen; the others wait."""
         for question in self._questions:
@@ -104,8 +112,7 @@ class Gate:
             else:
                 question.asked += len(batch)
         ok = self._judge(batch, positions, batch.ts)
-        if not all(q.asleep for q in self._questions):
-            self.asked += ok.size
+        self.asked += ok.size
         self.refused += ok.size - int(np.count_nonzero(ok))
         return ok
 

@@ -66,6 +66,10 @@ class Before:
     ts: int
     seq: int
 
+    def has_late(self, batch: Batch) -> bool:
+        """Whether any row is late: if so, the first."""
+        return len(batch) > 0 and (batch.ts[0], batch.seq[0]) <= (self.ts, self.seq)
+
     def is_late(self, batch: Batch) -> Array:
         """bool[n]: which of the chunk's rows are of instants that have been."""
         late: Array = (batch.ts < self.ts) | ((batch.ts == self.ts) & (batch.seq <= self.seq))
@@ -96,16 +100,16 @@ class Input:
         if usable is not None:  # a NULL in its key: the row matches nothing
             batch, positions, keys = batch.where(usable), positions[usable], keys[usable]
         woken = woken_keys = _NO_ROWS
-        if self.gate is not None:
+        if self.gate is not None and not self.gate.is_open(len(batch)):
             woken = self.gate.wake(before.clock)
             if woken.size:
                 woken_keys, _ = self.rows.keys(self.rows.kept.rows_at(woken))
             admitted = self.gate.admit(batch, positions)
             batch, positions, keys = batch.where(admitted), positions[admitted], keys[admitted]
-        is_late = before.is_late(batch)
         self.joined += woken.size + len(batch)
-        if woken.size == 0 and not is_late.any():
+        if woken.size == 0 and not before.has_late(batch):
             return Coming(_NO_ROWS, _NO_ROWS, positions, keys, batch)
+        is_late = before.is_late(batch)
         late = is_late & (batch.exp > before.clock)
         return Coming(
             np.concatenate((woken, positions[late])),

@@ -44,6 +44,10 @@ class Rows(Protocol):
     def all(self) -> Array | None:
         """Positions of all of them, ascending; None: the store has others as well."""
 
+    @property
+    def has_no_others(self) -> bool:
+        """Whether the store has no others."""
+
     def settle(self, clock: int) -> None:
         """Forget what has expired."""
 
@@ -104,6 +108,8 @@ class StemRows:
     def expiry(self, positions: Array) -> Array:
         return self._window.expiry(self._stem.lane_at("ts", positions))
 
+    has_no_others = False
+
     def all(self) -> None:
         return None
 
@@ -153,6 +159,8 @@ class CompositeRows:
     def expiry(self, positions: Array) -> Array:
         return self._store.lane_at("exp", positions)
 
+    has_no_others = True
+
     def all(self) -> Array:
         return np.arange(self._store.first, self._store.end)
 
@@ -176,7 +184,7 @@ class Partners:
     """An index by some of the columns that a consumer joins on, for those who ask for a match.
 
     Attributes:
-        index: it is kept up while anybody asks, and of rows in a SteM always.
+        index: it is kept up while anybody asks, or nobody else knows which rows these are.
         fresh, fresh_positions: int64[m], keys of the chunk's rows, and where these are.
     """
 
@@ -190,7 +198,7 @@ class Partners:
 
     @property
     def _stale(self) -> bool:
-        return self._users == 0 and self._kept.rows.all() is not None
+        return self._users == 0 and self._kept.knows_all
 
     def acquire(self) -> None:
         """Somebody asks from now on."""
@@ -217,8 +225,7 @@ class Partners:
 
     def _fill(self) -> None:
         """Index the rows that have come while nobody asked."""
-        positions = self._kept.rows.all()
-        assert positions is not None, "it is not kept up"
+        positions = self._kept.all()
         if positions.size:
             keys, positions = self._indexed(self._kept.rows_at(positions), positions)
             self.index.fill(positions, keys)
@@ -262,7 +269,26 @@ class Kept(Operator):
         self.rows = rows
         self.placed: Array = np.zeros(0, np.int64)
         self._partners: dict[object, Partners] = {}
+        self._complete: HashIndex | None = None
         self._layout: Batch | None = None
+
+    @property
+    def knows_all(self) -> bool:
+        """Whether an index can be made anew at any time."""
+        return self._complete is not None or self.rows.has_no_others
+
+    def all(self) -> Array:
+        """Positions of the rows, ascending: of those that can be joined at all, at least."""
+        if self._complete is not None:
+            return self._complete.positions()
+        positions = self.rows.all()
+        assert positions is not None, "they are known"
+        return positions
+
+    def complete(self, partners: Partners) -> None:
+        """Keep this index up for ever."""
+        partners.acquire()
+        self._complete = partners.index
 
     def partners(self, name: object, keys: Sequence[Evaluator]) -> Partners:
         """The rows by key; equal names share an index. Ask before there are rows."""
@@ -354,6 +380,7 @@ class FindableToAll(Findable):
         self.kept = kept
         self._keys = tuple(keys)
         self._index = partners.index
+        kept.complete(partners)
 
     def insert(self, positions: Array, keys: Array) -> None:
         """They have been put in already."""
