@@ -64,6 +64,17 @@ def test_whatever_is_linked_and_taken_out(
     assert index.sizes() == (0, 0)
 
 
+def test_long_chains_are_made_anew() -> None:
+    """Rows of one key that are linked oldest last, each behind all the others."""
+    count = 3_000
+    store = RowStore((), ["ts", "seq"])
+    index = HashIndex(store, "i")
+    store.append(count, {"ts": np.arange(count), "seq": np.arange(count)})
+    index.link(np.arange(count)[::-1].copy(), np.zeros(count, np.int64))
+    found = index.all_alive(np.zeros(1, np.int64), np.zeros(1, np.int64), LIVENESS[1])[1]
+    assert found.tolist() == list(range(count - 1, -1, -1))
+
+
 LISTS = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 30)), max_size=60)
 
 

@@ -63,12 +63,19 @@ def link(
     base: int,
     rows: np.ndarray,
     keys: np.ndarray,
-) -> None:
+    most_steps: int,
+) -> int:
     """Put ``rows`` (int64 positions, in any order) where they belong in chains with newer ones.
 
-    Cost: what is newer in each row's bucket.
+    The way to a row's place is over what is newer in its bucket. After ``most_steps`` it gives up.
+
+    Returns:
+        How many rows have been put in.
     """
+    steps = 0
     for i in range(rows.size):
+        if steps > most_steps:
+            return i
         at = rows[i] - base
         b = _bucket(keys[i], shift)
         above = np.int64(NOTHING)
@@ -76,12 +83,14 @@ def link(
         while below > rows[i]:
             above = below
             below = nodes[below - base, LINK]
+            steps += 1
         nodes[at, KEY] = keys[i]
         nodes[at, LINK] = below
         if above == NOTHING:
             heads[b] = rows[i]
         else:
             nodes[above - base, LINK] = rows[i]
+    return rows.size
 
 
 @kernel

@@ -28,18 +28,12 @@ from eddyline.physical.patterns import (
     takes_back,
 )
 from eddyline.physical.strategy import Strategy
+from eddyline.runtime.feedback.findable import Findable, FindableToAll
 from eddyline.runtime.feedback.gate import Gate
 from eddyline.runtime.feedback.join import FeedbackJoin, Input
-from eddyline.runtime.feedback.kept import (
-    CompositeRows,
-    Findable,
-    FindableToAll,
-    Kept,
-    Partners,
-    Rows,
-    StemRows,
-)
+from eddyline.runtime.feedback.kept import Kept, Partners
 from eddyline.runtime.feedback.reactive import ReactiveInput, ReactiveJoin
+from eddyline.runtime.feedback.rows import CompositeRows, Rows, StemRows
 from eddyline.runtime.feedback.wanted import Pairs, Partner, PartnerPair, Wanted
 from eddyline.runtime.operators.base import Operator
 from eddyline.runtime.operators.filter import Filter as FilterOperator

@@ -18,6 +18,8 @@ from eddyline.runtime.state import State, array
 
 _NO_LANE = np.zeros(0, np.int64)
 _NO_ROWS = np.zeros(0, np.int64)
+#: Rows are linked one by one for as long as that takes so many steps per row of the store.
+_STEPS_PER_ROW = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,8 +81,13 @@ class HashIndex:
         """Index rows that came earlier, in any order, so that probes of any instant see them."""
         self._fit()
         self._new = _NO_ROWS
-        nodes = self._store.lane(self._nodes)
-        chains.link(self._heads, self._shift, nodes, self._store.base, positions, keys)
+        nodes, base = self._store.lane(self._nodes), self._store.base
+        most = _STEPS_PER_ROW * (len(self._store) + positions.size)
+        done = chains.link(self._heads, self._shift, nodes, base, positions, keys, most)
+        if done < positions.size:  # long chains: making them anew is no more work
+            rest = positions[done:] - base
+            nodes[rest, chains.KEY], nodes[rest, chains.LINK] = keys[done:], chains.NOTHING
+            self._rebuild()
 
     def take_out(self, keys: Array) -> Array:
         """The positions of all rows with these keys, which leave the index."""

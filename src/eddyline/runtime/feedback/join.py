@@ -26,8 +26,8 @@ import numpy as np
 from eddyline.kernels.pairs import merged_pairs
 from eddyline.runtime.batch import EXPIRY, Batch, Predicate, merge
 from eddyline.runtime.columns import Array
+from eddyline.runtime.feedback.findable import Findable
 from eddyline.runtime.feedback.gate import Gate
-from eddyline.runtime.feedback.kept import Findable
 from eddyline.runtime.index import Probes
 from eddyline.runtime.operators.base import Operator, Tick
 from eddyline.runtime.operators.pairs import matched, meeting, paired, side_by_side, stacked

@@ -18,9 +18,9 @@ import numpy as np
 
 from eddyline.runtime.batch import Batch
 from eddyline.runtime.columns import Array
+from eddyline.runtime.feedback.findable import Findable
 from eddyline.runtime.feedback.gate import Gate
 from eddyline.runtime.feedback.join import Before, Coming, FeedbackJoin, Input
-from eddyline.runtime.feedback.kept import Findable
 from eddyline.runtime.operators.base import Tick
 from eddyline.runtime.state import State, array
 from eddyline.types import FOREVER
