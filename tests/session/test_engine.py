@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -389,23 +388,3 @@ def test_explain_analyze_counts_what_went_through_a_running_query() -> None:
     ]
     with pytest.raises(UnsupportedError, match="name one, as in EXPLAIN ANALYZE my_query"):
         eng.sql("EXPLAIN ANALYZE SELECT k FROM a")
-
-
-@pytest.mark.parametrize("cuts", [(), (1,), (2,), (1, 2)], ids=str)
-def test_queries_begin_with_the_first_row_however_rows_are_cut_into_batches(
-    cuts: tuple[int, ...],
-) -> None:
-    """Not when the watermark first moves, which lags behind the first rows as far as they reach."""
-    engine = Engine()
-    engine.sql("CREATE STREAM s (ts TIMESTAMP, k BIGINT) TIMESTAMP BY ts LATENESS 2 SECONDS")
-    engine.sql("CREATE TABLE t (k BIGINT)")
-    engine.table("t", pa.table({"k": [1]}))
-    engine.query("SELECT k FROM t EXCEPT SELECT k FROM s [RANGE 5 SECONDS]", name="q")
-    seconds = [3, 4, 9]
-    bounds = [0, *cuts, 3]
-    begun = []
-    for a, b in pairwise(bounds):
-        ts = [s * 1_000_000 for s in seconds[a:b]]
-        out = engine.process({"s": pa.table({"ts": pa.array(ts, pa.timestamp("us")), "k": ts})})
-        begun += out["q"]["_ts"].cast(pa.int64()).to_pylist()
-    assert begun == [3_000_000]

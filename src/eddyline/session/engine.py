@@ -341,19 +341,14 @@ class Engine:
         Returns:
             What expiry and rows that were held bring about.
         """
-        for _ in self._advance(instant_us(to), begins=True):
+        for _ in self._advance(instant_us(to)):
             pass
         return self._changes({}, {})
 
-    def _advance(
-        self, watermark: int | None, *, begins: bool = False, paced: bool = False
-    ) -> Iterator[None]:
+    def _advance(self, watermark: int | None, *, paced: bool = False) -> Iterator[None]:
         """Process what the watermark frees, chunk by chunk.
 
         Args:
-            begins: somebody says that it is this instant now: queries begin then, if they have not
-                begun with a row. (A watermark that follows from rows depends on how these were cut
-                into batches.)
             paced: let rows wait for their turn. Chunks alternate with the service of rows that come
                 before newer ones.
         """
@@ -369,13 +364,11 @@ class Engine:
                 execution.serve()
                 yield
         if watermark > self.clock:
-            self._run(Tick(watermark), arrived, begins=begins, paced=paced)
+            self._run(Tick(watermark), arrived, paced=paced)
             yield
 
-    def _run(
-        self, tick: Tick, arrived: float, *, begins: bool = False, paced: bool = False
-    ) -> None:
-        if self._began is None and (begins or tick.first_row is not None):
+    def _run(self, tick: Tick, arrived: float, *, paced: bool) -> None:
+        if self._began is None:
             self._began = tick.clock if tick.first_row is None else tick.first_row
             self._standing.begin(self._began)
         self._standing.follow(tick.clock)
