@@ -15,11 +15,12 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Final, TypeAlias
 
-from eddyline.algebra.expressions import ColumnRef, Expr, columns_of, shift_columns
+from eddyline.algebra.expressions import Expr, columns_of, shift_columns
 from eddyline.algebra.plan import Filter, Join, Plan, Project, SemiJoin, looks_up
 from eddyline.optimizer.estimates import estimate
 from eddyline.optimizer.statistics import Statistics
 from eddyline.optimizer.traversal import substituted
+from eddyline.physical.patterns import is_stored
 from eddyline.physical.strategy import Strategy
 
 #: A node of a tree of joins: which input to take, from the top down.
@@ -109,14 +110,14 @@ def _visit(
 
 
 def inner_join(plan: Plan) -> Join | None:
-    """The join whose rows these are, filtered or renamed; None for a leaf of the tree."""
-    while isinstance(plan, Filter) or (isinstance(plan, Project) and _only_renames(plan)):
+    """The join whose rows these are, filtered or renamed; None for a leaf of the tree, and that is
+    also a join whose rows are put into a store.
+    """
+    if not is_stored(plan):
+        return None
+    while isinstance(plan, (Filter, Project)):
         plan = plan.input
     return plan if isinstance(plan, Join) and not looks_up(plan) else None
-
-
-def _only_renames(plan: Project) -> bool:
-    return all(isinstance(e, ColumnRef) for e in plan.exprs)
 
 
 def _askers(join: Join, statistics: Statistics) -> set[int]:
