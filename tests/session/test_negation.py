@@ -124,3 +124,15 @@ def test_rows_that_expire_together_are_not_taken_back_one_by_one(state: str, vie
         -   | 4s  | 5s   | 7
     """)
     script.advance("9s").expect("_op | _ts | _exp | k").finish()
+
+
+@pytest.mark.parametrize("state", STATES)
+def test_distinct_over_a_join_of_which_one_side_has_no_column_in_the_select_list(
+    state: str,
+) -> None:
+    """That side is made distinct over no columns: one row, but only if there is any."""
+    query = "SELECT DISTINCT b.k FROM a [RANGE 5 SECONDS] CROSS JOIN b [RANGE 5 SECONDS]"
+    script = Script(STREAMS, query, options={"state": state})
+    script.process(b="ts | k\n1s | 1\n2s | 2").check()
+    script.process(a="ts | k | n\n3s | 1 | 1\n4s | 1 | 1").check().restart()
+    script.advance("20s").finish()

@@ -84,6 +84,8 @@ from eddyline.types import FOREVER
 StemOf = Callable[[str], Stem]
 
 
+#: A key that all rows have in common.
+_ANYTHING: Final = Literal(pa.bool_(), True)
 #: Kinds of plans that one operator runs, by rule.
 _RULES: Final = {Negation: matching.NEGATION, SemiJoin: matching.SEMI, AntiJoin: matching.ANTI}
 _LOOKUPS: Final[dict[type[Plan], Kind]] = {Join: "inner", SemiJoin: "semi", AntiJoin: "anti"}
@@ -345,14 +347,22 @@ class Planner:
     def _distinct(self, plan: Distinct, explicit: bool) -> Operator:
         if takes_back(plan.input) or explicit:  # count what is there
             source = self._build(plan.input, probed=not is_endless(plan.input), explicit=explicit)
-            keys = [ColumnRef(f.type, i, f.name) for i, f in enumerate(plan.schema)]
-            return self._grouping(plan.input, source, keys, [], explicit, retract=True)
+            if not plan.schema:  # no keys would make the one group that exists even for no row
+                make = partial(self._distinct_by, plan, source, (_ANYTHING,), explicit)
+                return ProjectOperator(self._graph.obtain(("one", plan, explicit), make), [])
+            columns = (ColumnRef(f.type, i, f.name) for i, f in enumerate(plan.schema))
+            return self._distinct_by(plan, source, tuple(columns), explicit)
         source = self._build(plan.input)
         types = [f.type for f in plan.schema]
         expiries = self._strategy.expiries(plan, [np.int64] * 3)
         if self._strategy.state == "direct":
             return ClassicDistinct(source, types, expiries)
         return DistinctOperator(source, types, expiries)
+
+    def _distinct_by(
+        self, plan: Distinct, source: Operator, keys: tuple[Expr, ...], explicit: bool
+    ) -> Operator:
+        return self._grouping(plan.input, source, keys, [], explicit, retract=True)
 
     def _grouping(
         self,
