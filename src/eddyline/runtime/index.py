@@ -109,35 +109,17 @@ class HashIndex:
 
     def any_alive(self, keys: Array, ts: Array, liveness: Liveness) -> Array:
         """bool[n]: whether a row with the key, of whatever instant, expires after ``ts``."""
-        store = self._store
-        return chains.any_alive(
-            self._heads,
-            self._shift,
-            store.lane(self._nodes),
-            store.base,
-            store.first,
-            store.lane(liveness.lane),
-            liveness.lifespan,
-            liveness.fifo,
-            keys,
-            ts,
-        )
+        return chains.any_alive(*self._walk(liveness), keys, ts)
 
     def all_alive(self, keys: Array, ts: Array, liveness: Liveness) -> tuple[Array, Array]:
         """Numbers of the keys, ascending, and positions of the rows that ``any_alive`` is about."""
-        store = self._store
-        return chains.all_alive(
-            self._heads,
-            self._shift,
-            store.lane(self._nodes),
-            store.base,
-            store.first,
-            store.lane(liveness.lane),
-            liveness.lifespan,
-            liveness.fifo,
-            keys,
-            ts,
-        )
+        return chains.all_alive(*self._walk(liveness), keys, ts)
+
+    def _walk(self, liveness: Liveness) -> tuple[Array, int, Array, int, int, Array, int, bool]:
+        """The chains, and who in them is alive: arguments of kernels."""
+        store, expiry = self._store, self._store.lane(liveness.lane)
+        nodes, ends = store.lane(self._nodes), (liveness.lifespan, liveness.fifo)
+        return (self._heads, self._shift, nodes, store.base, store.first, expiry, *ends)
 
     def keys_at(self, positions: Array) -> tuple[Array, Array]:
         """Keys of rows, and bool[n]: which of the rows are in the index."""
