@@ -1,4 +1,4 @@
-"""The cost of a plan per unit of time: row steps per second, to compare plans with each other.
+"""The cost of a plan per unit of time: its utilisation, seconds of a core per second.
 
 With l for an input's rate (lambda), N for its rows alive, d for its distinct key values, o for the
 output, and C for the cost of bringing an aggregate up to date:
@@ -32,7 +32,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Final
 
 from eddyline.algebra.patterns import Pattern
 from eddyline.algebra.plan import (
@@ -51,17 +50,9 @@ from eddyline.algebra.plan import (
     Union,
 )
 from eddyline.optimizer.estimates import Estimate, estimate_node, join_share
+from eddyline.optimizer.prices import TYPICAL, Prices
 from eddyline.optimizer.selectivity import values_of
 from eddyline.optimizer.statistics import UNKNOWN, Statistics
-
-# What one row costs in one step, relative to passing a filter. Only their ratios matter: plans
-# differ by factors in the number of rows that take these steps.
-PASS: Final = 1.0  #: evaluate an expression, hand a row on
-HASH: Final = 4.0  #: find, add or drop a row in a hash table
-MAKE: Final = 2.0  #: make a result row of two
-EXPIRE: Final = 3.0  #: push to and pop from the rows ordered by expiry
-AGGREGATE: Final = 1.0  #: bring one aggregate up to date
-COMPARE: Final = 0.25  #: look at one row of a state that is scanned
 
 
 @dataclass(frozen=True)
@@ -71,7 +62,7 @@ class Cost:
     Attributes:
         plan: the node.
         estimate: what it emits and holds.
-        own: row steps per second of the node alone.
+        own: seconds per second of the node alone: the share of a core that it keeps busy.
         inputs: the same for each of its inputs.
     """
 
@@ -82,7 +73,7 @@ class Cost:
 
     @property
     def total(self) -> float:
-        """Row steps per second of the whole plan; equal sub-plans run, and count, once."""
+        """Utilisation of the whole plan, in cores; equal sub-plans run, and count, once."""
         return sum({node.plan: node.own for node in self.nodes()}.values())
 
     def nodes(self) -> Iterator[Cost]:
@@ -92,17 +83,25 @@ class Cost:
             yield from below.nodes()
 
 
-def cost(plan: Plan, statistics: Statistics = UNKNOWN, *, negative_tuples: bool = False) -> Cost:
-    """The expected cost of running a plan.
+def cost(
+    plan: Plan,
+    statistics: Statistics = UNKNOWN,
+    prices: Prices = TYPICAL,
+    *,
+    negative_tuples: bool = False,
+) -> Cost:
+    """The expected cost of running a plan, but for the calls of its operators.
 
     Args:
         negative_tuples: whether every expiry is signalled by a '-' (the NEGATIVE TUPLE strategy).
     """
-    inputs = tuple(cost(i, statistics, negative_tuples=negative_tuples) for i in plan.inputs)
+    inputs = tuple(
+        cost(i, statistics, prices, negative_tuples=negative_tuples) for i in plan.inputs
+    )
     estimates = [i.estimate for i in inputs]
     found = estimate_node(plan, estimates, statistics)
     loads = [e.rate + (e.rate if negative_tuples else e.retracted) for e in estimates]
-    return Cost(plan, found, _own(plan, found, estimates, loads, statistics), inputs)
+    return Cost(plan, found, _own(plan, found, estimates, loads, statistics, prices), inputs)
 
 
 def _own(
@@ -111,49 +110,56 @@ def _own(
     inputs: list[Estimate],
     loads: list[float],
     statistics: Statistics,
+    prices: Prices,
 ) -> float:
-    """Row steps per second of one node; ``loads`` are its inputs' '+' and '-' rows per second."""
+    """Utilisation of one node; ``loads`` are its inputs' '+' and '-' rows per second."""
     match plan:
         case StreamScan():
-            return PASS * (output.rate + output.retracted)
+            return prices.pass_s * (output.rate + output.retracted)
         case TableScan():
             changes = 0.0 if plan.updates == "static" else statistics.table_rate(plan.table)
-            return HASH * 2 * changes
+            return (prices.insert_s + prices.invalidate_s) * changes
         case Filter() | Project() | Union():
-            return PASS * sum(loads)
+            return prices.pass_s * sum(loads)
         case Product():
             return math.inf  # has no operator
         case Join():
-            return _join(plan, inputs, loads)
+            return _join(plan, inputs, loads, prices)
         case Distinct():
-            return _distinct(plan, output, loads[0])
+            return _distinct(plan, output, loads[0], prices)
         case GroupBy():
-            return 2 * inputs[0].rate * (HASH + AGGREGATE * len(plan.aggregates))
+            per_change = prices.probe_s + prices.aggregate_s * len(plan.aggregates)
+            return 2 * inputs[0].rate * per_change
     assert isinstance(plan, (Negation, SemiJoin, AntiJoin)), f"no cost for {type(plan).__name__}"
-    return _matching(plan, output, inputs)
+    return _matching(plan, output, inputs, prices)
 
 
-def _join(plan: Join, inputs: list[Estimate], loads: list[float]) -> float:
-    stored = HASH * (3 if plan.keys else 1) * sum(loads)  # insert, probe, drop
+def _join(plan: Join, inputs: list[Estimate], loads: list[float], prices: Prices) -> float:
+    per_row = prices.insert_s
+    if plan.keys:
+        per_row += prices.probe_s + prices.invalidate_s
+    visited = _key_matches(plan, inputs, loads)
     made = _meetings(inputs, loads) * join_share(plan, *inputs)
-    return stored + COMPARE * _key_matches(plan, inputs, loads) + MAKE * made
+    return per_row * sum(loads) + prices.compare_s * visited + prices.make_s * made
 
 
-def _distinct(plan: Distinct, output: Estimate, load: float) -> float:
+def _distinct(plan: Distinct, output: Estimate, load: float, prices: Prices) -> float:
     if plan.input.pattern == Pattern.STR:  # counts: every row comes and goes
-        return HASH * 2 * load + MAKE * (output.rate + output.retracted)
-    return HASH * load + (EXPIRE + MAKE) * output.rate
+        counted = (prices.insert_s + prices.invalidate_s) * load
+        return counted + prices.make_s * (output.rate + output.retracted)
+    return prices.probe_s * load + (prices.expire_s + prices.make_s) * output.rate
 
 
 def _matching(
-    plan: Negation | SemiJoin | AntiJoin, output: Estimate, inputs: list[Estimate]
+    plan: Negation | SemiJoin | AntiJoin, output: Estimate, inputs: list[Estimate], prices: Prices
 ) -> float:
     rates = [e.rate for e in inputs]
-    counted = HASH * 2 * sum(rates)  # as rows come, and as they go
-    shown = MAKE * output.rate + (HASH + MAKE) * 2 * output.retracted
+    counted = (prices.insert_s + prices.invalidate_s) * sum(rates)
+    shown = prices.make_s * output.rate
+    shown += (prices.probe_s + prices.make_s) * 2 * output.retracted
     if isinstance(plan, Negation) or plan.residual is None:
         return counted + shown
-    return counted + shown + COMPARE * _key_matches(plan, inputs, rates)
+    return counted + shown + prices.compare_s * _key_matches(plan, inputs, rates)
 
 
 def _key_matches(

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Final
 
 from eddyline.algebra.plan import Plan
+from eddyline.optimizer.prices import TYPICAL, Prices
 from eddyline.optimizer.rules.distinct_below_joins import distinct_below_joins
 from eddyline.optimizer.rules.flatten_unions import flatten_unions
 from eddyline.optimizer.rules.merge_projects import merge_projects
@@ -15,7 +16,7 @@ from eddyline.optimizer.rules.push_filters import push_filters
 from eddyline.optimizer.rules.simplify_filters import simplify_filters
 from eddyline.optimizer.statistics import UNKNOWN, Statistics
 
-#: A plan, and for :data:`COST_RULES` optionally statistics, to a plan.
+#: A plan, and for :data:`COST_RULES` optionally statistics and prices, to a plan.
 AnyRule = Callable[..., Plan]
 
 #: The whole pipeline, in order. After it a plan holds no Product.
@@ -37,11 +38,14 @@ REQUIRED_RULES: Final[tuple[AnyRule, ...]] = (order_joins,)
 
 
 def optimize(
-    plan: Plan, rules: tuple[AnyRule, ...] = RULES, statistics: Statistics = UNKNOWN
+    plan: Plan,
+    rules: tuple[AnyRule, ...] = RULES,
+    statistics: Statistics = UNKNOWN,
+    prices: Prices = TYPICAL,
 ) -> Plan:
     """The plan that answers the same query, rewritten by the rules in order."""
     schema = plan.schema
     for rule in rules:
-        plan = rule(plan, statistics) if rule in COST_RULES else rule(plan)
+        plan = rule(plan, statistics, prices) if rule in COST_RULES else rule(plan)
         assert plan.schema == schema, f"{rule.__name__} changed the schema"
     return plan

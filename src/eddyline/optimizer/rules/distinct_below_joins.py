@@ -54,6 +54,7 @@ from eddyline.algebra.plan import (
     TableScan,
 )
 from eddyline.optimizer.cost import cost
+from eddyline.optimizer.prices import TYPICAL, Prices
 from eddyline.optimizer.statistics import UNKNOWN, Statistics
 from eddyline.optimizer.traversal import Rule, moved, substituted, with_inputs
 
@@ -61,7 +62,9 @@ from eddyline.optimizer.traversal import Rule, moved, substituted, with_inputs
 _COMPARISONS: Final = frozenset({"=", "<>", "<", "<=", ">", ">=", "<=>"})
 
 
-def distinct_below_joins(plan: Plan, statistics: Statistics = UNKNOWN) -> Plan:
+def distinct_below_joins(
+    plan: Plan, statistics: Statistics = UNKNOWN, prices: Prices = TYPICAL
+) -> Plan:
     """Add a Distinct to the inputs of joins below a Distinct, where that costs less."""
 
     def rewritten(node: Plan) -> Plan:
@@ -69,7 +72,8 @@ def distinct_below_joins(plan: Plan, statistics: Statistics = UNKNOWN) -> Plan:
         found = _distinct_join(node)
         if found is None:
             return same
-        return min((same, *found.variants(rewritten)), key=lambda p: cost(p, statistics).total)
+        variants = (same, *found.variants(rewritten))
+        return min(variants, key=lambda p: cost(p, statistics, prices).total)
 
     return rewritten(plan)
 

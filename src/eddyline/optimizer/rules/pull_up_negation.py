@@ -46,6 +46,7 @@ from eddyline.algebra.plan import (
     looks_up,
 )
 from eddyline.optimizer.cost import cost
+from eddyline.optimizer.prices import TYPICAL, Prices
 from eddyline.optimizer.statistics import UNKNOWN, Statistics
 from eddyline.optimizer.traversal import bottom_up, moved, substituted, with_inputs
 
@@ -58,28 +59,33 @@ Choosing = Negation | Existence
 _MARGIN: Final = 0.999
 
 
-def pull_up_negation(plan: Plan, statistics: Statistics = UNKNOWN) -> Plan:
+def pull_up_negation(
+    plan: Plan, statistics: Statistics = UNKNOWN, prices: Prices = TYPICAL
+) -> Plan:
     """Put every Negation, SemiJoin and AntiJoin at its cheapest place among the joins around it.
 
     First all of them are pulled as far up as the answer stays the same; then each is pushed down
     to the cheapest place. The plan stays as it is unless that makes it cheaper as a whole.
     """
 
+    def rank(candidate: Plan) -> tuple[int, float]:
+        return _rank(candidate, statistics, prices)
+
     def pushed(node: Plan) -> Plan:
         if not _is_movable(node):
             return node
-        return min(places(node), key=lambda p: _rank(p, statistics))
+        return min(places(node), key=rank)
 
     placed = bottom_up(pulled_up(plan), pushed)
     if placed is plan:  # as most are: they have none
         return plan
-    tables, steps = _rank(plan, statistics)
-    return placed if _rank(placed, statistics) < (tables, steps * _MARGIN) else plan
+    tables, utilisation = rank(plan)
+    return placed if rank(placed) < (tables, utilisation * _MARGIN) else plan
 
 
-def _rank(plan: Plan, statistics: Statistics) -> tuple[int, float]:
+def _rank(plan: Plan, statistics: Statistics, prices: Prices) -> tuple[int, float]:
     """Lower is better: first, few changing tables that are joined with strict inputs; then cost."""
-    return _strict_below_tables(plan), cost(plan, statistics).total
+    return _strict_below_tables(plan), cost(plan, statistics, prices).total
 
 
 def _strict_below_tables(plan: Plan) -> int:
