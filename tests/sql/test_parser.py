@@ -5,7 +5,7 @@ from __future__ import annotations
 import pyarrow as pa
 import pytest
 
-from eddyline.algebra.catalog import Emit, StreamDef, TableDef
+from eddyline.algebra.catalog import Emit, Known, StreamDef, TableDef
 from eddyline.errors import SqlError
 from eddyline.sql.parser import parse
 from eddyline.sql.statements import (
@@ -62,6 +62,20 @@ def test_create_table(updates: str) -> None:
     assert isinstance(statement, CreateTable)
     schema = (Field("symbol", pa.string()),)
     assert statement.definition == TableDef("c", schema, updates, {"path": "c.csv"})  # type: ignore[arg-type]
+
+
+def test_what_is_known_of_the_rows_is_no_option_of_the_source() -> None:
+    stream = one(
+        "CREATE STREAM s (ts TIMESTAMP, symbol STRING, `odd, name` INT) TIMESTAMP BY ts "
+        "WITH (source = 'kafka', rate = 1000, distinct = 'Symbol: 300, `odd, name`: 2.5e4')"
+    )
+    assert isinstance(stream, CreateStream)
+    assert stream.definition.options == {"source": "kafka"}
+    assert stream.definition.known == Known(1_000, None, {"symbol": 300, "odd, name": 25_000})
+    table = one("CREATE TABLE t (a INT) WITH (updates = 'retroactive', rows = 1e4, rate = 0.5)")
+    assert isinstance(table, CreateTable)
+    assert table.definition.options == {}
+    assert table.definition.known == Known(0.5, 10_000)
 
 
 def test_create_view_and_query() -> None:

@@ -11,6 +11,20 @@ from eddyline.types import Schema
 
 
 @dataclass(frozen=True)
+class Known:
+    """What a statement says of the rows that will come; what it leaves out is not known.
+
+    Attributes:
+        rate: rows per second; of a table, those that are added to it. rows: that a table holds.
+        distinct: how many values a column takes in the long run, by column.
+    """
+
+    rate: float | None = None
+    rows: float | None = None
+    distinct: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
 class StreamDef:
     """A stream: its columns, which of them is the event time, and how late rows may come."""
 
@@ -19,6 +33,7 @@ class StreamDef:
     timestamp: str
     lateness_us: int = 0
     options: Mapping[str, str] = field(default_factory=dict)
+    known: Known = field(default_factory=Known)
 
 
 @dataclass(frozen=True)
@@ -29,6 +44,7 @@ class TableDef:
     schema: Schema
     updates: Literal["static", "non-retroactive", "retroactive"] = "static"
     options: Mapping[str, str] = field(default_factory=dict)
+    known: Known = field(default_factory=Known)
 
 
 @dataclass(frozen=True)

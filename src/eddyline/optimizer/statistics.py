@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections import ChainMap
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import pyarrow as pa
+
+K = TypeVar("K")
 
 #: Rows per second of a stream of which nothing is known.
 DEFAULT_RATE: Final = 1_000.0
@@ -67,6 +70,22 @@ class Statistics:
         values = {(source, column): number for source, column, number in given["values"]}
         return cls(given["rates"], given["table_rows"], values)
 
+    def over(self, other: Statistics) -> Statistics:
+        """What is known here, and of what is not, what the other one knows; follows both.
+
+        >>> Statistics(rates={"a": 1.0}).over(Statistics(rates={"a": 2.0, "b": 2.0})).rate("b")
+        2.0
+        """
+        return Statistics(
+            _over(self.rates, other.rates),
+            _over(self.table_rows, other.table_rows),
+            _over(self.values, other.values),
+        )
+
+    def knows(self, source: str) -> bool:
+        """Whether the rate of a stream, or the size of a table, is more than a guess."""
+        return source in self.rates or source in self.table_rows
+
     def rate(self, stream: str) -> float:
         """Rows per second of a stream."""
         return self.rates.get(stream, DEFAULT_RATE)
@@ -88,6 +107,10 @@ class Statistics:
         """Values that a column of a table takes: unless said otherwise, every row has its own."""
         guess = 2.0 if pa.types.is_boolean(type_) else max(1.0, self.rows(table))
         return self.values.get((table, column), guess)
+
+
+def _over(first: Mapping[K, float], then: Mapping[K, float]) -> Mapping[K, float]:
+    return ChainMap(first, then)  # type: ignore[arg-type]  # nobody writes to it
 
 
 #: The statistics of those who have none.

@@ -22,6 +22,7 @@ from eddyline.runtime.eddy.policies import PolicyName
 from eddyline.runtime.operators.base import Tick
 from eddyline.runtime.state import State, array, nested
 from eddyline.session.changes import Changes
+from eddyline.session.declared import Declared
 from eddyline.session.functions import add_declared, add_function, declared, make_function
 from eddyline.session.inputs import Inputs
 from eddyline.session.instants import instant_us
@@ -54,7 +55,8 @@ class Engine:
             ``negative-tuple``; see ``eddyline.physical.strategy``. Answers do not depend on it.
         partitions: of stores by expiry time.
         views: whether the answer of every query is materialised for ``snapshot``.
-        statistics: what is known of rates and values, for the optimizer to choose plans by.
+        statistics: what is known of rates and values, for the optimizer to choose plans by. It
+            wins over what CREATE STREAM and CREATE TABLE declare.
         lazy_expiry: how often state that is looked up by key drops expired rows ("5 minutes"); by
             default when they may be half of it. What reacts to expiry does so with every chunk.
         negative_tuples_from, feedback, admission, nested_loops: see ``eddyline.physical.strategy``.
@@ -92,14 +94,16 @@ class Engine:
     ) -> None:
         if chunk_rows < 1:
             raise ValueError(f"chunk_rows must be at least 1, not {chunk_rows}")
-        self.statistics = statistics
+        self._given = statistics
+        self._declared = Declared()
+        self.statistics = statistics.over(self._declared.statistics)
         self.lazy_expiry = lazy_expiry
         self.strategy = Strategy(
             state,
             partitions,
             views,
             negative_tuples_from,
-            statistics,
+            self.statistics,
             lazy_us=None if lazy_expiry is None else parse_duration(lazy_expiry),
             feedback=feedback,
             admission=admission,
@@ -115,7 +119,12 @@ class Engine:
         self._standing = QuerySet(self._inputs.stem, self.strategy, self.sharing)
         self._program = Program()
         self._statements = Statements(
-            self.catalog, self._inputs, self._standing, self._program, self._optimized
+            self.catalog,
+            self._inputs,
+            self._standing,
+            self._program,
+            self._declared,
+            self._optimized,
         )
         self._watermark = BEGINNING
         self._began: int | None = None  # the first instant at which anything happened
@@ -417,7 +426,7 @@ class Engine:
             "state": self.strategy.state,
             "partitions": self.strategy.partitions,
             "views": self.strategy.views,
-            "statistics": self.statistics.as_dict(),
+            "statistics": self._given.as_dict(),
             "lazy_expiry": self.lazy_expiry,
             "negative_tuples_from": self.strategy.negative_tuples_from,
             "feedback": self.strategy.feedback,

@@ -8,6 +8,7 @@ from eddyline.algebra.catalog import Emit
 from eddyline.algebra.explain import explain
 from eddyline.algebra.plan import Plan
 from eddyline.errors import CatalogError, EddylineError, UnsupportedError, did_you_mean
+from eddyline.session.declared import Declared
 from eddyline.session.execution import Way
 from eddyline.session.inputs import Inputs
 from eddyline.session.program import Program
@@ -23,7 +24,7 @@ class Statements:
     """Carries out statements.
 
     Args:
-        catalog, inputs, standing, program: the parts of the engine that they change.
+        catalog, inputs, standing, program, declared: the parts of the engine that they change.
         optimized: what becomes of a plan before it runs.
 
     Attributes:
@@ -37,12 +38,14 @@ class Statements:
         inputs: Inputs,
         standing: QuerySet,
         program: Program,
+        declared: Declared,
         optimized: Callable[[Plan], Plan],
     ) -> None:
         self._catalog = catalog
         self._inputs = inputs
         self._standing = standing
         self._program = program
+        self._declared = declared
         self._optimized = optimized
         self.unnamed = 0
         self.ways: dict[str, Way] = {}
@@ -53,12 +56,14 @@ class Statements:
             case st.CreateStream(definition=stream):
                 self._catalog.create_stream(stream)
                 self._inputs.add_stream(stream)
+                self._declared.add(stream.name, stream.known)
                 self._program.add("stream", stream.name, statement.sql)
             case st.CreateTable(definition=table):
                 if is_live(table):
                     changes_of(table)  # which it must be able to have
                 self._catalog.create_table(table)
                 self._inputs.add_table(table)
+                self._declared.add(table.name, table.known)
                 self._program.add("table", table.name, statement.sql)
             case st.CreateView(name=name, select=select):
                 check_view(select, self._catalog)
@@ -158,6 +163,7 @@ class Statements:
         self._catalog.drop(kind, statement.name)
         assert entry is not None, "what is in the catalog is in the program"
         self._inputs.drop(entry.name)
+        self._declared.drop(entry.name)
         self._program.remove(kind, entry.name)
 
     def _new_name(self) -> str:

@@ -12,6 +12,9 @@ from eddyline.sql.datatypes import arrow_type, type_names
 from eddyline.sql.dialect import EddylineParser
 from eddyline.types import TIMESTAMP, Field, Schema
 
+#: Options as written, each with the place of its value.
+PlacedOptions = dict[str, tuple[str, Token]]
+
 
 class DefinitionParser(EddylineParser):
     """Parses what stands between the words of a CREATE statement."""
@@ -58,18 +61,18 @@ class DefinitionParser(EddylineParser):
         return found.name
 
     def _options(self) -> dict[str, str]:
-        return {key: value for key, (value, _) in self._placed_options().items()}
+        return without_places(self._placed_options())
 
-    def _placed_options(self) -> dict[str, tuple[str, Token]]:
+    def _placed_options(self) -> PlacedOptions:
         """``WITH (key = value, ...)``: values as text, each with its place; {} without WITH."""
-        options: dict[str, tuple[str, Token]] = {}
+        options: PlacedOptions = {}
         if not self._match(TokenType.WITH):
             return options
         if not self._match(TokenType.L_PAREN):
             raise self.fail(f"expected ( and options, {self.here()}")
         while not options or self._match(TokenType.COMMA):
             at = self._curr
-            key = self._name("option")
+            key = self._option_name()
             while self._match(TokenType.DOT):
                 key += "." + self._name("option")
             if not self._match(TokenType.EQ):
@@ -80,6 +83,11 @@ class DefinitionParser(EddylineParser):
         if not self._match(TokenType.R_PAREN):
             raise self.fail(f"expected , or ) behind an option, {self.here()}")
         return options
+
+    def _option_name(self) -> str:
+        if self._match(TokenType.DISTINCT):  # a keyword elsewhere
+            return "distinct"
+        return self._name("option")
 
     def _option_value(self, key: str) -> str:
         sign = "-" if self._match(TokenType.DASH) else ""
@@ -92,6 +100,11 @@ class DefinitionParser(EddylineParser):
         raise self.fail(
             f"option '{key}' takes a 'text', a number, TRUE or FALSE, {self.here()}", self._curr
         )
+
+
+def without_places(options: PlacedOptions) -> dict[str, str]:
+    """The options, and no more of where they stand."""
+    return {key: value for key, (value, _) in options.items()}
 
 
 def type_choices(at: Token) -> str:

@@ -12,8 +12,9 @@ from sqlglot.tokenizer_core import TokenType
 
 from eddyline.algebra.catalog import Emit, StreamDef, TableDef
 from eddyline.errors import SqlError, did_you_mean
-from eddyline.sql.definitions import DefinitionParser, type_choices
+from eddyline.sql.definitions import DefinitionParser, type_choices, without_places
 from eddyline.sql.dialect import QUERY_TOKENS, Eddyline
+from eddyline.sql.known import Sized, taken_out
 from eddyline.sql.source import Source
 from eddyline.sql.statements import (
     CreateQuery,
@@ -138,7 +139,9 @@ class StatementParser(DefinitionParser):
             at, lateness = self._curr, self.duration()
             if lateness < 0:
                 raise self.fail("LATENESS cannot be negative", at)
-        definition = StreamDef(name, schema, timestamp, lateness, self._options())
+        given = self._placed_options()
+        known = taken_out(given, schema, "stream", self.source)
+        definition = StreamDef(name, schema, timestamp, lateness, without_places(given), known)
         return lambda text, line, column: CreateStream(text, line, column, definition)
 
     def _create_table(self) -> _Build:
@@ -149,8 +152,10 @@ class StatementParser(DefinitionParser):
             raise self.fail(
                 f"unknown option updates = '{updates}'; {did_you_mean(updates, _UPDATES)}", at
             )
-        options = {key: value for key, (value, _) in given.items()}
-        definition = TableDef(name, schema, cast(Any, updates), options)
+        kind: Sized = "table" if updates == "static" else "changing table"
+        known = taken_out(given, schema, kind, self.source)
+        options = without_places(given)
+        definition = TableDef(name, schema, cast(Any, updates), options, known)
         return lambda text, line, column: CreateTable(text, line, column, definition)
 
     def _create_view(self) -> _Build:

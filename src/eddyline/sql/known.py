@@ -1,0 +1,91 @@
+"""What WITH says of rates, sizes and numbers of values: checked, and no option of the source.
+
+``WITH (rate = 1000, distinct = 'symbol: 300, price: 10000')`` behind a stream or table. Names that
+hold a comma, a colon or spaces stand in backticks.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import Final, Literal
+
+from eddyline.algebra.catalog import Known
+from eddyline.errors import did_you_mean
+from eddyline.sql.definitions import PlacedOptions
+from eddyline.sql.source import Source
+from eddyline.types import TIMESTAMP, Schema
+
+#: What an option can be said of.
+Sized = Literal["stream", "table", "changing table"]
+
+_NUMBER: Final = re.compile(r"[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?")
+_COMMA: Final = re.compile(r",(?=(?:[^`]*`[^`]*`)*[^`]*$)")  # not in backticks
+_ENTRY: Final = re.compile(r"\s*(?:`([^`]+)`|([^`:]+?))\s*:\s*(\S+?)\s*")
+_ELSEWHERE: Final[dict[tuple[str, Sized], str]] = {
+    ("rows", "stream"): "rows = ... is said of tables; of a stream, say the rate",
+    ("rate", "table"): "a static table has no rate; say how many rows it holds: rows = ...",
+}
+
+
+def taken_out(options: PlacedOptions, schema: Schema, of: Sized, source: Source) -> Known:
+    """What the options say of the rows to come; these are removed from them.
+
+    Raises:
+        SqlError: a column is unknown, a number is none or too small, or it is not said of such a
+            thing.
+    """
+    found: dict[str, float] = {}
+    for word in ("rate", "rows"):
+        if word in options:
+            text, at = options.pop(word)
+            if (word, of) in _ELSEWHERE:
+                raise source.error(at, _ELSEWHERE[word, of])
+            found[word] = _number(text, word, 0, source, at.start)
+    distinct: dict[str, float] = {}
+    if "distinct" in options:
+        text, at = options.pop("distinct")
+        distinct = _distinct(text, schema, source, at.start)
+    return Known(found.get("rate"), found.get("rows"), distinct)
+
+
+def _distinct(text: str, schema: Schema, source: Source, start: int) -> dict[str, float]:
+    """``symbol: 300, price: 10000`` by column, as declared."""
+    columns = {f.name.lower(): f.name for f in schema}
+    distinct: dict[str, float] = {}
+    place = 0
+    for part in _COMMA.split(text):
+        at = _offset(source.text, start, text, place + len(part) - len(part.lstrip()))
+        place += len(part) + 1
+        entry = _ENTRY.fullmatch(part)
+        if entry is None:
+            raise source.error(
+                at, f"expected column: number in distinct, got '{part.strip()}'; {_example(schema)}"
+            )
+        name, number = (entry[1] or entry[2]), entry[3]
+        if name.lower() not in columns:
+            raise source.error(
+                at, f"there is no column '{name}'; {did_you_mean(name, columns.values())}"
+            )
+        column = columns[name.lower()]
+        if column in distinct:
+            raise source.error(at, f"column '{column}' is named twice in distinct")
+        distinct[column] = _number(number, f"distinct of '{column}'", 1, source, at)
+    return distinct
+
+
+def _number(text: str, what: str, least: int, source: Source, at: int) -> float:
+    if _NUMBER.fullmatch(text) and least <= float(text) < math.inf:
+        return float(text)
+    raise source.error(at, f"{what} must be a number of at least {least}, got '{text}'")
+
+
+def _offset(script: str, start: int, text: str, within: int) -> int:
+    """Where a character of an option's text stands in the script; its start if it has escapes."""
+    as_it_is = script[start + 1 : start + 1 + len(text)] == text
+    return start + 1 + within if as_it_is else start
+
+
+def _example(schema: Schema) -> str:
+    name = next((f.name for f in schema if f.type != TIMESTAMP), schema[0].name)
+    return f"write for instance distinct = '{name}: 300'"
