@@ -15,6 +15,7 @@ from eddyline.algebra.functions import FunctionKind
 from eddyline.algebra.plan import Plan
 from eddyline.errors import SqlError
 from eddyline.optimizer.optimizer import REQUIRED_RULES, RULES, optimize
+from eddyline.optimizer.prices import Prices
 from eddyline.optimizer.statistics import UNKNOWN, Statistics
 from eddyline.physical.flows import Executor, Schedules, Selections, Sharing
 from eddyline.physical.strategy import Feedback, StateStrategy, Strategy
@@ -26,6 +27,7 @@ from eddyline.session.declared import Declared
 from eddyline.session.functions import add_declared, add_function, declared, make_function
 from eddyline.session.inputs import Inputs
 from eddyline.session.instants import instant_us
+from eddyline.session.machine import prices_of_machine
 from eddyline.session.program import Program
 from eddyline.session.query import Query
 from eddyline.session.query_set import QuerySet
@@ -57,6 +59,8 @@ class Engine:
         views: whether the answer of every query is materialised for ``snapshot``.
         statistics: what is known of rates and values, for the optimizer to choose plans by. It
             wins over what CREATE STREAM and CREATE TABLE declare.
+        prices: what steps of operators cost, for the same; by default what ``eddyline calibrate``
+            measured on this machine, else typical ones.
         lazy_expiry: how often state that is looked up by key drops expired rows ("5 minutes"); by
             default when they may be half of it. What reacts to expiry does so with every chunk.
         negative_tuples_from, feedback, admission, nested_loops: see ``eddyline.physical.strategy``.
@@ -81,6 +85,7 @@ class Engine:
         partitions: int = 64,
         views: bool = False,
         statistics: Statistics = UNKNOWN,
+        prices: Prices | None = None,
         lazy_expiry: str | None = None,
         negative_tuples_from: float | None = None,
         feedback: Feedback = "auto",
@@ -97,6 +102,7 @@ class Engine:
         self._given = statistics
         self._declared = Declared()
         self.statistics = statistics.over(self._declared.statistics)
+        self.prices = prices_of_machine() if prices is None else prices
         self.lazy_expiry = lazy_expiry
         self.strategy = Strategy(
             state,
@@ -237,7 +243,8 @@ class Engine:
         return result
 
     def _optimized(self, plan: Plan) -> Plan:
-        return optimize(plan, RULES if self.optimize else REQUIRED_RULES, self.statistics)
+        rules = RULES if self.optimize else REQUIRED_RULES
+        return optimize(plan, rules, self.statistics, self.prices)
 
     def execute(self, statement: st.Statement) -> Query | str | None:
         """Carry out one statement of a script that was parsed, as ``sql`` does."""
@@ -427,6 +434,7 @@ class Engine:
             "partitions": self.strategy.partitions,
             "views": self.strategy.views,
             "statistics": self._given.as_dict(),
+            "prices": self.prices.as_dict(),
             "lazy_expiry": self.lazy_expiry,
             "negative_tuples_from": self.strategy.negative_tuples_from,
             "feedback": self.strategy.feedback,
@@ -459,7 +467,9 @@ class Engine:
         """
         program, tables, options, state = read_saved(source)
         declarations, ways = options.pop("functions"), options.pop("ways")
-        engine = cls(**options | {"statistics": Statistics.from_dict(options["statistics"])})
+        options["statistics"] = Statistics.from_dict(options["statistics"])
+        options["prices"] = Prices.from_dict(options.get("prices", {}))
+        engine = cls(**options)
         add_declared(engine.catalog, declarations, functions or {})
         engine._statements.ways = {
             name: tuple(e) if isinstance(e, list) else e for name, e in ways.items()

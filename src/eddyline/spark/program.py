@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from pyspark import cloudpickle
 
 from eddyline.algebra.functions import UserFunction
+from eddyline.optimizer.prices import TYPICAL, Prices
 from eddyline.session.engine import Engine
 from eddyline.session.functions import add_function
 from eddyline.spark.fatrows import unpack
@@ -35,16 +36,18 @@ class Program:
         queries: the CREATE QUERY statements that the job started with; those that came and went
             since are in the shard's state.
         tables: their first rows. functions: of users, code and all.
+        prices: what plans are chosen by: the same whenever and wherever the job continues.
     """
 
     definitions: tuple[str, ...]
     queries: tuple[str, ...]
     tables: Mapping[str, bytes] = field(default_factory=dict)
     functions: tuple[UserFunction, ...] = ()
+    prices: Prices = TYPICAL
 
     def build(self) -> Engine:
         """An engine with the declared streams and tables and all queries, before any row."""
-        engine = Engine()
+        engine = Engine(prices=self.prices)
         for function in self.functions:
             add_function(engine.catalog, function)
         for sql in self.definitions:

@@ -19,8 +19,10 @@ from pyspark.sql.streaming.query import StreamingQuery
 from eddyline.algebra.functions import FunctionKind
 from eddyline.algebra.plan import Updates
 from eddyline.errors import CatalogError, DataError, StateError, did_you_mean
+from eddyline.optimizer.prices import Prices
 from eddyline.session.changes import QUERY_COLUMN
 from eddyline.session.intake import bad_schema, late_schema
+from eddyline.session.machine import prices_of_machine
 from eddyline.session.query import Query
 from eddyline.session.table_changes import INSTANT, OPERATION
 from eddyline.spark import files
@@ -230,11 +232,11 @@ class Session:
         if not groups:
             raise CatalogError("there is no query to run: add one with query() or CREATE QUERY")
         ids = dict(zip(shard_ids(len(groups), self._shards), groups, strict=True))
-        run_key = self._claim_checkpoint(ids)
+        run_key, prices = self._claim_checkpoint(ids)
         ledger = Ledger({shard: ", ".join(group.streams) for shard, group in ids.items()})
         self._sinks = sinks = self._open_sinks(groups, run_key)
         delivery = Delivery(sinks, ledger.record)
-        specs = {shard: self._spec(shard, group, run_key) for shard, group in ids.items()}
+        specs = {shard: self._spec(shard, group, run_key, prices) for shard, group in ids.items()}
         control = ControlStream(self.spark, self._checkpoint)
         began = files.modified(self.spark, f"{self._checkpoint}/{_PROGRAM}")
         standing = StandingQueries(self._script, ids, control, sinks.open, began)
@@ -307,13 +309,14 @@ class Session:
             return self.spark.createDataFrame([], schema)
         return self.spark.read.schema(schema).format(sink.format).load(sink.path)
 
-    def _spec(self, shard: int, group: Group, run_key: str) -> ShardSpec:
+    def _spec(self, shard: int, group: Group, run_key: str, prices: Prices) -> ShardSpec:
         streams = (self._script.streams[name] for name in group.streams)
         program = Program(
             self._script.definitions,
             tuple(self._script.statement(name) for name in group.queries),
             {name: pack(self._feeds.content(name)) for name in group.tables},
             self._script.functions,
+            prices,
         )
         return ShardSpec(
             shard,
@@ -345,8 +348,9 @@ class Session:
             path = f"{self._checkpoint}/{target.kind}/{name}"
             yield target, own or {"sink": "parquet", "path": path}
 
-    def _claim_checkpoint(self, ids: Mapping[int, Group]) -> str:
-        """The key of the job that the checkpoint belongs to; a new one for a new checkpoint.
+    def _claim_checkpoint(self, ids: Mapping[int, Group]) -> tuple[str, Prices]:
+        """The key of the job that the checkpoint belongs to; a new one for a new checkpoint. And
+        the prices by which it chose its plans when it first started: state fits these plans only.
 
         Raises:
             StateError: the checkpoint was made by a program that differs from this one.
@@ -363,17 +367,22 @@ class Session:
         if self._script.functions:
             program["functions"] = [str(f) for f in self._script.functions]
         path = f"{self._checkpoint}/{_PROGRAM}"
-        text = json.dumps(program, indent=1)
-        written = files.read_text(self.spark, path)
-        if written is None:
-            files.write_text(self.spark, path, text)
-        elif written != text:
-            changed = _difference(json.loads(written), json.loads(text))
-            raise StateError(
-                f"the checkpoint {self._checkpoint} belongs to another program: its {changed} "
-                "differ; use another checkpoint, or the statements that it was made with"
+        prices = prices_of_machine()
+        text = files.read_text(self.spark, path)
+        if text is None:
+            files.write_text(
+                self.spark, path, json.dumps({**program, "prices": prices.as_dict()}, indent=1)
             )
-        return hashlib.sha256(self._checkpoint.encode()).hexdigest()[:16]
+        else:
+            written = json.loads(text)
+            prices = Prices.from_dict(written.pop("prices", {}))
+            changed = _difference(written, json.loads(json.dumps(program)))
+            if changed:
+                raise StateError(
+                    f"the checkpoint {self._checkpoint} belongs to another program: its {changed} "
+                    "differ; use another checkpoint, or the statements that it was made with"
+                )
+        return hashlib.sha256(self._checkpoint.encode()).hexdigest()[:16], prices
 
 
 def _difference(before: dict[str, Any], now: dict[str, Any]) -> str:
