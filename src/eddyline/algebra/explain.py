@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Final
 
 from eddyline.algebra.plan import Plan
 
 #: Patterns stand in one column, but not farther right than this.
 _PATTERN_COLUMN: Final = 96
+NO_COLUMNS: Final[Mapping[str, Sequence[str]]] = MappingProxyType({})
 
 
-def explain(plan: Plan) -> str:
+def explain(plan: Plan, columns: Mapping[str, Sequence[str]] = NO_COLUMNS) -> str:
     """The plan, one node a line, inputs indented below what reads them.
 
     Right of each node stands the update pattern of its output::
@@ -20,10 +22,24 @@ def explain(plan: Plan) -> str:
           Join  t.symbol = q.symbol               WK
             StreamScan  trades [RANGE 5 MINUTES]  WKS
             StreamScan  quotes [RANGE 1 MINUTE]   WKS
+
+    Args:
+        columns: more to stand behind that, by head, one for each node in this order.
     """
     lines = list(_lines(plan, 0))
     width = max((len(text) for text, _ in lines if len(text) <= _PATTERN_COLUMN), default=0)
-    return "\n".join(f"{text:<{width}}  {pattern}" for text, pattern in lines)
+    texts = [f"{text:<{width}}  {pattern}" for text, pattern in lines]
+    if not columns:
+        return "\n".join(texts)
+    texts = ["", *texts]
+    for head, cells in columns.items():
+        start = max(map(len, texts)) + 2
+        cell_width = max(map(len, (head, *cells)))
+        texts = [
+            f"{text:<{start}}{cell:>{cell_width}}"
+            for text, cell in zip(texts, (head, *cells), strict=True)
+        ]
+    return "\n".join(texts)
 
 
 def _lines(plan: Plan, depth: int) -> Iterator[tuple[str, str]]:

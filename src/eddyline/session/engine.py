@@ -12,9 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from eddyline.algebra.functions import FunctionKind
-from eddyline.algebra.plan import Plan
 from eddyline.errors import SqlError
-from eddyline.optimizer.optimizer import REQUIRED_RULES, RULES, optimize
 from eddyline.optimizer.prices import Prices
 from eddyline.optimizer.statistics import UNKNOWN, Statistics
 from eddyline.physical.flows import Executor, Schedules, Selections, Sharing
@@ -28,6 +26,7 @@ from eddyline.session.functions import add_declared, add_function, declared, mak
 from eddyline.session.inputs import Inputs
 from eddyline.session.instants import instant_us
 from eddyline.session.machine import prices_of_machine
+from eddyline.session.planning import Planning
 from eddyline.session.program import Program
 from eddyline.session.query import Query
 from eddyline.session.query_set import QuerySet
@@ -122,7 +121,10 @@ class Engine:
             sharing, executor, policy, selections, schedule, rows_per_step=min(chunk_rows, 4_096)
         )
         self._inputs = Inputs()
-        self._standing = QuerySet(self._inputs.stem, self.strategy, self.sharing)
+        planning = Planning(optimize, self.statistics, lambda: self.measured, self.prices)
+        self._standing = QuerySet(
+            self._inputs.stem, self.strategy, self.sharing, planning.explained
+        )
         self._program = Program()
         self._statements = Statements(
             self.catalog,
@@ -130,7 +132,7 @@ class Engine:
             self._standing,
             self._program,
             self._declared,
-            self._optimized,
+            planning,
         )
         self._watermark = BEGINNING
         self._began: int | None = None  # the first instant at which anything happened
@@ -140,6 +142,11 @@ class Engine:
     def queries(self) -> Mapping[str, Query]:
         """The standing queries by name."""
         return MappingProxyType(self._standing.queries)
+
+    @property
+    def measured(self) -> Statistics:
+        """What the engine has seen of the rates and values of its inputs so far."""
+        return UNKNOWN
 
     @property
     def clock(self) -> int:
@@ -241,10 +248,6 @@ class Engine:
         result = self.sql(f"EXPLAIN {sql}")[0]
         assert isinstance(result, str)
         return result
-
-    def _optimized(self, plan: Plan) -> Plan:
-        rules = RULES if self.optimize else REQUIRED_RULES
-        return optimize(plan, rules, self.statistics, self.prices)
 
     def execute(self, statement: st.Statement) -> Query | str | None:
         """Carry out one statement of a script that was parsed, as ``sql`` does."""

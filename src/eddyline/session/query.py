@@ -10,7 +10,6 @@ import numpy as np
 import pyarrow as pa
 
 from eddyline.algebra.catalog import Emit
-from eddyline.algebra.explain import explain
 from eddyline.algebra.plan import Plan
 from eddyline.errors import StateError
 from eddyline.physical.graph import in_order
@@ -28,6 +27,10 @@ from eddyline.types import BEGINNING, arrow_schema
 
 if TYPE_CHECKING:
     from eddyline.session.shared import Crowd, Seat
+
+
+#: Makes the text of EXPLAIN.
+Explained = Callable[[Emit, Plan], str]
 
 
 class Query:
@@ -54,6 +57,7 @@ class Query:
         emit: Emit,
         options: Mapping[str, str],
         answer: Callable[[Query], pa.Table],
+        explained: Explained,
     ) -> None:
         self.name = name
         self.sql = sql
@@ -65,6 +69,7 @@ class Query:
         self._forgotten = forgotten(plan) if emit.mode == "inserts" else None
         self._operator: Operator | None = None
         self._answer = answer
+        self._explained = explained
         self._change_schema = change_schema(plan.schema)
         self.seat: Seat | Crowd | None = None
         self.why = ""
@@ -111,12 +116,13 @@ class Query:
         return self._answer(self)
 
     def explain(self, *, analyze: bool = False) -> str:
-        """The plan as a tree, with the update pattern of every edge.
+        """The plan as a tree, with the update pattern of every edge; and where rates of its
+        streams are known, what it is expected to emit, to keep and to take.
 
         Args:
             analyze: add the operators that run it, with what went through each so far.
         """
-        text = f"{self.emit}\n{explain(self.plan)}"
+        text = self._explained(self.emit, self.plan)
         if not analyze:
             return text
         lines = [f"{'operator':<12}{'rows in':>14}{'rows out':>14}{'rows kept':>14}"]

@@ -22,7 +22,7 @@ from eddyline.runtime.output import to_rows
 from eddyline.runtime.stem import Stem
 from eddyline.session.accounts import accounts_of
 from eddyline.session.execution import Execution, Way
-from eddyline.session.query import Query
+from eddyline.session.query import Explained, Query
 from eddyline.session.rules import Rules
 from eddyline.session.shapes import RuleRows, SharedChanges
 from eddyline.session.shared import Crowd, Seat
@@ -33,13 +33,19 @@ from eddyline.sql.catalog import Names
 class QuerySet:
     """Queries by name.
 
+    Args:
+        explained: the text of EXPLAIN.
+
     Attributes:
         queries: by name. execution: how they run.
     """
 
-    def __init__(self, stem_of: StemOf, strategy: Strategy, sharing: Sharing) -> None:
+    def __init__(
+        self, stem_of: StemOf, strategy: Strategy, sharing: Sharing, explained: Explained
+    ) -> None:
         self.queries: Names[Query] = Names()
         self.execution = Execution(self.queries, stem_of, strategy, sharing)
+        self._explained = explained
         self._rules: dict[str, Rules] = {}
         self._to_report: dict[str, Query] = {}  # those that may have changes of their own
 
@@ -60,7 +66,7 @@ class QuerySet:
         Args:
             way: how it runs; None: as the options say.
         """
-        query = Query(name, sql, plan, emit, options, self.answer)
+        query = Query(name, sql, plan, emit, options, self.answer, self._explained)
         self.execution.start(query, way)
         self.queries[name] = query
         self._to_report[name] = query
@@ -103,7 +109,7 @@ class QuerySet:
                 "(updates = 'retroactive'), or read streams through RANGE windows, without GROUP BY"
             )
         signature, part = found
-        query = Query(name, sql, plan, emit, options, self.answer)
+        query = Query(name, sql, plan, emit, options, self.answer, self._explained)
         query.replace_key = None  # rows of one rule do not replace those of another
         shared = self.execution.flow_for(query, signature)
         query.why = "its rows share the flow of their signature"

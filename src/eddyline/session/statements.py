@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 from eddyline.algebra.catalog import Emit
-from eddyline.algebra.explain import explain
-from eddyline.algebra.plan import Plan
 from eddyline.errors import CatalogError, EddylineError, UnsupportedError, did_you_mean
 from eddyline.session.declared import Declared
 from eddyline.session.execution import Way
 from eddyline.session.inputs import Inputs
+from eddyline.session.planning import Planning
 from eddyline.session.program import Program
 from eddyline.session.query import Query
 from eddyline.session.query_set import QuerySet
@@ -25,7 +24,7 @@ class Statements:
 
     Args:
         catalog, inputs, standing, program, declared: the parts of the engine that they change.
-        optimized: what becomes of a plan before it runs.
+        planning: what becomes of a plan before it runs.
 
     Attributes:
         unnamed: how many names were given to queries without one.
@@ -39,14 +38,14 @@ class Statements:
         standing: QuerySet,
         program: Program,
         declared: Declared,
-        optimized: Callable[[Plan], Plan],
+        planning: Planning,
     ) -> None:
         self._catalog = catalog
         self._inputs = inputs
         self._standing = standing
         self._program = program
         self._declared = declared
-        self._optimized = optimized
+        self._planning = planning
         self.unnamed = 0
         self.ways: dict[str, Way] = {}
 
@@ -91,7 +90,7 @@ class Statements:
         """A standing query comes; without a name it gets one."""
         name = name or self._new_name()
         bound = bind(statement.select, emit, self._catalog)
-        plan = self._optimized(bound.plan)
+        plan = self._planning.optimized(bound.plan)
         self._catalog.create_query(name, statement.select)
         try:
             if bound.rules is None:
@@ -146,7 +145,7 @@ class Statements:
                 sql=statement.target.source.text,
             )
         bound = bind(statement.target, statement.emit, self._catalog)
-        return f"{bound.emit}\n{explain(self._optimized(bound.plan))}"
+        return self._planning.explained(bound.emit, self._planning.optimized(bound.plan))
 
     def _drop_source(self, statement: st.Drop) -> None:
         kind = statement.kind

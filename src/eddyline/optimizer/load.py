@@ -1,0 +1,82 @@
+"""What a plan is expected to need: rates, rows alive, memory, and the share of a core.
+
+Rates and active windows are those of Ayad and Naughton 2004, section 3.1 (equations 1 to 6), the
+utilisation that of section 3.2; both come from ``estimates`` and ``cost``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from eddyline.algebra.plan import Plan, StreamScan, TableScan
+from eddyline.optimizer.cost import Cost, cost
+from eddyline.optimizer.memory import bytes_of
+from eddyline.optimizer.prices import TYPICAL, Prices
+from eddyline.optimizer.statistics import Statistics
+
+
+@dataclass(frozen=True)
+class NodeLoad:
+    """What one node is expected to emit and to need.
+
+    Attributes:
+        rate: '+' rows per second. rows: alive. nbytes: of its state. cores: its utilisation.
+    """
+
+    plan: Plan
+    rate: float
+    rows: float
+    nbytes: float
+    cores: float
+
+
+@dataclass(frozen=True)
+class Load:
+    """What plans are expected to need together.
+
+    Attributes:
+        nodes: of all plans, in the order of EXPLAIN; an equal sub-plan comes again.
+        assumed: streams whose rates are guessed.
+    """
+
+    nodes: tuple[NodeLoad, ...]
+    assumed: tuple[str, ...]
+
+    @property
+    def cores(self) -> float:
+        """Utilisation: how many cores are busy. Equal sub-plans run, and count, once."""
+        return sum({n.plan: n.cores for n in self.nodes}.values())
+
+    @property
+    def nbytes(self) -> float:
+        """Of all state; a stream's rows are kept once, for its largest window."""
+        scans: dict[str, float] = {}
+        others: dict[Plan, float] = {}
+        for node in self.nodes:
+            if isinstance(node.plan, (StreamScan, TableScan)):
+                name = source_of(node.plan)
+                scans[name] = max(scans.get(name, 0.0), node.nbytes)
+            else:
+                others[node.plan] = node.nbytes
+        return sum(scans.values()) + sum(others.values())
+
+
+def load_of(plans: Iterable[Plan], statistics: Statistics, prices: Prices = TYPICAL) -> Load | None:
+    """What plans need that run as trees of operators; None if no rate of their streams is known."""
+    nodes = [n for plan in plans for n in cost(plan, statistics, prices).nodes()]
+    streams = dict.fromkeys(n.plan.stream for n in nodes if isinstance(n.plan, StreamScan))
+    assumed = tuple(s for s in streams if s not in statistics.rates)
+    if len(assumed) == len(streams):
+        return None
+    return Load(tuple(map(_node_load, nodes)), assumed)
+
+
+def source_of(scan: StreamScan | TableScan) -> str:
+    """The name of the stream or table that is scanned."""
+    return scan.stream if isinstance(scan, StreamScan) else scan.table
+
+
+def _node_load(node: Cost) -> NodeLoad:
+    kept = bytes_of(node.plan, node.estimate, [i.estimate for i in node.inputs])
+    return NodeLoad(node.plan, node.estimate.rate, node.estimate.rows, kept, node.own)

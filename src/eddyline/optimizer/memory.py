@@ -1,0 +1,109 @@
+"""How many bytes the state of an operator takes: rows alive times what one row takes there.
+
+A row of a stream is in its SteM, once for all queries: its values and 16 bytes of time. Elsewhere
+there are row ids (8 bytes), instants and links. Texts are taken as of a length that is common.
+Buffers are doubled when they are full, so up to twice as much may be reserved.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+import pyarrow as pa
+
+from eddyline.algebra.patterns import Pattern
+from eddyline.algebra.plan import (
+    AntiJoin,
+    Distinct,
+    Filter,
+    GroupBy,
+    Join,
+    Negation,
+    Plan,
+    Project,
+    SemiJoin,
+    StreamScan,
+    TableScan,
+    looks_up,
+)
+from eddyline.algebra.windows import Range, Unbounded
+from eddyline.optimizer.estimates import Estimate
+from eddyline.types import Schema
+
+#: A text: its characters, and where they start.
+TEXT_BYTES: Final = 16 + 8
+_ID_BYTES: Final = 8
+_INSTANT_BYTES: Final = 8
+#: A row in a hash index: key, link to the next one, and its part of the heads of chains.
+_INDEX_BYTES: Final = 24
+#: What an aggregate keeps for a group.
+_AGGREGATE_BYTES: Final = 24
+
+
+def bytes_of(plan: Plan, output: Estimate, inputs: Sequence[Estimate]) -> float:
+    """Bytes of the state of one node, over inputs of which it is known what they hold."""
+    match plan:
+        case StreamScan() | TableScan():
+            return output.rows * (row_bytes(plan.schema) + _time_bytes(plan))
+        case Join() | SemiJoin() | AntiJoin() if looks_up(plan):
+            return inputs[1].rows * _INDEX_BYTES
+        case Join():
+            sides = zip(plan.inputs, inputs, strict=True)
+            return sum(e.rows * (_INDEX_BYTES + _composite_bytes(p)) for p, e in sides)
+        case Negation() | SemiJoin() | AntiJoin():
+            waiting = (e.rows * (3 * _INSTANT_BYTES + _ids_bytes(plan.left)) for e in inputs)
+            return sum(waiting) + inputs[0].rows * _INDEX_BYTES
+        case Distinct():
+            return output.rows * (row_bytes(plan.schema) + _INDEX_BYTES + 3 * _INSTANT_BYTES)
+        case GroupBy():
+            return _grouped_bytes(plan, output, inputs[0])
+    return 0.0  # rows pass
+
+
+def row_bytes(schema: Schema) -> int:
+    """Bytes of one row's values."""
+    return sum(_value_bytes(f.type) for f in schema)
+
+
+def _value_bytes(type_: pa.DataType) -> int:
+    try:
+        return max(int(type_.bit_width) // 8, 1)
+    except ValueError:  # of no fixed width
+        return TEXT_BYTES
+
+
+def _time_bytes(plan: StreamScan | TableScan) -> int:
+    """Timestamp and place in the order of arrival; and when the row was pushed out or deleted."""
+    ends_at_will = (
+        not isinstance(plan.window, (Range, Unbounded))
+        if isinstance(plan, StreamScan)
+        else plan.updates != "static"
+    )
+    return _INSTANT_BYTES * (4 if ends_at_will else 2)
+
+
+def _composite_bytes(plan: Plan) -> int:
+    """What a join keeps of a row of its input beside the index: nothing if that is in a SteM."""
+    while isinstance(plan, (Filter, Project)):
+        plan = plan.input
+    if isinstance(plan, (StreamScan, TableScan)):
+        return 0
+    return 3 * _INSTANT_BYTES + _ids_bytes(plan)
+
+
+def _ids_bytes(plan: Plan) -> int:
+    """Row ids of all base rows that a row is made of."""
+    if isinstance(plan, (Negation, SemiJoin, AntiJoin)):
+        return _ids_bytes(plan.left)
+    return max(sum(map(_ids_bytes, plan.inputs)), _ID_BYTES)
+
+
+def _grouped_bytes(plan: GroupBy, output: Estimate, input_: Estimate) -> float:
+    """Per group its key and aggregates; and rows that wait for their expiry with what they gave."""
+    keys = sum(_value_bytes(k.type) for k in plan.keys)
+    groups = output.rows * (keys + _INDEX_BYTES + _AGGREGATE_BYTES * len(plan.aggregates))
+    if plan.input.pattern == Pattern.MONOTONIC:
+        return groups
+    values = sum(_value_bytes(a.argument.type) for a in plan.aggregates if a.argument)
+    return groups + input_.rows * (3 * _INSTANT_BYTES + values)

@@ -1,0 +1,84 @@
+"""EXPLAIN: the plan, and what it is expected to need where rates are known."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from eddyline.algebra.catalog import Emit
+from eddyline.algebra.explain import explain
+from eddyline.algebra.plan import Plan
+from eddyline.optimizer.load import Load, load_of
+from eddyline.optimizer.prices import TYPICAL, Prices
+from eddyline.optimizer.statistics import DEFAULT_RATE, Statistics
+
+_BYTE_UNITS: Final = ("B", "kB", "MB", "GB", "TB")
+
+
+def explained(emit: Emit, plan: Plan, statistics: Statistics, prices: Prices) -> str:
+    """The text of EXPLAIN for a query that runs as a tree of operators."""
+    load = load_of([plan], statistics, prices)
+    if load is None:
+        return f"{emit}\n{explain(plan)}"
+    columns = {
+        "rows/s": [number(n.rate) for n in load.nodes],
+        "rows alive": [number(n.rows) for n in load.nodes],
+        "memory": [bytes_text(n.nbytes) if n.nbytes else "-" for n in load.nodes],
+        "CPU": [percent(n.cores) for n in load.nodes],
+    }
+    return "\n".join([str(emit), explain(plan, columns), "", *needs(load, prices)])
+
+
+def needs(load: Load, prices: Prices) -> list[str]:
+    """What plans need together, and by what that was reckoned, as lines of text."""
+    lines = [f"expected: {percent(load.cores)} of one core, {bytes_text(load.nbytes)} of state"]
+    if load.assumed:
+        lines.append(
+            f"assumed, as nobody says: {DEFAULT_RATE:,.0f} rows/s of {', '.join(load.assumed)}"
+        )
+    if prices == TYPICAL:
+        lines.append("by the prices of a typical machine: `eddyline calibrate` measures this one")
+    return lines
+
+
+def number(value: float) -> str:
+    """A rate or a number of rows, with as many digits as matter.
+
+    >>> number(1234567.8), number(12.345), number(0.01234)
+    ('1,234,568', '12.3', '0.0123')
+    """
+    return f"{value:,.0f}" if value >= 100 or value == 0 else f"{value:.3g}"
+
+
+def percent(share: float) -> str:
+    """A share of a core.
+
+    >>> percent(1.4), percent(0.0321), percent(0.0000123)
+    ('140 %', '3.21 %', '0.00123 %')
+    """
+    return f"{number(100 * share)} %"
+
+
+def bytes_text(value: float) -> str:
+    """An amount of memory.
+
+    >>> bytes_text(2_500_000)
+    '2.5 MB'
+    """
+    for unit in _BYTE_UNITS[:-1]:
+        if abs(value) < 1000:
+            return f"{value:.3g} {unit}"
+        value /= 1000
+    return f"{value:.3g} {_BYTE_UNITS[-1]}"
+
+
+def aligned(lines: Sequence[Sequence[str]], left: int = 1) -> list[str]:
+    """Cells in columns, the first ``left`` of them to the left, the others to the right."""
+    widths = [max(map(len, cells)) for cells in zip(*lines, strict=True)]
+    return [
+        "  ".join(
+            cell.ljust(w) if i < left else cell.rjust(w)
+            for i, (cell, w) in enumerate(zip(line, widths, strict=True))
+        ).rstrip()
+        for line in lines
+    ]

@@ -1,0 +1,39 @@
+"""By what an engine chooses its plans, and what it expects of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from eddyline.algebra.catalog import Emit
+from eddyline.algebra.plan import Plan
+from eddyline.optimizer.optimizer import REQUIRED_RULES, RULES, optimize
+from eddyline.optimizer.prices import Prices
+from eddyline.optimizer.statistics import Statistics
+from eddyline.session.explained import explained
+
+
+@dataclass(frozen=True)
+class Planning:
+    """By what an engine chooses its plans, and what it expects of them.
+
+    Attributes:
+        rewrites: whether plans are rewritten by rule, and not only where they must be.
+        statistics: given and declared: what is chosen by. measured: what the engine has seen so
+            far; plans are not chosen by it, so that a saved engine finds the same ones again.
+        prices: of the steps of operators.
+    """
+
+    rewrites: bool
+    statistics: Statistics
+    measured: Callable[[], Statistics]
+    prices: Prices
+
+    def optimized(self, plan: Plan) -> Plan:
+        """What becomes of a plan before it runs."""
+        rules = RULES if self.rewrites else REQUIRED_RULES
+        return optimize(plan, rules, self.statistics, self.prices)
+
+    def explained(self, emit: Emit, plan: Plan) -> str:
+        """The text of EXPLAIN, by what is known now."""
+        return explained(emit, plan, self.statistics.over(self.measured()), self.prices)

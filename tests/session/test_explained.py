@@ -1,0 +1,86 @@
+"""EXPLAIN where rates are known: what a plan is expected to emit, to keep and to take."""
+
+from __future__ import annotations
+
+import pytest
+
+from eddyline import Engine
+from eddyline.optimizer.prices import TYPICAL, Prices
+from eddyline.optimizer.statistics import Statistics
+
+STREAMS = """
+CREATE STREAM a (ts TIMESTAMP, k BIGINT, x DOUBLE) TIMESTAMP BY ts{a};
+CREATE STREAM b (ts TIMESTAMP, k BIGINT, y DOUBLE) TIMESTAMP BY ts{b};
+"""
+JOIN = "SELECT a.x, b.y FROM a [RANGE 10 SECONDS], b [RANGE 1 MINUTE] WHERE a.k = b.k"
+#: Each step takes a tenth of a millisecond; aggregates nothing.
+PRICES = Prices(1e-4, 1e-4, 1e-4, 1e-4, 1e-4, 1e-4, 0.0, 0.0)
+
+
+def engine(a: str = "", b: str = "", **options: object) -> Engine:
+    made = Engine(**options)  # type: ignore[arg-type]
+    made.sql(STREAMS.format(a=a, b=b))
+    return made
+
+
+def test_where_nothing_is_known_there_is_the_plan_alone() -> None:
+    assert engine().explain(JOIN).splitlines() == [
+        "EMIT INSERTS",
+        "Project  a.x, b.y                     WK",
+        "  Join  a.k = b.k                     WK",
+        "    StreamScan  a [RANGE 10 SECONDS]  WKS",
+        "    StreamScan  b [RANGE 1 MINUTE]    WKS",
+    ]
+
+
+def test_rates_windows_memory_and_utilisation() -> None:
+    known = " WITH (rate = {}, distinct = 'k: 100')"
+    text = engine(known.format(10), known.format(20), prices=PRICES).explain(JOIN)
+    # 100 and 1,200 rows alive, of which one pair in 100 matches: 10 * 1,200 / 100 results for rows
+    # of a, 20 * 100 / 100 for those of b. Three steps per row that comes, one per result.
+    assert text.splitlines() == [
+        "EMIT INSERTS",
+        "                                           rows/s  rows alive   memory    CPU",
+        "Project  a.x, b.y                     WK      140       1,200        -  1.4 %",
+        "  Join  a.k = b.k                     WK      140       1,200  31.2 kB  2.3 %",
+        "    StreamScan  a [RANGE 10 SECONDS]  WKS      10         100     4 kB  0.1 %",
+        "    StreamScan  b [RANGE 1 MINUTE]    WKS      20       1,200    48 kB  0.2 %",
+        "",
+        "expected: 4 % of one core, 83.2 kB of state",
+    ]
+
+
+def test_what_is_assumed_is_said() -> None:
+    text = engine(a=" WITH (rate = 10)", prices=TYPICAL).explain(JOIN)
+    assert "assumed, as nobody says: 1,000 rows/s of b" in text
+    assert "prices of a typical machine: `eddyline calibrate` measures this one" in text
+
+
+def test_a_standing_query_says_the_same() -> None:
+    made = engine(statistics=Statistics(rates={"a": 10.0, "b": 20.0}))
+    assert made.query(JOIN).explain() == made.explain(JOIN)
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT k FROM a [NOW]",
+        "SELECT DISTINCT k FROM a [RANGE 1 MINUTE]",
+        "SELECT k, SUM(x) AS s FROM a [ROWS 10] GROUP BY k HAVING SUM(x) > 3",
+        "SELECT k FROM a [RANGE 1 MINUTE] EXCEPT ALL SELECT k FROM b [RANGE 1 MINUTE]",
+        "SELECT a.k FROM a [RANGE 1 MINUTE] WHERE NOT EXISTS "
+        "(SELECT * FROM b [RANGE 1 MINUTE] WHERE b.k = a.k)",
+        "SELECT k FROM a [NOW] UNION ALL SELECT k FROM b [UNBOUNDED]",
+        "SELECT a.k FROM a [RANGE 1 MINUTE] LEFT JOIN b [PARTITION BY k ROWS 3] ON a.k = b.k",
+    ],
+)
+def test_every_operator_has_its_columns(sql: str) -> None:
+    plain, text = engine().explain(sql), engine(a=" WITH (rate = 3)").explain(sql)
+    nodes = plain.splitlines()[1:]
+    assert len(nodes) == len(text.split("\n\n")[0].splitlines()) - 2
+    for node, line in zip(nodes, text.splitlines()[2:], strict=False):
+        label, pattern = node.rsplit(None, 1)
+        assert line.startswith(label.rstrip())
+        cells = line[len(label.rstrip()) :].split()
+        assert cells[0] == pattern
+        assert cells[-1] == "%"
