@@ -199,6 +199,57 @@ def all_alive(
 
 
 @kernel
+def first_of(heads: np.ndarray, shift: int, probe_key: np.ndarray) -> np.ndarray:
+    """int64[n], cursors for ``more_alive``: where the chains of the probes' buckets begin."""
+    cursor = np.empty(probe_key.size, np.int64)
+    for p in range(probe_key.size):
+        cursor[p] = heads[_bucket(probe_key[p], shift)]
+    return cursor
+
+
+@kernel
+def more_alive(
+    nodes: np.ndarray,
+    base: int,
+    expiry: np.ndarray,
+    lifespan: int,
+    fifo: bool,
+    probe_key: np.ndarray,
+    probe_ts: np.ndarray,
+    cursor: np.ndarray,
+    stop: int,
+    most: int,
+) -> tuple[np.ndarray, np.ndarray]:
+    """``all_alive``, but only the next ``most`` rows of each probe, newest first.
+
+    Args:
+        cursor: int64[n], where each walk goes on, in place; NOTHING where it is over.
+        stop: position of the oldest row of interest.
+    """
+    found_by = np.empty(2 * probe_key.size + 16, np.int64)
+    found = np.empty(found_by.size, np.int64)
+    count = 0
+    for p in range(probe_key.size):
+        pos = cursor[p]
+        enough = count + most
+        while pos >= stop and count < enough:
+            at = pos - base
+            alive = expiry[at] + lifespan > probe_ts[p]
+            if fifo and not alive:
+                pos = NOTHING
+                break
+            if count == found.size:
+                found_by = _grown(found_by, count, 2 * count)
+                found = _grown(found, count, 2 * count)
+            found_by[count] = p
+            found[count] = pos
+            count += alive and nodes[at, KEY] == probe_key[p]
+            pos = nodes[at, LINK]
+        cursor[p] = pos if pos >= stop else NOTHING
+    return found_by[:count].copy(), found[:count].copy()
+
+
+@kernel
 def reinsert_all(
     heads: np.ndarray,
     shift: int,

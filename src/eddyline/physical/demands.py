@@ -20,6 +20,7 @@ from eddyline.algebra.plan import Filter, Join, Plan, Project, SemiJoin, looks_u
 from eddyline.optimizer.estimates import estimate
 from eddyline.optimizer.statistics import Statistics
 from eddyline.optimizer.traversal import substituted
+from eddyline.physical.conditions import Condition, conditions_of, span
 from eddyline.physical.patterns import is_stored
 from eddyline.physical.strategy import Strategy
 
@@ -46,11 +47,18 @@ class Demand:
         asked: these inputs.
         keys: what the rows must agree on with who asks; none: any will do.
         at_once: what is not there when a row comes will never be.
+        conditions: what a row must meet besides, with who asks; there are none where two are asked.
     """
 
     asked: tuple[Path, ...]
     keys: tuple[Key, ...]
     at_once: bool = False
+    conditions: tuple[Condition, ...] = ()
+
+    @property
+    def terms(self) -> int:
+        """How much is wanted of a row."""
+        return len(self.keys) + len(self.conditions)
 
 
 @dataclass(frozen=True)
@@ -100,12 +108,14 @@ def _visit(
         )
         if inner is None:
             continue
-        keys = tuple(Key(k[side], 0, k[1 - side]) for k in join.keys if strategy.feedback != "doe")
-        other = join.inputs[1 - side]
+        demand = Demand(((*path, 1 - side),), ())
+        if strategy.feedback != "doe":
+            keys = tuple(Key(k[side], 0, k[1 - side]) for k in join.keys)
+            demand = replace(demand, keys=keys, conditions=conditions_of(join, side))
         if side in asking:
-            passed = (Demand(((*path, 1 - side),), keys), *passed)
+            passed = (demand, *passed)
         elif strategy.nested_loops and strategy.feedback != "doe":
-            passed = (*_of_leaves(other, (*path, 1 - side), keys), *passed)
+            passed = (*_of_leaves(join.inputs[1 - side], demand), *passed)
         _visit(inner, below, tuple(_lowered(d, plan) for d in passed), tree, strategy)
 
 
@@ -129,35 +139,38 @@ def _askers(join: Join, statistics: Statistics) -> set[int]:
     return {0} if rows[0] > rows[1] else {1}  # the larger follows
 
 
-def _of_leaves(plan: Plan, path: Path, keys: tuple[Key, ...]) -> list[Demand]:
+def _of_leaves(plan: Plan, demand: Demand) -> list[Demand]:
     """What a demand for a row of a join, which may not be asked, comes to for the leaves below.
 
     It is less: that each pair of leaves that join has two rows that do, and each other leaf one.
     """
     join = inner_join(plan)
     if join is None:
-        return [Demand((path,), keys)]
+        return [demand]
+    keys, conditions = demand.keys, demand.conditions
     while not isinstance(plan, Join):
         if isinstance(plan, Project):
             keys = tuple(replace(k, other=substituted(k.other, plan.exprs)) for k in keys)
+            conditions = tuple(c.over_others(plan.exprs) for c in conditions)
         (plan,) = plan.inputs
-    parts = []
+    halves = []
+    (path,) = demand.asked
     for side in (0, 1):
         own = (_over_input(k.other, join, side) for k in keys)
         found = [replace(k, other=o) for k, o in zip(keys, own, strict=True) if o is not None]
-        parts.append(tuple(found))
-    is_pair = join.keys and all(inner_join(i) is None for i in join.inputs) and all(parts)
-    if is_pair:
-        both = parts[0] + tuple(replace(k, place=1) for k in parts[1])
-        return [Demand(((*path, 0), (*path, 1)), both)]
-    halves = zip(join.inputs, parts, strict=True)
-    return [d for s, (i, ks) in enumerate(halves) for d in _of_leaves(i, (*path, s), ks)]
+        met = [c for c in (c.of_input(join, side) for c in conditions) if c is not None]
+        halves.append(Demand(((*path, side),), tuple(found), conditions=tuple(met)))
+    is_pair = join.keys and all(inner_join(i) is None for i in join.inputs)
+    if is_pair and all(h.keys for h in halves):
+        both = halves[0].keys + tuple(replace(k, place=1) for k in halves[1].keys)
+        asked = halves[0].asked + halves[1].asked
+        return [Demand(asked, both), *(h for h in halves if h.conditions)]
+    return [d for i, h in zip(join.inputs, halves, strict=True) for d in _of_leaves(i, h)]
 
 
 def _over_input(expr: Expr, join: Join, side: int) -> Expr | None:
     """The expression over the columns of one input of a join; None if it reads the other's."""
-    width = len(join.left.schema)
-    first, last = (0, width) if side == 0 else (width, len(join.schema))
+    first, last = span(join, side)
     if not all(first <= c < last for c in columns_of(expr)):
         return None
     return shift_columns(expr, -first)
@@ -171,7 +184,8 @@ def _passed_on(demand: Demand, join: Join, side: int) -> Demand:
     if len(demand.asked) == 2 and len(places) < 2:
         place = min(places, default=0)
         return Demand((demand.asked[place],), tuple(replace(k, place=0) for k in keys))
-    return replace(demand, keys=keys)
+    met = (c.on_input(join, side) for c in demand.conditions)
+    return replace(demand, keys=keys, conditions=tuple(c for c in met if c is not None))
 
 
 def _takes_both(demand: Demand, plan: Plan) -> bool:
@@ -179,14 +193,16 @@ def _takes_both(demand: Demand, plan: Plan) -> bool:
     inner = inner_join(plan)
     assert inner is not None, "the plan is a join"
     lowered = _lowered(demand, plan)
-    return all(len(_passed_on(lowered, inner, s).keys) < len(demand.keys) for s in (0, 1))
+    return all(_passed_on(lowered, inner, s).terms < demand.terms for s in (0, 1))
 
 
 def _lowered(demand: Demand, plan: Plan) -> Demand:
     """A demand on filtered or renamed rows, over the columns of the join that makes them."""
-    keys = demand.keys
+    keys, conditions = demand.keys, demand.conditions
     while not isinstance(plan, Join):
         if isinstance(plan, Project):
+            width = len(plan.input.schema)
             keys = tuple(replace(k, own=substituted(k.own, plan.exprs)) for k in keys)
+            conditions = tuple(c.over_own(plan.exprs, width) for c in conditions)
         (plan,) = plan.inputs
-    return replace(demand, keys=keys)
+    return replace(demand, keys=keys, conditions=conditions)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from eddyline.algebra.expressions import Expr, shift_columns
+from eddyline.algebra.expressions import Expr, conjunction, shift_columns
 from eddyline.algebra.plan import (
     Filter,
     Join,
@@ -28,6 +28,7 @@ from eddyline.physical.patterns import (
     takes_back,
 )
 from eddyline.physical.strategy import Strategy
+from eddyline.runtime.feedback.conditional import ConditionalPartner
 from eddyline.runtime.feedback.findable import Findable, FindableToAll
 from eddyline.runtime.feedback.gate import Gate
 from eddyline.runtime.feedback.join import FeedbackJoin, Input
@@ -141,6 +142,10 @@ class FeedbackTree:
             own.append([compile_expr(k.own) for k in keys])
             partners.append(self._partners(path, tuple(k.other for k in keys)))
             asked[self._kept(path)] = None
+        met = conjunction(tuple(c.expr for c in demand.conditions))
+        if met is not None:
+            kept = self._kept(demand.asked[0])
+            return ConditionalPartner(own[0], partners[0], kept, compile_predicate(met))
         if len(demand.asked) == 1:
             return Partner(own[0], partners[0], at_once=demand.at_once)
         pairs = self._pairs(demand.asked[0], demand.asked[1])

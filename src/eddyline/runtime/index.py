@@ -115,6 +115,20 @@ class HashIndex:
         """Numbers of the keys, ascending, and positions of the rows that ``any_alive`` is about."""
         return chains.all_alive(*self._walk(liveness), keys, ts)
 
+    def look(self, keys: Array) -> Array:
+        """int64[n], cursors for ``look_on``."""
+        return chains.first_of(self._heads, self._shift, keys)
+
+    def look_on(
+        self, keys: Array, ts: Array, liveness: Liveness, cursor: Array, stop: int, most: int
+    ) -> tuple[Array, Array]:
+        """``all_alive`` bit by bit: at most so many rows per key, newest first, none before the
+        position ``stop``; moves ``cursor``, which is negative when there are no more.
+        """
+        _, _, nodes, base, first, expiry, lifespan, fifo = self._walk(liveness)
+        stop = max(stop, first)
+        return chains.more_alive(nodes, base, expiry, lifespan, fifo, keys, ts, cursor, stop, most)
+
     def _walk(self, liveness: Liveness) -> tuple[Array, int, Array, int, int, Array, int, bool]:
         """The chains, and who in them is alive: arguments of kernels."""
         store, expiry = self._store, self._store.lane(liveness.lane)

@@ -127,7 +127,7 @@ class Gate:
 
     def wake(self, clock: int) -> Array:
         """Positions, ascending, of the rows that need not wait any more, and are alive."""
-        found = [self._found(q) for q in self._questions if not q.asleep]
+        found = [self._found(q, clock) for q in self._questions if not q.asleep]
         positions = np.concatenate(found) if found else np.zeros(0, np.int64)
         if positions.size == 0:
             return positions
@@ -139,12 +139,16 @@ class Gate:
         self.resumed += positions.size
         return positions
 
-    def _found(self, question: Question) -> Array:
+    def _found(self, question: Question, clock: int) -> Array:
         """Who waits for what has come; everybody, if it is of no use to wait."""
         if self._trying and question.spares_nothing():
             question.fall_asleep()
             return question.waiting.take_all()
         found = question.waiting.take_out(question.wanted.fresh())
+        waiting = question.wanted.still_waiting(self._kept.rows_at, found, clock)
+        if waiting is not None:
+            question.waiting.link(found[waiting.rows], waiting.keys)
+            found = np.delete(found, waiting.rows)
         question.resumed += found.size
         return found
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Final, TypeAlias
 
 import numpy as np
 
@@ -13,6 +14,15 @@ from eddyline.runtime.index import HashIndex
 from eddyline.runtime.keys import join_keys
 from eddyline.runtime.operators.base import Operator, Tick
 from eddyline.runtime.state import State, nested
+
+#: bool[n], which of n pairs meet a condition: numbers of who asks, and positions of rows.
+Pairs: TypeAlias = Callable[[Array, Array], Array]
+
+#: Pairs that are tried at once, at most.
+_MOST_PAIRS: Final = 1 << 18
+#: Who asks is compared with so many rows at first, and with more if it met none of these.
+_FIRST_ROWS: Final = 16
+_MORE_ROWS: Final = 8
 
 
 class Partners:
@@ -72,6 +82,31 @@ class Partners:
     def find(self, keys: Array, ts: Array) -> tuple[Array, Array]:
         """Numbers of the keys, ascending, and positions of these rows."""
         return self.index.all_alive(keys, ts, self._kept.rows.liveness)
+
+    def meet(self, keys: Array, ts: Array, pairs: Pairs, *, fresh: bool = False) -> Array:
+        """bool[n]: for which keys there is a row with it that expires after ``ts`` and makes a pair
+        with the number of the key. Pairs are tried a limited number at a time, newest rows first.
+
+        Args:
+            pairs: bool[m] for m numbers and positions of rows.
+            fresh: ask the chunk's rows only.
+        """
+        met = np.zeros(keys.size, np.bool_)
+        if keys.size == 0 or (fresh and self.fresh_positions.size == 0):
+            return met
+        stop = int(self.fresh_positions[0]) if fresh else 0
+        cursor, most = self.index.look(keys), _FIRST_ROWS
+        asking = np.flatnonzero(cursor >= stop)
+        while asking.size:
+            some, at = asking[:_MOST_PAIRS], cursor[asking[:_MOST_PAIRS]]
+            most = max(min(most, _MOST_PAIRS // some.size), 1)
+            liveness = self._kept.rows.liveness
+            by, found = self.index.look_on(keys[some], ts[some], liveness, at, stop, most)
+            cursor[some] = at
+            met[some[by[pairs(some[by], found)]]] = True
+            asking = asking[~met[asking] & (cursor[asking] >= 0)]
+            most *= _MORE_ROWS
+        return met
 
     def keys_at(self, positions: Array) -> tuple[Array, Array]:
         """Keys of rows, and bool[n]: which of them have one that is not NULL."""

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 import numpy as np
 
@@ -32,6 +32,22 @@ class Found:
     usable: Array | None
 
 
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """Rows that go on waiting.
+
+    Attributes:
+        rows, keys: int64[m], numbers of rows, by ascending position, and what they wait for.
+    """
+
+    rows: Array
+    keys: Array
+
+
+#: The rows at positions.
+RowsAt: TypeAlias = Callable[[Array], Batch]
+
+
 class Wanted(Protocol):
     """One thing that is wanted of a row."""
 
@@ -40,6 +56,9 @@ class Wanted(Protocol):
 
     def find(self, rows: Batch, ts: Array) -> Found:
         """Ask for rows; what expires by ``ts`` is not there."""
+
+    def still_waiting(self, rows_at: RowsAt, positions: Array, clock: int) -> Waiting | None:
+        """Which of the rows that wait for fresh keys go on waiting; None: no row does."""
 
     def acquire(self) -> None:
         """Be ready to be asked again."""
@@ -73,6 +92,9 @@ class Partner:
 
     def fresh(self) -> Array:
         return self._partners.fresh
+
+    def still_waiting(self, rows_at: RowsAt, positions: Array, clock: int) -> None:
+        """A row with the key will do."""
 
     def find(self, rows: Batch, ts: Array) -> Found:
         keys, usable = join_keys([k(rows) for k in self._keys], len(rows))
@@ -152,6 +174,9 @@ class PartnerPair:
         rows = self._pairs.fresh
         keys, usable = join_keys([k(rows) for k in self._others], len(rows))
         return keys if usable is None else keys[usable]
+
+    def still_waiting(self, rows_at: RowsAt, positions: Array, clock: int) -> None:
+        """A pair with the key will do."""
 
     def find(self, rows: Batch, ts: Array) -> Found:
         columns = [[k(rows) for k in keys] for keys in self._keys]

@@ -121,16 +121,23 @@ def _select(random: Random, tree: Tree, windows: Sequence[int]) -> str:
             items.append(f"({_select(random, side, windows)}) AS {name}")
             names = [f"s{i}_{c}" for i in _leaves(side) for c in _COLUMNS]
             shown.append([(f"{name}.{n}", n) for n in names])
+    left, right = ([column for column, _ in side] for side in shown)
     least = [1, 1, 1, 2] if len(_leaves(tree)) == 2 else [1, 1, 1, 1, 2, 3, 0]
-    terms = [
-        f"{random.choice(shown[0])[0]} = {random.choice(shown[1])[0]}"
-        for _ in range(random.choice(least))
-    ]
-    if random.random() < 0.15:
-        terms.append(f"{random.choice(shown[0])[0]} <= {random.choice(shown[1])[0]}")
+    terms = [f"{random.choice(left)} = {random.choice(right)}" for _ in range(random.choice(least))]
+    if random.random() < 0.3 or not terms:
+        terms += [_comparison(random, left, right) for _ in range(random.choice([0, 1, 1, 2]))]
     where = f" WHERE {' AND '.join(terms)}" if terms else ""
     columns = ", ".join(f"{column} AS {name}" for column, name in shown[0] + shown[1])
     return f"SELECT {columns} FROM {', '.join(items)}{where}"
+
+
+def _comparison(random: Random, left: Sequence[str], right: Sequence[str]) -> str:
+    """A condition on rows of both sides, of one or two streams of each."""
+    a, b = (random.choice(left) for _ in "ab")
+    c, d = (random.choice(right) for _ in "cd")
+    forms = (f"{a} < {c}", f"{a} <= {c}", f"{a} > {c} + 1", f"{a} <> {c}")
+    bands = (f"{a} BETWEEN {c} AND {c} + 1", f"{a} + {b} < {c}", f"{a} * 2 > {c} + {d}")
+    return random.choice(forms + bands)
 
 
 def _table(rows: Sequence[tuple[int | None, ...]]) -> pa.Table:
