@@ -95,6 +95,24 @@ def test_each_stream_waits_for_what_it_is_compared_with() -> None:
     assert gate(engine, "b")["waiting"] == 2
 
 
+def test_results_that_have_been_made_say_which_of_their_parts_nobody_matches() -> None:
+    """With 5 and 9 in c: 9 is no match by itself, nor is 4; 7 and 6 have none in common."""
+    engine = joined("l.k < c.k AND l.m > c.k", feedback="jit", admission=False)
+    engine.process({"c": rows([5, 9], second=1)})
+    engine.process({"a": rows([3, 7, 9], second=1), "b": rows([6, 4], second=1)})
+    assert made(engine) == 6
+    levels = next(o["mns_by_level"] for o in engine.stats()["operators"] if "mns_by_level" in o)
+    # (3, 6) is wanted; of (7, 6) both, of (9, 6) the 9, of (3, 4) and (7, 4) the 4, of (9, 4) each
+    assert levels == [[0, 1 + 1 + 1 + 2, 1]]
+    assert gate(engine, "a")["waiting"] == 1
+    assert gate(engine, "b")["waiting"] == 1
+    engine.process({"b": rows([20], second=2)})
+    assert made(engine) == 6 + 2  # with 3 and 7
+    out = engine.process({"c": rows([10], second=3)})
+    assert made(engine) == 6 + 2 + 1
+    assert out["q"].num_rows == 3
+
+
 def test_a_condition_that_reads_two_streams_is_asked_about_their_pairs() -> None:
     engine = Engine(executor="tree", optimize=False, feedback="jit")
     for name in "abcd":

@@ -69,11 +69,13 @@ class JoinTree:
         joins: by path.
         inputs: their inputs, by path: joins below filters and projections, or leaves.
         demands: what is wanted of the rows of each input, nearest consumers first.
+        wanted: what is wanted of the rows of each join, over its own columns.
     """
 
     joins: dict[Path, Join]
     inputs: dict[Path, Plan]
     demands: dict[Path, tuple[Demand, ...]]
+    wanted: dict[Path, tuple[Demand, ...]]
 
 
 #: Where the static table is that the results of a tree look up.
@@ -82,7 +84,7 @@ TABLE: Final[Path] = (-1,)
 
 def join_tree(root: Join, strategy: Strategy, looked_up: Join | SemiJoin | None = None) -> JoinTree:
     """The tree below a join; ``looked_up``: whose rows look a static table up."""
-    tree = JoinTree({}, {}, {})
+    tree = JoinTree({}, {}, {}, {})
     wanted: tuple[Demand, ...] = ()
     if looked_up is not None:
         tree.inputs[TABLE] = looked_up.right
@@ -96,12 +98,12 @@ def _visit(
     join: Join, path: Path, wanted: tuple[Demand, ...], tree: JoinTree, strategy: Strategy
 ) -> None:
     """Note a join and all below; ``wanted`` is over its columns."""
-    tree.joins[path] = join
+    tree.joins[path], tree.wanted[path] = join, wanted
     asking = _askers(join, strategy.statistics)
     for side, plan in enumerate(join.inputs):
         below = (*path, side)
         tree.inputs[below] = plan
-        passed = tuple(_passed_on(d, join, side) for d in wanted)
+        passed = tuple(passed_on(d, join, side) for d in wanted)
         inner = inner_join(plan)
         tree.demands[below] = tuple(
             dict.fromkeys(d for d in passed if inner is None or _takes_both(d, plan))
@@ -176,7 +178,7 @@ def _over_input(expr: Expr, join: Join, side: int) -> Expr | None:
     return shift_columns(expr, -first)
 
 
-def _passed_on(demand: Demand, join: Join, side: int) -> Demand:
+def passed_on(demand: Demand, join: Join, side: int) -> Demand:
     """What of a demand on a join's rows can be asked about the rows of one input."""
     found = ((k, _over_input(k.own, join, side)) for k in demand.keys)
     keys = tuple(replace(k, own=own) for k, own in found if own is not None)
@@ -193,7 +195,7 @@ def _takes_both(demand: Demand, plan: Plan) -> bool:
     inner = inner_join(plan)
     assert inner is not None, "the plan is a join"
     lowered = _lowered(demand, plan)
-    return all(_passed_on(lowered, inner, s).terms < demand.terms for s in (0, 1))
+    return all(passed_on(lowered, inner, s).terms < demand.terms for s in (0, 1))
 
 
 def _lowered(demand: Demand, plan: Plan) -> Demand:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 
 from eddyline.algebra.expressions import Expr, conjunction, shift_columns
@@ -17,7 +17,8 @@ from eddyline.algebra.plan import (
     looks_up,
 )
 from eddyline.physical.compiled import output, residual, scan_below
-from eddyline.physical.demands import Demand, Path, inner_join, join_tree
+from eddyline.physical.components import components
+from eddyline.physical.demands import Demand, Key, Path, inner_join, join_tree, passed_on
 from eddyline.physical.expressions import compile_expr, compile_predicate
 from eddyline.physical.graph import Graph
 from eddyline.physical.patterns import (
@@ -33,6 +34,7 @@ from eddyline.runtime.feedback.findable import Findable, FindableToAll
 from eddyline.runtime.feedback.gate import Gate
 from eddyline.runtime.feedback.join import FeedbackJoin, Input
 from eddyline.runtime.feedback.kept import Kept, Partners
+from eddyline.runtime.feedback.mns import Component, Detector
 from eddyline.runtime.feedback.reactive import ReactiveInput, ReactiveJoin
 from eddyline.runtime.feedback.rows import CompositeRows, Rows, StemRows
 from eddyline.runtime.feedback.wanted import Pairs, Partner, PartnerPair, Wanted
@@ -102,8 +104,37 @@ class FeedbackTree:
         join = self._tree.joins[path]
         asked: dict[Operator, None] = {}
         left, right = (self._input((*path, side), asked) for side in (0, 1))
-        make = FeedbackJoin if self._strategy.admission else ReactiveJoin
-        return make(left, right, list(asked), residual(join))
+        if isinstance(left, ReactiveInput) and isinstance(right, ReactiveInput):
+            detectors = self._detectors(path, asked)
+            return ReactiveJoin(left, right, list(asked), residual(join), detectors)
+        return FeedbackJoin(left, right, list(asked), residual(join))
+
+    def _detectors(self, path: Path, asked: dict[Operator, None]) -> list[Detector]:
+        """Who judges the results of a join, at the consumers that compare them with other rows."""
+        found, join = [], self._tree.joins[path]
+        for demand in self._tree.wanted[path]:
+            parts = components(demand, join)
+            if parts is None:
+                continue
+            (opposite,) = demand.asked
+            asked[self._kept(opposite)] = None
+            questions = [
+                self._tree.demands[(*path, side)].index(own)
+                if (own := passed_on(demand, join, side)) in self._tree.demands[(*path, side)]
+                else None
+                for side in (0, 1)
+            ]
+            left, right = (tuple(_component(d) for d in part) for part in parts)
+            found.append(
+                Detector(
+                    (left, right),
+                    (self._kept((*path, 0)), self._kept((*path, 1))),
+                    self._partners(opposite, ()),
+                    self._kept(opposite),
+                    (questions[0], questions[1]),
+                )
+            )
+        return found
 
     def _input(self, path: Path, asked: dict[Operator, None]) -> Input:
         """An input of a join; ``asked`` gets who must have run before."""
@@ -202,3 +233,13 @@ class FeedbackTree:
             outputs = [output(e) for e in plan.exprs]
             make = partial(ProjectOperator, self._above(path, plan.input), outputs)
         return self._graph.obtain(("wanted", self._top, path, plan), make)
+
+
+def _component(demand: Demand) -> Component:
+    met = conjunction(tuple(c.expr for c in demand.conditions))
+    own, others = ([compile_expr(e) for e in side] for side in _sides_of(demand.keys))
+    return Component((own, others), None if met is None else compile_predicate(met))
+
+
+def _sides_of(keys: Sequence[Key]) -> tuple[list[Expr], list[Expr]]:
+    return [k.own for k in keys], [k.other for k in keys]

@@ -130,6 +130,7 @@ class Query:
         for operator in in_order([self.operator]):
             stats = operator.stats()
             gates += stats.pop("feedback", [])
+            stats.pop("mns_by_level", None)
             name, *counts = stats.values()
             lines.append(f"{name:<12}" + "".join(f"{c:>14,}" for c in counts))
         lines += _feedback(gates)

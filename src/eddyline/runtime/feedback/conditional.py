@@ -44,22 +44,22 @@ class ConditionalPartner:
     def fresh(self) -> Array:
         return np.unique(self._partners.fresh)
 
+    def keys_of(self, rows: Batch) -> tuple[Array, Array | None]:
+        return join_keys([k(rows) for k in self._keys], len(rows))
+
     def find(self, rows: Batch, ts: Array) -> Found:
-        keys, usable = self._keys_of(rows)
+        keys, usable = self.keys_of(rows)
         return Found(self._met(rows, keys, usable, ts, fresh=False), keys, usable)
 
     def still_waiting(self, rows_at: RowsAt, positions: Array, clock: int) -> Waiting | None:
         if positions.size == 0:
             return None
         rows = rows_at(positions)
-        keys, usable = self._keys_of(rows)
+        keys, usable = self.keys_of(rows)
         met = self._met(rows, keys, usable, np.full(len(rows), clock), fresh=True)
         waiting = np.flatnonzero(~met & (rows.exp > clock))
         waiting = waiting[np.argsort(positions[waiting])]  # the oldest first: quick to put back
         return Waiting(waiting, keys[waiting])
-
-    def _keys_of(self, rows: Batch) -> tuple[Array, Array | None]:
-        return join_keys([k(rows) for k in self._keys], len(rows))
 
     def _met(
         self, rows: Batch, keys: Array, usable: Array | None, ts: Array, *, fresh: bool

@@ -35,12 +35,14 @@ class Question:
     Attributes:
         waiting: the rows that do, by key.
         asleep: nobody is asked for the time being.
+        of_results: it is the results of rows that are judged, by a ``Detector``.
         asked, refused, resumed: rows in this trial.
     """
 
     wanted: Wanted
     waiting: HashIndex
     asleep: bool = False
+    of_results: bool = False
     asked: int = 0
     refused: int = 0
     resumed: int = 0
@@ -120,10 +122,23 @@ class Gate:
         """bool[n]: which of the rows at these positions may go on; the others wait from now on."""
         if positions.size == 0 or all(q.asleep for q in self._questions):
             return np.ones(positions.size, np.bool_)
-        ok = self._judge(self._kept.rows_at(positions), positions, np.full(positions.size, clock))
+        now = np.full(positions.size, clock)
+        ok = self._judge(self._kept.rows_at(positions), positions, now, with_results=True)
         self.asked += ok.size
         self.refused += ok.size - int(np.count_nonzero(ok))
         return ok
+
+    def judge_by_results(self, number: int) -> None:
+        """Leave it to a ``Detector`` which rows that have results must wait for a question."""
+        self._questions[number].of_results = True
+
+    def hold(self, number: int, positions: Array) -> None:
+        """Let rows wait for what a question is about."""
+        keys, usable = self._questions[number].wanted.keys_of(self._kept.rows_at(positions))
+        self.refused += positions.size
+        if usable is not None:
+            positions, keys = positions[usable], keys[usable]
+        self._questions[number].waiting.link(positions, keys)
 
     def wake(self, clock: int) -> Array:
         """Positions, ascending, of the rows that need not wait any more, and are alive."""
@@ -152,13 +167,16 @@ class Gate:
         question.resumed += found.size
         return found
 
-    def _judge(self, batch: Batch, positions: Array, ts: Array) -> Array:
+    def _judge(
+        self, batch: Batch, positions: Array, ts: Array, *, with_results: bool = False
+    ) -> Array:
         """bool[n]: for which rows there is all that is wanted; the others wait for the first of it
-        that is not there. ``ts``: who expires by then is no match.
+        that is not there. ``ts``: who expires by then is no match. ``with_results``: leave out what
+        those are judged by.
         """
         left = np.arange(positions.size)
         for question in self._questions:
-            if question.asleep:
+            if question.asleep or (with_results and question.of_results):
                 continue
             rows = batch if left.size == len(batch) else batch.take(left)
             found = question.wanted.find(rows, ts[left])

@@ -2,7 +2,9 @@
 
 As in the paper, a row is joined when it comes, and judged by what became of it: at the end of the
 chunk those that have results are asked about. So nothing is asked for a row without results, and
-one whose match expires waits again; but useless results are made before anybody says so.
+one whose match expires waits again; but useless results are made before anybody says so. Consumers
+that compare rows of both inputs with others judge the results themselves: which of their parts no
+row meets (``mns.py``), and the rows that contain these wait.
 
 A pair of rows must be made exactly once, though both may wait and go on at any time. Chunks are
 numbered; a row *came* with one, and when it begins to wait it *leaves* as of the next. A pair is
@@ -13,15 +15,17 @@ unless the former waits then and had left before the latter came.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
-from eddyline.runtime.batch import Batch
+from eddyline.runtime.batch import Batch, Predicate
 from eddyline.runtime.columns import Array
 from eddyline.runtime.feedback.findable import Findable
 from eddyline.runtime.feedback.gate import Gate
 from eddyline.runtime.feedback.join import Before, Coming, FeedbackJoin, Input
-from eddyline.runtime.operators.base import Tick
+from eddyline.runtime.feedback.mns import Detector
+from eddyline.runtime.operators.base import Operator, Tick
 from eddyline.runtime.state import State, array
 from eddyline.types import FOREVER
 
@@ -42,7 +46,6 @@ class ReactiveInput(Input):
         self.chunk = 0
         self._came = rows.kept.rows.new_lane(0)
         self._left = rows.kept.rows.new_lane(FOREVER)
-        self._useful: list[Array] = []  # positions of rows that have results in this chunk
 
     def coming(self, batch: Batch, before: Before) -> Coming:
         positions = self.rows.kept.placed
@@ -82,17 +85,22 @@ class ReactiveInput(Input):
         there: Array = self._left.at(positions) == FOREVER
         return there
 
-    def has_results(self, positions: Array) -> None:
-        """Rows at these positions have made some."""
-        self._useful.append(positions)
-
-    def judge(self, clock: int) -> None:
-        """Let those wait whose results nobody can use."""
-        made, self._useful = np.unique(np.concatenate([_NO_ROWS, *self._useful])), []
+    def judge(self, made: Array, clock: int) -> None:
+        """Let those wait whose results, made in this chunk, nobody can use."""
         if self.gate is not None:
+            made = np.unique(made)
             made = made[self.is_there(made)]
-            refused = made[~self.gate.suspend(made, clock)]
-            self._left.put(refused, np.full(refused.size, self.chunk + 1))
+            self._leave(made[~self.gate.suspend(made, clock)])
+
+    def hold(self, question: int, positions: Array) -> None:
+        """Let rows wait for what a question of the gate is about, if they do not wait yet."""
+        assert self.gate is not None, "it has questions"
+        positions = positions[self.is_there(positions)]
+        self.gate.hold(question, positions)
+        self._leave(positions)
+
+    def _leave(self, positions: Array) -> None:
+        self._left.put(positions, np.full(positions.size, self.chunk + 1))
 
     def close(self) -> None:
         super().close()
@@ -115,10 +123,35 @@ class ReactiveJoin(FeedbackJoin):
 
     sides: tuple[ReactiveInput, ReactiveInput]
 
+    def __init__(
+        self,
+        left: ReactiveInput,
+        right: ReactiveInput,
+        asked: Sequence[Operator],
+        residual: Predicate | None,
+        detectors: Sequence[Detector],
+    ) -> None:
+        super().__init__(left, right, asked, residual)
+        self._detectors = tuple(detectors)
+        self._made: list[tuple[Array, Array]] = []  # positions of the rows of the chunk's results
+        for detector in detectors:
+            for side, question in zip(self.sides, detector.questions, strict=True):
+                if question is not None and side.gate is not None:
+                    side.gate.judge_by_results(question)
+
     def process(self, batches: Sequence[Batch], tick: Tick) -> Batch:
         out = super().process(batches, tick)
-        for side in self.sides:
-            side.judge(tick.clock)
+        left, right = (np.concatenate([_NO_ROWS, *rows]) for rows in zip(*self._made, strict=True))
+        self._made = []
+        for side, made in zip(self.sides, (left, right), strict=True):
+            side.judge(made, tick.clock)
+        for detector in self._detectors:
+            found = detector.judge(left, right, tick.clock)
+            for side, question, positions in zip(
+                self.sides, detector.questions, found, strict=True
+            ):
+                if question is not None:
+                    side.hold(question, positions)
         return out
 
     def _late_results(self, left: Coming, right: Coming, before: Before) -> Batch | None:
@@ -133,8 +166,7 @@ class ReactiveJoin(FeedbackJoin):
         r_at = np.concatenate((r_met, r_on, r_found, r_late))
         if l_at.size == 0:
             return None
-        l_side.has_results(l_at)
-        r_side.has_results(r_at)
+        self._made.append((l_at, r_at))
         return self._by_time(l_at, r_at)
 
     def _find(
@@ -144,6 +176,15 @@ class ReactiveJoin(FeedbackJoin):
         by, found = super()._find(side, coming, other, inclusive=inclusive)
         there = other.is_there(found)
         by, found = by[there], found[there]
-        side.has_results(coming.new[by])
-        other.has_results(found)
+        made = coming.new[by], found
+        self._made.append(made if side is self.sides[0] else made[::-1])
         return by, found
+
+    def close(self) -> None:
+        super().close()
+        for detector in self._detectors:
+            detector.close()
+
+    def stats(self) -> dict[str, Any]:
+        levels = [d.found.tolist() for d in self._detectors]
+        return {**super().stats(), "mns_by_level": levels}

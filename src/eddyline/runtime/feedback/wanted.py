@@ -54,6 +54,9 @@ class Wanted(Protocol):
     def fresh(self) -> Array:
         """Keys, as of ``Found``, of what has come with this chunk."""
 
+    def keys_of(self, rows: Batch) -> tuple[Array, Array | None]:
+        """What rows wait for if it is not there: keys, and which may ever come, as of ``Found``."""
+
     def find(self, rows: Batch, ts: Array) -> Found:
         """Ask for rows; what expires by ``ts`` is not there."""
 
@@ -96,8 +99,11 @@ class Partner:
     def still_waiting(self, rows_at: RowsAt, positions: Array, clock: int) -> None:
         """A row with the key will do."""
 
+    def keys_of(self, rows: Batch) -> tuple[Array, Array | None]:
+        return join_keys([k(rows) for k in self._keys], len(rows))
+
     def find(self, rows: Batch, ts: Array) -> Found:
-        keys, usable = join_keys([k(rows) for k in self._keys], len(rows))
+        keys, usable = self.keys_of(rows)
         there = self._partners.exist(keys, ts)
         if usable is not None:
             there &= usable
@@ -177,6 +183,9 @@ class PartnerPair:
 
     def still_waiting(self, rows_at: RowsAt, positions: Array, clock: int) -> None:
         """A pair with the key will do."""
+
+    def keys_of(self, rows: Batch) -> tuple[Array, Array | None]:
+        return join_keys([k(rows) for keys in self._keys for k in keys], len(rows))
 
     def find(self, rows: Batch, ts: Array) -> Found:
         columns = [[k(rows) for k in keys] for keys in self._keys]
