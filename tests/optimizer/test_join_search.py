@@ -1,0 +1,79 @@
+"""The cheapest tree by dynamic programming, against all trees."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+from join_queries import Windows, random_query
+
+from eddyline.optimizer.joins.costing import Costing, PerTuple, Priced
+from eddyline.optimizer.joins.functions import PlanFunctions
+from eddyline.optimizer.joins.query import JoinQuery, Mask, Source, Term
+from eddyline.optimizer.joins.search import cheapest, connected_pairs
+from eddyline.optimizer.joins.trees import Tree, all_bushy, clique, components, mask
+
+
+def price(query: JoinQuery, tree: Tree, costing: Costing, keep: list[float]) -> float:
+    return PlanFunctions(query, tree, costing).cost.at(keep)
+
+
+@pytest.mark.parametrize("windows", ["rows", "time", "mixed"])
+@pytest.mark.parametrize("seed", range(8))
+def test_no_tree_is_cheaper(seed: int, windows: Windows) -> None:
+    rng = random.Random(seed)
+    query = random_query(seed, rng.randint(2, 5), windows, density=rng.choice([0.0, 0.5, 1.0]))
+    n = len(query.sources)
+    for keep in ([1.0] * n, [rng.random() for _ in range(n)]):
+        for costing in (PerTuple(1.0), Priced()):
+            for cross_products, graph in ((False, query.neighbours()), (True, clique(n))):
+                found = cheapest(query, costing, keep, cross_products=cross_products)
+                least = min(price(query, tree, costing, keep) for tree in all_bushy(graph))
+                assert price(query, found, costing, keep) == pytest.approx(least)
+
+
+def test_sources_are_crossed_only_if_nothing_ties_them() -> None:
+    sources = tuple(Source.last(name, 10, 2) for name in "abcd")
+    query = JoinQuery(sources, (Term.edge(0, 2, 1.0), Term.edge(1, 3, 1.0)))
+    assert cheapest(query, Priced()) == ((0, 2), (1, 3))
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_connected_pairs_are_all_and_each_once(seed: int) -> None:
+    query = random_query(seed, 6, density=seed / 10)
+    graph = query.neighbours()
+
+    def is_connected(nodes: Mask) -> bool:
+        return len(components(nodes, graph)) == 1
+
+    expected = {
+        (left, whole & ~left)
+        for whole in range(1, 64)
+        for left in range(1, whole)
+        if left & ~whole == 0
+        and left & whole & -whole  # of two halves that with the lowest node comes first
+        and all(map(is_connected, (left, whole & ~left, whole)))
+    }
+    found = list(connected_pairs(graph))
+    assert {(min(p, key=lambda m: m & -m), max(p, key=lambda m: m & -m)) for p in found} == expected
+    assert len(found) == len(expected)
+    made = {1 << i for i in range(6)}
+    for left, right in found:
+        assert {left, right} <= made, "a half comes after the whole"
+        made.add(left | right)
+
+
+def test_how_many_joins_are_looked_at() -> None:
+    """As Moerkotte and Neumann count them: so a clique of ten takes well below a second."""
+    chain = [(1 << i >> 1) | (1 << i + 1 if i < 29 else 0) for i in range(30)]
+    assert sum(1 for _ in connected_pairs(chain)) == (30**3 - 30) // 6
+    assert sum(1 for _ in connected_pairs(clique(10))) == (3**10 - 2**11 + 1) // 2
+
+
+def test_very_many_joins_are_grown_greedily() -> None:
+    query = random_query(3, 10, density=1.0)
+    keep = [1.0] * 10
+    quick = cheapest(query, Priced(), most_pairs=100)
+    assert mask(quick) == query.everything
+    best = price(query, cheapest(query, Priced()), Priced(), keep)
+    assert best <= price(query, quick, Priced(), keep) < 3 * best
