@@ -151,7 +151,7 @@ class Engine:
     @property
     def clock(self) -> int:
         """The instant up to which everything is processed, in microseconds."""
-        return self._standing.execution.clock
+        return self._watermark if self._began is None else self._standing.execution.clock
 
     @property
     def watermark(self) -> int:
@@ -353,6 +353,8 @@ class Engine:
     def advance(self, to: str | int | datetime) -> Changes:
         """Let time pass without rows: no row before ``to`` will come.
 
+        Queries begin now, if they have not begun with a row before.
+
         Args:
             to: an instant as ISO 8601 text (UTC unless it says otherwise), microseconds, or a
                 datetime.
@@ -360,14 +362,17 @@ class Engine:
         Returns:
             What expiry and rows that were held bring about.
         """
-        for _ in self._advance(instant_us(to)):
+        for _ in self._advance(instant_us(to), told=True):
             pass
         return self._changes({}, {})
 
-    def _advance(self, watermark: int | None, *, paced: bool = False) -> Iterator[None]:
+    def _advance(
+        self, watermark: int | None, *, told: bool = False, paced: bool = False
+    ) -> Iterator[None]:
         """Process what the watermark frees, chunk by chunk.
 
         Args:
+            told: somebody says that it is this instant now, so something has happened by then.
             paced: let rows wait for their turn. Chunks alternate with the service of rows that come
                 before newer ones.
         """
@@ -382,13 +387,18 @@ class Engine:
             while paced and execution.waiting and not execution.wants_rows:
                 execution.serve()
                 yield
-        if watermark > self.clock:
-            self._run(Tick(watermark), arrived, paced=paced)
+        if watermark > execution.clock:
+            self._run(Tick(watermark), arrived, told=told, paced=paced)
             yield
 
-    def _run(self, tick: Tick, arrived: float, *, paced: bool) -> None:
+    def _run(
+        self, tick: Tick, arrived: float, *, told: bool = False, paced: bool = False
+    ) -> None:
         if self._began is None:
+            if tick.first_row is None and not told:
+                return  # how far the watermark lags behind rows depends on how they are cut
             self._began = tick.clock if tick.first_row is None else tick.first_row
+            self._inputs.begin()
             self._standing.begin(self._began)
         self._standing.follow(tick.clock)
         self._standing.run(tick, arrived=arrived, paced=paced)
@@ -423,7 +433,7 @@ class Engine:
         tables = {**self._inputs.contents, **pending}
         inputs = self._inputs
         began = BEGINNING if self._began is None else self._began
-        counters = [self.clock, self._watermark, inputs.arrived, inputs.sequence]
+        counters = [self._standing.execution.clock, self._watermark, inputs.arrived, inputs.sequence]
         counters += [self._statements.unnamed, began]
         state: State = {
             "counters": np.array(counters, np.int64),
@@ -497,12 +507,14 @@ class Engine:
         )
         self._statements.unnamed, began = rest
         self._began = None if began == BEGINNING else began
+        if self._began is not None:
+            inputs.begin()
         self._standing.resume(self._began)
         inputs.restore(state)
         self._standing.sync()
         for i, operator in enumerate(self._standing.operators()):
             operator.restore(nested(nested(state, "operators"), str(i)))
-            operator.clock = self.clock
+            operator.clock = self._standing.execution.clock
 
 
 def _joined(*parts: Mapping[str, pa.Table]) -> dict[str, pa.Table]:

@@ -30,7 +30,7 @@ class Inputs:
     Attributes:
         stems: of streams, and of tables once a query reads them or they change.
         contents: the first rows of tables, as far as they were given or loaded. Those of a table
-            that changes move into its SteM.
+            that changes are in its SteM, and nowhere else once something has happened.
         arrived: how many rows were handed over. sequence: how many were processed.
     """
 
@@ -43,6 +43,7 @@ class Inputs:
         self._tables: Names[TableDef] = Names()
         self._rules: set[str] = set()  # tables whose rows are rules
         self._refused: dict[str, list[pa.Table]] = {}
+        self._began = False
 
     def add_stream(self, definition: StreamDef) -> None:
         """A stream has been declared."""
@@ -103,7 +104,8 @@ class Inputs:
         if is_live(definition):
             table = TableStem(definition.name, definition.schema)
             table.load(contents)
-            self.contents[definition.name] = contents.slice(0, 0)
+            if self._began:
+                self.contents[definition.name] = contents.slice(0, 0)
             return table
         stem = Stem(definition.name, definition.schema)
         begin = np.full(contents.num_rows, BEGINNING, np.int64)
@@ -112,6 +114,13 @@ class Inputs:
         return stem
 
     # -- rows on their way -------------------------------------------------------------------------
+
+    def begin(self) -> None:
+        """Something happens: tables may no longer hold what they held at first."""
+        self._began = True
+        for name in self.contents:
+            if name in self.stems and is_live(self._tables[name]):
+                self.contents[name] = self.contents[name].slice(0, 0)
 
     def accept(
         self, inputs: Mapping[str, Any], watermark: int

@@ -17,7 +17,7 @@ from eddyline.runtime.expiry import ExpiryStore, uncancelled
 from eddyline.runtime.keytable import KeyTable
 from eddyline.runtime.operators.base import Operator, Tick
 from eddyline.runtime.state import State, array, nested
-from eddyline.types import FOREVER
+from eddyline.types import BEGINNING, FOREVER
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class GroupBy(Operator):
 
     The output is a changelog: the '-' of a group's older row and the '+' that replaces it share a
     pair number. An unchanged row is not repeated. Without keys there is one group, which exists
-    from the first base row of any stream on.
+    from when on anything happens.
 
     Args:
         expiries: dtypes (int64 exp, int64 order, int64 slot, int8 sign, int64 per id, lanes of
@@ -87,7 +87,7 @@ class GroupBy(Operator):
         due = self._due(tick.clock)
         ts, seq, rows_slot, sign, rows_lanes = _timeline(batch, slot, lanes, due)
         self._grow()
-        first = self._first_row(tick)
+        first = self._first_row(batch, tick)
         emit = last_of_event(ts, seq, rows_slot, self._seen)
         rows = Rows(rows_slot, sign, emit)
         out = self._report(rows, ts[emit], seq[emit], rows_lanes)
@@ -124,15 +124,18 @@ class GroupBy(Operator):
             for column in self._columns:
                 column.aggregate.grow(capacity)
 
-    def _first_row(self, tick: Tick) -> Batch | None:
-        """The one group of an aggregate without keys appears, empty, before anything happens."""
-        if self._started or tick.first_row is None:
+    def _first_row(self, batch: Batch, tick: Tick) -> Batch | None:
+        """The one group of an aggregate without keys appears, empty, before anything happens: unless
+        it is brought up to date with rows that were there before it.
+        """
+        since = tick.clock if tick.first_row is None else tick.first_row
+        if self._started or since == BEGINNING or (tick.first_row is None and len(batch)):
             return None
         self._started = True
         slot = np.zeros(1, np.int64)
         return _rows(
             slot,
-            np.array([tick.first_row], np.int64),
+            np.array([since], np.int64),
             np.array([EXPIRY], np.int64),
             np.ones(1, np.int8),
             np.array([FOREVER], np.int64),

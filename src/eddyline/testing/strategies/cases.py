@@ -150,7 +150,8 @@ def cases(draw: st.DrawFn) -> Case:
 
 @st.composite
 def resplit(draw: st.DrawFn, case: Case) -> Case:
-    """The same rows in other batches, cut where no row becomes late and no tie is torn apart.
+    """The same rows in other batches, cut where no row becomes late and no tie is torn apart, with
+    restarts between some of them.
 
     Rows of one instant in several streams are processed in the order of the streams within a
     call, so only calls that keep them together are the same input.
@@ -159,8 +160,13 @@ def resplit(draw: st.DrawFn, case: Case) -> Case:
     clean = [i for i in range(1, len(rows)) if _clean_cut(case, rows, i)]
     cuts = sorted(draw(st.sets(st.sampled_from(clean)))) if clean else []
     bounds = [0, *cuts, len(rows)]
-    steps = tuple(Step(tuple(rows[a:b])) for a, b in itertools.pairwise(bounds) if a < b)
-    return replace(case, steps=steps)
+    steps = []
+    for a, b in itertools.pairwise(bounds):
+        if a < b:
+            steps.append(Step(tuple(rows[a:b])))
+            if draw(st.integers(0, 3)) == 3:
+                steps.append(Step(restart=True))
+    return replace(case, steps=tuple(steps))
 
 
 def in_one_batch(case: Case) -> Case:
