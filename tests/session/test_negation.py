@@ -136,3 +136,18 @@ def test_distinct_over_a_join_of_which_one_side_has_no_column_in_the_select_list
     script.process(b="ts | k\n1s | 1\n2s | 2").check()
     script.process(a="ts | k | n\n3s | 1 | 1\n4s | 1 | 1").check().restart()
     script.advance("20s").finish()
+
+
+@pytest.mark.parametrize("state", STATES)
+@pytest.mark.parametrize("emit", ["INSERTS", "CHANGES"])
+def test_a_view_keeps_a_value_for_as_long_as_its_duplicates_live(state: str, emit: str) -> None:
+    """Above a negation DISTINCT counts: the row of a value leaves by a '-'."""
+    query = "(SELECT k FROM a [RANGE 2 SECONDS] EXCEPT SELECT k FROM b [ROWS 1]) EXCEPT "
+    query += f"SELECT k FROM b [RANGE 10 SECONDS] EMIT {emit}"
+    options = {"state": state, "views": True, "partitions": 4, "optimize": False}
+    script = Script(STREAMS, query, options=options)
+    for half in range(2, 22):
+        script.process(a=f"ts | k | n\n{500 * half}ms | 7 | 1")
+        script.expect_answer("k\n7").check()
+    script.restart().advance("11999ms").expect_answer("k\n7").check()
+    script.process(b="ts | k\n12s | 7").expect_answer("k:int\n").advance("20s").finish()

@@ -20,7 +20,7 @@ import pyarrow as pa
 
 from eddyline.algebra.expressions import Aggregate, ColumnRef, Expr, columns_of
 from eddyline.algebra.patterns import Pattern
-from eddyline.algebra.windows import Range, Unbounded, Window
+from eddyline.algebra.windows import PartitionRows, Range, Rows, Unbounded, Window
 from eddyline.types import Field, Schema
 
 #: What a change of a table means for the rows that came before it.
@@ -446,11 +446,29 @@ def _joined(parts: tuple[Plan, ...]) -> Pattern:
     )
 
 
+def takes_back(plan: Plan) -> bool:
+    """Whether the operator of this plan emits '-' rows (a grouped row takes back the older one)."""
+    if isinstance(plan, StreamScan):
+        return isinstance(plan.window, (Rows, PartitionRows))
+    if isinstance(plan, TableScan):
+        return plan.updates == "retroactive"
+    if looks_up(plan):
+        return takes_back(plan.inputs[0])
+    if isinstance(plan, (GroupBy, _Matching)):
+        return True
+    return any(takes_back(p) for p in plan.inputs)
+
+
 def lifespan_us(plan: Plan) -> int | None:
-    """The longest that a row of this plan's output can live; None if that has no bound."""
+    """The longest that a row of this plan's output can live; None if that has no bound.
+
+    Where rows are taken back, DISTINCT counts: the row of a value stays until the last one goes.
+    """
     if isinstance(plan, StreamScan):
         return plan.window.us if isinstance(plan.window, Range) else None
     if isinstance(plan, (TableScan, GroupBy)):
+        return None
+    if isinstance(plan, Distinct) and takes_back(plan.input):
         return None
     if isinstance(plan, SharedRows):
         return plan.lifespan_us

@@ -15,6 +15,7 @@ from eddyline.algebra.plan import (
     StreamScan,
     TableScan,
     looks_up,
+    takes_back,
 )
 from eddyline.physical.compiled import output, residual, scan_below
 from eddyline.physical.components import components
@@ -26,7 +27,6 @@ from eddyline.physical.patterns import (
     base_scan,
     id_width_of,
     is_stored,
-    takes_back,
 )
 from eddyline.physical.strategy import Strategy
 from eddyline.runtime.feedback.conditional import ConditionalPartner

@@ -19,20 +19,7 @@ from eddyline.algebra.plan import (
     Union,
     looks_up,
 )
-from eddyline.algebra.windows import PartitionRows, Rows, Unbounded
-
-
-def takes_back(plan: Plan) -> bool:
-    """Whether the operator of this plan emits '-' rows (a grouped row takes back the older one)."""
-    if isinstance(plan, StreamScan):
-        return isinstance(plan.window, (Rows, PartitionRows))
-    if isinstance(plan, TableScan):
-        return plan.updates == "retroactive"
-    if looks_up(plan):
-        return takes_back(plan.inputs[0])
-    if isinstance(plan, (GroupBy, Negation, SemiJoin, AntiJoin)):
-        return True
-    return any(takes_back(p) for p in plan.inputs)
+from eddyline.algebra.windows import Unbounded
 
 
 def asks_as_it_is(plan: Plan) -> bool:

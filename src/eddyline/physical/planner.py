@@ -27,6 +27,7 @@ from eddyline.algebra.plan import (
     Union,
     lifespan_us,
     looks_up,
+    takes_back,
 )
 from eddyline.algebra.windows import PartitionRows, Range, Rows
 from eddyline.kernels import matching
@@ -44,7 +45,6 @@ from eddyline.physical.patterns import (
     keeps_output,
     passes_rows,
     replaced_by,
-    takes_back,
 )
 from eddyline.physical.strategy import Strategy
 from eddyline.runtime.aggregates import make_aggregate

@@ -391,9 +391,7 @@ class Engine:
             self._run(Tick(watermark), arrived, told=told, paced=paced)
             yield
 
-    def _run(
-        self, tick: Tick, arrived: float, *, told: bool = False, paced: bool = False
-    ) -> None:
+    def _run(self, tick: Tick, arrived: float, *, told: bool = False, paced: bool = False) -> None:
         if self._began is None:
             if tick.first_row is None and not told:
                 return  # how far the watermark lags behind rows depends on how they are cut
@@ -433,7 +431,12 @@ class Engine:
         tables = {**self._inputs.contents, **pending}
         inputs = self._inputs
         began = BEGINNING if self._began is None else self._began
-        counters = [self._standing.execution.clock, self._watermark, inputs.arrived, inputs.sequence]
+        counters = [
+            self._standing.execution.clock,
+            self._watermark,
+            inputs.arrived,
+            inputs.sequence,
+        ]
         counters += [self._statements.unnamed, began]
         state: State = {
             "counters": np.array(counters, np.int64),

@@ -9,11 +9,10 @@ import pyarrow as pa
 
 from eddyline.algebra.catalog import Emit
 from eddyline.algebra.parameters import has_parameters
-from eddyline.algebra.plan import Plan, Updates
+from eddyline.algebra.plan import Plan, Updates, takes_back
 from eddyline.errors import EddylineError, UnsupportedError
 from eddyline.physical.flows import Sharing
 from eddyline.physical.graph import in_order
-from eddyline.physical.patterns import takes_back
 from eddyline.physical.planner import StemOf
 from eddyline.physical.strategy import Strategy
 from eddyline.runtime.eddy.fanout import Fanout

@@ -125,8 +125,8 @@ class GroupBy(Operator):
                 column.aggregate.grow(capacity)
 
     def _first_row(self, batch: Batch, tick: Tick) -> Batch | None:
-        """The one group of an aggregate without keys appears, empty, before anything happens: unless
-        it is brought up to date with rows that were there before it.
+        """The one group of an aggregate without keys appears, empty, before anything happens. Not
+        if it is brought up to date with rows that were there before it.
         """
         since = tick.clock if tick.first_row is None else tick.first_row
         if self._started or since == BEGINNING or (tick.first_row is None and len(batch)):
