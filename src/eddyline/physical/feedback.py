@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from functools import partial
+from itertools import chain
 
 from eddyline.algebra.expressions import Expr, conjunction, shift_columns
 from eddyline.algebra.plan import (
@@ -17,6 +18,7 @@ from eddyline.algebra.plan import (
     looks_up,
     takes_back,
 )
+from eddyline.errors import EddylineError
 from eddyline.physical.compiled import output, residual, scan_below
 from eddyline.physical.components import components
 from eddyline.physical.demands import Demand, Key, Path, inner_join, join_tree, passed_on
@@ -69,7 +71,8 @@ def feeds_back(plan: Plan, strategy: Strategy) -> bool:
 class FeedbackTree:
     """Builds the operators of a tree of joins.
 
-    They are nobody else's: what another query wants of one of the joins, no gate would know.
+    Joins below the one on top are shared with other trees: their gates know what each of these
+    wants. Not so in the reactive form, and where a tree has the same join twice.
 
     Args:
         top: the join on top, or what looks its rows up.
@@ -94,20 +97,67 @@ class FeedbackTree:
         else:
             assert isinstance(top, Join), "a join of the tree"
             self._tree = join_tree(top, strategy)
+        joins = list(self._tree.joins.values())
+        self._is_shared = strategy.admission and len(set(joins)) == len(joins)
+        self._kept_at: dict[Path, Kept] = {}
+        self._reads: list[tuple[FeedbackJoin, Path, list[Operator]]] = []
 
-    def looking_up(self) -> Operator:
-        """What looks its rows up in the table."""
-        return self._above((), self._top.left)
+    def looking_up(self, make: Callable[[Operator], Operator]) -> Operator:
+        """What looks up the rows of the tree, made of their operator."""
+        return self._while_read(lambda: make(self._above((), self._top.left)))
 
-    def join(self, path: Path = ()) -> Operator:
-        """The join at a path; that on top is the empty one's."""
-        join = self._tree.joins[path]
+    def join(self) -> Operator:
+        """The join on top."""
+        return self._while_read(partial(self._join, (), {}))
+
+    def _while_read(self, make: Callable[[], Operator]) -> Operator:
+        """The operator above all joins with gates; once it goes, the tree wants nothing more."""
+        try:
+            operator = make()
+        except EddylineError:
+            self._stop_reading()
+            raise
+        self._graph.before_closing(operator, self._stop_reading)
+        return operator
+
+    def _stop_reading(self) -> None:
+        for join, path, asked in self._reads:
+            for gate in join.gates:
+                gate.remove((self, path))
+            self._graph.remove_inputs(join, asked)
+        self._reads.clear()
+
+    def _read_join(self, path: Path) -> Operator:
+        """A join whose rows the tree reads; its gates know what the tree wants of them."""
         asked: dict[Operator, None] = {}
-        left, right = (self._input((*path, side), asked) for side in (0, 1))
+        wanted = [[self._wanted(d, asked) for d in self._tree.demands[(*path, s)]] for s in (0, 1)]
+        for side in (0, 1):
+            self._kept((*path, side))  # the joins below may be there already, without this reader
+        key = self._key("join", path, self._tree.joins[path])
+        is_new = key not in self._graph
+        join = self._graph.obtain(key, partial(self._join, path, asked))
+        assert isinstance(join, FeedbackJoin), "what has been obtained"
+        if not is_new and any(self._graph.is_below(join, operator) for operator in asked):
+            # Other trees want it to run first: then this one has to want all of its rows.
+            for question in chain(*wanted):
+                question.close()
+            wanted, asked = [[], []], {}
+        for gate, questions in zip(join.gates, wanted, strict=True):
+            gate.add((self, path), questions, anew=not is_new)
+        self._graph.add_inputs(join, list(asked))
+        self._reads.append((join, path, list(asked)))
+        if not is_new:
+            self._graph.has_more(join)
+        return join
+
+    def _join(self, path: Path, asked: dict[Operator, None]) -> FeedbackJoin:
+        """A join; ``asked`` gets who must have run before, besides its inputs."""
+        join = self._tree.joins[path]
+        is_read = bool(path) or looks_up(self._top)
+        left, right = (self._input((*path, side), gated=is_read) for side in (0, 1))
         if isinstance(left, ReactiveInput) and isinstance(right, ReactiveInput):
-            detectors = self._detectors(path, asked)
-            return ReactiveJoin(left, right, list(asked), residual(join), detectors)
-        return FeedbackJoin(left, right, list(asked), residual(join))
+            return ReactiveJoin(left, right, residual(join), self._detectors(path, asked))
+        return FeedbackJoin(left, right, residual(join))
 
     def _detectors(self, path: Path, asked: dict[Operator, None]) -> list[Detector]:
         """Who judges the results of a join, at the consumers that compare them with other rows."""
@@ -136,23 +186,25 @@ class FeedbackTree:
             )
         return found
 
-    def _input(self, path: Path, asked: dict[Operator, None]) -> Input:
-        """An input of a join; ``asked`` gets who must have run before."""
+    def _input(self, path: Path, *, gated: bool) -> Input:
+        """An input of a join."""
         kept, join = self._kept(path), self._tree.joins[path[:-1]]
-        wanted = [self._wanted(d, asked) for d in self._tree.demands[path]]
         exprs = tuple(pair[path[-1]] for pair in join.keys)
         keys = [compile_expr(e) for e in exprs]
         own_index = self._strategy.nested_loops or not self._strategy.admission
-        if wanted or own_index or path in self._tree.joins:
+        if gated or own_index or path in self._tree.joins:
             rows = Findable(kept, keys, scanned=self._strategy.nested_loops)
         else:
             rows = FindableToAll(kept, keys, self._partners(path, exprs))
         make = Input if self._strategy.admission else ReactiveInput
-        if not wanted:
+        if not gated:
             return make(rows, None)
         name = self._name(path), self._name((*path[:-1], 1 - path[-1]))
-        trying = self._strategy.feedback == "auto"
-        return make(rows, Gate(name, kept, wanted, trying=trying))
+        return make(rows, Gate(name, kept, trying=self._strategy.feedback == "auto"))
+
+    def _key(self, what: str, path: Path, plan: Plan) -> Hashable:
+        """What an operator of the tree is known by."""
+        return (what, plan) if self._is_shared else (what, plan, self._top, path)
 
     def _name(self, path: Path) -> str:
         """What is joined there, for people."""
@@ -203,36 +255,35 @@ class FeedbackTree:
         return operator
 
     def _kept(self, path: Path) -> Kept:
-        operator = self._graph.obtain(("kept", self._top, path), partial(self._keep, path))
-        assert isinstance(operator, Kept), "what has been obtained"
-        return operator
+        if path not in self._kept_at:
+            plan = self._tree.inputs[path]
+            inner = inner_join(plan) is not None
+            source = self._above(path, plan) if inner else self._leaf(plan)
+            make = partial(Kept, source, self._rows(plan, source, inner=inner))
+            operator = self._graph.obtain(self._key("kept", path, plan), make)
+            assert isinstance(operator, Kept), "what has been obtained"
+            self._kept_at[path] = operator
+        return self._kept_at[path]
 
-    def _keep(self, path: Path) -> Operator:
-        plan = self._tree.inputs[path]
-        rows: Rows
-        if inner_join(plan) is not None:
-            return Kept(self._above(path, plan), CompositeRows(id_width_of(plan)))
-        source = self._leaf(plan)
-        if base_scan(plan) is None:
-            rows = CompositeRows(id_width_of(plan) if is_stored(plan) else 1)
-        else:
-            scan = scan_below(source)
-            rows = StemRows(scan.stem, scan.window)
-        return Kept(source, rows)
+    def _rows(self, plan: Plan, source: Operator, *, inner: bool) -> Rows:
+        """Where the rows of an input are."""
+        if inner or base_scan(plan) is None:
+            return CompositeRows(id_width_of(plan) if is_stored(plan) else 1)
+        scan = scan_below(source)
+        return StemRows(scan.stem, scan.window)
 
     def _above(self, path: Path, plan: Plan) -> Operator:
         """The join at a path, and what filters or renames its rows."""
-        make: Callable[[], Operator]
         if isinstance(plan, Join):
-            make = partial(self.join, path)
-        elif isinstance(plan, Filter):
-            predicate = compile_predicate(plan.predicate)
-            make = partial(FilterOperator, self._above(path, plan.input), predicate)
+            return self._read_join(path)
+        assert isinstance(plan, (Filter, Project)), "nothing else is between joins of a tree"
+        source = self._above(path, plan.input)
+        make: Callable[[], Operator]
+        if isinstance(plan, Filter):
+            make = partial(FilterOperator, source, compile_predicate(plan.predicate))
         else:
-            assert isinstance(plan, Project), "filters and projections only"
-            outputs = [output(e) for e in plan.exprs]
-            make = partial(ProjectOperator, self._above(path, plan.input), outputs)
-        return self._graph.obtain(("wanted", self._top, path, plan), make)
+            make = partial(ProjectOperator, source, [output(e) for e in plan.exprs])
+        return self._graph.obtain(self._key("above", path, plan), make)
 
 
 def _component(demand: Demand) -> Component:

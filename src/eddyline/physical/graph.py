@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from eddyline.runtime.batch import Batch
@@ -13,6 +13,7 @@ from eddyline.runtime.operators.base import Operator, Tick
 class _Node:
     key: Hashable
     operator: Operator
+    number: int  # in the order of running
     uses: int = 0
 
 
@@ -26,6 +27,9 @@ class Graph:
     def __init__(self) -> None:
         self._nodes: dict[Hashable, _Node] = {}
         self._by_operator: dict[Operator, _Node] = {}
+        self._before_closing: dict[Operator, Callable[[], None]] = {}
+        self._with_more: set[Operator] = set()
+        self._made = 0
 
     def __iter__(self) -> Iterator[Operator]:
         return (n.operator for n in self._nodes.values())
@@ -37,7 +41,8 @@ class Graph:
         """The operator of this key; made, after its inputs, if there is none yet."""
         if key not in self._nodes:
             operator = make()
-            node = _Node(key, operator)
+            self._made += 1
+            node = _Node(key, operator, self._made)
             self._nodes[key] = node
             self._by_operator[operator] = node
             for source in operator.inputs:
@@ -54,10 +59,44 @@ class Graph:
         node.uses -= 1
         if node.uses:
             return
+        self._before_closing.pop(operator, _nothing)()
         operator.close()
         del self._nodes[node.key], self._by_operator[operator]
         for source in operator.inputs:
             self.give_up(source)
+
+    def before_closing(self, operator: Operator, call: Callable[[], None]) -> None:
+        """Call this when nobody reads the operator any more."""
+        self._before_closing[operator] = call
+
+    def is_below(self, lower: Operator, upper: Operator) -> bool:
+        """Whether one of two operators has to run before the other, or is the other."""
+        return lower in in_order([upper])
+
+    def add_inputs(self, operator: Operator, inputs: Sequence[Operator]) -> None:
+        """Let an operator that is there already run after these, too; it is not below them."""
+        node = self._by_operator[operator]
+        operator.inputs += tuple(inputs)
+        for source in inputs:
+            self._by_operator[source].uses += 1
+        if any(self._by_operator[source].number > node.number for source in inputs):
+            self._nodes = {n.key: n for n in map(self._by_operator.__getitem__, in_order(self))}
+            self._made = 0
+            for each in self._nodes.values():
+                self._made += 1
+                each.number = self._made
+
+    def remove_inputs(self, operator: Operator, inputs: Sequence[Operator]) -> None:
+        """Undo ``add_inputs``."""
+        left = list(operator.inputs)
+        for source in inputs:
+            left.remove(source)
+            self.give_up(source)
+        operator.inputs = tuple(left)
+
+    def has_more(self, operator: Operator) -> None:
+        """An operator that is there already has more to put out, for those primed next."""
+        self._with_more.add(operator)
 
     def run(self, tick: Tick) -> dict[Operator, Batch]:
         """One chunk through all operators: what each of them put out."""
@@ -72,18 +111,35 @@ class Graph:
             operator.settle(clock)
 
     def prime(self, known: set[Operator], clock: int) -> dict[Operator, Batch]:
-        """Bring operators that are not ``known`` up to date with what their inputs still hold."""
+        """Bring operators that are not ``known`` up to date with what their inputs still hold.
+
+        Those known that have more to put out for them do so first: a chunk without rows goes
+        through them, and whoever is below or above them.
+        """
         out: dict[Operator, Batch] = {}
-        tick = Tick(clock)
+        more: dict[Operator, Batch] = {}
+        tick, awake = Tick(clock), self._around(self._with_more)
         for operator in self:
             if operator in known:
+                if operator in awake:
+                    inputs = [more[i] if i in more else out[i] for i in operator.inputs]
+                    more[operator] = operator.run(inputs, tick)
                 continue
             if not operator.inputs:
                 out[operator] = operator.live(clock)
                 continue
             inputs = [out[i] if i in out else i.live(clock) for i in operator.inputs]
-            out[operator] = operator.run(inputs, tick)
+            out[operator] = operator.prime(inputs, tick)
+        self._with_more.clear()
         return out
+
+    def _around(self, some: set[Operator]) -> set[Operator]:
+        """Some operators, those that get what they put out, and all that these read."""
+        above = set(some)
+        for operator in self if some else ():
+            if not above.isdisjoint(operator.inputs):
+                above.add(operator)
+        return set(in_order(above))
 
     def sweep(self) -> None:
         """Forget operators that nobody uses: what is left of a query that could not be added."""
@@ -91,6 +147,10 @@ class Graph:
             if node.uses == 0 and node.key in self._nodes:
                 node.uses = 1
                 self.give_up(node.operator)
+
+
+def _nothing() -> None:
+    """There is nothing to do."""
 
 
 def in_order(outputs: Iterable[Operator]) -> list[Operator]:

@@ -232,14 +232,18 @@ class Planner:
         return Scan(stem, stem.open_window("all", partial(EndlessWindow, keep=True)), "all")
 
     def _lookup(self, plan: Join | SemiJoin | AntiJoin, probed: bool, explicit: bool) -> Operator:
-        scan = base_scan(plan.right)
-        assert isinstance(scan, TableScan), "columns of a table are not computed below the look-up"
         assert isinstance(plan, Join) or not plan.nulls_match, "no set operation looks up"
+        make = partial(self._looking_up, plan, probed, explicit)
         if not explicit and feeds_back(plan, self._strategy):
             assert not isinstance(plan, AntiJoin), "it wants rows without a match"
-            left = self._feedback_tree(plan).looking_up()
-        else:
-            left = self._build(plan.left, probed=probed, explicit=explicit)
+            return self._feedback_tree(plan).looking_up(make)
+        return make(self._build(plan.left, probed=probed, explicit=explicit))
+
+    def _looking_up(
+        self, plan: Join | SemiJoin | AntiJoin, probed: bool, explicit: bool, left: Operator
+    ) -> Operator:
+        scan = base_scan(plan.right)
+        assert isinstance(scan, TableScan), "columns of a table are not computed below the look-up"
         left_keys, right_keys = ([compile_expr(p[i]) for p in plan.keys] for i in (0, 1))
         right = self._build(plan.right)
         table = self._stem_of(scan.table)

@@ -41,6 +41,9 @@ class ConditionalPartner:
     def release(self) -> None:
         self._partners.release()
 
+    def close(self) -> None:
+        self._partners.let_go()
+
     def fresh(self) -> Array:
         return np.unique(self._partners.fresh)
 

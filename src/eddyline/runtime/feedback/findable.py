@@ -36,6 +36,10 @@ class Findable:
         """Numbers of the probes and positions of the rows that match them."""
         return self._index.probe(probes, self.kept.rows.liveness, inclusive=inclusive)
 
+    def positions(self) -> Array:
+        """Positions of the rows that the join may see, ascending."""
+        return self._index.positions()
+
     def close(self) -> None:
         """The join is gone."""
         self._index.close()
@@ -55,18 +59,20 @@ class FindableToAll(Findable):
     def __init__(self, kept: Kept, keys: Sequence[Evaluator], partners: Partners) -> None:
         self.kept = kept
         self._keys = tuple(keys)
+        self._partners = partners
         self._index = partners.index
-        kept.complete(partners)
+        partners.acquire()
 
     def insert(self, positions: Array, keys: Array) -> None:
         """They have been put in already."""
 
     def link(self, positions: Array, keys: Array) -> None:
-        """There are none."""
-        assert positions.size == 0, "rows of a stream are never late"
+        """They have been put in already."""
 
     def close(self) -> None:
-        """The index is not the join's."""
+        """The index is not the join's alone."""
+        self._partners.release()
+        self._partners.let_go()
 
     def state(self) -> State:
         return {}

@@ -1,12 +1,13 @@
 """Gates: which rows of an input its join may see yet.
 
 A row waits before the gate while one of the consumers further up has no match for it. It waits for
-the first match that it lacks, and is found by its key when one comes.
+the first match that it lacks, and is found by its key when one comes. Where several trees read one
+join, a row waits while none of them has a use for it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Hashable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -15,9 +16,9 @@ import numpy as np
 from eddyline.runtime.batch import Batch
 from eddyline.runtime.columns import Array
 from eddyline.runtime.feedback.kept import Kept
+from eddyline.runtime.feedback.rows import Lane
 from eddyline.runtime.feedback.wanted import Wanted
 from eddyline.runtime.index import HashIndex
-from eddyline.runtime.state import State, nested
 
 #: Rows that are asked about until it is clear whether that is of use.
 _TRIAL_ROWS: Final = 4_096
@@ -27,6 +28,8 @@ _OF_USE: Final = 0.05
 _REST_ROWS: Final = 32 * _TRIAL_ROWS
 _LONGEST_REST_ROWS: Final = 64 * _REST_ROWS
 
+_NO_ROWS = np.zeros(0, np.int64)
+
 
 @dataclass
 class Question:
@@ -35,14 +38,12 @@ class Question:
     Attributes:
         waiting: the rows that do, by key.
         asleep: nobody is asked for the time being.
-        of_results: it is the results of rows that are judged, by a ``Detector``.
         asked, refused, resumed: rows in this trial.
     """
 
     wanted: Wanted
     waiting: HashIndex
     asleep: bool = False
-    of_results: bool = False
     asked: int = 0
     refused: int = 0
     resumed: int = 0
@@ -73,6 +74,99 @@ class Question:
             self.wanted.acquire()
 
 
+class Reader:
+    """What one tree wants of a row: all of it, or the row is of no use to the tree.
+
+    Attributes:
+        anew: the rows that wait have not been asked about yet, or nobody knows what they wait for.
+    """
+
+    def __init__(self, kept: Kept, wanted: Sequence[Wanted], *, trying: bool, anew: bool) -> None:
+        self._kept = kept
+        self._questions = [Question(w, kept.rows.new_index()) for w in wanted]
+        self._trying = trying
+        self.anew = anew
+
+    @property
+    def takes_all(self) -> bool:
+        """Whether there is nothing to ask now."""
+        return all(q.asleep for q in self._questions)
+
+    def come(self, rows: int) -> None:
+        """So many new rows are about to be judged."""
+        for question in self._questions:
+            if question.asleep:
+                question.let_pass(rows)
+            else:
+                question.asked += rows
+
+    def judge(
+        self, batch: Batch, positions: Array, ts: Array, *, but: Collection[int] = ()
+    ) -> Array:
+        """bool[n]: for which rows there is all that is wanted; the others wait for the first of it
+        that is not there. ``ts``: who expires by then is no match. ``but``: questions to leave out.
+        """
+        left = np.arange(positions.size)
+        for number, question in enumerate(self._questions):
+            if question.asleep or number in but:
+                continue
+            rows = batch if left.size == len(batch) else batch.take(left)
+            found = question.wanted.find(rows, ts[left])
+            missing = ~found.there if found.usable is None else ~found.there & found.usable
+            question.waiting.link(positions[left[missing]], found.keys[missing])
+            left = left[found.there]
+            question.refused += rows.ts.size - left.size
+        ok = np.zeros(positions.size, np.bool_)
+        ok[left] = True
+        return ok
+
+    def hold(self, number: int, positions: Array) -> Array:
+        """Let rows wait for what a question is about; returns who does: nobody if it is asleep."""
+        question = self._questions[number]
+        if question.asleep:
+            return _NO_ROWS
+        keys, usable = question.wanted.keys_of(self._kept.rows_at(positions))
+        ever = slice(None) if usable is None else usable
+        question.waiting.link(positions[ever], keys[ever])
+        return positions
+
+    def found(self, clock: int) -> Array:
+        """Positions of the rows, in any order, whose match has come, or need not wait for one."""
+        found = [self._found(q, clock) for q in self._questions if not q.asleep]
+        return np.concatenate(found) if found else _NO_ROWS
+
+    def _found(self, question: Question, clock: int) -> Array:
+        if self._trying and question.spares_nothing():
+            question.fall_asleep()
+            return question.waiting.take_all()
+        found = question.waiting.take_out(question.wanted.fresh())
+        waiting = question.wanted.still_waiting(self._kept.rows_at, found, clock)
+        if waiting is not None:
+            question.waiting.link(found[waiting.rows], waiting.keys)
+            found = np.delete(found, waiting.rows)
+        question.resumed += found.size
+        return found
+
+    def waiting(self) -> tuple[Array, int]:
+        """Positions of the rows that wait, expired ones among them, and for how many keys."""
+        rows = [q.waiting.positions() for q in self._questions]
+        return np.concatenate([_NO_ROWS, *rows]), sum(q.waiting.sizes()[1] for q in self._questions)
+
+    def forget(self) -> None:
+        """All that waited is to be asked about anew."""
+        for question in self._questions:
+            question.waiting.take_all()
+        self.anew = True
+
+    def close(self) -> None:
+        """Give back what it holds in the store of the rows."""
+        for question in self._questions:
+            question.waiting.close()
+            if not question.asleep:
+                question.wanted.release()
+            question.wanted.close()
+
+
 class Gate:
     """The rows that wait (the paper's blacklist), by what they wait for (its MNS buffers).
 
@@ -87,130 +181,133 @@ class Gate:
             later.
     """
 
-    def __init__(
-        self, name: tuple[str, str], kept: Kept, wanted: Sequence[Wanted], *, trying: bool
-    ) -> None:
+    def __init__(self, name: tuple[str, str], kept: Kept, *, trying: bool) -> None:
         self._name = name
         self._kept = kept
-        self._questions = [Question(w, kept.rows.new_index()) for w in wanted]
         self._trying = trying
+        self._readers: dict[Hashable, Reader] = {}
+        self._by_results: set[int] = set()  # questions that a Detector answers
+        self._passed: Lane | None = None  # 1: the row has passed, whoever may still have it waiting
         self.asked = 0
         self.refused = 0
         self.resumed = 0
 
+    def add(self, name: Hashable, wanted: Sequence[Wanted], *, anew: bool) -> None:
+        """One more tree reads what is joined here; ``anew``: there may be rows already."""
+        if self._readers and self._passed is None:
+            self._passed = self._kept.rows.new_lane(0)
+        self._readers[name] = Reader(self._kept, wanted, trying=self._trying, anew=anew)
+
+    def remove(self, name: Hashable) -> None:
+        """A tree is gone."""
+        self._readers.pop(name).close()
+
     def is_open(self, rows: int) -> bool:
         """Whether all of the chunk's rows pass, and nobody waits: there is nothing to ask now."""
-        asleep = self._trying and all(q.asleep for q in self._questions)
-        if asleep:
-            for question in self._questions:
-                question.let_pass(rows)
-        return asleep
+        if len(self._readers) > 1:
+            return False
+        is_open = all(r.takes_all and not r.anew for r in self._readers.values())
+        if is_open:
+            for reader in self._readers.values():
+                reader.come(rows)
+        return is_open
 
     def admit(self, batch: Batch, positions: Array) -> Array:
         """bool[n]: which of the new rows, at these positions, may be seen; the others wait."""
-        for question in self._questions:
-            if question.asleep:
-                question.let_pass(len(batch))
-            else:
-                question.asked += len(batch)
-        ok = self._judge(batch, positions, batch.ts)
-        self.asked += ok.size
-        self.refused += ok.size - int(np.count_nonzero(ok))
-        return ok
+        for reader in self._readers.values():
+            reader.come(len(batch))
+        return self._judge(batch, positions, batch.ts)
 
     def suspend(self, positions: Array, clock: int) -> Array:
         """bool[n]: which of the rows at these positions may go on; the others wait from now on."""
-        if positions.size == 0 or all(q.asleep for q in self._questions):
+        if positions.size == 0 or any(r.takes_all for r in self._readers.values()):
             return np.ones(positions.size, np.bool_)
         now = np.full(positions.size, clock)
-        ok = self._judge(self._kept.rows_at(positions), positions, now, with_results=True)
-        self.asked += ok.size
-        self.refused += ok.size - int(np.count_nonzero(ok))
-        return ok
+        return self._judge(self._kept.rows_at(positions), positions, now, but=self._by_results)
 
     def judge_by_results(self, number: int) -> None:
         """Leave it to a ``Detector`` which rows that have results must wait for a question."""
-        self._questions[number].of_results = True
+        self._by_results.add(number)
 
-    def hold(self, number: int, positions: Array) -> None:
-        """Let rows wait for what a question is about."""
-        keys, usable = self._questions[number].wanted.keys_of(self._kept.rows_at(positions))
-        self.refused += positions.size
-        if usable is not None:
-            positions, keys = positions[usable], keys[usable]
-        self._questions[number].waiting.link(positions, keys)
+    def hold(self, number: int, positions: Array) -> Array:
+        """Let rows wait for what a question of the only reader is about; returns who does."""
+        (reader,) = self._readers.values()
+        waiting = reader.hold(number, positions)
+        self.refused += waiting.size
+        return waiting
 
-    def wake(self, clock: int) -> Array:
-        """Positions, ascending, of the rows that need not wait any more, and are alive."""
-        found = [self._found(q, clock) for q in self._questions if not q.asleep]
-        positions = np.concatenate(found) if found else np.zeros(0, np.int64)
-        if positions.size == 0:
-            return positions
-        positions.sort()
-        batch = self._kept.rows_at(positions)
-        alive = batch.exp > clock
-        batch, positions = batch.where(alive), positions[alive]
-        positions = positions[self._judge(batch, positions, np.full(positions.size, clock))]
+    def _judge(
+        self, batch: Batch, positions: Array, ts: Array, *, but: Collection[int] = ()
+    ) -> Array:
+        """bool[n]: for which rows somebody has a use; the others wait in all their queues."""
+        ok = np.zeros(positions.size, np.bool_)
+        left = np.arange(positions.size)
+        for reader in self._readers.values():
+            whole = left.size == len(batch)
+            rows = batch if whole else batch.take(left)
+            ok[left] = reader.judge(rows, positions[left], ts[left], but=but)
+            left = left[~ok[left]]
+        self.asked += ok.size
+        self.refused += left.size
+        self._let_through(positions[ok])
+        return ok
+
+    def wake(self, clock: int, hidden: Callable[[], Array]) -> Array:
+        """Positions, ascending, of the rows that need not wait any more, and are alive.
+
+        Args:
+            hidden: gives the positions of all rows that wait, in any order.
+        """
+        woken = [_NO_ROWS]
+        for reader in self._readers.values():
+            found = reader.found(clock)
+            if reader.anew:
+                found, reader.anew = np.concatenate((found, hidden())), False
+            if found.size:
+                woken.append(self._wanted_now(reader, found, clock))
+        positions = np.unique(np.concatenate(woken))
+        self._let_through(positions)
         self.resumed += positions.size
         return positions
 
-    def _found(self, question: Question, clock: int) -> Array:
-        """Who waits for what has come; everybody, if it is of no use to wait."""
-        if self._trying and question.spares_nothing():
-            question.fall_asleep()
-            return question.waiting.take_all()
-        found = question.waiting.take_out(question.wanted.fresh())
-        waiting = question.wanted.still_waiting(self._kept.rows_at, found, clock)
-        if waiting is not None:
-            question.waiting.link(found[waiting.rows], waiting.keys)
-            found = np.delete(found, waiting.rows)
-        question.resumed += found.size
-        return found
+    def _wanted_now(self, reader: Reader, found: Array, clock: int) -> Array:
+        """Of the rows found, those alive that have not passed, and are what the reader wants."""
+        positions = np.unique(found)
+        if self._passed is not None:
+            positions = positions[self._passed.at(positions) == 0]
+        batch = self._kept.rows_at(positions)
+        alive = batch.exp > clock
+        batch, positions = batch.where(alive), positions[alive]
+        return positions[reader.judge(batch, positions, np.full(positions.size, clock))]
 
-    def _judge(
-        self, batch: Batch, positions: Array, ts: Array, *, with_results: bool = False
-    ) -> Array:
-        """bool[n]: for which rows there is all that is wanted; the others wait for the first of it
-        that is not there. ``ts``: who expires by then is no match. ``with_results``: leave out what
-        those are judged by.
-        """
-        left = np.arange(positions.size)
-        for question in self._questions:
-            if question.asleep or (with_results and question.of_results):
-                continue
-            rows = batch if left.size == len(batch) else batch.take(left)
-            found = question.wanted.find(rows, ts[left])
-            missing = ~found.there if found.usable is None else ~found.there & found.usable
-            question.waiting.link(positions[left[missing]], found.keys[missing])
-            left = left[found.there]
-            question.refused += rows.ts.size - left.size
-        ok = np.zeros(positions.size, np.bool_)
-        ok[left] = True
-        return ok
+    def _let_through(self, positions: Array) -> None:
+        if self._passed is not None:
+            self._passed.put(positions, np.ones(positions.size, np.int64))
 
     def stats(self) -> dict[str, Any]:
         """Counters, and how many rows wait for how many keys; some of them may have expired."""
-        sizes = [q.waiting.sizes() for q in self._questions]
+        waiting = [r.waiting() for r in self._readers.values()]
+        positions = np.unique(np.concatenate([_NO_ROWS, *(rows for rows, _ in waiting)]))
+        if self._passed is not None:
+            positions = positions[self._passed.at(positions) == 0]
         return {
             "rows_of": self._name[0],
             "joined_with": self._name[1],
             "asked": self.asked,
             "refused": self.refused,
             "resumed": self.resumed,
-            "waiting": sum(rows for rows, _ in sizes),
-            "waited_for": sum(keys for _, keys in sizes),
+            "waiting": positions.size,
+            "waited_for": sum(keys for _, keys in waiting),
         }
 
     def close(self) -> None:
         """Give back what it holds in the store of the rows."""
-        for question in self._questions:
-            question.waiting.close()
+        for reader in self._readers.values():
+            reader.close()
+        if self._passed is not None:
+            self._passed.close()
 
-    def state(self) -> State:
-        """Saved as plain arrays."""
-        return {str(i): q.waiting.state() for i, q in enumerate(self._questions)}
-
-    def restore(self, state: State) -> None:
-        """Take over what ``state`` returned. Nothing is asleep any more."""
-        for i, question in enumerate(self._questions):
-            question.waiting.restore(nested(state, str(i)))
+    def restored(self) -> None:
+        """The rows have been restored; who waits for what is found out anew, with nobody asleep."""
+        for reader in self._readers.values():
+            reader.forget()

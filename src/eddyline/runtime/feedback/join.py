@@ -101,7 +101,7 @@ class Input:
             batch, positions, keys = batch.where(usable), positions[usable], keys[usable]
         woken = woken_keys = _NO_ROWS
         if self.gate is not None and not self.gate.is_open(len(batch)):
-            woken = self.gate.wake(before.clock)
+            woken = self.gate.wake(before.clock, self._hidden)
             if woken.size:
                 woken_keys, _ = self.rows.keys(self.rows.kept.rows_at(woken))
             admitted = self.gate.admit(batch, positions)
@@ -119,6 +119,29 @@ class Input:
             batch.where(~is_late),
         )
 
+    def begin(self, batch: Batch) -> tuple[Batch, Array]:
+        """Those of the rows that have been there before that the join sees, and their keys."""
+        positions = self.rows.kept.shown
+        keys, usable = self.rows.keys(batch)
+        ok = np.ones(len(batch), np.bool_) if usable is None else usable
+        batch, positions, keys = batch.where(ok), positions[ok], keys[ok]
+        if self.gate is not None:
+            admitted = self.gate.admit(batch, positions)
+            batch, positions, keys = batch.where(admitted), positions[admitted], keys[admitted]
+        self.joined += len(batch)
+        self.rows.link(positions, keys)
+        return batch, keys
+
+    def _hidden(self) -> Array:
+        """Positions of the rows from before the chunk that wait."""
+        kept = self.rows.kept
+        seen = np.concatenate((self.rows.positions(), kept.placed))
+        positions = np.setdiff1d(kept.all(), seen)
+        if positions.size == 0:
+            return positions
+        _, usable = self.rows.keys(kept.rows_at(positions))
+        return positions if usable is None else positions[usable]
+
     def meet(self, late: Array, keys: Array, other: Input, before: Before) -> tuple[Array, Array]:
         """Let late rows in; positions of theirs and of the rows that they meet, pair by pair."""
         self.rows.link(late, keys)
@@ -131,32 +154,25 @@ class Input:
             self.gate.close()
 
     def state(self) -> State:
-        gate = {} if self.gate is None else self.gate.state()
-        return {"rows": self.rows.state(), "gate": gate}
+        return {"rows": self.rows.state()}
 
     def restore(self, state: State) -> None:
         self.rows.restore(nested(state, "rows"))
         if self.gate is not None:
-            self.gate.restore(nested(state, "gate"))
+            self.gate.restored()
 
 
 class FeedbackJoin(Operator):
     """Emits the pairs that agree on the keys, meet the residual, and are wanted.
 
     Args:
-        left, right: its inputs are their ``Kept``.
-        asked: who else must have run before: the ``Kept`` that the gates ask.
+        left, right: its inputs are their ``Kept``; who else must have run before it, since the
+            gates ask there, becomes an input as well.
         residual: as of ``Join``.
     """
 
-    def __init__(
-        self,
-        left: Input,
-        right: Input,
-        asked: Sequence[Operator],
-        residual: Predicate | None,
-    ) -> None:
-        super().__init__((left.rows.kept, right.rows.kept, *asked))
+    def __init__(self, left: Input, right: Input, residual: Predicate | None) -> None:
+        super().__init__((left.rows.kept, right.rows.kept))
         self.sides = (left, right)
         self._residual = residual
         self._seen = (BEGINNING, EXPIRY)
@@ -173,6 +189,15 @@ class FeedbackJoin(Operator):
                 self._seen = max(self._seen, (int(batch.ts[-1]), int(batch.seq[-1])))
         out = new if late is None else merge([late, new])
         return meeting(out, self._residual)
+
+    def begin(self, batches: Sequence[Batch], tick: Tick) -> Batch:
+        (left, l_keys), (right, r_keys) = (
+            side.begin(batch) for side, batch in zip(self.sides, batches[:2], strict=True)
+        )
+        for batch in batches[:2]:
+            if len(batch):
+                self._seen = max(self._seen, (int(batch.ts[-1]), int(batch.seq[-1])))
+        return matched(left, l_keys, right, r_keys, self._residual)
 
     def _late_results(self, left: Coming, right: Coming, before: Before) -> Batch | None:
         """What late rows make with each other, and with the rows from before the chunk."""
@@ -219,13 +244,17 @@ class FeedbackJoin(Operator):
         return matched(batches[0], keys[0], batches[1], keys[1], self._residual)
 
     @property
+    def gates(self) -> tuple[Gate, ...]:
+        """Those of its inputs, if it has any."""
+        return tuple(side.gate for side in self.sides if side.gate is not None)
+
+    @property
     def joined(self) -> int:
         """Rows that have been let through."""
         return sum(side.joined for side in self.sides)
 
     def stats(self) -> dict[str, Any]:
-        gates = [side.gate.stats() for side in self.sides if side.gate is not None]
-        return {**super().stats(), "feedback": gates}
+        return {**super().stats(), "feedback": [gate.stats() for gate in self.gates]}
 
     def close(self) -> None:
         for side in self.sides:

@@ -133,3 +133,4 @@ class Detector:
     def close(self) -> None:
         """Nobody is judged any more."""
         self._partners.release()
+        self._partners.let_go()

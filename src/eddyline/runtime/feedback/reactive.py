@@ -25,7 +25,7 @@ from eddyline.runtime.feedback.findable import Findable
 from eddyline.runtime.feedback.gate import Gate
 from eddyline.runtime.feedback.join import Before, Coming, FeedbackJoin, Input
 from eddyline.runtime.feedback.mns import Detector
-from eddyline.runtime.operators.base import Operator, Tick
+from eddyline.runtime.operators.base import Tick
 from eddyline.runtime.state import State, array
 from eddyline.types import FOREVER
 
@@ -55,11 +55,16 @@ class ReactiveInput(Input):
         self.chunk += 1
         self.joined += len(batch)
         self._came.put(positions, np.full(positions.size, self.chunk))
-        self.woken = _NO_ROWS if self.gate is None else self.gate.wake(before.clock)
+        self.woken = _NO_ROWS if self.gate is None else self.gate.wake(before.clock, self._hidden)
         self.joined += self.woken.size
         is_late = before.is_late(batch)
         late, new = is_late & (batch.exp > before.clock), ~is_late
         return Coming(positions[late], keys[late], positions[new], keys[new], batch.where(new))
+
+    def _hidden(self) -> Array:
+        """Positions of the rows from before the chunk that wait."""
+        positions = np.setdiff1d(self.rows.positions(), self.rows.kept.placed)
+        return positions[~self.is_there(positions)]
 
     def go_on(self, other: ReactiveInput, before: Before) -> tuple[Array, Array]:
         """Pairs of positions that are made as rows of this input go on."""
@@ -95,9 +100,7 @@ class ReactiveInput(Input):
     def hold(self, question: int, positions: Array) -> None:
         """Let rows wait for what a question of the gate is about, if they do not wait yet."""
         assert self.gate is not None, "it has questions"
-        positions = positions[self.is_there(positions)]
-        self.gate.hold(question, positions)
-        self._leave(positions)
+        self._leave(self.gate.hold(question, positions[self.is_there(positions)]))
 
     def _leave(self, positions: Array) -> None:
         self._left.put(positions, np.full(positions.size, self.chunk + 1))
@@ -108,10 +111,13 @@ class ReactiveInput(Input):
         self._left.close()
 
     def state(self) -> State:
-        return {**super().state(), "chunk": np.array([self.chunk])}
+        lanes = {"came": self._came.state(), "left": self._left.state()}
+        return {**super().state(), **lanes, "chunk": np.array([self.chunk])}
 
     def restore(self, state: State) -> None:
         super().restore(state)
+        self._came.restore(array(state, "came"))
+        self._left.restore(array(state, "left"))
         self.chunk = int(array(state, "chunk")[0])
 
 
@@ -127,11 +133,10 @@ class ReactiveJoin(FeedbackJoin):
         self,
         left: ReactiveInput,
         right: ReactiveInput,
-        asked: Sequence[Operator],
         residual: Predicate | None,
         detectors: Sequence[Detector],
     ) -> None:
-        super().__init__(left, right, asked, residual)
+        super().__init__(left, right, residual)
         self._detectors = tuple(detectors)
         self._made: list[tuple[Array, Array]] = []  # positions of the rows of the chunk's results
         for detector in detectors:
@@ -153,6 +158,9 @@ class ReactiveJoin(FeedbackJoin):
                 if question is not None:
                     side.hold(question, positions)
         return out
+
+    def begin(self, batches: Sequence[Batch], tick: Tick) -> Batch:
+        return self.process(batches, tick)  # all its inputs are new with it
 
     def _late_results(self, left: Coming, right: Coming, before: Before) -> Batch | None:
         l_side, r_side = self.sides

@@ -41,10 +41,6 @@ class Rows(Protocol):
     def all(self) -> Array | None:
         """Positions of all of them, ascending; None: the store has others as well."""
 
-    @property
-    def has_no_others(self) -> bool:
-        """Whether the store has no others."""
-
     def settle(self, clock: int) -> None:
         """Forget what has expired."""
 
@@ -64,7 +60,7 @@ class Lane:
     def __init__(self, store: RowStore, name: str, fill: int) -> None:
         self._store = store
         self._name = name
-        store.add_lane(name, fill)
+        store.add_lane(name, fill, derived=True)
 
     def at(self, positions: Array) -> Array:
         """int64[n]: the numbers of rows."""
@@ -77,6 +73,14 @@ class Lane:
     def close(self) -> None:
         """Give it back."""
         self._store.remove_lane(self._name)
+
+    def state(self) -> Array:
+        """The numbers of all rows."""
+        return self._store.held(self._name)
+
+    def restore(self, numbers: Array) -> None:
+        """Take over what ``state`` returned; the rows have been restored."""
+        self._store.held(self._name)[:] = numbers
 
 
 class StemRows:
@@ -104,8 +108,6 @@ class StemRows:
 
     def expiry(self, positions: Array) -> Array:
         return self._window.expiry(self._stem.lane_at("ts", positions))
-
-    has_no_others = False
 
     def all(self) -> None:
         return None
@@ -155,8 +157,6 @@ class CompositeRows:
 
     def expiry(self, positions: Array) -> Array:
         return self._store.lane_at("exp", positions)
-
-    has_no_others = True
 
     def all(self) -> Array:
         return np.arange(self._store.first, self._store.end)

@@ -69,6 +69,9 @@ class Wanted(Protocol):
     def release(self) -> None:
         """Do not be asked for a while."""
 
+    def close(self) -> None:
+        """Do not be asked any more."""
+
 
 class Partner:
     """A row of one input that agrees on the keys; no keys: any row, which is what DOE wants.
@@ -92,6 +95,9 @@ class Partner:
 
     def release(self) -> None:
         self._partners.release()
+
+    def close(self) -> None:
+        self._partners.let_go()
 
     def fresh(self) -> Array:
         return self._partners.fresh
@@ -141,7 +147,11 @@ class Pairs(Operator):
         return self.fresh
 
     def live(self, clock: int) -> Batch:
-        raise AssertionError("who asks for pairs is not added later")
+        raise AssertionError("nobody reads the pairs but the gates of its own tree")
+
+    def close(self) -> None:
+        for partners in self.links:
+            partners.let_go()
 
 
 class PartnerPair:
@@ -174,6 +184,10 @@ class PartnerPair:
         self._pairs.users -= 1
         for partners in (*self._partners, *self._pairs.links):
             partners.release()
+
+    def close(self) -> None:
+        for partners in self._partners:
+            partners.let_go()
 
     def fresh(self) -> Array:
         assert self._pairs.fresh is not None, "they run first"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -46,8 +46,17 @@ class Operator(ABC):
 
     def run(self, batches: Sequence[Batch], tick: Tick) -> Batch:
         """``process``, counted."""
+        return self._timed(self.process, batches, tick)
+
+    def prime(self, batches: Sequence[Batch], tick: Tick) -> Batch:
+        """``begin``, counted."""
+        return self._timed(self.begin, batches, tick)
+
+    def _timed(
+        self, work: Callable[[Sequence[Batch], Tick], Batch], batches: Sequence[Batch], tick: Tick
+    ) -> Batch:
         started = time.perf_counter()
-        out = self.process(batches, tick)
+        out = work(batches, tick)
         self.seconds += time.perf_counter() - started
         self.clock = tick.clock
         self.rows_in += sum(len(b) for b in batches)
@@ -57,6 +66,10 @@ class Operator(ABC):
     @abstractmethod
     def process(self, batches: Sequence[Batch], tick: Tick) -> Batch:
         """The changes of the output that the changes of the inputs and the clock bring about."""
+
+    def begin(self, batches: Sequence[Batch], tick: Tick) -> Batch:
+        """The same for what was alive in the inputs before the operator was made."""
+        return self.process(batches, tick)
 
     @abstractmethod
     def live(self, clock: int) -> Batch:

@@ -1,0 +1,29 @@
+"""Random sets of trees that share their lower joins: no row waits that any of them wants."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from hypothesis import event, given
+from hypothesis import strategies as st
+
+from eddyline.testing.strategies.tree_sets import tree_set_case
+
+OPTIONS: Final[st.SearchStrategy[dict[str, Any]]] = st.fixed_dictionaries(
+    {
+        "feedback": st.sampled_from(["jit", "jit", "doe", "auto"]),
+        "admission": st.sampled_from([True, True, True, False]),
+        "nested_loops": st.booleans(),
+        "chunk_rows": st.sampled_from([1, 3, 16, 16_384]),
+    }
+)
+
+
+@given(st.integers(0, 1 << 32), OPTIONS)
+def test_trees_that_share_joins_report_what_each_does_without_feedback(
+    seed: int, options: dict[str, Any]
+) -> None:
+    case = tree_set_case(seed)
+    expected = case.play(feedback="off")
+    event("with results" if any("+" in text for text in expected.values()) else "without results")
+    assert case.play(**options) == expected
