@@ -1,0 +1,99 @@
+"""Trees that read one join: no row waits that any of them has a use for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from eddyline import Engine
+
+JOIN = "(SELECT a.g, a.k, a.m FROM a [RANGE 1 HOUR], b [RANGE 1 HOUR] WHERE a.g = b.g) AS j"
+BY_K = f"SELECT j.k FROM {JOIN}, c [RANGE 1 HOUR] WHERE j.k = c.k"
+BY_M = f"SELECT j.k FROM {JOIN}, d [RANGE 1 HOUR] WHERE j.m = d.k"
+
+
+@pytest.fixture
+def engine() -> Engine:
+    engine = Engine(executor="tree", feedback="jit")
+    engine.sql("CREATE STREAM a (ts TIMESTAMP, g BIGINT, k BIGINT, m BIGINT) TIMESTAMP BY ts")
+    for name in "bcd":
+        engine.sql(f"CREATE STREAM {name} (ts TIMESTAMP, g BIGINT, k BIGINT) TIMESTAMP BY ts")
+    return engine
+
+
+def test_the_join_runs_once_and_a_row_waits_for_either_tree(engine: Engine) -> None:
+    engine.query(BY_K, name="by_k")
+    engine.query(BY_M, name="by_m")
+    assert len(joins(engine)) == 3
+    engine.process({"a": rows_of_a(10), "b": rows([0])})
+    assert waiting(engine) == 10
+    out = engine.process({"c": rows([3]), "d": rows([107, 103])})
+    assert sorted(out["by_k"]["k"].to_pylist()) == [3]
+    assert sorted(out["by_m"]["k"].to_pylist()) == [3, 7]
+    assert waiting(engine) == 8
+    assert joins(engine)[0]["rows_out"] == 2
+
+
+def test_a_tree_that_comes_later_gets_what_waited(engine: Engine) -> None:
+    engine.query(BY_K, name="by_k")
+    engine.query(
+        "SELECT d.k FROM d [RANGE 1 HOUR], c [RANGE 1 HOUR] WHERE d.k = c.k", name="keeps_d"
+    )
+    engine.process({"a": rows_of_a(10), "b": rows([0]), "c": rows([1]), "d": rows([101, 102])})
+    assert waiting(engine) == 9
+    late = engine.query(BY_M, name="by_m")
+    assert sorted(late.snapshot()["k"].to_pylist()) == [1, 2]
+    assert waiting(engine) == 8
+    out = engine.process({"c": rows([2, 5])})
+    assert sorted(out["by_k"]["k"].to_pylist()) == [2, 5]
+    assert sorted(out["by_m"]["k"].to_pylist()) == [1, 2]
+
+
+def test_when_a_tree_goes_its_wishes_go(engine: Engine) -> None:
+    engine.query(BY_K, name="by_k")
+    engine.query(BY_M, name="by_m")
+    engine.drop("by_m")
+    engine.process({"a": rows_of_a(10), "b": rows([0]), "d": rows([107])})
+    assert waiting(engine) == 10
+    assert engine.process({"c": rows([7])})["by_k"]["k"].to_pylist() == [7]
+    assert len(joins(engine)) == 2
+
+
+def test_nothing_is_left_of_trees_that_came_and_went(engine: Engine) -> None:
+    engine.query(BY_K, name="stays")
+    engine.process({"a": rows_of_a(10), "b": rows([0])})
+    before = lanes(engine)
+    for _ in range(3):
+        engine.query(BY_M, name="goes")
+        engine.process({"d": rows([101])})
+        engine.drop("goes")
+    assert lanes(engine) <= before + 1  # one says who has passed, since there were two trees
+    engine.drop("stays")
+    assert engine.stats()["operators"] == []
+
+
+def rows_of_a(n: int) -> pa.Table:
+    times = pa.array([0] * n, pa.timestamp("us"))
+    return pa.table({"ts": times, "g": [0] * n, "k": range(n), "m": range(100, 100 + n)})
+
+
+def rows(keys: list[int]) -> pa.Table:
+    n = len(keys)
+    return pa.table({"ts": pa.array([0] * n, pa.timestamp("us")), "g": [0] * n, "k": keys})
+
+
+def joins(engine: Engine) -> list[dict[str, Any]]:
+    return [o for o in engine.stats()["operators"] if o["operator"].endswith("Join")]
+
+
+def waiting(engine: Engine) -> int:
+    """Rows of a that wait."""
+    gates = [g for o in joins(engine) for g in o.get("feedback", [])]
+    return sum(g["waiting"] for g in gates if g["rows_of"] == "a")
+
+
+def lanes(engine: Engine) -> int:
+    """How many columns of numbers the SteM of a has."""
+    return len(engine._inputs.stem("a")._lanes)
