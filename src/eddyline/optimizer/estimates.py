@@ -34,6 +34,8 @@ from eddyline.optimizer import matches
 from eddyline.optimizer.selectivity import equality_share, selectivity, values_of
 from eddyline.optimizer.statistics import UNKNOWN, Statistics, values_of_type
 
+#: Of a sample with a larger share of different rows it cannot be told how many values there are.
+_TELLING: Final = 0.8
 #: Rows that never expire are counted as if they lived this long.
 ENDLESS_S: Final = 86_400.0
 
@@ -93,6 +95,22 @@ def occupied(values: float, rows: float) -> float:
     if math.isinf(values) or values <= 0:
         return rows if values else 0.0
     return -values * math.expm1(-rows / values)
+
+
+def population(seen: float, rows: float) -> float:
+    """How many values there are, if so many were seen among that many rows: the other way round.
+
+    Where most rows brought a new value, all that a sample tells is a least number.
+
+    >>> round(population(occupied(300, 1_000), 1_000)), round(population(1_000, 1_000))
+    (300, 2154)
+    """
+    seen = min(seen, _TELLING * rows)
+    low, high = seen, 3 * rows + 1
+    for _ in range(60):  # occupied() grows with the values
+        middle = (low + high) / 2
+        low, high = (middle, high) if occupied(middle, rows) < seen else (low, middle)
+    return high
 
 
 def join_share(plan: Join, left: Estimate, right: Estimate) -> float:

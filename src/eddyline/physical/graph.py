@@ -108,7 +108,7 @@ class Graph:
     def settle(self, clock: int) -> None:
         """The chunk is over."""
         for operator in self:
-            operator.settle(clock)
+            operator.end_chunk(clock)
 
     def prime(self, known: set[Operator], clock: int) -> dict[Operator, Batch]:
         """Bring operators that are not ``known`` up to date with what their inputs still hold.

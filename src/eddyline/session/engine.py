@@ -145,8 +145,10 @@ class Engine:
 
     @property
     def measured(self) -> Statistics:
-        """What the engine has seen of the rates and values of its inputs so far."""
-        return UNKNOWN
+        """What the engine has seen of its inputs so far: recent rates, sizes of tables, and numbers
+        of values of the columns that queries compare. Plans go by :attr:`statistics`.
+        """
+        return self._inputs.measuring.statistics()
 
     @property
     def clock(self) -> int:
@@ -412,7 +414,9 @@ class Engine:
     # -- looking inside, saving --------------------------------------------------------------------
 
     def stats(self) -> dict[str, Any]:
-        """Counters: per stream, per table that is updated, per query and per operator."""
+        """Counters: per stream, per table that is updated, per query and per operator; and what was
+        measured of the inputs, as :meth:`Statistics.as_dict` tells it.
+        """
         streams, tables = self._inputs.stats()
         return {
             "clock": self.clock,
@@ -421,6 +425,7 @@ class Engine:
             "tables": tables,
             "queries": self._standing.stats(),
             "operators": [o.stats() for o in self._standing.operators()],
+            "measured": self.measured.as_dict(),
         }
 
     def save(self, target: str | BinaryIO) -> None:

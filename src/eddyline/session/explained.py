@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from eddyline.algebra.catalog import Emit
 from eddyline.algebra.explain import explain
-from eddyline.algebra.plan import Plan
+from eddyline.algebra.plan import Plan, StreamScan, TableScan
+from eddyline.optimizer.compared import columns_compared
 from eddyline.optimizer.load import Load, load_of
 from eddyline.optimizer.prices import TYPICAL, Prices
 from eddyline.optimizer.statistics import DEFAULT_RATE, Statistics
+from eddyline.runtime.operators.base import Operator
 
+#: Of less event time no share of a core is told.
+_LEAST_US: Final = 1_000_000
 _BYTE_UNITS: Final = ("B", "kB", "MB", "GB", "TB")
 
 
@@ -39,6 +43,53 @@ def needs(load: Load, prices: Prices) -> list[str]:
     if prices == TYPICAL:
         lines.append("by the prices of a typical machine: `eddyline calibrate` measures this one")
     return lines
+
+
+def seen(plan: Plan, chosen: Statistics, measured: Statistics) -> list[str]:
+    """What was measured of a plan's inputs, beside what is given or declared, as lines of text.
+
+    Args:
+        chosen: by which the plan was chosen. measured: what is known by having seen the rows.
+    """
+    names = {n.stream if isinstance(n, StreamScan) else n.table for n in _scans(plan)}
+    lines = [
+        (f"{name} {what}", _told(known.get(name)), number(rows[name]))
+        for what, known, rows in (
+            ("rows/s", chosen.rates, measured.rates),
+            ("rows", chosen.table_rows, measured.table_rows),
+        )
+        for name in sorted(names & rows.keys())
+    ]
+    lines += [
+        (f"{name}.{column} values", _told(chosen.values.get((name, column))), number(values))
+        for (name, column), values in sorted(measured.values.items())
+        if (name, column) in columns_compared(plan)
+    ]
+    return ["", *aligned([("measured", "expected", "measured"), *lines])] if lines else []
+
+
+def busy(operators: Sequence[Operator]) -> list[str]:
+    """What operators have taken of a core, per row and per second of event time, as lines."""
+    lines = []
+    for operator in operators:
+        passed_us = 0 if operator.since is None else operator.clock - operator.since
+        rows = operator.rows_in if operator.inputs else operator.rows_out
+        if passed_us >= _LEAST_US and rows:
+            per_row = f"{number(operator.cpu_seconds / rows * 1e6)} us"
+            share = percent(operator.cpu_seconds / passed_us * 1e6)
+            lines.append((type(operator).__name__, per_row, share))
+    return ["", *aligned([("operator", "CPU per row", "CPU"), *lines])] if lines else []
+
+
+def _scans(plan: Plan) -> Iterator[StreamScan | TableScan]:
+    if isinstance(plan, (StreamScan, TableScan)):
+        yield plan
+    for below in plan.inputs:
+        yield from _scans(below)
+
+
+def _told(value: float | None) -> str:
+    return "-" if value is None else number(value)
 
 
 def number(value: float) -> str:

@@ -18,6 +18,7 @@ from eddyline.runtime.state import State, nested
 from eddyline.runtime.stem import Stem
 from eddyline.runtime.table import TableStem
 from eddyline.session.intake import Intake, merged
+from eddyline.session.measuring import Measuring
 from eddyline.session.table_changes import ChangeIntake, is_live
 from eddyline.session.tables import load_table, table_columns
 from eddyline.sql.catalog import Names
@@ -32,6 +33,7 @@ class Inputs:
         contents: the first rows of tables, as far as they were given or loaded. Those of a table
             that changes are in its SteM, and nowhere else once something has happened.
         arrived: how many rows were handed over. sequence: how many were processed.
+        measuring: of their rates and values.
     """
 
     def __init__(self) -> None:
@@ -39,6 +41,7 @@ class Inputs:
         self.contents: Names[pa.Table] = Names()
         self.arrived = 0
         self.sequence = 0
+        self.measuring = Measuring(self.stems)
         self._intakes: Names[Intake] = Names()
         self._tables: Names[TableDef] = Names()
         self._rules: set[str] = set()  # tables whose rows are rules
@@ -49,17 +52,20 @@ class Inputs:
         """A stream has been declared."""
         self.stems[definition.name] = Stem(definition.name, definition.schema)
         self._intakes[definition.name] = Intake(definition)
+        self.measuring.add_stream(definition.name, definition.schema)
 
     def add_table(self, definition: TableDef) -> None:
         """A table has been declared."""
         self._tables[definition.name] = definition
         if is_live(definition):
             self._intakes[definition.name] = ChangeIntake(definition)
+        self.measuring.add_table(definition.name, definition.schema, changes=is_live(definition))
 
     def drop(self, name: str) -> None:
         """A stream or table is gone."""
         for names in (self.stems, self.contents, self._intakes, self._tables):
             names.pop(name, None)
+        self.measuring.drop(name)
 
     def give(self, name: str, data: Any) -> None:
         """Give a table its first rows.
@@ -187,15 +193,18 @@ class Inputs:
                 if first < last:
                     done[name] = last
                     self._put(name, rows.ts[first:last], seq[first:last], rows.part(first, last))
+            self.measuring.pass_time(int(ts[end - 1]))
             yield Tick(int(ts[end - 1]), first_row=int(ts[start]))
         self.sequence += ts.size
 
     def _put(self, name: str, ts: Array, seq: Array, columns: list[pa.Array]) -> None:
         intake, stem = self._intakes[name], self.stem(name)
         if not isinstance(intake, ChangeIntake):
+            self.measuring.see(name, ts, columns)
             stem.add(ts, seq, columns)
             return
         assert isinstance(stem, TableStem), "a table that changes has rows that can be deleted"
+        self.measuring.see(name, ts[intake.additions(columns)], ())
         refused = intake.apply(stem, ts, seq, columns)
         if refused is not None:
             self._refused.setdefault(name, []).append(refused)
@@ -227,6 +236,7 @@ class Inputs:
         return {
             "intakes": {n: i.state() for n, i in self._intakes.items()},
             "stems": {n: self.stems[n].state() for n in self._intakes if n in self.stems},
+            "meters": self.measuring.state(),
         }
 
     def restore(self, state: State) -> None:
@@ -235,6 +245,8 @@ class Inputs:
             intake.restore(nested(nested(state, "intakes"), name))
         for name in nested(state, "stems"):
             self.stem(name).restore(nested(nested(state, "stems"), name))
+        if "meters" in state:  # older ones had none
+            self.measuring.restore(nested(state, "meters"))
 
 
 def _chunk_starts(ts: Array, rules: Array, chunk_rows: int) -> Array:

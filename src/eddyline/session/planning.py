@@ -10,7 +10,7 @@ from eddyline.algebra.plan import Plan
 from eddyline.optimizer.optimizer import REQUIRED_RULES, RULES, optimize
 from eddyline.optimizer.prices import Prices
 from eddyline.optimizer.statistics import Statistics
-from eddyline.session.explained import explained
+from eddyline.session.explained import explained, seen
 
 
 @dataclass(frozen=True)
@@ -34,6 +34,10 @@ class Planning:
         rules = RULES if self.rewrites else REQUIRED_RULES
         return optimize(plan, rules, self.statistics, self.prices)
 
-    def explained(self, emit: Emit, plan: Plan) -> str:
-        """The text of EXPLAIN, by what is known now."""
-        return explained(emit, plan, self.statistics.over(self.measured()), self.prices)
+    def explained(self, emit: Emit, plan: Plan, *, analyze: bool = False) -> str:
+        """The text of EXPLAIN, by what is known now; with ``analyze`` also what was measured."""
+        measured = self.measured()
+        text = explained(emit, plan, self.statistics.over(measured), self.prices)
+        if not analyze:
+            return text
+        return "\n".join([text, *seen(plan, self.statistics, measured)])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 import pyarrow as pa
@@ -22,6 +22,7 @@ from eddyline.runtime.output import (
     to_changes,
     without_replaced,
 )
+from eddyline.session.explained import busy
 from eddyline.session.latency import Latencies
 from eddyline.types import BEGINNING, arrow_schema
 
@@ -29,8 +30,11 @@ if TYPE_CHECKING:
     from eddyline.session.shared import Crowd, Seat
 
 
-#: Makes the text of EXPLAIN.
-Explained = Callable[[Emit, Plan], str]
+class Explained(Protocol):
+    """Makes the text of EXPLAIN."""
+
+    def __call__(self, emit: Emit, plan: Plan, *, analyze: bool = False) -> str:
+        """See ``Planning.explained``."""
 
 
 class Query:
@@ -120,21 +124,25 @@ class Query:
         streams are known, what it is expected to emit, to keep and to take.
 
         Args:
-            analyze: add the operators that run it, with what went through each so far.
+            analyze: add what was measured of its inputs, and the operators that run it, with what
+                they took and what went through each so far.
         """
-        text = self._explained(self.emit, self.plan)
+        text = self._explained(self.emit, self.plan, analyze=analyze)
         if not analyze:
             return text
         lines = [f"{'operator':<12}{'rows in':>14}{'rows out':>14}{'rows kept':>14}"]
         gates = []
-        for operator in in_order([self.operator]):
+        operators = in_order([self.operator])
+        for operator in operators:
             stats = operator.stats()
+            del stats["seconds"]
             gates += stats.pop("feedback", [])
             stats.pop("mns_by_level", None)
             name, *counts = stats.values()
             lines.append(f"{name:<12}" + "".join(f"{c:>14,}" for c in counts))
         lines += _feedback(gates)
-        return "\n".join([text, "", self._execution(), "", *lines, *self._filters()])
+        head = [text, *busy(operators), "", self._execution(), ""]
+        return "\n".join([*head, *lines, *self._filters()])
 
     def _execution(self) -> str:
         if self.seat is None:

@@ -110,6 +110,7 @@ class Statements:
         except EddylineError:
             self._catalog.drop("query", name)
             raise
+        self._inputs.measuring.watch(plan)
         self._program.add("query", name, _as_create(name, statement), statement.select)
         return query
 

@@ -66,12 +66,17 @@ class ChangeIntake(Intake):
         )
         return Incoming(incoming.table, [when, operation, *columns], reasons)
 
+    def additions(self, columns: list[pa.Array]) -> Array:
+        """bool[n]: which of the released changes add a row."""
+        added: Array = pc.not_equal(columns[1], "-").to_numpy(zero_copy_only=False)
+        return added
+
     def apply(
         self, table: TableStem, ts: Array, seq: Array, columns: list[pa.Array]
     ) -> pa.Table | None:
         """Let the table take in released changes; those that it cannot, as bad rows."""
-        _, operation, *values = columns
-        signs = np.where(pc.equal(operation, "-").to_numpy(zero_copy_only=False), -1, 1)
+        values = columns[2:]
+        signs = np.where(self.additions(columns), 1, -1)
         orphans = table.change(ts, seq, signs.astype(np.int8), values)
         if orphans.size == 0:
             return None

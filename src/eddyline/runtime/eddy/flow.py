@@ -349,10 +349,10 @@ class Flow(Operator):
 
     def _served(self) -> list[tuple[Fanout, Array]]:
         assert self._pacing is not None, "rows wait"
-        began = time.perf_counter()
+        began = time.thread_time()
         out = [(self._released(s.results, s.getting), s.arrived) for s in self._pacing.step()]
         self.rows_out += sum(len(f.batch) for f, _ in out)
-        self.seconds += time.perf_counter() - began
+        self.seconds += time.thread_time() - began
         return out
 
     def _released(self, whole: Composites, getting: Array) -> Fanout:

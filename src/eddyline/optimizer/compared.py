@@ -1,0 +1,88 @@
+"""Which columns of streams and tables a plan compares: those whose numbers of values matter."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+from eddyline.algebra.expressions import Call, Expr, columns_of, walk
+from eddyline.algebra.plan import (
+    AntiJoin,
+    Distinct,
+    Filter,
+    GroupBy,
+    Join,
+    Negation,
+    Plan,
+    Project,
+    SemiJoin,
+    StreamScan,
+    TableScan,
+    Union,
+)
+from eddyline.algebra.windows import PartitionRows
+
+#: A column of a stream or table, by their names.
+Column = tuple[str, str]
+#: What a column of a plan is computed from.
+Origins = frozenset[Column]
+
+_EQUALITIES: Final = frozenset({"=", "<=>", "<>", "in"})
+
+
+def columns_compared(plan: Plan) -> frozenset[Column]:
+    """The columns that a plan joins on, groups by, or compares with something for equality.
+
+    >>> from eddyline.algebra.windows import Range
+    >>> from eddyline.types import Field
+    >>> import pyarrow as pa
+    >>> columns_compared(Distinct(StreamScan("s", Range(1), (Field("x", pa.int64()),))))
+    frozenset({('s', 'x')})
+    """
+    found: set[Column] = set()
+    _origins(plan, found)
+    return frozenset(found)
+
+
+def _origins(plan: Plan, found: set[Column]) -> list[Origins]:
+    """What each column of the plan is computed from; ``found`` gets what is compared below."""
+    below = [_origins(p, found) for p in plan.inputs]
+    match plan:
+        case StreamScan() | TableScan():
+            return _of_scan(plan, found)
+        case Filter():
+            found |= _read(_equated(plan.predicate), below[0])
+        case Project():
+            return [_read([e], below[0]) for e in plan.exprs]
+        case Join() | Negation() | SemiJoin() | AntiJoin():
+            for left, right in plan.keys:
+                found |= _read([left], below[0]) | _read([right], below[1])
+            both = below[0] + below[1]
+            if not isinstance(plan, Negation) and plan.residual is not None:
+                found |= _read(_equated(plan.residual), both)
+            return both if isinstance(plan, Join) else below[0]
+        case Union():
+            return [frozenset().union(*parts) for parts in zip(*below, strict=True)]
+        case GroupBy():
+            keys = [_read([k], below[0]) for k in plan.keys]
+            found |= frozenset().union(*keys)
+            return keys + [frozenset()] * len(plan.aggregates)
+        case Distinct():
+            found |= frozenset().union(*below[0])
+    return [origins for part in below for origins in part]
+
+
+def _of_scan(scan: StreamScan | TableScan, found: set[Column]) -> list[Origins]:
+    name = scan.stream if isinstance(scan, StreamScan) else scan.table
+    columns = [(name, f.name) for f in scan.fields]
+    if isinstance(scan, StreamScan) and isinstance(scan.window, PartitionRows):
+        found |= {columns[c] for c in scan.window.columns}
+    return [frozenset([c]) for c in columns]
+
+
+def _equated(predicate: Expr) -> list[Expr]:
+    return [e for e in walk(predicate) if isinstance(e, Call) and e.function in _EQUALITIES]
+
+
+def _read(exprs: Iterable[Expr], origins: list[Origins]) -> Origins:
+    return frozenset().union(*(origins[c] for e in exprs for c in columns_of(e)))
