@@ -1,9 +1,9 @@
 """Each rule alone, and all in order: golden/<rule>.sql (golden.py says how to rewrite them).
 
 A golden shows the plan as bound and, below an arrow, as the rule leaves it; "(unchanged)" where
-the rule must not fire. Rules that choose by cost start from what the rules before them leave; a
-comment such as ``-- known: trades 10/s, quotes.symbol 50 values, companies 9 rows`` gives
-statistics.
+the rule must not fire. Rules that choose by cost among plans without products start from what the
+rules before them leave; a comment such as
+``-- known: trades 10/s, quotes.symbol 50 values, companies 9 rows`` gives statistics.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from eddyline.algebra.explain import explain
-from eddyline.optimizer.optimizer import COST_RULES, RULES, AnyRule, optimize
+from eddyline.optimizer.optimizer import COST_RULES, INFORMED_RULES, RULES, AnyRule, optimize
 from eddyline.optimizer.statistics import Statistics
 from golden import SEPARATOR, bound_plan, check_golden
 
@@ -27,6 +27,10 @@ def before_and_after(sql: str, rule: AnyRule) -> str:
         plan = optimize(plan, RULES[: RULES.index(rule)], known(sql))
         after = rule(plan, known(sql))
         assert rule(after, known(sql)) == after, "the rule changes what it made itself"
+    elif rule in INFORMED_RULES:
+        after = rule(plan, known(sql))
+    elif rule is optimize:
+        after = optimize(plan, statistics=known(sql))
     else:
         after = rule(plan)
     return f"{explain(plan)}\n==>\n{'(unchanged)' if after == plan else explain(after)}"

@@ -16,7 +16,7 @@ from eddyline.optimizer.rules.push_filters import push_filters
 from eddyline.optimizer.rules.simplify_filters import simplify_filters
 from eddyline.optimizer.statistics import UNKNOWN, Statistics
 
-#: A plan, and for :data:`COST_RULES` optionally statistics and prices, to a plan.
+#: A plan, and for :data:`INFORMED_RULES` optionally statistics and prices, to a plan.
 AnyRule = Callable[..., Plan]
 
 #: The whole pipeline, in order. After it a plan holds no Product.
@@ -30,8 +30,11 @@ RULES: Final[tuple[AnyRule, ...]] = (
     merge_projects,
 )
 
-#: The rules that choose by cost. They take plans without Products.
+#: The rules that choose by cost among plans without Products.
 COST_RULES: Final[tuple[AnyRule, ...]] = (pull_up_negation, distinct_below_joins)
+
+#: The rules that take statistics and prices.
+INFORMED_RULES: Final[tuple[AnyRule, ...]] = (order_joins, *COST_RULES)
 
 #: What no plan can run without: a Product has no operator.
 REQUIRED_RULES: Final[tuple[AnyRule, ...]] = (order_joins,)
@@ -46,6 +49,6 @@ def optimize(
     """The plan that answers the same query, rewritten by the rules in order."""
     schema = plan.schema
     for rule in rules:
-        plan = rule(plan, statistics, prices) if rule in COST_RULES else rule(plan)
+        plan = rule(plan, statistics, prices) if rule in INFORMED_RULES else rule(plan)
         assert plan.schema == schema, f"{rule.__name__} changed the schema"
     return plan

@@ -31,8 +31,9 @@ class Planning:
 
     def optimized(self, plan: Plan) -> Plan:
         """What becomes of a plan before it runs."""
-        rules = RULES if self.rewrites else REQUIRED_RULES
-        return optimize(plan, rules, self.statistics, self.prices)
+        if not self.rewrites:  # nor are joins ordered by what is known
+            return optimize(plan, REQUIRED_RULES)
+        return optimize(plan, RULES, self.statistics, self.prices)
 
     def explained(self, emit: Emit, plan: Plan, *, analyze: bool = False) -> str:
         """The text of EXPLAIN, by what is known now; with ``analyze`` also what was measured."""

@@ -258,3 +258,127 @@ Project  t.price                                          WK
         StreamScan  orders [RANGE 1 MINUTE]               WKS
     StreamScan  quotes [RANGE 1 MINUTE]                   WKS
 ----------
+-- what makes few rows first, if all rates are known
+-- known: trades 1000/s, quotes 1000/s, orders 1/s
+SELECT t.price FROM trades [RANGE 1 MINUTE] t, quotes [RANGE 1 MINUTE] q, orders [RANGE 1 MINUTE] o
+WHERE t.symbol = q.symbol AND q.symbol = o.symbol
+=>
+Project  t.price                                             WK
+  Filter  ((t.symbol = q.symbol) AND (q.symbol = o.symbol))  WK
+    Product                                                  WK
+      StreamScan  trades [RANGE 1 MINUTE]                    WKS
+      StreamScan  quotes [RANGE 1 MINUTE]                    WKS
+      StreamScan  orders [RANGE 1 MINUTE]                    WKS
+==>
+Project  t.price                           WK
+  Join  t.symbol = q.symbol                WK
+    StreamScan  trades [RANGE 1 MINUTE]    WKS
+    Join  q.symbol = o.symbol              WK
+      StreamScan  quotes [RANGE 1 MINUTE]  WKS
+      StreamScan  orders [RANGE 1 MINUTE]  WKS
+----------
+-- not if one is not
+-- known: trades 1000/s, orders 1/s
+SELECT t.price FROM trades [RANGE 1 MINUTE] t, quotes [RANGE 1 MINUTE] q, orders [RANGE 1 MINUTE] o
+WHERE t.symbol = q.symbol AND q.symbol = o.symbol
+=>
+Project  t.price                                             WK
+  Filter  ((t.symbol = q.symbol) AND (q.symbol = o.symbol))  WK
+    Product                                                  WK
+      StreamScan  trades [RANGE 1 MINUTE]                    WKS
+      StreamScan  quotes [RANGE 1 MINUTE]                    WKS
+      StreamScan  orders [RANGE 1 MINUTE]                    WKS
+==>
+Project  t.price                           WK
+  Join  q.symbol = o.symbol                WK
+    Join  t.symbol = q.symbol              WK
+      StreamScan  trades [RANGE 1 MINUTE]  WKS
+      StreamScan  quotes [RANGE 1 MINUTE]  WKS
+    StreamScan  orders [RANGE 1 MINUTE]    WKS
+----------
+-- bushy: two joins that make few rows before one that makes many
+-- known: trades 100/s, quotes 100/s, orders 100/s, trades.qty 10 values, quotes.size 10 values, trades.symbol 100000 values, orders.id 100000 values
+SELECT t.price FROM trades [RANGE 1 MINUTE] t, quotes [RANGE 1 MINUTE] q, trades [RANGE 1 MINUTE] u, quotes [RANGE 1 MINUTE] v
+WHERE t.symbol = q.symbol AND q.size = u.qty AND u.symbol = v.symbol
+=>
+Project  t.price                                                                                  WK
+  Filter  ((t.symbol = q.symbol) AND (CAST(q.size AS BIGINT) = u.qty) AND (u.symbol = v.symbol))  WK
+    Product                                                                                       WK
+      StreamScan  trades [RANGE 1 MINUTE]                                                         WKS
+      StreamScan  quotes [RANGE 1 MINUTE]                                                         WKS
+      StreamScan  trades [RANGE 1 MINUTE]                                                         WKS
+      StreamScan  quotes [RANGE 1 MINUTE]                                                         WKS
+==>
+Project  t.price                           WK
+  Join  CAST(q.size AS BIGINT) = u.qty     WK
+    Join  t.symbol = q.symbol              WK
+      StreamScan  trades [RANGE 1 MINUTE]  WKS
+      StreamScan  quotes [RANGE 1 MINUTE]  WKS
+    Join  u.symbol = v.symbol              WK
+      StreamScan  trades [RANGE 1 MINUTE]  WKS
+      StreamScan  quotes [RANGE 1 MINUTE]  WKS
+----------
+-- a small table first, of those tied to it; never joined with another table alone
+-- known: trades 100/s, quotes 100/s, companies 10 rows, sectors 2 rows
+SELECT t.price FROM trades [RANGE 1 MINUTE] t, quotes [RANGE 1 MINUTE] q, companies c, sectors s
+WHERE t.symbol = q.symbol AND q.symbol = c.symbol AND c.sector = s.sector
+=>
+Project  t.price                                                                       WK
+  Filter  ((t.symbol = q.symbol) AND (q.symbol = c.symbol) AND (c.sector = s.sector))  WK
+    Product                                                                            WK
+      StreamScan  trades [RANGE 1 MINUTE]                                              WKS
+      StreamScan  quotes [RANGE 1 MINUTE]                                              WKS
+      TableScan  companies                                                             MONOTONIC
+      TableScan  sectors                                                               MONOTONIC
+==>
+Project  t.price                             WK
+  Join  t.symbol = q.symbol                  WK
+    StreamScan  trades [RANGE 1 MINUTE]      WKS
+    Join  c.sector = s.sector                WKS
+      Join  q.symbol = c.symbol              WKS
+        StreamScan  quotes [RANGE 1 MINUTE]  WKS
+        TableScan  companies                 MONOTONIC
+      TableScan  sectors                     MONOTONIC
+----------
+-- non-retroactive tables last, whatever they cost
+-- known: trades 1000/s, quotes 1000/s, orders 1/s, rates 1 rows
+SELECT t.price FROM rates r, trades [RANGE 1 MINUTE] t, quotes [RANGE 1 MINUTE] q, orders [RANGE 1 MINUTE] o
+WHERE t.symbol = q.symbol AND q.symbol = o.symbol AND r.symbol = t.symbol
+=>
+Project  t.price                                                                       WK
+  Filter  ((t.symbol = q.symbol) AND (q.symbol = o.symbol) AND (r.symbol = t.symbol))  WK
+    Product                                                                            WK
+      TableScan  rates (non-retroactive)                                               MONOTONIC
+      StreamScan  trades [RANGE 1 MINUTE]                                              WKS
+      StreamScan  quotes [RANGE 1 MINUTE]                                              WKS
+      StreamScan  orders [RANGE 1 MINUTE]                                              WKS
+==>
+Project  t.price                                                                             WK
+  Project  symbol, rate, ts, symbol, price, qty, ts, symbol, bid, size, ts, id, symbol, qty  WK
+    Join  t.symbol = r.symbol                                                                WK
+      Join  t.symbol = q.symbol                                                              WK
+        StreamScan  trades [RANGE 1 MINUTE]                                                  WKS
+        Join  q.symbol = o.symbol                                                            WK
+          StreamScan  quotes [RANGE 1 MINUTE]                                                WKS
+          StreamScan  orders [RANGE 1 MINUTE]                                                WKS
+      TableScan  rates (non-retroactive)                                                     MONOTONIC
+----------
+-- in the order written, where it costs as much as any other
+-- known: trades 100/s, quotes 100/s, orders 100/s
+SELECT t.price FROM trades [RANGE 1 MINUTE] t, quotes [RANGE 1 MINUTE] q, orders [RANGE 1 MINUTE] o
+WHERE t.symbol = q.symbol AND q.symbol = o.symbol
+=>
+Project  t.price                                             WK
+  Filter  ((t.symbol = q.symbol) AND (q.symbol = o.symbol))  WK
+    Product                                                  WK
+      StreamScan  trades [RANGE 1 MINUTE]                    WKS
+      StreamScan  quotes [RANGE 1 MINUTE]                    WKS
+      StreamScan  orders [RANGE 1 MINUTE]                    WKS
+==>
+Project  t.price                           WK
+  Join  q.symbol = o.symbol                WK
+    Join  t.symbol = q.symbol              WK
+      StreamScan  trades [RANGE 1 MINUTE]  WKS
+      StreamScan  quotes [RANGE 1 MINUTE]  WKS
+    StreamScan  orders [RANGE 1 MINUTE]    WKS
+----------

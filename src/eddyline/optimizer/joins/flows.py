@@ -54,10 +54,11 @@ def _thinned(source: Source, keep: float) -> Flow[float]:
 
 def source_functions(query: JoinQuery) -> list[Flow[Posynomial]]:
     """What the sources hand on, as functions of the keep rates."""
-    return [_as_function(source, 1 << number) for number, source in enumerate(query.sources)]
+    return [_as_function(source, number) for number, source in enumerate(query.sources)]
 
 
-def _as_function(source: Source, mine: int) -> Flow[Posynomial]:
+def _as_function(source: Source, number: int) -> Flow[Posynomial]:
+    mine = 0 if source.is_table else 1 << number
     return Flow(
         Posynomial({mine: source.rate}),
         Posynomial({mine: source.rate + source.taken_back}),

@@ -75,7 +75,9 @@ class PlanFunctions:
         return sum(operator.held.at(keep) for operator in self.operators)
 
     def _source(self, number: int, flow: Flow[Posynomial]) -> Operator:
-        intake = Posynomial({1 << number: self.costing.intake_s(self.query.sources[number])})
+        source = self.query.sources[number]
+        box = 0 if source.is_table else 1 << number
+        intake = Posynomial({box: self.costing.intake_s(source)})
         return Operator(number, flow, intake, Posynomial({}))
 
     def _join(self, left: Operator, right: Operator) -> Operator:

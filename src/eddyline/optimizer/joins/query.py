@@ -23,6 +23,7 @@ class Source:
             window of rows stays as large as it is, it only reaches further back.
         taken_back: rows per second that leave by a '-', which runs through the joins like a row.
         arriving: rows per second before the filter, each of which is looked at.
+        is_table: whether this is a table: it is joined with what reads a stream, and never dropped.
 
     Raises:
         ValueError: a number is negative or not finite.
@@ -34,6 +35,7 @@ class Source:
     by_time: bool
     taken_back: float = 0.0
     arriving: float = 0.0
+    is_table: bool = False
 
     def __post_init__(self) -> None:
         for number in (self.rate, self.rows, self.taken_back, self.arriving):
@@ -138,6 +140,11 @@ class JoinQuery:
     def everything(self) -> Mask:
         """The set of all sources."""
         return (1 << len(self.sources)) - 1
+
+    @property
+    def streams(self) -> Mask:
+        """The sources that are no tables."""
+        return mask_of(i for i, source in enumerate(self.sources) if not source.is_table)
 
     def neighbours(self) -> list[Mask]:
         """The join graph: for each source, those that an edge ties to it."""

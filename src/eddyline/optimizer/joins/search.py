@@ -39,27 +39,39 @@ def cheapest(
     costing: Costing,
     keep: Sequence[float] | None = None,
     *,
+    among: Mask | None = None,
     cross_products: bool = False,
     most_pairs: int = MOST_PAIRS,
 ) -> Tree:
     """The tree whose joins cost least, bushy or not.
 
+    Tables are joined with what reads a stream, never with each other first.
+
     Args:
         keep: the rate at which rows of each source are kept; all of them by default.
+        among: sources to join, some of which are streams; by default all.
         cross_products: whether sources may be joined that nothing ties, though others are tied.
         most_pairs: for more joins than this to be looked at, the tree is grown greedily.
     """
-    flows = source_flows(query, keep)
-    atoms = [Candidate(1 << i, i, flow, 0.0) for i, flow in enumerate(flows)]
+    atoms = [Candidate(1 << i, i, flow, 0.0) for i, flow in enumerate(source_flows(query, keep))]
     search = _Search(query, costing, most_pairs)
+    joined = query.everything if among is None else among
     if cross_products:
-        return search.best(atoms, clique(len(atoms))).tree
-    neighbours = query.neighbours()
-    parts = [
-        search.best([atoms[i] for i in members(part)], _within(part, neighbours))
-        for part in components(query.everything, neighbours)
-    ]
+        parts = [atoms[i] for i in members(joined)]
+    else:
+        parts = list(_tied_parts(search, atoms, joined))
     return search.best(parts, clique(len(parts))).tree
+
+
+def _tied_parts(search: _Search, atoms: Sequence[Candidate], joined: Mask) -> Iterator[Candidate]:
+    """The best trees of sources that edges tie together; tables without a stream one by one."""
+    neighbours = [tied & joined for tied in search.query.neighbours()]
+    for part in components(joined, neighbours):
+        mine = [atoms[i] for i in members(part)]
+        if part & search.query.streams:
+            yield search.best(mine, _within(part, neighbours))
+        else:
+            yield from mine
 
 
 def _within(part: Mask, neighbours: Sequence[Mask]) -> list[Mask]:
@@ -83,9 +95,15 @@ class _Search:
         for number, (left, right) in enumerate(connected_pairs(neighbours)):
             if number == self.most_pairs:
                 return self._greedy(atoms, neighbours)
-            found = self._join(best[left], best[right], best.get(left | right))
-            best[left | right] = found
+            if left in best and right in best and self._may_join(best[left], best[right]):
+                found = self._join(best[left], best[right], best.get(left | right))
+                best[left | right] = found
         return best[(1 << len(atoms)) - 1]
+
+    def _may_join(self, left: Candidate, right: Candidate) -> bool:
+        """Whether one of them reads a stream, or there is none to be read."""
+        streams = self.query.streams
+        return bool((left.sources | right.sources) & streams) or not streams
 
     def _join(self, left: Candidate, right: Candidate, known: Candidate | None) -> Candidate:
         """The join of two candidates, or the one that is known if it is as cheap."""
@@ -102,7 +120,12 @@ class _Search:
         near = {1 << place: tied for place, tied in enumerate(neighbours)}
         while len(grown) > 1:
             a, b = min(
-                ((a, b) for a in grown for b in grown if a < b and near[a] & b),
+                (
+                    (a, b)
+                    for a in grown
+                    for b in grown
+                    if a < b and near[a] & b and self._may_join(grown[a], grown[b])
+                ),
                 key=lambda pair: self._join(grown[pair[0]], grown[pair[1]], None).cost,
             )
             grown[a | b] = self._join(grown.pop(a), grown.pop(b), None)

@@ -16,6 +16,11 @@ def mask(tree: Tree) -> Mask:
     return 1 << tree if isinstance(tree, int) else mask(tree[0]) | mask(tree[1])
 
 
+def leaves(tree: Tree) -> list[int]:
+    """The sources of a tree, from left to right."""
+    return [tree] if isinstance(tree, int) else leaves(tree[0]) + leaves(tree[1])
+
+
 def subtrees(tree: Tree) -> Iterator[Tree]:
     """The tree's parts, inputs before what joins them; the tree itself comes last."""
     if not isinstance(tree, int):

@@ -1,49 +1,113 @@
-"""Products to trees of binary joins, in the order written, equi-joins before cross products."""
+"""Products to trees of binary joins: the cheapest tree, or as written where costs are not known."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Final
 
 from eddyline.algebra import functions
 from eddyline.algebra.expressions import Call, ColumnRef, Expr, columns_of, conjunction, conjuncts
 from eddyline.algebra.parameters import has_parameters
-from eddyline.algebra.plan import Filter, Join, Plan, Product, Project, StreamScan, TableScan
+from eddyline.algebra.plan import Filter, Join, Plan, Product, Project
+from eddyline.optimizer.join_graph import JoinGraph, is_non_retroactive
+from eddyline.optimizer.joins.costing import Priced
+from eddyline.optimizer.joins.functions import PlanFunctions
+from eddyline.optimizer.joins.query import JoinQuery, Mask
+from eddyline.optimizer.joins.search import cheapest
+from eddyline.optimizer.joins.trees import Tree, leaves, mask
+from eddyline.optimizer.prices import TYPICAL, Prices
+from eddyline.optimizer.statistics import UNKNOWN, Statistics
 from eddyline.optimizer.traversal import filtered, moved, shows_parameters, with_inputs
 
+#: Joins leave the order written if that saves more than the arithmetic is exact.
+_MARGIN: Final = 0.999
 
-def order_joins(plan: Plan) -> Plan:
-    """Replace each Product, and the Filter above it, by a left-deep tree of Joins.
 
-    It begins with the first part that reads a stream. Next comes, in the order written, the first
-    part that an equality ties to those joined; if there is none, the first that reads a stream;
-    tables come last. Non-retroactive tables come behind all else, tied or not: a result reflects
-    them as they were at its own ts, which is known when all streams are joined. (What two streams
-    share with such a table, they share with each other: that ties them.)
+def order_joins(plan: Plan, statistics: Statistics = UNKNOWN, prices: Prices = TYPICAL) -> Plan:
+    """Replace each Product, and the Filter above it, by a tree of Joins.
+
+    Where the rates of all its streams are known it is the tree that costs least, bushy or not; the
+    order as written stays if no other is cheaper. Else it is a left-deep tree in the order written,
+    equi-joins before cross products (:meth:`JoinGraph.as_written`).
+
+    Tables are joined with what reads a stream, non-retroactive ones behind all else, tied or not: a
+    result reflects them as they were at its own ts, which is known when all streams are joined.
+    (What two streams share with such a table, they share with each other: that ties them.)
 
     Equalities between the two sides become keys (whatever expressions they compare), other terms
     the residual of the first join that has their columns; terms on one part filter that part.
     Where not all parts are streams, terms with Parameters filter the whole.
     """
-    return _ordered(plan)
-
-
-def _ordered(plan: Plan) -> Plan:
     terms: tuple[Expr, ...] = ()
     product = plan
     if isinstance(plan, Filter) and isinstance(plan.input, Product):
         terms, product = conjuncts(plan.predicate), plan.input
-    inputs = [_ordered(i) for i in product.inputs]
+    inputs = [order_joins(i, statistics, prices) for i in product.inputs]
     if isinstance(product, Product):
-        return _tree(Product(tuple(inputs)), terms)
+        return _joins(Product(tuple(inputs)), terms, statistics, prices)
     return with_inputs(plan, inputs)
 
 
-@dataclass(frozen=True)
-class _Tree:
-    """Joined so far: ``columns[i]`` is the product's ordinal of the plan's column ``i``."""
+def _joins(
+    product: Product, terms: tuple[Expr, ...], statistics: Statistics, prices: Prices
+) -> Plan:
+    held = [t for t in terms if has_parameters(t)] if not shows_parameters(product) else []
+    above = [t for t in terms if not columns_of(t) or t in held]
+    waiting = [t for t in terms if t not in above]
+    waiting += _implied(waiting, _non_retroactive_columns(product))
+    graph = _filtered_parts(JoinGraph(product.parts, tuple(waiting)))
+    tree = _built(graph, _chosen(graph, statistics, prices))
+    return filtered(_in_order(tree, product), above)
 
+
+def _filtered_parts(graph: JoinGraph) -> JoinGraph:
+    """The parts below the terms that read nothing else, and the other terms."""
+    parts = []
+    for number, plan in enumerate(graph.parts):
+        places = {column: place for place, column in enumerate(graph.columns(number))}
+        own = [moved(t, places) for t in graph.terms if graph.reads(t) == 1 << number]
+        parts.append(filtered(plan, own))
+    joining = tuple(t for t in graph.terms if graph.reads(t).bit_count() > 1)
+    return JoinGraph(tuple(parts), joining)
+
+
+# -- which tree ------------------------------------------------------------------------------------
+
+
+def _chosen(graph: JoinGraph, statistics: Statistics, prices: Prices) -> Tree:
+    """The cheapest tree of the parts, or that in the order written."""
+    written = graph.as_written()
+    if len(graph.parts) < 3 or not graph.is_known(statistics):
+        return written
+    query, costing = graph.query(statistics), Priced(prices, prices)
+    best = _oriented(cheapest(query, costing, among=query.everything & ~graph.late), query)
+    for late in leaves(written):
+        if graph.late >> late & 1:
+            best = best, late
+    everything = [1.0] * len(graph.parts)
+    costs = [PlanFunctions(query, tree, costing).cost.at(everything) for tree in (written, best)]
+    return best if costs[1] < costs[0] * _MARGIN else written
+
+
+def _oriented(tree: Tree, query: JoinQuery) -> Tree:
+    """The same joins, on the left what is written first and reads a stream."""
+    if isinstance(tree, int):
+        return tree
+    sides = [_oriented(side, query) for side in tree]
+    left, right = sorted(sides, key=lambda t: (not mask(t) & query.streams, min(leaves(t))))
+    return left, right
+
+
+# -- building it -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Joined:
+    """Parts that are joined: ``columns[i]`` is the product's ordinal of the plan's column ``i``."""
+
+    parts: Mask
     plan: Plan
     columns: tuple[int, ...]
 
@@ -51,79 +115,40 @@ class _Tree:
         return {ordinal: place for place, ordinal in enumerate(self.columns)}
 
 
-def _tree(product: Product, terms: tuple[Expr, ...]) -> Plan:
-    held = [t for t in terms if has_parameters(t)] if not shows_parameters(product) else []
-    above = [t for t in terms if not columns_of(t) or t in held]
-    waiting = [t for t in terms if t not in above]
-    waiting += _implied(waiting, _non_retroactive_columns(product))
-    parts = _parts(product, waiting)
-    waiting = [t for t in waiting if not any(columns_of(t) <= set(p.columns) for p in parts)]
-    waves = [[p for p in parts if _is_non_retroactive(p.plan) is late] for late in (False, True)]
-    first = waves[0] or waves[1]
-    tree = first.pop(next((i for i, p in enumerate(first) if _reads_stream(p.plan)), 0))
-    for wave in waves:
-        while wave:
-            part = wave.pop(_next(tree, wave, waiting))
-            known = {*tree.columns, *part.columns}
-            ready = [t for t in waiting if columns_of(t) <= known]
-            waiting = [t for t in waiting if t not in ready]
-            tree = _joined(tree, part, ready)
-    assert not waiting, "a term reads columns that the product does not have"
-    return filtered(_in_order(tree, product), above)
+def _built(graph: JoinGraph, tree: Tree) -> _Joined:
+    if isinstance(tree, int):
+        return _Joined(1 << tree, graph.parts[tree], tuple(graph.columns(tree)))
+    return _join(graph, _built(graph, tree[0]), _built(graph, tree[1]))
 
 
-def _parts(product: Product, terms: Sequence[Expr]) -> list[_Tree]:
-    """The parts, each below the terms that read nothing else."""
-    parts, start = [], 0
-    for plan in product.parts:
-        columns = tuple(range(start, start + len(plan.schema)))
-        part = _Tree(plan, columns)
-        own = [moved(t, part.places()) for t in terms if columns_of(t) <= set(columns)]
-        parts.append(_Tree(filtered(plan, own), columns))
-        start += len(columns)
-    return parts
-
-
-def _next(tree: _Tree, parts: Sequence[_Tree], terms: Sequence[Expr]) -> int:
-    """Which part to join next."""
-    tied = (i for i, p in enumerate(parts) if any(_sides(t, tree, p) for t in terms))
-    streams = (i for i, p in enumerate(parts) if _reads_stream(p.plan))
-    return next(tied, next(streams, 0))
-
-
-def _joined(left: _Tree, right: _Tree, terms: Sequence[Expr]) -> _Tree:
-    joined = left.columns + right.columns
+def _join(graph: JoinGraph, left: _Joined, right: _Joined) -> _Joined:
+    """The join by all terms that no input could decide."""
+    parts, columns = left.parts | right.parts, left.columns + right.columns
+    places = {ordinal: place for place, ordinal in enumerate(columns)}
     keys, residual = [], []
-    for term in terms:
-        sides = _sides(term, left, right)
-        if sides is None:
-            residual.append(moved(term, _Tree(left.plan, joined).places()))
+    for term in graph.terms:
+        reads = graph.reads(term)
+        if reads & ~parts or not reads & ~left.parts or not reads & ~right.parts:
+            continue
+        if graph.is_key(term, left.parts, right.parts):
+            keys.append(_key(graph, term, left, right))
         else:
-            keys.append(_key(moved(sides[0], left.places()), moved(sides[1], right.places())))
-    return _Tree(Join(left.plan, right.plan, tuple(keys), conjunction(tuple(residual))), joined)
+            residual.append(moved(term, places))
+    join = Join(left.plan, right.plan, tuple(keys), conjunction(tuple(residual)))
+    return _Joined(parts, join, columns)
 
 
-def _sides(term: Expr, left: _Tree, right: _Tree) -> tuple[Expr, Expr] | None:
-    """The sides of an equality of something on the left and something on the right, else None."""
-    if not (isinstance(term, Call) and term.function == "="):
-        return None
+def _key(graph: JoinGraph, term: Expr, left: _Joined, right: _Joined) -> tuple[Expr, Expr]:
+    assert isinstance(term, Call)
     a, b = term.arguments
-    for x, y in ((a, b), (b, a)):
-        if _reads_only(x, left) and _reads_only(y, right):
-            return x, y
-    return None
+    if graph.reads(a) & right.parts:
+        a, b = b, a
+    a, b = moved(a, left.places()), moved(b, right.places())
+    type_ = functions.common_type(a.type, b.type)
+    return functions.cast(a, type_), functions.cast(b, type_)
 
 
-def _reads_only(expr: Expr, tree: _Tree) -> bool:
-    return bool(columns_of(expr)) and columns_of(expr) <= set(tree.columns)
-
-
-def _key(left: Expr, right: Expr) -> tuple[Expr, Expr]:
-    type_ = functions.common_type(left.type, right.type)
-    return functions.cast(left, type_), functions.cast(right, type_)
-
-
-def _in_order(tree: _Tree, product: Product) -> Plan:
+def _in_order(tree: _Joined, product: Product) -> Plan:
     """The tree with its columns as the product has them."""
     if tree.columns == tuple(range(len(tree.columns))):
         return tree.plan
@@ -132,8 +157,11 @@ def _in_order(tree: _Tree, product: Product) -> Plan:
     return Project(tree.plan, tuple(columns), tuple(f.name for f in schema))
 
 
+# -- what non-retroactive tables imply -------------------------------------------------------------
+
+
 def _non_retroactive_columns(product: Product) -> frozenset[int]:
-    late = [_is_non_retroactive(p) for p in product.parts for _ in p.schema]
+    late = [is_non_retroactive(p) for p in product.parts for _ in p.schema]
     return frozenset(i for i, is_late in enumerate(late) if is_late)
 
 
@@ -146,14 +174,3 @@ def _implied(terms: Sequence[Expr], late: frozenset[int]) -> list[Expr]:
                 if columns_of(x) and columns_of(x) <= late and not columns_of(a) & late:
                     equal.setdefault(x, []).append(a)
     return [functions.resolve("=", pair) for same in equal.values() for pair in pairwise(same)]
-
-
-def _is_non_retroactive(plan: Plan) -> bool:
-    """Whether these are rows of an NRR, filtered or computed from."""
-    while isinstance(plan, (Filter, Project)):
-        plan = plan.input
-    return isinstance(plan, TableScan) and plan.updates == "non-retroactive"
-
-
-def _reads_stream(plan: Plan) -> bool:
-    return isinstance(plan, StreamScan) or any(map(_reads_stream, plan.inputs))

@@ -10,6 +10,7 @@ from typing import Any, Final
 import pyarrow as pa
 from hypothesis import strategies as st
 
+from eddyline.optimizer.statistics import UNKNOWN, Statistics
 from eddyline.testing.arrivals import Arrivals, StreamRules, TableRules
 from eddyline.testing.script import Script
 from eddyline.testing.strategies.queries import queries
@@ -30,6 +31,13 @@ _AFTERMATH_US: Final = 12 * STEP_US
 
 CHUNK_ROWS: Final = (1, 2, 7, 16_384)
 
+#: What an engine may know, or believe: joins are ordered by it.
+_STATISTICS: Final = st.builds(
+    Statistics,
+    rates=st.fixed_dictionaries({name: st.sampled_from([0.01, 1.0, 100.0]) for name in STREAMS}),
+    table_rows=st.fixed_dictionaries({name: st.sampled_from([1, 1_000]) for name in TABLES}),
+)
+
 #: Ways to run a query, none of which may change its answer: keyword arguments of the Engine.
 OPTIONS: Final[st.SearchStrategy[dict[str, Any]]] = st.fixed_dictionaries(
     {
@@ -40,6 +48,7 @@ OPTIONS: Final[st.SearchStrategy[dict[str, Any]]] = st.fixed_dictionaries(
         "feedback": st.sampled_from(["auto", "jit", "off", "doe"]),
         "lazy_expiry": st.sampled_from([None, "2 seconds"]),
         "chunk_rows": st.sampled_from(CHUNK_ROWS),
+        "statistics": st.just(UNKNOWN) | _STATISTICS,
     }
 )
 

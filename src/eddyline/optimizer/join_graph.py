@@ -1,0 +1,148 @@
+"""The join graph of a product: its parts, what ties them, and what is known of both."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import Final
+
+from eddyline.algebra.expressions import Call, Expr, columns_of
+from eddyline.algebra.plan import Filter, Plan, Project, StreamScan, TableScan
+from eddyline.optimizer.estimates import Estimate, estimate
+from eddyline.optimizer.joins.query import JoinQuery, Mask, Source, Term, mask_of, members
+from eddyline.optimizer.joins.trees import Tree
+from eddyline.optimizer.selectivity import selectivity
+from eddyline.optimizer.statistics import Statistics
+
+#: What is estimated to match nothing at all still has a place in products of selectivities.
+_LEAST_SHARE: Final = 1e-12
+
+
+@dataclass(frozen=True)
+class JoinGraph:
+    """Plans that are joined, and the terms on their columns, numbered through all of them.
+
+    Attributes:
+        parts: in the order written.
+        terms: conjuncts that read some column.
+    """
+
+    parts: tuple[Plan, ...]
+    terms: tuple[Expr, ...]
+
+    def columns(self, part: int) -> range:
+        """The columns of a part."""
+        starts = list(accumulate((len(p.schema) for p in self.parts), initial=0))
+        return range(starts[part], starts[part + 1])
+
+    def reads(self, expr: Expr) -> Mask:
+        """The parts that an expression reads."""
+        read = columns_of(expr)
+        return mask_of(i for i in range(len(self.parts)) if not read.isdisjoint(self.columns(i)))
+
+    def sides(self, term: Expr) -> tuple[Mask, Mask] | None:
+        """Of an equality of some parts and others, the parts that its sides read."""
+        if not (isinstance(term, Call) and term.function == "="):
+            return None
+        a, b = map(self.reads, term.arguments)
+        return (a, b) if a and b and not a & b else None
+
+    def is_key(self, term: Expr, left: Mask, right: Mask) -> bool:
+        """Whether a term is a key of a join of these parts."""
+        sides = self.sides(term)
+        return sides is not None and Term(sides[0] | sides[1], 1.0, sides).is_key(left, right)
+
+    @property
+    def late(self) -> Mask:
+        """Non-retroactive tables.
+
+        A result reflects them as they were at its own ts, which is known when all else is joined.
+        """
+        return mask_of(i for i, part in enumerate(self.parts) if is_non_retroactive(part))
+
+    def as_written(self) -> Tree:
+        """The parts in the order written, equi-joins before cross products.
+
+        It begins with the first part that reads a stream. Next comes the first part that an
+        equality ties to those joined; if there is none, the first that reads a stream; tables come
+        last, and late ones behind all else.
+        """
+        everything = (1 << len(self.parts)) - 1
+        waves = [members(everything & ~self.late), members(self.late)]
+        first = waves[0] or waves[1]
+        begin = next((i for i in first if reads_stream(self.parts[i])), first[0])
+        first.remove(begin)
+        tree: Tree = begin
+        joined = 1 << begin
+        for wave in waves:
+            while wave:
+                part = self._next(joined, wave)
+                wave.remove(part)
+                tree, joined = (tree, part), joined | 1 << part
+        return tree
+
+    def _next(self, joined: Mask, waiting: Sequence[int]) -> int:
+        """Which part to join next."""
+        tied = (i for i in waiting if any(self.is_key(t, joined, 1 << i) for t in self.terms))
+        streams = (i for i in waiting if reads_stream(self.parts[i]))
+        return next(tied, next(streams, waiting[0]))
+
+    def is_known(self, statistics: Statistics) -> bool:
+        """Whether the rates of all streams that are read are more than guesses."""
+        streams = {scan.stream for part in self.parts for scan in _streams(part)}
+        return bool(streams) and streams <= statistics.rates.keys()
+
+    def query(self, statistics: Statistics) -> JoinQuery:
+        """The same as sources and selectivities; source ``i`` is part ``i``."""
+        estimates = [estimate(part, statistics) for part in self.parts]
+        values = [v for e in estimates for v in e.values]
+        terms = [
+            Term(
+                self.reads(term),
+                min(1.0, max(_LEAST_SHARE, selectivity(term, values))),
+                self.sides(term),
+            )
+            for term in self.terms
+            if self.reads(term).bit_count() > 1
+        ]
+        sources = map(_source, self.parts, estimates)
+        return JoinQuery(tuple(sources), tuple(terms))
+
+
+def reads_stream(plan: Plan) -> bool:
+    """Whether a plan reads a stream."""
+    return any(True for _ in _streams(plan))
+
+
+def is_non_retroactive(plan: Plan) -> bool:
+    """Whether these are rows of an NRR, filtered or computed from."""
+    while isinstance(plan, (Filter, Project)):
+        plan = plan.input
+    return isinstance(plan, TableScan) and plan.updates == "non-retroactive"
+
+
+def _streams(plan: Plan) -> Iterator[StreamScan]:
+    if isinstance(plan, StreamScan):
+        yield plan
+    for below in plan.inputs:
+        yield from _streams(below)
+
+
+def _source(part: Plan, found: Estimate) -> Source:
+    return Source(
+        _name(part),
+        found.rate,
+        found.rows,
+        by_time=True,  # tells something only where rows are dropped
+        taken_back=found.retracted,
+        is_table=not reads_stream(part),
+    )
+
+
+def _name(part: Plan) -> str:
+    while isinstance(part, (Filter, Project)):
+        part = part.input
+    if isinstance(part, StreamScan):
+        return part.stream
+    return part.table if isinstance(part, TableScan) else "sub-query"
