@@ -212,6 +212,15 @@ def tail(
                     break
 
 
+@app.command()
+def calibrate(json: Json = False) -> None:
+    """Measure what the steps of operators cost on this machine, for EXPLAIN and the optimizer."""
+    from eddyline.bench.calibration import run_calibration
+
+    with failures.reported():
+        run_calibration(json=json)
+
+
 @bench.command("micro")
 def bench_micro(json: Json = False) -> None:
     """Measure the engine and the Spark job on generated streams."""

@@ -49,7 +49,7 @@ from eddyline.algebra.plan import (
     TableScan,
     Union,
 )
-from eddyline.optimizer.estimates import Estimate, estimate_node, join_share
+from eddyline.optimizer.estimates import Estimate, estimate_node
 from eddyline.optimizer.prices import TYPICAL, Prices
 from eddyline.optimizer.selectivity import values_of
 from eddyline.optimizer.statistics import UNKNOWN, Statistics
@@ -139,8 +139,10 @@ def _join(plan: Join, inputs: list[Estimate], loads: list[float], prices: Prices
     if plan.keys:
         per_row += prices.probe_s + prices.invalidate_s
     visited = _key_matches(plan, inputs, loads)
-    made = _meetings(inputs, loads) * join_share(plan, *inputs)
-    return per_row * sum(loads) + prices.compare_s * visited + prices.make_s * made
+    per_pair = prices.compare_s + prices.make_s
+    if plan.residual is not None:  # which is evaluated over the pairs that have been made
+        per_pair += prices.pass_s
+    return per_row * sum(loads) + per_pair * visited
 
 
 def _distinct(plan: Distinct, output: Estimate, load: float, prices: Prices) -> float:
@@ -154,7 +156,7 @@ def _matching(
     plan: Negation | SemiJoin | AntiJoin, output: Estimate, inputs: list[Estimate], prices: Prices
 ) -> float:
     rates = [e.rate for e in inputs]
-    counted = (prices.insert_s + prices.invalidate_s) * sum(rates)
+    counted = (prices.insert_s + prices.expire_s + prices.invalidate_s) * sum(rates)
     shown = prices.make_s * output.rate
     shown += (prices.probe_s + prices.make_s) * 2 * output.retracted
     if isinstance(plan, Negation) or plan.residual is None:

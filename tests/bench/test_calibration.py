@@ -1,0 +1,57 @@
+"""``eddyline calibrate``: cases run, and what they give is kept where engines find it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from eddyline import Engine
+from eddyline.bench.calibration import run
+from eddyline.bench.calibration.cases import CASES
+from eddyline.cli.main import app
+from eddyline.optimizer.prices import TYPICAL, Prices
+
+
+@pytest.fixture(autouse=True)
+def few_cases(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setattr(run, "CASES", [c for c in CASES if c.name in ("a filter", "few values")])
+
+
+def test_it_measures_and_keeps_prices_for_engines() -> None:
+    result = CliRunner().invoke(app, ["calibrate", "--json"])
+    assert result.exit_code == 0, result.output
+    told = json.loads(result.stdout)
+    assert [c["case"] for c in told["cases"]] == ["a filter", "few values"]
+    for case in told["cases"]:
+        assert 0 < case["cores"] < 100
+        assert case["predicted_cores"] == pytest.approx(case["cores"], rel=0.2)
+    assert Path(told["file"]).is_file()
+    assert Engine().prices == Prices(**told["prices"]) != TYPICAL
+
+
+def test_people_get_a_table() -> None:
+    result = CliRunner().invoke(app, ["calibrate"])
+    assert result.exit_code == 0, result.output
+    for words in ("probe_s", "a filter", "half of the cases are told within", "kept in"):
+        assert words in result.output
+
+
+def test_rows_are_what_the_cost_model_is_told() -> None:
+    """Selectivities and rates: the results of a case are as many as its plan's estimate says."""
+    from eddyline.bench.calibration.cases import RATE, SCHEMA, Rows
+    from eddyline.optimizer.estimates import estimate
+
+    for name in ("a filter", "ten matches", "a third of the matches", "nested loops"):
+        case = next(c for c in CASES if c.name == name)
+        engine = Engine(executor="tree")
+        engine.sql(SCHEMA)
+        query = engine.query(case.sql, name="q")
+        rows = Rows(case)
+        engine.process(rows.between(0.0, 0.5))
+        made = engine.process(rows.between(0.5, 0.7))["q"].num_rows / 0.2
+        assert made == pytest.approx(estimate(query.plan, case.statistics).rate, rel=0.1), name
+    assert case.statistics.rate("a") == RATE
