@@ -248,7 +248,10 @@ def bench_queries(
 def bench_figures(
     name: Annotated[
         str,
-        typer.Argument(help="Whose: cacq, jit, shared-windows, update-patterns.", metavar="NAME"),
+        typer.Argument(
+            help="Whose: cacq, jit, shared-windows, static-optimization, update-patterns.",
+            metavar="NAME",
+        ),
     ],
     out: Annotated[
         Path | None,

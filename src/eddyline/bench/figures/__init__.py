@@ -9,6 +9,7 @@ from typing import Final
 from eddyline.bench.figures.cacq import run_cacq
 from eddyline.bench.figures.jit import run_jit
 from eddyline.bench.figures.shared_windows import run_shared_windows
+from eddyline.bench.figures.static_optimization import run_static_optimization
 from eddyline.bench.figures.update_patterns import run_update_patterns
 from eddyline.errors import CatalogError, did_you_mean
 
@@ -17,6 +18,7 @@ FIGURES: Final[Mapping[str, Callable[[Path, bool, bool], None]]] = {
     "cacq": run_cacq,
     "jit": run_jit,
     "shared-windows": run_shared_windows,
+    "static-optimization": run_static_optimization,
     "update-patterns": run_update_patterns,
 }
 

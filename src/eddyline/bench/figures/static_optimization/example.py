@@ -1,0 +1,158 @@
+"""Example 1 and Figure 6: three plans of one query, by what a join costs per row."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from eddyline.bench.figures.experiment import Claim, Experiment
+from eddyline.bench.figures.plots import Panel, draw_panels
+from eddyline.bench.figures.verdicts import Verdict
+from eddyline.optimizer.joins.costing import PerTuple
+from eddyline.optimizer.joins.functions import PlanFunctions
+from eddyline.optimizer.joins.query import Source, join_query
+from eddyline.optimizer.joins.trees import Tree
+from eddyline.optimizer.shedding.setting import shed
+
+QUERY: Final = join_query(
+    [Source.last(name, rate, rows=10) for name, rate in {"A": 10, "B": 70, "C": 20}.items()],
+    {("A", "B"): 0.5, ("B", "C"): 0.2},
+)
+PLANS: Final[Mapping[str, Tree]] = {
+    "(a) (A ⋈ B) ⋈ C": ((0, 1), 2),
+    "(b) (B ⋈ C) ⋈ A": ((1, 2), 0),
+    "(c) (A ⋈ C) ⋈ B": ((0, 2), 1),
+}
+_A, _B, _C = PLANS
+#: Milliseconds that a join takes per row.
+_MS: Final = (0.5, 1, 2, 3, 3.5, 4, 4.25, 4.5, 5, 7, 10, 12, 14, 16, 18, 20, 30, 50, 70, 100)
+_CLOSE_BY: Final = (3.0, 5.0)
+
+
+@dataclass(frozen=True)
+class PlanPoint:
+    """A plan at some cost of a join.
+
+    Attributes:
+        ms: that a join takes per row. utilisation: if nothing is dropped.
+        output: results per second, with drop boxes if need be.
+    """
+
+    plan: str
+    ms: float
+    utilisation: float
+    output: float
+
+
+def measure(quick: bool) -> list[PlanPoint]:
+    """All plans at all costs."""
+    return [_point(plan, ms) for plan in PLANS for ms in _MS]
+
+
+def _point(plan: str, ms: float) -> PlanPoint:
+    setting = shed(PlanFunctions(QUERY, PLANS[plan], PerTuple(ms / 1_000)))
+    return PlanPoint(plan, ms, setting.needed, setting.output)
+
+
+def draw(points: Sequence[PlanPoint], out: Path) -> None:
+    """``figure-06.png``."""
+    near = [ms for ms in _MS if _CLOSE_BY[0] <= ms <= _CLOSE_BY[1]]
+    panels = [_panel("all costs", points, _MS), _panel("where plans change places", points, near)]
+    about = "results per second with optimally set drop boxes"
+    draw_panels(out / "figure-06.png", "Figure 6: the query of Example 1", about, panels)
+
+
+def _panel(title: str, points: Sequence[PlanPoint], places: Sequence[float]) -> Panel:
+    lines = {plan: [_at(points, plan, ms).output for ms in places] for plan in PLANS}
+    labels = [f"{ms:g}" for ms in places]
+    return Panel(title, labels, lines, "milliseconds per row of a join", "results/s", log=False)
+
+
+def table(points: Sequence[PlanPoint]) -> list[Mapping[str, Any]]:
+    """A row per cost."""
+    return [
+        {"ms per row": f"{ms:g}"}
+        | {f"{plan[:3]} utilisation": f"{_at(points, plan, ms).utilisation:.0%}" for plan in PLANS}
+        | {f"{plan[:3]} results/s": f"{_at(points, plan, ms).output:,.0f}" for plan in PLANS}
+        for ms in _MS
+    ]
+
+
+def _at(points: Sequence[PlanPoint], plan: str, ms: float) -> PlanPoint:
+    return next(p for p in points if (p.plan, p.ms) == (plan, ms))
+
+
+def _outputs(points: Sequence[PlanPoint], ms: float) -> list[float]:
+    """Of plans (a), (b) and (c)."""
+    return [_at(points, plan, ms).output for plan in PLANS]
+
+
+def _utilisations(ms: float, percent: Sequence[float]) -> Claim[PlanPoint]:
+    said = " / ".join(f"{p:g} %" for p in percent)
+
+    def judge(points: Sequence[PlanPoint]) -> Verdict:
+        found = [100 * _at(points, plan, ms).utilisation for plan in PLANS]
+        same = all(abs(x - p) < 1e-9 for x, p in zip(found, percent, strict=True))
+        return Verdict(" / ".join(f"{x:g} %" for x in found), "yes" if same else "no")
+
+    return Claim("Example 1", f"at {ms:g} ms the plans (a), (b), (c) take {said}", judge)
+
+
+def _switches(points: Sequence[PlanPoint]) -> Verdict:
+    best = {ms: max(PLANS, key=lambda plan: _at(points, plan, ms).output) for ms in (4, 4.25, 4.5)}
+    text = ", ".join(f"{ms:g} ms: {plan[:3]}" for ms, plan in best.items())
+    return Verdict(f"best at {text}", "yes" if (best[4], best[4.5]) == (_B, _C) else "no")
+
+
+def _stays(points: Sequence[PlanPoint]) -> Verdict:
+    later = [ms for ms in _MS if ms >= 4.5]
+    good = [_outputs(points, ms)[2] >= max(_outputs(points, ms)) - 1e-6 for ms in later]
+    return Verdict(f"(c) is the best at {sum(good)} of {len(good)} costs", _all(good))
+
+
+def _widest(points: Sequence[PlanPoint]) -> Verdict:
+    gaps = {ms: _outputs(points, ms)[2] - _outputs(points, ms)[1] for ms in _MS}
+    at = max(gaps, key=lambda ms: gaps[ms])
+    ratio = _outputs(points, at)[2] / _outputs(points, at)[1]
+    text = f"widest at {at:g} ms, where (c) makes {ratio:.2f}x the results of (b)"
+    return Verdict(text, "yes" if 12 <= at <= 16 and ratio > 2 else "no")
+
+
+def _worst(points: Sequence[PlanPoint]) -> Verdict:
+    later = [ms for ms in _MS if 17 < ms < 100]
+    good = [_outputs(points, ms)[1] <= min(_outputs(points, ms)) + 1e-6 for ms in later]
+    return Verdict(f"(b) makes least at {sum(good)} of {len(good)} costs above 17 ms", _all(good))
+
+
+def _all_equal(points: Sequence[PlanPoint]) -> Verdict:
+    outputs = _outputs(points, 100)
+    text = " / ".join(f"{x:.6g}" for x in outputs)
+    return Verdict(f"results/s: {text}", _all([max(outputs) - min(outputs) < 1e-6]))
+
+
+def _all(good: Sequence[bool]) -> Any:
+    return "yes" if all(good) else "no"
+
+
+EXPERIMENT: Final = Experiment(
+    "figure-06",
+    "Figure 6: the query of Example 1",
+    measure,
+    draw,
+    table,
+    (
+        _utilisations(0.5, (25, 14, 20)),
+        _utilisations(3, (150, 84, 120)),
+        Claim("Figure 6", "the best plan changes from (b) to (c) between 4 and 4.5 ms", _switches),
+        Claim("Figure 6", "from 4.5 ms on (c) is the best", _stays),
+        Claim(
+            "Figure 6",
+            "the gap grows until about 14 ms, where the best plan makes more than twice as much",
+            _widest,
+        ),
+        Claim("Figure 6", "above 17 ms the plan of lowest utilisation is the worst", _worst),
+        Claim("Figure 6", "at 100 ms all plans make the same", _all_equal),
+    ),
+)
