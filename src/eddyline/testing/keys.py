@@ -73,7 +73,7 @@ def _only_source(query: exp.Select, views: Mapping[str, str]) -> exp.Expr | None
     if source is None or query.args.get("joins"):
         return None
     if isinstance(source.this, exp.Subquery):
-        return source.this.this  # type: ignore[no-any-return]
+        return source.this.this if isinstance(source.this.this, exp.Query) else None
     name = source.this.name
     return read_query(views[name]).select if name in views else None
 

@@ -198,7 +198,8 @@ def _reflect_tables(select: exp.Select) -> None:
     tables = [i for i in items if isinstance(i, exp.Subquery) and _NRR in i.this.meta]
     if not tables:
         return
-    _require(not any(j.side for j in select.args.get("joins") or []), "no outer join with an NRR")
+    joins = [j for j in select.find_all(exp.Join) if j.parent_select is select]
+    _require(not any(j.side for j in joins), "no outer join with an NRR")
     _require(not _stars(select), "columns by name beside an NRR")
     at = _time_of(items)
     for table in tables:
@@ -246,9 +247,19 @@ def _items(select: exp.Expr) -> Iterator[exp.Expr]:
     """What the FROM clause lists, joined in whichever way."""
     source = select.args.get("from_") or select.args.get("from")
     if source is not None:
-        yield source.this
-        yield from (j.this for j in [*(source.this.args.get("joins") or [])])
-    yield from (join.this for join in select.args.get("joins") or [])
+        yield from _joined(source.this)
+    for join in select.args.get("joins") or []:
+        yield from _joined(join.this)
+
+
+def _joined(item: exp.Expr) -> Iterator[exp.Expr]:
+    """An item, or those in parentheses, and what stands there joined with it."""
+    if isinstance(item, exp.Subquery) and isinstance(item.this, exp.Table | exp.Subquery):
+        yield from _joined(item.this)
+    else:
+        yield item
+    for join in item.args.get("joins") or []:
+        yield from _joined(join.this)
 
 
 def _terms(select: exp.Expr) -> list[exp.Expr]:

@@ -382,3 +382,27 @@ Project  t.price                           WK
       StreamScan  quotes [RANGE 1 MINUTE]  WKS
     StreamScan  orders [RANGE 1 MINUTE]    WKS
 ----------
+-- joins in parentheses stay together
+SELECT t.price FROM (trades [NOW] t CROSS JOIN quotes [NOW] q) JOIN (orders [NOW] o JOIN companies c USING (symbol)) ON o.symbol = q.symbol WHERE t.symbol = q.symbol
+=>
+Project  t.price                                             WK
+  Filter  ((o.symbol = q.symbol) AND (t.symbol = q.symbol))  WK
+    Product                                                  WK
+      Product                                                WK
+        StreamScan  trades [NOW]                             WKS
+        StreamScan  quotes [NOW]                             WKS
+      Filter  (o.symbol = c.symbol)                          WKS
+        Product                                              WKS
+          StreamScan  orders [NOW]                           WKS
+          TableScan  companies                               MONOTONIC
+==>
+Project  t.price                   WK
+  Join  q.symbol = o.symbol        WK
+    Filter  (t.symbol = q.symbol)  WK
+      Join  (every pair)           WK
+        StreamScan  trades [NOW]   WKS
+        StreamScan  quotes [NOW]   WKS
+    Join  o.symbol = c.symbol      WKS
+      StreamScan  orders [NOW]     WKS
+      TableScan  companies         MONOTONIC
+----------

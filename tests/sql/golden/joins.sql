@@ -84,3 +84,41 @@ SqlError: line 2, column 8: column 't.symbol' is neither in GROUP BY nor inside 
   SELECT t.symbol, COUNT(*) FROM trades [NOW] t FULL JOIN quotes [NOW] q USING (symbol) GROUP BY symbol
          ^
 ----------
+-- joins in parentheses: ON sees what is inside
+SELECT t.price FROM trades [NOW] t JOIN (quotes [NOW] q JOIN orders [NOW] o ON q.symbol = t.symbol) ON t.symbol = q.symbol
+=>
+SqlError: line 2, column 91: 't' is not in FROM; valid: o, q
+  SELECT t.price FROM trades [NOW] t JOIN (quotes [NOW] q JOIN orders [NOW] o ON q.symbol = t.symbol) ON t.symbol = q.symbol
+                                                                                            ^
+----------
+-- and names are those of the whole FROM
+SELECT t.price FROM trades [NOW] t JOIN (quotes [NOW] q JOIN orders [NOW] t USING (symbol)) USING (symbol)
+=>
+SqlError: line 2, column 62: two FROM items are named 't'; rename one with AS
+  SELECT t.price FROM trades [NOW] t JOIN (quotes [NOW] q JOIN orders [NOW] t USING (symbol)) USING (symbol)
+                                                               ^
+----------
+SELECT price FROM (trades t JOIN quotes q USING (symbol)) JOIN companies USING (symbol)
+=>
+SqlError: line 1, column 20: a join needs a window on stream 'trades'; write trades [RANGE 5 MINUTES], [ROWS 100], [PARTITION BY c ROWS 3], [NOW] or [UNBOUNDED], or end the SELECT with WINDOW 10 SECONDS
+  SELECT price FROM (trades t JOIN quotes q USING (symbol)) JOIN companies USING (symbol)
+                     ^
+----------
+SELECT price FROM (trades [NOW] t JOIN quotes [NOW] q USING (symbol)) [NOW]
+=>
+SqlError: line 1, column 71: this window applies to nothing: no stream without a window stands here
+  SELECT price FROM (trades [NOW] t JOIN quotes [NOW] q USING (symbol)) [NOW]
+                                                                        ^
+----------
+SELECT price FROM (trades [NOW] t JOIN quotes [NOW] q USING (symbol)
+=>
+SqlError: line 1, column 68: expecting )
+  SELECT price FROM (trades [NOW] t JOIN quotes [NOW] q USING (symbol)
+                                                                     ^
+----------
+SELECT price FROM trades [NOW] t LEFT JOIN (quotes [NOW] q JOIN orders o USING (symbol)) USING (symbol)
+=>
+SqlError: line 1, column 65: LEFT JOIN needs a window on stream 'orders'; write orders [RANGE 5 MINUTES], [ROWS 100], [PARTITION BY c ROWS 3], [NOW] or [UNBOUNDED], or end the SELECT with WINDOW 10 SECONDS
+  SELECT price FROM trades [NOW] t LEFT JOIN (quotes [NOW] q JOIN orders o USING (symbol)) USING (symbol)
+                                                                  ^
+----------

@@ -156,3 +156,22 @@ UnsupportedError: line 1, column 18: table 'rates' is non-retroactive: only rows
   SELECT rate FROM rates LEFT JOIN companies USING (symbol), trades [NOW]
                    ^
 ----------
+-- in parentheses as without
+SELECT price FROM trades [NOW] t LEFT JOIN (quotes [NOW] q JOIN rates USING (symbol)) USING (symbol)
+=>
+UnsupportedError: line 2, column 65: table 'rates' is non-retroactive: LEFT JOIN it behind all streams of FROM, or declare the table with updates = 'retroactive'
+  SELECT price FROM trades [NOW] t LEFT JOIN (quotes [NOW] q JOIN rates USING (symbol)) USING (symbol)
+                                                                  ^
+----------
+SELECT price FROM trades [NOW] t LEFT JOIN (companies JOIN rates USING (symbol)) USING (symbol)
+=>
+UnsupportedError: line 1, column 60: table 'rates' is non-retroactive: LEFT JOIN it behind all streams of FROM, or declare the table with updates = 'retroactive'
+  SELECT price FROM trades [NOW] t LEFT JOIN (companies JOIN rates USING (symbol)) USING (symbol)
+                                                             ^
+----------
+SELECT price FROM ((trades [NOW] t LEFT JOIN rates USING (symbol)) JOIN quotes [NOW] q USING (symbol)) JOIN companies USING (symbol)
+=>
+UnsupportedError: line 1, column 46: table 'rates' is non-retroactive: LEFT JOIN it behind all streams of FROM, or declare the table with updates = 'retroactive'
+  SELECT price FROM ((trades [NOW] t LEFT JOIN rates USING (symbol)) JOIN quotes [NOW] q USING (symbol)) JOIN companies USING (symbol)
+                                               ^
+----------

@@ -107,11 +107,17 @@ UnsupportedError: line 1, column 19: a qualified name is not supported here
   SELECT price FROM db.trades
                     ^
 ----------
-SELECT price FROM (trades JOIN quotes ON TRUE)
+SELECT price FROM (trades [NOW] JOIN quotes [NOW] ON TRUE) AS j
 =>
-UnsupportedError: line 1, column 19: this is not supported in FROM: name a stream or table
-  SELECT price FROM (trades JOIN quotes ON TRUE)
-                    ^
+UnsupportedError: line 1, column 63: a name for a join in parentheses is not supported: the names inside it stay; for one name write (SELECT ... FROM ...) AS name
+  SELECT price FROM (trades [NOW] JOIN quotes [NOW] ON TRUE) AS j
+                                                                ^
+----------
+SELECT price FROM (trades JOIN quotes ON TRUE WINDOW 5 SECONDS)
+=>
+UnsupportedError: line 1, column 47: WINDOW is not supported here
+  SELECT price FROM (trades JOIN quotes ON TRUE WINDOW 5 SECONDS)
+                                                ^
 ----------
 SELECT 1
 =>

@@ -18,6 +18,7 @@ from eddyline.sql.window_syntax import WINDOW_FORMS, StreamWindow
 #: What sqlglot calls otherwise than SQL does.
 _CLAUSES: Final = {
     "db": "a qualified name",
+    "windows": "WINDOW",
     "pivots": "PIVOT",
     "locks": "FOR UPDATE",
     "sample": "TABLESAMPLE",

@@ -1,19 +1,25 @@
-"""FROM: its items, the joins between them, and what the rest of the SELECT can name."""
+"""FROM: its items, the joins between them, and what the rest of the SELECT can name.
+
+A join in parentheses, ``a JOIN (b JOIN c ON ...) ON ...``, is a FROM clause of its own that becomes
+one part of the one around it; its items keep their names. So plans have the shape that was written.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from typing import Final, cast
 
 from sqlglot import exp
 
 from eddyline.algebra import functions
-from eddyline.algebra.expressions import Expr, conjuncts
+from eddyline.algebra.expressions import Expr, conjuncts, shift_columns
 from eddyline.algebra.plan import Plan, Product
 from eddyline.errors import SqlError, UnsupportedError
+from eddyline.sql.binder.clauses import with_own_window
 from eddyline.sql.binder.context import Context, OpenStream, require_windows
 from eddyline.sql.binder.joins import Side, filtered, outer_join
-from eddyline.sql.binder.live_tables import check_outer_join
+from eddyline.sql.binder.live_tables import check_outer_join, check_tables, is_non_retroactive
 from eddyline.sql.binder.relations import BindQuery, Item, bind_relation
 from eddyline.sql.binder.scalars import Scalars
 from eddyline.sql.binder.scope import Scope
@@ -31,7 +37,8 @@ class Source:
 
     Attributes:
         items: all items, as written.
-        parts: what is to be multiplied: items, and outer joins of all that stood before them.
+        parts: what is to be multiplied: items, joins in parentheses, and outer joins of all that
+            stood before them.
         conditions: terms over the columns of all parts, from ON, USING and WHERE.
         scope: the columns of all items, in the order of the parts' columns.
     """
@@ -65,26 +72,90 @@ def bind_from(select: exp.Select, context: Context, bind_query: BindQuery) -> So
             select, "SELECT without FROM is not supported: read a stream", UnsupportedError
         )
     context.require_only(from_, "this")
-    source = Source()
-    _add_item(source, from_.this, context, bind_query)
-    for join in select.args.get("joins") or ():
-        _add_join(source, join, context, bind_query)
+    source = _joined(from_.this, context, bind_query, select.args.get("joins") or ())
     if sum(i.bound.changes for i in source.items) > 1:
         require_windows(source.open_streams, "a join")
     return source
 
 
-def _add_item(source: Source, node: exp.Expr, context: Context, bind_query: BindQuery) -> None:
-    item = bind_relation(node, context, bind_query)
-    if item.name and any(r.name.lower() == item.name.lower() for r in source.scope.relations):
-        raise context.error(node, f"two FROM items are named '{item.name}'; rename one with AS")
-    row = context.row
-    if row is not None and item.name.lower() == row.name.lower():
-        message = f"'{item.name}' is the row of FOR EACH; rename it there, or here, with AS"
-        raise context.error(node, message)
+def _joined(
+    first: exp.Expr, context: Context, bind_query: BindQuery, joins: Sequence[exp.Join] = ()
+) -> Source:
+    """An item with what is joined to it."""
+    source = Source()
+    _add_alone(source, first, context, bind_query)
+    for join in (*(first.args.get("joins") or ()), *joins):
+        _add_join(source, join, context, bind_query)
+    return source
+
+
+def _add(source: Source, node: exp.Expr, context: Context, bind_query: BindQuery) -> None:
+    """Add what stands behind JOIN: an item, or (``a JOIN b JOIN c ON ... ON ...``) a whole join."""
+    if node.args.get("joins"):
+        _add_joined(source, _joined(node, context, bind_query), context)
+    else:
+        _add_alone(source, node, context, bind_query)
+
+
+def _add_alone(source: Source, node: exp.Expr, context: Context, bind_query: BindQuery) -> None:
+    """Add an item, or what stands in parentheses, without what is joined to it."""
+    if not _in_parentheses(node):
+        _add_item(source, bind_relation(node, context, bind_query), context)
+        return
+    alias = node.args.get("alias")
+    if alias is not None:
+        raise context.error(
+            alias,
+            "a name for a join in parentheses is not supported: the names inside it stay; for one "
+            "name write (SELECT ... FROM ...) AS name",
+            UnsupportedError,
+        )
+    context.require_only(node, "this", "window", "joins")
+    inside = with_own_window(node, context, lambda inner: _joined(node.this, inner, bind_query))
+    _add_joined(source, inside, context)
+
+
+def _in_parentheses(node: exp.Expr) -> bool:
+    """Whether this is a FROM item in parentheses, alone or joined, rather than a query."""
+    if not isinstance(node, exp.Subquery):
+        return False
+    inner = node.this
+    if isinstance(inner, exp.Subquery):
+        return bool(inner.args.get("joins")) or _in_parentheses(inner)
+    return isinstance(inner, exp.Table)
+
+
+def _add_item(source: Source, item: Item, context: Context) -> None:
+    _check_name(source, item, context)
     source.items.append(item)
     source.parts.append(item.bound.plan)
     source.scope = source.scope.joined_with(item.name, item.fields)
+
+
+def _check_name(source: Source, item: Item, context: Context) -> None:
+    if item.name and any(r.name.lower() == item.name.lower() for r in source.scope.relations):
+        message = f"two FROM items are named '{item.name}'; rename one with AS"
+        raise context.error(item.node, message)
+    row = context.row
+    if row is not None and item.name.lower() == row.name.lower():
+        message = f"'{item.name}' is the row of FOR EACH; rename it there, or here, with AS"
+        raise context.error(item.node, message)
+
+
+def _add_joined(source: Source, inside: Source, context: Context) -> None:
+    """Add a join as one part. Non-retroactive tables of it, which a result of the whole looks up as
+    they are at its own instant, take their place among the parts outside.
+    """
+    for item in inside.items:
+        _check_name(source, item, context)
+    if any(is_non_retroactive(i) and i.bound.plan in inside.parts for i in inside.items):
+        source.parts += inside.parts
+        source.conditions += [shift_columns(c, source.scope.width) for c in inside.conditions]
+    else:
+        check_tables(inside.items, inside.parts, context)
+        source.parts.append(inside.plan())
+    source.items += inside.items
+    source.scope = source.scope.beside(inside.scope)
 
 
 def _add_join(source: Source, join: exp.Join, context: Context, bind_query: BindQuery) -> None:
@@ -92,8 +163,8 @@ def _add_join(source: Source, join: exp.Join, context: Context, bind_query: Bind
     kind = join.args.get("kind") or "INNER"
     if kind not in ("INNER", "CROSS", "OUTER"):
         raise context.error(join, f"{kind} JOIN is not supported: use ON", UnsupportedError)
-    before = source.scope
-    _add_item(source, join.this, context, bind_query)
+    before, left = source.scope, len(source.items)
+    _add(source, join.this, context, bind_query)
     side = str(join.args.get("side") or "")
     conditions = [
         _using(source, column, before, side, context) for column in join.args.get("using") or ()
@@ -102,20 +173,20 @@ def _add_join(source: Source, join: exp.Join, context: Context, bind_query: Bind
     if on is not None:
         conditions.append(Scalars(source.scope, context, clause="ON").condition(on))
     if side:
-        _join_outer(source, cast(Side, side), conditions, context)
+        _join_outer(source, left, cast(Side, side), conditions, context)
     else:
         source.conditions += conditions
 
 
 def _using(source: Source, column: exp.Expr, before: Scope, side: str, context: Context) -> Expr:
     """The equality that USING stands for; the columns become one in the scope."""
-    added = Scope(source.scope.relations[-1:])
+    added = replace(source.scope, relations=source.scope.relations[len(before.relations) :])
     node = exp.Column(this=column)
     left, right = before.column(node, context), added.column(node, context)
     if left is None or right is None:
         raise (before if left is None else added).unknown(node, context)
-    columns = source.scope.columns()
-    pair = (source.scope.merged.get(left.index, columns[left.index]), columns[right.index])
+    columns, merged_before = source.scope.columns(), source.scope.merged
+    pair = tuple(merged_before.get(c.index, columns[c.index]) for c in (left, right))
     try:
         equal = functions.resolve("=", pair)
         # of a row without a match on the left only the right column has a value
@@ -126,11 +197,13 @@ def _using(source: Source, column: exp.Expr, before: Scope, side: str, context: 
     return equal
 
 
-def _join_outer(source: Source, side: Side, conditions: list[Expr], context: Context) -> None:
-    """Make one part of all items: those before the last one, joined with it."""
-    *left, right = source.items
-    check_outer_join(side, source.items, source.parts, context)
-    counted = {"LEFT": [right], "RIGHT": left, "FULL": source.items}[side]
+def _join_outer(
+    source: Source, before: int, side: Side, conditions: list[Expr], context: Context
+) -> None:
+    """Make one part of all items: those ``before`` the last part, joined with it."""
+    left, right = source.items[:before], source.items[before:]
+    check_outer_join(side, left, right, source.parts, context)
+    counted = {"LEFT": right, "RIGHT": left, "FULL": source.items}[side]
     if any(i.bound.changes for i in counted):
         require_windows(source.open_streams, f"{side} JOIN")
     part = source.parts.pop()

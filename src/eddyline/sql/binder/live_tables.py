@@ -45,18 +45,24 @@ def check_tables(items: Sequence[Item], parts: Sequence[Plan], context: Context)
 
 
 def check_outer_join(
-    side: str, items: Sequence[Item], parts: Sequence[Plan], context: Context
+    side: str,
+    left: Sequence[Item],
+    right: Sequence[Item],
+    parts: Sequence[Plan],
+    context: Context,
 ) -> None:
-    """Check the non-retroactive tables of an outer join: ``items`` and ``parts`` with the last one,
-    before it is joined with the others.
+    """Check the non-retroactive tables of an outer join.
+
+    Args:
+        left, right: the items of its sides.
+        parts: of both, before they are joined.
     """
-    *left, right = items
-    for table in filter(is_non_retroactive, items):
+    for table in filter(is_non_retroactive, (*left, *right)):
         if side != "LEFT":
             raise _refusal(table, f"it cannot stand in a {side} JOIN; {_BEHIND}, or", context)
-        if table is right:
+        if [table] == list(right):
             check_lookup(table, left, parts[:-1], context)
-        elif right.bound.changes:
+        elif table in right or any(i.bound.changes for i in right):
             raise _refusal(table, f"{_BEHIND}, or", context)
     check_tables(left, parts[:-1], context)
 

@@ -33,12 +33,12 @@ class Item:
 
 
 def bind_relation(node: exp.Expr, context: Context, bind_query: BindQuery) -> Item:
-    """What a FROM item stands for."""
+    """What a FROM item stands for, without what is joined to it."""
     if isinstance(node, exp.Table) and isinstance(node.this, exp.Identifier):
-        context.require_only(node, "this", "alias", "window")
+        context.require_only(node, "this", "alias", "window", "joins")
         bound = _named(node, context, bind_query)
     elif isinstance(node, exp.Subquery) and isinstance(node.this, exp.Query):
-        context.require_only(node, "this", "alias", "window")
+        context.require_only(node, "this", "alias", "window", "joins")
         bound = with_own_window(node, context, lambda inner: bind_query(node.this, inner))
     else:
         raise context.error(

@@ -60,6 +60,25 @@ class Scope:
         """The scope with one more FROM item to the right."""
         return replace(self, relations=(*self.relations, Relation(name, fields, self.width)))
 
+    def beside(self, other: Scope) -> Scope:
+        """The scope with all FROM items of another one to the right."""
+        right = other._moved(self.width)
+        return replace(
+            self,
+            relations=self.relations + right.relations,
+            hidden=self.hidden | right.hidden,
+            merged={**self.merged, **right.merged},
+        )
+
+    def _moved(self, by: int) -> Scope:
+        """The same items behind so many other columns."""
+        return replace(
+            self,
+            relations=tuple(replace(r, offset=r.offset + by) for r in self.relations),
+            hidden=frozenset(i + by for i in self.hidden),
+            merged={i + by: shift_columns(e, by) for i, e in self.merged.items()},
+        )
+
     def merging(self, left: int, right: int, merged: Expr | None) -> Scope:
         """The scope in which the right column is reachable only through its relation's name.
 
@@ -70,14 +89,8 @@ class Scope:
 
     def inside(self, outer: Scope) -> Scope:
         """The scope of a sub-query: the outer columns, then these, which hide outer names."""
-        by = outer.width
-        return Scope(
-            tuple(replace(r, offset=r.offset + by) for r in self.relations),
-            frozenset(i + by for i in self.hidden),
-            {i + by: shift_columns(e, by) for i, e in self.merged.items()},
-            replace(outer, outer=None, named=True),
-            named=True,
-        )
+        around = replace(outer, outer=None, named=True)
+        return replace(self._moved(outer.width), outer=around, named=True)
 
     # -- look-up -------------------------------------------------------------------------------
 

@@ -92,10 +92,15 @@ def joined(
     draw: st.DrawFn, source: From, more: int, *, plain: bool = False, alias: str = "r"
 ) -> From:
     """The source joined with more windows, by comma or JOIN ... ON; ``plain``: by time only, and
-    without outer joins.
+    without outer joins. Some of them stand in parentheses, joined with each other.
     """
-    for number in range(1, more + 1):
+    number = 1
+    while number <= more:
         other = draw(window(f"{alias}{number}", RANGES if plain else WINDOWS))
+        number += 1
+        if number <= more and draw(st.booleans()):
+            other = draw(in_parentheses(other, f"{alias}{number}", plain=plain))
+            number += 1
         condition = draw(_join_condition(source.scope, other.scope, product=more == 1))
         scope = (*source.scope, *other.scope)
         if condition and draw(st.booleans()):
@@ -108,6 +113,16 @@ def joined(
             conditions = (*source.conditions, condition) if condition else source.conditions
             source = From(sql, conditions, scope, commas or source.commas)
     return source
+
+
+@st.composite
+def in_parentheses(draw: st.DrawFn, source: From, alias: str, *, plain: bool) -> From:
+    """The source joined with one more window, in parentheses."""
+    other = draw(window(alias, RANGES if plain else WINDOWS))
+    join = "JOIN" if plain else draw(st.sampled_from(_JOINS))
+    condition = draw(_join_condition(source.scope, other.scope, product=False))
+    sql = f"({source.sql} {join} {other.sql} ON {condition})"
+    return From(sql, source.conditions, (*source.scope, *other.scope))
 
 
 @st.composite
