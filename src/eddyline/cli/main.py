@@ -114,6 +114,22 @@ def explain(file: ScriptFile) -> None:
 
 
 @app.command()
+def analyze(
+    file: ScriptFile,
+    rows: Annotated[int, typer.Option(min=1, help="Rows to read of each stream.")] = 200_000,
+    seconds: Annotated[
+        float, typer.Option(min=0, help="How long to wait for rows of a live source.")
+    ] = 10.0,
+    json: Json = False,
+) -> None:
+    """Measure rates and numbers of values of a script's sources, as options to declare them."""
+    from eddyline.cli.analyze import analyze_script
+
+    with failures.reported():
+        analyze_script(file, rows=rows, seconds=seconds, as_json=json)
+
+
+@app.command()
 def add(
     sql: Annotated[
         str,

@@ -38,7 +38,7 @@ _FILE_OPTIONS: Final = frozenset(
 )
 
 #: What Spark passes over: files that are being written, and what is told of others.
-_HIDDEN: Final = ("_", ".")
+HIDDEN: Final = ("_", ".")
 
 #: The one schema that Spark allows for its source of whole files.
 _BINARY_FILE: Final = "path STRING, modificationTime TIMESTAMP, length BIGINT, content BINARY"
@@ -66,7 +66,7 @@ def local_parquet(
         return None
     except pa.ArrowInvalid as e:
         raise DataError(f"{kind} '{stream.name}': cannot read '{first}': {e}") from None
-    if "=" in str(first.parent.relative_to(_local(options["path"]) or first.parent)):
+    if "=" in str(first.parent.relative_to(local_path(options["path"]) or first.parent)):
         return None
     Intake(stream, kind).read(schema.empty_table())
     names = {name.lower(): name for name in schema.names}
@@ -88,7 +88,7 @@ def _reader(columns: list[str], declared: list[str]) -> Reader:
     return read
 
 
-def _local(path: str) -> Path | None:
+def local_path(path: str) -> Path | None:
     """The directory or file on this machine that a path names; None if it names anything else."""
     parsed = urlparse(path)
     if parsed.scheme not in ("", "file") or any(c in path for c in "*?[{"):
@@ -98,14 +98,14 @@ def _local(path: str) -> Path | None:
 
 def _first_file(path: str) -> Path | None:
     """One of the files that Spark would find."""
-    place = _local(path)
+    place = local_path(path)
     if place is None or not place.exists():
         return None
     if place.is_file():
         return place
     found = []
     for directory, below, names in os.walk(place):
-        below[:] = [name for name in below if not name.startswith(_HIDDEN)]
-        seen = (name for name in names if not name.startswith(_HIDDEN))
+        below[:] = [name for name in below if not name.startswith(HIDDEN)]
+        seen = (name for name in names if not name.startswith(HIDDEN))
         found += [Path(directory, name) for name in seen if name.endswith(".parquet")]
     return min(found, default=None)

@@ -1,0 +1,130 @@
+"""Some rows of a declared source: read here where Arrow can, elsewhere by Spark's streaming."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Final
+
+import pyarrow as pa
+import pyarrow.dataset as ds
+from pyspark.errors import StreamingQueryException
+from pyspark.sql import DataFrame, SparkSession
+
+from eddyline.algebra.catalog import StreamDef, TableDef
+from eddyline.errors import DataError
+from eddyline.spark.parquet import HIDDEN, local_path
+from eddyline.spark.sources import change_source, resolve_path, stream_source, table_source
+
+#: Formats that Arrow reads as Spark does; CSV if it has a header.
+_BY_ARROW: Final = ("parquet", "orc", "json")
+#: Options that do not change what the first rows are.
+_NO_MATTER: Final = frozenset(
+    ["source", "updates", "path", "header", "maxfilespertrigger", "maxbytespertrigger"]
+)
+_POLL_S: Final = 0.1
+
+
+@dataclass(frozen=True)
+class Sampler:
+    """Takes samples of sources.
+
+    Attributes:
+        spark: starts Spark, for sources that need it. base: directory from which paths count.
+        limit: rows of a sample. seconds: how long to wait for rows of a live source.
+    """
+
+    spark: Callable[[], SparkSession]
+    base: Path | None
+    limit: int
+    seconds: float
+
+    def stream(self, stream: StreamDef) -> pa.Table:
+        """Rows of a stream, the first that its source has, or those that come now.
+
+        Raises:
+            DataError: the source, or a column, is missing.
+        """
+        stream = replace(stream, options=resolve_path(stream.options, self.base))
+        local = _local_rows(stream.options, self.limit)
+        if local is not None:
+            return local
+        return self._streamed(stream_source(self.spark(), stream)[0])
+
+    def changes(self, table: TableDef) -> pa.Table:
+        """Changes of a table."""
+        table = replace(table, options=resolve_path(table.options, self.base))
+        local = _local_rows(table.options, self.limit)
+        if local is not None:
+            return local
+        return self._streamed(change_source(self.spark(), table)[0])
+
+    def table(self, table: TableDef) -> pa.Table:
+        """All rows of a static table."""
+        table = replace(table, options=resolve_path(table.options, self.base))
+        local = _local_rows(table.options, None)
+        return table_source(self.spark(), table) if local is None else local
+
+    def _streamed(self, rows: DataFrame) -> pa.Table:
+        taken: list[pa.Table] = []
+
+        def left() -> int:
+            have: int = sum(t.num_rows for t in taken)
+            return self.limit - have
+
+        def take(batch: DataFrame, number: int) -> None:
+            if left() > 0:
+                taken.append(batch.limit(left()).toArrow())
+
+        with tempfile.TemporaryDirectory(prefix="eddyline-") as checkpoint:
+            query = (
+                rows.writeStream.foreachBatch(take).option("checkpointLocation", checkpoint).start()
+            )
+            until = time.monotonic() + self.seconds
+            while query.isActive and left() > 0 and time.monotonic() < until:
+                time.sleep(_POLL_S)
+            failed = query.exception()
+            with suppress(StreamingQueryException):  # the stop itself may surface as one
+                query.stop()
+        if failed is not None:
+            raise DataError(f"the source cannot be read: {str(failed).splitlines()[0]}")
+        if not taken:
+            raise DataError(
+                f"no row came within {self.seconds:g} seconds: wait longer with --seconds"
+            )
+        return pa.concat_tables(taken, promote_options="permissive")
+
+
+def _local_rows(options: Any, limit: int | None) -> pa.Table | None:
+    """Rows of files on this machine's disk; None if this is not for Arrow."""
+    format_ = options.get("source", "").lower()
+    headed = format_ == "csv" and options.get("header", "false").lower() == "true"
+    if format_ not in _BY_ARROW and not headed:
+        return None
+    if "path" not in options or not {o.lower() for o in options} <= _NO_MATTER:
+        return None
+    place = local_path(options["path"])
+    if place is None or not place.exists():
+        return None  # Spark says what is wrong
+    files = _files(place)
+    if not files or "=" in str(files[0])[len(str(place)) :]:
+        return None  # columns are in the names of directories
+    try:
+        rows = ds.dataset([str(f) for f in files], format=format_)
+        return rows.to_table() if limit is None else rows.head(limit)
+    except (OSError, pa.ArrowInvalid) as e:
+        raise DataError(f"cannot read '{place}': {str(e).splitlines()[0]}") from None
+
+
+def _files(place: Path) -> list[Path]:
+    """The files that Spark would find, in the order in which it takes them."""
+    found = [place] if place.is_file() else []
+    for directory, below, names in os.walk(place):
+        below[:] = [name for name in below if not name.startswith(HIDDEN)]
+        found += [Path(directory, name) for name in names if not name.startswith(HIDDEN)]
+    return sorted(found, key=lambda f: (f.stat().st_mtime, f))
