@@ -47,6 +47,16 @@ QUERIES = {
         "s [RANGE 1 SECOND], u [RANGE 2 SECONDS]",
         "s.x < u.x AND s.k <> r.k AND u.x - s.x < r.lo",
     ),
+    "two streams that only the rule joins": (
+        "r.id, s.x, u.x AS y",
+        "s [RANGE 1 SECOND], u [RANGE 2 SECONDS]",
+        "s.x - u.x = r.lo",
+    ),
+    "every pair of what the rule picks": (
+        "r.id, s.x, u.k",
+        "s [RANGE 1 SECOND], u [NOW]",
+        "s.x = r.lo AND u.k = r.k",
+    ),
     "three streams": (
         "r.id, u.x",
         "s [RANGE 1 SECOND], u [RANGE 1 SECOND], s [RANGE 2 SECONDS] AS t",

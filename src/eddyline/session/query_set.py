@@ -97,8 +97,9 @@ class QuerySet:
         found = taken_apart(plan) if emit.mode == "inserts" else None
         if found is None or any(map(has_parameters, found[0].sources)):
             raise UnsupportedError(
-                "FOR EACH ROW OF runs queries that filter, join on keys and project, with EMIT "
-                "INSERTS; let parameters stand in predicates above GROUP BY and other operators: "
+                "FOR EACH ROW OF runs queries that filter, join (on keys, or two streams on any "
+                "condition) and project, with EMIT INSERTS; let parameters stand in predicates "
+                "above GROUP BY and other operators: "
                 "SELECT ... FROM (SELECT ... GROUP BY ...) WHERE n > rules.n"
             )
         if updates == "non-retroactive" and takes_back(plan):
