@@ -31,14 +31,12 @@ from eddyline.physical.patterns import (
     is_stored,
 )
 from eddyline.physical.strategy import Strategy
-from eddyline.runtime.feedback.combinations import Combinations
 from eddyline.runtime.feedback.conditional import ConditionalPartner
 from eddyline.runtime.feedback.findable import Findable, FindableToAll
 from eddyline.runtime.feedback.gate import Gate
 from eddyline.runtime.feedback.join import FeedbackJoin, Input
-from eddyline.runtime.feedback.kept import Kept
+from eddyline.runtime.feedback.kept import Kept, Partners
 from eddyline.runtime.feedback.mns import Component, Detector
-from eddyline.runtime.feedback.partners import Partners
 from eddyline.runtime.feedback.reactive import ReactiveInput, ReactiveJoin
 from eddyline.runtime.feedback.rows import CompositeRows, Rows, StemRows
 from eddyline.runtime.feedback.wanted import Pairs, Partner, PartnerPair, Wanted
@@ -144,10 +142,6 @@ class FeedbackTree:
             for question in chain(*wanted):
                 question.close()
             wanted, asked = [[], []], {}
-        if is_new:
-            join.combinations = self._combinations(join, path, asked)
-        elif join.combinations is not None:
-            join.combinations.ending = True
         for gate, questions in zip(join.gates, wanted, strict=True):
             gate.add((self, path), questions, anew=not is_new)
         self._graph.add_inputs(join, list(asked))
@@ -164,31 +158,6 @@ class FeedbackTree:
         if isinstance(left, ReactiveInput) and isinstance(right, ReactiveInput):
             return ReactiveJoin(left, right, residual(join), self._detectors(path, asked))
         return FeedbackJoin(left, right, residual(join))
-
-    def _combinations(
-        self, join: FeedbackJoin, path: Path, asked: dict[Operator, None]
-    ) -> Combinations | None:
-        """Which results of a join the next one wants, if it joins them by keys of both inputs."""
-        demand = self._tree.nearest.get(path)
-        if demand is None or not self._strategy.admission:
-            return None
-        keys = [passed_on(demand, self._tree.joins[path], side).keys for side in (0, 1)]
-        if not all(keys):
-            return None
-        (opposite,) = demand.asked
-        asked[self._kept(opposite)] = None
-        left, right = (
-            self._partners((*path, side), tuple(k.own for k in ks)) for side, ks in enumerate(keys)
-        )
-        l_others, r_others = ([compile_expr(k.other) for k in ks] for ks in keys)
-        return Combinations(
-            (self._name(path), self._name(opposite)),
-            (left, right),
-            self._kept(opposite),
-            (l_others, r_others),
-            (join.sides[0].rows, join.sides[1].rows),
-            trying=self._strategy.feedback == "auto",
-        )
 
     def _detectors(self, path: Path, asked: dict[Operator, None]) -> list[Detector]:
         """Who judges the results of a join, at the consumers that compare them with other rows."""
@@ -250,27 +219,18 @@ class FeedbackTree:
         return type(self._tree.inputs[path]).__name__
 
     def _wanted(self, demand: Demand, asked: dict[Operator, None]) -> Wanted:
-        for path in demand.asked:
-            asked[self._kept(path)] = None
-        met = conjunction(tuple(c.expr for c in demand.conditions))
-        if len(demand.asked) == 2:
-            return self._pair_wanted(demand, asked)
-        (path,), own = demand.asked, [compile_expr(k.own) for k in demand.keys]
-        others = tuple(k.other for k in demand.keys)
-        if met is not None:
-            partners, kept = self._partners(path, others), self._kept(path)
-            return ConditionalPartner(own, partners, kept, compile_predicate(met))
-        if others and not demand.at_once and self._strategy.mns == "bloom":
-            known = self._kept(path).filter(others, [compile_expr(e) for e in others])
-            return Partner(own, known)
-        return Partner(own, self._partners(path, others), at_once=demand.at_once)
-
-    def _pair_wanted(self, demand: Demand, asked: dict[Operator, None]) -> PartnerPair:
         own, partners = [], []
         for place, path in enumerate(demand.asked):
             keys = [k for k in demand.keys if k.place == place]
             own.append([compile_expr(k.own) for k in keys])
             partners.append(self._partners(path, tuple(k.other for k in keys)))
+            asked[self._kept(path)] = None
+        met = conjunction(tuple(c.expr for c in demand.conditions))
+        if met is not None:
+            kept = self._kept(demand.asked[0])
+            return ConditionalPartner(own[0], partners[0], kept, compile_predicate(met))
+        if len(demand.asked) == 1:
+            return Partner(own[0], partners[0], at_once=demand.at_once)
         pairs = self._pairs(demand.asked[0], demand.asked[1])
         asked[pairs] = None
         width = len(self._tree.inputs[demand.asked[0]].schema)

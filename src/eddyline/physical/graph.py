@@ -49,6 +49,10 @@ class Graph:
                 self._by_operator[source].uses += 1
         return self._nodes[key].operator
 
+    def find(self, key: Hashable) -> Operator | None:
+        """The operator of this key, if there is one."""
+        return self._nodes[key].operator if key in self._nodes else None
+
     def use(self, operator: Operator) -> None:
         """A query reads this operator's output."""
         self._by_operator[operator].uses += 1

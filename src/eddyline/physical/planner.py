@@ -50,6 +50,7 @@ from eddyline.physical.strategy import Strategy
 from eddyline.runtime.aggregates import make_aggregate
 from eddyline.runtime.batch import Batch, Evaluator
 from eddyline.runtime.expiry import ExpiryStore
+from eddyline.runtime.feedback.join import FeedbackJoin
 from eddyline.runtime.operators.base import Operator
 from eddyline.runtime.operators.distinct import ClassicDistinct
 from eddyline.runtime.operators.distinct import Distinct as DistinctOperator
@@ -122,6 +123,12 @@ class Planner:
     def source(self, plan: Plan) -> Operator:
         """The operator of a plan whose rows a flow reads."""
         return self._build(plan, probed=not is_endless(plan))
+
+    def join(self, plan: Join) -> JoinOperator | FeedbackJoin | None:
+        """The operator of a join that runs in a tree."""
+        ways = ((plan, probed, explicit) for probed in (True, False) for explicit in (False, True))
+        found = (self._graph.find(key) for key in (("join", plan), *ways))
+        return next((o for o in found if isinstance(o, (JoinOperator, FeedbackJoin))), None)
 
     def runs(self, grouping: Plan) -> bool:
         """Whether there is an operator of this GROUP BY or DISTINCT already."""

@@ -21,7 +21,8 @@ def accounts_of(queries: Iterable[Query]) -> dict[str, dict[str, Any]]:
     ``rows_seen`` of its streams and ``rows_out``; ``seconds`` of computing and ``state_bytes``, its
     shares where operators or SteMs are shared; ``checks``, its share of the looks at rows in
     grouped filters, and ``checks_alone``, how many it would take without the others;
-    ``shared_with``, how many other queries it shares operators with; ``executor`` and ``why``.
+    ``shared_with``, how many other queries it shares operators with; ``executor`` and ``why``; and
+    ``reordered``, how many times its joins have got another order while it ran.
     """
     standing = list(queries)
     trees = {q.name: in_order([q.operator]) for q in standing}
@@ -43,6 +44,7 @@ def accounts_of(queries: Iterable[Query]) -> dict[str, dict[str, Any]]:
             "shared_with": max((readers[o] for o in operators if o.inputs), default=1) - 1,
             "executor": "tree" if query.seat is None else "eddy",
             "why": query.why,
+            "reordered": query.reordered,
         }
     return accounts
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
@@ -16,12 +17,13 @@ from eddyline.errors import SqlError
 from eddyline.optimizer.prices import Prices
 from eddyline.optimizer.statistics import UNKNOWN, Statistics
 from eddyline.physical.flows import Executor, Schedules, Selections, Sharing
-from eddyline.physical.strategy import Feedback, Mns, StateStrategy, Strategy
+from eddyline.physical.strategy import Feedback, StateStrategy, Strategy
 from eddyline.runtime.eddy.policies import PolicyName
 from eddyline.runtime.operators.base import Tick
 from eddyline.runtime.state import State, array, nested
 from eddyline.session.changes import Changes
 from eddyline.session.declared import Declared
+from eddyline.session.execution import saved_way, to_save
 from eddyline.session.functions import add_declared, add_function, declared, make_function
 from eddyline.session.inputs import Inputs
 from eddyline.session.instants import instant_us
@@ -30,6 +32,7 @@ from eddyline.session.planning import Planning
 from eddyline.session.program import Program
 from eddyline.session.query import Query
 from eddyline.session.query_set import QuerySet
+from eddyline.session.replanning import Replanner
 from eddyline.session.saved import read_saved, write_saved
 from eddyline.session.statements import Statements
 from eddyline.sql import statements as st
@@ -62,10 +65,11 @@ class Engine:
             measured on this machine, else typical ones.
         lazy_expiry: how often state that is looked up by key drops expired rows ("5 minutes"); by
             default when they may be half of it. What reacts to expiry does so with every chunk.
-        negative_tuples_from, feedback, admission, nested_loops, mns: see
-            ``eddyline.physical.strategy``.
+        negative_tuples_from, feedback, admission, nested_loops: see ``eddyline.physical.strategy``.
         sharing, executor, policy, selections, schedule: how queries run together; see
             ``eddyline.physical.flows``.
+        replan: how many times less the joins of a query that runs must be expected to cost in
+            another order, by what was measured, for them to get it; ``inf``: they never do.
 
     >>> import eddyline, pyarrow as pa
     >>> engine = eddyline.Engine()
@@ -91,13 +95,15 @@ class Engine:
         feedback: Feedback = "auto",
         admission: bool = True,
         nested_loops: bool = False,
-        mns: Mns = "index",
         sharing: bool = True,
         executor: Executor = "auto",
         policy: PolicyName = "ticket",
         selections: Selections = "push",
         schedule: Schedules = "greedy",
+        replan: float = 1.5,
     ) -> None:
+        if replan < 1:
+            raise ValueError(f"replan must be at least 1, not {replan}")
         if chunk_rows < 1:
             raise ValueError(f"chunk_rows must be at least 1, not {chunk_rows}")
         self._given = statistics
@@ -115,18 +121,19 @@ class Engine:
             feedback=feedback,
             admission=admission,
             nested_loops=nested_loops,
-            mns=mns,
         )
         self.chunk_rows = chunk_rows
         self.optimize = optimize
+        self.replan = replan if optimize else math.inf
         self.catalog = Catalog()
         self.sharing = Sharing(
             sharing, executor, policy, selections, schedule, rows_per_step=min(chunk_rows, 4_096)
         )
         self._inputs = Inputs()
         planning = Planning(optimize, self.statistics, lambda: self.measured, self.prices)
+        replanner = Replanner(lambda: self._inputs.arrived, planning, self.replan)
         self._standing = QuerySet(
-            self._inputs.stem, self.strategy, self.sharing, planning.explained
+            self._inputs.stem, self.strategy, self.sharing, planning.explained, replanner
         )
         self._program = Program()
         self._statements = Statements(
@@ -406,6 +413,7 @@ class Engine:
         self._standing.follow(tick.clock)
         self._standing.run(tick, arrived=arrived, paced=paced)
         self._inputs.purge(tick.clock)
+        self._standing.adapt()
 
     def _changes(self, late: dict[str, pa.Table], bad: dict[str, pa.Table]) -> Changes:
         """What all queries emitted, with the side outputs."""
@@ -464,14 +472,14 @@ class Engine:
             "feedback": self.strategy.feedback,
             "admission": self.strategy.admission,
             "nested_loops": self.strategy.nested_loops,
-            "mns": self.strategy.mns,
             "sharing": self.sharing.sharing,
             "executor": self.sharing.executor,
             "policy": self.sharing.policy,
             "selections": self.sharing.selections,
             "schedule": self.sharing.schedule,
+            "replan": self.replan,
             "functions": declared(self.catalog),
-            "ways": self._standing.execution.ways(),
+            "ways": {n: to_save(w) for n, w in self._standing.execution.ways().items()},
         }
         write_saved(target, [e.sql for e in self._program], tables, options, state)
 
@@ -496,9 +504,7 @@ class Engine:
         options["prices"] = Prices.from_dict(options.get("prices", {}))
         engine = cls(**options)
         add_declared(engine.catalog, declarations, functions or {})
-        engine._statements.ways = {
-            name: tuple(e) if isinstance(e, list) else e for name, e in ways.items()
-        }
+        engine._statements.ways = {name: saved_way(way) for name, way in ways.items()}
         for statement in program:
             engine.sql(statement)
             for name in engine.catalog.tables:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Any, Protocol
 
 from eddyline.algebra.plan import Plan, StreamScan
 from eddyline.errors import EddylineError
+from eddyline.optimizer.joins.trees import Tree
 from eddyline.physical.flows import FlowPlanner, Sharing
 from eddyline.physical.graph import Graph, in_order
 from eddyline.physical.planner import Planner, StemOf
@@ -25,15 +26,25 @@ from eddyline.session.adaptive import (
 )
 from eddyline.session.groupings import GroupedSeat, add_grouped
 from eddyline.session.query import Query
+from eddyline.session.replanning import Ordered, Replanner
 from eddyline.session.shared import Seat, SharedFlow, shape_of
 from eddyline.sharing.grouping import grouped_apart, lowest_grouping
+from eddyline.sharing.reordering import joins_in, joins_of
 from eddyline.sharing.signature import Part, Signature, taken_apart
 from eddyline.sharing.trees import tree_of
 from eddyline.types import BEGINNING
 
+
+@dataclass(frozen=True)
+class InOrder:
+    """A query runs as a tree that joins its streams in an order of the engine's own choice."""
+
+    tree: Tree
+
+
 #: How a query runs: as a tree, in a flow, with this number above a flow, or as a tree of joins in
-#: this order.
-Way = str | int | tuple[int, ...]
+#: this order: one that the flow has learnt, or one by what was measured.
+Way = str | int | tuple[int, ...] | InOrder
 
 
 @dataclass(frozen=True)
@@ -99,6 +110,7 @@ class Execution:
         stem_of: StemOf,
         strategy: Strategy,
         sharing: Sharing,
+        replanner: Replanner,
     ) -> None:
         self.graph = Graph()
         self.flows: dict[object, SharedFlow] = {}
@@ -111,6 +123,8 @@ class Execution:
         self._planner = Planner(self.graph, stem_of, strategy)
         self._flow_planner = FlowPlanner(self.graph, self._planner, stem_of, sharing)
         self._alone: dict[object, Alone] = {}  # by signature, those that could share
+        self._replanner = replanner
+        self._ordered: dict[str, Ordered] = {}  # by name, those whose joins may be reordered
 
     # -- queries come and go -----------------------------------------------------------------------
 
@@ -119,9 +133,10 @@ class Execution:
         places, query.why = self._places(query)
         if way == "eddy":
             places = [p for p in places if p.shape is None]
-        taken = next((p for p in places if way != "tree" and self._is_taken(query, p)), None)
-        if not places or (way == "tree" and self._never_alone_as_tree(places[0])):
-            self._plant(query)
+        is_tree = way == "tree" or isinstance(way, InOrder)
+        taken = next((p for p in places if not is_tree and self._is_taken(query, p)), None)
+        if not places or (way == "tree" and self._never_alone_as_tree(query, places[0])):
+            self._plant_as_planned(query, way)
         elif isinstance(way, tuple):
             self._alone[places[0].key] = Alone(query, places[0])
             self._become_tree(places[0].key, way)
@@ -132,10 +147,11 @@ class Execution:
         elif self._sharing.executor == "eddy":
             self._share(query, _widest(places))
         else:
-            self._start_alone(query, places, seated=way == "eddy")
+            self._start_alone(query, places, way)
 
     def stop(self, query: Query) -> None:
         """Free what nobody else needs."""
+        self._ordered.pop(query.name, None)
         if query.seat is None:
             self.graph.give_up(query.operator)
             del self.trees[query.name]
@@ -194,14 +210,14 @@ class Execution:
         grouping = lowest_grouping(query.plan)
         return place.shape is not None and grouping is not None and self._planner.runs(grouping)
 
-    def _start_alone(self, query: Query, places: Sequence[Place], *, seated: bool) -> None:
+    def _start_alone(self, query: Query, places: Sequence[Place], way: Way | None) -> None:
         """Run a query that has no other one to share with: ``executor = 'auto'``.
 
         Args:
-            seated: it had a seat when it was saved.
+            way: how it ran when it was saved.
         """
         first = places[0]
-        if first.shape is None and (seated or len(first.signature.sources) > 2):
+        if first.shape is None and (way == "eddy" or self._order_is_a_guess(query, first)):
             query.why = _why_in_eddy(first.signature)
             query.seat = self._seat(query, first)
             self.report_answer(query, query.seat)
@@ -212,13 +228,20 @@ class Execution:
                 query.why += ", and groups as it does"
             if self._runs_already(query, places[-1]):
                 query.why = "it reads the groups of a query that groups the same rows"
-            self._plant(query)
+            self._plant_as_planned(query, way)
         self._alone = {p.key: Alone(query, p) for p in places} | self._alone
 
-    def _never_alone_as_tree(self, place: Place) -> bool:
+    def _never_alone_as_tree(self, query: Query, place: Place) -> bool:
         """Whether a query of this place is a tree only if saved when such queries did not share."""
-        joins = place.shape is None and len(place.signature.sources) > 2
-        return joins or self._sharing.executor == "eddy"
+        begins_in_eddy = place.shape is None and self._order_is_a_guess(query, place)
+        return begins_in_eddy or self._sharing.executor == "eddy"
+
+    def _order_is_a_guess(self, query: Query, place: Place) -> bool:
+        """Whether a query joins several streams in an order that nothing speaks for."""
+        if len(place.signature.sources) < 3:
+            return False
+        joins = joins_of(query.plan)
+        return joins is None or not joins.graph.is_known(self._strategy.statistics)
 
     def _is_not_alone(self, query: Query) -> None:
         self._alone = {k: a for k, a in self._alone.items() if a.query is not query}
@@ -242,6 +265,15 @@ class Execution:
         self.graph.give_up(operator)
         if not shared.shapes:
             self.flows = {k: f for k, f in self.flows.items() if f is not shared}
+
+    def _plant_as_planned(self, query: Query, way: Way | None = None) -> None:
+        """Let a query run as a tree, whose joins may be reordered later; ``way``: or have been."""
+        joins = joins_of(query.plan)
+        if joins is not None and query.emit.mode != "snapshot":
+            tree = way.tree if isinstance(way, InOrder) else joins.tree
+            self._ordered[query.name] = Ordered(query, joins, tree)
+            query.plan = joins.plan(tree)
+        self._plant(query)
 
     def _plant(self, query: Query, plan: Plan | None = None, *, report: bool = True) -> None:
         """Let a query run as a tree: of another plan, if one is given."""
@@ -355,7 +387,7 @@ class Execution:
             shared.collect(arrived)
         self.clock = tick.clock
         self.graph.settle(tick.clock)
-        return changed + self._adapt()
+        return changed
 
     @property
     def waiting(self) -> bool:
@@ -373,8 +405,9 @@ class Execution:
             if shared.flow.waiting:
                 shared.serve()
 
-    def _adapt(self) -> list[Query]:
-        """Between two chunks: choose anew how queries run that are alone with their signatures.
+    def adapt(self) -> list[Query]:
+        """Between two chunks, choose anew how queries run: those that are alone with their
+        signatures, and trees whose joins are cheaper in another order.
 
         Returns:
             Those that have become trees: what they had to report with their flow is their own now.
@@ -384,6 +417,8 @@ class Execution:
             if alone.place.shape is not None or len(alone.place.signature.sources) < 3:
                 continue
             operators = in_order([alone.query.operator])
+            if alone.query.name in self._ordered:
+                continue
             if alone.order is None:
                 flow = self.flows[key].flow
                 if alone.watched.look(rows_seen(operators), flow.fan_outs):
@@ -391,7 +426,39 @@ class Execution:
                     planted.append(alone.query)
             elif alone.watched.look(rows_seen(operators), joins_below(operators[-1])) is False:
                 self._become_eddy(key, "the fan-outs of its joins have changed")
+        for ordered in self._replanner.due(self._ordered):
+            self._reorder(ordered)
         return planted
+
+    def _reorder(self, ordered: Ordered) -> None:
+        """Let a tree join in a better order, if there is one."""
+        assert self.began is not None, "rows have been seen"
+        ordered.look(self._joined(ordered))
+        better = self._replanner.better(ordered, self.clock - self.began)
+        if better is not None:
+            self._plant_anew(ordered, better.tree)
+            share = f"{better.share:.0%} of what its joins cost in the order before"
+            ordered.query.why = f"joins {ordered.order}, expected to take {share}"
+
+    def _joined(self, ordered: Ordered) -> dict[Tree, tuple[int, int]]:
+        """Rows that the joins of a tree have joined so far, and results."""
+        counts = {}
+        for tree, join in joins_in(ordered.query.plan, ordered.tree).items():
+            operator = self._planner.join(join)
+            if operator is not None:
+                counts[tree] = operator.joined, operator.rows_out
+        return counts
+
+    def _plant_anew(self, ordered: Ordered, tree: Tree) -> None:
+        """Let a query that runs as a tree join in another order from now on."""
+        query, before = ordered.query, ordered.query.operator
+        account = brought_along(query)
+        ordered.tree, query.plan = tree, ordered.joins.plan(tree)
+        ordered.counts.clear()
+        query.reordered += 1
+        self._plant(query, report=False)
+        account.go_on(query)
+        self.graph.give_up(before)
 
     def _become_eddy(self, key: object, why: str) -> None:
         """Let a query that is alone with its signature run in a flow."""
@@ -400,6 +467,7 @@ class Execution:
         query.why = why
         if query.seat is not None:
             return
+        self._ordered.pop(query.name, None)
         tree, account = query.operator, brought_along(query)
         query.seat = self._seat(query, alone.place)
         account.go_on(query)
@@ -432,7 +500,26 @@ class Execution:
             a.query.name: a.order for a in self._alone.values() if a.order is not None
         }
         ways = {n: _way(q) for n, q in self._queries.items()}
-        return {**ways, **orders}
+        reordered: dict[str, Way] = {
+            n: InOrder(o.tree) for n, o in self._ordered.items() if o.tree != o.joins.tree
+        }
+        return {**ways, **orders, **reordered}
+
+
+def to_save(way: Way) -> Any:
+    """A way for JSON."""
+    return {"tree": way.tree} if isinstance(way, InOrder) else way
+
+
+def saved_way(saved: Any) -> Way:
+    """What was given to ``to_save``."""
+    if isinstance(saved, dict):
+        return InOrder(_tree(saved["tree"]))
+    return tuple(saved) if isinstance(saved, list) else saved
+
+
+def _tree(saved: Any) -> Tree:
+    return saved if isinstance(saved, int) else (_tree(saved[0]), _tree(saved[1]))
 
 
 def _way(query: Query) -> Way:

@@ -35,6 +35,10 @@ class Planning:
             return optimize(plan, REQUIRED_RULES)
         return optimize(plan, RULES, self.statistics, self.prices)
 
+    def known(self) -> Statistics:
+        """What is known now: what was measured, and else what is declared."""
+        return self.measured().over(self.statistics)
+
     def explained(self, emit: Emit, plan: Plan, *, analyze: bool = False) -> str:
         """The text of EXPLAIN, by what is known now; with ``analyze`` also what was measured."""
         measured = self.measured()

@@ -49,7 +49,8 @@ class Query:
         replace_key: output columns by which a new row replaces the older one of its group; None
             where rows never replace each other (EMIT CHANGES, no GROUP BY, keys not selected).
         why: it runs as it does. seen_before: rows that its streams had brought before it came.
-        seconds_before: what it took while it ran in other ways.
+        seconds_before: what it took while it ran in other ways. reordered: how many times its joins
+            have got another order while it ran.
         seat: its place among the queries that share a flow; None if it runs as a tree of operators.
     """
 
@@ -79,6 +80,7 @@ class Query:
         self.why = ""
         self.seen_before = 0
         self.seconds_before = 0.0
+        self.reordered = 0
         self._parts: list[pa.Table] = []
         self._rows_out = 0
         self._last = 0  # changes that the last chunk brought
@@ -138,7 +140,6 @@ class Query:
             del stats["seconds"]
             gates += stats.pop("feedback", [])
             stats.pop("mns_by_level", None)
-            stats.pop("bloom_filters", None)
             name, *counts = stats.values()
             lines.append(f"{name:<12}" + "".join(f"{c:>14,}" for c in counts))
         lines += _feedback(gates)

@@ -22,6 +22,7 @@ from eddyline.runtime.stem import Stem
 from eddyline.session.accounts import accounts_of
 from eddyline.session.execution import Execution, Way
 from eddyline.session.query import Explained, Query
+from eddyline.session.replanning import Replanner
 from eddyline.session.rules import Rules
 from eddyline.session.shapes import RuleRows, SharedChanges
 from eddyline.session.shared import Crowd, Seat
@@ -40,10 +41,15 @@ class QuerySet:
     """
 
     def __init__(
-        self, stem_of: StemOf, strategy: Strategy, sharing: Sharing, explained: Explained
+        self,
+        stem_of: StemOf,
+        strategy: Strategy,
+        sharing: Sharing,
+        explained: Explained,
+        replanner: Replanner,
     ) -> None:
         self.queries: Names[Query] = Names()
-        self.execution = Execution(self.queries, stem_of, strategy, sharing)
+        self.execution = Execution(self.queries, stem_of, strategy, sharing, replanner)
         self._explained = explained
         self._rules: dict[str, Rules] = {}
         self._to_report: dict[str, Query] = {}  # those that may have changes of their own
@@ -162,6 +168,11 @@ class QuerySet:
     def run(self, tick: Tick, *, arrived: float, paced: bool = False) -> None:
         """One chunk through all operators; see ``Execution.run``."""
         for query in self.execution.run(tick, arrived=arrived, paced=paced):
+            self._to_report[query.name] = query
+
+    def adapt(self) -> None:
+        """The chunk is over: choose anew how queries run; see ``Execution.adapt``."""
+        for query in self.execution.adapt():
             self._to_report[query.name] = query
 
     def finish(self) -> None:

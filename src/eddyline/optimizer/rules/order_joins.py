@@ -57,12 +57,12 @@ def _joins(
     above = [t for t in terms if not columns_of(t) or t in held]
     waiting = [t for t in terms if t not in above]
     waiting += _implied(waiting, _non_retroactive_columns(product))
-    graph = _filtered_parts(JoinGraph(product.parts, tuple(waiting)))
+    graph = with_own_terms_below(JoinGraph(product.parts, tuple(waiting)))
     tree = _built(graph, _chosen(graph, statistics, prices))
     return filtered(_in_order(tree, product), above)
 
 
-def _filtered_parts(graph: JoinGraph) -> JoinGraph:
+def with_own_terms_below(graph: JoinGraph) -> JoinGraph:
     """The parts below the terms that read nothing else, and the other terms."""
     parts = []
     for number, plan in enumerate(graph.parts):
@@ -113,6 +113,13 @@ class _Joined:
 
     def places(self) -> dict[int, int]:
         return {ordinal: place for place, ordinal in enumerate(self.columns)}
+
+
+def joined_as(graph: JoinGraph, tree: Tree, outputs: Sequence[Expr], names: Sequence[str]) -> Plan:
+    """The parts joined in the order of a tree; ``outputs`` read the columns of all parts."""
+    joined = _built(graph, tree)
+    places = joined.places()
+    return Project(joined.plan, tuple(moved(e, places) for e in outputs), tuple(names))
 
 
 def _built(graph: JoinGraph, tree: Tree) -> _Joined:

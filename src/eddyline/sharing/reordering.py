@@ -1,0 +1,91 @@
+"""Trees of joins that run, as what they join and in which order: the order may be another one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from eddyline.algebra.expressions import Call, Expr, columns_of
+from eddyline.algebra.plan import Filter, Join, Plan, Project, StreamScan, looks_up
+from eddyline.optimizer.join_graph import JoinGraph
+from eddyline.optimizer.joins.trees import Tree, subtrees
+from eddyline.optimizer.rules.order_joins import joined_as, with_own_terms_below
+from eddyline.sharing.flat import flatten
+
+#: Two streams are joined in one order only.
+_LEAST_SOURCES = 3
+
+
+@dataclass(frozen=True)
+class Joins:
+    """What a plan of joins, filters and projections over streams comes to.
+
+    Attributes:
+        planned: the plan.
+        graph: the streams, below the terms that read one of them, and the other terms.
+        outputs, names: the select list, over the columns of all streams.
+        tree: the order in which the plan joins them.
+    """
+
+    planned: Plan
+    graph: JoinGraph
+    outputs: tuple[Expr, ...]
+    names: tuple[str, ...]
+    tree: Tree
+
+    def plan(self, tree: Tree) -> Plan:
+        """The plan that joins in an order."""
+        if tree == self.tree:
+            return self.planned
+        return joined_as(self.graph, tree, self.outputs, self.names)
+
+
+def joins_of(plan: Plan) -> Joins | None:
+    """The joins of a plan whose order may change while it runs; None: it has none.
+
+    These are joins of three streams and more that end in projections: what is made of the rows
+    elsewhere, in a grouping, say, is made of rows that came in an order.
+    """
+    tree, streams = _tree(plan, 0)
+    if tree is None or streams < _LEAST_SOURCES:
+        return None
+    flat = flatten(plan, joins=True)
+    if not all(isinstance(leaf, StreamScan) for leaf in flat.leaves) or len(flat.leaves) != streams:
+        return None
+    terms = [t for t in flat.terms if columns_of(t)]
+    if len(terms) != len(flat.terms):
+        return None
+    terms += [Call(pa.bool_(), "=", pair) for pair in flat.keys]
+    graph = with_own_terms_below(JoinGraph(tuple(flat.leaves), tuple(terms)))
+    names = tuple(field.name for field in plan.schema)
+    return Joins(plan, graph, tuple(flat.outputs), names, tree)
+
+
+def _tree(plan: Plan, first: int) -> tuple[Tree | None, int]:
+    """The order in which a plan joins streams, numbered from ``first`` on; and the next number."""
+    while isinstance(plan, (Filter, Project)):
+        plan = plan.input
+    if isinstance(plan, StreamScan):
+        return first, first + 1
+    if not isinstance(plan, Join) or looks_up(plan):
+        return None, first
+    left, middle = _tree(plan.left, first)
+    right, last = _tree(plan.right, middle)
+    return (None if left is None or right is None else (left, right)), last
+
+
+def joins_in(plan: Plan, tree: Tree) -> dict[Tree, Join]:
+    """The joins of a plan by the part of its tree that each makes."""
+    return dict(
+        zip((t for t in subtrees(tree) if not isinstance(t, int)), _joins(plan), strict=True)
+    )
+
+
+def _joins(plan: Plan) -> Iterator[Join]:
+    """Inputs before what joins them, left before right."""
+    for below in plan.inputs:
+        yield from _joins(below)
+    if isinstance(plan, Join):
+        yield plan
