@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 from join_queries import Windows, random_query
 
-from eddyline.algebra.expressions import ColumnRef
+from eddyline.algebra.expressions import Call, ColumnRef, Expr
 from eddyline.algebra.plan import Join, Plan, StreamScan
 from eddyline.algebra.windows import Range, Rows
 from eddyline.optimizer.cost import cost
@@ -19,6 +19,7 @@ from eddyline.optimizer.joins.functions import PlanFunctions
 from eddyline.optimizer.joins.query import JoinQuery, Source, Term, join_query
 from eddyline.optimizer.joins.trees import Tree, all_bushy, all_left_deep, clique, show
 from eddyline.optimizer.prices import TYPICAL, Prices
+from eddyline.optimizer.selectivity import RANGE_SHARE
 from eddyline.optimizer.statistics import Statistics
 from eddyline.types import Field
 
@@ -102,8 +103,11 @@ def test_nonsense_is_refused(terms: list[Term]) -> None:
 V = ColumnRef(pa.int64(), 0, "v")
 
 
+@pytest.mark.parametrize("keys", [((V, V),), ()])
 @pytest.mark.parametrize("windows", [(Range(2_000_000),) * 3, (Rows(50), Range(500_000), Rows(9))])
-def test_the_cost_model_of_plans_agrees(windows: Sequence[Range | Rows]) -> None:
+def test_the_cost_model_of_plans_agrees(
+    windows: Sequence[Range | Rows], keys: tuple[tuple[Expr, Expr], ...]
+) -> None:
     """Joins of scans on one column each: the same rates, windows and seconds."""
     rates, distinct = (100.0, 30.0, 300.0), 20.0
     statistics = Statistics(
@@ -112,13 +116,16 @@ def test_the_cost_model_of_plans_agrees(windows: Sequence[Range | Rows]) -> None
     scans: list[Plan] = [
         StreamScan(n, w, (Field("v", pa.int64()),)) for n, w in zip("abc", windows, strict=True)
     ]
-    plan = Join(Join(scans[0], scans[1], ((V, V),)), scans[2], ((V, V),))
+    less = Call(pa.bool_(), "<", (V, ColumnRef(pa.int64(), 2, "v")))
+    plan = Join(Join(scans[0], scans[1], ((V, V),)), scans[2], keys, less)
     found = [estimate(scan, statistics) for scan in scans]
     sources = tuple(
         Source(name, e.rate, e.rows, isinstance(w, Range), e.retracted)
         for name, e, w in zip("abc", found, windows, strict=True)
     )
-    query = JoinQuery(sources, (Term.edge(0, 1, 1 / distinct), Term.edge(0, 2, 1 / distinct)))
+    terms = [Term.edge(0, 1, 1 / distinct), Term(0b101, RANGE_SHARE)]
+    terms += [Term.edge(0, 2, 1 / distinct)] if keys else []
+    query = JoinQuery(sources, tuple(terms))
     model = PlanFunctions(query, ((0, 1), 2), Priced())
     everything = [1, 1, 1]
     assert model.cost.at(everything) == pytest.approx(cost(plan, statistics).total)

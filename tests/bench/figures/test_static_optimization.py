@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import random
+
 import numpy as np
 import pytest
 
-from eddyline.bench.figures.static_optimization import example, scarcity
+from eddyline.bench.figures.static_optimization import against_engine, example, orders, scarcity
 from eddyline.bench.figures.static_optimization.random_queries import (
     RandomQueries,
     as_query,
     filled,
     random_rates,
 )
-from eddyline.optimizer.joins.costing import PerTuple
+from eddyline.bench.figures.static_optimization.trial import JoinCase, Trial, WindowedStream
+from eddyline.optimizer.joins.costing import PerTuple, Priced
 from eddyline.optimizer.joins.functions import PlanFunctions
-from eddyline.optimizer.joins.trees import all_left_deep
+from eddyline.optimizer.joins.trees import all_bushy, all_left_deep
+from eddyline.optimizer.prices import TYPICAL, Prices
 from eddyline.optimizer.shedding.choice import best_of
 from eddyline.optimizer.shedding.heuristic import heuristic_left_deep
 
@@ -64,3 +68,48 @@ def test_gains_and_errors_are_the_papers() -> None:
     assert [text for text, verdict in holds.items() if verdict == "no"] == [
         "but for 28 % at 1 % of resources"
     ]
+
+
+# -- against the engine ----------------------------------------------------------------------------
+
+SMALL = JoinCase(
+    (
+        WindowedStream(2_000.0, seconds=0.5),
+        WindowedStream(3_000.0, rows=600),
+        WindowedStream(1_000.0, seconds=1.0),
+    ),
+    ((0, 1, 500), (1, 2, 300)),
+)
+
+
+@pytest.mark.parametrize("keep", [(1.0, 1.0, 1.0), (0.5, 0.7, 1.0)])
+def test_an_engine_makes_what_the_model_says(keep: tuple[float, ...]) -> None:
+    found = {}
+    for sql in (SMALL.flat, SMALL.nested(((0, 1), 2)), SMALL.nested((0, (1, 2)))):
+        found[sql] = Trial(SMALL, sql, keep).measure(60.0)
+    first, *others = found.values()
+    top = PlanFunctions(SMALL.query, ((0, 1), 2), Priced()).operators[-1].flow
+    assert first.output == pytest.approx(top.rate.at(keep), rel=0.1)
+    assert first.active == pytest.approx(top.rows.at(keep), rel=0.1)
+    assert all(o.output == first.output for o in others)
+    assert first.predicted_cores(SMALL.statistics(keep), TYPICAL) > 0
+
+
+def test_the_optimizer_chooses_an_order_that_is_told_apart() -> None:
+    chosen = orders.tree_of(Trial(orders.CASE, orders.CASE.flat, (1.0,) * 4).query.plan)
+    assert chosen == (0, (1, (2, 3)))
+    costing = Priced(Prices(), Prices())
+    costs = {
+        tree: PlanFunctions(orders.CASE.query, tree, costing).cost.at([1.0] * 4)
+        for tree in all_bushy(orders.CASE.query.neighbours())
+    }
+    assert costs[chosen] == min(costs.values())
+    assert max(costs.values()) > 5 * costs[chosen]
+
+
+def test_random_joins_are_of_both_kinds_of_windows() -> None:
+    rng = random.Random(1)
+    cases = [against_engine.random_case(rng, 4) for _ in range(20)]
+    streams = [s for case in cases for s in case.streams]
+    assert 0.5 < sum(s.seconds is not None for s in streams) / len(streams) < 0.9
+    assert all(len(case.query.neighbours()) == 4 for case in cases)

@@ -41,12 +41,13 @@ class PerTuple:
 
 @dataclass(frozen=True)
 class Priced:
-    """Insert, probe and invalidate, and the results made; each side may have its own prices.
+    """Insert, probe and invalidate, and the pairs made; each side may have its own prices.
 
     The right side's window is kept, and probed by rows from the left, at the right side's prices.
     Equation 8 as printed has rows from the left inserted at C_I(R); they go into the left window.
 
-    Without keys a row from one side scans the other window.
+    Pairs that agree on the keys are made before anything else is asked of them; without keys a row
+    from one side is paired with the whole other window.
     """
 
     left: Prices = TYPICAL
@@ -61,10 +62,12 @@ class Priced:
 
     def _window(self, prices: Prices, own: Flow[Number], other: Flow[Number], tie: Tie) -> Number:
         """One side's part: its window is kept, and rows of the other side look for matches."""
-        visited = other.load * own.rows
+        agreeing = 1.0 if tie.key_share is None else tie.key_share
+        each = prices.compare_s + prices.make_s
+        if tie.share < agreeing:  # there is more to decide, over the pairs that have been made
+            each += prices.pass_s
+        pairs = other.load * own.rows * (agreeing * each)
         if tie.key_share is None:
-            each = prices.compare_s + prices.make_s * tie.share
-            return own.load * prices.insert_s + visited * each
+            return own.load * prices.insert_s + pairs
         kept = own.load * (prices.insert_s + prices.invalidate_s)
-        each = prices.compare_s * tie.key_share + prices.make_s * tie.share
-        return kept + other.load * prices.probe_s + visited * each
+        return kept + other.load * prices.probe_s + pairs
