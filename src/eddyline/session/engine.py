@@ -23,7 +23,6 @@ from eddyline.runtime.operators.base import Tick
 from eddyline.runtime.state import State, array, nested
 from eddyline.session.changes import Changes
 from eddyline.session.declared import Declared
-from eddyline.session.execution import saved_way, to_save
 from eddyline.session.functions import add_declared, add_function, declared, make_function
 from eddyline.session.inputs import Inputs
 from eddyline.session.instants import instant_us
@@ -35,6 +34,7 @@ from eddyline.session.query_set import QuerySet
 from eddyline.session.replanning import Replanner
 from eddyline.session.saved import read_saved, write_saved
 from eddyline.session.statements import Statements
+from eddyline.session.ways import saved_way, to_save
 from eddyline.sql import statements as st
 from eddyline.sql.catalog import Catalog
 from eddyline.sql.durations import parse_duration

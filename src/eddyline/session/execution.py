@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Protocol
 
 from eddyline.algebra.plan import Plan, StreamScan
 from eddyline.errors import EddylineError
@@ -24,27 +24,16 @@ from eddyline.session.adaptive import (
     until_changed,
     until_steady,
 )
-from eddyline.session.groupings import GroupedSeat, add_grouped
+from eddyline.session.groupings import add_grouped
 from eddyline.session.query import Query
 from eddyline.session.replanning import Ordered, Replanner
 from eddyline.session.shared import Seat, SharedFlow, shape_of
+from eddyline.session.ways import InOrder, Way, way_of
 from eddyline.sharing.grouping import grouped_apart, lowest_grouping
 from eddyline.sharing.reordering import joins_in, joins_of
 from eddyline.sharing.signature import Part, Signature, taken_apart
 from eddyline.sharing.trees import tree_of
 from eddyline.types import BEGINNING
-
-
-@dataclass(frozen=True)
-class InOrder:
-    """A query runs as a tree that joins its streams in an order of the engine's own choice."""
-
-    tree: Tree
-
-
-#: How a query runs: as a tree, in a flow, with this number above a flow, or as a tree of joins in
-#: this order: one that the flow has learnt, or one by what was measured.
-Way = str | int | tuple[int, ...] | InOrder
 
 
 @dataclass(frozen=True)
@@ -499,33 +488,11 @@ class Execution:
         orders: dict[str, Way] = {
             a.query.name: a.order for a in self._alone.values() if a.order is not None
         }
-        ways = {n: _way(q) for n, q in self._queries.items()}
+        ways = {n: way_of(q) for n, q in self._queries.items()}
         reordered: dict[str, Way] = {
             n: InOrder(o.tree) for n, o in self._ordered.items() if o.tree != o.joins.tree
         }
         return {**ways, **orders, **reordered}
-
-
-def to_save(way: Way) -> Any:
-    """A way for JSON."""
-    return {"tree": way.tree} if isinstance(way, InOrder) else way
-
-
-def saved_way(saved: Any) -> Way:
-    """What was given to ``to_save``."""
-    if isinstance(saved, dict):
-        return InOrder(_tree(saved["tree"]))
-    return tuple(saved) if isinstance(saved, list) else saved
-
-
-def _tree(saved: Any) -> Tree:
-    return saved if isinstance(saved, int) else (_tree(saved[0]), _tree(saved[1]))
-
-
-def _way(query: Query) -> Way:
-    if isinstance(query.seat, GroupedSeat):
-        return query.seat.number
-    return "tree" if query.seat is None else "eddy"
 
 
 def _widest(places: Sequence[Place]) -> Place:

@@ -20,12 +20,13 @@ from eddyline.runtime.operators.base import Operator, Tick
 from eddyline.runtime.output import to_rows
 from eddyline.runtime.stem import Stem
 from eddyline.session.accounts import accounts_of
-from eddyline.session.execution import Execution, Way
+from eddyline.session.execution import Execution
 from eddyline.session.query import Explained, Query
 from eddyline.session.replanning import Replanner
 from eddyline.session.rules import Rules
 from eddyline.session.shapes import RuleRows, SharedChanges
 from eddyline.session.shared import Crowd, Seat
+from eddyline.session.ways import Way
 from eddyline.sharing.signature import taken_apart
 from eddyline.sql.catalog import Names
 

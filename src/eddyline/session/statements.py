@@ -7,13 +7,13 @@ from collections.abc import Mapping
 from eddyline.algebra.catalog import Emit
 from eddyline.errors import CatalogError, EddylineError, UnsupportedError, did_you_mean
 from eddyline.session.declared import Declared
-from eddyline.session.execution import Way
 from eddyline.session.inputs import Inputs
 from eddyline.session.planning import Planning
 from eddyline.session.program import Program
 from eddyline.session.query import Query
 from eddyline.session.query_set import QuerySet
 from eddyline.session.table_changes import changes_of, is_live
+from eddyline.session.ways import Way
 from eddyline.sql import statements as st
 from eddyline.sql.binder import bind, check_view
 from eddyline.sql.catalog import Catalog
