@@ -11,7 +11,7 @@ from eddyline.optimizer.joins.costing import Costing, PerTuple, Priced
 from eddyline.optimizer.joins.functions import PlanFunctions
 from eddyline.optimizer.joins.query import JoinQuery, Mask, Source, Term
 from eddyline.optimizer.joins.search import cheapest, connected_pairs
-from eddyline.optimizer.joins.trees import Tree, all_bushy, clique, components, mask
+from eddyline.optimizer.joins.trees import Tree, all_bushy, clique, components, mask, subtrees
 
 
 def price(query: JoinQuery, tree: Tree, costing: Costing, keep: list[float]) -> float:
@@ -30,6 +30,19 @@ def test_no_tree_is_cheaper(seed: int, windows: Windows) -> None:
                 found = cheapest(query, costing, keep, cross_products=cross_products)
                 least = min(price(query, tree, costing, keep) for tree in all_bushy(graph))
                 assert price(query, found, costing, keep) == pytest.approx(least)
+
+
+def test_tables_are_joined_with_what_reads_a_stream() -> None:
+    """Although together they have but one row; also where nothing ties them to a stream."""
+    tables = (Source("t", 0, 10, by_time=False, is_table=True),) * 2
+    streams = (Source.range("a", 100, 10), Source.range("b", 100, 10))
+    tied = (Term.edge(0, 2, 0.5), Term.edge(2, 3, 0.01))
+    assert cheapest(JoinQuery(streams + tables, (*tied, Term.edge(0, 1, 0.1))), Priced()) in (
+        (((0, 2), 3), 1),
+        (1, ((0, 2), 3)),
+    )
+    apart = cheapest(JoinQuery(streams + tables, (Term.edge(2, 3, 0.01),)), Priced())
+    assert {mask(t) for t in subtrees(apart)}.isdisjoint({0b1100})
 
 
 def test_sources_are_crossed_only_if_nothing_ties_them() -> None:

@@ -123,6 +123,16 @@ def test_nothing_is_dropped_from_a_feasible_plan() -> None:
     assert found.text().endswith("nothing is dropped")
 
 
+def test_settings_tell_what_every_operator_needs_and_holds() -> None:
+    plan = cheapest_plan(random_query(1, 4, "time"))
+    found = shed(plan, 0.5 * needed(plan))
+    assert sum(found.by_operator().values()) == pytest.approx(found.utilisation)
+    assert len(found.by_operator()) == 4 + 3
+    inputs = [o.flow.rows.at(found.keep) for o in plan.operators[:-1]]
+    assert plan.held(found.keep) == pytest.approx(sum(inputs))
+    assert "; feasible with " in found.text() and found.text().endswith("of full")
+
+
 @pytest.mark.parametrize("windows", ["rows", "time", "mixed"])
 def test_no_source_is_dropped_below_the_floor(windows: Windows) -> None:
     plan = cheapest_plan(random_query(2, 4, windows))

@@ -9,6 +9,7 @@ from typing import Final
 
 from eddyline.algebra.expressions import Call, Expr, columns_of
 from eddyline.algebra.plan import Filter, Plan, Project, StreamScan, TableScan
+from eddyline.algebra.windows import PartitionRows, Rows
 from eddyline.optimizer.estimates import Estimate, estimate
 from eddyline.optimizer.joins.query import JoinQuery, Mask, Source, Term, mask_of, members
 from eddyline.optimizer.joins.trees import Tree
@@ -134,7 +135,7 @@ def _source(part: Plan, found: Estimate) -> Source:
         _name(part),
         found.rate,
         found.rows,
-        by_time=True,  # tells something only where rows are dropped
+        by_time=not any(isinstance(s.window, (Rows, PartitionRows)) for s in _streams(part)),
         taken_back=found.retracted,
         is_table=not reads_stream(part),
     )
