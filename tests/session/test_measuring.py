@@ -49,7 +49,7 @@ def engine(**options: Any) -> Engine:
 
 
 @pytest.mark.parametrize("per_call", [1, 20])
-@pytest.mark.parametrize(("rate", "k", "names"), [(2_000.0, 300, 20), (10_000.0, 30_000, 5_000)])
+@pytest.mark.parametrize(("rate", "k", "names"), [(2_000.0, 300, 20), (10_000.0, 3_000, 1_000)])
 def test_rates_and_numbers_of_values(rate: float, k: int, names: int, per_call: int) -> None:
     made = engine()
     a, b = rows(0, 20, rate, k, names), rows(0, 20, rate / 10, k, names, seed=1)
@@ -94,7 +94,7 @@ def test_ids_that_never_come_again_are_at_least_so_many() -> None:
     made = engine()
     table = rows(0, 20, 5_000, 10, 10)
     made.process({"a": table.set_column(1, "k", pa.array(np.arange(len(table))))})
-    assert made.measured.values["a", "k"] > 20_000
+    assert made.measured.values["a", "k"] > 2_000
 
 
 @pytest.mark.parametrize("chunk_rows", [7, 500, 4_096])

@@ -22,10 +22,10 @@ from eddyline.types import BEGINNING
 #: A period is at least so long, and has at least so many rows (sampled ones where values count).
 _PERIOD_US: Final = 10_000_000
 _PERIOD_ROWS: Final = 4_096
-_PERIOD_SAMPLED: Final = 32_768
-#: One row in so many is sampled, or all of a small chunk; then none of the next few rows.
-_STRIDE: Final = 8
-_REST_ROWS: Final = 512
+_PERIOD_SAMPLED: Final = 8_192
+#: So many rows of a chunk are sampled; then none, for so many times as many rows.
+_SAMPLE_ROWS: Final = 512
+_REST: Final = 64
 #: A rate is told from so many rows, or such a time, on.
 _LEAST_ROWS: Final = 10
 _LEAST_US: Final = 60_000_000
@@ -70,13 +70,11 @@ class Meter:
         self._rest -= count
         if self._rest > 0:
             return
-        self._rest = _REST_ROWS
-        some = None
-        if count > _REST_ROWS:
-            some = pa.array(np.arange(count % _STRIDE, count, _STRIDE))
+        some = min(count, _SAMPLE_ROWS)
+        self._rest = _REST * some
+        start = self._end % (count - some + 1)  # anywhere, yet the same in a replay
         for column, counter in self._values.items():
-            values = columns[column]
-            counter.count(values if some is None else values.take(some), self._end)
+            counter.count(columns[column].slice(start, some), self._end)
 
     @property
     def rate(self) -> float | None:
