@@ -70,12 +70,14 @@ class JoinTree:
         inputs: their inputs, by path: joins below filters and projections, or leaves.
         demands: what is wanted of the rows of each input, nearest consumers first.
         wanted: what is wanted of the rows of each join, over its own columns.
+        nearest: what the next join wants of them, where it asks.
     """
 
     joins: dict[Path, Join]
     inputs: dict[Path, Plan]
     demands: dict[Path, tuple[Demand, ...]]
     wanted: dict[Path, tuple[Demand, ...]]
+    nearest: dict[Path, Demand]
 
 
 #: Where the static table is that the results of a tree look up.
@@ -84,7 +86,7 @@ TABLE: Final[Path] = (-1,)
 
 def join_tree(root: Join, strategy: Strategy, looked_up: Join | SemiJoin | None = None) -> JoinTree:
     """The tree below a join; ``looked_up``: whose rows look a static table up."""
-    tree = JoinTree({}, {}, {}, {})
+    tree = JoinTree({}, {}, {}, {}, {})
     wanted: tuple[Demand, ...] = ()
     if looked_up is not None:
         tree.inputs[TABLE] = looked_up.right
@@ -115,6 +117,7 @@ def _visit(
             keys = tuple(Key(k[side], 0, k[1 - side]) for k in join.keys)
             demand = replace(demand, keys=keys, conditions=conditions_of(join, side))
         if side in asking:
+            tree.nearest[below] = _lowered(demand, plan)
             passed = (demand, *passed)
         elif strategy.nested_loops and strategy.feedback != "doe":
             passed = (*_of_leaves(join.inputs[1 - side], demand), *passed)

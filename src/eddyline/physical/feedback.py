@@ -31,6 +31,7 @@ from eddyline.physical.patterns import (
     is_stored,
 )
 from eddyline.physical.strategy import Strategy
+from eddyline.runtime.feedback.combinations import Combinations
 from eddyline.runtime.feedback.conditional import ConditionalPartner
 from eddyline.runtime.feedback.findable import Findable, FindableToAll
 from eddyline.runtime.feedback.gate import Gate
@@ -142,6 +143,10 @@ class FeedbackTree:
             for question in chain(*wanted):
                 question.close()
             wanted, asked = [[], []], {}
+        if is_new:
+            join.combinations = self._combinations(join, path, asked)
+        elif join.combinations is not None:
+            join.combinations.ending = True
         for gate, questions in zip(join.gates, wanted, strict=True):
             gate.add((self, path), questions, anew=not is_new)
         self._graph.add_inputs(join, list(asked))
@@ -158,6 +163,31 @@ class FeedbackTree:
         if isinstance(left, ReactiveInput) and isinstance(right, ReactiveInput):
             return ReactiveJoin(left, right, residual(join), self._detectors(path, asked))
         return FeedbackJoin(left, right, residual(join))
+
+    def _combinations(
+        self, join: FeedbackJoin, path: Path, asked: dict[Operator, None]
+    ) -> Combinations | None:
+        """Which results of a join the next one wants, if it joins them by keys of both inputs."""
+        demand = self._tree.nearest.get(path)
+        if demand is None or not self._strategy.admission:
+            return None
+        keys = [passed_on(demand, self._tree.joins[path], side).keys for side in (0, 1)]
+        if not all(keys):
+            return None
+        (opposite,) = demand.asked
+        asked[self._kept(opposite)] = None
+        left, right = (
+            self._partners((*path, side), tuple(k.own for k in ks)) for side, ks in enumerate(keys)
+        )
+        l_others, r_others = ([compile_expr(k.other) for k in ks] for ks in keys)
+        return Combinations(
+            (self._name(path), self._name(opposite)),
+            (left, right),
+            self._kept(opposite),
+            (l_others, r_others),
+            (join.sides[0].rows, join.sides[1].rows),
+            trying=self._strategy.feedback == "auto",
+        )
 
     def _detectors(self, path: Path, asked: dict[Operator, None]) -> list[Detector]:
         """Who judges the results of a join, at the consumers that compare them with other rows."""

@@ -87,9 +87,9 @@ def until_changed() -> Steadiness:
 
 
 def joins_below(operator: Operator) -> dict[object, tuple[int, int]]:
-    """Rows joined and results of the joins of a tree."""
+    """Rows joined and results of the joins of a tree, made or not."""
     joins = (o for o in in_order([operator]) if isinstance(o, (Join, FeedbackJoin)))
-    return {i: (j.joined, j.rows_out) for i, j in enumerate(joins)}
+    return {i: (j.joined, j.rows_out + j.spared) for i, j in enumerate(joins)}
 
 
 def best_order(flow: Flow) -> tuple[int, ...]:

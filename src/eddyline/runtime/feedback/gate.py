@@ -8,8 +8,7 @@ join, a row waits while none of them has a use for it.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Hashable, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 
@@ -17,60 +16,39 @@ from eddyline.runtime.batch import Batch
 from eddyline.runtime.columns import Array
 from eddyline.runtime.feedback.kept import Kept
 from eddyline.runtime.feedback.rows import Lane
+from eddyline.runtime.feedback.trial import Trial
 from eddyline.runtime.feedback.wanted import Wanted
 from eddyline.runtime.index import HashIndex
-
-#: Rows that are asked about until it is clear whether that is of use.
-_TRIAL_ROWS: Final = 4_096
-#: Share of the rows that must be spared for good.
-_OF_USE: Final = 0.05
-#: Rows that pass unasked before the next trial: so many at first, twice as many each time after.
-_REST_ROWS: Final = 32 * _TRIAL_ROWS
-_LONGEST_REST_ROWS: Final = 64 * _REST_ROWS
 
 _NO_ROWS = np.zeros(0, np.int64)
 
 
-@dataclass
 class Question:
     """One thing that is wanted, and who waits for it.
 
     Attributes:
         waiting: the rows that do, by key.
-        asleep: nobody is asked for the time being.
-        asked, refused, resumed: rows in this trial.
+        trial: whether asking is of use.
     """
 
-    wanted: Wanted
-    waiting: HashIndex
-    asleep: bool = False
-    asked: int = 0
-    refused: int = 0
-    resumed: int = 0
-    _passed: int = 0
-    _rest: int = field(default=_REST_ROWS)
+    def __init__(self, wanted: Wanted, waiting: HashIndex) -> None:
+        self.wanted = wanted
+        self.waiting = waiting
+        self.trial = Trial()
 
-    def spares_nothing(self) -> bool:
-        """Whether the trial is over, and most rows that had to wait were wanted in the end."""
-        if self.asked < _TRIAL_ROWS:
-            return False
-        is_of_use = self.refused - self.resumed >= _OF_USE * self.asked
-        self.asked = self.refused = self.resumed = 0
-        if is_of_use:
-            self._rest = _REST_ROWS
-        return not is_of_use
+    @property
+    def asleep(self) -> bool:
+        """Whether nobody is asked for the time being."""
+        return self.trial.asleep
 
     def fall_asleep(self) -> None:
         """Ask nobody for a while. Nothing may wait any more."""
-        self.asleep, self._passed = True, 0
+        self.trial.fall_asleep()
         self.wanted.release()
 
     def let_pass(self, rows: int) -> None:
         """So many rows were not asked about; wake up if it is time for another trial."""
-        self._passed += rows
-        if self._passed >= self._rest:
-            self.asleep = False
-            self._rest = min(2 * self._rest, _LONGEST_REST_ROWS)
+        if self.trial.let_pass(rows):
             self.wanted.acquire()
 
 
@@ -98,7 +76,7 @@ class Reader:
             if question.asleep:
                 question.let_pass(rows)
             else:
-                question.asked += rows
+                question.trial.asked += rows
 
     def judge(
         self, batch: Batch, positions: Array, ts: Array, *, but: Collection[int] = ()
@@ -115,7 +93,7 @@ class Reader:
             missing = ~found.there if found.usable is None else ~found.there & found.usable
             question.waiting.link(positions[left[missing]], found.keys[missing])
             left = left[found.there]
-            question.refused += rows.ts.size - left.size
+            question.trial.refused += rows.ts.size - left.size
         ok = np.zeros(positions.size, np.bool_)
         ok[left] = True
         return ok
@@ -136,7 +114,7 @@ class Reader:
         return np.concatenate(found) if found else _NO_ROWS
 
     def _found(self, question: Question, clock: int) -> Array:
-        if self._trying and question.spares_nothing():
+        if self._trying and question.trial.spares_nothing():
             question.fall_asleep()
             return question.waiting.take_all()
         found = question.waiting.take_out(question.wanted.fresh())
@@ -144,7 +122,7 @@ class Reader:
         if waiting is not None:
             question.waiting.link(found[waiting.rows], waiting.keys)
             found = np.delete(found, waiting.rows)
-        question.resumed += found.size
+        question.trial.resumed += found.size
         return found
 
     def waiting(self) -> tuple[Array, int]:

@@ -19,13 +19,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from eddyline.kernels.pairs import merged_pairs
 from eddyline.runtime.batch import EXPIRY, Batch, Predicate, merge
 from eddyline.runtime.columns import Array
+from eddyline.runtime.feedback.combinations import Combinations
 from eddyline.runtime.feedback.findable import Findable
 from eddyline.runtime.feedback.gate import Gate
 from eddyline.runtime.index import Probes
@@ -35,6 +36,9 @@ from eddyline.runtime.state import State, array, nested
 from eddyline.types import BEGINNING
 
 _NO_ROWS = np.zeros(0, np.int64)
+
+#: Positions of left rows and of right ones, pair by pair.
+Pairs: TypeAlias = tuple[Array, Array]
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,11 +173,15 @@ class FeedbackJoin(Operator):
         left, right: its inputs are their ``Kept``; who else must have run before it, since the
             gates ask there, becomes an input as well.
         residual: as of ``Join``.
+
+    Attributes:
+        combinations: which results the only reader wants; None: all.
     """
 
     def __init__(self, left: Input, right: Input, residual: Predicate | None) -> None:
         super().__init__((left.rows.kept, right.rows.kept))
         self.sides = (left, right)
+        self.combinations: Combinations | None = None
         self._residual = residual
         self._seen = (BEGINNING, EXPIRY)
 
@@ -182,7 +190,8 @@ class FeedbackJoin(Operator):
         left, right = (
             side.coming(batch, before) for side, batch in zip(self.sides, batches[:2], strict=True)
         )
-        late = self._late_results(left, right, before)
+        resumed = self._resumed(batches, left, right, before)
+        late = self._late_results(left, right, before, resumed)
         new = self._new_results(left, right)
         for batch in batches[:2]:
             if len(batch):
@@ -194,20 +203,59 @@ class FeedbackJoin(Operator):
         (left, l_keys), (right, r_keys) = (
             side.begin(batch) for side, batch in zip(self.sides, batches[:2], strict=True)
         )
+        if self.combinations is not None:
+            matches = batches[self.inputs.index(self.combinations.matches)]
+            self.combinations.begin(matches, tick.clock)
         for batch in batches[:2]:
             if len(batch):
                 self._seen = max(self._seen, (int(batch.ts[-1]), int(batch.seq[-1])))
         return matched(left, l_keys, right, r_keys, self._residual)
 
-    def _late_results(self, left: Coming, right: Coming, before: Before) -> Batch | None:
+    def _resumed(
+        self, batches: Sequence[Batch], left: Coming, right: Coming, before: Before
+    ) -> Pairs:
+        """Earlier combinations that are wanted now."""
+        if self.combinations is None:
+            return _NO_ROWS, _NO_ROWS
+        for side in self.sides:
+            side.rows.link(_NO_ROWS, _NO_ROWS)  # nothing in it is of this chunk
+        if self.combinations.ending:
+            missed = self.combinations.all_missed(before.clock, before.probes)
+            self._end_combinations()
+            return missed
+        matches = batches[self.inputs.index(self.combinations.matches)]
+        resumed = self.combinations.resume(matches, before.clock, before.probes)
+        for number, coming in enumerate((left, right)):
+            for positions in (coming.late, coming.new):
+                self.combinations.see(number, positions, before.clock)
+        return resumed
+
+    def _end_combinations(self) -> None:
+        if self.combinations is not None:
+            self.combinations.close()
+            self.combinations = None
+
+    def _late_results(
+        self, left: Coming, right: Coming, before: Before, resumed: Pairs
+    ) -> Batch | None:
         """What late rows make with each other, and with the rows from before the chunk."""
-        if left.late.size == 0 and right.late.size == 0:
+        if left.late.size == right.late.size == resumed[0].size == 0:
             return None
         l_side, r_side = self.sides
         r_side.rows.link(_NO_ROWS, _NO_ROWS)  # nothing in it is of this chunk
         l_late, r_found = l_side.meet(left.late, left.late_keys, r_side, before)
         r_late, l_found = r_side.meet(right.late, right.late_keys, l_side, before)
-        return self._by_time(np.concatenate((l_late, l_found)), np.concatenate((r_found, r_late)))
+        l_at, r_at = np.concatenate((l_late, l_found)), np.concatenate((r_found, r_late))
+        wanted = self._wanted(l_at, r_at)
+        return self._by_time(
+            np.concatenate((l_at[wanted], resumed[0])), np.concatenate((r_at[wanted], resumed[1]))
+        )
+
+    def _wanted(self, l_at: Array, r_at: Array) -> Array:
+        """bool[n]: which combinations, of this chunk, the reader wants."""
+        if self.combinations is None:
+            return np.ones(l_at.size, np.bool_)
+        return self.combinations.judge(l_at, r_at, self.clock)
 
     def _by_time(self, l_at: Array, r_at: Array) -> Batch:
         """The pairs of rows at these positions."""
@@ -231,7 +279,13 @@ class FeedbackJoin(Operator):
     ) -> tuple[Array, Array]:
         """Numbers of the new rows of one side, and positions of the rows that they meet."""
         probes = Probes(coming.keys, coming.batch.ts, coming.batch.seq)
-        return other.rows.find(probes, inclusive=inclusive)
+        by, found = other.rows.find(probes, inclusive=inclusive)
+        if self.combinations is None:
+            return by, found
+        asking = coming.new[by]
+        is_left = side is self.sides[0]
+        wanted = self._wanted(asking, found) if is_left else self._wanted(found, asking)
+        return by[wanted], found[wanted]
 
     def live(self, clock: int) -> Batch:
         batches = [i.live(clock) for i in self.inputs[:2]]
@@ -253,22 +307,43 @@ class FeedbackJoin(Operator):
         """Rows that have been let through."""
         return sum(side.joined for side in self.sides)
 
+    @property
+    def spared(self) -> int:
+        """Results that have not been made."""
+        combinations = self.combinations
+        return 0 if combinations is None else combinations.refused - combinations.resumed
+
     def stats(self) -> dict[str, Any]:
-        return {**super().stats(), "feedback": [gate.stats() for gate in self.gates]}
+        feedback = [gate.stats() for gate in self.gates]
+        if self.combinations is not None:
+            feedback.append(self.combinations.stats())
+        return {**super().stats(), "feedback": feedback}
+
+    def settle(self, clock: int) -> None:
+        if self.combinations is not None:
+            self.combinations.settle(clock)
 
     def close(self) -> None:
         for side in self.sides:
             side.close()
+        self._end_combinations()
 
     def state(self) -> State:
         left, right = (side.state() for side in self.sides)
-        return {"left": left, "right": right, "seen": np.array(self._seen)}
+        out: dict[str, State | Array] = {"left": left, "right": right, "seen": np.array(self._seen)}
+        if self.combinations is not None:
+            out["combinations"] = self.combinations.state()
+        return out
 
     def restore(self, state: State) -> None:
         ts, seq = (int(v) for v in array(state, "seen"))
         self._seen = ts, seq
         for side, name in zip(self.sides, ("left", "right"), strict=True):
             side.restore(nested(state, name))
+        if "combinations" not in state:
+            self._end_combinations()
+        elif self.combinations is not None:
+            self.combinations.restore(nested(state, "combinations"))
 
 
 def _pairs(

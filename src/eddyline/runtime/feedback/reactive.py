@@ -23,7 +23,7 @@ from eddyline.runtime.batch import Batch, Predicate
 from eddyline.runtime.columns import Array
 from eddyline.runtime.feedback.findable import Findable
 from eddyline.runtime.feedback.gate import Gate
-from eddyline.runtime.feedback.join import Before, Coming, FeedbackJoin, Input
+from eddyline.runtime.feedback.join import Before, Coming, FeedbackJoin, Input, Pairs
 from eddyline.runtime.feedback.mns import Detector
 from eddyline.runtime.operators.base import Tick
 from eddyline.runtime.state import State, array
@@ -162,7 +162,9 @@ class ReactiveJoin(FeedbackJoin):
     def begin(self, batches: Sequence[Batch], tick: Tick) -> Batch:
         return self.process(batches, tick)  # all its inputs are new with it
 
-    def _late_results(self, left: Coming, right: Coming, before: Before) -> Batch | None:
+    def _late_results(
+        self, left: Coming, right: Coming, before: Before, resumed: Pairs
+    ) -> Batch | None:
         l_side, r_side = self.sides
         for side in self.sides:
             side.rows.link(_NO_ROWS, _NO_ROWS)  # nothing in it is of this chunk

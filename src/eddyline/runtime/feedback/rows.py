@@ -66,6 +66,10 @@ class Lane:
         """int64[n]: the numbers of rows."""
         return self._store.lane_at(self._name, positions)
 
+    def held(self) -> tuple[Array, Array]:
+        """Positions and numbers of all rows of the store."""
+        return np.arange(self._store.first, self._store.end), self._store.held(self._name)
+
     def put(self, positions: Array, numbers: Array) -> None:
         """Change those of rows."""
         self._store.lane(self._name)[positions - self._store.base] = numbers

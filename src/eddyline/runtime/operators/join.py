@@ -16,6 +16,7 @@ the left side including their own instant, those of the left input the right sid
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
 from eddyline.kernels.pairs import merged_pairs
 from eddyline.runtime.batch import Batch, Predicate
@@ -64,6 +65,9 @@ class Join(Operator):
         l_keys, left = _usable(self._sides[0], left)
         r_keys, right = _usable(self._sides[1], right)
         return matched(left, l_keys, right, r_keys, self._residual)
+
+    #: Results that have not been made, as nobody wants them.
+    spared: Final = 0
 
     @property
     def joined(self) -> int:

@@ -124,6 +124,10 @@ def _select(random: Random, tree: Tree, windows: Sequence[int]) -> str:
     left, right = ([column for column, _ in side] for side in shown)
     least = [1, 1, 1, 2] if len(_leaves(tree)) == 2 else [1, 1, 1, 1, 2, 3, 0]
     terms = [f"{random.choice(left)} = {random.choice(right)}" for _ in range(random.choice(least))]
+    if not isinstance(tree[0], int) and random.random() < 0.4:  # one key of either input below
+        halves = [_leaves(half) for half in tree[0]]
+        below = [[c for c, n in shown[0] if int(n[1 : n.index("_")]) in half] for half in halves]
+        terms = [f"{random.choice(columns)} = {random.choice(right)}" for columns in below]
     if random.random() < 0.3 or not terms:
         terms += [_comparison(random, left, right) for _ in range(random.choice([0, 1, 1, 2]))]
     where = f" WHERE {' AND '.join(terms)}" if terms else ""
