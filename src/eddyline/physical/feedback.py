@@ -36,8 +36,9 @@ from eddyline.runtime.feedback.conditional import ConditionalPartner
 from eddyline.runtime.feedback.findable import Findable, FindableToAll
 from eddyline.runtime.feedback.gate import Gate
 from eddyline.runtime.feedback.join import FeedbackJoin, Input
-from eddyline.runtime.feedback.kept import Kept, Partners
+from eddyline.runtime.feedback.kept import Kept
 from eddyline.runtime.feedback.mns import Component, Detector
+from eddyline.runtime.feedback.partners import Partners
 from eddyline.runtime.feedback.reactive import ReactiveInput, ReactiveJoin
 from eddyline.runtime.feedback.rows import CompositeRows, Rows, StemRows
 from eddyline.runtime.feedback.wanted import Pairs, Partner, PartnerPair, Wanted
@@ -249,18 +250,27 @@ class FeedbackTree:
         return type(self._tree.inputs[path]).__name__
 
     def _wanted(self, demand: Demand, asked: dict[Operator, None]) -> Wanted:
+        for path in demand.asked:
+            asked[self._kept(path)] = None
+        met = conjunction(tuple(c.expr for c in demand.conditions))
+        if len(demand.asked) == 2:
+            return self._pair_wanted(demand, asked)
+        (path,), own = demand.asked, [compile_expr(k.own) for k in demand.keys]
+        others = tuple(k.other for k in demand.keys)
+        if met is not None:
+            partners, kept = self._partners(path, others), self._kept(path)
+            return ConditionalPartner(own, partners, kept, compile_predicate(met))
+        if others and not demand.at_once and self._strategy.mns == "bloom":
+            known = self._kept(path).filter(others, [compile_expr(e) for e in others])
+            return Partner(own, known)
+        return Partner(own, self._partners(path, others), at_once=demand.at_once)
+
+    def _pair_wanted(self, demand: Demand, asked: dict[Operator, None]) -> PartnerPair:
         own, partners = [], []
         for place, path in enumerate(demand.asked):
             keys = [k for k in demand.keys if k.place == place]
             own.append([compile_expr(k.own) for k in keys])
             partners.append(self._partners(path, tuple(k.other for k in keys)))
-            asked[self._kept(path)] = None
-        met = conjunction(tuple(c.expr for c in demand.conditions))
-        if met is not None:
-            kept = self._kept(demand.asked[0])
-            return ConditionalPartner(own[0], partners[0], kept, compile_predicate(met))
-        if len(demand.asked) == 1:
-            return Partner(own[0], partners[0], at_once=demand.at_once)
         pairs = self._pairs(demand.asked[0], demand.asked[1])
         asked[pairs] = None
         width = len(self._tree.inputs[demand.asked[0]].schema)

@@ -27,6 +27,8 @@ StateStrategy = Literal["upa", "direct", "negative-tuple"]
 STATE_STRATEGIES: Final[tuple[str, ...]] = get_args(StateStrategy)
 Feedback = Literal["off", "doe", "jit", "auto"]
 FEEDBACK: Final[tuple[str, ...]] = get_args(Feedback)
+Mns = Literal["index", "bloom"]
+MNS: Final[tuple[str, ...]] = get_args(Mns)
 
 #: Partitions of a store whose rows may live for ever or nobody knows how long.
 _UNKNOWN_LIFESPAN_US: Final = 3_600_000_000
@@ -54,6 +56,9 @@ class Strategy:
             same as long as that spares rows (Yang and Papadias 2008).
         admission: ask for a row before anything is made of it; else when something has been, which
             is the purely reactive form of the paper, to compare with.
+        mns: how joins find out that no row matches one by equal keys, which makes it an MNS: by an
+            ``index``, or by ``bloom`` filters, which take less memory, and let some rows pass that
+            nobody wants.
         nested_loops: let every probe of a join look at all rows, as the papers do.
         lazy_us: how often join inputs and other results that are looked up by key drop what has
             expired; None: when that may be half of them. Answers never show it.
@@ -67,6 +72,7 @@ class Strategy:
     feedback: Feedback = "off"
     admission: bool = True
     nested_loops: bool = False
+    mns: Mns = "index"
     lazy_us: int | None = None
 
     def __post_init__(self) -> None:
@@ -75,6 +81,8 @@ class Strategy:
         if self.feedback not in FEEDBACK:
             message = did_you_mean(self.feedback, FEEDBACK)
             raise ValueError(f"feedback {self.feedback!r}; {message}")
+        if self.mns not in MNS:
+            raise ValueError(f"mns {self.mns!r}; {did_you_mean(self.mns, MNS)}")
         if self.partitions < 1:
             raise ValueError(f"partitions must be at least 1, not {self.partitions}")
         if self.lazy_us is not None and self.lazy_us < 1:

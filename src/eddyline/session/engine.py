@@ -17,7 +17,7 @@ from eddyline.errors import SqlError
 from eddyline.optimizer.prices import Prices
 from eddyline.optimizer.statistics import UNKNOWN, Statistics
 from eddyline.physical.flows import Executor, Schedules, Selections, Sharing
-from eddyline.physical.strategy import Feedback, StateStrategy, Strategy
+from eddyline.physical.strategy import Feedback, Mns, StateStrategy, Strategy
 from eddyline.runtime.eddy.policies import PolicyName
 from eddyline.runtime.operators.base import Tick
 from eddyline.runtime.state import State, array, nested
@@ -65,7 +65,8 @@ class Engine:
             measured on this machine, else typical ones.
         lazy_expiry: how often state that is looked up by key drops expired rows ("5 minutes"); by
             default when they may be half of it. What reacts to expiry does so with every chunk.
-        negative_tuples_from, feedback, admission, nested_loops: see ``eddyline.physical.strategy``.
+        negative_tuples_from, feedback, admission, nested_loops, mns: see
+            ``eddyline.physical.strategy``.
         sharing, executor, policy, selections, schedule: how queries run together; see
             ``eddyline.physical.flows``.
         replan: how many times less the joins of a query that runs must be expected to cost in
@@ -95,6 +96,7 @@ class Engine:
         feedback: Feedback = "auto",
         admission: bool = True,
         nested_loops: bool = False,
+        mns: Mns = "index",
         sharing: bool = True,
         executor: Executor = "auto",
         policy: PolicyName = "ticket",
@@ -121,6 +123,7 @@ class Engine:
             feedback=feedback,
             admission=admission,
             nested_loops=nested_loops,
+            mns=mns,
         )
         self.chunk_rows = chunk_rows
         self.optimize = optimize
@@ -472,6 +475,7 @@ class Engine:
             "feedback": self.strategy.feedback,
             "admission": self.strategy.admission,
             "nested_loops": self.strategy.nested_loops,
+            "mns": self.strategy.mns,
             "sharing": self.sharing.sharing,
             "executor": self.sharing.executor,
             "policy": self.sharing.policy,

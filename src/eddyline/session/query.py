@@ -140,6 +140,7 @@ class Query:
             del stats["seconds"]
             gates += stats.pop("feedback", [])
             stats.pop("mns_by_level", None)
+            stats.pop("bloom_filters", None)
             name, *counts = stats.values()
             lines.append(f"{name:<12}" + "".join(f"{c:>14,}" for c in counts))
         lines += _feedback(gates)

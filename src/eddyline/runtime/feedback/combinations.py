@@ -26,7 +26,8 @@ import numpy as np
 from eddyline.runtime.batch import Batch, Evaluator
 from eddyline.runtime.columns import Array
 from eddyline.runtime.feedback.findable import Findable
-from eddyline.runtime.feedback.kept import Kept, Partners
+from eddyline.runtime.feedback.kept import Kept
+from eddyline.runtime.feedback.partners import Partners
 from eddyline.runtime.feedback.rows import Lane
 from eddyline.runtime.feedback.trial import Trial
 from eddyline.runtime.feedback.until import Until

@@ -8,7 +8,8 @@ import numpy as np
 
 from eddyline.runtime.batch import Batch, Evaluator, Predicate
 from eddyline.runtime.columns import Array
-from eddyline.runtime.feedback.kept import Kept, Partners
+from eddyline.runtime.feedback.kept import Kept
+from eddyline.runtime.feedback.partners import Partners
 from eddyline.runtime.feedback.wanted import Found, RowsAt, Waiting
 from eddyline.runtime.keys import join_keys
 from eddyline.runtime.operators.pairs import paired

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 from eddyline.runtime.batch import Batch, Evaluator
 from eddyline.runtime.columns import Array
-from eddyline.runtime.feedback.kept import Kept, Partners
+from eddyline.runtime.feedback.kept import Kept
+from eddyline.runtime.feedback.partners import Partners
 from eddyline.runtime.index import Probes
 from eddyline.runtime.keys import join_keys
 from eddyline.runtime.state import State

@@ -11,7 +11,8 @@ import numpy as np
 from eddyline.kernels.lattice import kill, minimal_alive
 from eddyline.runtime.batch import Batch, Evaluator, Predicate
 from eddyline.runtime.columns import Array
-from eddyline.runtime.feedback.kept import Kept, Partners
+from eddyline.runtime.feedback.kept import Kept
+from eddyline.runtime.feedback.partners import Partners
 from eddyline.runtime.keys import join_keys
 from eddyline.runtime.operators.pairs import paired
 

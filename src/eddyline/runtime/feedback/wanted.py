@@ -11,7 +11,8 @@ import numpy as np
 from eddyline.kernels.pairs import have_common
 from eddyline.runtime.batch import Batch, Evaluator
 from eddyline.runtime.columns import Array
-from eddyline.runtime.feedback.kept import Kept, Partners
+from eddyline.runtime.feedback.kept import Kept
+from eddyline.runtime.feedback.partners import Known, Partners
 from eddyline.runtime.keys import join_keys
 from eddyline.runtime.operators.base import Operator, Tick
 from eddyline.runtime.operators.pairs import paired
@@ -83,7 +84,7 @@ class Partner:
     """
 
     def __init__(
-        self, keys: Sequence[Evaluator], partners: Partners, *, at_once: bool = False
+        self, keys: Sequence[Evaluator], partners: Known, *, at_once: bool = False
     ) -> None:
         self._keys = tuple(keys)
         self._partners = partners
