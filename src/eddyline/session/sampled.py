@@ -65,32 +65,32 @@ def of_table(table: TableDef, rows: pa.Table, columns: Collection[str]) -> Sampl
     return Sampled(Known(None, typed.num_rows, distinct), typed.num_rows)
 
 
-def as_options(known: Known) -> str:
-    """What stands in WITH to declare it, numbers to three digits.
+def as_options(known: Known, digits: int = 3) -> str:
+    """What stands in WITH to declare it, numbers to so many digits.
 
     >>> as_options(Known(1234.5, None, {"symbol": 300.0, "trade id": 12345.6}))
     "rate = 1230, distinct = 'symbol: 300, `trade id`: 12300'"
     """
     options = []
     if known.rate is not None:
-        options.append(f"rate = {_digits(known.rate)}")
+        options.append(f"rate = {_digits(known.rate, digits)}")
     if known.rows is not None:
-        options.append(f"rows = {_digits(known.rows)}")
+        options.append(f"rows = {_digits(known.rows, digits)}")
     if known.distinct:
-        options.append(f"distinct = '{_distinct_text(known.distinct)}'")
+        options.append(f"distinct = '{_distinct_text(known.distinct, digits)}'")
     return ", ".join(options)
 
 
-def _distinct_text(distinct: Mapping[str, float]) -> str:
+def _distinct_text(distinct: Mapping[str, float], digits: int) -> str:
     names = (c if c.isidentifier() else f"`{c}`" for c in distinct)
     return ", ".join(
-        f"{name}: {_digits(n)}" for name, n in zip(names, distinct.values(), strict=True)
+        f"{name}: {_digits(n, digits)}" for name, n in zip(names, distinct.values(), strict=True)
     )
 
 
-def _digits(value: float) -> str:
-    rounded = float(f"{value:.3g}")
-    return str(int(rounded)) if rounded == int(rounded) else f"{rounded:f}".rstrip("0")
+def _digits(value: float, digits: int) -> str:
+    rounded = float(f"{value:.{digits}g}")
+    return str(int(rounded)) if rounded == int(rounded) else f"{rounded:.12f}".rstrip("0")
 
 
 def _good_rows(intake: Intake, rows: pa.Table) -> tuple[pa.Table, int]:

@@ -8,6 +8,7 @@ import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import reduce
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Final
 from uuid import uuid4
 
@@ -16,6 +17,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import from_arrow_schema
 from pyspark.sql.streaming.query import StreamingQuery
 
+from eddyline.algebra.catalog import Known
 from eddyline.algebra.functions import FunctionKind
 from eddyline.algebra.plan import Updates
 from eddyline.errors import CatalogError, DataError, StateError, did_you_mean
@@ -24,6 +26,7 @@ from eddyline.session.changes import QUERY_COLUMN
 from eddyline.session.intake import bad_schema, late_schema
 from eddyline.session.machine import prices_of_machine
 from eddyline.session.query import Query
+from eddyline.session.sampled import as_options
 from eddyline.session.table_changes import INSTANT, OPERATION
 from eddyline.spark import files
 from eddyline.spark.control import ControlStream
@@ -54,6 +57,8 @@ from eddyline.sql.durations import parse_duration
 from eddyline.types import sql_type
 
 _MARKS: Final = (INSTANT.name, OPERATION.name)
+#: What nobody knows of the columns of a stream.
+NOTHING: Final[Mapping[str, float]] = MappingProxyType({})
 _PROGRAM: Final = "program.json"
 _FORMAT: Final = 3  #: of what a checkpoint holds
 
@@ -112,7 +117,16 @@ class Session:
         with put_off():
             return [made for _, made in self._script.run(script)]
 
-    def stream(self, name: str, df: DataFrame, timestamp: str, lateness: str = "0 seconds") -> None:
+    def stream(
+        self,
+        name: str,
+        df: DataFrame,
+        timestamp: str,
+        lateness: str = "0 seconds",
+        *,
+        rate: float | None = None,
+        distinct: Mapping[str, float] = NOTHING,
+    ) -> None:
         """Add a stream from a streaming DataFrame.
 
         Args:
@@ -120,6 +134,7 @@ class Session:
             df: its columns are the stream's.
             timestamp: the column that is the event time.
             lateness: how far a row may be behind the latest one; "5 seconds".
+            rate: rows per second, if known. distinct: how many values columns take, by column.
 
         Raises:
             DataError: the DataFrame is not streaming, or has a column that streams cannot have.
@@ -130,7 +145,7 @@ class Session:
         columns = ", ".join(f"`{f.name}` {sql_type(f.type)}" for f in arrow_fields(what, df))
         self.sql(
             f"CREATE STREAM `{name}` ({columns}) TIMESTAMP BY `{timestamp}` "
-            f"LATENESS {parse_duration(lateness)} MICROSECONDS"
+            f"LATENESS {parse_duration(lateness)} MICROSECONDS{_with(Known(rate, None, distinct))}"
         )
         self._feeds.give_frame(name, df)
 
@@ -141,6 +156,9 @@ class Session:
         *,
         updates: Updates = "static",
         changes: DataFrame | None = None,
+        rows: float | None = None,
+        rate: float | None = None,
+        distinct: Mapping[str, float] = NOTHING,
     ) -> None:
         """Add a table with the content that the DataFrame has now; or one that changes.
 
@@ -151,6 +169,8 @@ class Session:
             updates: what a change means for earlier results: ``retroactive`` changes them,
                 ``non-retroactive`` does not. A ``static`` table does not change.
             changes: the changes of a table whose content before everything is ``df``.
+            rows: that the table holds, if known. rate: rows that are added per second.
+            distinct: how many values columns take, by column.
 
         Raises:
             DataError: a DataFrame is streaming where it must not be, or the other way round, or has
@@ -166,8 +186,8 @@ class Session:
             raise DataError(f"{what}: df is its content, static, and changes are a stream")
         fields = [f for f in arrow_fields(what, df) if not (df.isStreaming and f.name in _MARKS)]
         columns = ", ".join(f"`{f.name}` {sql_type(f.type)}" for f in fields)
-        option = "" if updates == "static" else f" WITH (updates = '{updates}')"
-        self.sql(f"CREATE TABLE `{name}` ({columns}){option}")
+        with_ = _with(Known(rate, rows, distinct), f"updates = '{updates}'")
+        self.sql(f"CREATE TABLE `{name}` ({columns}){with_}")
         if not df.isStreaming:
             self._feeds.give_content(name, df.toArrow())
         changes = df if df.isStreaming else changes
@@ -383,6 +403,12 @@ class Session:
                     "differ; use another checkpoint, or the statements that it was made with"
                 )
         return hashlib.sha256(self._checkpoint.encode()).hexdigest()[:16], prices
+
+
+def _with(known: Known, *options: str) -> str:
+    """A WITH clause that declares what is known, with further options; "" if there is nothing."""
+    declared = [*options, *filter(None, [as_options(known, digits=15)])]
+    return f" WITH ({', '.join(declared)})" if declared else ""
 
 
 def _difference(before: dict[str, Any], now: dict[str, Any]) -> str:

@@ -1,0 +1,59 @@
+"""What is declared of the rows to come reaches the engines of a job, and so do prices."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from pyspark.sql import DataFrame, SparkSession
+
+from eddyline.optimizer.prices import TYPICAL, Prices
+from eddyline.session.machine import write_prices
+from eddyline.spark import Session, files
+from eddyline.spark.program import Program
+
+CHEAP, DEAR = Prices(make_s=1e-9), Prices(make_s=1e-3)
+
+
+def frame(spark: SparkSession) -> DataFrame:
+    return spark.readStream.format("rate-micro-batch").option("rowsPerBatch", 1).load()
+
+
+def test_statistics_are_declared_from_python(spark: SparkSession) -> None:
+    session = Session(spark)
+    rate, many = 1234.5678, {"value": 9_876_543}
+    session.stream("s", frame(spark), timestamp="timestamp", rate=rate, distinct=many)
+    names = spark.createDataFrame([(1, "one")], "value LONG, `a name` STRING")
+    session.table("t", names, rows=7, distinct={"a name": 3})
+    session.table("u", names, updates="retroactive", rate=0.25)
+    query = session.query("q", "SELECT s.value FROM s [NOW], t WHERE s.value = t.value")
+    assert "expected: " in query.explain()
+    engine = Program(session._script.definitions, ()).build()
+    known = engine.statistics
+    assert (known.rate("s"), known.rows("t"), known.table_rate("u")) == (rate, 7, 0.25)
+    assert known.values == {("s", "value"): 9_876_543, ("t", "a name"): 3}
+
+
+def test_a_checkpoint_keeps_the_prices_that_its_plans_were_chosen_by(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+
+    def started() -> Prices:
+        session = Session(spark, checkpoint=tmp_path / "checkpoint")
+        session.stream("s", frame(spark), timestamp="timestamp")
+        session.query("q", "SELECT value FROM s [NOW]", sink="memory")
+        ids = {0: session._script.groups()[0]}
+        return session._claim_checkpoint(ids)[1]
+
+    write_prices(CHEAP)
+    assert started() == CHEAP
+    write_prices(DEAR)
+    assert started() == CHEAP, "state fits these plans only"
+    program = str(tmp_path / "checkpoint" / "program.json")
+    content = json.loads(files.read_text(spark, program) or "")
+    del content["prices"]  # of a version that knew no prices
+    files.replace_text(spark, program, json.dumps(content))
+    assert started() == TYPICAL
+    assert Program((), (), prices=CHEAP).build().prices == CHEAP
