@@ -19,8 +19,9 @@ class Planning:
 
     Attributes:
         rewrites: whether plans are rewritten by rule, and not only where they must be.
-        statistics: given and declared: what is chosen by. measured: what the engine has seen so
-            far; plans are not chosen by it, so that a saved engine finds the same ones again.
+        statistics: given and declared: what plans are chosen by. measured: what the engine has seen
+            so far. A plan is not chosen by that, so that a saved engine finds the same one again;
+            joins that run may be reordered by it, which is saved.
         prices: of the steps of operators.
     """
 
