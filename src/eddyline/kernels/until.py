@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from eddyline.kernels.chains import KEY, LINK, NOT_INDEXED
 from eddyline.kernels.hashing import mix
 from eddyline.kernels.options import inlined, kernel
 
@@ -38,6 +39,40 @@ def until_of(
         while until[slot] != NEVER and (lefts[slot] != left[i] or rights[slot] != right[i]):
             slot = (slot + 1) & (until.size - 1)
         out[i] = until[slot]
+    return out
+
+
+@kernel
+def pairs_wanted(
+    lefts: np.ndarray,
+    rights: np.ndarray,
+    until: np.ndarray,
+    left_nodes: np.ndarray,
+    left: np.ndarray,
+    right_nodes: np.ndarray,
+    right: np.ndarray,
+    clock: int,
+) -> np.ndarray:
+    """bool[n]: which pairs of rows have keys that are wanted until later than ``clock``.
+
+    Args:
+        lefts, rights, until: the table.
+        left_nodes, right_nodes: what indexes hold of the rows of a store; those that are not in the
+            index have a NULL for a key, and are not wanted.
+        left, right: int64[n], places of the rows.
+    """
+    out = np.zeros(left.size, np.bool_)
+    for i in range(left.size):
+        a = left[i]
+        b = right[i]
+        if left_nodes[a, LINK] == NOT_INDEXED or right_nodes[b, LINK] == NOT_INDEXED:
+            continue
+        slot = _slot(left_nodes[a, KEY], right_nodes[b, KEY], until.size)
+        while until[slot] != NEVER and (
+            lefts[slot] != left_nodes[a, KEY] or rights[slot] != right_nodes[b, KEY]
+        ):
+            slot = (slot + 1) & (until.size - 1)
+        out[i] = until[slot] > clock
     return out
 
 

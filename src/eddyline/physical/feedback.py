@@ -35,7 +35,8 @@ from eddyline.runtime.feedback.combinations import Combinations
 from eddyline.runtime.feedback.conditional import ConditionalPartner
 from eddyline.runtime.feedback.findable import Findable, FindableToAll
 from eddyline.runtime.feedback.gate import Gate
-from eddyline.runtime.feedback.join import FeedbackJoin, Input
+from eddyline.runtime.feedback.inputs import Input
+from eddyline.runtime.feedback.join import FeedbackJoin
 from eddyline.runtime.feedback.kept import Kept
 from eddyline.runtime.feedback.mns import Component, Detector
 from eddyline.runtime.feedback.partners import Partners

@@ -140,6 +140,11 @@ class HashIndex:
         nodes = self._store.lane_at(self._nodes, positions)
         return nodes[:, chains.KEY], nodes[:, chains.LINK] != chains.NOT_INDEXED
 
+    def nodes_at(self, positions: Array) -> tuple[Array, Array]:
+        """What kernels read of rows: the index's nodes by place, and int64[n] the rows' places."""
+        store = self._store
+        return store.lane(self._nodes), positions - store.base
+
     def sizes(self) -> tuple[int, int]:
         """How many of the store's rows are in the index, and how many keys they have."""
         nodes = self._store.held(self._nodes)

@@ -136,7 +136,8 @@ class Combinations:
         alive = self._rows[0].kept.rows.expiry(positions) > clock
         made = []
         for _, l_met, r_met, seen in self._met(positions[alive], probes):
-            (left, l_known), (right, r_known) = self._keys_at(l_met, r_met)
+            left, l_known = self._parts[0].keys_at(l_met)
+            right, r_known = self._parts[1].keys_at(r_met)
             refused = ~(l_known & r_known & (self._until.at(left, right) > seen))
             missed = refused & self._was_judged(seen)
             made.append((l_met[missed], r_met[missed]))
@@ -155,10 +156,6 @@ class Combinations:
             left = positions[number]
             yield number, left, right, np.maximum(self._seen[0].at(left), self._seen[1].at(right))
 
-    def _keys_at(self, left: Array, right: Array) -> tuple[tuple[Array, Array], ...]:
-        """What the consumer joins combinations by; which of the keys are not NULL."""
-        return self._parts[0].keys_at(left), self._parts[1].keys_at(right)
-
     def see(self, side: int, positions: Array, clock: int) -> None:
         """The join sees rows of an input from this chunk on."""
         self._judged = clock
@@ -170,8 +167,10 @@ class Combinations:
             assert self._trial is not None, "it fell asleep"
             self._turning |= self._trial.let_pass(left.size)
             return np.ones(left.size, np.bool_)
-        (l_keys, l_known), (r_keys, r_known) = self._keys_at(left, right)
-        wanted = l_known & r_known & (self._until.at(l_keys, r_keys) > clock)
+        l_nodes, r_nodes = (
+            part.index.nodes_at(at) for part, at in zip(self._parts, (left, right), strict=True)
+        )
+        wanted = self._until.exceeds(l_nodes, r_nodes, clock)
         refused = wanted.size - int(np.count_nonzero(wanted))
         self.asked += wanted.size
         self.refused += refused

@@ -23,7 +23,8 @@ from eddyline.runtime.batch import Batch, Predicate
 from eddyline.runtime.columns import Array
 from eddyline.runtime.feedback.findable import Findable
 from eddyline.runtime.feedback.gate import Gate
-from eddyline.runtime.feedback.join import Before, Coming, FeedbackJoin, Input, Pairs
+from eddyline.runtime.feedback.inputs import Before, Coming, Input
+from eddyline.runtime.feedback.join import FeedbackJoin, Pairs
 from eddyline.runtime.feedback.mns import Detector
 from eddyline.runtime.operators.base import Tick
 from eddyline.runtime.state import State, array

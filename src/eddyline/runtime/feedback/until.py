@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TypeAlias
+
 import numpy as np
 
 from eddyline.kernels import until as kernels
@@ -10,6 +12,9 @@ from eddyline.runtime.columns import Array
 from eddyline.runtime.state import State, array
 
 _SMALLEST = 64
+
+#: Nodes of an index, and places of rows.
+Nodes: TypeAlias = tuple[Array, Array]
 
 
 class Until:
@@ -25,6 +30,11 @@ class Until:
     def at(self, left: Array, right: Array) -> Array:
         """int64[n]: until when pairs are wanted; NEVER if nobody knows them."""
         return kernels.until_of(self._left, self._right, self._until, left, right)
+
+    def exceeds(self, left: Nodes, right: Nodes, clock: int) -> Array:
+        """bool[n]: which pairs of rows, as indexes have them by these keys, are wanted longer."""
+        table = self._left, self._right, self._until
+        return kernels.pairs_wanted(*table, *left, *right, clock)
 
     def extend(self, left: Array, right: Array, until: Array) -> Array:
         """Want pairs until then at least; int64[n], until when each was wanted just before."""
