@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable
 from functools import partial
 from itertools import chain
 
-from eddyline.algebra.expressions import Expr, conjunction, shift_columns
 from eddyline.algebra.plan import (
     Filter,
     Join,
@@ -19,9 +18,9 @@ from eddyline.algebra.plan import (
     takes_back,
 )
 from eddyline.errors import EddylineError
+from eddyline.physical.asking import Asking
 from eddyline.physical.compiled import output, residual, scan_below
-from eddyline.physical.components import components
-from eddyline.physical.demands import Demand, Key, Path, inner_join, join_tree, passed_on
+from eddyline.physical.demands import Path, inner_join, join_tree
 from eddyline.physical.expressions import compile_expr, compile_predicate
 from eddyline.physical.graph import Graph
 from eddyline.physical.patterns import (
@@ -31,18 +30,13 @@ from eddyline.physical.patterns import (
     is_stored,
 )
 from eddyline.physical.strategy import Strategy
-from eddyline.runtime.feedback.combinations import Combinations
-from eddyline.runtime.feedback.conditional import ConditionalPartner
 from eddyline.runtime.feedback.findable import Findable, FindableToAll
 from eddyline.runtime.feedback.gate import Gate
 from eddyline.runtime.feedback.inputs import Input
 from eddyline.runtime.feedback.join import FeedbackJoin
 from eddyline.runtime.feedback.kept import Kept
-from eddyline.runtime.feedback.mns import Component, Detector
-from eddyline.runtime.feedback.partners import Partners
 from eddyline.runtime.feedback.reactive import ReactiveInput, ReactiveJoin
 from eddyline.runtime.feedback.rows import CompositeRows, Rows, StemRows
-from eddyline.runtime.feedback.wanted import Pairs, Partner, PartnerPair, Wanted
 from eddyline.runtime.operators.base import Operator
 from eddyline.runtime.operators.filter import Filter as FilterOperator
 from eddyline.runtime.operators.project import Project as ProjectOperator
@@ -100,6 +94,7 @@ class FeedbackTree:
         else:
             assert isinstance(top, Join), "a join of the tree"
             self._tree = join_tree(top, strategy)
+        self._asking = Asking(self._tree, top, graph, strategy, self._kept, self._name)
         joins = list(self._tree.joins.values())
         self._is_shared = strategy.admission and len(set(joins)) == len(joins)
         self._kept_at: dict[Path, Kept] = {}
@@ -133,7 +128,9 @@ class FeedbackTree:
     def _read_join(self, path: Path) -> Operator:
         """A join whose rows the tree reads; its gates know what the tree wants of them."""
         asked: dict[Operator, None] = {}
-        wanted = [[self._wanted(d, asked) for d in self._tree.demands[(*path, s)]] for s in (0, 1)]
+        wanted = [
+            [self._asking.wanted(d, asked) for d in self._tree.demands[(*path, s)]] for s in (0, 1)
+        ]
         for side in (0, 1):
             self._kept((*path, side))  # the joins below may be there already, without this reader
         key = self._key("join", path, self._tree.joins[path])
@@ -146,7 +143,7 @@ class FeedbackTree:
                 question.close()
             wanted, asked = [[], []], {}
         if is_new:
-            join.combinations = self._combinations(join, path, asked)
+            join.combinations = self._asking.combinations(join, path, asked)
         elif join.combinations is not None:
             join.combinations.ending = True
         for gate, questions in zip(join.gates, wanted, strict=True):
@@ -163,60 +160,8 @@ class FeedbackTree:
         is_read = bool(path) or looks_up(self._top)
         left, right = (self._input((*path, side), gated=is_read) for side in (0, 1))
         if isinstance(left, ReactiveInput) and isinstance(right, ReactiveInput):
-            return ReactiveJoin(left, right, residual(join), self._detectors(path, asked))
+            return ReactiveJoin(left, right, residual(join), self._asking.detectors(path, asked))
         return FeedbackJoin(left, right, residual(join))
-
-    def _combinations(
-        self, join: FeedbackJoin, path: Path, asked: dict[Operator, None]
-    ) -> Combinations | None:
-        """Which results of a join the next one wants, if it joins them by keys of both inputs."""
-        demand = self._tree.nearest.get(path)
-        if demand is None or not self._strategy.admission:
-            return None
-        keys = [passed_on(demand, self._tree.joins[path], side).keys for side in (0, 1)]
-        if not all(keys):
-            return None
-        (opposite,) = demand.asked
-        asked[self._kept(opposite)] = None
-        left, right = (
-            self._partners((*path, side), tuple(k.own for k in ks)) for side, ks in enumerate(keys)
-        )
-        l_others, r_others = ([compile_expr(k.other) for k in ks] for ks in keys)
-        return Combinations(
-            (self._name(path), self._name(opposite)),
-            (left, right),
-            self._kept(opposite),
-            (l_others, r_others),
-            (join.sides[0].rows, join.sides[1].rows),
-            trying=self._strategy.feedback == "auto",
-        )
-
-    def _detectors(self, path: Path, asked: dict[Operator, None]) -> list[Detector]:
-        """Who judges the results of a join, at the consumers that compare them with other rows."""
-        found, join = [], self._tree.joins[path]
-        for demand in self._tree.wanted[path]:
-            parts = components(demand, join)
-            if parts is None:
-                continue
-            (opposite,) = demand.asked
-            asked[self._kept(opposite)] = None
-            questions = [
-                self._tree.demands[(*path, side)].index(own)
-                if (own := passed_on(demand, join, side)) in self._tree.demands[(*path, side)]
-                else None
-                for side in (0, 1)
-            ]
-            left, right = (tuple(_component(d) for d in part) for part in parts)
-            found.append(
-                Detector(
-                    (left, right),
-                    (self._kept((*path, 0)), self._kept((*path, 1))),
-                    self._partners(opposite, ()),
-                    self._kept(opposite),
-                    (questions[0], questions[1]),
-                )
-            )
-        return found
 
     def _input(self, path: Path, *, gated: bool) -> Input:
         """An input of a join."""
@@ -227,7 +172,7 @@ class FeedbackTree:
         if gated or own_index or path in self._tree.joins:
             rows = Findable(kept, keys, scanned=self._strategy.nested_loops)
         else:
-            rows = FindableToAll(kept, keys, self._partners(path, exprs))
+            rows = FindableToAll(kept, keys, self._asking.partners(path, exprs))
         make = Input if self._strategy.admission else ReactiveInput
         if not gated:
             return make(rows, None)
@@ -249,51 +194,6 @@ class FeedbackTree:
             case TableScan():
                 return scan.table
         return type(self._tree.inputs[path]).__name__
-
-    def _wanted(self, demand: Demand, asked: dict[Operator, None]) -> Wanted:
-        for path in demand.asked:
-            asked[self._kept(path)] = None
-        met = conjunction(tuple(c.expr for c in demand.conditions))
-        if len(demand.asked) == 2:
-            return self._pair_wanted(demand, asked)
-        (path,), own = demand.asked, [compile_expr(k.own) for k in demand.keys]
-        others = tuple(k.other for k in demand.keys)
-        if met is not None:
-            partners, kept = self._partners(path, others), self._kept(path)
-            return ConditionalPartner(own, partners, kept, compile_predicate(met))
-        if others and not demand.at_once and self._strategy.mns == "bloom":
-            known = self._kept(path).filter(others, [compile_expr(e) for e in others])
-            return Partner(own, known)
-        return Partner(own, self._partners(path, others), at_once=demand.at_once)
-
-    def _pair_wanted(self, demand: Demand, asked: dict[Operator, None]) -> PartnerPair:
-        own, partners = [], []
-        for place, path in enumerate(demand.asked):
-            keys = [k for k in demand.keys if k.place == place]
-            own.append([compile_expr(k.own) for k in keys])
-            partners.append(self._partners(path, tuple(k.other for k in keys)))
-        pairs = self._pairs(demand.asked[0], demand.asked[1])
-        asked[pairs] = None
-        width = len(self._tree.inputs[demand.asked[0]].schema)
-        others = [shift_columns(k.other, k.place * width) for k in demand.keys]
-        return PartnerPair(
-            pairs, (own[0], own[1]), (partners[0], partners[1]), [compile_expr(o) for o in others]
-        )
-
-    def _partners(self, path: Path, keys: tuple[Expr, ...]) -> Partners:
-        return self._kept(path).partners(keys, [compile_expr(e) for e in keys])
-
-    def _pairs(self, left: Path, right: Path) -> Pairs:
-        """The pairs of rows of the two inputs of a join."""
-        keys = self._tree.joins[left[:-1]].keys
-        links = [
-            self._partners(path, tuple(k[side] for k in keys))
-            for side, path in enumerate((left, right))
-        ]
-        make = partial(Pairs, (self._kept(left), self._kept(right)), (links[0], links[1]))
-        operator = self._graph.obtain(("pairs", self._top, left), make)
-        assert isinstance(operator, Pairs), "what has been obtained"
-        return operator
 
     def _kept(self, path: Path) -> Kept:
         if path not in self._kept_at:
@@ -325,13 +225,3 @@ class FeedbackTree:
         else:
             make = partial(ProjectOperator, source, [output(e) for e in plan.exprs])
         return self._graph.obtain(self._key("above", path, plan), make)
-
-
-def _component(demand: Demand) -> Component:
-    met = conjunction(tuple(c.expr for c in demand.conditions))
-    own, others = ([compile_expr(e) for e in side] for side in _sides_of(demand.keys))
-    return Component((own, others), None if met is None else compile_predicate(met))
-
-
-def _sides_of(keys: Sequence[Key]) -> tuple[list[Expr], list[Expr]]:
-    return [k.own for k in keys], [k.other for k in keys]
