@@ -8,8 +8,8 @@ import pytest
 
 from eddyline import Engine
 from eddyline.algebra.expressions import ColumnRef
-from eddyline.algebra.plan import Filter, Join, StreamScan
-from eddyline.algebra.windows import Range, Rows
+from eddyline.algebra.plan import Distinct, Filter, Join, StreamScan
+from eddyline.algebra.windows import Range, Rows, Unbounded
 from eddyline.optimizer.load import load_of
 from eddyline.optimizer.prices import Prices
 from eddyline.optimizer.statistics import UNKNOWN, Statistics
@@ -52,6 +52,17 @@ def test_equal_parts_of_plans_count_once_and_a_stream_is_kept_once() -> None:
     assert one is not None and other is not None and both is not None
     assert both.cores == pytest.approx(one.cores + other.cores)
     assert both.nbytes == other.nbytes
+
+
+def test_rows_of_an_unbounded_stream_are_kept_only_where_they_are_looked_up() -> None:
+    known = Statistics({"a": 100.0, "b": 100.0})
+    endless = StreamScan("a", Unbounded(), FIELDS)
+    passing = load_of([Filter(endless, ColumnRef(pa.bool_(), 0, "k"))], known)
+    distinct = load_of([Join(Distinct(endless), rows("b", 3), ((K, K),))], known)
+    joined = load_of([Join(endless, rows("b", 3), ((K, K),))], known)
+    assert passing is not None and distinct is not None and joined is not None
+    assert passing.nbytes == 0
+    assert distinct.nbytes < 1e6 < joined.nbytes
 
 
 def test_without_any_rate_nothing_is_said() -> None:

@@ -6,10 +6,22 @@ utilisation that of section 3.2; both come from ``estimates`` and ``cost``.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from eddyline.algebra.plan import Plan, StreamScan, TableScan
+from eddyline.algebra.plan import (
+    AntiJoin,
+    Distinct,
+    GroupBy,
+    Join,
+    Negation,
+    Plan,
+    SemiJoin,
+    StreamScan,
+    TableScan,
+    looks_up,
+)
+from eddyline.algebra.windows import Unbounded
 from eddyline.optimizer.cost import Cost, cost
 from eddyline.optimizer.memory import bytes_of
 from eddyline.optimizer.prices import TYPICAL, Prices
@@ -64,12 +76,14 @@ class Load:
 
 def load_of(plans: Iterable[Plan], statistics: Statistics, prices: Prices = TYPICAL) -> Load | None:
     """What plans need that run as trees of operators; None if no rate of their streams is known."""
+    plans = list(plans)
     nodes = [n for plan in plans for n in cost(plan, statistics, prices).nodes()]
+    kept = {scan for plan in plans for scan in _kept(plan, looked_up=False)}
     streams = dict.fromkeys(n.plan.stream for n in nodes if isinstance(n.plan, StreamScan))
     assumed = tuple(s for s in streams if s not in statistics.rates)
     if len(assumed) == len(streams):
         return None
-    return Load(tuple(map(_node_load, nodes)), assumed)
+    return Load(tuple(_node_load(n, kept) for n in nodes), assumed)
 
 
 def source_of(scan: StreamScan | TableScan) -> str:
@@ -77,6 +91,20 @@ def source_of(scan: StreamScan | TableScan) -> str:
     return scan.stream if isinstance(scan, StreamScan) else scan.table
 
 
-def _node_load(node: Cost) -> NodeLoad:
-    kept = bytes_of(node.plan, node.estimate, [i.estimate for i in node.inputs])
-    return NodeLoad(node.plan, node.estimate.rate, node.estimate.rows, kept, node.own)
+def _node_load(node: Cost, kept: set[StreamScan]) -> NodeLoad:
+    nbytes = bytes_of(node.plan, node.estimate, [i.estimate for i in node.inputs])
+    if isinstance(node.plan, StreamScan) and node.plan not in kept:
+        nbytes = 0.0
+    return NodeLoad(node.plan, node.estimate.rate, node.estimate.rows, nbytes, node.own)
+
+
+def _kept(plan: Plan, *, looked_up: bool) -> Iterator[StreamScan]:
+    """The scans whose rows are kept: not those of unbounded streams that are only passed on."""
+    if isinstance(plan, StreamScan) and (looked_up or not isinstance(plan.window, Unbounded)):
+        yield plan
+    if isinstance(plan, (GroupBy, Distinct)):
+        looked_up = False
+    elif isinstance(plan, (Join, Negation, SemiJoin, AntiJoin)) and not looks_up(plan):
+        looked_up = True
+    for below in plan.inputs:
+        yield from _kept(below, looked_up=looked_up)
