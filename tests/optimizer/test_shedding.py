@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 import random
 
@@ -121,6 +122,14 @@ def test_nothing_is_dropped_from_a_feasible_plan() -> None:
     found = shed(plan, 1.01 * needed(plan))
     assert found.keep == (1.0,) * 4
     assert found.text().endswith("nothing is dropped")
+
+
+@pytest.mark.parametrize("windows", ["rows", "time", "mixed"])
+def test_a_floor_may_be_a_whole_number(windows: Windows) -> None:
+    plan = cheapest_plan(random_query(1, 3, windows))
+    capacity = 0.5 * needed(plan)
+    assert shed(plan, capacity, floor=0).keep == shed(plan, capacity, floor=0.0).keep
+    assert shed(plan, capacity, floor=1).keep == (1.0,) * 3
 
 
 def test_settings_tell_what_every_operator_needs_and_holds() -> None:
@@ -280,3 +289,20 @@ def test_cross_products_can_be_the_heuristics_choice() -> None:
     with_them = heuristic_left_deep(query, Priced(), cross_products=True)
     best = best_of(all_left_deep(clique(4)), query, Priced())
     assert with_them.utilisation == pytest.approx(best.utilisation)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_any_orders_of_magnitude(seed: int) -> None:
+    """Rates and windows that differ by factors up to a billion, and capacities as small."""
+    rng = random.Random(seed)
+    query = random_query(seed, rng.randint(2, 6), rng.choice(["rows", "time", "mixed"]))
+    sources = []
+    for source in query.sources:
+        faster, wider = 10 ** rng.uniform(-4, 4), 10 ** rng.uniform(-4, 3)
+        rows = source.rows * wider * (faster if source.by_time else 1)
+        rate, arriving = source.rate * faster, source.arriving * faster
+        sources.append(dataclasses.replace(source, rate=rate, arriving=arriving, rows=rows))
+    plan = cheapest_plan(dataclasses.replace(query, sources=tuple(sources)))
+    capacity = 10 ** rng.uniform(-5, 0) * needed(plan)
+    found = shed(plan, capacity, thorough=False)
+    assert capacity * 0.999 <= found.utilisation <= capacity * (1 + 1e-9)

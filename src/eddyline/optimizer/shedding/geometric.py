@@ -80,8 +80,7 @@ class _Barrier:
         """Newton's method from a point inside."""
         value = self._value(y, sharpness)
         for _ in range(_MOST_STEPS):
-            gradient, hessian = self._derivatives(y, sharpness)
-            step = -np.linalg.solve(hessian, gradient)
+            gradient, step = self._newton(y, sharpness)
             slope = float(gradient @ step)
             if slope > _CENTRED:
                 break
@@ -105,14 +104,29 @@ class _Barrier:
         walls = np.log(slack) + np.log(-y).sum() + np.log(y - self.lows).sum()
         return float(-sharpness * (self.weights @ y) - walls)
 
-    def _derivatives(self, y: Floats, sharpness: float) -> tuple[Floats, Floats]:
+    def _newton(self, y: Floats, sharpness: float) -> tuple[Floats, Floats]:
+        """The gradient and Newton's step."""
         logs = np.log(self.cost.coefficients) + self.cost.exponents @ y
         shares = np.exp(logs - logs.max())
         shares /= shares.sum()
         mean = shares @ self.cost.exponents  # the gradient of the cost's logarithm
-        spread = (self.cost.exponents.T * shares) @ self.cost.exponents - np.outer(mean, mean)
+        apart = self.cost.exponents - mean
         slack = -self._log_cost(y)
         gradient = -sharpness * self.weights + mean / slack - 1 / y - 1 / (y - self.lows)
-        hessian = spread / slack + np.outer(mean, mean) / slack**2
-        hessian += np.diag(1 / y**2 + 1 / (y - self.lows) ** 2)
-        return gradient, hessian
+        curved = (apart.T * shares) @ apart / slack
+        curved += np.diag(1 / y**2 + 1 / (y - self.lows) ** 2)
+        return gradient, -_solved(curved, mean / slack, gradient)
+
+
+def _solved(matrix: Floats, vector: Floats, right: Floats) -> Floats:
+    """Solve ``(matrix + outer(vector, vector)) x = right``.
+
+    Close to the constraints the outer product is larger than the rest by more than floats can hold,
+    and so are some rows than others; hence the formula of Sherman and Morrison, over scaled rows.
+    """
+    scale = 1 / np.sqrt(np.diag(matrix))
+    sides = np.column_stack((right, vector)) * scale[:, None]
+    of_right, of_vector = np.linalg.solve(matrix * np.outer(scale, scale), sides).T
+    along = (sides[:, 1] @ of_right) / (1 + sides[:, 1] @ of_vector)
+    solution: Floats = (of_right - along * of_vector) * scale
+    return solution

@@ -121,7 +121,7 @@ def shed_together(
     program = Program(
         tuple(o.as_sum(len(boxes)) for o in outputs if o) or (_all_alike(len(boxes)),),
         cost.as_sum(len(boxes), scale=1 / capacity),
-        np.full(len(boxes), floor),
+        np.full(len(boxes), floor, np.float64),
     )
     best = program.best(thorough=thorough)
     return [
