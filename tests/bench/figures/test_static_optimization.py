@@ -107,6 +107,12 @@ def test_the_optimizer_chooses_an_order_that_is_told_apart() -> None:
     assert max(costs.values()) > 5 * costs[chosen]
 
 
+def test_joins_stay_in_the_order_that_is_measured() -> None:
+    dearest = (((0, 1), 2), 3)
+    trial = Trial(orders.CASE, orders.CASE.nested(dearest), (1.0,) * 4)
+    assert orders.tree_of(trial.measure(2.0).plan) == dearest
+
+
 def test_random_joins_are_of_both_kinds_of_windows() -> None:
     rng = random.Random(1)
     cases = [against_engine.random_case(rng, 4) for _ in range(20)]
