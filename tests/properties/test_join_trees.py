@@ -23,6 +23,7 @@ OPTIONS: Final[st.SearchStrategy[dict[str, Any]]] = st.fixed_dictionaries(
         "nested_loops": st.booleans(),
         "mns": st.sampled_from(["index", "index", "bloom"]),
         "chunk_rows": st.sampled_from([1, 3, 16, 16_384]),
+        "keep": st.sampled_from([{}, {}, {"s0": 0.6}, {"s0": 0.8, "s1": 0.7, "s2": 0.5}]),
     }
 )
 
@@ -37,7 +38,7 @@ def test_all_that_is_made_without_feedback_is_made_with_it(
     seed: int, options: dict[str, Any]
 ) -> None:
     case = join_tree_case(seed)
-    expected = case.play(feedback="off").changes()
+    expected = case.play(feedback="off", keep=options["keep"]).changes()
     found = case.play(**options).changes()
     event("with results" if expected.num_rows else "without results")
     assert pretty(in_order(found)) == pretty(in_order(expected))

@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from eddyline.session.query import Query
 from eddyline.session.shapes import SharedChanges
+from eddyline.session.shedding import Kept
 
 #: The column that names the query where changes of several are in one table.
 QUERY_COLUMN = "_query"
@@ -27,6 +28,7 @@ class Changes(Mapping[str, pa.Table]):
     Attributes:
         late: by stream, the rows that came behind the watermark, with ``_reason``.
         bad: by stream, the rows that could not be used, as text, with ``_reason``.
+        kept: by stream that is thinned, how many rows were looked at and how many of them kept.
     """
 
     def __init__(
@@ -36,12 +38,14 @@ class Changes(Mapping[str, pa.Table]):
         shared: Sequence[SharedChanges] = (),
         late: Mapping[str, pa.Table] | None = None,
         bad: Mapping[str, pa.Table] | None = None,
+        kept: Mapping[str, Kept] | None = None,
     ) -> None:
         self._queries = queries
         self._own = own
         self._shared = tuple(shared)
         self.late = dict(late or {})
         self.bad = dict(bad or {})
+        self.kept = dict(kept or {})
 
     def __getitem__(self, name: str) -> pa.Table:
         query = self._queries[name]
@@ -97,4 +101,5 @@ class Changes(Mapping[str, pa.Table]):
             parts.append(f"... ({len(names)} of {len(self)} queries have changes)")
         parts += [f"{t.num_rows} late rows of {s}" for s, t in self.late.items()]
         parts += [f"{t.num_rows} bad rows of {s}" for s, t in self.bad.items()]
+        parts += [f"kept {k.kept} of {k.seen} rows of {s}" for s, k in self.kept.items()]
         return f"Changes({', '.join(parts)})"

@@ -33,6 +33,7 @@ from eddyline.session.query import Query
 from eddyline.session.query_set import QuerySet
 from eddyline.session.replanning import Replanner
 from eddyline.session.saved import read_saved, write_saved
+from eddyline.session.shedding import Shedding
 from eddyline.session.statements import Statements
 from eddyline.session.ways import saved_way, to_save
 from eddyline.sql import statements as st
@@ -71,6 +72,9 @@ class Engine:
             ``eddyline.physical.flows``.
         replan: how many times less the joins of a query that runs must be expected to cost in
             another order, by what was measured, for them to get it; ``inf``: they never do.
+        keep: the share of rows to keep, by stream, in (0, 1]: a stream is thinned if every query
+            that reads it says ``ON OVERLOAD SHED``. Which rows are kept depends on what they hold
+            only; see ``eddyline.session.drop_box``.
 
     >>> import eddyline, pyarrow as pa
     >>> engine = eddyline.Engine()
@@ -103,6 +107,7 @@ class Engine:
         selections: Selections = "push",
         schedule: Schedules = "greedy",
         replan: float = 1.5,
+        keep: Mapping[str, float] = MappingProxyType({}),
     ) -> None:
         if replan < 1:
             raise ValueError(f"replan must be at least 1, not {replan}")
@@ -139,12 +144,14 @@ class Engine:
             self._inputs.stem, self.strategy, self.sharing, planning.explained, replanner
         )
         self._program = Program()
+        self._shedding = Shedding(self._inputs, keep, statistics)
         self._statements = Statements(
             self.catalog,
             self._inputs,
             self._standing,
             self._program,
             self._declared,
+            self._shedding,
             planning,
         )
         self._watermark = BEGINNING
@@ -257,6 +264,16 @@ class Engine:
             CatalogError: there is no such query.
         """
         self._statements.drop_query(name)
+
+    def shed(self, keep: Mapping[str, float]) -> None:
+        """From now on keep these shares of the rows of streams, and all rows of other streams.
+
+        A stream is thinned only while every query that reads it allows it.
+
+        Raises:
+            ValueError: a share is not in (0, 1].
+        """
+        self._shedding.ask(keep)
 
     def explain(self, sql: str) -> str:
         """The plan of a SELECT that is not run."""
@@ -423,13 +440,15 @@ class Engine:
         unheard, self._unheard = self._unheard, {"late": {}, "bad": {}}
         late = _joined(unheard["late"], late)
         bad = _joined(unheard["bad"], bad, self._inputs.refused())
-        return Changes(self._standing.queries.listed(), *self._standing.take(), late, bad)
+        kept = self._shedding.news()
+        return Changes(self._standing.queries.listed(), *self._standing.take(), late, bad, kept)
 
     # -- looking inside, saving --------------------------------------------------------------------
 
     def stats(self) -> dict[str, Any]:
-        """Counters: per stream, per table that is updated, per query and per operator; and what was
-        measured of the inputs, as :meth:`Statistics.as_dict` tells it.
+        """Counters: per stream, per table that is updated, per query and per operator; what was
+        measured of the inputs, as :meth:`Statistics.as_dict` tells it; and of streams that are
+        thinned, or were meant to be, which share is kept and why.
         """
         streams, tables = self._inputs.stats()
         return {
@@ -437,6 +456,7 @@ class Engine:
             "watermark": self._watermark,
             "streams": streams,
             "tables": tables,
+            "shedding": self._shedding.report(),
             "queries": self._standing.stats(),
             "operators": [o.stats() for o in self._standing.operators()],
             "measured": self.measured.as_dict(),
@@ -482,6 +502,8 @@ class Engine:
             "selections": self.sharing.selections,
             "schedule": self.sharing.schedule,
             "replan": self.replan,
+            "keep": dict(self._shedding.asked),
+            "shedding": self._shedding.saved(),
             "functions": declared(self.catalog),
             "ways": {n: to_save(w) for n, w in self._standing.execution.ways().items()},
         }
@@ -504,6 +526,7 @@ class Engine:
         """
         program, tables, options, state = read_saved(source)
         declarations, ways = options.pop("functions"), options.pop("ways")
+        shedding = options.pop("shedding")
         options["statistics"] = Statistics.from_dict(options["statistics"])
         options["prices"] = Prices.from_dict(options.get("prices", {}))
         engine = cls(**options)
@@ -516,6 +539,7 @@ class Engine:
                     engine._inputs.contents.setdefault(name, tables[name])
         engine._statements.ways = {}
         engine._restore(state)
+        engine._shedding.restore(shedding)
         for name, rows in tables.items():
             if name.startswith(_PENDING):
                 engine._standing.put_back(name.removeprefix(_PENDING), rows)

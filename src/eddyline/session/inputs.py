@@ -17,6 +17,7 @@ from eddyline.runtime.operators.base import Tick
 from eddyline.runtime.state import State, nested
 from eddyline.runtime.stem import Stem
 from eddyline.runtime.table import TableStem
+from eddyline.session.drop_box import DropBox
 from eddyline.session.intake import Intake, merged
 from eddyline.session.measuring import Measuring
 from eddyline.session.table_changes import ChangeIntake, is_live
@@ -160,6 +161,26 @@ class Inputs:
                 "'non-retroactive', if it is to change while queries run"
             )
         raise CatalogError(f"there is no stream {name!r}; {did_you_mean(name, self._intakes)}")
+
+    # -- drop boxes --------------------------------------------------------------------------------
+
+    def streams(self) -> list[str]:
+        """The names of the streams."""
+        return [n for n, i in self._intakes.items() if not isinstance(i, ChangeIntake)]
+
+    def thin(self, stream: str, keep: float) -> None:
+        """Keep this share of a stream's rows from now on."""
+        self._intakes[stream].box = DropBox(stream, keep) if keep < 1 else None
+
+    def keep(self, stream: str) -> float:
+        """The share of a stream's rows that is kept."""
+        box = self._intakes[stream].box
+        return 1.0 if box is None else box.keep
+
+    def seen_and_kept(self, stream: str) -> tuple[int, int]:
+        """How many rows have come to a stream's drop box and how many have passed."""
+        intake = self._intakes[stream]
+        return intake.seen, intake.kept
 
     def default_watermark(self) -> int:
         """The largest timestamp in any stream less the largest lateness; tables have no say."""

@@ -17,6 +17,7 @@ from eddyline.runtime.columns import Array, raw_values
 from eddyline.runtime.state import State, array
 from eddyline.runtime.stem import Stem
 from eddyline.session.arrow_values import as_text, converted, flat, to_table
+from eddyline.session.drop_box import DropBox
 from eddyline.types import BEGINNING, Field, Schema, arrow_schema, sql_type
 
 #: A column of this name marks rows that a source could not read; its value is their text.
@@ -68,6 +69,7 @@ class Intake:
 
     Attributes:
         newest: the largest timestamp seen. late, bad: how many rows went to the side outputs.
+        box: which of the others are kept; None: all. seen, kept: how many came to it and passed.
     """
 
     def __init__(self, definition: StreamDef, kind: str = "stream") -> None:
@@ -77,6 +79,9 @@ class Intake:
         self.rows = 0
         self.late = 0
         self.bad = 0
+        self.box: DropBox | None = None
+        self.seen = 0
+        self.kept = 0
         names = [f.name for f in definition.schema]
         self._ts = names.index(definition.timestamp)
         self._nothing = _nothing(definition.schema)
@@ -132,8 +137,18 @@ class Intake:
                 arrivals[keep],
                 ts[keep],
             )
-        self._hold(Ready(ts, arrivals, columns))
+        self._hold(self._thinned(Ready(ts, arrivals, columns)))
         return late, bad
+
+    def _thinned(self, rows: Ready) -> Ready:
+        """The rows that the drop box keeps."""
+        self.seen += rows.ts.size
+        if self.box is not None and rows.ts.size:
+            keep = np.flatnonzero(self.box.keeps(rows.columns))
+            columns = [c.take(pa.array(keep)) for c in rows.columns]
+            rows = Ready(rows.ts[keep], rows.arrival[keep], columns)
+        self.kept += rows.ts.size
+        return rows
 
     def release(self, watermark: int) -> Ready:
         """The rows up to the watermark, in (ts, arrival) order; the others go on waiting."""
@@ -250,6 +265,7 @@ class Intake:
             "rows_in": self.rows,
             "late": self.late,
             "bad": self.bad,
+            "dropped": self.seen - self.kept,
             "held": self.held,
             "rows_kept": 0 if stem is None else len(stem),
         }
@@ -261,7 +277,9 @@ class Intake:
         with pa.ipc.new_stream(sink, table.schema) as writer:
             writer.write_table(table)
         return {
-            "counters": np.array([self.newest, self.rows, self.late, self.bad], np.int64),
+            "counters": np.array(
+                [self.newest, self.rows, self.late, self.bad, self.seen, self.kept], np.int64
+            ),
             "ts": self._held.ts,
             "arrival": self._held.arrival,
             "rows": np.frombuffer(sink.getvalue(), np.uint8),
@@ -269,7 +287,8 @@ class Intake:
 
     def restore(self, state: State) -> None:
         """Take over what ``state`` returned."""
-        self.newest, self.rows, self.late, self.bad = (int(v) for v in array(state, "counters"))
+        counters = (int(v) for v in array(state, "counters"))
+        self.newest, self.rows, self.late, self.bad, self.seen, self.kept = counters
         table = pa.ipc.open_stream(pa.py_buffer(array(state, "rows"))).read_all()
         columns = [flat(c) for c in table.columns]
         self._held = Ready(array(state, "ts"), array(state, "arrival"), columns)

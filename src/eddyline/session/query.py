@@ -46,6 +46,8 @@ class Query:
         schema: Arrow schema of the select list.
         plan: the logical plan that runs. emit: how it reports.
         options: of the sink, as written in ``WITH``.
+        sheds: rows of its streams may be dropped when all are too many. shedding: which share of
+            them is kept, for ``stats``; shedding_lines: the same as text.
         replace_key: output columns by which a new row replaces the older one of its group; None
             where rows never replace each other (EMIT CHANGES, no GROUP BY, keys not selected).
         why: it runs as it does. seen_before: rows that its streams had brought before it came.
@@ -63,12 +65,17 @@ class Query:
         options: Mapping[str, str],
         answer: Callable[[Query], pa.Table],
         explained: Explained,
+        *,
+        sheds: bool = False,
     ) -> None:
         self.name = name
         self.sql = sql
         self.plan = plan
         self.emit = emit
         self.options = dict(options)
+        self.sheds = sheds
+        self.shedding: Callable[[], dict[str, Any]] = dict
+        self.shedding_lines: Callable[[], list[str]] = list
         self.schema: pa.Schema = arrow_schema(plan.schema)
         self.replace_key = replaced_by(plan) if emit.mode == "inserts" else None
         self._forgotten = forgotten(plan) if emit.mode == "inserts" else None
@@ -130,6 +137,7 @@ class Query:
                 they took and what went through each so far.
         """
         text = self._explained(self.emit, self.plan, analyze=analyze)
+        text += "".join(f"\n{line}" for line in self.shedding_lines())
         if not analyze:
             return text
         lines = [f"{'operator':<12}{'rows in':>14}{'rows out':>14}{'rows kept':>14}"]
@@ -175,6 +183,7 @@ class Query:
             "rows_out": self._rows_out + shared,
             "rows_kept": self.operator.kept(),
             "latency": self._all_latencies().summary(0),
+            **self.shedding(),
         }
 
     def note_latency(self, seconds: float) -> None:

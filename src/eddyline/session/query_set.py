@@ -65,14 +65,17 @@ class QuerySet:
         emit: Emit,
         options: Mapping[str, str],
         *,
+        sheds: bool = False,
         way: Way | None = None,
     ) -> Query:
         """Add a query: it is answered from now on, over what the windows still hold.
 
         Args:
-            way: how it runs; None: as the options say.
+            sheds: whether rows may be dropped. way: how it runs; None: as the options say.
         """
-        query = Query(name, sql, plan, emit, options, self.answer, self._explained)
+        query = Query(
+            name, sql, plan, emit, options, self.answer, self._explained, sheds=sheds
+        )
         self.execution.start(query, way)
         self.queries[name] = query
         self._to_report[name] = query
@@ -95,6 +98,8 @@ class QuerySet:
         options: Mapping[str, str],
         table: Stem,
         updates: Updates,
+        *,
+        sheds: bool = False,
     ) -> Query:
         """Add a query that stands once for each row of a table; its plan has Parameters.
 
@@ -116,7 +121,9 @@ class QuerySet:
                 "(updates = 'retroactive'), or read streams through RANGE windows, without GROUP BY"
             )
         signature, part = found
-        query = Query(name, sql, plan, emit, options, self.answer, self._explained)
+        query = Query(
+            name, sql, plan, emit, options, self.answer, self._explained, sheds=sheds
+        )
         query.replace_key = None  # rows of one rule do not replace those of another
         shared = self.execution.flow_for(query, signature)
         query.why = "its rows share the flow of their signature"

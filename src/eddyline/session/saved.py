@@ -18,7 +18,7 @@ import pyarrow as pa
 from eddyline.errors import StateError
 from eddyline.runtime.state import State, flatten, unflatten
 
-_VERSION = 3
+_VERSION = 4
 
 
 def write_saved(

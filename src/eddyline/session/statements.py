@@ -12,6 +12,7 @@ from eddyline.session.planning import Planning
 from eddyline.session.program import Program
 from eddyline.session.query import Query
 from eddyline.session.query_set import QuerySet
+from eddyline.session.shedding import Shedding
 from eddyline.session.table_changes import changes_of, is_live
 from eddyline.session.ways import Way
 from eddyline.sql import statements as st
@@ -23,7 +24,8 @@ class Statements:
     """Carries out statements.
 
     Args:
-        catalog, inputs, standing, program, declared: the parts of the engine that they change.
+        catalog, inputs, standing, program, declared, shedding: the parts of the engine that they
+            change.
         planning: what becomes of a plan before it runs.
 
     Attributes:
@@ -38,6 +40,7 @@ class Statements:
         standing: QuerySet,
         program: Program,
         declared: Declared,
+        shedding: Shedding,
         planning: Planning,
     ) -> None:
         self._catalog = catalog
@@ -45,6 +48,7 @@ class Statements:
         self._standing = standing
         self._program = program
         self._declared = declared
+        self._shedding = shedding
         self._planning = planning
         self.unnamed = 0
         self.ways: dict[str, Way] = {}
@@ -100,18 +104,27 @@ class Statements:
                     plan,
                     bound.emit,
                     options,
+                    sheds=statement.sheds,
                     way=self.ways.get(name),
                 )
             else:
                 table, updates = self._inputs.rules(bound.rules)
                 query = self._standing.add_for_each(
-                    name, statement.sql, plan, bound.emit, options, table, updates
+                    name,
+                    statement.sql,
+                    plan,
+                    bound.emit,
+                    options,
+                    table,
+                    updates,
+                    sheds=statement.sheds,
                 )
         except EddylineError:
             self._catalog.drop("query", name)
             raise
         self._inputs.measuring.watch(plan)
         self._program.add("query", name, _as_create(name, statement), statement.select)
+        self._shedding.add(query)
         return query
 
     def drop_query(self, name: str) -> None:
@@ -125,6 +138,7 @@ class Statements:
             choices = did_you_mean(name, self._standing.queries)
             raise CatalogError(f"there is no query {name!r}; {choices}")
         self._program.require_unread("query", query.name)
+        self._shedding.drop(query)
         self._standing.drop(query.name)
         self._catalog.drop("query", query.name)
         self._program.remove("query", query.name)

@@ -10,7 +10,8 @@ import pyarrow as pa
 
 from eddyline.algebra.catalog import StreamDef, TableDef
 from eddyline.algebra.functions import FunctionKind, UserFunction
-from eddyline.algebra.plan import Plan, StreamScan, TableScan
+from eddyline.algebra.plan import StreamScan
+from eddyline.algebra.reads import nodes, streams_read, tables_read
 from eddyline.algebra.windows import Range
 from eddyline.errors import SqlError
 from eddyline.session.engine import Engine
@@ -212,25 +213,9 @@ def moved(error: SqlError, statement: Statement, text: str) -> SqlError:
     return type(error)(error.message, line=line, column=error.column + shift, sql=text)
 
 
-def _nodes(plan: Plan) -> Iterator[Plan]:
-    yield plan
-    for child in plan.inputs:
-        yield from _nodes(child)
-
-
-def streams_read(plan: Plan) -> frozenset[str]:
-    """The streams that a plan scans."""
-    return frozenset(node.stream for node in _nodes(plan) if isinstance(node, StreamScan))
-
-
-def tables_read(plan: Plan) -> frozenset[str]:
-    """The tables that a plan scans."""
-    return frozenset(node.table for node in _nodes(plan) if isinstance(node, TableScan))
-
-
 def longest_range_us(query: Query) -> int:
     """The longest RANGE window of a query, in microseconds; 0 if it has none."""
-    scans = (node for node in _nodes(query.plan) if isinstance(node, StreamScan))
+    scans = (node for node in nodes(query.plan) if isinstance(node, StreamScan))
     return max((s.window.us for s in scans if isinstance(s.window, Range)), default=0)
 
 

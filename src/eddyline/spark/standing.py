@@ -10,6 +10,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
+from eddyline.algebra.reads import streams_read
 from eddyline.errors import (
     CatalogError,
     EddylineError,
@@ -26,7 +27,6 @@ from eddyline.spark.script import (
     drop_statement,
     longest_range_us,
     moved,
-    streams_read,
 )
 from eddyline.sql.catalog import Names
 from eddyline.sql.parser import parse

@@ -67,6 +67,10 @@ def _closed(parse: Callable[[Any], Any]) -> Callable[[EddylineParser], Any]:
     return parse_closed
 
 
+def _is_overload(token: Token) -> bool:
+    return token.token_type == TokenType.VAR and token.text.upper() == "OVERLOAD"
+
+
 class EddylineParser(SetOperationParser):
     """Parses the SELECT language; :mod:`eddyline.sql.parser` adds the statements around it."""
 
@@ -118,6 +122,10 @@ class EddylineParser(SetOperationParser):
         """EMIT begins a clause; as an alias it takes AS or backticks."""
         return self._curr.token_type == TokenType.VAR and self._curr.text.upper() == "EMIT"
 
+    def at_overload(self) -> bool:
+        """ON OVERLOAD begins a clause; a column of that name takes backticks or its table's."""
+        return self._curr.token_type == TokenType.ON and _is_overload(self._next)
+
     def _parse_table_hints(self) -> None:
         """WITH (...) behind a table holds a query's options here, never hints."""
         return None
@@ -129,6 +137,11 @@ class EddylineParser(SetOperationParser):
         join = super()._parse_join(*args, **kwargs)
         if join is not None and join.args.get("using") == []:
             raise self.fail("expected the columns of USING", self._prev)
+        if join is not None and isinstance(join.args.get("on"), exp.Column):
+            on = self._tokens[self._index - 2]
+            if on.token_type == TokenType.ON and _is_overload(self._prev):  # not a condition
+                join.set("on", None)
+                self._retreat(self._index - 2)
         return join
 
     def _parse_join_parts(self) -> tuple[Token | None, Token | None, Token | None]:

@@ -162,14 +162,16 @@ class StatementParser(DefinitionParser):
         name, select = self._name("view"), self._as_select()
         if self._at_emit():
             raise self.fail("a view has no EMIT clause: the query that reads the view has")
+        if self.at_overload():
+            raise self.fail("a view has no ON OVERLOAD: the query that reads the view has")
         return lambda text, line, column: CreateView(text, line, column, name, select)
 
     def _create_query(self) -> _Build:
         name, for_each = self._name("query"), self._for_each()
         select = replace(self._as_select(), for_each=for_each)
-        emit, options = self._emit(), self._options()
+        emit, sheds, options = self._emit(), self._sheds(), self._options()
         return lambda text, line, column: CreateQuery(
-            text, line, column, name, select, emit, options
+            text, line, column, name, select, emit, options, sheds
         )
 
     def _for_each(self) -> ForEach | None:
@@ -206,17 +208,17 @@ class StatementParser(DefinitionParser):
     def _explain(self) -> _Build:
         analyze = self._match_text_seq("ANALYZE")
         target: Select | str
-        emit = Emit()
+        emit, sheds = Emit(), False
         if self._curr.token_type in QUERY_TOKENS:
-            target, emit = self._select(), self._emit()
+            target, emit, sheds = self._select(), self._emit(), self._sheds()
         else:
             self._match_text_seq("QUERY")
             target = self._name("query")
-        return lambda text, line, column: Explain(text, line, column, target, emit, analyze)
+        return lambda text, line, column: Explain(text, line, column, target, emit, analyze, sheds)
 
     def _select_statement(self) -> _Build:
-        select, emit = self._select(), self._emit()
-        return lambda text, line, column: SelectStatement(text, line, column, select, emit)
+        select, emit, sheds = self._select(), self._emit(), self._sheds()
+        return lambda text, line, column: SelectStatement(text, line, column, select, emit, sheds)
 
     # -- parts ---------------------------------------------------------------------------------
 
@@ -245,6 +247,16 @@ class StatementParser(DefinitionParser):
         if every <= 0:
             raise self.fail("EVERY must be longer than zero", at)
         return Emit("snapshot", every)
+
+    def _sheds(self) -> bool:
+        """``ON OVERLOAD SHED``; False if it does not stand here."""
+        if not self.at_overload():
+            return False
+        self._advance(2)
+        if not self._match_text_seq("SHED"):
+            word = self._curr.text.upper()
+            raise self.fail(f"what is done ON OVERLOAD? {did_you_mean(word, ('SHED',))}")
+        return True
 
     def _kind(self, verb: str) -> Kind:
         for kind in _KINDS:

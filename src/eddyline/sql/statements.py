@@ -79,16 +79,18 @@ class CreateView(Statement):
 
 @dataclass(frozen=True)
 class CreateQuery(Statement):
-    """``CREATE QUERY name [FOR EACH ROW OF table [AS row]] AS SELECT ... [EMIT ...] [WITH (...)]``:
-    a standing query, or one for each row of a table.
+    """``CREATE QUERY name [FOR EACH ROW OF table [AS row]] AS SELECT ... [EMIT ...] [ON OVERLOAD
+    SHED] [WITH (...)]``: a standing query, or one for each row of a table.
 
-    ``options`` are the sink's, as written.
+    ``options`` are the sink's, as written. ``sheds``: rows of its streams may be dropped when all
+    are too many.
     """
 
     name: str
     select: Select
     emit: Emit
     options: Mapping[str, str]
+    sheds: bool = False
 
 
 @dataclass(frozen=True)
@@ -105,6 +107,7 @@ class SelectStatement(Statement):
 
     select: Select
     emit: Emit
+    sheds: bool = False
 
 
 @dataclass(frozen=True)
@@ -114,3 +117,4 @@ class Explain(Statement):
     target: Select | str
     emit: Emit
     analyze: bool
+    sheds: bool = False

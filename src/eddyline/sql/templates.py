@@ -37,7 +37,7 @@ _BEFORE: Final = re.compile(
     re.IGNORECASE,
 )
 _BEHIND: Final = re.compile(
-    rf"\s*(?:$|[){_SIGNS}]|(?:AND|OR|WHEN|THEN|ELSE|END|ESCAPE|GROUP|HAVING|EMIT|WITH|WINDOW)\b)",
+    rf"\s*(?:$|[){_SIGNS}]|(?:AND|OR|WHEN|THEN|ELSE|END|ESCAPE|GROUP|HAVING|EMIT|ON\s+OVERLOAD|WITH|WINDOW)\b)",
     re.IGNORECASE,
 )
 

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from eddyline.session.arrow_values import flat
+from eddyline.session.drop_box import DropBox
 from eddyline.testing.live import LiveTable, LiveUpdates, as_changes, change_schema
 from eddyline.types import BEGINNING
 
@@ -36,16 +38,19 @@ class Arrivals:
     The clock is the watermark: (largest timestamp of any stream) - (largest lateness), or what
     ``advance`` said. A row behind the clock is late, one without a timestamp is bad. Changes of
     tables are judged like rows but do not move the clock; a ``-`` is bad, too, if there is no
-    such row in the table when the clock passes it.
+    such row in the table when the clock passes it. Where a drop box stands, only the rows that it
+    keeps are accepted; the others move the clock like them.
 
     Attributes:
         rules, tables: of the streams and of the live tables.
+        keep: the share of rows that is kept, by stream, if it is not all.
         clock_us: everything up to here has been processed; rows later than that are held.
         accepted, late, bad: rows by stream or table, in the order of arrival.
     """
 
     rules: Mapping[str, StreamRules]
     tables: Mapping[str, TableRules] = field(default_factory=dict)
+    keep: Mapping[str, float] = field(default_factory=dict)
     clock_us: int = BEGINNING
     accepted: dict[str, pa.Table] = field(init=False)
     late: dict[str, pa.Table] = field(init=False)
@@ -99,8 +104,15 @@ class Arrivals:
         behind = pc.less(us, self.clock_us)
         self._add(self.bad, name, rows.filter(us.is_null()))
         self._add(self.late, name, rows.filter(behind))
-        self._add(self.accepted, name, rows.filter(pc.invert(behind)))
+        self._add(self.accepted, name, self._kept(name, rows.filter(pc.invert(behind))))
         return us
+
+    def _kept(self, name: str, rows: pa.Table) -> pa.Table:
+        if name not in self.keep:
+            return rows
+        box = DropBox(name, self.keep[name])
+        columns = (flat(c) for c in rows.cast(self._schemas[name]).columns)
+        return rows.filter(pa.array(box.keeps(list(columns))))
 
     def _turn_away_orphans(self, name: str) -> None:
         """Of the changes that the clock has passed, those that take back nothing are bad."""

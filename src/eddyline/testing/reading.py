@@ -1,8 +1,8 @@
 """How the oracle reads a query: apart from the engine's own parser, whose errors would cancel out.
 
-The extensions (windows in brackets, a trailing ``WINDOW``, ``EMIT``) are cut out of the token
-stream; what is left is plain Spark SQL (but for the keys of ``EXCEPT ALL ON``), in which stream
-number i of the text is a table of a reserved name.
+The extensions (windows in brackets, a trailing ``WINDOW``, ``EMIT``, ``ON OVERLOAD``) are cut out
+of the token stream; what is left is plain Spark SQL (but for the keys of ``EXCEPT ALL ON``), in
+which stream number i of the text is a table of a reserved name.
 """
 
 from __future__ import annotations
@@ -60,8 +60,11 @@ class Reading:
 
 @lru_cache(maxsize=512)
 def read_query(sql: str) -> Reading:
-    """Take a SELECT (with or without an EMIT clause) apart; copy what you change."""
+    """Take a SELECT (with or without EMIT and ON OVERLOAD) apart; copy what you change."""
     tokens = Spark().tokenize(sql)
+    overload = _find(tokens, "OVERLOAD")
+    if overload < len(tokens):  # of ON OVERLOAD SHED
+        tokens = tokens[: overload - 1]
     emit = _find(tokens, "EMIT")
     options = _find(tokens[emit:], "WITH")
     mode, every_us = _read_emit(tokens[emit : emit + options])

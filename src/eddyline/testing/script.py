@@ -45,7 +45,8 @@ class Script:
         queries: the SELECT text of the query, or of several by name; EMIT clauses are allowed.
         tables: contents of the declared tables, as Arrow tables or text batches; those of a live
             table are there before everything.
-        options: keyword arguments of the Engine.
+        options: keyword arguments of the Engine. With ``keep`` among them all queries allow
+            shedding.
     """
 
     def __init__(
@@ -56,6 +57,7 @@ class Script:
         tables: Mapping[str, pa.Table | str] | None = None,
         options: Mapping[str, Any] | None = None,
     ) -> None:
+        self._keep: Mapping[str, float] = (options or {}).get("keep", {})
         self.engine = Engine(**(options or {}))
         self.engine.sql(ddl)
         self._views = read_views(ddl)
@@ -64,7 +66,7 @@ class Script:
             self.engine.table(name, rows)
         named = {"q": queries} if isinstance(queries, str) else queries
         for name, sql in named.items():
-            self.engine.query(sql, name=name)
+            self.engine.query(self._allowed(sql), name=name)
         self.followed = {name: Followed(sql) for name, sql in named.items()}
         self.arrivals = Arrivals(
             {
@@ -72,6 +74,7 @@ class Script:
                 for name, d in self.engine.catalog.streams.items()
             },
             self._live_tables(),
+            self._keep,
         )
         self._held = Held(self._views, self.engine.catalog.tables)
         self._known: Oracle | None = None  # the oracle over what has been accepted so far
@@ -132,7 +135,7 @@ class Script:
         nobody has kept them so far (see :mod:`eddyline.testing.held`).
         """
         self._progress.append(f"add {name}: {sql}")
-        self.engine.query(sql, name=name)
+        self.engine.query(self._allowed(sql), name=name)
         self.followed[name] = Followed(sql, self._held.missing(sql, self.arrivals.clock_us))
         return self
 
@@ -254,6 +257,10 @@ class Script:
         if count != expected.num_rows:
             shown = f"{side} rows of {name}: expected {pretty(expected)}\nfound {count} rows"
             raise WrongAnswer(self._report(next(iter(self.followed)), shown))
+
+    def _allowed(self, sql: str) -> str:
+        """The query, which allows shedding if there is any."""
+        return f"{sql} ON OVERLOAD SHED" if self._keep else sql
 
     def _live_tables(self) -> dict[str, TableRules]:
         """The declared tables that change, with what they hold at first."""

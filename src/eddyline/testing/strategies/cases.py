@@ -50,6 +50,7 @@ OPTIONS: Final[st.SearchStrategy[dict[str, Any]]] = st.fixed_dictionaries(
         "lazy_expiry": st.sampled_from([None, "2 seconds"]),
         "chunk_rows": st.sampled_from(CHUNK_ROWS),
         "statistics": st.just(UNKNOWN) | _STATISTICS,
+        "keep": st.sampled_from([{}, {}, {}, {"a": 0.7}, {"a": 0.4, "b": 0.8}, {"b": 0.5}]),
     }
 )
 

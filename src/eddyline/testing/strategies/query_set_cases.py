@@ -81,6 +81,7 @@ _OPTIONS: Final[dict[str, tuple[Any, ...]]] = {
     "policy": ("ticket", "back-pressure", "random", "fixed"),
     "selections": ("push", "push", "pull"),
     "schedule": ("lwo", "swf", "greedy"),
+    "keep": ({}, {}, {}, {"a": 0.6}, {"a": 0.8, "c": 0.5}),
 }
 #: The same; with some of these nothing is shared.
 _STATE_OPTIONS: Final[dict[str, tuple[Any, ...]]] = {

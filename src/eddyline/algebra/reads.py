@@ -1,0 +1,24 @@
+"""What a plan reads."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from eddyline.algebra.plan import Plan, StreamScan, TableScan
+
+
+def nodes(plan: Plan) -> Iterator[Plan]:
+    """The node and all below it."""
+    yield plan
+    for below in plan.inputs:
+        yield from nodes(below)
+
+
+def streams_read(plan: Plan) -> frozenset[str]:
+    """The streams that a plan scans."""
+    return frozenset(node.stream for node in nodes(plan) if isinstance(node, StreamScan))
+
+
+def tables_read(plan: Plan) -> frozenset[str]:
+    """The tables that a plan scans."""
+    return frozenset(node.table for node in nodes(plan) if isinstance(node, TableScan))
