@@ -141,7 +141,7 @@ def test_refused_while_running(spark: SparkSession, feeds: Feeds, tmp_path: Path
 def test_statements_wait_for_earlier_ones() -> None:
     def arriving(*numbers: int) -> Arrivals:
         requests = [Request(0, "sql", f"DROP QUERY q{n}", n) for n in numbers]
-        return Arrivals((), {}, {}, {r.number: r.text for r in requests}, None)
+        return Arrivals((), {}, {}, {}, {r.number: r.text for r in requests}, None)
 
     head = Head()
     assert _due(head, arriving(2, 1)) == ("DROP QUERY q1", "DROP QUERY q2")

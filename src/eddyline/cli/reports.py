@@ -120,7 +120,8 @@ def _print_progress(progress: Mapping[str, Any]) -> None:
     print(
         f"{sum(progress['rows_in'].values()):,} rows in, "
         f"{sum(progress['rows_out'].values()):,} out, "
-        f"{sum(progress['late'].values()):,} late, {sum(progress['bad'].values()):,} bad; "
+        f"{sum(progress['late'].values()):,} late, {sum(progress['bad'].values()):,} bad, "
+        f"{sum(progress['dropped'].values()):,} dropped; "
         f"{progress['rows_per_second']:,.0f} rows/s"
     )
     for group, us in progress["watermark_us"].items():

@@ -130,16 +130,17 @@ class TextView:
             f"{self._elapsed():8.1f} s  batch {progress.batch_id}: "
             f"{sum(progress.rows_in.values()):,} rows in "
             f"({progress.rows_per_second:,.0f}/s), {sum(progress.rows_out.values()):,} out, "
-            f"{sum(progress.late.values()):,} late, {sum(progress.bad.values()):,} bad"
+            f"{sum(progress.late.values()):,} late, {sum(progress.bad.values()):,} bad, "
+            f"{sum(progress.dropped.values()):,} dropped"
         )
 
     def _table(self, progress: Progress) -> Group:
-        streams = Table("stream", "rows in", "late", "bad", box=None, pad_edge=False)
+        streams = Table("stream", "rows in", "late", "bad", "dropped", box=None, pad_edge=False)
         for column in streams.columns[1:]:
             column.justify = "right"
         for name, n in progress.rows_in.items():
-            late, bad = progress.late.get(name, 0), progress.bad.get(name, 0)
-            streams.add_row(name, f"{n:,}", f"{late:,}", f"{bad:,}")
+            aside = (progress.late, progress.bad, progress.dropped)
+            streams.add_row(name, f"{n:,}", *(f"{rows.get(name, 0):,}" for rows in aside))
         queries = Table("query", "rows out", box=None, pad_edge=False)
         queries.columns[1].justify = "right"
         shown, others = _chosen(progress.rows_out, progress.rows_out.__getitem__)

@@ -144,7 +144,7 @@ class Engine:
             self._inputs.stem, self.strategy, self.sharing, planning.explained, replanner
         )
         self._program = Program()
-        self._shedding = Shedding(self._inputs, keep, statistics)
+        self._shedding = Shedding(self._inputs, keep, self.statistics)
         self._statements = Statements(
             self.catalog,
             self._inputs,
@@ -287,7 +287,13 @@ class Engine:
 
     # -- data ------------------------------------------------------------------------------------
 
-    def process(self, inputs: Mapping[str, Any], *, watermark: int | None = None) -> Changes:
+    def process(
+        self,
+        inputs: Mapping[str, Any],
+        *,
+        watermark: int | None = None,
+        dropped: Mapping[str, int] = MappingProxyType({}),
+    ) -> Changes:
         """Process rows of any number of streams and changes of tables, merged by time.
 
         Args:
@@ -299,6 +305,8 @@ class Engine:
             watermark: every row up to this instant (int64 us) has been handed over. Default: the
                 largest timestamp seen in any stream less the largest declared lateness, so that
                 with no lateness everything is processed at once. Changes of tables wait for it.
+            dropped: how many more rows of a stream there were that a drop box has dropped before
+                they got here. They are counted.
 
         Returns:
             The changes of every query, and the late and bad rows.
@@ -308,6 +316,7 @@ class Engine:
                 or of the wrong type.
         """
         late, bad = self._inputs.accept(inputs, self._watermark)
+        self._inputs.count_dropped(dropped)
         for _ in self._advance(watermark):
             pass
         return self._changes(late, bad)
@@ -445,6 +454,13 @@ class Engine:
 
     # -- looking inside, saving --------------------------------------------------------------------
 
+    @property
+    def shedding(self) -> dict[str, dict[str, Any]]:
+        """By stream that is thinned, was, or was meant to be: the share ``keep`` of the rows to
+        come, rows ``seen`` and ``kept`` so far, and ``why`` it is not thinned as asked.
+        """
+        return self._shedding.report()
+
     def stats(self) -> dict[str, Any]:
         """Counters: per stream, per table that is updated, per query and per operator; what was
         measured of the inputs, as :meth:`Statistics.as_dict` tells it; and of streams that are
@@ -456,7 +472,7 @@ class Engine:
             "watermark": self._watermark,
             "streams": streams,
             "tables": tables,
-            "shedding": self._shedding.report(),
+            "shedding": self.shedding,
             "queries": self._standing.stats(),
             "operators": [o.stats() for o in self._standing.operators()],
             "measured": self.measured.as_dict(),

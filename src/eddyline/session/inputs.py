@@ -177,6 +177,11 @@ class Inputs:
         box = self._intakes[stream].box
         return 1.0 if box is None else box.keep
 
+    def count_dropped(self, rows: Mapping[str, int]) -> None:
+        """So many more rows of streams have come to a drop box, and were dropped."""
+        for stream, n in rows.items():
+            self._intakes[stream].seen += n
+
     def seen_and_kept(self, stream: str) -> tuple[int, int]:
         """How many rows have come to a stream's drop box and how many have passed."""
         intake = self._intakes[stream]

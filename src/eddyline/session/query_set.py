@@ -73,9 +73,7 @@ class QuerySet:
         Args:
             sheds: whether rows may be dropped. way: how it runs; None: as the options say.
         """
-        query = Query(
-            name, sql, plan, emit, options, self.answer, self._explained, sheds=sheds
-        )
+        query = Query(name, sql, plan, emit, options, self.answer, self._explained, sheds=sheds)
         self.execution.start(query, way)
         self.queries[name] = query
         self._to_report[name] = query
@@ -121,9 +119,7 @@ class QuerySet:
                 "(updates = 'retroactive'), or read streams through RANGE windows, without GROUP BY"
             )
         signature, part = found
-        query = Query(
-            name, sql, plan, emit, options, self.answer, self._explained, sheds=sheds
-        )
+        query = Query(name, sql, plan, emit, options, self.answer, self._explained, sheds=sheds)
         query.replace_key = None  # rows of one rule do not replace those of another
         shared = self.execution.flow_for(query, signature)
         query.why = "its rows share the flow of their signature"

@@ -129,9 +129,7 @@ class Shedding:
         return self._inputs.keep(stream) < 1 or count.kept < count.seen
 
     def report(self) -> dict[str, dict[str, Any]]:
-        """By stream that is thinned, was, or was meant to be: the share that is kept of the rows to
-        come (``keep``), rows seen and kept so far, and ``why`` it is not thinned as asked.
-        """
+        """What ``Engine.shedding`` tells."""
         streams = self._inputs.streams()
         found: dict[str, dict[str, Any]] = {}
         for stream in (s for s in streams if s in self._asked or self._is_told_of(s)):

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, BinaryIO, Final, Protocol
 
@@ -67,6 +67,7 @@ class Step:
 
     Attributes:
         statements: queries that come and go before the rows do, in order.
+        dropped: by stream, how many more rows there were, which ingest has dropped.
         pieces: (stream, Arrow IPC stream) in the order in which rows are handed over.
         watermark_us: no row behind it is in time any more; None if some stream has had no row yet.
         advance_us: afterwards the clock moves on to here, without rows; None if not.
@@ -76,6 +77,7 @@ class Step:
     watermark_us: int | None
     advance_us: int | None = None
     statements: tuple[str, ...] = ()
+    dropped: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def nbytes(self) -> int:
@@ -92,6 +94,7 @@ class Logged:
     watermark_us: int | None
     advance_us: int | None
     statements: tuple[str, ...]
+    dropped: Mapping[str, int]
 
 
 @dataclass
@@ -150,6 +153,7 @@ class DurableState:
                 entry.watermark_us,
                 entry.advance_us,
                 tuple(entry.statements),
+                entry.dropped,
             )
 
     def commit(self, head: Head, step: Step, engine: Saves) -> None:
@@ -169,7 +173,12 @@ class DurableState:
         for piece, value in enumerate(step.pieces):
             self._log.updateValue((head.version, piece), value)
         entry = Logged(
-            head.version, len(step.pieces), step.watermark_us, step.advance_us, step.statements
+            head.version,
+            len(step.pieces),
+            step.watermark_us,
+            step.advance_us,
+            step.statements,
+            step.dropped,
         )
         head.log.append(entry)
         head.log_bytes += step.nbytes

@@ -13,10 +13,11 @@ from typing import Any, Final
 import pyarrow as pa
 
 #: Ingest to shard. ``kind`` is 'rows' or 'control'. (part, seq) order the pieces of one
-#: stream within a batch, so that a replay hands them over in the same order. ``max_ts`` in us.
+#: stream within a batch, so that a replay hands them over in the same order. ``max_ts`` in us;
+#: ``dropped``: rows that came with these ``n`` and that a drop box did not keep.
 INPUT_SCHEMA: Final = (
     "shard BIGINT, kind STRING, name STRING, part BIGINT, seq BIGINT, "
-    "n BIGINT, max_ts BIGINT, blob BINARY"
+    "n BIGINT, dropped BIGINT, max_ts BIGINT, blob BINARY"
 )
 INPUT_ARROW: Final = pa.schema(
     [
@@ -26,6 +27,7 @@ INPUT_ARROW: Final = pa.schema(
         ("part", pa.int64()),
         ("seq", pa.int64()),
         ("n", pa.int64()),
+        ("dropped", pa.int64()),
         ("max_ts", pa.int64()),
         ("blob", pa.binary()),
     ]

@@ -10,7 +10,10 @@ import pyarrow.compute as pc
 from pyspark import TaskContext
 from pyspark.sql import DataFrame
 
+from eddyline.algebra.catalog import StreamDef
 from eddyline.session.arrow_values import instants
+from eddyline.session.drop_box import DropBox
+from eddyline.session.intake import Intake
 from eddyline.spark.fatrows import (
     BLOB_BYTES,
     INPUT_ARROW,
@@ -24,7 +27,7 @@ from eddyline.types import TIMESTAMP
 
 
 def fat_rows(
-    df: DataFrame, read: Reader | None, shard: int, stream: str, timestamp: str
+    df: DataFrame, read: Reader | None, shard: int, stream: StreamDef, keep: float = 1.0
 ) -> DataFrame:
     """The streaming DataFrame of one stream as fat rows.
 
@@ -32,23 +35,27 @@ def fat_rows(
         df: the stream's columns, in whatever types its source has; or what ``read`` takes.
         read: makes the stream's columns of the DataFrame's, in the worker; None: they are these.
         shard: id of the shard that the stream belongs to.
-        stream: its name.
-        timestamp: the event-time column. Its largest value travels with each fat row.
+        stream: the largest timestamp of its rows travels with each fat row.
+        keep: the share of its rows that is packed; the others are counted.
     """
-    return df.mapInArrow(_packer(read, shard, stream, timestamp), INPUT_SCHEMA)
+    return df.mapInArrow(_packer(read, shard, stream, keep), INPUT_SCHEMA)
 
 
-def _packer(read: Reader | None, shard: int, stream: str, timestamp: str) -> Reader:
+def _packer(read: Reader | None, shard: int, stream: StreamDef, keep: float) -> Reader:
     def pack_partition(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         exempt_what_stays()
         context = TaskContext.get()
         part = context.partitionId() if context is not None else 0
         seq = 0
         for table in _coalesced(read(batches) if read is not None else batches):
-            for piece in pieces(table):
-                max_ts = _largest(piece.column(timestamp))
-                row = (shard, "rows", stream, part, seq, piece.num_rows, max_ts, pack(piece))
+            max_ts = _largest(table.column(stream.timestamp))
+            kept = table if keep == 1 else _thinned(table, stream, keep)
+            dropped = table.num_rows - kept.num_rows
+            for piece in pieces(kept) if kept.num_rows else (kept,):
+                size = (piece.num_rows, dropped, max_ts)
+                row = (shard, "rows", stream.name, part, seq, *size, pack(piece))
                 yield pa.record_batch([[v] for v in row], schema=INPUT_ARROW)
+                dropped = 0  # they are counted once
                 seq += 1
 
     return pack_partition
@@ -66,6 +73,15 @@ def _coalesced(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.Table]:
             waiting, size = [], 0
     if waiting:
         yield pa.Table.from_batches(waiting)
+
+
+def _thinned(table: pa.Table, stream: StreamDef, keep: float) -> pa.Table:
+    """The rows that a drop box keeps, as they are; it never drops bad ones."""
+    incoming = Intake(stream).read(table)
+    keeps = pa.array(DropBox(stream.name, keep).keeps(incoming.columns))
+    if incoming.reasons is not None:
+        keeps = pc.or_(keeps, incoming.reasons.is_valid())
+    return table.filter(keeps)
 
 
 def _largest(column: Any) -> int | None:

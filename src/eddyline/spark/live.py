@@ -23,17 +23,21 @@ _LENGTH_BYTES: Final = 8
 
 @dataclass(frozen=True)
 class Made:
-    """What a step made: changes, by shape of queries; late and bad rows, by input."""
+    """What a step made: changes, by shape of queries; late and bad rows, by input; how many rows
+    drop boxes did not keep.
+    """
 
     changes: list[Parted]
     late: Mapping[str, pa.Table]
     bad: Mapping[str, pa.Table]
+    dropped: Mapping[str, int]
 
     @classmethod
     def of(cls, changes: Changes) -> Made:
         """What a call of the engine gave back."""
         parts = [Parted.of(table) for table in changes.batches() if table.num_rows]
-        return cls(parts, changes.late, changes.bad)
+        dropped = {stream: k.seen - k.kept for stream, k in changes.kept.items()}
+        return cls(parts, changes.late, changes.bad, dropped)
 
 
 class LiveEngine:
@@ -56,7 +60,8 @@ class LiveEngine:
             tables.setdefault(stream, []).append(unpack(blob))
         watermark = BEGINNING if step.watermark_us is None else step.watermark_us
         batch = {stream: pa.concat_tables(parts) for stream, parts in tables.items()}
-        made = [Made.of(self.engine.process(batch, watermark=watermark))]
+        changes = self.engine.process(batch, watermark=watermark, dropped=step.dropped)
+        made = [Made.of(changes)]
         if step.advance_us is not None:
             made.append(Made.of(self.engine.advance(step.advance_us)))
         for name, n in counted(made).items():

@@ -37,6 +37,7 @@ class ShardOutput:
         self._arrived = arrived
         self._late = {n: [m.late[n] for m in made if n in m.late] for n in spec.inputs}
         self._bad = {n: [m.bad[n] for m in made if n in m.bad] for n in spec.inputs}
+        self._dropped = {n: sum(m.dropped.get(n, 0) for m in made) for n in spec.inputs}
 
     def frames(self) -> Iterator[pd.DataFrame]:
         """Changes and side outputs, one piece per frame: few large values, never all at once."""
@@ -53,6 +54,7 @@ class ShardOutput:
             "rows": {name: self._arrived.get(name, 0) for name in self._spec.inputs},
             "late": _counts(self._late),
             "bad": _counts(self._bad),
+            "dropped": self._dropped,
         }
         for what, counts in batch.items():
             total: dict[str, int] = notes.setdefault(what, {})

@@ -37,6 +37,7 @@ class Program:
             since are in the shard's state.
         tables: their first rows. functions: of users, code and all.
         prices: what plans are chosen by: the same whenever and wherever the job continues.
+        keep: the share of rows to keep, by stream.
     """
 
     definitions: tuple[str, ...]
@@ -44,10 +45,11 @@ class Program:
     tables: Mapping[str, bytes] = field(default_factory=dict)
     functions: tuple[UserFunction, ...] = ()
     prices: Prices = TYPICAL
+    keep: Mapping[str, float] = field(default_factory=dict)
 
     def build(self) -> Engine:
         """An engine with the declared streams and tables and all queries, before any row."""
-        engine = Engine(prices=self.prices)
+        engine = Engine(prices=self.prices, keep=self.keep)
         for function in self.functions:
             add_function(engine.catalog, function)
         for sql in self.definitions:

@@ -32,6 +32,7 @@ class Progress:
         rows_in: rows received by stream (``numInputRows``), with late and bad ones.
         rows_out: changes emitted by query.
         late, bad: rows in the side outputs by stream.
+        dropped: rows that drop boxes did not keep, by stream.
         watermark_us: event time by group of streams ("a, b"); None until each has had a row.
         rows_per_second: rows received, over the last ten seconds (``processedRowsPerSecond``).
     """
@@ -41,6 +42,7 @@ class Progress:
     rows_out: Mapping[str, int] = field(default_factory=dict)
     late: Mapping[str, int] = field(default_factory=dict)
     bad: Mapping[str, int] = field(default_factory=dict)
+    dropped: Mapping[str, int] = field(default_factory=dict)
     watermark_us: Mapping[str, int | None] = field(default_factory=dict)
     rows_per_second: float = 0.0
 
@@ -87,6 +89,7 @@ class Ledger:
                 {name: n for out in self._out.values() for name, n in out.items()},
                 self._sums("late"),
                 self._sums("bad"),
+                self._sums("dropped"),
                 {self._groups[s]: r["clock_us"] for s, r in self._shards.items()},
                 self._rate(),
             )

@@ -87,6 +87,16 @@ class Script:
         """Define a function, for the statements to come, as :meth:`Engine.function` does."""
         self._engine.function(name, evaluate, args=args, returns=returns, kind=kind)
 
+    def shed(self, keep: Mapping[str, float]) -> None:
+        """Say which share of streams' rows is to be kept, as :meth:`Engine.shed` does."""
+        self._engine.shed(keep)
+
+    @property
+    def thinned(self) -> dict[str, float]:
+        """By stream that is thinned, by leave of all its queries, the share of rows to keep."""
+        shedding = self._engine.shedding
+        return {name: told["keep"] for name, told in shedding.items() if told.get("keep", 1) < 1}
+
     def drop(self, name: str) -> Query:
         """Drop a query, and return it.
 

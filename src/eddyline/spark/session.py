@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import reduce
 from pathlib import Path
 from types import MappingProxyType
@@ -60,7 +60,7 @@ _MARKS: Final = (INSTANT.name, OPERATION.name)
 #: What nobody knows of the columns of a stream.
 NOTHING: Final[Mapping[str, float]] = MappingProxyType({})
 _PROGRAM: Final = "program.json"
-_FORMAT: Final = 3  #: of what a checkpoint holds
+_FORMAT: Final = 4  #: of what a checkpoint holds
 
 
 class Session:
@@ -75,6 +75,8 @@ class Session:
         trigger: shortest time between two batches (Spark's ``processingTime``).
         base: directory from which relative paths in statements count; by default the working one.
         printer: what the sink ``print`` calls; by default it writes to standard output.
+        keep: the share of rows to keep, by stream, as of :class:`eddyline.Engine`. Rows are dropped
+            where they are read. It stays as it is for as long as the checkpoint is used.
 
     Example:
         >>> s = Session(checkpoint="/data/checkpoints/alerts")        # doctest: +SKIP
@@ -92,6 +94,7 @@ class Session:
         trigger: str = "0 seconds",
         base: Path | None = None,
         printer: Printer = print_rows,
+        keep: Mapping[str, float] = MappingProxyType({}),
     ) -> None:
         if shards < 1:
             raise ValueError(f"shards must be at least 1, not {shards}")
@@ -103,7 +106,9 @@ class Session:
         self._trigger = trigger
         self._base = base
         self._printer = printer
+        self._keep = dict(keep)
         self._script = Script()
+        self._script.shed(keep)
         self._feeds = Feeds(self.spark, self._script, base)
         self._sinks: OpenSinks | None = None  # of the job that was started last
         self._standing: StandingQueries | None = None  # of the job that was started last
@@ -245,9 +250,11 @@ class Session:
                 stop; ``run.finish()`` then also processes what is held for the watermark.
 
         Raises:
+            CatalogError: there is no query, or no such stream to be thinned.
             DataError: a source or sink is missing or does not fit.
             StateError: the checkpoint belongs to another program.
         """
+        self._require_streams(self._keep)
         groups = self._script.groups()
         if not groups:
             raise CatalogError("there is no query to run: add one with query() or CREATE QUERY")
@@ -259,12 +266,18 @@ class Session:
         specs = {shard: self._spec(shard, group, run_key, prices) for shard, group in ids.items()}
         control = ControlStream(self.spark, self._checkpoint)
         began = files.modified(self.spark, f"{self._checkpoint}/{_PROGRAM}")
-        standing = StandingQueries(self._script, ids, control, sinks.open, began)
+        thinned = self._script.thinned
+        standing = StandingQueries(self._script, ids, control, sinks.open, began, thinned)
         desk = None  # who else knows a directory that has no name?
         if self._is_named:
             desk = Desk(self.spark, self._checkpoint, standing, ledger, delivery)
         inputs = [
-            fat_rows(*self._feeds.source(name), shard, name, self._feeds.definition(name).timestamp)
+            fat_rows(
+                *self._feeds.source(name),
+                shard,
+                self._feeds.definition(name),
+                thinned.get(name, 1.0),
+            )
             for shard, group in ids.items()
             for name in self._feeds.inputs(group)
         ]
@@ -337,6 +350,7 @@ class Session:
             {name: pack(self._feeds.content(name)) for name in group.tables},
             self._script.functions,
             prices,
+            self._keep,
         )
         return ShardSpec(
             shard,
@@ -368,6 +382,12 @@ class Session:
             path = f"{self._checkpoint}/{target.kind}/{name}"
             yield target, own or {"sink": "parquet", "path": path}
 
+    def _require_streams(self, names: Iterable[str]) -> None:
+        streams = self._script.streams
+        for name in names:
+            if name not in streams:
+                raise CatalogError(f"there is no stream {name!r}; {did_you_mean(name, streams)}")
+
     def _claim_checkpoint(self, ids: Mapping[int, Group]) -> tuple[str, Prices]:
         """The key of the job that the checkpoint belongs to; a new one for a new checkpoint. And
         the prices by which it chose its plans when it first started: state fits these plans only.
@@ -384,6 +404,8 @@ class Session:
                 for shard, group in ids.items()
             },
         }
+        if self._keep:
+            program["keep"] = self._keep
         if self._script.functions:
             program["functions"] = [str(f) for f in self._script.functions]
         path = f"{self._checkpoint}/{_PROGRAM}"

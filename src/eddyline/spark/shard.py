@@ -40,6 +40,7 @@ class Arrivals:
 
     rows: tuple[tuple[str, bytes], ...]
     counts: Mapping[str, int]
+    dropped: Mapping[str, int]  #: at ingest; the counts include them
     max_ts: Mapping[str, int]
     statements: Mapping[int, str]  #: of the control stream, by number
     drain_us: int | None  #: at the end of the input, how far the clock goes behind the last row
@@ -50,16 +51,20 @@ class Arrivals:
         fat = [row for frame in frames for row in frame.itertuples(index=False)]
         fat.sort(key=lambda r: (r.kind, r.name, r.part, r.seq))
         counts: dict[str, int] = {}
+        dropped: dict[str, int] = {}
         max_ts: dict[str, int] = {}
         for row in fat:
             if row.kind != "control":
-                counts[row.name] = counts.get(row.name, 0) + int(row.n)
+                counts[row.name] = counts.get(row.name, 0) + int(row.n) + int(row.dropped)
+            if row.dropped:
+                dropped[row.name] = dropped.get(row.name, 0) + int(row.dropped)
             if row.kind == "rows" and not pd.isna(row.max_ts):
                 max_ts[row.name] = max(max_ts.get(row.name, BEGINNING), int(row.max_ts))
         control = [(r.name, int(r.seq), bytes(r.blob).decode()) for r in fat if r.kind == "control"]
         return cls(
             rows=tuple((r.name, bytes(r.blob)) for r in fat if r.kind == "rows"),
             counts=counts,
+            dropped=dropped,
             max_ts=max_ts,
             statements={number: text for name, number, text in control if name == "sql"},
             drain_us=max((int(text) for name, _, text in control if name == "end"), default=None),
@@ -174,7 +179,7 @@ def _step(spec: ShardSpec, head: Head, arrivals: Arrivals) -> Step:
     advance = None
     if arrivals.drain_us is not None and seen:
         advance = max(seen.values()) + arrivals.drain_us + 1
-    return Step(arrivals.rows, watermark, advance, _due(head, arrivals))
+    return Step(arrivals.rows, watermark, advance, _due(head, arrivals), arrivals.dropped)
 
 
 def _due(head: Head, arrivals: Arrivals) -> tuple[str, ...]:

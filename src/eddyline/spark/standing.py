@@ -8,7 +8,7 @@ in the control stream, which the shard carries out before the rows of a batch.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
 from eddyline.algebra.reads import streams_read
 from eddyline.errors import (
@@ -42,6 +42,7 @@ class StandingQueries:
         groups: by shard, as the checkpoint's first session made them.
         open_sink: makes the sink of an added query and lets the delivery know it.
         began: when the job began with the queries of the script, in ISO 8601.
+        thinned: streams of which rows are dropped where they are read, whoever comes to read them.
     """
 
     def __init__(
@@ -51,11 +52,13 @@ class StandingQueries:
         control: ControlStream,
         open_sink: Callable[[Query], None],
         began: str,
+        thinned: Collection[str] = (),
     ) -> None:
         self._script = AmendedScript(script)
         self._groups = groups
         self._control = control
         self._open_sink = open_sink
+        self._thinned = thinned
         self._dropped: set[str] = set()  # in lower case
         self._listed: Names[Query] | None = None  # as they stand, until one comes or goes
         self._since = dict.fromkeys(script.queries, began)
@@ -113,7 +116,7 @@ class StandingQueries:
         Raises:
             SqlError: the SELECT is wrong. DataError: the sink is.
             CatalogError: the name is taken or was; or the query reads what the job does not, or
-                streams that it keeps apart.
+                streams that it keeps apart, or does not allow what the job sheds.
             StateError: an earlier request may or may not have reached the job.
         """
         return self._add(name, lambda script: script.query(name, select, options))
@@ -131,6 +134,7 @@ class StandingQueries:
             query = make(script)
             try:
                 shard = self._shard_for(query)
+                self._require_leave(query)
                 self._open_sink(query)  # before a row can come for it
             except EddylineError:
                 script.drop(query.name)
@@ -188,6 +192,20 @@ class StandingQueries:
             raise StateError(
                 "writing the last request failed, and whether the job has it is unknown: stop it "
                 "and start again from the checkpoint to see"
+            )
+
+    def _require_leave(self, query: Query) -> None:
+        """Check that a query allows that rows of its streams are dropped, if they are.
+
+        Raises:
+            CatalogError: it does not.
+        """
+        dropped = sorted(streams_read(query.plan) & set(self._thinned))
+        if dropped and not query.sheds:
+            raise CatalogError(
+                f"query '{query.name}' reads the stream '{dropped[0]}', of which this job drops "
+                "rows before they reach any query: write ON OVERLOAD SHED behind the query, or add "
+                "it to the session and start from a new checkpoint"
             )
 
     def _shard_for(self, query: Query) -> int:

@@ -1,0 +1,129 @@
+"""A job drops the same rows as the embedded engine, before they cross from ingest to the shards."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from pyspark.sql import SparkSession
+from spark_cases import QUERIES, SECOND, Feed, Twin, bag, definitions, stream_tables
+
+from eddyline import CatalogError, Engine, StateError
+from eddyline.spark import Session
+from eddyline.spark.fatrows import unpack
+from eddyline.spark.ingest import _packer
+from eddyline.sql.parser import parse
+from eddyline.sql.statements import CreateStream
+
+Feeds = tuple[Feed, Feed]
+KEEP = {"a": 0.5, "b": 0.7}
+SHED = " ON OVERLOAD SHED"
+NAMES = ("pairs", "sums", "last")
+
+
+def with_leave(name: str) -> str:
+    return QUERIES[name] + SHED
+
+
+def session_over(
+    spark: SparkSession, feeds: Feeds, directory: Path, keep: dict[str, float] = KEEP
+) -> Session:
+    session = Session(spark, checkpoint=directory / "checkpoint", keep=keep)
+    session.sql(definitions({"a": feeds[0].source, "b": feeds[1].source}))
+    for name in NAMES:
+        session.query(name, with_leave(name), sink="parquet", path=str(directory / name))
+    return session
+
+
+def test_the_job_keeps_the_same_rows_as_the_embedded_engine(
+    spark: SparkSession, feeds: Feeds, tmp_path: Path
+) -> None:
+    engine = Engine(keep=KEEP)
+    engine.sql(definitions(dict.fromkeys("ab", "source = 'none'")))
+    for name in NAMES:
+        engine.query(with_leave(name), name=name)
+    twin = Twin(engine, dict.fromkeys("ab", 5 * SECOND))
+    a, b = stream_tables(1, 4, rows=150), stream_tables(2, 4, rows=150)
+
+    def write(files: slice) -> None:
+        feeds[0].write(*a[files])
+        # the source's types are not those declared: what counts is the row as declared
+        narrow = pa.schema([a[0].schema.field("ts"), ("k", pa.int32()), ("v", pa.int16())])
+        feeds[1].write(*(t.cast(narrow) for t in b[files]))
+        twin.process({"a": a[files], "b": b[files]})
+
+    session = session_over(spark, feeds, tmp_path)
+    write(slice(0, 2))
+    run = session.start()
+    run.processAllAvailable()
+    with pytest.raises(CatalogError, match="reads the stream 'a', of which this job drops rows"):
+        run.add("all", "SELECT k, v FROM a [RANGE 3 SECONDS]")
+    more = "SELECT k, v FROM a [RANGE 3 SECONDS]" + SHED
+    run.add("more", more, sink="parquet", path=str(tmp_path / "more"))
+    engine.query(more, name="more")
+    run.processAllAvailable()
+    run.stop()
+    with pytest.raises(StateError, match="its keep differ"):
+        session_over(spark, feeds, tmp_path, {"a": 0.5}).start()
+
+    session = session_over(spark, feeds, tmp_path)
+    write(slice(2, 4))
+    run = session.start()
+    run.finish()
+    twin.end()
+    said = {name: bag(session.results(name)) for name in (*NAMES, "more")}
+    assert said == twin.said()
+    counts = {name: (told["seen"], told["kept"]) for name, told in engine.shedding.items()}
+    progress = run.progress()
+    assert progress.rows_in == {"a": 600, "b": 600}
+    assert progress.dropped == {name: seen - kept for name, (seen, kept) in counts.items()}
+    assert 200 < progress.dropped["a"] < 400
+    assert 100 < progress.dropped["b"] < 260
+    assert run.stats()["pairs"]["kept"] == {n: kept / seen for n, (seen, kept) in counts.items()}
+    assert run.stats()["pairs"]["expected_output_share"] == pytest.approx(0.35)
+
+
+def test_streams_to_be_thinned_must_be_there(spark: SparkSession, feeds: Feeds) -> None:
+    session = Session(spark, keep={"c": 0.5})
+    session.sql(definitions({"a": feeds[0].source}))
+    session.query("q", "SELECT k FROM a" + SHED, sink="noop")
+    with pytest.raises(CatalogError, match="there is no stream 'c'; valid: a"):
+        session.start()
+
+
+def packed(keep: float, *tables: pa.Table) -> list[dict[str, object]]:
+    (statement,) = parse(definitions({"a": "source = 'none'"}).rstrip(";"))
+    assert isinstance(statement, CreateStream)
+    batches = (batch for t in tables for batch in t.to_batches())
+    made = _packer(None, 3, statement.definition, keep)(batches)
+    return [row for batch in made for row in batch.to_pylist()]
+
+
+def test_ingest_counts_the_rows_that_it_drops_and_keeps_their_latest_timestamp() -> None:
+    table = stream_tables(1, 1, rows=500)[0]
+    (row,) = packed(0.25, table)
+    content = unpack(row["blob"])
+    assert row["n"] == content.num_rows
+    assert content.num_rows + row["dropped"] == 500
+    assert 60 < content.num_rows < 190
+    (all_dropped,) = packed(1e-9, table)
+    assert (all_dropped["n"], all_dropped["dropped"]) == (0, 500)
+    latest = max(table["ts"].cast(pa.int64()).to_pylist())
+    assert row["max_ts"] == all_dropped["max_ts"] == latest
+    assert unpack(all_dropped["blob"]).schema == table.schema
+    (everything,) = packed(1.0, table)
+    assert (everything["n"], everything["dropped"]) == (500, 0)
+
+
+def test_ingest_never_drops_bad_rows() -> None:
+    texts = pa.table(
+        {
+            "ts": ["2026-01-01T00:00:00", "yesterday", None, "2026-01-01T00:00:01"],
+            "k": ["1", "2", "3", "four"],
+            "v": ["1", "2", "3", "4"],
+        }
+    )
+    (row,) = packed(1e-9, texts)
+    assert unpack(row["blob"])["ts"].to_pylist() == ["yesterday", None, "2026-01-01T00:00:01"]
+    assert row["dropped"] == 1
