@@ -297,7 +297,14 @@ def test_stats_count_rows_by_stream_query_and_operator() -> None:
     eng.process({"a": batch("ts | k | v\n1s | 1 | 1\n2s | 1 | 2\n. | 1 | 3")})
     stats = eng.stats()
     assert stats["clock"] == stats["watermark"] == parse_time("2s")
-    assert stats["streams"]["a"] == {"rows_in": 3, "late": 0, "bad": 1, "held": 0, "rows_kept": 2}
+    assert stats["streams"]["a"] == {
+        "rows_in": 3,
+        "late": 0,
+        "bad": 1,
+        "dropped": 0,
+        "held": 0,
+        "rows_kept": 2,
+    }
     assert stats["queries"]["q"]["rows_out"] == 1
     by_name = {o["operator"]: o for o in stats["operators"]}
     assert by_name["Scan"]["rows_out"] == by_name["Filter"]["rows_in"] == 2
