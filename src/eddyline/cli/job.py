@@ -37,6 +37,7 @@ class Job:
     once: bool = True
     input_ends: bool = True
     shards: int = 1
+    capacity: float | None = None
 
 
 def run_job(job: Job, view: View) -> None:
@@ -60,6 +61,7 @@ def run_job(job: Job, view: View) -> None:
             checkpoint=job.checkpoint,
             base=job.script.resolve().parent,
             printer=view.rows,
+            capacity=job.capacity,
         )
         session.sql(read(job.script))
         view.say("starting the job")

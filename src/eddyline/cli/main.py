@@ -29,6 +29,14 @@ Checkpoint = Annotated[
 Patience = Annotated[
     float, typer.Option(min=0, help="Seconds to wait for the job to begin.", metavar="SECONDS")
 ]
+Capacity = Annotated[
+    float | None,
+    typer.Option(
+        min=1e-6,
+        help="Cores' worth that the queries may take; by default one for each shard.",
+        metavar="CORES",
+    ),
+]
 Json = Annotated[bool, typer.Option("--json", help="One JSON object per line, for machines.")]
 
 
@@ -76,6 +84,7 @@ def run(
         ),
     ] = None,
     shards: Annotated[int, typer.Option(min=1, help="Partitions the engines spread over.")] = 1,
+    capacity: Capacity = None,
     json: Json = False,
 ) -> None:
     """Run the queries of a script as one Spark job."""
@@ -84,32 +93,34 @@ def run(
 
     with failures.reported():
         ended = once and (checkpoint is None if finish is None else finish)
-        job = Job(file, checkpoint, once=once, input_ends=ended, shards=shards)
+        job = Job(file, checkpoint, once=once, input_ends=ended, shards=shards, capacity=capacity)
         run_job(job, make_view(as_json=json))
 
 
 @app.command()
-def check(file: ScriptFile) -> None:
-    """Check a script without running it."""
+def check(file: ScriptFile, capacity: Capacity = None) -> None:
+    """Check a script without running it; where rates are declared, say what its queries need."""
     from eddyline.cli.scripts import checked
 
     with failures.reported():
-        script = checked(file)
+        script = checked(file, capacity or 1.0)
         groups = len(script.groups())
         typer.echo(
             f"{file}: {_count(len(script.streams), 'stream')}, "
             f"{_count(len(script.tables), 'table')}, "
             f"{_count(len(script.queries), 'query')} in {_count(groups, 'group')}"
         )
+        if (verdict := script.verdict) is not None:
+            typer.echo(f"{file}: {script.advice or verdict.text()}")
 
 
 @app.command()
-def explain(file: ScriptFile) -> None:
+def explain(file: ScriptFile, capacity: Capacity = None) -> None:
     """Print the plan of each query of a script, with the update pattern of every edge."""
     from eddyline.cli.scripts import checked
 
     with failures.reported():
-        for name, query in checked(file).queries.items():
+        for name, query in checked(file, capacity or 1.0).queries.items():
             typer.echo(f"{name}\n{query.explain()}\n")
 
 

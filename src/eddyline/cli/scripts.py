@@ -33,13 +33,13 @@ def read(file: Path) -> str:
         raise DataError(f"'{file}' is not UTF-8 text") from None
 
 
-def checked(file: Path) -> Script:
-    """The script of a file, with every statement checked.
+def checked(file: Path, capacity: float = 1.0) -> Script:
+    """The script of a file, with every statement checked; ``capacity``: cores' worth.
 
     Raises:
         SqlError, CatalogError, DataError: a statement is wrong, or the file cannot be read.
     """
-    script = Script()
+    script = Script(capacity)
     for _ in script.run(read(file)):
         pass
     return script

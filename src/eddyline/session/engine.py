@@ -14,6 +14,7 @@ import pyarrow as pa
 
 from eddyline.algebra.functions import FunctionKind
 from eddyline.errors import SqlError
+from eddyline.optimizer.overload import Verdict
 from eddyline.optimizer.prices import Prices
 from eddyline.optimizer.statistics import UNKNOWN, Statistics
 from eddyline.physical.flows import Executor, Schedules, Selections, Sharing
@@ -27,6 +28,7 @@ from eddyline.session.functions import add_declared, add_function, declared, mak
 from eddyline.session.inputs import Inputs
 from eddyline.session.instants import instant_us
 from eddyline.session.machine import prices_of_machine
+from eddyline.session.overload import Overload
 from eddyline.session.planning import Planning
 from eddyline.session.program import Program
 from eddyline.session.query import Query
@@ -74,7 +76,10 @@ class Engine:
             another order, by what was measured, for them to get it; ``inf``: they never do.
         keep: the share of rows to keep, by stream, in (0, 1]: a stream is thinned if every query
             that reads it says ``ON OVERLOAD SHED``. Which rows are kept depends on what they hold
-            only; see ``eddyline.session.drop_box``.
+            only; see ``eddyline.session.drop_box``. Without it the engine decides, if rates are
+            known.
+        capacity: cores' worth that the queries may take: what is decided by.
+        decide_every: how long rates are measured, of event time, before it is decided anew.
 
     >>> import eddyline, pyarrow as pa
     >>> engine = eddyline.Engine()
@@ -108,6 +113,8 @@ class Engine:
         schedule: Schedules = "greedy",
         replan: float = 1.5,
         keep: Mapping[str, float] = MappingProxyType({}),
+        capacity: float = 1.0,
+        decide_every: str = "1 minute",
     ) -> None:
         if replan < 1:
             raise ValueError(f"replan must be at least 1, not {replan}")
@@ -145,6 +152,18 @@ class Engine:
         )
         self._program = Program()
         self._shedding = Shedding(self._inputs, keep, self.statistics)
+        self.decide_every = decide_every
+        self._overload = Overload(
+            self._shedding,
+            self._inputs,
+            self._standing.queries,
+            self.statistics,
+            lambda: self.measured,
+            self.prices,
+            capacity,
+            parse_duration(decide_every),
+            decides=not keep,
+        )
         self._statements = Statements(
             self.catalog,
             self._inputs,
@@ -152,6 +171,7 @@ class Engine:
             self._program,
             self._declared,
             self._shedding,
+            self._overload,
             planning,
         )
         self._watermark = BEGINNING
@@ -265,15 +285,18 @@ class Engine:
         """
         self._statements.drop_query(name)
 
-    def shed(self, keep: Mapping[str, float]) -> None:
+    def shed(self, keep: Mapping[str, float] | None) -> None:
         """From now on keep these shares of the rows of streams, and all rows of other streams.
 
-        A stream is thinned only while every query that reads it allows it.
+        A stream is thinned only while every query that reads it allows it. None: let the engine
+        decide, as without the option ``keep``.
 
         Raises:
             ValueError: a share is not in (0, 1].
         """
-        self._shedding.ask(keep)
+        self._shedding.ask(keep or {})
+        self._overload.decides = keep is None
+        self._overload.changed()
 
     def explain(self, sql: str) -> str:
         """The plan of a SELECT that is not run."""
@@ -315,6 +338,7 @@ class Engine:
             CatalogError: unknown stream, or a table that is static. DataError: columns are missing
                 or of the wrong type.
         """
+        self._overload.attend()
         late, bad = self._inputs.accept(inputs, self._watermark)
         self._inputs.count_dropped(dropped)
         for _ in self._advance(watermark):
@@ -353,6 +377,7 @@ class Engine:
                     self._standing.execution.serve()
                     yield from self._said()
                     continue
+                self._overload.attend()
                 late, bad = self._inputs.accept(rows, self._watermark)
                 steps = self._advance(watermark, paced=True)
                 yield from self._aside("late", late)
@@ -461,6 +486,18 @@ class Engine:
         """
         return self._shedding.report()
 
+    @property
+    def verdict(self) -> Verdict | None:
+        """What all queries are expected to need of the capacity, and how drop boxes are best set if
+        that is more than there is; None where the rate of a stream that they read is not known.
+        """
+        return self._overload.verdict()
+
+    @property
+    def advice(self) -> str | None:
+        """In a sentence, what to do if the queries need more than the capacity; None if not."""
+        return self._overload.advice()
+
     def stats(self) -> dict[str, Any]:
         """Counters: per stream, per table that is updated, per query and per operator; what was
         measured of the inputs, as :meth:`Statistics.as_dict` tells it; and of streams that are
@@ -518,8 +555,10 @@ class Engine:
             "selections": self.sharing.selections,
             "schedule": self.sharing.schedule,
             "replan": self.replan,
-            "keep": dict(self._shedding.asked),
-            "shedding": self._shedding.saved(),
+            "keep": {} if self._overload.decides else dict(self._shedding.asked),
+            "capacity": self._overload.capacity,
+            "decide_every": self.decide_every,
+            "shedding": {"since": self._shedding.saved(), "overload": self._overload.saved()},
             "functions": declared(self.catalog),
             "ways": {n: to_save(w) for n, w in self._standing.execution.ways().items()},
         }
@@ -555,7 +594,8 @@ class Engine:
                     engine._inputs.contents.setdefault(name, tables[name])
         engine._statements.ways = {}
         engine._restore(state)
-        engine._shedding.restore(shedding)
+        engine._overload.restore(shedding["overload"])
+        engine._shedding.restore(shedding["since"])
         for name, rows in tables.items():
             if name.startswith(_PENDING):
                 engine._standing.put_back(name.removeprefix(_PENDING), rows)

@@ -187,6 +187,11 @@ class Inputs:
         intake = self._intakes[stream]
         return intake.seen, intake.kept
 
+    def newest(self) -> int:
+        """The largest timestamp seen in any stream."""
+        streams = (i for i in self._intakes.values() if not isinstance(i, ChangeIntake))
+        return max((i.newest for i in streams), default=BEGINNING)
+
     def default_watermark(self) -> int:
         """The largest timestamp in any stream less the largest lateness; tables have no say."""
         streams = [i for i in self._intakes.values() if not isinstance(i, ChangeIntake)]

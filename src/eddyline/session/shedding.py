@@ -89,7 +89,6 @@ class Shedding:
             self._before[query.name][stream] = self._count(stream)
             self._settle(stream)
         query.shedding = partial(self._account, query)
-        query.shedding_lines = partial(self._lines, query)
 
     def drop(self, query: Query) -> None:
         """A query goes."""
@@ -103,6 +102,14 @@ class Shedding:
         """Let the stream be thinned as far as its queries allow."""
         allowed = self._readers[stream] and not self._refusing.get(stream)
         self._inputs.thin(stream, self._asked.get(stream, 1.0) if allowed else 1.0)
+
+    def allowed(self) -> list[str]:
+        """The streams that are read, by queries that all allow it."""
+        return [s for s, n in self._readers.items() if n and not self._refusing.get(s)]
+
+    def refusing(self) -> set[str]:
+        """The names of the queries that do not allow it."""
+        return {name for names in self._refusing.values() for name in names}
 
     def _why_not(self, stream: str) -> str:
         """Why a stream is not thinned as was asked for; empty if it is."""
@@ -174,8 +181,8 @@ class Shedding:
             self._expected[query.name] = known
         return known[1]
 
-    def _lines(self, query: Query) -> list[str]:
-        """The same as lines of text, with the reasons why streams are not thinned."""
+    def lines(self, query: Query) -> list[str]:
+        """What a query is told, as lines of text, with the reasons why streams are not thinned."""
         if not (account := self._account(query)):
             return []
         lines = ["ON OVERLOAD SHED"] if query.sheds else []

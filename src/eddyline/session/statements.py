@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 
 from eddyline.algebra.catalog import Emit
 from eddyline.errors import CatalogError, EddylineError, UnsupportedError, did_you_mean
 from eddyline.session.declared import Declared
 from eddyline.session.inputs import Inputs
+from eddyline.session.overload import Overload
 from eddyline.session.planning import Planning
 from eddyline.session.program import Program
 from eddyline.session.query import Query
@@ -24,8 +26,8 @@ class Statements:
     """Carries out statements.
 
     Args:
-        catalog, inputs, standing, program, declared, shedding: the parts of the engine that they
-            change.
+        catalog, inputs, standing, program, declared, shedding, overload: the parts of the engine
+            that they change.
         planning: what becomes of a plan before it runs.
 
     Attributes:
@@ -41,6 +43,7 @@ class Statements:
         program: Program,
         declared: Declared,
         shedding: Shedding,
+        overload: Overload,
         planning: Planning,
     ) -> None:
         self._catalog = catalog
@@ -49,6 +52,7 @@ class Statements:
         self._program = program
         self._declared = declared
         self._shedding = shedding
+        self._overload = overload
         self._planning = planning
         self.unnamed = 0
         self.ways: dict[str, Way] = {}
@@ -125,6 +129,8 @@ class Statements:
         self._inputs.measuring.watch(plan)
         self._program.add("query", name, _as_create(name, statement), statement.select)
         self._shedding.add(query)
+        self._overload.changed()
+        query.shedding_lines = partial(self._overload.lines, query)
         return query
 
     def drop_query(self, name: str) -> None:
@@ -139,6 +145,7 @@ class Statements:
             raise CatalogError(f"there is no query {name!r}; {choices}")
         self._program.require_unread("query", query.name)
         self._shedding.drop(query)
+        self._overload.changed()
         self._standing.drop(query.name)
         self._catalog.drop("query", query.name)
         self._program.remove("query", query.name)

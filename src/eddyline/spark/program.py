@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import pickle
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -37,7 +38,7 @@ class Program:
             since are in the shard's state.
         tables: their first rows. functions: of users, code and all.
         prices: what plans are chosen by: the same whenever and wherever the job continues.
-        keep: the share of rows to keep, by stream.
+        keep: the share of rows to keep, by stream; the shards decide nothing themselves.
     """
 
     definitions: tuple[str, ...]
@@ -49,7 +50,7 @@ class Program:
 
     def build(self) -> Engine:
         """An engine with the declared streams and tables and all queries, before any row."""
-        engine = Engine(prices=self.prices, keep=self.keep)
+        engine = Engine(prices=self.prices, keep=self.keep, capacity=math.inf)
         for function in self.functions:
             add_function(engine.catalog, function)
         for sql in self.definitions:

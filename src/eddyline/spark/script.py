@@ -14,6 +14,7 @@ from eddyline.algebra.plan import StreamScan
 from eddyline.algebra.reads import nodes, streams_read, tables_read
 from eddyline.algebra.windows import Range
 from eddyline.errors import SqlError
+from eddyline.optimizer.overload import Verdict
 from eddyline.session.engine import Engine
 from eddyline.session.functions import add_function
 from eddyline.session.query import Query
@@ -46,10 +47,14 @@ class Group:
 
 
 class Script:
-    """Statements in order, minus what was dropped."""
+    """Statements in order, minus what was dropped.
 
-    def __init__(self) -> None:
-        self._engine = Engine()
+    Args:
+        capacity: cores' worth that the queries may take.
+    """
+
+    def __init__(self, capacity: float = 1.0) -> None:
+        self._engine = Engine(capacity=capacity)
         self._definitions: dict[tuple[str, str], str] = {}
         self._queries: dict[str, str] = {}
         self._rules: dict[str, str] = {}  # by query the table for whose rows it stands
@@ -90,6 +95,16 @@ class Script:
     def shed(self, keep: Mapping[str, float]) -> None:
         """Say which share of streams' rows is to be kept, as :meth:`Engine.shed` does."""
         self._engine.shed(keep)
+
+    @property
+    def verdict(self) -> Verdict | None:
+        """What the queries need, as :attr:`Engine.verdict`."""
+        return self._engine.verdict
+
+    @property
+    def advice(self) -> str | None:
+        """What to do if they need too much, as :attr:`Engine.advice`."""
+        return self._engine.advice
 
     @property
     def thinned(self) -> dict[str, float]:

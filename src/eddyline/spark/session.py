@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import logging
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import reduce
@@ -59,6 +60,7 @@ from eddyline.types import sql_type
 _MARKS: Final = (INSTANT.name, OPERATION.name)
 #: What nobody knows of the columns of a stream.
 NOTHING: Final[Mapping[str, float]] = MappingProxyType({})
+_log = logging.getLogger(__name__)
 _PROGRAM: Final = "program.json"
 _FORMAT: Final = 4  #: of what a checkpoint holds
 
@@ -76,7 +78,9 @@ class Session:
         base: directory from which relative paths in statements count; by default the working one.
         printer: what the sink ``print`` calls; by default it writes to standard output.
         keep: the share of rows to keep, by stream, as of :class:`eddyline.Engine`. Rows are dropped
-            where they are read. It stays as it is for as long as the checkpoint is used.
+            where they are read. By default it is decided from the declared rates. It stays as it is
+            for as long as the checkpoint is used.
+        capacity: cores' worth that all queries may take; by default one for each shard.
 
     Example:
         >>> s = Session(checkpoint="/data/checkpoints/alerts")        # doctest: +SKIP
@@ -95,6 +99,7 @@ class Session:
         base: Path | None = None,
         printer: Printer = print_rows,
         keep: Mapping[str, float] = MappingProxyType({}),
+        capacity: float | None = None,
     ) -> None:
         if shards < 1:
             raise ValueError(f"shards must be at least 1, not {shards}")
@@ -107,8 +112,9 @@ class Session:
         self._base = base
         self._printer = printer
         self._keep = dict(keep)
-        self._script = Script()
-        self._script.shed(keep)
+        self._script = Script(float(shards) if capacity is None else capacity)
+        if keep:
+            self._script.shed(keep)
         self._feeds = Feeds(self.spark, self._script, base)
         self._sinks: OpenSinks | None = None  # of the job that was started last
         self._standing: StandingQueries | None = None  # of the job that was started last
@@ -255,15 +261,19 @@ class Session:
             StateError: the checkpoint belongs to another program.
         """
         self._require_streams(self._keep)
+        self._warn()
         groups = self._script.groups()
         if not groups:
             raise CatalogError("there is no query to run: add one with query() or CREATE QUERY")
         ids = dict(zip(shard_ids(len(groups), self._shards), groups, strict=True))
-        run_key, prices = self._claim_checkpoint(ids)
+        run_key, prices, keep = self._claim_checkpoint(ids)
+        self._script.shed(keep)
         ledger = Ledger({shard: ", ".join(group.streams) for shard, group in ids.items()})
         self._sinks = sinks = self._open_sinks(groups, run_key)
         delivery = Delivery(sinks, ledger.record)
-        specs = {shard: self._spec(shard, group, run_key, prices) for shard, group in ids.items()}
+        specs = {
+            shard: self._spec(shard, group, run_key, prices, keep) for shard, group in ids.items()
+        }
         control = ControlStream(self.spark, self._checkpoint)
         began = files.modified(self.spark, f"{self._checkpoint}/{_PROGRAM}")
         thinned = self._script.thinned
@@ -342,7 +352,9 @@ class Session:
             return self.spark.createDataFrame([], schema)
         return self.spark.read.schema(schema).format(sink.format).load(sink.path)
 
-    def _spec(self, shard: int, group: Group, run_key: str, prices: Prices) -> ShardSpec:
+    def _spec(
+        self, shard: int, group: Group, run_key: str, prices: Prices, keep: Mapping[str, float]
+    ) -> ShardSpec:
         streams = (self._script.streams[name] for name in group.streams)
         program = Program(
             self._script.definitions,
@@ -350,7 +362,7 @@ class Session:
             {name: pack(self._feeds.content(name)) for name in group.tables},
             self._script.functions,
             prices,
-            self._keep,
+            keep,
         )
         return ShardSpec(
             shard,
@@ -388,9 +400,17 @@ class Session:
             if name not in streams:
                 raise CatalogError(f"there is no stream {name!r}; {did_you_mean(name, streams)}")
 
-    def _claim_checkpoint(self, ids: Mapping[int, Group]) -> tuple[str, Prices]:
+    def _warn(self) -> None:
+        """Say so if the queries are too much."""
+        if not self._keep and (advice := self._script.advice) is not None:
+            _log.warning("the queries are too much: %s", advice)
+
+    def _claim_checkpoint(
+        self, ids: Mapping[int, Group]
+    ) -> tuple[str, Prices, Mapping[str, float]]:
         """The key of the job that the checkpoint belongs to; a new one for a new checkpoint. And
-        the prices by which it chose its plans when it first started: state fits these plans only.
+        the prices by which it chose its plans when it first started: state fits these plans only;
+        and the share of rows to keep, by stream: a batch that is repeated drops the same rows.
 
         Raises:
             StateError: the checkpoint was made by a program that differs from this one.
@@ -409,22 +429,27 @@ class Session:
         if self._script.functions:
             program["functions"] = [str(f) for f in self._script.functions]
         path = f"{self._checkpoint}/{_PROGRAM}"
-        prices = prices_of_machine()
+        prices, keep = prices_of_machine(), self._keep or self._decided()
         text = files.read_text(self.spark, path)
         if text is None:
-            files.write_text(
-                self.spark, path, json.dumps({**program, "prices": prices.as_dict()}, indent=1)
-            )
+            settled = {"prices": prices.as_dict(), "decided": {} if self._keep else keep}
+            files.write_text(self.spark, path, json.dumps(program | settled, indent=1))
         else:
             written = json.loads(text)
             prices = Prices.from_dict(written.pop("prices", {}))
+            keep = self._keep or written.pop("decided", {})
+            written.pop("decided", None)
             changed = _difference(written, json.loads(json.dumps(program)))
             if changed:
                 raise StateError(
                     f"the checkpoint {self._checkpoint} belongs to another program: its {changed} "
                     "differ; use another checkpoint, or the statements that it was made with"
                 )
-        return hashlib.sha256(self._checkpoint.encode()).hexdigest()[:16], prices
+        return hashlib.sha256(self._checkpoint.encode()).hexdigest()[:16], prices, keep
+
+    def _decided(self) -> Mapping[str, float]:
+        verdict = self._script.verdict
+        return {} if verdict is None else dict(verdict.keep)
 
 
 def _with(known: Known, *options: str) -> str:

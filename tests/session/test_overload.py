@@ -1,0 +1,165 @@
+"""Engines that have too much to do: when they drop rows, and what they say."""
+
+from __future__ import annotations
+
+import io
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from eddyline import Engine
+from eddyline.optimizer.prices import TYPICAL
+
+DDL = """
+    CREATE STREAM a (ts TIMESTAMP, x BIGINT, y BIGINT) TIMESTAMP BY ts {a};
+    CREATE STREAM b (ts TIMESTAMP, x BIGINT, y BIGINT) TIMESTAMP BY ts {b};
+"""
+DECLARED = DDL.format(a="WITH (rate = 1000)", b="WITH (rate = 3000)")
+UNKNOWN = DDL.format(a="", b="")
+JOIN = "SELECT a.x FROM a [RANGE 10 SECONDS], b [RANGE 10 SECONDS] WHERE a.x = b.x"
+SHED = JOIN + " ON OVERLOAD SHED"
+
+
+def engine(ddl: str = DECLARED, **options: object) -> Engine:
+    made = Engine(**{"prices": TYPICAL, "capacity": 0.001, **options})  # type: ignore[arg-type]
+    made.sql(ddl)
+    return made
+
+
+def rows(seed: int, rate: float, seconds: float, begin: float = 0.0) -> pa.Table:
+    rng = np.random.default_rng(seed)
+    n = int(rate * seconds)
+    ts = np.sort(rng.integers(0, int(seconds * 1e6), n)) + int(begin * 1e6)
+    return pa.table({"ts": ts, "x": rng.integers(0, 1000, n), "y": rng.integers(0, 9, n)})
+
+
+def rates_kept(of: Engine) -> dict[str, float]:
+    return {s: told["keep"] for s, told in of.shedding.items() if told["keep"] < 1}
+
+
+def test_queries_that_allow_it_are_thinned_to_what_the_capacity_allows() -> None:
+    eng = engine()
+    query = eng.query(SHED, name="q")
+    verdict = eng.verdict
+    assert verdict is not None
+    assert verdict.needed > 0.001 >= verdict.used * 0.999
+    eng.process({"a": rows(1, 100, 1)})
+    assert rates_kept(eng) == verdict.keep != {}
+    assert query.stats()["expected_output_share"] == pytest.approx(verdict.outputs["q"])
+    assert f"all queries: {verdict.text()}" in query.explain()
+
+
+def test_queries_that_do_not_are_not_and_it_is_said_what_would_help() -> None:
+    eng = engine()
+    query = eng.query(JOIN, name="q")
+    eng.process({"a": rows(1, 100, 1)})
+    assert rates_kept(eng) == {}
+    assert eng.stats()["streams"]["a"]["dropped"] == 0
+    advice = eng.advice
+    assert advice is not None
+    assert "of 0.001 cores; feasible with " in advice
+    assert advice.endswith("; nothing is dropped unless q allow it by ON OVERLOAD SHED")
+    assert f"all queries: {advice}" in query.explain()
+
+
+def test_who_comes_and_refuses_ends_it_and_who_goes_lets_it_begin() -> None:
+    eng = engine()
+    eng.query(SHED, name="q")
+    eng.process({"a": rows(1, 100, 1)})
+    before = rates_kept(eng)
+    eng.query("SELECT x FROM a [RANGE 1 SECOND] WHERE y = 1", name="all")
+    assert set(rates_kept(eng)) == set(before) - {"a"}, "at once"
+    eng.process({"a": rows(2, 100, 1, 1.0)})
+    assert set(rates_kept(eng)) == {"b"}
+    assert rates_kept(eng)["b"] < before.get("b", 1.0)
+    eng.drop("all")
+    eng.process({"a": rows(3, 100, 1, 2.0)})
+    assert rates_kept(eng) == before
+
+
+def test_feasible_queries_lose_nothing_and_nothing_is_said() -> None:
+    eng = engine(capacity=100.0)
+    query = eng.query(SHED, name="q")
+    eng.process({"a": rows(1, 100, 1)})
+    assert rates_kept(eng) == {}
+    assert eng.advice is None
+    assert "all queries" not in query.explain()
+    assert query.stats()["kept"] == {"a": 1.0, "b": 1.0}
+
+
+def test_without_rates_nothing_is_decided_until_they_are_measured() -> None:
+    eng = engine(UNKNOWN, decide_every="5 seconds")
+    eng.query(SHED, name="q")
+    assert eng.verdict is None
+    assert eng.advice is None
+    kept = []
+    for second in range(12):
+        batch = {"a": rows(second, 1000, 1, second), "b": rows(50 + second, 3000, 1, second)}
+        eng.process(batch)
+        kept.append(rates_kept(eng))
+    assert kept[:5] == [{}] * 5
+    assert kept[-1] != {}
+    measured = eng.verdict
+    declared = engine()
+    declared.query(SHED, name="q")
+    assert measured is not None
+    assert declared.verdict is not None
+    # all rows count, also those that are dropped: else less and less would seem enough
+    assert measured.needed == pytest.approx(declared.verdict.needed, rel=0.1)
+    assert kept[-1] == kept[-3]
+
+
+def test_rates_that_rise_are_noticed() -> None:
+    eng = engine(UNKNOWN, decide_every="2 seconds", capacity=0.01)
+    eng.query(SHED, name="q")
+    kept = []
+    for second in range(16):
+        rate = 200 if second < 8 else 4000
+        batch = {"a": rows(second, rate, 1, second), "b": rows(50 + second, rate, 1, second)}
+        eng.process(batch)
+        kept.append(rates_kept(eng))
+    assert kept[7] == {}
+    assert set(kept[-1]) == {"a", "b"}
+
+
+def test_what_somebody_says_to_keep_counts_more_than_what_is_decided() -> None:
+    eng = engine(keep={"a": 0.9})
+    eng.query(SHED, name="q")
+    eng.process({"a": rows(1, 100, 1)})
+    assert rates_kept(eng) == {"a": 0.9}
+    eng.shed(None)
+    eng.process({"a": rows(2, 100, 1, 1.0)})
+    assert rates_kept(eng) != {"a": 0.9}
+    eng.shed({})
+    eng.process({"a": rows(3, 100, 1, 2.0)})
+    assert rates_kept(eng) == {}
+
+
+@pytest.mark.parametrize("restarts", [(), (3,), (1, 2, 6, 9)])
+def test_decisions_and_what_they_are_made_by_survive_restarts(restarts: tuple[int, ...]) -> None:
+    eng = engine(UNKNOWN, decide_every="3 seconds")
+    eng.query(SHED, name="q")
+    kept, counts = [], []
+    for second in range(10):
+        if second in restarts:
+            saved = io.BytesIO()
+            eng.save(saved)
+            saved.seek(0)
+            eng = Engine.load(saved)
+        batch = {"a": rows(second, 500, 1, second), "b": rows(50 + second, 900, 1, second)}
+        changes = eng.process(batch)
+        kept.append(rates_kept(eng))
+        counts.append(changes["q"].num_rows)
+    assert kept[-1] != {}
+    STEADY.setdefault("it", (kept, counts))
+    assert (kept, counts) == STEADY["it"]
+
+
+STEADY: dict[str, tuple[list[dict[str, float]], list[int]]] = {}
+
+
+@pytest.mark.parametrize("option", [{"capacity": 0.0}, {"decide_every": "0 seconds"}])
+def test_options_that_make_no_sense_are_refused(option: dict[str, object]) -> None:
+    with pytest.raises(ValueError, match=r"capacity must be above 0|must be longer than zero"):
+        Engine(**option)  # type: ignore[arg-type]
