@@ -204,10 +204,10 @@ class _Grid:
         factors = np.where(factors > 1e-12 * abs(values[-1]), factors, 0.0)
         if factors.sum() > 0:
             factors *= values[-1] / factors.sum()
-        for place in zip(*np.nonzero(factors), strict=True):
+        for place in np.argwhere(factors):
             powers = dict(zip(self.streams, map(int, place), strict=True))
             key = tuple(powers.get(s, 0) for s in self._all)
-            terms[key] = terms.get(key, 0.0) + float(factors[place])
+            terms[key] = terms.get(key, 0.0) + float(factors[tuple(place)])
 
 
 def _sum(terms: _Terms, scale: float = 1.0) -> Sum:

@@ -27,8 +27,8 @@ class Overload:
 
     Args:
         shedding: carries decisions out. inputs: whose rates are measured. queries: that stand.
-        statistics: given and declared ones. measured: of what is not. A rate that was measured here,
-            of all rows that come, takes precedence.
+        statistics: given and declared ones. measured: of what is not. A rate that was measured
+            here, of all rows that come, takes precedence.
         capacity: cores' worth. every_us: how long rates are measured, of event time.
 
     Attributes:

@@ -138,7 +138,7 @@ def test_what_somebody_says_to_keep_counts_more_than_what_is_decided() -> None:
 
 @pytest.mark.parametrize("restarts", [(), (3,), (1, 2, 6, 9)])
 def test_decisions_and_what_they_are_made_by_survive_restarts(restarts: tuple[int, ...]) -> None:
-    eng = engine(UNKNOWN, decide_every="3 seconds")
+    eng = engine(UNKNOWN, decide_every="3 seconds", capacity=0.0002)
     eng.query(SHED, name="q")
     kept, counts = [], []
     for second in range(10):

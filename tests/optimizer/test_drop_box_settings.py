@@ -1,4 +1,4 @@
-"""What queries need, and how drop boxes are set: against the cost model at all settings of a grid."""
+"""How drop boxes are set: against the cost model at all settings of a grid."""
 
 from __future__ import annotations
 
