@@ -484,6 +484,7 @@ class Engine:
         """By stream that is thinned, was, or was meant to be: the share ``keep`` of the rows to
         come, rows ``seen`` and ``kept`` so far, and ``why`` it is not thinned as asked.
         """
+        self._overload.attend()
         return self._shedding.report()
 
     @property

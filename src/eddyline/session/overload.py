@@ -72,7 +72,7 @@ class Overload:
         self._due, self._is_known = True, False
 
     def attend(self) -> None:
-        """Rows are about to come: decide if it is time to."""
+        """Rows are about to come, or somebody asks what becomes of them: decide if it is time."""
         if not self.decides or not isfinite(self.capacity) or not self._shedding.allowed():
             return
         self._measure()
@@ -106,6 +106,7 @@ class Overload:
 
     def lines(self, query: Query) -> list[str]:
         """What EXPLAIN says of a query."""
+        self.attend()
         advice = self.advice() if self.decides else None
         return [*self._shedding.lines(query), *([f"all queries: {advice}"] if advice else [])]
 
