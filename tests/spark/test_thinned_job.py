@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
+import pandas as pd
 import pyarrow as pa
 import pytest
 from pyspark.sql import SparkSession
 from spark_cases import QUERIES, SECOND, Feed, Twin, bag, definitions, stream_tables
+from test_durable import ManyCells, OneCell
 
 from eddyline import CatalogError, Engine, StateError
 from eddyline.spark import Session
+from eddyline.spark.durable import DurableState, Head
 from eddyline.spark.fatrows import unpack
 from eddyline.spark.ingest import _packer
+from eddyline.spark.live import LiveEngine, counted
+from eddyline.spark.program import ShardSpec, StreamSpec
+from eddyline.spark.shard import Arrivals, _step
 from eddyline.sql.parser import parse
 from eddyline.sql.statements import CreateStream
 
@@ -39,10 +46,7 @@ def session_over(
 def test_the_job_keeps_the_same_rows_as_the_embedded_engine(
     spark: SparkSession, feeds: Feeds, tmp_path: Path
 ) -> None:
-    engine = Engine(keep=KEEP)
-    engine.sql(definitions(dict.fromkeys("ab", "source = 'none'")))
-    for name in NAMES:
-        engine.query(with_leave(name), name=name)
+    engine = new_engine()
     twin = Twin(engine, dict.fromkeys("ab", 5 * SECOND))
     a, b = stream_tables(1, 4, rows=150), stream_tables(2, 4, rows=150)
 
@@ -92,12 +96,53 @@ def test_streams_to_be_thinned_must_be_there(spark: SparkSession, feeds: Feeds) 
         session.start()
 
 
-def packed(keep: float, *tables: pa.Table) -> list[dict[str, object]]:
-    (statement,) = parse(definitions({"a": "source = 'none'"}).rstrip(";"))
+def packed(keep: float, *tables: pa.Table, stream: str = "a") -> list[dict[str, Any]]:
+    (statement,) = parse(definitions({stream: "source = 'none'"}).rstrip(";"))
     assert isinstance(statement, CreateStream)
     batches = (batch for t in tables for batch in t.to_batches())
     made = _packer(None, 3, statement.definition, keep)(batches)
     return [row for batch in made for row in batch.to_pylist()]
+
+
+def new_engine() -> Engine:
+    engine = Engine(keep=KEEP)
+    engine.sql(definitions(dict.fromkeys("ab", "source = 'none'")))
+    for name in NAMES:
+        engine.query(with_leave(name), name=name)
+    return engine
+
+
+def test_shards_make_of_what_is_packed_what_an_embedded_engine_makes_of_all_rows() -> None:
+    twin = Twin(new_engine(), dict.fromkeys("ab", 5 * SECOND))
+    streams = tuple(StreamSpec(name, 5 * SECOND) for name in "ab")
+    program: Any = None  # the engine is here already
+    spec = ShardSpec(0, "job", streams, (), program)
+    live, head = LiveEngine(new_engine()), Head()
+    state = DurableState(OneCell(), ManyCells(), ManyCells())
+    said: dict[str, int] = dict.fromkeys(NAMES, 0)
+    for part in range(4):
+        rows = {n: stream_tables(i, 4, rows=150)[part] for i, n in enumerate("ab", start=1)}
+        fat = [row for name, t in rows.items() for row in packed(KEEP[name], t, stream=name)]
+        arrivals = Arrivals.read(iter([pd.DataFrame(fat)]))
+        assert dict(arrivals.counts) == {"a": 150, "b": 150}
+        assert 30 < arrivals.dropped["b"] < arrivals.dropped["a"] < 120
+        step = _step(spec, head, arrivals)
+        for name, n in counted(live.apply(step)).items():
+            said[name] += n
+        head.version += 1
+        state.commit(head, step, live)
+        if part == 2:  # all is lost: from the snapshot and the log it comes back
+            committed = state.head()
+            assert committed is not None
+            assert committed.log, "the log has dropped rows to count"
+            live = LiveEngine.load(state.snapshot(committed))
+            for logged in state.steps(committed):
+                live.apply(logged)
+        twin.process({name: [t] for name, t in rows.items()})
+    assert said == {name: len(rows) for name, rows in twin.said().items()}
+    assert min(said.values()) > 20
+    assert live.engine.shedding == twin.engine.shedding
+    assert live.engine.shedding["a"]["seen"] == 600
 
 
 def test_ingest_counts_the_rows_that_it_drops_and_keeps_their_latest_timestamp() -> None:
