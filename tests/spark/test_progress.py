@@ -9,7 +9,7 @@ from eddyline.spark.run import Ledger
 
 
 def report(shard: int, out: dict[str, int], **more: Any) -> dict[str, Any]:
-    counts = {"rows": {f"s{shard}": 1}, "arrived": {}, "late": {}, "bad": {}}
+    counts = {"rows": {f"s{shard}": 1}, "arrived": {}, "late": {}, "bad": {}, "dropped": {}}
     return {"shard": shard, "clock_us": 7, "out": out, **counts, **more}
 
 
