@@ -1,4 +1,4 @@
-"""Random trees of joins with feedback: nothing is lost, nothing is made twice.
+"""Random joins of many streams with feedback: nothing is lost, nothing is made twice.
 
 The number of cases is set by the Hypothesis profile (``tests/conftest.py``);
 ``EDDYLINE_HYPOTHESIS_PROFILE=long`` tries thousands.
@@ -6,18 +6,22 @@ The number of cases is set by the Hypothesis profile (``tests/conftest.py``);
 
 from __future__ import annotations
 
+from random import Random
 from typing import Any, Final
+from unittest.mock import patch
 
 import pyarrow as pa
 from hypothesis import event, given
 from hypothesis import strategies as st
 
+from eddyline.runtime.feedback.trial import Trial
 from eddyline.testing import pretty
 from eddyline.testing.strategies.join_trees import join_tree_case
 
 SEEDS: Final = st.integers(0, 1 << 32)
 OPTIONS: Final[st.SearchStrategy[dict[str, Any]]] = st.fixed_dictionaries(
     {
+        "executor": st.sampled_from(["tree", "tree", "eddy"]),
         "feedback": st.sampled_from(["jit", "jit", "doe", "auto"]),
         "admission": st.sampled_from([True, True, False]),
         "nested_loops": st.booleans(),
@@ -42,6 +46,21 @@ def test_all_that_is_made_without_feedback_is_made_with_it(
     found = case.play(**options).changes()
     event("with results" if expected.num_rows else "without results")
     assert pretty(in_order(found)) == pretty(in_order(expected))
+
+
+@given(SEEDS, OPTIONS)
+def test_they_may_stop_asking_and_begin_again_at_any_time(
+    seed: int, options: dict[str, Any]
+) -> None:
+    luck = Random(seed)
+
+    def let_pass(trial: Trial, rows: int) -> bool:
+        trial.asleep = luck.random() < 0.7
+        return not trial.asleep
+
+    stops = patch.object(Trial, "spares_nothing", lambda _: luck.random() < 0.2)
+    with stops, patch.object(Trial, "let_pass", let_pass):
+        join_tree_case(seed, most_streams=5).play(**{**options, "feedback": "auto"}).finish()
 
 
 def in_order(changes: pa.Table) -> pa.Table:

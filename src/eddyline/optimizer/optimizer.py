@@ -8,6 +8,7 @@ from typing import Final
 from eddyline.algebra.plan import Plan
 from eddyline.optimizer.prices import TYPICAL, Prices
 from eddyline.optimizer.rules.distinct_below_joins import distinct_below_joins
+from eddyline.optimizer.rules.existence_below_groups import existence_below_groups
 from eddyline.optimizer.rules.flatten_unions import flatten_unions
 from eddyline.optimizer.rules.merge_projects import merge_projects
 from eddyline.optimizer.rules.order_joins import order_joins
@@ -23,6 +24,7 @@ AnyRule = Callable[..., Plan]
 RULES: Final[tuple[AnyRule, ...]] = (
     flatten_unions,
     push_filters,
+    existence_below_groups,
     order_joins,
     pull_up_negation,
     distinct_below_joins,

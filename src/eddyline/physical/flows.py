@@ -15,11 +15,13 @@ from eddyline.errors import did_you_mean
 from eddyline.physical.expressions import compile_expr, compile_predicate
 from eddyline.physical.graph import Graph
 from eddyline.physical.planner import Planner, StemOf
+from eddyline.physical.strategy import Feedback
 from eddyline.runtime.batch import Evaluator, Predicate
 from eddyline.runtime.eddy.edges import Equality, Key, keys_of
 from eddyline.runtime.eddy.filter_bank import Attribute, Clause
 from eddyline.runtime.eddy.flow import Flow, Member
 from eddyline.runtime.eddy.flow_windows import FlowRows, FlowWindow
+from eddyline.runtime.eddy.gates import Gates
 from eddyline.runtime.eddy.per_query import PerQuery
 from eddyline.runtime.eddy.policies import Policy, PolicyName, make_policy
 from eddyline.runtime.eddy.schedules import make_schedule
@@ -86,13 +88,22 @@ class FlowPlanner:
     Args:
         planner: of the operators below flows and above them.
         stem_of: how it gets at the SteM of a stream.
+        feedback: whether rows wait until there is a row of each source for them; see ``Strategy``.
     """
 
-    def __init__(self, graph: Graph, planner: Planner, stem_of: StemOf, sharing: Sharing) -> None:
+    def __init__(
+        self,
+        graph: Graph,
+        planner: Planner,
+        stem_of: StemOf,
+        sharing: Sharing,
+        feedback: Feedback = "off",
+    ) -> None:
         self._graph = graph
         self._planner = planner
         self._stem_of = stem_of
         self._sharing = sharing
+        self._feedback = feedback
 
     def flow(self, signature: Signature, key: object) -> Flow:
         """The flow of this signature; ``key`` tells apart flows that share nothing."""
@@ -144,12 +155,17 @@ class FlowPlanner:
     ) -> Flow:
         pull_up = self._sharing.selections == "pull" and bool(sides)
         condition = conjunction(theta)
+        gates = None
+        if len(sides) > 2 and self._feedback != "off":
+            by_key, trying = self._feedback != "doe", self._feedback == "auto"
+            gates = Gates(sides, edges, by_key=by_key, trying=trying)
         return Flow(
             sources,
             windows,
             sides,
             edges,
             self._sharing.new_policy,
+            gates=gates,
             theta=None if condition is None else compile_predicate(condition),
             schedule=make_schedule(self._sharing.schedule),
             rows_per_step=self._sharing.rows_per_step,

@@ -110,7 +110,9 @@ class Execution:
         self._strategy = strategy
         self._sharing = sharing
         self._planner = Planner(self.graph, stem_of, strategy)
-        self._flow_planner = FlowPlanner(self.graph, self._planner, stem_of, sharing)
+        self._flow_planner = FlowPlanner(
+            self.graph, self._planner, stem_of, sharing, strategy.feedback
+        )
         self._alone: dict[object, Alone] = {}  # by signature, those that could share
         self._replanner = replanner
         self._ordered: dict[str, Ordered] = {}  # by name, those whose joins may be reordered

@@ -19,6 +19,7 @@ from eddyline.runtime.eddy.fanout import Fanout
 from eddyline.runtime.eddy.filter_bank import Attribute
 from eddyline.runtime.eddy.flow import Flow, Member
 from eddyline.runtime.eddy.flow_windows import FlowRows, FlowWindow
+from eddyline.runtime.eddy.gates import Gates
 from eddyline.runtime.eddy.policies import PolicyName, make_policy
 from eddyline.runtime.eddy.schedules import ScheduleName, make_schedule
 from eddyline.runtime.eddy.stem_side import StemSide
@@ -78,6 +79,7 @@ class Model:
         edges: source, column, source, column. Two sources without any are joined where ``v < v``.
         counted: by source, whether windows count rows.
         schedule: rows of its two sources wait, until they are served.
+        feedback: what rows wait for until others find them.
     """
 
     def __init__(
@@ -90,6 +92,7 @@ class Model:
         pull_up: bool = False,
         schedule: ScheduleName | None = None,
         rows_per_step: int = 4_096,
+        feedback: str = "off",
     ) -> None:
         self.sources, self.edges = list(sources), list(edges)
         self._keyless = len(sources) == 2 and not edges
@@ -109,12 +112,17 @@ class Model:
             StemSide(scan.stem, window, keys_of(number, ties))
             for number, (scan, window) in enumerate(zip(self._scans, windows, strict=True))
         ]
+        gates = None
+        if feedback != "off" and len(sources) > 2:
+            by_key, trying = feedback != "doe", feedback == "auto"
+            gates = Gates(sides, ties, by_key=by_key, trying=trying)
         self.flow = Flow(
             self._scans,
             windows,
             sides if len(sources) > 1 else [],
             ties,
             lambda: make_policy(policy, 1),
+            gates=gates,
             theta=_below if self._keyless else None,
             schedule=None if schedule is None else make_schedule(schedule),
             rows_per_step=rows_per_step,

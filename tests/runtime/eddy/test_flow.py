@@ -40,25 +40,33 @@ RUNS: dict[str, dict[str, Any]] = {
     "back-pressure": {"chunk": 20, "policy": "back-pressure"},
     "fixed": {"chunk": 20, "policy": "fixed"},
 }
+#: Which rows others find must not matter either; and what the windows of three sources count.
+FEEDBACK: dict[str, dict[str, Any]] = {
+    f"{feedback}, chunks of {chunk}": {"chunk": chunk, "feedback": feedback}
+    for feedback in ("jit", "doe", "auto")
+    for chunk in (1, 7, 1000)
+}
+MANY = [(graph, kind) for graph, kind in JOINS if len(GRAPHS[graph][0]) > 2]
+CASES = [(*join, RUNS[run]) for join in JOINS for run in RUNS]
+CASES += [(*join, FEEDBACK[run]) for join in MANY for run in FEEDBACK]
 
 
 def _counted(graph: str, kind: str) -> list[bool]:
     return [KINDS[kind][n % len(KINDS[kind])] for n, _ in enumerate(GRAPHS[graph][0])]
 
 
-@pytest.mark.parametrize("run", RUNS)
-@pytest.mark.parametrize(("graph", "kind"), JOINS)
-def test_every_result_comes_once(graph: str, kind: str, run: str) -> None:
+@pytest.mark.parametrize(("graph", "kind", "run"), CASES, ids=str)
+def test_every_result_comes_once(graph: str, kind: str, run: dict[str, Any]) -> None:
     """Also rows of one chunk, of one instant, and of one stream under two names."""
     chance = random.Random(graph)
     sources, edges = GRAPHS[graph]
-    options = {o: value for o, value in RUNS[run].items() if o != "chunk"}
+    options = {o: value for o, value in run.items() if o != "chunk"}
     model = Model(sources, edges, counted=_counted(graph, kind), **options)
     queries = [random_wanted(chance, len(sources)) for _ in range(6)]
     rows = 15 * len(set(sources))
     bits = [model.admit(q) for q in queries]
     for start in (0, 20, 40):
-        model.feed(random_rows(chance, sources, rows, start, start + 20), RUNS[run]["chunk"])
+        model.feed(random_rows(chance, sources, rows, start, start + 20), run["chunk"])
         answer = model.answer(bits)
         for bit, query in zip(bits, queries, strict=True):
             assert sorted(answer.get(bit, [])) == model.expected_answer(query)
@@ -72,11 +80,12 @@ def test_every_result_comes_once(graph: str, kind: str, run: str) -> None:
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("graph", ["two", "itself", "itself, no key", "chain", "itself twice"])
 @pytest.mark.parametrize("nested", [True, False])
-def test_queries_that_want_every_row(graph: str, kind: str, nested: bool) -> None:
+@pytest.mark.parametrize("feedback", ["off", "jit"])
+def test_queries_that_want_every_row(graph: str, kind: str, nested: bool, feedback: str) -> None:
     """Where windows are nested, results have levels instead of lineage."""
     chance = random.Random(f"{graph} {kind} {nested}")
     sources, edges = GRAPHS[graph]
-    model = Model(sources, edges, counted=_counted(graph, kind))
+    model = Model(sources, edges, counted=_counted(graph, kind), feedback=feedback)
     everything = (None,) * len(sources)
     queries = [Wanted(everything, (n,) * len(sources)) for n in (4, 1, 8, 4, 2)]
     if not nested:
@@ -93,12 +102,16 @@ def test_queries_that_want_every_row(graph: str, kind: str, nested: bool) -> Non
 
 
 @pytest.mark.parametrize("pull_up", [False, True])
-@pytest.mark.parametrize(("graph", "kind"), JOINS)
-def test_queries_come_and_go(graph: str, kind: str, pull_up: bool) -> None:
+@pytest.mark.parametrize(
+    ("graph", "kind", "feedback"),
+    [(*j, "off") for j in JOINS] + [(*j, f) for j in MANY for f in ("jit", "doe", "auto")],
+)
+def test_queries_come_and_go(graph: str, kind: str, feedback: str, pull_up: bool) -> None:
     """A late one sees the rows that another one keeps; bits and lineage are used again."""
     chance = random.Random(f"{graph} {pull_up}")
     sources, edges = GRAPHS[graph]
-    model = Model(sources, edges, counted=_counted(graph, kind), pull_up=pull_up)
+    counted = _counted(graph, kind)
+    model = Model(sources, edges, counted=counted, pull_up=pull_up, feedback=feedback)
     keeper = Wanted((None,) * len(sources), (8,) * len(sources))
     there = {model.admit(keeper): (keeper, 0)}
     used = set(there)

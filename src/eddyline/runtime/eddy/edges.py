@@ -44,8 +44,14 @@ def keys_of(source: int, edges: Sequence[Equality]) -> dict[Hashable, tuple[Eval
     """
     if not edges:
         return {(): ()}
-    tied: dict[int, list[Key]] = {}
+    own = [[mine for _, mine in keys] for keys in ties_of(source, edges).values()]
+    return {tuple(k.name for k in keys): tuple(k.evaluate for k in keys) for keys in own}
+
+
+def ties_of(source: int, edges: Sequence[Equality]) -> dict[int, list[tuple[Key, Key]]]:
+    """The sources that share keys with one: their key and its own, for each edge."""
+    tied: dict[int, list[tuple[Key, Key]]] = {}
     for end in (e.seen_from(source) for e in edges):
         if end is not None:
-            tied.setdefault(end[0], []).append(end[2])
-    return {tuple(k.name for k in keys): tuple(k.evaluate for k in keys) for keys in tied.values()}
+            tied.setdefault(end[0], []).append((end[1], end[2]))
+    return tied

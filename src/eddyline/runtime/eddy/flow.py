@@ -27,6 +27,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -38,6 +39,7 @@ from eddyline.runtime.eddy.edges import Equality
 from eddyline.runtime.eddy.fanout import Fanout, LeveledFanout, fan_out
 from eddyline.runtime.eddy.filter_bank import Clause, FilterBank
 from eddyline.runtime.eddy.flow_windows import FlowRows, FlowWindow, Windows
+from eddyline.runtime.eddy.gates import Gates
 from eddyline.runtime.eddy.grouped_filter import GroupedFilter
 from eddyline.runtime.eddy.leveled_join import leveled_join
 from eddyline.runtime.eddy.levels import Levels
@@ -88,6 +90,7 @@ class Flow(Operator):
         sides: one SteM side per source if there are several; none for a single source.
         edges: the join graph; two sources may have none.
         new_policy: makes a routing policy.
+        gates: which rows the sides show; None: all.
         theta: says which rows of two sources without edges are joined; None: all.
         schedule: of a join of two sources: whose results come first, if it is ``paced``.
         rows_per_step: at most so many of its rows are served at a time.
@@ -107,6 +110,7 @@ class Flow(Operator):
         edges: Sequence[Equality],
         new_policy: Callable[[], Policy],
         *,
+        gates: Gates | None = None,
         theta: Predicate | None = None,
         schedule: Schedule | None = None,
         rows_per_step: int = 4_096,
@@ -114,6 +118,7 @@ class Flow(Operator):
     ) -> None:
         super().__init__(sources)
         self._sides = tuple(sides)
+        self._gates = gates
         self._stem_windows = tuple(windows)
         self._counted = [isinstance(w, FlowRows) for w in windows]
         self._pull_up = pull_up
@@ -170,6 +175,7 @@ class Flow(Operator):
         for number, side in enumerate(self._sides):
             if len(side.stem) and self._levels is None:
                 self._mark(number, side, bit, member.wants[number])
+        self._doubt()
         return bit
 
     def dismiss(self, bit: int) -> None:
@@ -218,7 +224,11 @@ class Flow(Operator):
     @property
     def fan_outs(self) -> dict[tuple[frozenset[int], int], tuple[int, int]]:
         """By sources joined and source probed: how many rows probed, and how many came back."""
-        return self._routing.fan_outs
+        counts = dict(self._routing.fan_outs)
+        for number, other, rows in () if self._gates is None else self._gates.missed():
+            came, went = counts.get((frozenset((number,)), other), (0, 0))
+            counts[frozenset((number,)), other] = came + rows, went
+        return counts
 
     def are_tied(self, one: int, other: int) -> bool:
         """Whether two sources share a key."""
@@ -294,6 +304,11 @@ class Flow(Operator):
             held = side.held()
             lineage = np.tile(self._wanted, (held.size, 1))
             side.put(lineage, self._routing.rows_of(number, side.stem.ids(held)))
+        self._doubt()
+
+    def _doubt(self) -> None:
+        if self._gates is not None:
+            self._gates.doubt()
 
     def _mark(
         self, number: int, side: StemSide, bit: int, wants: Callable[[], Predicate] | None
@@ -314,6 +329,10 @@ class Flow(Operator):
         new = [self._wanted_rows(n, batch) for n, batch in enumerate(batches)]
         for side, (batch, wanted) in zip(self._sides, new, strict=True):
             side.build(batch, None if self._levels is not None else wanted)
+            if self._gates is None:
+                side.show(batch)
+        if self._gates is not None:
+            new = self._gates.let_in(new, self.clock)
         if self._pacing is not None and self.paced and self._members:
             self._pacing.arrive(batches, new, self.arrived)
             self.fanout = None
@@ -402,6 +421,8 @@ class Flow(Operator):
             mask[bit >> 6] |= np.uint64(1 << (bit & 63))
         if not self._sides:
             return self._fanned_out(self.inputs[0].live(clock), mask).alive_at(clock)
+        if self._gates is not None:
+            self._gates.settle_doubts(self.clock)
         for side in self._sides:
             side.rewind()
         fanout = self._joined(
@@ -537,7 +558,13 @@ class Flow(Operator):
     def live(self, clock: int) -> Batch:
         raise AssertionError("whose answer? Each query has a plan of its own for that")
 
+    def stats(self) -> dict[str, Any]:
+        gates = [] if self._gates is None else self._gates.stats()
+        return {**super().stats(), "feedback": gates}
+
     def close(self) -> None:
+        if self._gates is not None:
+            self._gates.close()
         for side in self._sides:
             side.close()
 
@@ -552,6 +579,7 @@ class Flow(Operator):
             if not self._pull_up:
                 self._banks[number].narrow(batch, lineage)
             side.put(lineage, batch)
+        self._doubt()
 
 
 def _signs(group: Array) -> Array:

@@ -54,23 +54,54 @@ class StemSide:
         stem.add_lane(self._lane, 0, derived=True)
 
     def build(self, batch: Batch, lineage: Array | None) -> None:
-        """Insert the chunk's wanted rows. Every index takes in its rows once per chunk.
+        """Take the chunk's wanted rows in. Nobody finds them before they are shown.
 
         Args:
             lineage: None: every query wants all of them, and nothing is noted.
         """
         self.catch_up()
-        positions = self.stem.positions(batch.ids[0])
         if lineage is not None:
-            self._lineage()[positions - self.stem.base] = lineage
+            self._lineage()[self.stem.places(batch.ids[0])] = lineage
+
+    def show(self, batch: Batch) -> None:
+        """Let probes find these rows of the chunk, oldest first. Call once per chunk."""
+        positions = self.stem.positions(batch.ids[0])
         for name, index in self._indexes.items():
-            index.insert(*self._indexed(name, batch, positions))
+            index.insert(*self.indexed(name, batch, positions))
+
+    def show_late(self, batch: Batch, positions: Array) -> None:
+        """Let probes find rows of earlier chunks; call it before those of this one are shown."""
+        for name, index in self._indexes.items():
+            assert isinstance(index, HashIndex), "rows with keys"
+            index.link(*self.indexed(name, batch, positions))
+
+    def show_only(self, batch: Batch, positions: Array) -> None:
+        """Let probes find these rows, oldest first, and no others."""
+        for name, index in self._indexes.items():
+            assert isinstance(index, HashIndex), "rows with keys"
+            index.fill(*self.indexed(name, batch, positions))
+
+    def shown(self) -> list[Array]:
+        """Positions of the rows that probes find, by each of the keys."""
+        indexes = self._indexes.values()
+        return [i.positions() for i in indexes if isinstance(i, HashIndex)]
+
+    def key(self, name: Hashable) -> tuple[Evaluator, ...]:
+        """How to compute the columns of a key."""
+        return self._keys[name]
+
+    def index_of(self, name: Hashable) -> HashIndex:
+        """The rows that probes find by a key."""
+        index = self._indexes[name]
+        assert isinstance(index, HashIndex), "a key has columns"
+        return index
 
     def catch_up(self) -> None:
         """All rows of the SteM count as built."""
         self._built = self.stem.next_id
 
-    def _indexed(self, name: Hashable, batch: Batch, positions: Array) -> tuple[Array, Array]:
+    def indexed(self, name: Hashable, batch: Batch, positions: Array) -> tuple[Array, Array]:
+        """Positions and keys of the rows that have such a key."""
         keys, usable = join_keys([k(batch) for k in self._keys[name]], len(batch))
         return (positions, keys) if usable is None else (positions[usable], keys[usable])
 
@@ -98,7 +129,7 @@ class StemSide:
     def keyed(self, batch: Batch) -> tuple[Array, Array]:
         """Numbers of the rows that can match at all, and their keys, likewise."""
         (name,) = self._keys
-        return self._indexed(name, batch, np.arange(len(batch)))
+        return self.indexed(name, batch, np.arange(len(batch)))
 
     def probe(
         self, name: Hashable, probes: Probes, longest: Array | int, *, inclusive: bool
@@ -199,7 +230,7 @@ class StemSide:
         wanted = np.flatnonzero(any_wanted(self._held_lineage()))
         for name, index in self._indexes.items():
             positions = wanted + self.stem.first
-            chosen, keys = self._indexed(name, batch.take(wanted), positions)
+            chosen, keys = self.indexed(name, batch.take(wanted), positions)
             indexed = np.zeros(len(self.stem), np.bool_)
             indexed[chosen - self.stem.first] = True
             index.restore({"indexed": indexed, "keys": keys})

@@ -14,7 +14,7 @@ import numpy as np
 
 from eddyline.runtime.batch import Batch
 from eddyline.runtime.columns import Array
-from eddyline.runtime.feedback.kept import Kept
+from eddyline.runtime.feedback.partners import Keeping
 from eddyline.runtime.feedback.rows import Lane
 from eddyline.runtime.feedback.trial import Trial
 from eddyline.runtime.feedback.wanted import Wanted
@@ -29,12 +29,14 @@ class Question:
     Attributes:
         waiting: the rows that do, by key.
         trial: whether asking is of use.
+        missed: how often it was not there for a row.
     """
 
     def __init__(self, wanted: Wanted, waiting: HashIndex) -> None:
         self.wanted = wanted
         self.waiting = waiting
         self.trial = Trial()
+        self.missed = 0
 
     @property
     def asleep(self) -> bool:
@@ -59,9 +61,11 @@ class Reader:
         anew: the rows that wait have not been asked about yet, or nobody knows what they wait for.
     """
 
-    def __init__(self, kept: Kept, wanted: Sequence[Wanted], *, trying: bool, anew: bool) -> None:
+    def __init__(
+        self, kept: Keeping, wanted: Sequence[Wanted], *, trying: bool, anew: bool
+    ) -> None:
         self._kept = kept
-        self._questions = [Question(w, kept.rows.new_index()) for w in wanted]
+        self._questions = [Question(w, kept.new_index()) for w in wanted]
         self._trying = trying
         self.anew = anew
 
@@ -94,6 +98,7 @@ class Reader:
             question.waiting.link(positions[left[missing]], found.keys[missing])
             left = left[found.there]
             question.trial.refused += rows.ts.size - left.size
+            question.missed += rows.ts.size - left.size
         ok = np.zeros(positions.size, np.bool_)
         ok[left] = True
         return ok
@@ -130,6 +135,11 @@ class Reader:
         rows = [q.waiting.positions() for q in self._questions]
         return np.concatenate([_NO_ROWS, *rows]), sum(q.waiting.sizes()[1] for q in self._questions)
 
+    @property
+    def missed(self) -> list[int]:
+        """By what is wanted, how often it was not there for a row."""
+        return [q.missed for q in self._questions]
+
     def forget(self) -> None:
         """All that waited is to be asked about anew."""
         for question in self._questions:
@@ -159,7 +169,7 @@ class Gate:
             later.
     """
 
-    def __init__(self, name: tuple[str, str], kept: Kept, *, trying: bool) -> None:
+    def __init__(self, name: tuple[str, str], kept: Keeping, *, trying: bool) -> None:
         self._name = name
         self._kept = kept
         self._trying = trying
@@ -173,7 +183,7 @@ class Gate:
     def add(self, name: Hashable, wanted: Sequence[Wanted], *, anew: bool) -> None:
         """One more tree reads what is joined here; ``anew``: there may be rows already."""
         if self._readers and self._passed is None:
-            self._passed = self._kept.rows.new_lane(0)
+            self._passed = self._kept.new_lane(0)
         self._readers[name] = Reader(self._kept, wanted, trying=self._trying, anew=anew)
 
     def remove(self, name: Hashable) -> None:
@@ -262,20 +272,38 @@ class Gate:
         if self._passed is not None:
             self._passed.put(positions, np.ones(positions.size, np.int64))
 
+    def again(self, positions: Array, clock: int) -> Array:
+        """bool[n]: which of the rows at these positions, all that are there, may be seen; the
+        others wait, whether they did before or not.
+        """
+        for reader in self._readers.values():
+            reader.forget()
+            reader.anew = False
+            reader.come(positions.size)
+        return self._judge(self._kept.rows_at(positions), positions, np.full(positions.size, clock))
+
+    @property
+    def missed(self) -> list[int]:
+        """By what the only reader wants, how often it was not there for a row."""
+        (reader,) = self._readers.values()
+        return reader.missed
+
+    def waiting(self) -> Array:
+        """Positions, ascending, of the rows that wait, expired ones among them."""
+        waiting = (r.waiting()[0] for r in self._readers.values())
+        positions = np.unique(np.concatenate([_NO_ROWS, *waiting]))
+        return positions if self._passed is None else positions[self._passed.at(positions) == 0]
+
     def stats(self) -> dict[str, Any]:
         """Counters, and how many rows wait for how many keys; some of them may have expired."""
-        waiting = [r.waiting() for r in self._readers.values()]
-        positions = np.unique(np.concatenate([_NO_ROWS, *(rows for rows, _ in waiting)]))
-        if self._passed is not None:
-            positions = positions[self._passed.at(positions) == 0]
         return {
             "rows_of": self._name[0],
             "joined_with": self._name[1],
             "asked": self.asked,
             "refused": self.refused,
             "resumed": self.resumed,
-            "waiting": positions.size,
-            "waited_for": sum(keys for _, keys in waiting),
+            "waiting": self.waiting().size,
+            "waited_for": sum(r.waiting()[1] for r in self._readers.values()),
         }
 
     def close(self) -> None:

@@ -13,7 +13,8 @@ from eddyline.runtime.batch import Batch, Evaluator
 from eddyline.runtime.columns import Array
 from eddyline.runtime.feedback.bloom import BloomPartners
 from eddyline.runtime.feedback.partners import Known, Partners
-from eddyline.runtime.feedback.rows import Rows
+from eddyline.runtime.feedback.rows import Lane, Rows
+from eddyline.runtime.index import HashIndex, Liveness
 from eddyline.runtime.operators.base import Operator, Tick
 from eddyline.runtime.state import State, nested
 
@@ -38,8 +39,17 @@ class Kept(Operator):
         self._known: dict[object, Known] = {}
         self._layout: Batch | None = None
 
+    @property
+    def liveness(self) -> Liveness:
+        return self.rows.liveness
+
+    def new_index(self) -> HashIndex:
+        return self.rows.new_index()
+
+    def new_lane(self, fill: int) -> Lane:
+        return self.rows.new_lane(fill)
+
     def all(self) -> Array:
-        """Positions, ascending, of all rows that were alive before the chunk, or have come."""
         own = self.rows.all()
         return self.rows.place(self.inputs[0].live(self._before)) if own is None else own
 
@@ -60,7 +70,6 @@ class Kept(Operator):
         return known
 
     def forget(self, known: Known) -> None:
-        """Nobody may ask for these any more."""
         known.close()
         self._known = {n: k for n, k in self._known.items() if k is not known}
 
@@ -75,7 +84,6 @@ class Kept(Operator):
         return batch
 
     def rows_at(self, positions: Array) -> Batch:
-        """Kept rows as they came."""
         if self._layout is None:
             self._layout = self.inputs[0].live(self.clock)
         (ts, seq), exp = self.rows.instants(positions), self.rows.expiry(positions)

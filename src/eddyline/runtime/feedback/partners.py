@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import Final, Protocol, TypeAlias
 
 import numpy as np
 
 from eddyline.runtime.batch import Batch, Evaluator
 from eddyline.runtime.columns import Array
+from eddyline.runtime.feedback.rows import Lane
+from eddyline.runtime.index import HashIndex, Liveness
 from eddyline.runtime.keys import join_keys
 from eddyline.runtime.state import State
-
-if TYPE_CHECKING:
-    from eddyline.runtime.feedback.kept import Kept
 
 #: bool[n], which of n pairs meet a condition: numbers of who asks, and positions of rows.
 Pairs: TypeAlias = Callable[[Array, Array], Array]
@@ -27,6 +26,35 @@ _MORE_ROWS: Final = 8
 _NO_ROWS = np.zeros(0, np.int64)
 
 
+class Keeping(Protocol):
+    """Whoever keeps the rows of an input.
+
+    Attributes:
+        has_begun: there may be rows.
+    """
+
+    has_begun: bool
+
+    @property
+    def liveness(self) -> Liveness:
+        """How long they live."""
+
+    def new_index(self) -> HashIndex:
+        """An empty index over them."""
+
+    def new_lane(self, fill: int) -> Lane:
+        """A number for each of them, at first ``fill``."""
+
+    def all(self) -> Array:
+        """Positions, ascending, of all rows that were alive before the chunk, or have come."""
+
+    def rows_at(self, positions: Array) -> Batch:
+        """Rows as they came."""
+
+    def forget(self, known: Known) -> None:
+        """Nobody may ask for these any more."""
+
+
 class Known(ABC):
     """What is known of rows by some of the columns that a consumer joins on.
 
@@ -37,7 +65,7 @@ class Known(ABC):
         fresh: int64[m], keys of the chunk's rows.
     """
 
-    def __init__(self, kept: Kept, keys: Sequence[Evaluator]) -> None:
+    def __init__(self, kept: Keeping, keys: Sequence[Evaluator]) -> None:
         self._kept = kept
         self._keys = tuple(keys)
         self._users = 0
@@ -58,6 +86,11 @@ class Known(ABC):
     def release(self) -> None:
         """Somebody does not ask any more."""
         self._users -= 1
+
+    def renew(self) -> None:
+        """It is others that count as rows now."""
+        if not self._stale:
+            self._begin(self._kept.all())
 
     def let_go(self) -> None:
         """One less may ask."""
@@ -120,9 +153,9 @@ class Partners(Known):
         fresh_positions: int64[m], where the chunk's rows are.
     """
 
-    def __init__(self, kept: Kept, keys: Sequence[Evaluator]) -> None:
+    def __init__(self, kept: Keeping, keys: Sequence[Evaluator]) -> None:
         super().__init__(kept, keys)
-        self.index = kept.rows.new_index()
+        self.index = kept.new_index()
         self.fresh_positions = self.fresh
 
     def _add(self, batch: Batch, positions: Array) -> None:
@@ -143,11 +176,11 @@ class Partners(Known):
 
     def exist(self, keys: Array, ts: Array) -> Array:
         """bool[n]: whether there is a row with the key that expires after ``ts``."""
-        return self.index.any_alive(keys, ts, self._kept.rows.liveness)
+        return self.index.any_alive(keys, ts, self._kept.liveness)
 
     def find(self, keys: Array, ts: Array) -> tuple[Array, Array]:
         """Numbers of the keys, ascending, and positions of these rows."""
-        return self.index.all_alive(keys, ts, self._kept.rows.liveness)
+        return self.index.all_alive(keys, ts, self._kept.liveness)
 
     def meet(self, keys: Array, ts: Array, pairs: Pairs, *, fresh: bool = False) -> Array:
         """bool[n]: for which keys there is a row with it that expires after ``ts`` and makes a pair
@@ -166,7 +199,7 @@ class Partners(Known):
         while asking.size:
             some, at = asking[:_MOST_PAIRS], cursor[asking[:_MOST_PAIRS]]
             most = max(min(most, _MOST_PAIRS // some.size), 1)
-            liveness = self._kept.rows.liveness
+            liveness = self._kept.liveness
             by, found = self.index.look_on(keys[some], ts[some], liveness, at, stop, most)
             cursor[some] = at
             met[some[by[pairs(some[by], found)]]] = True

@@ -79,6 +79,7 @@ _OPTIONS: Final[dict[str, tuple[Any, ...]]] = {
     "sharing": (True, True, True, False),
     "executor": ("eddy", "auto", "eddy", "auto", "tree"),
     "policy": ("ticket", "back-pressure", "random", "fixed"),
+    "feedback": ("auto", "jit", "jit", "doe", "off"),
     "selections": ("push", "push", "pull"),
     "schedule": ("lwo", "swf", "greedy"),
     "keep": ({}, {}, {}, {"a": 0.6}, {"a": 0.8, "c": 0.5}),

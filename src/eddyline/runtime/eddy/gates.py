@@ -1,0 +1,139 @@
+"""Feedback in a flow: which rows its SteMs show to probes.
+
+A row that is joined with several sources is of no use before each of them has a row for it:
+whatever finds it by one of its keys ends at the other. So it waits behind the *gate* of its SteM,
+where no probe finds it, until the first row that it lacks comes. From then on it is found as if it
+had always been. It need not probe again, since the row that it lacked does, and there are no
+intermediate results to be made up for. docs/decisions/0014 argues why nothing is lost.
+
+Source: Yang and Papadias 2008, section V (M-Join and eddy).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Sequence
+from typing import Any
+
+from eddyline.runtime.batch import Batch
+from eddyline.runtime.columns import Array
+from eddyline.runtime.eddy.edges import Equality, ties_of
+from eddyline.runtime.eddy.side_rows import Shown, SideRows
+from eddyline.runtime.eddy.stem_side import StemSide
+from eddyline.runtime.feedback.gate import Gate
+from eddyline.runtime.feedback.partners import Known, Partners
+from eddyline.runtime.feedback.wanted import Partner
+
+#: Of a source: new rows that some query wants, and who wants each.
+New = tuple[Batch, Array]
+
+
+class Gates:
+    """The gates of a flow: one for each source that is joined with several others.
+
+    Args:
+        sides: one per source. edges: the join graph.
+        by_key: rows wait for rows that match; else for any, which is what DOE does.
+        trying: ask only as long as that is of use.
+    """
+
+    def __init__(
+        self, sides: Sequence[StemSide], edges: Sequence[Equality], *, by_key: bool, trying: bool
+    ) -> None:
+        self._sides = tuple(sides)
+        self._rows = [SideRows(side) for side in sides]
+        self._asked: dict[tuple[int, Hashable], Known] = {}
+        ties = {n: ties_of(n, edges) for n in range(len(sides))}
+        self._ties = {n: tied for n, tied in ties.items() if len(tied) > 1}
+        self._gates: dict[int, Gate] = {}
+        for number, tied in self._ties.items():
+            wanted = []
+            for other, keys in tied.items():
+                own = [mine.evaluate for _, mine in keys] if by_key else []
+                names = tuple(theirs.name for theirs, _ in keys) if by_key else ()
+                wanted.append(Partner(own, self._partners(other, names)))
+            others = ", ".join(sides[other].stem.name for other in tied)
+            name = (sides[number].stem.name, others)
+            rows = self._rows[number]
+            rows.gate = self._gates[number] = Gate(name, rows, trying=trying)
+            rows.gate.add(number, wanted, anew=False)
+        self._in_doubt = False
+
+    def _partners(self, number: int, names: tuple[Hashable, ...]) -> Known:
+        """The rows of a source by key. All are shown where there is no gate: the side knows."""
+        at = number, names
+        if at not in self._asked:
+            side, rows = self._sides[number], self._rows[number]
+            if names and number not in self._ties:
+                self._asked[at] = Shown(rows, names)
+            else:
+                self._asked[at] = Partners(rows, side.key(names) if names else ())
+        self._asked[at].holders += 1
+        return self._asked[at]
+
+    def doubt(self) -> None:
+        """Queries have come, or sides show all of their rows: judge anew who has to wait."""
+        self._in_doubt = True
+
+    def settle_doubts(self, clock: int) -> None:
+        """Judge anew who has to wait, if need be; what expires by ``clock`` is no match."""
+        if not self._in_doubt:
+            return
+        self._in_doubt = False
+        for asked in self._asked.values():
+            asked.renew()
+        there = {number: self._rows[number].all() for number in self._gates}
+        for number, gate in self._gates.items():
+            positions = there[number]
+            positions = positions[gate.again(positions, clock)]
+            self._sides[number].show_only(self._rows[number].rows_at(positions), positions)
+
+    def let_in(self, new: Sequence[New], clock: int) -> list[New]:
+        """Show the chunk's new rows, and older ones that need not wait any more.
+
+        Args:
+            new: by source; they have been built. clock: time had passed up to here before them.
+
+        Returns:
+            The new rows that are shown: no others have anything to probe for.
+        """
+        self.settle_doubts(clock)
+        for rows, (batch, _) in zip(self._rows, new, strict=True):
+            rows.coming = rows.side.stem.positions(batch.ids[0])
+        for number, side in enumerate(self._sides):
+            if number not in self._gates:
+                side.show(new[number][0])
+        for (number, _), asked in self._asked.items():
+            asked.take_in(new[number][0], self._rows[number].coming)
+        shown = [self._shown(number, *some, clock) for number, some in enumerate(new)]
+        for rows in self._rows:
+            rows.coming = rows.coming[:0]
+        return shown
+
+    def _shown(self, number: int, batch: Batch, wanted: Array, clock: int) -> New:
+        gate, side, rows = self._gates.get(number), self._sides[number], self._rows[number]
+        if gate is None:
+            return batch, wanted
+        if not gate.is_open(len(batch)):
+            woken = gate.wake(clock, gate.waiting)
+            if woken.size:
+                side.show_late(rows.rows_at(woken), woken)
+            ok = gate.admit(batch, rows.coming)
+            if not ok.all():
+                batch, wanted = batch.where(ok), wanted[ok]
+        side.show(batch)
+        return batch, wanted
+
+    def missed(self) -> Iterable[tuple[int, int, int]]:
+        """By source, and source asked: how often a row found nothing there."""
+        for number, gate in self._gates.items():
+            for other, rows in zip(self._ties[number], gate.missed, strict=True):
+                yield number, other, rows
+
+    def stats(self) -> list[dict[str, Any]]:
+        """Of each gate."""
+        return [gate.stats() for gate in self._gates.values()]
+
+    def close(self) -> None:
+        """Give the lanes back to the SteMs."""
+        for gate in self._gates.values():
+            gate.close()
