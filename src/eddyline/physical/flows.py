@@ -19,9 +19,10 @@ from eddyline.physical.strategy import Feedback
 from eddyline.runtime.batch import Evaluator, Predicate
 from eddyline.runtime.eddy.edges import Equality, Key, keys_of
 from eddyline.runtime.eddy.filter_bank import Attribute, Clause
-from eddyline.runtime.eddy.flow import Flow, Member
+from eddyline.runtime.eddy.flow import Flow
 from eddyline.runtime.eddy.flow_windows import FlowRows, FlowWindow
 from eddyline.runtime.eddy.gates import Gates
+from eddyline.runtime.eddy.members import Member
 from eddyline.runtime.eddy.per_query import PerQuery
 from eddyline.runtime.eddy.policies import Policy, PolicyName, make_policy
 from eddyline.runtime.eddy.schedules import make_schedule

@@ -17,9 +17,10 @@ from eddyline.runtime.columns import Array
 from eddyline.runtime.eddy.edges import Equality, Key, keys_of
 from eddyline.runtime.eddy.fanout import Fanout
 from eddyline.runtime.eddy.filter_bank import Attribute
-from eddyline.runtime.eddy.flow import Flow, Member
+from eddyline.runtime.eddy.flow import Flow
 from eddyline.runtime.eddy.flow_windows import FlowRows, FlowWindow
 from eddyline.runtime.eddy.gates import Gates
+from eddyline.runtime.eddy.members import Member
 from eddyline.runtime.eddy.policies import PolicyName, make_policy
 from eddyline.runtime.eddy.schedules import ScheduleName, make_schedule
 from eddyline.runtime.eddy.stem_side import StemSide

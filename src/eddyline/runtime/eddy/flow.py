@@ -26,7 +26,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -37,12 +37,13 @@ from eddyline.runtime.columns import Array
 from eddyline.runtime.eddy.composites import Composites, in_order, singletons
 from eddyline.runtime.eddy.edges import Equality
 from eddyline.runtime.eddy.fanout import Fanout, LeveledFanout, fan_out
-from eddyline.runtime.eddy.filter_bank import Clause, FilterBank
+from eddyline.runtime.eddy.filter_bank import FilterBank
 from eddyline.runtime.eddy.flow_windows import FlowRows, FlowWindow, Windows
 from eddyline.runtime.eddy.gates import Gates
 from eddyline.runtime.eddy.grouped_filter import GroupedFilter
 from eddyline.runtime.eddy.leveled_join import leveled_join
 from eddyline.runtime.eddy.levels import Levels
+from eddyline.runtime.eddy.members import Member, Members
 from eddyline.runtime.eddy.output_buffer import Verify
 from eddyline.runtime.eddy.paced_join import PacedJoin
 from eddyline.runtime.eddy.policies import Policy
@@ -56,28 +57,6 @@ from eddyline.runtime.operators.base import Operator, Tick
 from eddyline.runtime.operators.scan import Scan
 from eddyline.runtime.state import State
 from eddyline.types import FOREVER
-
-
-@dataclass(frozen=True)
-class Member:
-    """A query of the flow.
-
-    Attributes:
-        filters: per source its predicates, in conjunctive normal form.
-        residual: those over all sources.
-        windows: per source how long a row lives, in microseconds (FOREVER: for ever) or in rows.
-        wants: per source, makes the predicate of rows; None: it wants every row.
-    """
-
-    filters: tuple[Sequence[Clause], ...]
-    residual: Sequence[Clause]
-    windows: tuple[int, ...]
-    wants: tuple[Callable[[], Predicate] | None, ...]
-
-    @property
-    def is_selective(self) -> bool:
-        """Whether it does not want every row."""
-        return bool(self.residual) or any(self.filters)
 
 
 class Flow(Operator):
@@ -127,12 +106,7 @@ class Flow(Operator):
         keyless = len(sides) == 2 and not edges
         self._theta = Theta(sides, theta, self._residual) if keyless else None
         self._routing = Routing(sides, edges, new_policy, self._theta)
-        self._members: dict[int, Member] = {}
-        self._free: list[int] = []
-        self._dismissed: list[int] = []
-        self._held_for: Counter[tuple[int, ...]] = Counter()
-        self._words = 1
-        self._lengths = [np.zeros(64, np.int64) for _ in sources]
+        self._members = Members(len(sources))
         self._windows: list[Windows] | None = None  # None: to be worked out anew
         self._wanted = np.zeros(1, np.uint64)
         self._levels: Levels | None = None  # None: rows have lineage
@@ -160,13 +134,12 @@ class Flow(Operator):
         if member.is_selective and self._levels is not None:
             self._refresh()
             self._give_lineage()
-        bit = self._new_bit()
-        self._members[bit] = member
+        bit = self._members.add(member)
+        for side in self._sides:
+            side.widen(self._members.words)
         for bank, clauses in zip(self._banks, member.filters, strict=True):
             bank.add(bit, clauses)
         self._residual.add(bit, member.residual)
-        for lengths, length in zip(self._lengths, member.windows, strict=True):
-            lengths[bit] = length
         for window, length in zip(self._stem_windows, member.windows, strict=False):
             window.extend(length)
         self._windows = None
@@ -180,31 +153,27 @@ class Flow(Operator):
 
     def dismiss(self, bit: int) -> None:
         """Drop a query. Its bit is given out again after ``recycle``."""
-        del self._members[bit]
+        self._members.remove(bit)
         for bank in (*self._banks, self._residual):
             bank.remove(bit)
-        self._dismissed.append(bit)
         self._windows = None
-        others = np.arange(64 * self._words) != bit
+        others = np.arange(self._members.width) != bit
         self._overdue = [(f.of_queries(others[: f.bits]), came) for f, came in self._overdue]
 
     def hold(self, windows: tuple[int, ...]) -> None:
         """Keep rows for queries with such windows, also while there are none."""
-        self._held_for[windows] += 1
+        self._members.held_for[windows] += 1
         self._windows = None
 
     def let_go(self, windows: tuple[int, ...]) -> None:
         """Undo ``hold``."""
-        self._held_for[windows] -= 1
-        self._held_for = +self._held_for
+        self._members.held_for -= Counter([windows])
         self._windows = None
 
     def recycle(self) -> None:
         """Nobody holds results of dismissed queries any more."""
-        if self.waiting:
-            return
-        self._free += self._dismissed
-        self._dismissed = []
+        if not self.waiting:
+            self._members.recycle()
 
     def predicates_of(self, bit: int) -> int:
         """How many attributes a query has predicates on."""
@@ -243,32 +212,19 @@ class Flow(Operator):
         """How many queries there are."""
         return len(self._members)
 
-    def _new_bit(self) -> int:
-        if self._free:
-            return self._free.pop()
-        bit = len(self._members) + len(self._dismissed)
-        if bit >= 64 * self._words:
-            self._words *= 2
-            for side in self._sides:
-                side.widen(self._words)
-            self._lengths = [np.resize(w, 64 * self._words) for w in self._lengths]
-        return bit
-
     def _refresh(self) -> list[Windows]:
         """Work out what follows from who is there."""
         if self._windows is None:
-            bits = sorted(self._members)
-            self._wanted = np.zeros(self._words, np.uint64)
-            for bit in bits:
-                self._wanted[bit >> 6] |= np.uint64(1 << (bit & 63))
-            self._windows = [Windows(w, bits, self._words) for w in self._lengths]
+            bits = self._members.bits
+            self._wanted = self._members.lineage(bits)
+            self._windows = self._members.windows()
             for number, window in enumerate(self._stem_windows):
-                held = [lengths[number] for lengths in self._held_for]
+                held = [lengths[number] for lengths in self._members.held_for]
                 window.fit(self._windows[number].lengths.tolist(), held)
             self._choose_form(bits)
             if any(self._counted):
                 self._groups = RowsGroups.of(
-                    self._counted, self._windows, self._lengths, bits, self._levels
+                    self._counted, self._windows, self._members.lengths, bits, self._levels
                 )
                 if self._pacing is not None:
                     self._pacing.group(self._groups)
@@ -281,9 +237,8 @@ class Flow(Operator):
             if self._pacing is not None:
                 self._pacing.clear()
             return
-        levels = Levels.of(self._lengths, bits, self._words)
-        selective = any(m.is_selective for m in self._members.values())
-        has_lineage = selective or not levels.nested
+        levels = Levels.of(self._members.lengths, bits, self._members.words)
+        has_lineage = self._members.are_selective or not levels.nested
         if self._pacing is not None:
             if not self._pacing.goes_on_with(levels, has_lineage=has_lineage):
                 self._finish()
@@ -292,7 +247,7 @@ class Flow(Operator):
             self._give_lineage()
         else:
             self._levels = levels
-            self._reach = levels.reach(64 * self._words)
+            self._reach = levels.reach(self._members.width)
 
     def _give_lineage(self) -> None:
         """Note for all rows held what has been true of them so far: every query wants them."""
@@ -377,7 +332,7 @@ class Flow(Operator):
     def _released(self, whole: Composites, getting: Array) -> Fanout:
         """Results that these queries (bool[bits]) get now."""
         batch = self._composite_batch(whole)
-        bits = 64 * self._words
+        bits = self._members.width
         present = np.unpackbits(self._wanted.view(np.uint8), bitorder="little").astype(np.bool_)
         getting = present & np.pad(getting, (0, max(bits - getting.size, 0)))[:bits]
         if self._levels is not None:
@@ -387,7 +342,7 @@ class Flow(Operator):
                 np.maximum(level, firsts[whole.group], out=level)
             return self._leveled(batch, whole, level, np.where(getting, self._reach, -1))
         mine = np.packbits(getting, bitorder="little").view(np.uint64)
-        wanted = np.zeros((len(whole), self._words), np.uint64)
+        wanted = np.zeros((len(whole), self._members.words), np.uint64)
         wanted[:, : whole.wanted.shape[1]] = whole.wanted
         whole = replace(whole, wanted=wanted & mine)  # others may yet get the same results
         return fan_out(batch, self._left(batch, whole), bits, self._instants(whole))
@@ -404,7 +359,9 @@ class Flow(Operator):
         """Per source with windows by time, when the rows of results came, and these windows."""
         return [
             (whole.instants[n], us)
-            for n, (us, counted) in enumerate(zip(self._lengths, self._counted, strict=True))
+            for n, (us, counted) in enumerate(
+                zip(self._members.lengths, self._counted, strict=True)
+            )
             if not counted
         ]
 
@@ -416,9 +373,7 @@ class Flow(Operator):
     def answer(self, clock: int, bits: Sequence[int]) -> Fanout:
         """The results that are in the answers of some queries at ``clock``: who has which."""
         self._refresh()
-        mask = np.zeros(self._words, np.uint64)
-        for bit in bits:
-            mask[bit >> 6] |= np.uint64(1 << (bit & 63))
+        mask = self._members.lineage(bits)
         if not self._sides:
             return self._fanned_out(self.inputs[0].live(clock), mask).alive_at(clock)
         if self._gates is not None:
@@ -430,7 +385,7 @@ class Flow(Operator):
         )
         for side in self._sides:
             side.admit()
-        asked = np.zeros(64 * self._words, np.bool_)
+        asked = np.zeros(self._members.width, np.bool_)
         asked[list(bits)] = True
         return fanout.of_queries(asked).alive_at(clock)
 
@@ -469,7 +424,7 @@ class Flow(Operator):
             return
         side, mine = self._sides[number], groups.of_source(number)
         counts = groups.counts[mine]
-        rows = max(MOST_WORDS // (counts.size * self._words), 1)
+        rows = max(MOST_WORDS // (counts.size * self._members.words), 1)
         for start in range(0, len(batch), rows):
             by, group, ids = window.pushed_out(batch.ids[0][start : start + rows], counts)
             by, group = by + start, group + mine.start
@@ -486,9 +441,9 @@ class Flow(Operator):
 
     def _fanned_out(self, batch: Batch, wanted: Array) -> Fanout:
         """Of a single source."""
-        instants = [(batch.ts, self._lengths[0])] if self._stem_windows else []
+        instants = [(batch.ts, self._members.lengths[0])] if self._stem_windows else []
         blocks = self._banks[0].blocks(batch, wanted)
-        return fan_out(batch, blocks, 64 * self._words, instants)
+        return fan_out(batch, blocks, self._members.width, instants)
 
     def _joined(
         self, new: Sequence[tuple[Batch, Array]], leaving: Sequence[Composites] = ()
@@ -509,7 +464,7 @@ class Flow(Operator):
         batch = self._composite_batch(whole)
         if self._levels is not None:
             return self._leveled(batch, whole, whole.wanted, self._reach)
-        return fan_out(batch, self._left(batch, whole), 64 * self._words, self._instants(whole))
+        return fan_out(batch, self._left(batch, whole), self._members.width, self._instants(whole))
 
     def _wanted_rows(self, number: int, batch: Batch) -> tuple[Batch, Array]:
         """The new rows of a source that some query wants, and who."""
@@ -523,7 +478,7 @@ class Flow(Operator):
             kept.append(some + first)
             lineages.append(lineage[some])
         if not kept:
-            return batch, np.zeros((len(batch), self._words), np.uint64)
+            return batch, np.zeros((len(batch), self._members.words), np.uint64)
         rows = np.concatenate(kept)
         mine = batch if rows.size == len(batch) else batch.take(rows)
         return mine, np.concatenate(lineages)

@@ -1,0 +1,111 @@
+"""The queries of a flow: who they are, which bit of a lineage is whose, and their windows."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from eddyline.runtime.batch import Predicate
+from eddyline.runtime.columns import Array
+from eddyline.runtime.eddy.filter_bank import Clause
+from eddyline.runtime.eddy.flow_windows import Windows
+
+
+@dataclass(frozen=True)
+class Member:
+    """A query of the flow.
+
+    Attributes:
+        filters: per source its predicates, in conjunctive normal form.
+        residual: those over all sources.
+        windows: per source how long a row lives, in microseconds (FOREVER: for ever) or in rows.
+        wants: per source, makes the predicate of rows; None: it wants every row.
+    """
+
+    filters: tuple[Sequence[Clause], ...]
+    residual: Sequence[Clause]
+    windows: tuple[int, ...]
+    wants: tuple[Callable[[], Predicate] | None, ...]
+
+    @property
+    def is_selective(self) -> bool:
+        """Whether it does not want every row."""
+        return bool(self.residual) or any(self.filters)
+
+
+class Members:
+    """The queries of a flow by their bits.
+
+    Args:
+        sources: how many the flow has.
+
+    Attributes:
+        words: of a lineage, of 64 bits each.
+        lengths: per source int64[width], by bit how long the query's window is.
+        held_for: windows for which rows are kept in any case, with how often that was asked for.
+    """
+
+    def __init__(self, sources: int) -> None:
+        self.words = 1
+        self.lengths = [np.zeros(64, np.int64) for _ in range(sources)]
+        self.held_for: Counter[tuple[int, ...]] = Counter()
+        self._members: dict[int, Member] = {}
+        self._free: list[int] = []
+        self._dismissed: list[int] = []
+
+    def __len__(self) -> int:
+        return len(self._members)
+
+    def __getitem__(self, bit: int) -> Member:
+        return self._members[bit]
+
+    @property
+    def width(self) -> int:
+        """How many bits a lineage has."""
+        return 64 * self.words
+
+    @property
+    def bits(self) -> list[int]:
+        """Of the queries that are there, ascending."""
+        return sorted(self._members)
+
+    @property
+    def are_selective(self) -> bool:
+        """Whether any of them does not want every row."""
+        return any(m.is_selective for m in self._members.values())
+
+    def add(self, member: Member) -> int:
+        """A query comes; returns its bit. There may be more words than before."""
+        bit = self._free.pop() if self._free else len(self._members) + len(self._dismissed)
+        if bit >= self.width:
+            self.words *= 2
+            self.lengths = [np.resize(w, self.width) for w in self.lengths]
+        self._members[bit] = member
+        for lengths, length in zip(self.lengths, member.windows, strict=True):
+            lengths[bit] = length
+        return bit
+
+    def remove(self, bit: int) -> None:
+        """A query goes. Its bit is given out again after ``recycle``."""
+        del self._members[bit]
+        self._dismissed.append(bit)
+
+    def recycle(self) -> None:
+        """Nobody holds results of queries that have gone."""
+        self._free += self._dismissed
+        self._dismissed = []
+
+    def windows(self) -> list[Windows]:
+        """Per source, which queries' windows hold rows of which age."""
+        bits = self.bits
+        return [Windows(w, bits, self.words) for w in self.lengths]
+
+    def lineage(self, bits: Iterable[int]) -> Array:
+        """uint64[words]: of a row that these queries want."""
+        mask = np.zeros(self.words, np.uint64)
+        for bit in bits:
+            mask[bit >> 6] |= np.uint64(1 << (bit & 63))
+        return mask
