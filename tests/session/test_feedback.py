@@ -9,14 +9,13 @@ docs/decisions/0013.
 from __future__ import annotations
 
 from itertools import permutations
-from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pytest
+from feedback_cases import fan_out, keyed, stats, waiting
 
 from eddyline import Engine
-from eddyline.runtime.eddy.flow import Flow
 from eddyline.testing.script import Script
 
 STREAMS = """
@@ -135,116 +134,75 @@ def test_auto_stops_asking_where_everybody_is_wanted_and_begins_again() -> None:
     assert stats(engine, "refused") > 1_000
 
 
-def test_in_a_flow_who_waits_is_not_found() -> None:
-    """A hundred rows of b for each of a, of which one in twenty has one of c."""
-    found = {feedback: rows_found(feedback) for feedback in ("off", "jit", "auto")}
-    assert found["off"] >= 5 * found["jit"] > 0
-    assert found["auto"] == found["jit"]
-
-
-def rows_found(feedback: str) -> int:
-    """What all probes of a flow find, whatever the order in which the streams are probed."""
-    engine = fan_out(feedback, executor="eddy", policy="random")
-    results = 0
-    for first in range(0, 2_000, 100):
-        batch = {"a": keyed(range(first, first + 100)), "b": keyed([0] * 5), "c": keyed([])}
-        batch["c"] = keyed(range(first, first + 100, 20))
-        results += engine.process(batch)["q"].num_rows
-    assert results == 100 * 100  # each row of a with a partner, by each of b
-    probes = flow_of(engine).fan_outs.values()
-    return sum(went for _, went in probes)
-
-
-def test_in_a_flow_a_row_is_found_as_soon_as_there_is_all_that_it_lacks() -> None:
-    engine = fan_out("jit", executor="eddy")
-    engine.process({"a": keyed(range(100)), "b": keyed([0] * 20)})
-    assert waiting(engine) == {"refused": 100, "resumed": 0, "waiting": 100}
-    out = engine.process({"c": keyed([7, 8, 9, 500])})
-    assert out["q"].num_rows == 60
-    assert waiting(engine) == {"refused": 100, "resumed": 3, "waiting": 97}
-    assert engine.process({"b": keyed([0])})["q"].num_rows == 3
-    text = engine.queries["q"].explain(analyze=True)
-    assert "feedback: rows of" in text
-    assert "b, c" in text
-
-
-def test_in_a_flow_the_order_of_a_chunk_is_kept() -> None:
-    """c comes when b has probed: a waits no more, but b is joined by c alone, and once."""
-    engine = fan_out("jit", executor="eddy")
-    engine.process({"a": keyed([7])})
-    out = engine.process({"b": keyed([0]), "c": keyed([7])})
-    assert out["q"].num_rows == 1
-    assert engine.process({"b": keyed([0, 0])})["q"].num_rows == 2
-
-
-def test_in_a_flow_doe_waits_for_any_row() -> None:
-    engine = fan_out("doe", executor="eddy")
-    engine.process({"a": keyed(range(100)), "b": keyed([0] * 20)})
-    assert waiting(engine) == {"refused": 100, "resumed": 0, "waiting": 100}
-    assert engine.process({"c": keyed([7])})["q"].num_rows == 20
-    assert waiting(engine) == {"refused": 100, "resumed": 100, "waiting": 0}
-
-
-def test_a_query_with_longer_windows_is_about_rows_that_wait() -> None:
-    """c has expired for the first query, not for the second; a was let wait in between."""
-    engine = fan_out("jit", executor="eddy")
-    keeper = "SELECT {0}.k FROM {0} [RANGE 3 HOURS], {0} [RANGE 3 HOURS] AS o WHERE {0}.k = o.k"
-    for name in "abc":
-        engine.query(keeper.format(name), name=f"keeper_{name}")
-    hours = 3_600_000_000
-    engine.process({"c": keyed([7])})
-    engine.process({"a": keyed([7], ts=hours + 1)})
-    assert waiting(engine) == {"refused": 1, "resumed": 0, "waiting": 1}
-    streams = ", ".join(f"{name} [RANGE 3 HOURS]" for name in "abc")
-    longer = f"SELECT a.k FROM {streams} WHERE a.g = b.g AND a.k = c.k"
-    query = engine.query(longer, name="longer")
-    out = engine.process({"b": keyed([0], ts=hours + 2)})
-    assert out["longer"].num_rows == 1
-    assert query.snapshot().num_rows == 1
-    assert waiting(engine)["waiting"] == 0
-
-
-def test_what_waits_in_a_flow_waits_when_it_has_been_loaded(tmp_path: Path) -> None:
-    engine = fan_out("jit", executor="eddy")
-    engine.process({"a": keyed(range(100)), "b": keyed([0] * 20), "c": keyed([1, 2])})
-    engine.save(tmp_path / "saved")
-    engine = Engine.load(tmp_path / "saved")
-    assert engine.process({"b": keyed([0])})["q"].num_rows == 2
-    assert waiting(engine)["waiting"] == 98
-    assert engine.process({"c": keyed([3])})["q"].num_rows == 21
-
-
-def flow_of(engine: Engine) -> Flow:
-    flows = [o for o in engine._standing.operators() if isinstance(o, Flow)]
-    return flows[0]
-
-
-def fan_out(feedback: str, **options: Any) -> Engine:
-    engine = Engine(**{"executor": "tree", "feedback": feedback} | options)
-    for name in "abc":
-        engine.sql(f"CREATE STREAM {name} (ts TIMESTAMP, g BIGINT, k BIGINT) TIMESTAMP BY ts")
-    streams = ", ".join(f"{name} [RANGE 1 HOUR]" for name in "abc")
-    engine.query(f"SELECT a.k FROM {streams} WHERE a.g = b.g AND a.k = c.k", name="q")
-    return engine
-
-
-def keyed(keys: Any, ts: int = 0) -> pa.Table:
-    n = len(keys)
-    values = {"g": pa.array([0] * n, pa.int64()), "k": pa.array(list(keys), pa.int64())}
-    return pa.table({"ts": pa.array([ts] * n, pa.timestamp("us")), **values})
-
-
-def stats(engine: Engine, name: str) -> int:
-    """A counter, over all gates."""
-    gates = [g for o in engine.stats()["operators"] for g in o.get("feedback", [])]
-    return sum(g[name] for g in gates if g["rows_of"] == "a")
-
-
-def waiting(engine: Engine) -> dict[str, int]:
-    return {name: stats(engine, name) for name in ("refused", "resumed", "waiting")}
-
-
 def rows_made(engine: Engine) -> int:
     """Rows of a ⋈ b that have been made."""
     joins = [o for o in engine.stats()["operators"] if o["operator"].endswith("Join")]
     return int(joins[0]["rows_out"])
+
+
+NRR = """
+    CREATE STREAM a (ts TIMESTAMP, p BIGINT, k BIGINT) TIMESTAMP BY ts;
+    CREATE STREAM b (ts TIMESTAMP, p BIGINT) TIMESTAMP BY ts;
+    CREATE TABLE t (k BIGINT, w BIGINT) WITH (updates = 'non-retroactive');
+"""
+INNER = """
+    SELECT l.k, t.w FROM
+      (SELECT a.k FROM a [RANGE 20 SECONDS], b [RANGE 20 SECONDS] WHERE a.p = b.p) AS l, t
+    WHERE l.k = t.k
+"""
+SEMI = """
+    SELECT a.k, 1 AS w FROM a [RANGE 20 SECONDS], b [RANGE 20 SECONDS]
+    WHERE a.p = b.p AND EXISTS (SELECT t.k FROM t WHERE t.k = a.k)
+"""
+
+
+@pytest.mark.parametrize("admission", [True, False])
+@pytest.mark.parametrize("chunk_rows", [1, 2, 100])
+def test_a_row_waits_for_one_of_a_table_that_changes(admission: bool, chunk_rows: int) -> None:
+    """What it would have been joined with before that one was there is no result, ever."""
+    options = {"feedback": "jit", "admission": admission, "chunk_rows": chunk_rows}
+    script = Script(NRR, INNER, options={"executor": "tree"} | options)
+    script.process(t="_ts | k | w\n0s | 1 | 0")
+    script.process(a="ts | p | k\n1s | 5 | 1\n1s | 5 | 7", b="ts | p\n2s | 5")
+    script.process(t="_ts | k | w\n3s | 7 | 1").restart()
+    script.process(b="ts | p\n4s | 5")
+    script.process(t="_ts | _op | k | w\n5s | - | 7 | 1").process(b="ts | p\n6s | 5")
+    script.process(t="_ts | k | w\n7s | 7 | 1", b="ts | p\n8s | 5")
+    script.finish().expect(
+        """
+        _op | _ts | _exp | k | w
+        +   | 2s  | 21s  | 1 | 0
+        +   | 4s  | 21s  | 1 | 0
+        +   | 4s  | 21s  | 7 | 1
+        +   | 6s  | 21s  | 1 | 0
+        +   | 8s  | 21s  | 1 | 0
+        +   | 8s  | 21s  | 7 | 1
+    """
+    )
+    (gate,) = [g for o in script.engine.stats()["operators"] for g in o.get("feedback", [])][:1]
+    assert gate["rows_of"] == "a"
+
+
+@pytest.mark.parametrize("sql", [INNER, SEMI])
+@pytest.mark.parametrize("feedback", ["jit", "off"])
+def test_a_row_of_a_table_that_goes_with_an_instant_was_there_at_it(
+    feedback: str, sql: str
+) -> None:
+    """Who came at the instant, but before the deletion, found it."""
+    engine = Engine(executor="tree", feedback=feedback)
+    engine.sql(NRR)
+    engine.query(sql, name="q")
+    second = 1_000_000
+    engine.process(
+        {
+            "t": pa.table({"_ts": [0], "k": [7], "w": [1]}),
+            "b": pa.table({"ts": [second], "p": [5]}),
+        }
+    )
+    gone = pa.table({"_ts": [5 * second], "_op": ["-"], "k": [7], "w": [1]})
+    out = engine.process({"a": pa.table({"ts": [5 * second], "p": [5], "k": [7]}), "t": gone})
+    assert out["q"].num_rows == 1
+    assert engine.process({"b": pa.table({"ts": [6 * second], "p": [5]})})["q"].num_rows == 0
+    back = {"t": pa.table({"_ts": [7 * second], "k": [7], "w": [2]})}
+    assert engine.process(back)["q"].num_rows == 0
+    assert engine.process({"b": pa.table({"ts": [8 * second], "p": [5]})})["q"].num_rows == 1

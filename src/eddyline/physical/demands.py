@@ -21,7 +21,7 @@ from eddyline.optimizer.estimates import estimate
 from eddyline.optimizer.statistics import Statistics
 from eddyline.optimizer.traversal import substituted
 from eddyline.physical.conditions import Condition, conditions_of, span
-from eddyline.physical.patterns import is_stored
+from eddyline.physical.patterns import asks_as_it_is, is_stored
 from eddyline.physical.strategy import Strategy
 
 #: A node of a tree of joins: which input to take, from the top down.
@@ -80,18 +80,19 @@ class JoinTree:
     nearest: dict[Path, Demand]
 
 
-#: Where the static table is that the results of a tree look up.
+#: Where the table is that the results of a tree look up.
 TABLE: Final[Path] = (-1,)
 
 
 def join_tree(root: Join, strategy: Strategy, looked_up: Join | SemiJoin | None = None) -> JoinTree:
-    """The tree below a join; ``looked_up``: whose rows look a static table up."""
+    """The tree below a join; ``looked_up``: whose rows look a table up."""
     tree = JoinTree({}, {}, {}, {}, {})
     wanted: tuple[Demand, ...] = ()
     if looked_up is not None:
         tree.inputs[TABLE] = looked_up.right
         keys = tuple(Key(own, 0, other) for own, other in looked_up.keys)
-        wanted = (_lowered(Demand((TABLE,), keys, at_once=True), looked_up.left),)
+        at_once = asks_as_it_is(looked_up)  # to one that changes rows may be added
+        wanted = (_lowered(Demand((TABLE,), keys, at_once=at_once), looked_up.left),)
     _visit(root, (), wanted, tree, strategy)
     return tree
 

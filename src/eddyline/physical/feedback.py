@@ -24,7 +24,6 @@ from eddyline.physical.demands import Path, inner_join, join_tree
 from eddyline.physical.expressions import compile_expr, compile_predicate
 from eddyline.physical.graph import Graph
 from eddyline.physical.patterns import (
-    asks_as_it_is,
     base_scan,
     id_width_of,
     is_stored,
@@ -52,11 +51,12 @@ def takes_feedback(plan: Join, strategy: Strategy) -> bool:
 
 
 def feeds_back(plan: Plan, strategy: Strategy) -> bool:
-    """Whether the look-ups of a plan's rows in a static table tell the joins below what they want.
+    """Whether the look-ups of a plan's rows in a table tell the joins below what they want: each
+    looks the table up as it is when it comes, and one that may come later does not bring it back.
 
     ``auto`` leaves a single join as it is: other queries may read it.
     """
-    if not (isinstance(plan, (Join, SemiJoin)) and asks_as_it_is(plan)):
+    if not (isinstance(plan, (Join, SemiJoin)) and looks_up(plan)):
         return False
     join = inner_join(plan.left)
     if join is None or strategy.feedback == "doe":
@@ -211,7 +211,7 @@ class FeedbackTree:
         if inner or base_scan(plan) is None:
             return CompositeRows(id_width_of(plan) if is_stored(plan) else 1)
         scan = scan_below(source)
-        return StemRows(scan.stem, scan.window)
+        return StemRows(scan.stem, scan.window)  # of a table, also deleted rows, while remembered
 
     def _above(self, path: Path, plan: Plan) -> Operator:
         """The join at a path, and what filters or renames its rows."""

@@ -12,6 +12,7 @@ from itertools import pairwise
 from random import Random
 from typing import Any, Final, TypeAlias
 
+import numpy as np
 import pyarrow as pa
 
 from eddyline.testing.script import Script
@@ -33,6 +34,7 @@ class JoinTreeCase:
         streams: how many; they are called s0, s1, ...
         restart: the batches after which the engine is saved and loaded.
         table: what the results look up, as t(k, w), if they do.
+        updates: of this table: ``static``, or batches have changes of it.
     """
 
     streams: int
@@ -40,6 +42,7 @@ class JoinTreeCase:
     batches: tuple[dict[str, pa.Table], ...]
     restart: frozenset[int]
     table: pa.Table | None
+    updates: str
 
     @property
     def ddl(self) -> str:
@@ -49,8 +52,8 @@ class JoinTreeCase:
             f"CREATE STREAM s{i} (ts TIMESTAMP, {columns}) TIMESTAMP BY ts;"
             for i in range(self.streams)
         ]
-        tables = ["CREATE TABLE t (k BIGINT, w BIGINT);"] * (self.table is not None)
-        return "\n".join(streams + tables)
+        table = f"CREATE TABLE t (k BIGINT, w BIGINT) WITH (updates = '{self.updates}');"
+        return "\n".join(streams + [table] * (self.table is not None))
 
     def play(self, **options: Any) -> Script:
         """Run the case until every row has expired; ``options`` are the Engine's."""
@@ -65,7 +68,8 @@ class JoinTreeCase:
 
 def join_tree_case(seed: int, *, most_streams: int = 8) -> JoinTreeCase:
     """The case of a seed: 3 streams or more, left-deep, right-deep or bushy, windows per stream,
-    ties in time, keys of few values and some NULLs; in some a table is looked up.
+    ties in time, keys of few values and some NULLs; in some a table is looked up, which may
+    get rows and lose them between the instants of the streams' rows.
     """
     random = Random(seed)
     streams = min(random.choice([3, 3, 4, 4, 4, 5, 5, 6, 7, 8]), most_streams)
@@ -73,7 +77,7 @@ def join_tree_case(seed: int, *, most_streams: int = 8) -> JoinTreeCase:
     windows = [random.choice(_WINDOWS if streams < 5 else _WINDOWS[2:]) for _ in range(streams)]
     sql = _select(random, tree, windows)
     values = random.choice([2, 3, 3, 4] if streams < 6 else [2, 3])
-    table = None
+    table, updates = None, random.choice(["static", "non-retroactive"])
     if random.random() < 0.3:
         held = random.sample(range(values), random.randint(0, values - 1))
         table = pa.table({"k": pa.array(held, pa.int64()), "w": pa.array(held[::-1], pa.int64())})
@@ -81,21 +85,44 @@ def join_tree_case(seed: int, *, most_streams: int = 8) -> JoinTreeCase:
         terms = [f"l.{random.choice(columns)} = t.{c}" for c in random.choice(["k", "k", "kw"])]
         shown = ", ".join(f"l.{c}" for c in columns)
         sql = f"SELECT {shown}, t.w FROM ({sql}) AS l, t WHERE {' AND '.join(terms)}"
-    now, rows = 0, []
+    now, rows, instants = 0, [], list[int]()
     for _ in range(random.choice([20, 40, 80, 120])):
         now += random.choice([0, 0, 0, 1, 1, 2, 5])
         keys = [random.choice([None, *list(range(values)) * 4]) for _ in _COLUMNS]
-        rows.append((random.randrange(streams), now * _SECOND, *keys))
+        instants.append(now * _SECOND)
+        rows.append((random.randrange(streams), instants[-1], *keys))
     # rows of one instant stay together: their order is that of the streams within a call
-    clean = [i for i in range(1, len(rows)) if rows[i][1] != rows[i - 1][1]]
+    clean = [i for i in range(1, len(rows)) if instants[i] != instants[i - 1]]
     cuts = sorted(random.sample(clean, min(len(clean), random.choice([0, 1, 3, 8]))))
     bounds = [0, *cuts, len(rows)]
     batches = tuple(
         {f"s{i}": _table([r[1:] for r in rows[a:b] if r[0] == i]) for i in range(streams)}
         for a, b in pairwise(bounds)
     )
+    if table is not None and updates != "static":
+        changes = _changes(random, table, sorted(set(instants)), values)
+        ends = [0, *(instants[b] for b in cuts), instants[-1] + _SECOND]
+        at = np.searchsorted(changes["_ts"].to_numpy().astype(np.int64), ends).tolist()
+        slices = (changes.slice(a, b - a) for a, b in pairwise(at))
+        batches = tuple({**batch, "t": t} for batch, t in zip(batches, slices, strict=True))
     restart = frozenset(n for n in range(len(batches)) if random.random() < 0.15)
-    return JoinTreeCase(streams, sql, batches, restart, table)
+    return JoinTreeCase(streams, sql, batches, restart, table, updates)
+
+
+def _changes(random: Random, table: pa.Table, instants: Sequence[int], values: int) -> pa.Table:
+    """Rows that are put into a table or taken out of it, each half a second after an instant."""
+    there = list(zip(*table.to_pydict().values(), strict=True))
+    found = []
+    for instant in instants:
+        if random.random() < 0.6:
+            continue
+        goes = bool(there) and random.random() < 0.5
+        row = random.choice(there) if goes else (random.randrange(values), random.randrange(values))
+        there.remove(row) if goes else there.append(row)
+        found.append((instant + _SECOND // 2, "-" if goes else "+", *row))
+    names, types = ["_ts", "_op", "k", "w"], [TIMESTAMP, pa.string(), pa.int64(), pa.int64()]
+    arrays = [pa.array([f[i] for f in found], t) for i, t in enumerate(types)]
+    return pa.table(dict(zip(names, arrays, strict=True)))
 
 
 def _tree(random: Random, leaves: Sequence[int], shape: str) -> Tree:
