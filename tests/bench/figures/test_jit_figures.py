@@ -15,7 +15,16 @@ from typer.testing import CliRunner
 
 import eddyline
 from eddyline.bench.figures import papers
-from eddyline.bench.figures.jit import busy, cliques, fan_out, judges, no_help, run, sweeps
+from eddyline.bench.figures.jit import (
+    busy,
+    cliques,
+    fan_out,
+    in_flows,
+    judges,
+    no_help,
+    run,
+    sweeps,
+)
 from eddyline.bench.figures.jit.cliques import METHODS, NESTED_LOOPS, Effort, Setting, clique_feed
 from eddyline.bench.figures.jit.in_turns import Size
 from eddyline.bench.figures.jit.plans import PLANS, PlanName, clique_join, script
@@ -44,6 +53,7 @@ def tiny(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cliques, "rehearse", lambda setting, method: [])
     monkeypatch.setattr(fan_out, "_QUICK", SIZE)
     monkeypatch.setattr(no_help, "_QUICK", SIZE)
+    monkeypatch.setattr(in_flows, "_sizes", lambda quick: (SIZE, SIZE))
     monkeypatch.setattr(busy, "_sizes", lambda quick: (SIZE, SIZE))
 
 
@@ -56,7 +66,8 @@ def test_command(tiny: None, tmp_path: Path) -> None:
     assert report["claims"] == json.loads((tmp_path / "claims.json").read_text())
     assert {claim["holds"] for claim in report["claims"]} <= {"yes", "in part", "no"}
     assert all(report["points"][experiment.name] for experiment in run.PAPER.experiments)
-    names = {f"figure-{n}.png" for n in range(10, 18)} | {"busy.png", "fan-out.png", "no-help.png"}
+    names = {f"figure-{n}.png" for n in range(10, 18)}
+    names |= {"busy.png", "fan-out.png", "no-help.png", "flows.png"}
     assert {f.name for f in tmp_path.glob("*.png")} == names
     assert "## Figure 12: bushy plans, by sources N" in (tmp_path / "claims.md").read_text()
 
@@ -167,6 +178,16 @@ def test_checksum_is_of_bags() -> None:
     swapped = table.set_column(2, "y", pa.array([5, 4, 6]))
     assert checksum(table) != checksum(swapped)
     assert checksum(table) != checksum(table.take([0, 1, 2, 2]))
+
+
+def test_flows(monkeypatch: pytest.MonkeyPatch) -> None:
+    size = replace(SIZE, window_rows=1_000)  # ten values to join A and B on
+    monkeypatch.setattr(in_flows, "_sizes", lambda quick: (size, SIZE))
+    points = in_flows.measure(True)
+    assert {p.case for p in points} == {in_flows.FAN_OUT, in_flows.NO_HELP}
+    assert all(p.results > 0 for p in points)
+    claims = [claim.judge(points) for claim in in_flows.EXPERIMENT.claims]
+    assert all("x" in v.measured or "%" in v.measured for v in claims)
 
 
 def test_fan_out_and_no_help(monkeypatch: pytest.MonkeyPatch) -> None:

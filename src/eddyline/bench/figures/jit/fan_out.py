@@ -25,11 +25,12 @@ _WANTED: Final = 0.05  # of the rows of A have a partner in C
 def measure(quick: bool) -> list[JitPoint]:
     """(A join B) join C, without feedback, with it, and in its purely reactive form."""
     size = _QUICK if quick else _FULL
-    work = Work("fan-out", _query, _streams(size))
+    work = Work("fan-out", query, streams(size))
     return measure_work(work, _PARTNERS, size, (REF, JIT, REACTIVE))
 
 
-def _query(window: str) -> str:
+def query(window: str) -> str:
+    """(A join B) join C."""
     return (
         "SELECT ab.id AS a_id, ab.b_id, c.id AS c_id "
         f"FROM (SELECT a.id, a.y, b.id AS b_id FROM a {window}, b {window} WHERE a.x = b.x) AS ab, "
@@ -37,7 +38,7 @@ def _query(window: str) -> str:
     )
 
 
-def _streams(size: Size) -> dict[str, dict[str, Array]]:
+def streams(size: Size) -> dict[str, dict[str, Array]]:
     """A window of C has each of its values once; they are few of those of A."""
     rng = np.random.default_rng(100)
     ids, window = np.arange(size.rows), size.window_rows

@@ -10,6 +10,7 @@ from typing import Final
 import pyarrow as pa
 
 from eddyline.bench.figures.jit.runs import JIT, REF, JitPoint, Rows, Run, require_equal_answers
+from eddyline.physical.flows import Executor
 from eddyline.runtime.columns import Array
 
 _ROW_US: Final = 10_000  # from a row of a stream to the next
@@ -58,11 +59,13 @@ class Work:
     Attributes:
         case: its name. query: a function of the window.
         streams: by name, the columns beside ``ts``: int64[rows].
+        executor: of the engines.
     """
 
     case: str
     query: Callable[[str], str]
     streams: dict[str, dict[str, Array]]
+    executor: Executor = "tree"
 
 
 def measure_work(
@@ -79,7 +82,13 @@ def measure_work(
         for name, columns in work.streams.items()
     )
     runs = [
-        Run(script, work.query(size.window), contender, nested_loops=False)
+        Run(
+            script,
+            work.query(size.window),
+            contender,
+            nested_loops=False,
+            executor=work.executor,
+        )
         for contender in contenders
     ]
     batches = _batches(work, size)

@@ -27,15 +27,16 @@ def measure(quick: bool) -> list[JitPoint]:
     size = _QUICK if quick else _FULL
     return [
         *measure_work(
-            Work("3-way, left-deep", _left_deep, _streams("abc", size)), 3, size, (REF, JIT, AUTO)
+            Work("3-way, left-deep", left_deep, streams("abc", size)), 3, size, (REF, JIT, AUTO)
         ),
         *measure_work(
-            Work("4-way, bushy", _bushy, _streams("abcd", size)), 4, size, (REF, JIT, AUTO)
+            Work("4-way, bushy", _bushy, streams("abcd", size)), 4, size, (REF, JIT, AUTO)
         ),
     ]
 
 
-def _left_deep(window: str) -> str:
+def left_deep(window: str) -> str:
+    """(A join B) join C."""
     return (
         f"SELECT ab.id AS a_id, ab.b_id, c.id AS c_id FROM ({_pairs('a', 'b', window)}) AS ab, "
         f"c {window} WHERE ab.y = c.y"
@@ -57,7 +58,7 @@ def _pairs(left: str, right: str, window: str) -> str:
     )
 
 
-def _streams(names: str, size: Size) -> dict[str, dict[str, Array]]:
+def streams(names: str, size: Size) -> dict[str, dict[str, Array]]:
     """Each window of a stream has every value once, so that each row has one partner."""
     rng = np.random.default_rng(1)
     repeats = size.rows // size.window_rows

@@ -5,14 +5,20 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final
 
-from eddyline.bench.figures.jit import busy, fan_out, no_help, sweeps
+from eddyline.bench.figures.jit import busy, fan_out, in_flows, no_help, sweeps
 from eddyline.bench.figures.papers import Paper, run_paper
 
 PAPER: Final = Paper(
     "jit",
     "Just-in-time joins",
     "Yang and Papadias, Just-In-Time Processing of Continuous Queries, ICDE 2008, section VI",
-    (*sweeps.EXPERIMENTS, busy.EXPERIMENT, fan_out.EXPERIMENT, no_help.EXPERIMENT),
+    (
+        *sweeps.EXPERIMENTS,
+        busy.EXPERIMENT,
+        fan_out.EXPERIMENT,
+        no_help.EXPERIMENT,
+        in_flows.EXPERIMENT,
+    ),
 )
 
 

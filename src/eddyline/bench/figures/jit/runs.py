@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 import eddyline
+from eddyline.physical.flows import Executor
 
 REF: Final = "REF"
 DOE: Final = "DOE"
@@ -76,15 +77,24 @@ class Run:
         script: declares the streams.
         query: the join; as a tree, whose joins are those of its sub-selects.
         nested_loops: whether joins scan all rows, or look them up by hash.
+        executor: ``eddy``: all its streams are joined in a flow.
     """
 
-    def __init__(self, script: str, query: str, contender: str, *, nested_loops: bool) -> None:
+    def __init__(
+        self,
+        script: str,
+        query: str,
+        contender: str,
+        *,
+        nested_loops: bool,
+        executor: Executor = "tree",
+    ) -> None:
         self.contender = contender
         self.cpu_s: list[float] = []
         self.intermediate = self.base = 0
         self._results = self._checksum = 0
         self._engine = eddyline.Engine(
-            executor="tree", nested_loops=nested_loops, **OPTIONS[contender]
+            executor=executor, nested_loops=nested_loops, **OPTIONS[contender]
         )
         self._engine.sql(script)
         self._engine.query(query, name=_QUERY)
