@@ -11,7 +11,6 @@ from __future__ import annotations
 from itertools import permutations
 from typing import Any
 
-import pyarrow as pa
 import pytest
 from feedback_cases import fan_out, keyed, stats, waiting
 
@@ -138,71 +137,3 @@ def rows_made(engine: Engine) -> int:
     """Rows of a ⋈ b that have been made."""
     joins = [o for o in engine.stats()["operators"] if o["operator"].endswith("Join")]
     return int(joins[0]["rows_out"])
-
-
-NRR = """
-    CREATE STREAM a (ts TIMESTAMP, p BIGINT, k BIGINT) TIMESTAMP BY ts;
-    CREATE STREAM b (ts TIMESTAMP, p BIGINT) TIMESTAMP BY ts;
-    CREATE TABLE t (k BIGINT, w BIGINT) WITH (updates = 'non-retroactive');
-"""
-INNER = """
-    SELECT l.k, t.w FROM
-      (SELECT a.k FROM a [RANGE 20 SECONDS], b [RANGE 20 SECONDS] WHERE a.p = b.p) AS l, t
-    WHERE l.k = t.k
-"""
-SEMI = """
-    SELECT a.k, 1 AS w FROM a [RANGE 20 SECONDS], b [RANGE 20 SECONDS]
-    WHERE a.p = b.p AND EXISTS (SELECT t.k FROM t WHERE t.k = a.k)
-"""
-
-
-@pytest.mark.parametrize("admission", [True, False])
-@pytest.mark.parametrize("chunk_rows", [1, 2, 100])
-def test_a_row_waits_for_one_of_a_table_that_changes(admission: bool, chunk_rows: int) -> None:
-    """What it would have been joined with before that one was there is no result, ever."""
-    options = {"feedback": "jit", "admission": admission, "chunk_rows": chunk_rows}
-    script = Script(NRR, INNER, options={"executor": "tree"} | options)
-    script.process(t="_ts | k | w\n0s | 1 | 0")
-    script.process(a="ts | p | k\n1s | 5 | 1\n1s | 5 | 7", b="ts | p\n2s | 5")
-    script.process(t="_ts | k | w\n3s | 7 | 1").restart()
-    script.process(b="ts | p\n4s | 5")
-    script.process(t="_ts | _op | k | w\n5s | - | 7 | 1").process(b="ts | p\n6s | 5")
-    script.process(t="_ts | k | w\n7s | 7 | 1", b="ts | p\n8s | 5")
-    script.finish().expect(
-        """
-        _op | _ts | _exp | k | w
-        +   | 2s  | 21s  | 1 | 0
-        +   | 4s  | 21s  | 1 | 0
-        +   | 4s  | 21s  | 7 | 1
-        +   | 6s  | 21s  | 1 | 0
-        +   | 8s  | 21s  | 1 | 0
-        +   | 8s  | 21s  | 7 | 1
-    """
-    )
-    (gate,) = [g for o in script.engine.stats()["operators"] for g in o.get("feedback", [])][:1]
-    assert gate["rows_of"] == "a"
-
-
-@pytest.mark.parametrize("sql", [INNER, SEMI])
-@pytest.mark.parametrize("feedback", ["jit", "off"])
-def test_a_row_of_a_table_that_goes_with_an_instant_was_there_at_it(
-    feedback: str, sql: str
-) -> None:
-    """Who came at the instant, but before the deletion, found it."""
-    engine = Engine(executor="tree", feedback=feedback)
-    engine.sql(NRR)
-    engine.query(sql, name="q")
-    second = 1_000_000
-    engine.process(
-        {
-            "t": pa.table({"_ts": [0], "k": [7], "w": [1]}),
-            "b": pa.table({"ts": [second], "p": [5]}),
-        }
-    )
-    gone = pa.table({"_ts": [5 * second], "_op": ["-"], "k": [7], "w": [1]})
-    out = engine.process({"a": pa.table({"ts": [5 * second], "p": [5], "k": [7]}), "t": gone})
-    assert out["q"].num_rows == 1
-    assert engine.process({"b": pa.table({"ts": [6 * second], "p": [5]})})["q"].num_rows == 0
-    back = {"t": pa.table({"_ts": [7 * second], "k": [7], "w": [2]})}
-    assert engine.process(back)["q"].num_rows == 0
-    assert engine.process({"b": pa.table({"ts": [8 * second], "p": [5]})})["q"].num_rows == 1
