@@ -40,7 +40,7 @@ def play(seed: int, **options: Any) -> Script:
         windows[random.randrange(4)] = "UNBOUNDED"
     sql = random.choice([LEFT_DEEP, LEFT_DEEP, BUSHY]).format(*windows)
     values, likely = random.choice([2, 3, 4]), random.choice(["abcd", "aabbcd", "aaabbbcd"])
-    script = Script(STREAMS, sql, options={"executor": "tree"} | options)
+    script = Script(STREAMS, sql, options={"executor": "tree", "combinations": True} | options)
     now = 0
     for _ in range(random.choice([5, 10, 20])):
         batch: dict[str, list[tuple[int, ...]]] = {name: [] for name in "abcd"}

@@ -25,6 +25,7 @@ OPTIONS: Final[st.SearchStrategy[dict[str, Any]]] = st.fixed_dictionaries(
         "feedback": st.sampled_from(["jit", "jit", "doe", "auto"]),
         "admission": st.sampled_from([True, True, False]),
         "nested_loops": st.booleans(),
+        "combinations": st.booleans(),
         "mns": st.sampled_from(["index", "index", "bloom"]),
         "chunk_rows": st.sampled_from([1, 3, 16, 16_384]),
         "keep": st.sampled_from([{}, {}, {"s0": 0.6}, {"s0": 0.8, "s1": 0.7, "s2": 0.5}]),

@@ -20,7 +20,7 @@ ENGINES = [
 
 def joined(**options: Any) -> Engine:
     """(a ⋈ b) on g, and c by a column of either."""
-    engine = Engine(executor="tree", optimize=False, **options)
+    engine = Engine(executor="tree", optimize=False, combinations=True, **options)
     for name in "abcd":
         engine.sql(
             f"CREATE STREAM {name} (ts TIMESTAMP, g BIGINT, x BIGINT, y BIGINT) TIMESTAMP BY ts"

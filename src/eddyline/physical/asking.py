@@ -98,7 +98,7 @@ class Asking:
     ) -> Combinations | None:
         """Which results of a join the next one wants, if it joins them by keys of both inputs."""
         demand = self._tree.nearest.get(path)
-        if demand is None or not self._strategy.admission:
+        if demand is None or not (self._strategy.combinations and self._strategy.admission):
             return None
         keys = [passed_on(demand, self._tree.joins[path], side).keys for side in (0, 1)]
         if not all(keys):

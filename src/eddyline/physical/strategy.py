@@ -56,6 +56,8 @@ class Strategy:
             same as long as that spares rows (Yang and Papadias 2008).
         admission: ask for a row before anything is made of it; else when something has been, which
             is the purely reactive form of the paper, to compare with.
+        combinations: whether joins also spare pairs of rows that the next join has no match for,
+            though it has one for either row (Type II MNSs).
         mns: how joins find out that no row matches one by equal keys, which makes it an MNS: by an
             ``index``, or by ``bloom`` filters, which take less memory, and let some rows pass that
             nobody wants.
@@ -73,6 +75,7 @@ class Strategy:
     admission: bool = True
     nested_loops: bool = False
     mns: Mns = "index"
+    combinations: bool = False
     lazy_us: int | None = None
 
     def __post_init__(self) -> None:

@@ -68,7 +68,7 @@ class Engine:
             measured on this machine, else typical ones.
         lazy_expiry: how often state that is looked up by key drops expired rows ("5 minutes"); by
             default when they may be half of it. What reacts to expiry does so with every chunk.
-        negative_tuples_from, feedback, admission, nested_loops, mns: see
+        negative_tuples_from, feedback, admission, nested_loops, mns, combinations: see
             ``eddyline.physical.strategy``.
         sharing, executor, policy, selections, schedule: how queries run together; see
             ``eddyline.physical.flows``.
@@ -106,6 +106,7 @@ class Engine:
         admission: bool = True,
         nested_loops: bool = False,
         mns: Mns = "index",
+        combinations: bool = False,
         sharing: bool = True,
         executor: Executor = "auto",
         policy: PolicyName = "ticket",
@@ -136,6 +137,7 @@ class Engine:
             admission=admission,
             nested_loops=nested_loops,
             mns=mns,
+            combinations=combinations,
         )
         self.chunk_rows = chunk_rows
         self.optimize = optimize
@@ -550,6 +552,7 @@ class Engine:
             "admission": self.strategy.admission,
             "nested_loops": self.strategy.nested_loops,
             "mns": self.strategy.mns,
+            "combinations": self.strategy.combinations,
             "sharing": self.sharing.sharing,
             "executor": self.sharing.executor,
             "policy": self.sharing.policy,

@@ -19,6 +19,7 @@ from eddyline.optimizer.statistics import Statistics
 SCHEMA: Final = """
 CREATE STREAM a (ts TIMESTAMP, k BIGINT, x DOUBLE, y DOUBLE) TIMESTAMP BY ts;
 CREATE STREAM b (ts TIMESTAMP, k BIGINT, x DOUBLE, y DOUBLE) TIMESTAMP BY ts;
+CREATE STREAM c (ts TIMESTAMP, k BIGINT, x DOUBLE, y DOUBLE) TIMESTAMP BY ts;
 """
 #: Rows per second of each stream.
 RATE: Final = 100_000
@@ -28,7 +29,7 @@ _LARGE: Final = 16_384
 
 @dataclass(frozen=True)
 class Case:
-    """One query over one or both streams.
+    """One query over some of the streams.
 
     Attributes:
         values: that ``k`` takes. chunk_rows: how many rows run through the operators at once.
@@ -42,7 +43,7 @@ class Case:
     @property
     def streams(self) -> tuple[str, ...]:
         """Those that it reads."""
-        return ("a", "b") if "b [" in self.sql else ("a",)
+        return tuple(name for name in "abc" if f" {name} [" in self.sql)
 
     @property
     def statistics(self) -> Statistics:
@@ -55,8 +56,12 @@ class Case:
         return operators * len(self.streams) * RATE / self.chunk_rows
 
 
-def _join(window: str, where: str) -> str:
-    return f"SELECT a.k, b.x FROM a [RANGE {window}], b [RANGE {window}] WHERE {where}"
+def _join(length: str, where: str) -> str:
+    return _join_of(f"[RANGE {length}]", where)
+
+
+def _join_of(window: str, where: str) -> str:
+    return f"SELECT a.k, b.x FROM a {window}, b {window} WHERE {where}"
 
 
 CASES: Final = (
@@ -75,6 +80,14 @@ CASES: Final = (
     Case("many values", "SELECT DISTINCT k FROM a [RANGE 200 MILLISECONDS]", 1_000_000),
     Case("one match", _join("100 MILLISECONDS", "a.k = b.k"), 10_000),
     Case("ten matches", _join("100 MILLISECONDS", "a.k = b.k"), 1_000),
+    Case("large windows", _join("1 SECOND", "a.k = b.k"), 500_000),
+    Case("windows of rows", _join_of("[ROWS 20000]", "a.k = b.k"), 40_000),
+    Case(
+        "three streams",
+        "SELECT a.k, b.x, c.y FROM a [RANGE 500 MILLISECONDS], b [RANGE 500 MILLISECONDS], "
+        "c [RANGE 500 MILLISECONDS] WHERE a.k = b.k AND b.k = c.k",
+        100_000,
+    ),
     Case("a third of the matches", _join("100 MILLISECONDS", "a.k = b.k AND a.x < b.y"), 500),
     Case("nested loops", _join("300 MICROSECONDS", "a.x < b.y"), 1_000),
     Case(

@@ -47,6 +47,7 @@ OPTIONS: Final[st.SearchStrategy[dict[str, Any]]] = st.fixed_dictionaries(
         "negative_tuples_from": st.sampled_from([None, 0.0]),
         "feedback": st.sampled_from(["auto", "jit", "off", "doe"]),
         "mns": st.sampled_from(["index", "bloom"]),
+        "combinations": st.booleans(),
         "lazy_expiry": st.sampled_from([None, "2 seconds"]),
         "chunk_rows": st.sampled_from(CHUNK_ROWS),
         "statistics": st.just(UNKNOWN) | _STATISTICS,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import statistics
 import time
 from collections.abc import Iterable, Mapping, Sequence
@@ -94,7 +95,10 @@ class Run:
         self.intermediate = self.base = 0
         self._results = self._checksum = 0
         self._engine = eddyline.Engine(
-            executor=executor, nested_loops=nested_loops, **OPTIONS[contender]
+            executor=executor,
+            nested_loops=nested_loops,
+            replan=math.inf,  # the plan is what is compared
+            **OPTIONS[contender],
         )
         self._engine.sql(script)
         self._engine.query(query, name=_QUERY)
