@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -115,7 +116,7 @@ def test_a_margin_below_one_is_refused() -> None:
 def test_nobody_notices_new_orders(seed: int, options: dict[str, Any], emit: str) -> None:
     """Orders are drawn anew after every chunk."""
     case = join_tree_case(seed, most_streams=5)
-    case = type(case)(case.streams, case.sql + emit, case.batches, case.restart, case.table)
+    case = replace(case, sql=case.sql + emit)
     expected = case.play(feedback="off", replan=float("inf")).changes()
     random = Random(seed)
     with pytest.MonkeyPatch.context() as patch:

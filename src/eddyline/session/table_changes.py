@@ -84,7 +84,7 @@ class ChangeIntake(Intake):
         return self.refuse(rows, f"there is no such row in table {table.name!r}")
 
     def stats(self, stem: Stem | None) -> dict[str, int]:
-        """As for a stream, but none is dropped; ``rows`` are in the table now, others remembered."""
+        """As for a stream, but none is dropped; ``rows`` are in the table, others remembered."""
         counters = {**super().stats(stem), "rows": stem.alive if isinstance(stem, TableStem) else 0}
         del counters["dropped"]
         return counters
