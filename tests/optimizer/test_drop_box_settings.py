@@ -14,6 +14,7 @@ from eddyline.optimizer.cost import cost
 from eddyline.optimizer.overload import LEAST_KEPT, verdict
 from eddyline.optimizer.statistics import Statistics
 from eddyline.optimizer.thinned import output_share, thinned
+from eddyline.optimizer.work import Work
 
 RATES = {"a": 1e4, "b": 7e4, "c": 2e4, "d": 1e3}
 KNOWN = Statistics(rates=RATES, values={(s, c): 100 for s in "abcd" for c in "xy"})
@@ -35,6 +36,10 @@ def plans(*queries: str) -> dict[str, Plan]:
     return {name: query.plan for name, query in engine.queries.items()}
 
 
+def works(of: Mapping[str, Plan]) -> list[Work]:
+    return [Work(plan, (name,)) for name, plan in of.items()]
+
+
 def needed(of: Mapping[str, Plan], keep: Mapping[str, float]) -> float:
     nodes = {}
     for plan in of.values():
@@ -48,11 +53,11 @@ def merit(of: Mapping[str, Plan], keep: Mapping[str, float]) -> float:
 
 
 def test_nothing_is_said_where_a_rate_is_not_known() -> None:
-    assert verdict(plans(RANGES), "ab", 1.0, Statistics(rates={"a": 5.0})) is None
+    assert verdict(works(plans(RANGES)), "ab", 1.0, Statistics(rates={"a": 5.0})) is None
 
 
 def test_feasible_queries_keep_all_rows() -> None:
-    found = verdict(plans(ROWS, GROUPED), "abcd", 1e6, KNOWN)
+    found = verdict(works(plans(ROWS, GROUPED)), "abcd", 1e6, KNOWN)
     assert found is not None
     assert found.feasible
     assert (found.keep, found.outputs) == ({}, {})
@@ -70,7 +75,7 @@ def test_no_setting_of_the_boxes_within_the_capacity_is_better(
 ) -> None:
     of = plans(*queries)
     capacity = share * needed(of, {})
-    found = verdict(of, "abcd", capacity, KNOWN)
+    found = verdict(works(of), "abcd", capacity, KNOWN)
     assert found is not None
     assert found.needed == pytest.approx(needed(of, {}))
     assert found.used == pytest.approx(needed(of, found.keep))
@@ -89,10 +94,10 @@ def test_no_setting_of_the_boxes_within_the_capacity_is_better(
 
 def test_what_must_not_be_thinned_is_not() -> None:
     of = plans(RANGES, DISTINCT)
-    found = verdict(of, ["b"], 0.6 * needed(of, {}), KNOWN)
+    found = verdict(works(of), ["b"], 0.6 * needed(of, {}), KNOWN)
     assert found is not None
     assert set(found.keep) == {"b"}
-    none = verdict(of, [], 0.6 * needed(of, {}), KNOWN)
+    none = verdict(works(of), [], 0.6 * needed(of, {}), KNOWN)
     assert none is not None
     assert not none.keep
     assert none.text().endswith("cores; no stream can be thinned")
@@ -100,8 +105,8 @@ def test_what_must_not_be_thinned_is_not() -> None:
 
 def test_equal_parts_of_queries_are_counted_once() -> None:
     twice, once = (
-        verdict(plans(RANGES, RANGES), "ab", 1.0, KNOWN),
-        verdict(plans(RANGES), "ab", 1.0, KNOWN),
+        verdict(works(plans(RANGES, RANGES)), "ab", 1.0, KNOWN),
+        verdict(works(plans(RANGES)), "ab", 1.0, KNOWN),
     )
     assert twice is not None
     assert once is not None
@@ -109,7 +114,7 @@ def test_equal_parts_of_queries_are_counted_once() -> None:
 
 
 def test_what_is_too_much_whatever_is_dropped_is_told() -> None:
-    found = verdict(plans(RANGES), "ab", 1e-9, KNOWN)
+    found = verdict(works(plans(RANGES)), "ab", 1e-9, KNOWN)
     assert found is not None
     assert found.keep == {"a": LEAST_KEPT, "b": LEAST_KEPT}
     assert "even with 99 % of a, 99 % of b dropped, output 0.0001 of full" in found.text()

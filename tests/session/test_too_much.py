@@ -88,6 +88,64 @@ def test_feasible_queries_lose_nothing_and_nothing_is_said() -> None:
     assert query.stats()["kept"] == {"a": 1.0, "b": 1.0}
 
 
+def test_what_a_query_would_need_is_said_before_it_runs() -> None:
+    eng = engine(capacity=0.002)
+    assert "with all that run" not in eng.explain("SELECT x FROM a [ROWS 1]")
+    assert "with all that run: needs 0.00" in eng.explain(JOIN)
+    assert "no stream can be thinned" in eng.explain(JOIN)
+    assert "of 0.002 cores; feasible with" in eng.explain(SHED)
+    eng.query("SELECT x FROM a [ROWS 1]", name="all")
+    said = eng.explain(SHED).splitlines()[-1]
+    assert "of b dropped" in said, "who runs allows nothing"
+    assert " a " not in said
+    assert list(eng.queries) == ["all"]
+
+
+@pytest.mark.parametrize("executor", ["auto", "tree"])
+def test_what_queries_share_counts_once(executor: str) -> None:
+    """A thousand rules over one stream need little more than a few."""
+    needed = []
+    for rules in (10, 1000):
+        eng = engine(executor=executor, capacity=1.0)
+        for i in range(rules):
+            eng.query(f"SELECT x, y FROM a [RANGE 1 MINUTE] WHERE x = {i} ON OVERLOAD SHED")
+        verdict = eng.verdict
+        assert verdict is not None
+        needed.append(verdict.needed)
+    if executor == "auto":
+        assert needed[1] < 1.5 * needed[0]
+    else:  # filters of their own
+        assert needed[1] > 20 * needed[0]
+
+
+@pytest.mark.parametrize(
+    "select",
+    [
+        "SELECT a.x FROM a [RANGE {n} SECONDS], b [RANGE 10 SECONDS] WHERE a.x = b.x AND a.y = {n}",
+        "SELECT y, COUNT(*) AS n FROM a [RANGE 1 MINUTE] WHERE x = {n} GROUP BY y",
+        "SELECT a.x FROM a [ROWS {n}], b [ROWS 9] WHERE a.x = b.x AND a.y + b.y > {n}",
+        "SELECT a.x FROM a [RANGE 2 SECONDS], b [ROWS 9] WHERE a.x < b.x AND a.y > b.y + {n}",
+        "SELECT a.x FROM a [UNBOUNDED], b [RANGE 9 SECONDS] WHERE a.x = b.x AND a.y = {n}",
+    ],
+)
+def test_rules_of_all_kinds_are_thinned_together(select: str) -> None:
+    """Joined, grouped, by rows, without keys, and in flows that keep rows for ever."""
+    eng = engine(executor="eddy", capacity=1.0)
+    for n in range(1, 31):
+        eng.query(select.format(n=n) + " ON OVERLOAD SHED", name=f"q{n}")
+    verdict = eng.verdict
+    assert verdict is not None
+    assert verdict.needed > 0
+    small = engine(executor="eddy", capacity=verdict.needed / 2)
+    for n in range(1, 31):
+        small.query(select.format(n=n) + " ON OVERLOAD SHED", name=f"q{n}")
+    found = small.verdict
+    assert found is not None
+    assert found.used == pytest.approx(verdict.needed / 2, rel=0.01)
+    assert set(found.outputs) == {f"q{n}" for n in range(1, 31)}
+    assert 0.01 < min(found.outputs.values()) <= max(found.outputs.values()) < 1
+
+
 def test_without_rates_nothing_is_decided_until_they_are_measured() -> None:
     eng = engine(UNKNOWN, decide_every="5 seconds")
     eng.query(SHED, name="q")

@@ -4,33 +4,40 @@ The cost model is evaluated at a grid of keep rates; through its values goes a s
 keep rates, exactly wherever the model is one (Ayad and Naughton 2004, equations 18 and 19:
 selections and window joins are), and :mod:`eddyline.optimizer.shedding` finds the best setting of
 the drop boxes for that. What the setting costs is then reckoned by the model itself.
+
+What is dropped changes which order of joins is the cheapest, so plans and settings are improved in
+turn, from several starts (section 5.1).
 """
 
 from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import inf, log
 from typing import Final, TypeAlias
 
 import numpy as np
 
-from eddyline.algebra.plan import Plan, StreamScan
+from eddyline.algebra.plan import StreamScan
 from eddyline.algebra.reads import nodes, streams_read
-from eddyline.optimizer.cost import cost
-from eddyline.optimizer.estimates import estimate
 from eddyline.optimizer.prices import TYPICAL, Prices
 from eddyline.optimizer.shedding.geometric import Floats, Sum
 from eddyline.optimizer.shedding.program import Program
 from eddyline.optimizer.statistics import Statistics
-from eddyline.optimizer.thinned import output_share, thinned
+from eddyline.optimizer.thinned import thinned
+from eddyline.optimizer.work import Work
 
 #: So much of a stream is always kept: a window of rows of which none comes would never move on.
 LEAST_KEPT: Final = 0.01
 _SPARED: Final = 1e-3  # of the capacity, so that what is found does not exceed it
+_WHOLLY: Final = 1 - 1e-3  # a keep rate from which on a stream is kept wholly
 _ROUNDS: Final = 5
 _MOST_POWERS: Final = 3  # of one keep rate: so often is a stream joined with itself
+_STARTS: Final = (0.3, 0.1, 0.01)  # keep rates of all streams at which cheap plans are looked for
+#: Joins leave their order if the sum of the outputs' logarithms grows by as much.
+_GAIN: Final = 0.05
 
 #: By the powers of keep rates that are multiplied, one per stream, the factor.
 _Terms: TypeAlias = dict[tuple[int, ...], float]
@@ -44,6 +51,7 @@ class Verdict:
         capacity: cores' worth that there is. needed: with all rows kept.
         keep: the share of rows to keep, by stream that is to be thinned. used: cores' worth then.
         outputs: the expected output by query as a share of the full one, where it is less.
+        reordered: what would run other joins than it does for that.
     """
 
     capacity: float
@@ -51,6 +59,7 @@ class Verdict:
     used: float
     keep: Mapping[str, float] = field(default_factory=dict)
     outputs: Mapping[str, float] = field(default_factory=dict)
+    reordered: tuple[Work, ...] = ()
 
     @property
     def feasible(self) -> bool:
@@ -78,109 +87,168 @@ class Verdict:
 
 
 def verdict(
-    plans: Mapping[str, Plan],
+    works: Sequence[Work],
     thinnable: Collection[str],
     capacity: float,
     statistics: Statistics,
     prices: Prices = TYPICAL,
 ) -> Verdict | None:
-    """What plans need, and how to set drop boxes if that is more than there is.
+    """What runs needs, and how to set drop boxes if that is more than there is.
 
-    The product of the outputs of all queries that the boxes touch is made as large as possible.
+    The product of the outputs of all queries that the boxes touch is made as large as possible, by
+    the boxes and by the joins of those works that can have others.
 
     Args:
-        plans: of the queries, by name. Equal sub-plans run, and count, once.
+        works: that run.
         thinnable: streams whose rows may be dropped.
         capacity: cores' worth.
 
     Returns:
         None if the rate of a stream that they read is not known.
     """
-    read = frozenset(s for plan in plans.values() for s in streams_read(plan))
+    read = frozenset(s for work in works for s in streams_read(work.plan))
     if not read or any(stream not in statistics.rates for stream in read):
         return None
-    problem = _Problem(plans, sorted(read & set(thinnable)), statistics, prices)
-    needed = problem.cores({})
-    if needed <= capacity or not problem.streams:
+    streams = sorted(read & set(thinnable))
+    first = _Problem(works, streams, statistics, prices)
+    needed = first.cores({})
+    if needed <= capacity or not streams:
         return Verdict(capacity, needed, needed)
-    keep = problem.solve(capacity)
-    outputs = {n: output_share(p, keep, statistics) for n, p in plans.items()}
-    less = {n: share for n, share in outputs.items() if share is not None and share < 1}
-    return Verdict(capacity, needed, problem.cores(keep), keep, less)
+    problem, keep = _best(first, capacity)
+    outputs = {n: share for work, share in problem.shares(keep) for n in work.names if share < 1}
+    others = tuple(w for w, before in zip(problem.works, works, strict=True) if w is not before)
+    return Verdict(capacity, needed, problem.cores(keep), keep, outputs, others)
+
+
+def _best(problem: _Problem, capacity: float) -> tuple[_Problem, dict[str, float]]:
+    """The joins and keep rates with the largest outputs; the joins that run unless others gain."""
+    best, keep = problem, problem.solve(capacity)
+    feasible, score = problem.rank(keep, capacity)
+    least = feasible, score + _GAIN
+    for start in (keep, *_starts(problem.streams)):
+        for found, rates in _improved(problem, start, capacity):
+            rank = found.rank(rates, capacity)
+            if rank > least:
+                best, keep, least = found, rates, rank
+    return best, keep
+
+
+def _starts(streams: Sequence[str]) -> Iterator[dict[str, float]]:
+    """Keep rates to look for cheap joins at: all alike, and one stream alone."""
+    for x in _STARTS:
+        yield dict.fromkeys(streams, x)
+    for kept in streams:
+        yield {stream: 1.0 if stream == kept else LEAST_KEPT for stream in streams}
+
+
+def _improved(
+    problem: _Problem, keep: dict[str, float], capacity: float
+) -> Iterator[tuple[_Problem, dict[str, float]]]:
+    """In turn the cheapest joins at the keep rates, and the best keep rates for these joins."""
+    reached = -inf
+    while (other := problem.reordered(keep)) is not problem:
+        problem, keep = other, other.solve(capacity)
+        score = problem.score(keep)
+        if score <= reached + 1e-9:
+            break
+        reached = score
+        yield problem, keep
 
 
 class _Problem:
-    """Costs and outputs of plans as functions of the keep rates of some streams."""
+    """Costs and outputs of works as functions of the keep rates of some streams."""
 
     def __init__(
-        self, plans: Mapping[str, Plan], streams: list[str], statistics: Statistics, prices: Prices
+        self, works: Sequence[Work], streams: list[str], statistics: Statistics, prices: Prices
     ) -> None:
+        self.works = works
         self.streams = streams
-        self._plans = plans
         self._statistics = statistics
         self._prices = prices
 
     def cores(self, keep: Mapping[str, float]) -> float:
-        """What all plans need at these keep rates."""
-        known: dict[Plan, float] = {}
-        for plan in self._plans.values():
-            known |= self._costs(plan, keep)
+        """What all works need at these keep rates."""
+        known: dict[Hashable, float] = {}
+        for work in self.works:
+            known |= self._costs(work, keep)
         return sum(known.values())
+
+    def score(self, keep: Mapping[str, float]) -> float:
+        """The sum of the logarithms of the queries' outputs, as shares of the full ones."""
+        return sum(work.count * log(share) if share else -inf for work, share in self.shares(keep))
+
+    def rank(self, keep: Mapping[str, float], capacity: float) -> tuple[bool, float]:
+        """What is feasible comes first, then what has the larger outputs."""
+        return self.cores(keep) <= capacity * (1 + _SPARED), self.score(keep)
+
+    def shares(self, keep: Mapping[str, float]) -> Iterator[tuple[Work, float]]:
+        """What is left of the output of each query that has any."""
+        for work in self.works:
+            if work.count and (full := work.rate(self._statistics)):
+                yield work, self._rate(work, keep) / full
+
+    def reordered(self, keep: Mapping[str, float]) -> _Problem:
+        """The same with the joins that are cheapest at these keep rates."""
+        known = thinned(self._statistics, keep)
+        others = [work.reordered(known) for work in self.works]
+        if not any(others):
+            return self
+        works = [other or work for other, work in zip(others, self.works, strict=True)]
+        return _Problem(works, self.streams, self._statistics, self._prices)
 
     def solve(self, capacity: float) -> dict[str, float]:
         """The best keep rates of the streams that are not kept wholly."""
-        costs, outputs = self._functions()
+        program = self._program()
         target = capacity
         for _ in range(_ROUNDS):
-            found = self._best(costs, outputs, target)
-            keep = {s: x for s, x in zip(self.streams, found, strict=True) if x < 1 - _SPARED}
+            found = program.within(target * (1 - _SPARED / 2)).best()
+            keep = {s: float(x) for s, x in zip(self.streams, found, strict=True) if x < _WHOLLY}
             used = self.cores(keep)
             if used <= capacity * (1 + _SPARED) or target <= 0:
                 break
             target *= capacity / used * (1 - _SPARED)
         return keep
 
-    def _best(self, costs: _Terms, outputs: list[_Terms], capacity: float) -> list[float]:
-        floors = np.full(len(self.streams), LEAST_KEPT)
-        scale = 1 / capacity / (1 - _SPARED / 2)
-        sums = tuple(_sum(o) for o in outputs)
-        everything = Sum(np.ones(1), np.ones((1, len(self.streams))))
-        program = Program(sums or (everything,), _sum(costs, scale), floors)
-        return [float(x) for x in program.best()]
-
-    def _functions(self) -> tuple[_Terms, list[_Terms]]:
-        """The cost of all plans, and the output of each that the boxes touch."""
+    def _program(self) -> Program:
+        """The cost of all works, and the output of each query that the boxes touch."""
         costs: _Terms = {}
-        outputs: list[_Terms] = []
-        counted: set[Plan] = set()
-        for plan in self._plans.values():
-            grid = _Grid(plan, self.streams)
-            rows = [self._costs(plan, keep) for keep in grid.points()]
-            for node in rows[-1].keys() - counted:
-                grid.add_terms([row[node] for row in rows], costs)
+        outputs: dict[tuple[tuple[tuple[int, ...], float], ...], int] = {}
+        counted: set[Hashable] = set()
+        for work in self.works:
+            grid = _Grid(work, self.streams)
+            rows = [self._costs(work, keep) for keep in grid.points()]
+            for part in rows[-1].keys() - counted:
+                grid.add_terms([row[part] for row in rows], costs)
             counted |= rows[-1].keys()
-            if grid.streams:
+            if work.count and grid.streams:
                 output: _Terms = {}
-                grid.add_terms([self._rate(plan, keep) for keep in grid.points()], output)
-                outputs += [output] if output else []
-        return costs, outputs
+                grid.add_terms([self._rate(work, keep) for keep in grid.points()], output)
+                if output:
+                    like = _normal(output)
+                    outputs[like] = outputs.get(like, 0) + work.count
+        everything = Sum(np.ones(1), np.ones((1, len(self.streams))))
+        return Program(
+            tuple(_sum(dict(like)) for like in outputs) or (everything,),
+            _sum(costs),
+            np.full(len(self.streams), LEAST_KEPT),
+            tuple(outputs.values()) or (1,),
+        )
 
-    def _costs(self, plan: Plan, keep: Mapping[str, float]) -> dict[Plan, float]:
-        found = cost(plan, thinned(self._statistics, keep), self._prices)
-        return {node.plan: node.own for node in found.nodes()}
+    def _costs(self, work: Work, keep: Mapping[str, float]) -> Mapping[Hashable, float]:
+        return work.costs(thinned(self._statistics, keep), self._prices)
 
-    def _rate(self, plan: Plan, keep: Mapping[str, float]) -> float:
-        return estimate(plan, thinned(self._statistics, keep)).rate
+    def _rate(self, work: Work, keep: Mapping[str, float]) -> float:
+        return work.rate(thinned(self._statistics, keep))
 
 
 class _Grid:
-    """Points at which a plan's function of keep rates is known, and the polynomial through them.
+    """Points at which a work's function of keep rates is known, and the polynomial through them.
 
     In each keep rate the function has the power with which its stream is joined with itself.
     """
 
-    def __init__(self, plan: Plan, streams: list[str]) -> None:
-        scans = Counter(n.stream for n in nodes(plan) if isinstance(n, StreamScan))
+    def __init__(self, work: Work, streams: list[str]) -> None:
+        scans = Counter(n.stream for n in nodes(work.plan) if isinstance(n, StreamScan))
         self._all = streams
         self.streams = [s for s in streams if s in scans]
         self._powers = [min(scans[s], _MOST_POWERS) for s in self.streams]
@@ -210,6 +278,12 @@ class _Grid:
             terms[key] = terms.get(key, 0.0) + float(factors[tuple(place)])
 
 
-def _sum(terms: _Terms, scale: float = 1.0) -> Sum:
-    factors: Floats = np.array(list(terms.values())) * scale
+def _normal(terms: _Terms) -> tuple[tuple[tuple[int, ...], float], ...]:
+    """Terms as shares of their sum: outputs that differ by a factor have the same best settings."""
+    whole = sum(terms.values())
+    return tuple((powers, round(terms[powers] / whole, 9)) for powers in sorted(terms))
+
+
+def _sum(terms: Mapping[tuple[int, ...], float]) -> Sum:
+    factors: Floats = np.array(list(terms.values()))
     return Sum(factors, np.array(list(terms), float))

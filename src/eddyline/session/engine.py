@@ -148,9 +148,9 @@ class Engine:
         )
         self._inputs = Inputs()
         planning = Planning(optimize, self.statistics, lambda: self.measured, self.prices)
-        replanner = Replanner(lambda: self._inputs.arrived, planning, self.replan)
+        self._replanner = Replanner(lambda: self._inputs.arrived, planning, self.replan)
         self._standing = QuerySet(
-            self._inputs.stem, self.strategy, self.sharing, planning.explained, replanner
+            self._inputs.stem, self.strategy, self.sharing, planning.explained, self._replanner
         )
         self._program = Program()
         self._shedding = Shedding(self._inputs, keep, self.statistics)
@@ -158,7 +158,7 @@ class Engine:
         self._overload = Overload(
             self._shedding,
             self._inputs,
-            self._standing.queries,
+            self._standing.execution,
             self.statistics,
             lambda: self.measured,
             self.prices,
@@ -564,6 +564,7 @@ class Engine:
             "decide_every": self.decide_every,
             "shedding": {"since": self._shedding.saved(), "overload": self._overload.saved()},
             "functions": declared(self.catalog),
+            "looked": self._replanner.looked,
             "ways": {n: to_save(w) for n, w in self._standing.execution.ways().items()},
         }
         write_saved(target, [e.sql for e in self._program], tables, options, state)
@@ -585,7 +586,7 @@ class Engine:
         """
         program, tables, options, state = read_saved(source)
         declarations, ways = options.pop("functions"), options.pop("ways")
-        shedding = options.pop("shedding")
+        shedding, looked = options.pop("shedding"), options.pop("looked")
         options["statistics"] = Statistics.from_dict(options["statistics"])
         options["prices"] = Prices.from_dict(options.get("prices", {}))
         engine = cls(**options)
@@ -598,6 +599,7 @@ class Engine:
                     engine._inputs.contents.setdefault(name, tables[name])
         engine._statements.ways = {}
         engine._restore(state)
+        engine._replanner.looked = tuple(looked)
         engine._overload.restore(shedding["overload"])
         engine._shedding.restore(shedding["since"])
         for name, rows in tables.items():

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
 from eddyline.algebra.plan import Plan, StreamScan
 from eddyline.errors import EddylineError
 from eddyline.optimizer.joins.trees import Tree
+from eddyline.optimizer.statistics import Statistics
+from eddyline.optimizer.work import Work
 from eddyline.physical.flows import FlowPlanner, Sharing
 from eddyline.physical.graph import Graph, in_order
 from eddyline.physical.planner import Planner, StemOf
@@ -29,6 +31,7 @@ from eddyline.session.query import Query
 from eddyline.session.replanning import Ordered, Replanner
 from eddyline.session.shared import Seat, SharedFlow, shape_of
 from eddyline.session.ways import InOrder, Way, way_of
+from eddyline.session.workload import OrderedWork, works_of
 from eddyline.sharing.grouping import grouped_apart, lowest_grouping
 from eddyline.sharing.reordering import joins_in, joins_of
 from eddyline.sharing.signature import Part, Signature, taken_apart
@@ -91,6 +94,7 @@ class Execution:
         graph: the operators. flows: by signature. trees: by name, the queries that run as trees.
         clock: the instant up to which everything is processed.
         began: the first instant at which anything happened.
+        reordered: how often a tree of joins has got another order.
     """
 
     def __init__(
@@ -106,6 +110,7 @@ class Execution:
         self.trees: dict[str, Query] = {}
         self.clock = BEGINNING
         self.began: int | None = None
+        self.reordered = 0
         self._queries = queries
         self._strategy = strategy
         self._sharing = sharing
@@ -261,9 +266,9 @@ class Execution:
         """Let a query run as a tree, whose joins may be reordered later; ``way``: or have been."""
         joins = joins_of(query.plan)
         if joins is not None and query.emit.mode != "snapshot":
-            tree = way.tree if isinstance(way, InOrder) else joins.tree
-            self._ordered[query.name] = Ordered(query, joins, tree)
-            query.plan = joins.plan(tree)
+            way = way if isinstance(way, InOrder) else InOrder(joins.tree)
+            self._ordered[query.name] = Ordered.saved(query, joins, way)
+            query.plan = joins.plan(way.tree)
         self._plant(query)
 
     def _plant(self, query: Query, plan: Plan | None = None, *, report: bool = True) -> None:
@@ -423,13 +428,30 @@ class Execution:
 
     def _reorder(self, ordered: Ordered) -> None:
         """Let a tree join in a better order, if there is one."""
-        assert self.began is not None, "rows have been seen"
         ordered.look(self._joined(ordered))
-        better = self._replanner.better(ordered, self.clock - self.began)
+        better = self._replanner.better(ordered, self._elapsed)
         if better is not None:
-            self._plant_anew(ordered, better.tree)
             share = f"{better.share:.0%} of what its joins cost in the order before"
-            ordered.query.why = f"joins {ordered.order}, expected to take {share}"
+            self._plant_anew(ordered, better.tree, f"expected to take {share}")
+
+    @property
+    def _elapsed(self) -> int:
+        """Microseconds of event time so far."""
+        return 0 if self.began is None else self.clock - self.began
+
+    def works(self) -> list[Work]:
+        """What runs, to be reckoned with."""
+
+        def cheapest(ordered: Ordered, statistics: Statistics) -> Tree:
+            return self._replanner.cheapest(ordered, statistics, self._elapsed)
+
+        return works_of(self._queries.values(), self._ordered, cheapest)
+
+    def reorder(self, works: Iterable[Work]) -> None:
+        """Let trees join as these works have it, of those that :meth:`works` told."""
+        for work in works:
+            assert isinstance(work, OrderedWork), "other works have no order"
+            self._plant_anew(work.ordered, work.tree, "the best to shed load from")
 
     def _joined(self, ordered: Ordered) -> dict[Tree, tuple[int, int]]:
         """Rows that the joins of a tree have joined so far, and results."""
@@ -440,16 +462,18 @@ class Execution:
                 counts[tree] = operator.joined, operator.rows_out
         return counts
 
-    def _plant_anew(self, ordered: Ordered, tree: Tree) -> None:
+    def _plant_anew(self, ordered: Ordered, tree: Tree, why: str) -> None:
         """Let a query that runs as a tree join in another order from now on."""
         query, before = ordered.query, ordered.query.operator
         account = brought_along(query)
         ordered.tree, query.plan = tree, ordered.joins.plan(tree)
         ordered.counts.clear()
         query.reordered += 1
+        self.reordered += 1
         self._plant(query, report=False)
         account.go_on(query)
         self.graph.give_up(before)
+        query.why = f"joins {ordered.order}, {why}"
 
     def _become_eddy(self, key: object, why: str) -> None:
         """Let a query that is alone with its signature run in a flow."""
@@ -491,9 +515,7 @@ class Execution:
             a.query.name: a.order for a in self._alone.values() if a.order is not None
         }
         ways = {n: way_of(q) for n, q in self._queries.items()}
-        reordered: dict[str, Way] = {
-            n: InOrder(o.tree) for n, o in self._ordered.items() if o.tree != o.joins.tree
-        }
+        reordered: dict[str, Way] = {n: o.way(self._joined(o)) for n, o in self._ordered.items()}
         return {**ways, **orders, **reordered}
 
 

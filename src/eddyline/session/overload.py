@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from math import isfinite
 from typing import Any, Final
 
+from eddyline.algebra.plan import Plan
+from eddyline.algebra.reads import streams_read
 from eddyline.optimizer.overload import Verdict, verdict
 from eddyline.optimizer.prices import Prices
 from eddyline.optimizer.statistics import Statistics
+from eddyline.optimizer.work import Work
+from eddyline.session.execution import Execution
 from eddyline.session.inputs import Inputs
 from eddyline.session.query import Query
 from eddyline.session.shedding import Shedding
@@ -26,7 +30,8 @@ class Overload:
     changed; always between two calls that bring rows, so that the same calls drop the same rows.
 
     Args:
-        shedding: carries decisions out. inputs: whose rates are measured. queries: that stand.
+        shedding: carries decisions out, and so does execution, which knows what runs.
+        inputs: whose rates are measured.
         statistics: given and declared ones. measured: of what is not. A rate that was measured
             here, of all rows that come, takes precedence.
         capacity: cores' worth. every_us: how long rates are measured, of event time.
@@ -39,7 +44,7 @@ class Overload:
         self,
         shedding: Shedding,
         inputs: Inputs,
-        queries: Mapping[str, Query],
+        execution: Execution,
         statistics: Statistics,
         measured: Callable[[], Statistics],
         prices: Prices,
@@ -56,7 +61,8 @@ class Overload:
         self.capacity = capacity
         self._shedding = shedding
         self._inputs = inputs
-        self._queries = queries
+        self._execution = execution
+        self._reordered = execution.reordered
         self._statistics = statistics
         self._measured = measured
         self._prices = prices
@@ -76,12 +82,18 @@ class Overload:
         if not self.decides or not isfinite(self.capacity) or not self._shedding.allowed():
             return
         self._measure()
+        if self._reordered != self._execution.reordered:  # which costs less
+            self._reordered = self._execution.reordered
+            self.changed()
         if not self._due:
             return
         self._due = False
         found = self.verdict()
         if found is not None:
             self._shedding.ask(found.keep)
+            self._execution.reorder(found.reordered)
+            self._reordered = self._execution.reordered
+            self._is_known = not found.reordered
 
     def verdict(self) -> Verdict | None:
         """What the queries need and what is done about it; None where rates are not known."""
@@ -110,11 +122,22 @@ class Overload:
         advice = self.advice() if self.decides else None
         return [*self._shedding.lines(query), *([f"all queries: {advice}"] if advice else [])]
 
-    def _verdict(self, thinnable: Iterable[str]) -> Verdict | None:
-        plans = {name: query.plan for name, query in self._queries.items()}
+    def lines_with(self, plan: Plan, *, sheds: bool) -> list[str]:
+        """What EXPLAIN says of a query that does not run."""
+        streams = streams_read(plan)
+        allowed = set(self._shedding.allowed())
+        idle = streams - self._shedding.read()
+        thinnable = allowed | idle if sheds else allowed - streams
+        found = self._verdict(thinnable, [Work(plan, ("this query",))])
+        if found is None or found.feasible:
+            return []
+        return [f"with all that run: {found.text()}"]
+
+    def _verdict(self, thinnable: Iterable[str], more: Sequence[Work] = ()) -> Verdict | None:
         known = self._statistics.over(self._measured())
         known = replace(known, rates={**self._statistics.rates, **self._rates})
-        return verdict(plans, frozenset(thinnable), self.capacity, known, self._prices)
+        works = [*self._execution.works(), *more]
+        return verdict(works, frozenset(thinnable), self.capacity, known, self._prices)
 
     # -- measuring ---------------------------------------------------------------------------------
 

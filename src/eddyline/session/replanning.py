@@ -24,8 +24,10 @@ from eddyline.optimizer.joins.learning import corrected
 from eddyline.optimizer.joins.query import JoinQuery, Source
 from eddyline.optimizer.joins.search import cheapest
 from eddyline.optimizer.joins.trees import Tree, show
+from eddyline.optimizer.statistics import Statistics
 from eddyline.session.planning import Planning
 from eddyline.session.query import Query
+from eddyline.session.ways import InOrder
 from eddyline.sharing.reordering import Joins
 
 #: Rows of all streams between two looks, and queries that are looked at then.
@@ -33,6 +35,8 @@ _PERIOD_ROWS: Final = 32_768
 _AT_ONCE: Final = 8
 #: A ratio of fewer rows is not relied on.
 _LEAST_ROWS: Final = 256
+#: An order that costs as much less is another one, and not one that costs the same.
+_CHEAPER: Final = 0.999
 
 #: By part of a tree: rows that its join has joined, and results.
 Counts = Mapping[Tree, tuple[int, int]]
@@ -56,12 +60,27 @@ class Ordered:
 
     def look(self, counts: Counts) -> None:
         """Note what the joins have made since the last look."""
+        for tree, (rows, results) in self._since(counts):
+            if rows >= _LEAST_ROWS:
+                self.fan_outs[tree] = max(results, 1 / 2) / rows
+                self.counts[tree] = counts[tree]
+
+    @classmethod
+    def saved(cls, query: Query, joins: Joins, way: InOrder) -> Ordered:
+        """The query as it ran when an engine was saved."""
+        # its operators count from nothing
+        counts = {tree: (-came, -went) for tree, (came, went) in way.since.items()}
+        return cls(query, joins, way.tree, counts, dict(way.fan_outs))
+
+    def way(self, counts: Counts) -> InOrder:
+        """How it runs, to be saved."""
+        return InOrder(self.tree, self.fan_outs, dict(self._since(counts)))
+
+    def _since(self, counts: Counts) -> Iterator[tuple[Tree, tuple[int, int]]]:
+        """What the joins have made since the last look."""
         for tree, (came, went) in counts.items():
             came_before, went_before = self.counts.get(tree, (0, 0))
-            if came - came_before >= _LEAST_ROWS:
-                rows = came - came_before
-                self.fan_outs[tree] = max(went - went_before, 1 / 2) / rows
-                self.counts[tree] = (came, went)
+            yield tree, (came - came_before, went - went_before)
 
     @property
     def order(self) -> str:
@@ -87,6 +106,9 @@ class Replanner:
     Args:
         rows: how many rows all streams have brought so far.
         margin: how many times cheaper an order must be.
+
+    Attributes:
+        looked: when it looked last, in rows, and whose turn it is next.
     """
 
     def __init__(self, rows: Callable[[], int], planning: Planning, margin: float) -> None:
@@ -94,16 +116,15 @@ class Replanner:
         self._planning = planning
         self._costing = Priced(planning.prices, planning.prices)
         self._margin = margin
-        self._seen = 0
-        self._turn = 0
+        self.looked = 0, 0  # at so many rows, and whose turn it is then
 
     def due(self, running: Mapping[str, Ordered]) -> list[Ordered]:
         """Who is to be looked at now, in turns."""
-        if not running or self._margin == inf or self._rows() - self._seen < _PERIOD_ROWS:
+        seen, turn = self.looked
+        if not running or self._margin == inf or self._rows() - seen < _PERIOD_ROWS:
             return []
-        self._seen = self._rows()
-        first = self._turn % len(running)
-        self._turn = first + _AT_ONCE
+        first = turn % len(running)
+        self.looked = self._rows(), first + _AT_ONCE
         return list(islice(running.values(), first, first + _AT_ONCE))
 
     def better(self, ordered: Ordered, elapsed_us: int) -> Better | None:
@@ -112,16 +133,36 @@ class Replanner:
         Args:
             elapsed_us: since the first row; windows hold no more than that.
         """
-        graph, statistics = ordered.joins.graph, self._planning.known()
-        if not graph.is_known(statistics):
+        if not ordered.joins.graph.is_known(self._planning.known()):
             return None
-        query = graph.query(statistics)
-        so_far = tuple(map(_filled, query.sources, graph.parts, [elapsed_us] * len(graph.parts)))
-        terms = corrected(JoinQuery(so_far, query.terms), ordered.fan_outs).terms
-        query = JoinQuery(query.sources, terms)
+        query = self._as_seen(ordered, elapsed_us)
+        best, share = self._best(query, ordered.tree)
+        return Better(best, share) if share * self._margin < 1 else None
+
+    def cheapest(self, ordered: Ordered, statistics: Statistics, elapsed_us: int) -> Tree:
+        """The order that costs least by given statistics, once windows are full; the present one if
+        none is cheaper, or orders are not to change.
+        """
+        if self._margin == inf:
+            return ordered.tree
+        query = ordered.joins.graph.query(statistics)
+        if ordered.fan_outs:  # seen at other rates than those that are asked about
+            query = JoinQuery(query.sources, self._as_seen(ordered, elapsed_us).terms)
+        best, share = self._best(query, ordered.tree)
+        return best if share < _CHEAPER else ordered.tree
+
+    def _as_seen(self, ordered: Ordered, elapsed_us: int) -> JoinQuery:
+        """The joins as they are now, by what was measured of rows, values and fan-outs."""
+        graph = ordered.joins.graph
+        query = graph.query(self._planning.known())
+        sources = map(_filled, query.sources, graph.parts, [elapsed_us] * len(graph.parts))
+        return corrected(JoinQuery(tuple(sources), query.terms), ordered.fan_outs)
+
+    def _best(self, query: JoinQuery, tree: Tree) -> tuple[Tree, float]:
+        """The cheapest order, and its cost as a share of that of a tree."""
         best = cheapest(query, self._costing)
-        now, then = (self._cost(query, tree) for tree in (ordered.tree, best))
-        return Better(best, then / now) if then * self._margin < now else None
+        now, then = (self._cost(query, t) for t in (tree, best))
+        return best, then / now if now else 1.0
 
     def _cost(self, query: JoinQuery, tree: Tree) -> float:
         return PlanFunctions(query, tree, self._costing).cost.at([1.0] * len(query.sources))

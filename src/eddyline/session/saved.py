@@ -18,7 +18,7 @@ import pyarrow as pa
 from eddyline.errors import StateError
 from eddyline.runtime.state import State, flatten, unflatten
 
-_VERSION = 4
+_VERSION = 5
 
 
 def write_saved(

@@ -15,6 +15,7 @@ from eddyline.runtime.eddy.fanout import Fanout
 from eddyline.runtime.eddy.flow import Flow
 from eddyline.session.latency import Latencies
 from eddyline.session.shapes import RuleRows, Shape
+from eddyline.sharing.flow_work import alike
 from eddyline.sharing.signature import Part, Signature
 from eddyline.types import FOREVER
 
@@ -27,6 +28,7 @@ class SharedFlow:
 
     Attributes:
         shapes: by what their queries have in common. groupings: those of queries that group.
+        parts: by bit, what the query brings into the flow, but for constants.
         rows_out, seconds, checks, latencies: by bit, since the query came.
     """
 
@@ -39,6 +41,8 @@ class SharedFlow:
         self.seconds = np.zeros(64)
         self.checks = np.zeros(64)
         self.latencies = Latencies()
+        self.parts: dict[int, Part] = {}
+        self._alike: dict[Part, Part] = {}  # of each, one for all bits
         self._shape_of: dict[int, object] = {}
         self._masks: dict[object, Array] | None = None  # None: to be made anew
         self._bits: Array | None = None  # likewise
@@ -88,13 +92,15 @@ class SharedFlow:
             counter[bit] = 0
         self.latencies.forget(bit)
         self._shape_of[bit] = key
+        kind = alike(part)
+        self.parts[bit] = self._alike.setdefault(kind, kind)
         self._masks = self._bits = None
         return bit
 
     def dismiss(self, bit: int) -> None:
         """Take a query's bit back."""
         self.flow.dismiss(bit)
-        del self._shape_of[bit]
+        del self._shape_of[bit], self.parts[bit]
         self._masks = self._bits = None
 
     def close(self, key: object) -> None:
@@ -248,6 +254,11 @@ class Seat:
         """Its share of the looks at rows in the flow's filters."""
         return float(self.shared.checks[self._bit])
 
+    @property
+    def parts(self) -> list[Part]:
+        """What it brings into the flow, but for constants."""
+        return [self.shared.parts[self._bit]]
+
     def answer(self, clock: int) -> Fanout:
         """The results that are in the answer at ``clock``."""
         return self.shared.answer(clock, [self._bit])
@@ -320,6 +331,11 @@ class Crowd:
     def checks(self) -> float:
         """Its share of the looks at rows in the flow's filters."""
         return self._checks + float(self.shared.checks[list(self._bits.values())].sum())
+
+    @property
+    def parts(self) -> list[Part]:
+        """What its rows bring into the flow, but for constants."""
+        return [self.shared.parts[bit] for bit in self._bits.values()]
 
     def stand_for(self, row: int, part: Part) -> None:
         """The query stands for one more row, whose values are in ``part``."""

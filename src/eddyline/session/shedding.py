@@ -107,6 +107,10 @@ class Shedding:
         """The streams that are read, by queries that all allow it."""
         return [s for s, n in self._readers.items() if n and not self._refusing.get(s)]
 
+    def read(self) -> set[str]:
+        """The streams that are read."""
+        return {s for s, n in self._readers.items() if n}
+
     def refusing(self) -> set[str]:
         """The names of the queries that do not allow it."""
         return {name for names in self._refusing.values() for name in names}

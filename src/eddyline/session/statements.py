@@ -167,7 +167,9 @@ class Statements:
                 sql=statement.target.source.text,
             )
         bound = bind(statement.target, statement.emit, self._catalog)
-        return self._planning.explained(bound.emit, self._planning.optimized(bound.plan))
+        plan = self._planning.optimized(bound.plan)
+        lines = self._overload.lines_with(plan, sheds=statement.sheds)
+        return "\n".join([self._planning.explained(bound.emit, plan), *lines])
 
     def _drop_source(self, statement: st.Drop) -> None:
         kind = statement.kind

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from eddyline.optimizer.joins.trees import Tree
@@ -12,9 +13,16 @@ from eddyline.session.query import Query
 
 @dataclass(frozen=True)
 class InOrder:
-    """A query runs as a tree that joins its streams in an order of the engine's own choice."""
+    """A query runs as a tree that joins its streams in an order of the engine's own choice.
+
+    Attributes:
+        fan_outs: results per row of the joins that have run, by part of the tree.
+        since: of those that run, rows joined and results since these were counted last.
+    """
 
     tree: Tree
+    fan_outs: Mapping[Tree, float] = field(default_factory=dict)
+    since: Mapping[Tree, tuple[int, int]] = field(default_factory=dict)
 
 
 #: How a query runs: as a tree, in a flow, with this number above a flow, or as a tree of joins in
@@ -31,13 +39,23 @@ def way_of(query: Query) -> Way:
 
 def to_save(way: Way) -> Any:
     """A way for JSON."""
-    return {"tree": way.tree} if isinstance(way, InOrder) else way
+    if not isinstance(way, InOrder):
+        return way
+    return {
+        "tree": way.tree,
+        "fan_outs": list(way.fan_outs.items()),
+        "since": list(way.since.items()),
+    }
 
 
 def saved_way(saved: Any) -> Way:
     """What was given to ``to_save``."""
     if isinstance(saved, dict):
-        return InOrder(_tree(saved["tree"]))
+        return InOrder(
+            _tree(saved["tree"]),
+            {_tree(tree): fan_out for tree, fan_out in saved["fan_outs"]},
+            {_tree(tree): (came, went) for tree, (came, went) in saved["since"]},
+        )
     return tuple(saved) if isinstance(saved, list) else saved
 
 

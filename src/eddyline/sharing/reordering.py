@@ -1,4 +1,8 @@
-"""Trees of joins that run, as what they join and in which order: the order may be another one."""
+"""Trees of joins that run, as what they join and in which order: the order may be another one.
+
+The joins may be all of a query, or what it groups: what a group comes to does not depend on the
+order in which its rows were joined. Which row DISTINCT or a negation shows, and until when, does.
+"""
 
 from __future__ import annotations
 
@@ -8,10 +12,19 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from eddyline.algebra.expressions import Call, Expr, columns_of
-from eddyline.algebra.plan import Filter, Join, Plan, Project, StreamScan, looks_up
+from eddyline.algebra.plan import (
+    Filter,
+    GroupBy,
+    Join,
+    Plan,
+    Project,
+    StreamScan,
+    looks_up,
+)
 from eddyline.optimizer.join_graph import JoinGraph
 from eddyline.optimizer.joins.trees import Tree, subtrees
 from eddyline.optimizer.rules.order_joins import joined_as, with_own_terms_below
+from eddyline.optimizer.traversal import with_inputs
 from eddyline.sharing.flat import flatten
 
 #: Two streams are joined in one order only.
@@ -23,13 +36,15 @@ class Joins:
     """What a plan of joins, filters and projections over streams comes to.
 
     Attributes:
-        planned: the plan.
+        planned: the plan of the query. joined: the part of it that joins; all of it, or what a
+            GROUP BY reads.
         graph: the streams, below the terms that read one of them, and the other terms.
-        outputs, names: the select list, over the columns of all streams.
+        outputs, names: what is made of their rows, over the columns of all streams.
         tree: the order in which the plan joins them.
     """
 
     planned: Plan
+    joined: Plan
     graph: JoinGraph
     outputs: tuple[Expr, ...]
     names: tuple[str, ...]
@@ -39,19 +54,24 @@ class Joins:
         """The plan that joins in an order."""
         if tree == self.tree:
             return self.planned
-        return joined_as(self.graph, tree, self.outputs, self.names)
+        return self._above(self.planned, joined_as(self.graph, tree, self.outputs, self.names))
+
+    def _above(self, plan: Plan, joined: Plan) -> Plan:
+        if plan is self.joined:
+            return joined
+        return with_inputs(plan, [self._above(plan.inputs[0], joined)])
 
 
 def joins_of(plan: Plan) -> Joins | None:
     """The joins of a plan whose order may change while it runs; None: it has none.
 
-    These are joins of three streams and more that end in projections: what is made of the rows
-    elsewhere, in a grouping, say, is made of rows that came in an order.
+    These are joins of three streams and more, below projections, filters and groupings.
     """
-    tree, streams = _tree(plan, 0)
+    joined = _grouped(plan)
+    tree, streams = _tree(joined, 0)
     if tree is None or streams < _LEAST_SOURCES:
         return None
-    flat = flatten(plan, joins=True)
+    flat = flatten(joined, joins=True)
     if not all(isinstance(leaf, StreamScan) for leaf in flat.leaves) or len(flat.leaves) != streams:
         return None
     terms = [t for t in flat.terms if columns_of(t)]
@@ -59,8 +79,18 @@ def joins_of(plan: Plan) -> Joins | None:
         return None
     terms += [Call(pa.bool_(), "=", pair) for pair in flat.keys]
     graph = with_own_terms_below(JoinGraph(tuple(flat.leaves), tuple(terms)))
-    names = tuple(field.name for field in plan.schema)
-    return Joins(plan, graph, tuple(flat.outputs), names, tree)
+    names = tuple(field.name for field in joined.schema)
+    return Joins(plan, joined, graph, tuple(flat.outputs), names, tree)
+
+
+def _grouped(plan: Plan) -> Plan:
+    """What the lowest GROUP BY of a plan reads, if only such are above it; else the plan."""
+    below = plan
+    while isinstance(below, (Filter, Project, GroupBy)):
+        if isinstance(below, GroupBy):
+            plan = below.input
+        below = below.input
+    return plan
 
 
 def _tree(plan: Plan, first: int) -> tuple[Tree | None, int]:

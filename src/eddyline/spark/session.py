@@ -62,7 +62,7 @@ _MARKS: Final = (INSTANT.name, OPERATION.name)
 NOTHING: Final[Mapping[str, float]] = MappingProxyType({})
 _log = logging.getLogger(__name__)
 _PROGRAM: Final = "program.json"
-_FORMAT: Final = 4  #: of what a checkpoint holds
+_FORMAT: Final = 5  #: of what a checkpoint holds
 
 
 class Session:

@@ -33,7 +33,7 @@ query can gain a per cent without others losing a per cent in sum (proportional 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
@@ -60,11 +60,17 @@ class Program:
         outputs: results per second of each query.
         cost: seconds per second, as a share of what there is: at most 1 is allowed.
         floors: the least allowed keep rates, (boxes,).
+        counts: how many queries have each output; empty: one each.
     """
 
     outputs: tuple[Sum, ...]
     cost: Sum
     floors: Floats
+    counts: tuple[int, ...] = ()
+
+    def within(self, capacity: float) -> Program:
+        """The program with so many seconds per second to spend."""
+        return replace(self, cost=Sum(self.cost.coefficients / capacity, self.cost.exponents))
 
     def best(self, *, thorough: bool = True) -> Floats:
         """The best keep rates; the floors where even these cost too much.
@@ -91,12 +97,18 @@ class Program:
     def score(self, keep: Floats) -> float:
         """The sum of the outputs' logarithms."""
         with np.errstate(divide="ignore"):
-            return float(sum(np.log(output.at(keep)) for output in self.outputs))
+            return float(sum(n * np.log(output.at(keep)) for n, output in self._counted()))
 
     def _round(self, keep: Floats, gap: float = _GAP) -> Floats:
         """The best keep rates for the products that touch the outputs at some point."""
-        weights = sum((_touching_exponents(o, keep) for o in self.outputs), np.zeros(keep.size))
+        touching = (n * _touching_exponents(o, keep) for n, o in self._counted())
+        weights = sum(touching, np.zeros(keep.size))
+        if self.counts:  # to a gap that is one for all queries
+            weights *= len(self.counts) / sum(self.counts)
         return maximize_product(weights, self.cost, self._above_zero, gap)
+
+    def _counted(self) -> Iterator[tuple[int, Sum]]:
+        return zip(self.counts or (1,) * len(self.outputs), self.outputs, strict=True)
 
     def _climb(self, thorough: bool) -> Floats:
         """Where condensation leads from the most promising start."""
@@ -146,7 +158,8 @@ class Program:
             stays = ~of.exponents[:, dropped].any(axis=1)
             return Sum(of.coefficients[stays], of.exponents[np.ix_(stays, ~dropped)])
 
-        return Program(tuple(map(left, self.outputs)), left(self.cost), self.floors[~dropped])
+        floors = self.floors[~dropped]
+        return Program(tuple(map(left, self.outputs)), left(self.cost), floors, self.counts)
 
     def _rows_boxes(self) -> NDArray[np.bool_]:
         """Which boxes are of windows of rows alone: the output is linear in each set of them."""

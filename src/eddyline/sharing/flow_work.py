@@ -1,0 +1,170 @@
+"""What a flow is expected to need, and what each of its queries adds to that.
+
+A flow filters, stores and joins each row once for all its queries: a row of source i, of which a
+share q_i interests any query, probes the other SteMs in turn. With rates l, windows W (the longest
+of any query) and fan-outs f of these probes, each row of i costs
+
+    pass + look-ups in grouped filters + q_i (insert + invalidate + probe + f1 (pair + probe) + ...)
+
+and every result of a query what it takes to hand it out; what groups them does so for each query.
+
+Source: Madden et al. 2002, sections 2 and 3; the terms are those of ``eddyline.optimizer.cost``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from eddyline.algebra.expressions import ColumnRef, Expr, Literal, conjunction, rewrite, walk
+from eddyline.algebra.plan import StreamScan
+from eddyline.algebra.windows import Range, Rows, Unbounded
+from eddyline.optimizer.cost import Cost, cost
+from eddyline.optimizer.estimates import Estimate, estimate_node
+from eddyline.optimizer.prices import Prices
+from eddyline.optimizer.selectivity import equality_share, selectivity, values_of
+from eddyline.optimizer.statistics import Statistics
+from eddyline.optimizer.work import Work
+from eddyline.sharing.grouping import lowest_grouping
+from eddyline.sharing.signature import Part, Signature
+
+
+def alike(part: Part) -> Part:
+    """What a part has in common with all that are expected to need the same: other constants.
+
+    >>> import pyarrow as pa
+    >>> from eddyline.algebra.expressions import Call
+    >>> x = ColumnRef(pa.int64(), 0, "x")
+    >>> def above(n):
+    ...     term = Call(pa.bool_(), ">", (x, Literal(pa.int64(), n)))
+    ...     return Part(((term,),), (), (None,), (x,), ("x",))
+    >>> alike(above(1)) == alike(above(2))
+    True
+    """
+    filters = tuple(tuple(map(_without_values, terms)) for terms in part.filters)
+    return replace(part, filters=filters, residual=tuple(map(_without_values, part.residual)))
+
+
+def _without_values(expr: Expr) -> Expr:
+    def change(e: Expr) -> Expr | None:
+        known = isinstance(e, Literal) and not isinstance(e.value, bool)
+        return Literal(e.type, None) if known else None
+
+    return rewrite(expr, change)
+
+
+@dataclass(frozen=True, eq=False)
+class FlowWork(Work):
+    """A flow: what it does once for all its queries.
+
+    Attributes:
+        signature: of the flow. parts: of its queries, and how many have each.
+    """
+
+    signature: Signature
+    parts: Mapping[Part, int]
+
+    def costs(self, statistics: Statistics, prices: Prices) -> dict[Hashable, float]:
+        if len(self.signature.sources) == 1:
+            below = cost(self.signature.sources[0], statistics, prices)
+            load = below.estimate.rate + below.estimate.retracted
+            filtering = load * self._look_ups[0] * prices.probe_s
+            return {**{n.plan: n.own for n in below.nodes()}, self: filtering}
+        came = [self._coming(n, statistics) for n in range(len(self.signature.sources))]
+        wanted = [e.scaled(self._interest(n, e)) for n, e in enumerate(came)]
+        total = 0.0
+        for number, rows in enumerate(came):
+            load = rows.rate + rows.retracted
+            total += load * (prices.pass_s + self._look_ups[number] * prices.probe_s)
+            total += self._joining(number, wanted, prices)
+        return {self: total}
+
+    @cached_property
+    def _look_ups(self) -> list[int]:
+        """By source, how many columns queries have predicates on."""
+        found: list[set[Expr]] = [set() for _ in self.signature.sources]
+        for part in self.parts:
+            for columns, terms in zip(found, part.filters, strict=True):
+                columns.update(e for t in terms for e in walk(t) if isinstance(e, ColumnRef))
+        return list(map(len, found))
+
+    def _coming(self, number: int, statistics: Statistics) -> Estimate:
+        """The rows of a source, in the longest window of any query."""
+        scan = self.signature.sources[number]
+        assert isinstance(scan, StreamScan), "what is joined in a flow is streams"
+        lengths = [part.windows[number] for part in self.parts]
+        known = [n for n in lengths if n is not None]
+        if len(known) < len(lengths):
+            return estimate_node(replace(scan, window=Unbounded()), (), statistics)
+        counted = self.signature.counted[number]
+        longest = Rows(max(known)) if counted else Range(max(known))
+        return estimate_node(replace(scan, window=longest), (), statistics)
+
+    def _interest(self, number: int, came: Estimate) -> float:
+        """The share of a source's rows that pass the predicates of some query."""
+        nobody = 1.0
+        for part, queries in self.parts.items():
+            share = selectivity(conjunction(part.filters[number]), came.values)
+            nobody *= (1 - share) ** queries
+        return 1 - nobody
+
+    def _joining(self, first: int, sources: Sequence[Estimate], prices: Prices) -> float:
+        """Of what each row of a source brings about: the SteM with the least matches comes next."""
+        each_pair = prices.compare_s + prices.make_s
+        load = sources[first].rate + sources[first].retracted
+        found = load * (prices.insert_s + prices.invalidate_s)
+        reached, waiting = {first}, set(range(len(sources))) - {first}
+        while waiting:
+            matches = {n: self._matches(n, reached, sources) for n in waiting}
+            next_ = min(matches, key=lambda n: (matches[n] is None, matches[n] or 0.0, n))
+            fan_out = matches[next_]
+            if fan_out is None:  # tied by no key: every row is looked at
+                fan_out = sources[next_].rows
+                found += load * fan_out * prices.compare_s
+                fan_out *= self._theta(sources)
+                found += load * fan_out * prices.make_s
+            else:
+                found += load * (prices.probe_s + fan_out * each_pair)
+            load *= fan_out
+            reached.add(next_)
+            waiting.remove(next_)
+        if any(part.residual for part in self.parts):
+            found += load * prices.pass_s
+        return found
+
+    def _matches(self, number: int, reached: set[int], sources: Sequence[Estimate]) -> float | None:
+        """Rows of a source that match one row of those joined; None where no key ties them."""
+        tied, share = False, 1.0
+        for edge in self.signature.edges:
+            if {edge.left, edge.right} - reached == {number}:
+                tied = True
+                share *= equality_share(
+                    values_of(edge.left_key, sources[edge.left].values),
+                    values_of(edge.right_key, sources[edge.right].values),
+                )
+        return sources[number].rows * share if tied else None
+
+    def _theta(self, sources: Sequence[Estimate]) -> float:
+        values = [v for e in sources for v in e.values]
+        return selectivity(conjunction(self.signature.theta), values)
+
+
+@dataclass(frozen=True, eq=False)
+class SeatWork(Work):
+    """Queries with seats in a flow: what it takes to hand out, and perhaps to group, their results.
+
+    What the flow does for them is the work of the flow.
+    """
+
+    def costs(self, statistics: Statistics, prices: Prices) -> dict[Hashable, float]:
+        grouping = lowest_grouping(self.plan)
+        if grouping is None:
+            return {self: self.count * self.rate(statistics) * prices.make_s}
+        node: Cost = cost(self.plan, statistics, prices)
+        own = node.own
+        while node.plan is not grouping:
+            (node,) = node.inputs
+            own += node.own
+        handed_out = node.inputs[0].estimate.rate * prices.make_s
+        return {self: self.count * (own + handed_out)}
