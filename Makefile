@@ -30,7 +30,8 @@ demo: setup  ## run the demo: ten standing queries over real streams
 	@$(BIN)/eddyline demo
 
 test: setup  ## run the tests (minutes)
-	$(BIN)/python -m pytest -q -m "not long"
+	$(BIN)/python -m pytest -q -m "not long and not spark" -n 2 --dist worksteal
+	$(BIN)/python -m pytest -q -m "not long and spark"
 
 test-long: setup  ## run all tests, with thousands of generated cases (an hour)
 	EDDYLINE_HYPOTHESIS_PROFILE=long $(BIN)/python -m pytest -q

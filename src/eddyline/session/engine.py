@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from types import MappingProxyType
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, Literal
 
 import numpy as np
 import pyarrow as pa
@@ -80,6 +80,8 @@ class Engine:
             known.
         capacity: cores' worth that the queries may take: what is decided by.
         decide_every: how long rates are measured, of event time, before it is decided anew.
+        decide: whether that is done before a call that brings rows, or after one, for the next:
+            then who brings them knows from ``shedding`` which rows need not be brought.
 
     >>> import eddyline, pyarrow as pa
     >>> engine = eddyline.Engine()
@@ -116,6 +118,7 @@ class Engine:
         keep: Mapping[str, float] = MappingProxyType({}),
         capacity: float = 1.0,
         decide_every: str = "1 minute",
+        decide: Literal["before", "after"] = "before",
     ) -> None:
         if replan < 1:
             raise ValueError(f"replan must be at least 1, not {replan}")
@@ -165,6 +168,7 @@ class Engine:
             capacity,
             parse_duration(decide_every),
             decides=not keep,
+            afterwards=decide == "after",
         )
         self._statements = Statements(
             self.catalog,
@@ -300,6 +304,17 @@ class Engine:
         self._overload.decides = keep is None
         self._overload.changed()
 
+    @property
+    def decides(self) -> bool:
+        """Whether the engine decides which shares to keep, or somebody has said."""
+        return self._overload.decides
+
+    def hold(self) -> None:
+        """Keep all rows from the next decision on, until a query has come or gone: one that allows
+        nothing to be dropped is about to come.
+        """
+        self._overload.hold()
+
     def explain(self, sql: str) -> str:
         """The plan of a SELECT that is not run."""
         result = self.sql(f"EXPLAIN {sql}")[0]
@@ -340,11 +355,12 @@ class Engine:
             CatalogError: unknown stream, or a table that is static. DataError: columns are missing
                 or of the wrong type.
         """
-        self._overload.attend()
+        self._overload.begin_call()
         late, bad = self._inputs.accept(inputs, self._watermark)
         self._inputs.count_dropped(dropped)
         for _ in self._advance(watermark):
             pass
+        self._overload.end_call()
         return self._changes(late, bad)
 
     def stream(
@@ -379,13 +395,14 @@ class Engine:
                     self._standing.execution.serve()
                     yield from self._said()
                     continue
-                self._overload.attend()
+                self._overload.begin_call()
                 late, bad = self._inputs.accept(rows, self._watermark)
                 steps = self._advance(watermark, paced=True)
                 yield from self._aside("late", late)
                 yield from self._aside("bad", bad)
                 for _ in steps:
                     yield from self._said()
+                self._overload.end_call()
             while self._standing.execution.waiting:
                 self._standing.execution.serve()
                 yield from self._said()
@@ -486,7 +503,7 @@ class Engine:
         """By stream that is thinned, was, or was meant to be: the share ``keep`` of the rows to
         come, rows ``seen`` and ``kept`` so far, and ``why`` it is not thinned as asked.
         """
-        self._overload.attend()
+        self._overload.begin_call()
         return self._shedding.report()
 
     @property
@@ -562,6 +579,7 @@ class Engine:
             "keep": {} if self._overload.decides else dict(self._shedding.asked),
             "capacity": self._overload.capacity,
             "decide_every": self.decide_every,
+            "decide": "after" if self._overload.afterwards else "before",
             "shedding": {"since": self._shedding.saved(), "overload": self._overload.saved()},
             "functions": declared(self.catalog),
             "looked": self._replanner.looked,

@@ -35,9 +35,11 @@ class Overload:
         statistics: given and declared ones. measured: of what is not. A rate that was measured
             here, of all rows that come, takes precedence.
         capacity: cores' worth. every_us: how long rates are measured, of event time.
+        afterwards: whether it decides when a call is over, for the next one, or when one begins.
 
     Attributes:
         decides: whether it does, or somebody said what to keep.
+        held: all rows are kept for now.
     """
 
     def __init__(
@@ -52,12 +54,15 @@ class Overload:
         every_us: int,
         *,
         decides: bool,
+        afterwards: bool,
     ) -> None:
         if not capacity > 0:
             raise ValueError(f"capacity must be above 0 cores, not {capacity}")
         if every_us <= 0:
             raise ValueError("decide_every must be longer than zero")
         self.decides = decides
+        self.afterwards = afterwards
+        self.held = False
         self.capacity = capacity
         self._shedding = shedding
         self._inputs = inputs
@@ -75,11 +80,27 @@ class Overload:
 
     def changed(self) -> None:
         """Queries have come or gone, or somebody said something else to keep."""
-        self._due, self._is_known = True, False
+        self._due, self._is_known, self.held = True, False, False
 
-    def attend(self) -> None:
+    def begin_call(self) -> None:
         """Rows are about to come, or somebody asks what becomes of them: decide if it is time."""
+        if not self.afterwards:
+            self._attend()
+
+    def end_call(self) -> None:
+        """They have come."""
+        if self.afterwards:
+            self._attend()
+
+    def hold(self) -> None:
+        """Keep all rows from the next decision on, until queries have come or gone."""
+        self.held = self._due = True
+
+    def _attend(self) -> None:
         if not self.decides or not isfinite(self.capacity) or not self._shedding.allowed():
+            return
+        if self.held:
+            self._shedding.ask({})
             return
         self._measure()
         if self._reordered != self._execution.reordered:  # which costs less
@@ -118,7 +139,7 @@ class Overload:
 
     def lines(self, query: Query) -> list[str]:
         """What EXPLAIN says of a query."""
-        self.attend()
+        self.begin_call()
         advice = self.advice() if self.decides else None
         return [*self._shedding.lines(query), *([f"all queries: {advice}"] if advice else [])]
 
@@ -169,12 +190,13 @@ class Overload:
             "rates": self._rates,
             "since": self._since,
             "due": self._due,
+            "held": self.held,
             "keep": decided,
         }
 
     def restore(self, saved: Mapping[str, Any]) -> None:
         """Take over what ``saved`` returned."""
-        self.decides, self._due = saved["decides"], saved["due"]
+        self.decides, self._due, self.held = saved["decides"], saved["due"], saved["held"]
         self._rates = dict(saved["rates"])
         if saved["since"] is not None:
             newest, seen = saved["since"]

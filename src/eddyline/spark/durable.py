@@ -71,6 +71,7 @@ class Step:
         pieces: (stream, Arrow IPC stream) in the order in which rows are handed over.
         watermark_us: no row behind it is in time any more; None if some stream has had no row yet.
         advance_us: afterwards the clock moves on to here, without rows; None if not.
+        hold: whether a statement waits until all rows are kept.
     """
 
     pieces: tuple[tuple[str, bytes], ...]
@@ -78,6 +79,7 @@ class Step:
     advance_us: int | None = None
     statements: tuple[str, ...] = ()
     dropped: Mapping[str, int] = field(default_factory=dict)
+    hold: bool = False
 
     @property
     def nbytes(self) -> int:
@@ -95,6 +97,7 @@ class Logged:
     advance_us: int | None
     statements: tuple[str, ...]
     dropped: Mapping[str, int]
+    hold: bool
 
 
 @dataclass
@@ -154,6 +157,7 @@ class DurableState:
                 entry.advance_us,
                 tuple(entry.statements),
                 entry.dropped,
+                entry.hold,
             )
 
     def commit(self, head: Head, step: Step, engine: Saves) -> None:
@@ -179,6 +183,7 @@ class DurableState:
             step.advance_us,
             step.statements,
             step.dropped,
+            step.hold,
         )
         head.log.append(entry)
         head.log_bytes += step.nbytes

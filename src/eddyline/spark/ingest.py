@@ -23,11 +23,12 @@ from eddyline.spark.fatrows import (
 )
 from eddyline.spark.garbage import exempt_what_stays
 from eddyline.spark.parquet import Reader
+from eddyline.spark.shares import announced
 from eddyline.types import TIMESTAMP
 
 
 def fat_rows(
-    df: DataFrame, read: Reader | None, shard: int, stream: StreamDef, keep: float = 1.0
+    df: DataFrame, read: Reader | None, shard: int, stream: StreamDef, keep: float | None = 1.0
 ) -> DataFrame:
     """The streaming DataFrame of one stream as fat rows.
 
@@ -36,20 +37,22 @@ def fat_rows(
         read: makes the stream's columns of the DataFrame's, in the worker; None: they are these.
         shard: id of the shard that the stream belongs to.
         stream: the largest timestamp of its rows travels with each fat row.
-        keep: the share of its rows that is packed; the others are counted.
+        keep: the share of its rows that is packed; the others are counted. None: what its shard
+            has decided to keep.
     """
     return df.mapInArrow(_packer(read, shard, stream, keep), INPUT_SCHEMA)
 
 
-def _packer(read: Reader | None, shard: int, stream: StreamDef, keep: float) -> Reader:
+def _packer(read: Reader | None, shard: int, stream: StreamDef, keep: float | None) -> Reader:
     def pack_partition(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         exempt_what_stays()
         context = TaskContext.get()
         part = context.partitionId() if context is not None else 0
+        share = announced(shard, stream.name) if keep is None else keep
         seq = 0
         for table in _coalesced(read(batches) if read is not None else batches):
             max_ts = _largest(table.column(stream.timestamp))
-            kept = table if keep == 1 else _thinned(table, stream, keep)
+            kept = table if share == 1 else _thinned(table, stream, share)
             dropped = table.num_rows - kept.num_rows
             for piece in pieces(kept) if kept.num_rows else (kept,):
                 size = (piece.num_rows, dropped, max_ts)

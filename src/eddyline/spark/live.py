@@ -58,6 +58,8 @@ class LiveEngine:
         tables: dict[str, list[pa.Table]] = {}
         for stream, blob in step.pieces:
             tables.setdefault(stream, []).append(unpack(blob))
+        if step.hold:
+            self.engine.hold()
         watermark = BEGINNING if step.watermark_us is None else step.watermark_us
         batch = {stream: pa.concat_tables(parts) for stream, parts in tables.items()}
         changes = self.engine.process(batch, watermark=watermark, dropped=step.dropped)
@@ -67,6 +69,19 @@ class LiveEngine:
         for name, n in counted(made).items():
             self.rows_out[name] = self.rows_out.get(name, 0) + n
         return made
+
+    @property
+    def keep(self) -> dict[str, float]:
+        """By stream that is thinned, the share of the rows of the next batch to keep."""
+        told = self.engine.shedding
+        return {name: t["keep"] for name, t in told.items() if t.get("keep", 1) < 1}
+
+    @property
+    def refuses(self) -> bool:
+        """Whether queries that allow nothing to be dropped have to wait: it has decided to drop
+        rows of the next batch, and some may be dropped already.
+        """
+        return self.engine.decides and bool(self.keep)
 
     def save(self, target: BinaryIO) -> None:
         """Write everything, so that ``load`` continues exactly here."""

@@ -38,7 +38,8 @@ class Program:
             since are in the shard's state.
         tables: their first rows. functions: of users, code and all.
         prices: what plans are chosen by: the same whenever and wherever the job continues.
-        keep: the share of rows to keep, by stream; the shards decide nothing themselves.
+        keep: the share of rows to keep, by stream; empty: the engine decides.
+        capacity: cores' worth for it. decide_every: how long it measures rates.
     """
 
     definitions: tuple[str, ...]
@@ -47,10 +48,18 @@ class Program:
     functions: tuple[UserFunction, ...] = ()
     prices: Prices = TYPICAL
     keep: Mapping[str, float] = field(default_factory=dict)
+    capacity: float = math.inf
+    decide_every: str = "1 minute"
 
     def build(self) -> Engine:
         """An engine with the declared streams and tables and all queries, before any row."""
-        engine = Engine(prices=self.prices, keep=self.keep, capacity=math.inf)
+        engine = Engine(
+            prices=self.prices,
+            keep=self.keep,
+            capacity=self.capacity,
+            decide_every=self.decide_every,
+            decide="after",
+        )
         for function in self.functions:
             add_function(engine.catalog, function)
         for sql in self.definitions:
@@ -60,6 +69,7 @@ class Program:
         with put_off():
             for sql in self.queries:
                 engine.sql(sql)
+        engine.process({})  # decides, by declared rates, what to keep of the first batch
         return engine
 
 

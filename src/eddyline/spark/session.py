@@ -51,6 +51,7 @@ from eddyline.spark.program import Program, SentProgram, ShardSpec, StreamSpec
 from eddyline.spark.run import Ledger, Run
 from eddyline.spark.script import Group, Script
 from eddyline.spark.shard import EngineProcessor
+from eddyline.spark.shares import announce, forget
 from eddyline.spark.sinks import FileSink, MemorySink, Printer, Target
 from eddyline.spark.sources import arrow_fields, resolve_path
 from eddyline.spark.standing import StandingQueries
@@ -78,9 +79,12 @@ class Session:
         base: directory from which relative paths in statements count; by default the working one.
         printer: what the sink ``print`` calls; by default it writes to standard output.
         keep: the share of rows to keep, by stream, as of :class:`eddyline.Engine`. Rows are dropped
-            where they are read. By default it is decided from the declared rates. It stays as it is
-            for as long as the checkpoint is used.
-        capacity: cores' worth that all queries may take; by default one for each shard.
+            where they are read. By default each shard's engine decides, batch by batch, from
+            declared and measured rates.
+        capacity: cores' worth that all queries may take, spread evenly over the groups of streams
+            that no query brings together; by default one for each shard. It stays as it is for as
+            long as the checkpoint is used, and so do ``keep`` and ``decide_every``.
+        decide_every: how long rates are measured, of event time, before it is decided anew.
 
     Example:
         >>> s = Session(checkpoint="/data/checkpoints/alerts")        # doctest: +SKIP
@@ -100,6 +104,7 @@ class Session:
         printer: Printer = print_rows,
         keep: Mapping[str, float] = MappingProxyType({}),
         capacity: float | None = None,
+        decide_every: str = "1 minute",
     ) -> None:
         if shards < 1:
             raise ValueError(f"shards must be at least 1, not {shards}")
@@ -112,7 +117,9 @@ class Session:
         self._base = base
         self._printer = printer
         self._keep = dict(keep)
-        self._script = Script(float(shards) if capacity is None else capacity)
+        self._decide_every = decide_every
+        self._capacity = float(shards) if capacity is None else capacity
+        self._script = Script(self._capacity)
         if keep:
             self._script.shed(keep)
         self._feeds = Feeds(self.spark, self._script, base)
@@ -266,17 +273,24 @@ class Session:
         if not groups:
             raise CatalogError("there is no query to run: add one with query() or CREATE QUERY")
         ids = dict(zip(shard_ids(len(groups), self._shards), groups, strict=True))
-        run_key, prices, keep = self._claim_checkpoint(ids)
-        self._script.shed(keep)
+        run_key, prices = self._claim_checkpoint(ids)
         ledger = Ledger({shard: ", ".join(group.streams) for shard, group in ids.items()})
         self._sinks = sinks = self._open_sinks(groups, run_key)
-        delivery = Delivery(sinks, ledger.record)
+
+        def report(
+            batch: int, reports: list[dict[str, Any]], accounts: Mapping[str, bytes]
+        ) -> None:
+            announce(self.spark.sparkContext, reports)
+            ledger.record(batch, reports, accounts)
+
+        delivery = Delivery(sinks, report)
         specs = {
-            shard: self._spec(shard, group, run_key, prices, keep) for shard, group in ids.items()
+            shard: self._spec(shard, group, run_key, prices, self._capacity / len(ids))
+            for shard, group in ids.items()
         }
         control = ControlStream(self.spark, self._checkpoint)
         began = files.modified(self.spark, f"{self._checkpoint}/{_PROGRAM}")
-        thinned = self._script.thinned
+        thinned = self._script.thinned if self._keep else {}
         standing = StandingQueries(self._script, ids, control, sinks.open, began, thinned)
         desk = None  # who else knows a directory that has no name?
         if self._is_named:
@@ -286,13 +300,14 @@ class Session:
                 *self._feeds.source(name),
                 shard,
                 self._feeds.definition(name),
-                thinned.get(name, 1.0),
+                thinned.get(name, 1.0) if self._keep or name not in group.streams else None,
             )
             for shard, group in ids.items()
             for name in self._feeds.inputs(group)
         ]
 
         def launch(bounded: bool) -> StreamingQuery:
+            forget(self.spark.sparkContext)
             conf = {**JOB_CONF, "spark.sql.shuffle.partitions": str(self._shards)}
             if self._checkpoint.startswith("file:"):
                 conf |= LOCAL_CHECKPOINT_CONF
@@ -353,7 +368,7 @@ class Session:
         return self.spark.read.schema(schema).format(sink.format).load(sink.path)
 
     def _spec(
-        self, shard: int, group: Group, run_key: str, prices: Prices, keep: Mapping[str, float]
+        self, shard: int, group: Group, run_key: str, prices: Prices, capacity: float
     ) -> ShardSpec:
         streams = (self._script.streams[name] for name in group.streams)
         program = Program(
@@ -362,7 +377,9 @@ class Session:
             {name: pack(self._feeds.content(name)) for name in group.tables},
             self._script.functions,
             prices,
-            keep,
+            self._keep,
+            capacity,
+            self._decide_every,
         )
         return ShardSpec(
             shard,
@@ -405,12 +422,9 @@ class Session:
         if not self._keep and (advice := self._script.advice) is not None:
             _log.warning("the queries are too much: %s", advice)
 
-    def _claim_checkpoint(
-        self, ids: Mapping[int, Group]
-    ) -> tuple[str, Prices, Mapping[str, float]]:
+    def _claim_checkpoint(self, ids: Mapping[int, Group]) -> tuple[str, Prices]:
         """The key of the job that the checkpoint belongs to; a new one for a new checkpoint. And
-        the prices by which it chose its plans when it first started: state fits these plans only;
-        and the share of rows to keep, by stream: a batch that is repeated drops the same rows.
+        the prices by which it chose its plans when it first started: state fits these plans only.
 
         Raises:
             StateError: the checkpoint was made by a program that differs from this one.
@@ -418,6 +432,8 @@ class Session:
         program = {
             "format": _FORMAT,
             "partitions": self._shards,
+            "capacity": self._capacity,
+            "decide_every": self._decide_every,
             "definitions": self._script.definitions,
             "queries": {
                 str(shard): [self._script.statement(name) for name in group.queries]
@@ -429,27 +445,21 @@ class Session:
         if self._script.functions:
             program["functions"] = [str(f) for f in self._script.functions]
         path = f"{self._checkpoint}/{_PROGRAM}"
-        prices, keep = prices_of_machine(), self._keep or self._decided()
+        prices = prices_of_machine()
         text = files.read_text(self.spark, path)
         if text is None:
-            settled = {"prices": prices.as_dict(), "decided": {} if self._keep else keep}
+            settled = {"prices": prices.as_dict()}
             files.write_text(self.spark, path, json.dumps(program | settled, indent=1))
         else:
             written = json.loads(text)
             prices = Prices.from_dict(written.pop("prices", {}))
-            keep = self._keep or written.pop("decided", {})
-            written.pop("decided", None)
             changed = _difference(written, json.loads(json.dumps(program)))
             if changed:
                 raise StateError(
                     f"the checkpoint {self._checkpoint} belongs to another program: its {changed} "
                     "differ; use another checkpoint, or the statements that it was made with"
                 )
-        return hashlib.sha256(self._checkpoint.encode()).hexdigest()[:16], prices, keep
-
-    def _decided(self) -> Mapping[str, float]:
-        verdict = self._script.verdict
-        return {} if verdict is None else dict(verdict.keep)
+        return hashlib.sha256(self._checkpoint.encode()).hexdigest()[:16], prices
 
 
 def _with(known: Known, *options: str) -> str:

@@ -20,6 +20,8 @@ from eddyline.spark.live import LiveEngine
 from eddyline.spark.output import ShardOutput
 from eddyline.spark.pace import Pace
 from eddyline.spark.program import ShardSpec
+from eddyline.sql.parser import parse
+from eddyline.sql.statements import CreateQuery
 from eddyline.types import BEGINNING
 
 if TYPE_CHECKING:
@@ -105,7 +107,7 @@ class EngineProcessor(StatefulProcessor):
         watch.lap("read")
         head, live, is_new = self._current(spec)
         watch.lap("restore")
-        step = _step(spec, head, arrivals)
+        step = _step(spec, head, arrivals, refuses=live.refuses)
         made = live.apply(step)
         watch.lap("process")
         output = ShardOutput(spec, made, live.outlets, arrivals.counts)
@@ -123,6 +125,7 @@ class EngineProcessor(StatefulProcessor):
         if is_new or step.statements:
             look_again()
         watch.lap("commit")
+        more |= {"keep": live.keep, "dropped_at_ingest": arrivals.dropped}
         yield output.progress(head, step, watch.seconds, more)
         yield from map(output.stats, _accounts(spec, live, arrivals))
 
@@ -142,7 +145,7 @@ class EngineProcessor(StatefulProcessor):
             live.apply(step)
         return head, live, True
 
-    def _totals(self, head: Head, live: LiveEngine) -> dict[str, dict[str, int]]:
+    def _totals(self, head: Head, live: LiveEngine) -> dict[str, Any]:
         """For the first report of a launch: the changes of all queries since the job began."""
         # decided by what is committed: a batch that is repeated reports the same
         if head.notes.get("launch") == self._launch:
@@ -165,7 +168,7 @@ class _Stopwatch:
         self._since = now
 
 
-def _step(spec: ShardSpec, head: Head, arrivals: Arrivals) -> Step:
+def _step(spec: ShardSpec, head: Head, arrivals: Arrivals, *, refuses: bool = False) -> Step:
     """The batch with its watermark: min over the group's streams of (largest ts - lateness).
 
     A stream that has had no row yet holds the watermark: its first row may lie anywhere. Changes of
@@ -179,23 +182,32 @@ def _step(spec: ShardSpec, head: Head, arrivals: Arrivals) -> Step:
     advance = None
     if arrivals.drain_us is not None and seen:
         advance = max(seen.values()) + arrivals.drain_us + 1
-    return Step(arrivals.rows, watermark, advance, _due(head, arrivals), arrivals.dropped)
+    due, hold = _due(head, arrivals, refuses=refuses)
+    return Step(arrivals.rows, watermark, advance, due, arrivals.dropped, hold)
 
 
-def _due(head: Head, arrivals: Arrivals) -> tuple[str, ...]:
-    """The statements to carry out with this batch, in the order of their numbers.
+def _due(head: Head, arrivals: Arrivals, *, refuses: bool) -> tuple[tuple[str, ...], bool]:
+    """The statements to carry out with this batch, in the order of their numbers; and whether one
+    has to wait for the next batch, as it adds a query which allows nothing to be dropped.
 
     None is left out: should Spark see a file before an older one, it waits for that.
     """
     waiting: dict[str, str] = head.notes.setdefault("waiting", {})
     done: int = head.notes.setdefault("statements", 0)
     waiting.update((str(n), text) for n, text in arrivals.statements.items() if n > done)
-    due = []
-    while (statement := waiting.pop(str(done + 1), None)) is not None:
-        due.append(statement)
+    due, hold = [], False
+    while (statement := waiting.get(str(done + 1))) is not None:
+        if hold := refuses and _wants_all_rows(statement):
+            break
+        due.append(waiting.pop(str(done + 1)))
         done += 1
     head.notes["statements"] = done
-    return tuple(due)
+    return tuple(due), hold
+
+
+def _wants_all_rows(statement: str) -> bool:
+    (parsed,) = parse(statement)
+    return isinstance(parsed, CreateQuery) and not parsed.sheds
 
 
 def _keep(spec: ShardSpec, token: str, live: LiveEngine) -> None:

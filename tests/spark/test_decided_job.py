@@ -1,0 +1,174 @@
+"""A job whose shards decide themselves which rows are too many; ingest follows."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from pyspark.sql import SparkSession
+from spark_cases import QUERIES, SECOND, Feed, Twin, bag, definitions, stream_tables
+
+from eddyline import Engine
+from eddyline.optimizer.prices import TYPICAL
+from eddyline.spark import Session
+from eddyline.spark.run import Ledger, Run
+
+Feeds = tuple[Feed, Feed]
+NAMES = ("pairs", "sums", "last")
+EVERY = "4 seconds"
+ROWS = 60
+
+
+def capacity() -> float:
+    """Half of what all rows would take."""
+    engine = Engine(prices=TYPICAL)
+    engine.sql(definitions(dict.fromkeys("ab", "rate = 5")))
+    for name in NAMES:
+        engine.query(QUERIES[name], name=name)
+    verdict = engine.verdict
+    assert verdict is not None
+    return verdict.needed / 2
+
+
+def session_over(spark: SparkSession, feeds: Feeds, directory: Path) -> Session:
+    session = Session(
+        spark, checkpoint=directory / "checkpoint", capacity=capacity(), decide_every=EVERY
+    )
+    session.sql(definitions({"a": feeds[0].source, "b": feeds[1].source}))
+    for name in NAMES:
+        sink = {"sink": "parquet", "path": str(directory / name)}
+        session.query(name, QUERIES[name] + " ON OVERLOAD SHED", **sink)
+    return session
+
+
+def new_twin() -> Twin:
+    engine = Engine(capacity=capacity(), decide_every=EVERY, prices=TYPICAL, decide="after")
+    engine.sql(definitions(dict.fromkeys("ab", "source = 'none'")))
+    for name in NAMES:
+        engine.query(QUERIES[name] + " ON OVERLOAD SHED", name=name)
+    return Twin(engine, dict.fromkeys("ab", 5 * SECOND))
+
+
+@pytest.fixture
+def reports(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
+    """What the shard says after each batch."""
+    found: list[dict[str, Any]] = []
+    record = Ledger.record
+
+    def noted(self: Ledger, batch: int, reports: list[dict[str, Any]], accounts: Any) -> None:
+        found.extend(dict(report) for report in reports)
+        record(self, batch, reports, accounts)
+
+    monkeypatch.setattr(Ledger, "record", noted)
+    return found
+
+
+class Played:
+    """The same files for a job and an embedded engine, batch by batch."""
+
+    def __init__(self, feeds: Feeds) -> None:
+        self.twin = new_twin()
+        self._feeds = feeds
+        self._files = [stream_tables(seed, 12, rows=ROWS) for seed in (1, 2)]
+        self._next = 0
+
+    def write(self, batches: int) -> None:
+        for _ in range(batches):
+            tables = [files[self._next] for files in self._files]
+            for feed, table in zip(self._feeds, tables, strict=True):
+                feed.write(table)
+            self.twin.process({name: [t] for name, t in zip("ab", tables, strict=True)})
+            self._next += 1
+
+
+def dropped(twin: Twin) -> dict[str, int]:
+    told = twin.engine.shedding
+    return {name: told[name]["seen"] - told[name]["kept"] for name in told}
+
+
+def ended(run: Run) -> None:
+    run.processAllAvailable()
+    run.stop()
+
+
+def test_the_job_decides_as_the_embedded_engine_does_and_drops_the_same_rows(
+    spark: SparkSession, feeds: Feeds, tmp_path: Path, reports: list[dict[str, Any]]
+) -> None:
+    played = Played(feeds)
+    played.write(6)
+    ended(session_over(spark, feeds, tmp_path).start())
+    assert len(reports) == 6
+    assert not reports[0]["keep"], "the rates are not known yet"
+    assert reports[-1]["keep"], "they are now"
+    decided = [i for i, report in enumerate(reports) if report["keep"]]
+    ingest = [i for i, report in enumerate(reports) if sum(report["dropped_at_ingest"].values())]
+    assert ingest == [i + 1 for i in decided[:-1]], "it is dropped before it is shuffled"
+
+    played.write(4)
+    session = session_over(spark, feeds, tmp_path)
+    run = session.start()
+    run.processAllAvailable()
+    assert not sum(reports[6]["dropped_at_ingest"].values()), "ingest does not know yet"
+    assert reports[6]["dropped"] != reports[5]["dropped"], "but the shard does"
+    assert sum(reports[7]["dropped_at_ingest"].values())
+    run.finish()
+    played.twin.end()
+    said = played.twin.said()
+    assert {name: bag(session.results(name)) for name in said} == said
+    assert run.progress().dropped == dropped(played.twin)
+    assert run.progress().rows_in == {"a": 10 * ROWS, "b": 10 * ROWS}
+
+
+def test_queries_that_want_all_rows_wait_until_they_get_them(
+    spark: SparkSession, feeds: Feeds, tmp_path: Path, reports: list[dict[str, Any]]
+) -> None:
+    played = Played(feeds)
+    played.write(6)
+    session = session_over(spark, feeds, tmp_path)
+    run = session.start()
+    run.processAllAvailable()
+    assert "a" in reports[-1]["keep"]
+
+    every_row = "SELECT k, v FROM a [RANGE 3 SECONDS]"
+    run.add("all", every_row, sink="parquet", path=str(tmp_path / "all"))
+    run.processAllAvailable()
+    assert len(reports) == 7
+    assert not reports[-1]["keep"], "no row of the next batch is dropped"
+    assert "all" not in run.stats()
+    played.twin.engine.hold()
+    played.twin.process({})
+    run.stop()
+
+    played.twin.engine.query(every_row, name="all")
+    before = dropped(played.twin)
+    played.write(5)
+    session = session_over(spark, feeds, tmp_path)
+    run = session.start()
+    run.processAllAvailable()
+    run.finish()
+    played.twin.end()
+    said = played.twin.said()
+    assert {name: bag(session.results(name)) for name in said} == said
+    assert dropped(played.twin)["a"] == before["a"], "none of a, since somebody wants them all"
+    assert dropped(played.twin)["b"] > before["b"]
+    assert run.progress().dropped == dropped(played.twin)
+    assert run.stats()["all"]["rows_seen"] >= 5 * ROWS
+
+
+def test_a_shard_drops_what_ingest_did_not() -> None:
+    """Which rows are kept does not depend on what ingest has been told."""
+    tables = stream_tables(3, 1, rows=500)
+    keep = {"a": 0.3}
+    kept = []
+    for first in ({}, {"a": 0.3}, {"a": 0.6}):
+        ingest = Engine(keep=first)
+        shard = Engine(keep=keep)
+        for engine in (ingest, shard):
+            engine.sql(definitions({"a": "source = 'none'"}, lateness=""))
+            engine.query("SELECT ts, k, v FROM a ON OVERLOAD SHED", name="q")
+        through = ingest.process({"a": pa.concat_tables(tables)})["q"].select(["ts", "k", "v"])
+        kept.append(shard.process({"a": through})["q"].select(["ts", "k", "v"]))
+    assert kept[0] == kept[1] == kept[2]
+    assert 80 < kept[0].num_rows < 230
