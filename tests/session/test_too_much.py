@@ -118,6 +118,22 @@ def test_what_queries_share_counts_once(executor: str) -> None:
         assert needed[1] > 20 * needed[0]
 
 
+def test_who_has_gone_needs_nothing() -> None:
+    select = (
+        "SELECT a.x FROM a [RANGE {n} SECONDS], b [RANGE 9 SECONDS] WHERE a.x = b.x AND a.y = 1"
+    )
+    eng, other = (engine(executor="eddy", capacity=1.0) for _ in "ab")
+    for n in (*range(10, 40), 5):
+        eng.query(select.format(n=n), name=f"q{n}")
+    for n in range(10, 40):
+        eng.drop(f"q{n}")
+    other.query(select.format(n=5), name="q5")
+    found, expected = eng.verdict, other.verdict
+    assert found is not None
+    assert expected is not None
+    assert found.needed == pytest.approx(expected.needed)
+
+
 @pytest.mark.parametrize(
     "select",
     [

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence, Set
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -23,12 +24,24 @@ if TYPE_CHECKING:
     from eddyline.session.groupings import Grouping
 
 
+@dataclass(eq=False)
+class Kind:
+    """Queries of a flow that are expected to need the same: their parts differ in constants.
+
+    Attributes:
+        part: with what they have in common. count: how many there are.
+    """
+
+    part: Part
+    count: int = 0
+
+
 class SharedFlow:
     """A flow with the shapes of its queries.
 
     Attributes:
         shapes: by what their queries have in common. groupings: those of queries that group.
-        parts: by bit, what the query brings into the flow, but for constants.
+        kinds: by what the queries of each have in common.
         rows_out, seconds, checks, latencies: by bit, since the query came.
     """
 
@@ -41,8 +54,8 @@ class SharedFlow:
         self.seconds = np.zeros(64)
         self.checks = np.zeros(64)
         self.latencies = Latencies()
-        self.parts: dict[int, Part] = {}
-        self._alike: dict[Part, Part] = {}  # of each, one for all bits
+        self.kinds: dict[Part, Kind] = {}
+        self._kind_of: dict[int, Kind] = {}
         self._shape_of: dict[int, object] = {}
         self._masks: dict[object, Array] | None = None  # None: to be made anew
         self._bits: Array | None = None  # likewise
@@ -92,16 +105,25 @@ class SharedFlow:
             counter[bit] = 0
         self.latencies.forget(bit)
         self._shape_of[bit] = key
-        kind = alike(part)
-        self.parts[bit] = self._alike.setdefault(kind, kind)
+        kind = Kind(alike(part))
+        self._kind_of[bit] = kind = self.kinds.setdefault(kind.part, kind)
+        kind.count += 1
         self._masks = self._bits = None
         return bit
 
     def dismiss(self, bit: int) -> None:
         """Take a query's bit back."""
         self.flow.dismiss(bit)
-        del self._shape_of[bit], self.parts[bit]
+        del self._shape_of[bit]
+        kind = self._kind_of.pop(bit)
+        kind.count -= 1
+        if not kind.count:
+            del self.kinds[kind.part]
         self._masks = self._bits = None
+
+    def kind(self, bit: int) -> Kind:
+        """The kind of a query."""
+        return self._kind_of[bit]
 
     def close(self, key: object) -> None:
         """A shape has no queries any more."""
@@ -255,9 +277,9 @@ class Seat:
         return float(self.shared.checks[self._bit])
 
     @property
-    def parts(self) -> list[Part]:
-        """What it brings into the flow, but for constants."""
-        return [self.shared.parts[self._bit]]
+    def kinds(self) -> list[Kind]:
+        """Of which kind it is."""
+        return [self.shared.kind(self._bit)]
 
     def answer(self, clock: int) -> Fanout:
         """The results that are in the answer at ``clock``."""
@@ -333,9 +355,9 @@ class Crowd:
         return self._checks + float(self.shared.checks[list(self._bits.values())].sum())
 
     @property
-    def parts(self) -> list[Part]:
-        """What its rows bring into the flow, but for constants."""
-        return [self.shared.parts[bit] for bit in self._bits.values()]
+    def kinds(self) -> list[Kind]:
+        """Of which kind each of its rows is."""
+        return list(map(self.shared.kind, self._bits.values()))
 
     def stand_for(self, row: int, part: Part) -> None:
         """The query stands for one more row, whose values are in ``part``."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
@@ -12,9 +11,8 @@ from eddyline.optimizer.statistics import Statistics
 from eddyline.optimizer.work import Work
 from eddyline.session.query import Query
 from eddyline.session.replanning import Ordered
-from eddyline.session.shared import SharedFlow
+from eddyline.session.shared import Kind, SharedFlow
 from eddyline.sharing.flow_work import FlowWork, SeatWork
-from eddyline.sharing.signature import Part
 
 
 @dataclass(frozen=True)
@@ -43,12 +41,12 @@ def works_of(
         ordered: by name, those whose joins may have another order. cheapest: finds it.
     """
     trees: dict[Plan, list[str]] = {}
-    seats: dict[SharedFlow, dict[tuple[Part, ...], list[Query]]] = {}
+    seats: dict[SharedFlow, dict[tuple[Kind, ...], list[Query]]] = {}
     works: list[Work] = []
     for query in queries:
         if query.seat is not None:
             alike = seats.setdefault(query.seat.shared, {})
-            alike.setdefault(tuple(query.seat.parts), []).append(query)
+            alike.setdefault(tuple(query.seat.kinds), []).append(query)
         elif query.name in ordered:
             found = ordered[query.name]
             works.append(OrderedWork(query.plan, (query.name,), found, found.tree, cheapest))
@@ -60,10 +58,11 @@ def works_of(
     return works
 
 
-def _of_flow(shared: SharedFlow, members: Mapping[tuple[Part, ...], list[Query]]) -> Iterator[Work]:
+def _of_flow(shared: SharedFlow, members: Mapping[tuple[Kind, ...], list[Query]]) -> Iterator[Work]:
     """A flow, and the queries that have seats in it."""
     some = next(iter(members.values()))[0]
-    yield FlowWork(some.plan, (), shared.signature, Counter(shared.parts.values()), count=0)
-    for parts, queries in members.items():
+    parts = {kind.part: kind.count for kind in shared.kinds.values()}
+    yield FlowWork(some.plan, (), shared.signature, parts, count=0)
+    for kinds, queries in members.items():
         names = tuple(query.name for query in queries)
-        yield SeatWork(queries[0].plan, names, count=len(parts) * len(queries))
+        yield SeatWork(queries[0].plan, names, count=len(kinds) * len(queries))
