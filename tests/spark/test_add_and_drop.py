@@ -143,10 +143,26 @@ def test_statements_wait_for_earlier_ones() -> None:
         requests = [Request(0, "sql", f"DROP QUERY q{n}", n) for n in numbers]
         return Arrivals((), {}, {}, {}, {r.number: r.text for r in requests}, None)
 
+    def due(head: Head, arrivals: Arrivals) -> tuple[str, ...]:
+        statements, hold = _due(head, arrivals, refuses=True)
+        assert not hold, "who goes wants no rows"
+        return statements
+
     head = Head()
-    assert _due(head, arriving(2, 1)) == ("DROP QUERY q1", "DROP QUERY q2")
-    assert _due(head, arriving(5, 4, 2)) == ()
-    assert _due(head, arriving(3)) == ("DROP QUERY q3", "DROP QUERY q4", "DROP QUERY q5")
+    assert due(head, arriving(2, 1)) == ("DROP QUERY q1", "DROP QUERY q2")
+    assert due(head, arriving(5, 4, 2)) == ()
+    assert due(head, arriving(3)) == ("DROP QUERY q3", "DROP QUERY q4", "DROP QUERY q5")
+
+
+def test_queries_that_want_all_rows_wait_while_some_are_dropped() -> None:
+    sqls = ["DROP QUERY q", *(f"CREATE QUERY {n} AS SELECT x FROM s" for n in "abc")]
+    sqls[1] += " ON OVERLOAD SHED"
+    statements = dict(enumerate(sqls, start=1))
+    head = Head()
+    arrivals = Arrivals((), {}, {}, {}, statements, None)
+    assert _due(head, arrivals, refuses=True) == ((sqls[0], sqls[1]), True)
+    assert _due(head, Arrivals((), {}, {}, {}, {}, None), refuses=True) == ((), True)
+    assert _due(head, Arrivals((), {}, {}, {}, {}, None), refuses=False) == ((*sqls[2:],), False)
 
 
 def test_statement_of_a_query_says_its_options() -> None:
