@@ -42,16 +42,16 @@ def test_people_get_a_table() -> None:
 
 def test_rows_are_what_the_cost_model_is_told() -> None:
     """Selectivities and rates: the results of a case are as many as its plan's estimate says."""
-    from eddyline.bench.calibration.cases import RATE, SCHEMA, Rows
-    from eddyline.optimizer.estimates import estimate
+    from eddyline.bench.calibration.cases import RATE, Rows
 
-    for name in ("a filter", "ten matches", "a third of the matches", "nested loops"):
+    joins = ("ten matches", "a third of the matches", "nested loops", "rules over pairs")
+    rules = ("rules on three columns", "rules, a result per row")
+    for name in ("a filter", *joins, *rules):
         case = next(c for c in CASES if c.name == name)
-        engine = Engine(executor="tree")
-        engine.sql(SCHEMA)
-        query = engine.query(case.sql, name="q")
+        engine = run.engine_of(case)
         rows = Rows(case)
         engine.process(rows.between(0.0, 0.5))
-        made = engine.process(rows.between(0.5, 0.7))["q"].num_rows / 0.2
-        assert made == pytest.approx(estimate(query.plan, case.statistics).rate, rel=0.1), name
+        made = sum(t.num_rows for t in engine.process(rows.between(0.5, 0.7)).batches()) / 0.2
+        expected = sum(work.count * work.rate(case.statistics) for work in engine.works)
+        assert made == pytest.approx(expected, rel=0.15), name
     assert case.statistics.rate("a") == RATE

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import cache
+
 import numpy as np
 import pytest
 
-from eddyline.bench.calibration.cases import CASES, SCHEMA
+from eddyline.bench.calibration.cases import CASES, Case
+from eddyline.bench.calibration.run import engine_of
 from eddyline.optimizer.price_fit import Observation, fitted, predicted
 from eddyline.optimizer.prices import TYPICAL, Prices
-from eddyline.session.engine import Engine
+from eddyline.optimizer.work import Work
 
 TRUE = Prices(
     pass_s=31e-9,
@@ -19,22 +23,26 @@ TRUE = Prices(
     expire_s=200e-9,
     aggregate_s=9e-9,
     compare_s=2e-9,
+    route_s=90e-9,
+    hand_out_s=250e-9,
     call_s=30e-6,
 )
 #: These occur together in (nearly) every plan, so only their sum can be told.
 TOGETHER = (("insert_s", "invalidate_s"), ("compare_s", "make_s"))
 
 
+@cache
+def works(case: Case) -> Sequence[Work]:
+    return engine_of(case).works
+
+
 def observations(prices: Prices, noise: float = 0.0) -> list[Observation]:
     rng = np.random.default_rng(5)
-    engine = Engine()
-    engine.sql(SCHEMA)
     made = []
     for case in CASES:
-        plan = engine.query(case.sql).plan
-        bare = Observation(plan, case.statistics, case.calls(operators=4), 1.0)
+        bare = Observation(works(case), case.statistics, case.calls(operators=4), 1.0)
         cores = predicted(bare, prices) * (1 + noise * rng.standard_normal())
-        made.append(Observation(plan, bare.statistics, bare.calls, cores))
+        made.append(Observation(bare.works, bare.statistics, bare.calls, cores))
     return made
 
 
@@ -60,7 +68,7 @@ def test_what_is_not_seen_follows_the_speed_of_the_machine() -> None:
 
 def test_prices_are_never_negative() -> None:
     first, *others = observations(TRUE)
-    odd = [Observation(first.plan, first.statistics, first.calls, first.cores * 50), *others]
+    odd = [Observation(first.works, first.statistics, first.calls, first.cores * 50), *others]
     assert min(fitted(odd).as_dict().values()) >= 0
 
 

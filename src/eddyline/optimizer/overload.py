@@ -27,7 +27,7 @@ from eddyline.optimizer.shedding.geometric import Floats, Sum
 from eddyline.optimizer.shedding.program import Program
 from eddyline.optimizer.statistics import Statistics
 from eddyline.optimizer.thinned import thinned
-from eddyline.optimizer.work import Work
+from eddyline.optimizer.work import Work, cores_of
 
 #: So much of a stream is always kept: a window of rows of which none comes would never move on.
 LEAST_KEPT: Final = 0.01
@@ -168,10 +168,7 @@ class _Problem:
 
     def cores(self, keep: Mapping[str, float]) -> float:
         """What all works need at these keep rates."""
-        known: dict[Hashable, float] = {}
-        for work in self.works:
-            known |= self._costs(work, keep)
-        return sum(known.values())
+        return cores_of(self.works, thinned(self._statistics, keep), self._prices)
 
     def score(self, keep: Mapping[str, float]) -> float:
         """The sum of the logarithms of the queries' outputs, as shares of the full ones."""

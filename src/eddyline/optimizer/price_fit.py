@@ -1,7 +1,7 @@
-"""Prices from observations: what plans took, and how often they took each step.
+"""Prices from observations: what works took, and how often they took each step.
 
-The cost of a plan is a sum of steps per second times prices. So how often a plan takes a step is
-its cost at a price of one second for that step and none for the others. Least squares of the
+The cost of a work is a sum of steps per second times prices. So how often works take a step is
+their cost at a price of one second for that step and none for the others. Least squares of the
 relative errors then gives the prices, none of them below zero.
 """
 
@@ -13,10 +13,9 @@ from typing import Any, Final
 
 import numpy as np
 
-from eddyline.algebra.plan import Plan
-from eddyline.optimizer.cost import cost
 from eddyline.optimizer.prices import TYPICAL, Prices
 from eddyline.optimizer.statistics import Statistics
+from eddyline.optimizer.work import Work, cores_of
 
 Array = np.ndarray[Any, np.dtype[np.float64]]
 
@@ -28,22 +27,22 @@ _SWEEPS: Final = 5_000
 
 @dataclass(frozen=True)
 class Observation:
-    """A plan that ran.
+    """Works that ran.
 
     Attributes:
         statistics: of its inputs, as they were. calls: of operators per second of event time.
         cores: seconds of computing per second of event time.
     """
 
-    plan: Plan
+    works: Sequence[Work]
     statistics: Statistics
     calls: float
     cores: float
 
 
 def predicted(observation: Observation, prices: Prices) -> float:
-    """The cores that a plan should take at these prices, calls of its operators included."""
-    total = cost(observation.plan, observation.statistics, prices).total
+    """The cores that works should take at these prices, calls of their operators included."""
+    total = cores_of(observation.works, observation.statistics, prices)
     return total + observation.calls * prices.call_s
 
 
@@ -71,7 +70,7 @@ def fitted(observations: Sequence[Observation]) -> Prices:
 
 
 def _steps(observation: Observation) -> list[float]:
-    """How often per second the plan takes each step."""
+    """How often per second the works take each step."""
     nothing = dict.fromkeys(_STEPS, 0.0)
     return [predicted(observation, Prices(**nothing | {name: 1.0})) for name in _STEPS]
 

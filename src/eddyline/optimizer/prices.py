@@ -29,6 +29,8 @@ class Prices:
         make_s: make a result row of two.
         expire_s: push a row to, and pop it from, the rows ordered by expiry.
         aggregate_s: bring one aggregate up to date.
+        route_s: look a row up in a grouped filter of a flow.
+        hand_out_s: hand a result of a flow to a query.
         compare_s: look at one row of a state that is scanned, or of a chain of equal keys.
         call_s: call an operator, however many rows it is given.
 
@@ -46,6 +48,8 @@ class Prices:
     make_s: float = 40e-9
     expire_s: float = 60e-9
     aggregate_s: float = 20e-9
+    route_s: float = 40e-9
+    hand_out_s: float = 300e-9
     compare_s: float = 5e-9
     call_s: float = 50e-6
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, field
 
 from eddyline.algebra.plan import Plan
@@ -37,3 +37,11 @@ class Work:
     def reordered(self, statistics: Statistics) -> Work | None:
         """The same results by the joins that are cheapest then; None if it has these."""
         return None
+
+
+def cores_of(works: Iterable[Work], statistics: Statistics, prices: Prices) -> float:
+    """What all works need."""
+    known: dict[Hashable, float] = {}
+    for work in works:
+        known |= work.costs(statistics, prices)
+    return sum(known.values())

@@ -17,6 +17,7 @@ from eddyline.errors import SqlError
 from eddyline.optimizer.overload import Verdict
 from eddyline.optimizer.prices import Prices
 from eddyline.optimizer.statistics import UNKNOWN, Statistics
+from eddyline.optimizer.work import Work
 from eddyline.physical.flows import Executor, Schedules, Selections, Sharing
 from eddyline.physical.strategy import Feedback, Mns, StateStrategy, Strategy
 from eddyline.runtime.eddy.policies import PolicyName
@@ -512,6 +513,11 @@ class Engine:
         that is more than there is; None where the rate of a stream that they read is not known.
         """
         return self._overload.verdict()
+
+    @property
+    def works(self) -> list[Work]:
+        """What runs for the queries, as the optimizer reckons with it."""
+        return self._standing.execution.works()
 
     @property
     def advice(self) -> str | None:

@@ -69,14 +69,14 @@ class FlowWork(Work):
         if len(self.signature.sources) == 1:
             below = cost(self.signature.sources[0], statistics, prices)
             load = below.estimate.rate + below.estimate.retracted
-            filtering = load * self._look_ups[0] * prices.probe_s
+            filtering = load * self._look_ups[0] * prices.route_s
             return {**{n.plan: n.own for n in below.nodes()}, self: filtering}
         came = [self._coming(n, statistics) for n in range(len(self.signature.sources))]
         wanted = [e.scaled(self._interest(n, e)) for n, e in enumerate(came)]
         total = 0.0
         for number, rows in enumerate(came):
             load = rows.rate + rows.retracted
-            total += load * (prices.pass_s + self._look_ups[number] * prices.probe_s)
+            total += load * (prices.pass_s + self._look_ups[number] * prices.route_s)
             total += self._joining(number, wanted, prices)
         return {self: total}
 
@@ -160,11 +160,11 @@ class SeatWork(Work):
     def costs(self, statistics: Statistics, prices: Prices) -> dict[Hashable, float]:
         grouping = lowest_grouping(self.plan)
         if grouping is None:
-            return {self: self.count * self.rate(statistics) * prices.make_s}
+            return {self: self.count * self.rate(statistics) * prices.hand_out_s}
         node: Cost = cost(self.plan, statistics, prices)
         own = node.own
         while node.plan is not grouping:
             (node,) = node.inputs
             own += node.own
-        handed_out = node.inputs[0].estimate.rate * prices.make_s
+        handed_out = node.inputs[0].estimate.rate * prices.hand_out_s
         return {self: self.count * (own + handed_out)}

@@ -29,16 +29,19 @@ _LARGE: Final = 16_384
 
 @dataclass(frozen=True)
 class Case:
-    """One query over some of the streams.
+    """One query over some of the streams, or as many as share a flow.
 
     Attributes:
+        sql: of each query; ``{n}`` is its number.
         values: that ``k`` takes. chunk_rows: how many rows run through the operators at once.
+        queries: how many there are.
     """
 
     name: str
     sql: str
     values: int
     chunk_rows: int = _LARGE
+    queries: int = 1
 
     @property
     def streams(self) -> tuple[str, ...]:
@@ -64,6 +67,10 @@ def _join_of(window: str, where: str) -> str:
     return f"SELECT a.k, b.x FROM a {window}, b {window} WHERE {where}"
 
 
+def _rule(where: str) -> str:
+    return f"SELECT k, x FROM a [RANGE 1 SECOND] WHERE {where}"
+
+
 CASES: Final = (
     Case("rows that match nothing", _join("100 MILLISECONDS", "a.k = b.k"), 10_000_000),
     Case("rows as they are", "SELECT k, x FROM a [RANGE 1 SECOND]", 1_000),
@@ -77,6 +84,7 @@ CASES: Final = (
     ),
     Case("many groups", "SELECT k, COUNT(*) AS n FROM a [RANGE 1 SECOND] GROUP BY k", 50_000),
     Case("few values", "SELECT DISTINCT k FROM a [RANGE 500 MILLISECONDS]", 100),
+    Case("some values", "SELECT DISTINCT k FROM a [RANGE 100 MILLISECONDS]", 20_000),
     Case("many values", "SELECT DISTINCT k FROM a [RANGE 200 MILLISECONDS]", 1_000_000),
     Case("one match", _join("100 MILLISECONDS", "a.k = b.k"), 10_000),
     Case("ten matches", _join("100 MILLISECONDS", "a.k = b.k"), 1_000),
@@ -95,6 +103,20 @@ CASES: Final = (
         "SELECT a.k FROM a [RANGE 100 MILLISECONDS] WHERE NOT EXISTS "
         "(SELECT * FROM b [RANGE 100 MILLISECONDS] WHERE b.k = a.k)",
         100_000,
+    ),
+    Case("rules, few results", _rule("k = {n}"), 100_000, queries=1_000),
+    Case(
+        "rules on three columns",
+        _rule(f"k = {{n}} AND x < {_THIRD} AND y < {_THIRD * 2 / 3}"),
+        1_000,
+        queries=300,
+    ),
+    Case("rules, a result per row", _rule("k = {n}"), 1_000, queries=1_000),
+    Case(
+        "rules over pairs",
+        _join("100 MILLISECONDS", "a.k = b.k AND a.k = {n}"),
+        10_000,
+        queries=1_000,
     ),
     Case("small chunks, a filter", f"SELECT k FROM a [RANGE 1 SECOND] WHERE x < {_THIRD}", 9, 256),
     Case("small chunks, a join", _join("100 MILLISECONDS", "a.k = b.k"), 100_000, 512),

@@ -17,6 +17,7 @@ from eddyline.bench.figures.console import progress_bar
 from eddyline.kernels.options import report_compilations
 from eddyline.optimizer.price_fit import Observation, fitted, predicted
 from eddyline.optimizer.prices import TYPICAL, Prices
+from eddyline.physical.flows import Executor
 from eddyline.session.engine import Engine
 from eddyline.session.machine import machine, write_prices
 
@@ -57,11 +58,19 @@ def run_calibration(*, json: bool = False) -> None:
     Console().print(f"kept in {file} for {machine()}", soft_wrap=True)
 
 
+def engine_of(case: Case) -> Engine:
+    """An engine with the queries of a case, before any row."""
+    executor: Executor = "tree" if case.queries == 1 else "eddy"
+    engine = Engine(executor=executor, feedback="off", chunk_rows=case.chunk_rows, prices=TYPICAL)
+    engine.sql(SCHEMA)
+    for n in range(case.queries):
+        engine.query(case.sql.format(n=n))
+    return engine
+
+
 def measure(case: Case) -> Measured:
     """What a case takes, windows being full: the median of several stretches of time."""
-    engine = Engine(executor="tree", feedback="off", chunk_rows=case.chunk_rows, prices=TYPICAL)
-    engine.sql(SCHEMA)
-    query = engine.query(case.sql)
+    engine = engine_of(case)
     rows = Rows(case)
     engine.process(rows.between(0.0, _WARM_S))
     took = []
@@ -69,11 +78,12 @@ def measure(case: Case) -> Measured:
         start = _WARM_S + n * _TIMED_S
         new = rows.between(start, start + _TIMED_S)
         began = time.process_time()
-        engine.process(new)
+        for _ in engine.process(new).batches():
+            pass
         took.append(time.process_time() - began)
     calls = case.calls(len(engine.stats()["operators"]))
     cores = median(took) / _TIMED_S
-    return Measured(case, Observation(query.plan, case.statistics, calls, cores))
+    return Measured(case, Observation(engine.works, case.statistics, calls, cores))
 
 
 def _show(prices: Prices, measured: Sequence[Measured]) -> None:
