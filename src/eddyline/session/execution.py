@@ -29,9 +29,9 @@ from eddyline.session.adaptive import (
 from eddyline.session.groupings import add_grouped
 from eddyline.session.query import Query
 from eddyline.session.replanning import Ordered, Replanner
-from eddyline.session.shared import Seat, SharedFlow, shape_of
+from eddyline.session.shared import Learning, Seat, SharedFlow, shape_of
 from eddyline.session.ways import InOrder, Way, way_of
-from eddyline.session.workload import OrderedWork, works_of
+from eddyline.session.workload import OrderedWork, learn, works_of
 from eddyline.sharing.grouping import grouped_apart, lowest_grouping
 from eddyline.sharing.reordering import joins_in, joins_of
 from eddyline.sharing.signature import Part, Signature, taken_apart
@@ -446,6 +446,27 @@ class Execution:
             return self._replanner.cheapest(ordered, statistics, self._elapsed)
 
         return works_of(self._queries.values(), self._ordered, cheapest)
+
+    def learn(self, statistics: Statistics, seconds: float) -> bool:
+        """So much time has passed, with rows like these: whether works need more or less than was
+        expected.
+        """
+        return learn(self._queries.values(), statistics, seconds)
+
+    def learnt(self) -> dict[str, tuple[float, int]]:
+        """What has been learnt of flows, by one query of each, to be saved."""
+        names = {q.seat.shared: q.name for q in self._queries.values() if q.seat is not None}
+        return {
+            name: (flow.learning.factor, flow.learning.handed_out - flow.learning.before)
+            for flow, name in names.items()
+        }
+
+    def restore_learnt(self, saved: Mapping[str, tuple[float, int]]) -> None:
+        """Take over what ``learnt`` returned; the queries are there already."""
+        for name, (factor, handed_out) in saved.items():
+            seat = self._queries[name].seat
+            assert seat is not None, "queries run as they did"
+            seat.shared.learning = Learning(factor, handed_out)
 
     def reorder(self, works: Iterable[Work]) -> None:
         """Let trees join as these works have it, of those that :meth:`works` told."""

@@ -12,6 +12,7 @@ from eddyline.algebra.reads import streams_read
 from eddyline.optimizer.overload import Verdict, verdict
 from eddyline.optimizer.prices import Prices
 from eddyline.optimizer.statistics import Statistics
+from eddyline.optimizer.thinned import thinned
 from eddyline.optimizer.work import Work
 from eddyline.session.execution import Execution
 from eddyline.session.inputs import Inputs
@@ -155,10 +156,14 @@ class Overload:
         return [f"with all that run: {found.text()}"]
 
     def _verdict(self, thinnable: Iterable[str], more: Sequence[Work] = ()) -> Verdict | None:
-        known = self._statistics.over(self._measured())
-        known = replace(known, rates={**self._statistics.rates, **self._rates})
+        known = self._known_rows()
         works = [*self._execution.works(), *more]
         return verdict(works, frozenset(thinnable), self.capacity, known, self._prices)
+
+    def _known_rows(self) -> Statistics:
+        """What is known of all rows that come."""
+        known = self._statistics.over(self._measured())
+        return replace(known, rates={**self._statistics.rates, **self._rates})
 
     # -- measuring ---------------------------------------------------------------------------------
 
@@ -176,6 +181,10 @@ class Overload:
         seconds = (newest - before_us) / 1e6
         rates = {s: (n - before.get(s, 0)) / seconds for s, n in seen.items()}
         self._since = (newest, seen)
+        keep = {s: self._inputs.keep(s) for s in rates}
+        kept = thinned(replace(self._known_rows(), rates=rates), keep)
+        if self._execution.learn(kept, seconds):
+            self.changed()
         if any(_differ(rate, self._rates.get(s)) for s, rate in rates.items()):
             self._rates = rates
             self.changed()
@@ -191,6 +200,7 @@ class Overload:
             "since": self._since,
             "due": self._due,
             "held": self.held,
+            "learnt": self._execution.learnt(),
             "keep": decided,
         }
 
@@ -201,6 +211,7 @@ class Overload:
         if saved["since"] is not None:
             newest, seen = saved["since"]
             self._since = (newest, dict(seen))
+        self._execution.restore_learnt(saved["learnt"])
         if self.decides:
             self._shedding.ask(saved["keep"])
         self._is_known = False

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence, Set
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 import pyarrow as pa
@@ -22,6 +22,35 @@ from eddyline.types import FOREVER
 
 if TYPE_CHECKING:
     from eddyline.session.groupings import Grouping
+
+#: Of fewer results that were expected it cannot be told how wrong that was.
+_TELLING: Final = 100
+#: A factor that grows or shrinks by more is another one.
+_CHANGED: Final = 1.2
+
+
+@dataclass
+class Learning:
+    """How many results queries of a flow are handed, against what is expected of them.
+
+    Selectivities of comparisons with constants are guesses, and rules are often about what is rare.
+
+    Attributes:
+        factor: what they are handed, as a multiple of what is expected.
+        handed_out: results so far, one for each query that gets it. before: when last looked at.
+    """
+
+    factor: float = 1.0
+    handed_out: int = 0
+    before: int = 0
+
+    def look(self, expected: float) -> bool:
+        """Since the last look so many results were expected; whether the factor has changed."""
+        found, self.before = self.handed_out - self.before, self.handed_out
+        if expected < _TELLING:
+            return False
+        factor, self.factor = self.factor, max(found, 1) / expected
+        return not 1 / _CHANGED < self.factor / factor < _CHANGED
 
 
 @dataclass(eq=False)
@@ -42,6 +71,7 @@ class SharedFlow:
     Attributes:
         shapes: by what their queries have in common. groupings: those of queries that group.
         kinds: by what the queries of each have in common.
+        learning: how many results are handed out, against what is expected.
         rows_out, seconds, checks, latencies: by bit, since the query came.
     """
 
@@ -55,6 +85,7 @@ class SharedFlow:
         self.checks = np.zeros(64)
         self.latencies = Latencies()
         self.kinds: dict[Part, Kind] = {}
+        self.learning = Learning()
         self._kind_of: dict[int, Kind] = {}
         self._shape_of: dict[int, object] = {}
         self._masks: dict[object, Array] | None = None  # None: to be made anew
@@ -140,6 +171,7 @@ class SharedFlow:
         if fanout is None:
             return
         counts = fanout.counts()
+        self.learning.handed_out += int(counts.sum())
         self._account(counts)
         self.latencies.add(counts, time.perf_counter() - arrived)
         for grouping in self.groupings.values():
@@ -157,6 +189,7 @@ class SharedFlow:
         """Serve some of the rows that wait, and hand out what leaves."""
         for fanout, arrived in self.flow.step():
             counts = fanout.counts()
+            self.learning.handed_out += int(counts.sum())
             self._account(counts)
             self.latencies.add_each(fanout, time.perf_counter() - arrived)
             self._report_all(fanout, counts)

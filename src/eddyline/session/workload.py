@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 from eddyline.algebra.plan import Plan
 from eddyline.optimizer.joins.trees import Tree
@@ -13,6 +14,9 @@ from eddyline.session.query import Query
 from eddyline.session.replanning import Ordered
 from eddyline.session.shared import Kind, SharedFlow
 from eddyline.sharing.flow_work import FlowWork, SeatWork
+
+#: The queries of a flow by kind, or by the kinds of what they stand for.
+_ByKind: TypeAlias = dict[tuple[Kind, ...], list[Query]]
 
 
 @dataclass(frozen=True)
@@ -31,7 +35,7 @@ class OrderedWork(Work):
 
 
 def works_of(
-    queries: Iterable[Query],
+    queries: Collection[Query],
     ordered: Mapping[str, Ordered],
     cheapest: Callable[[Ordered, Statistics], Tree],
 ) -> list[Work]:
@@ -40,29 +44,52 @@ def works_of(
     Args:
         ordered: by name, those whose joins may have another order. cheapest: finds it.
     """
-    trees: dict[Plan, list[str]] = {}
-    seats: dict[SharedFlow, dict[tuple[Kind, ...], list[Query]]] = {}
     works: list[Work] = []
+    trees: dict[Plan, list[str]] = {}
     for query in queries:
         if query.seat is not None:
-            alike = seats.setdefault(query.seat.shared, {})
-            alike.setdefault(tuple(query.seat.kinds), []).append(query)
-        elif query.name in ordered:
+            continue
+        if query.name in ordered:
             found = ordered[query.name]
             works.append(OrderedWork(query.plan, (query.name,), found, found.tree, cheapest))
         else:
             trees.setdefault(query.plan, []).append(query.name)
     works += [Work(plan, tuple(names), count=len(names)) for plan, names in trees.items()]
-    for shared, members in seats.items():
-        works += _of_flow(shared, members)
+    for shared, members in _by_flow(queries).items():
+        some = next(iter(members.values()))[0]
+        parts = {kind.part: kind.count for kind in shared.kinds.values()}
+        works.append(FlowWork(some.plan, (), shared.signature, parts, count=0))
+        works += _of_seats(members, shared.learning.factor)
     return works
 
 
-def _of_flow(shared: SharedFlow, members: Mapping[tuple[Kind, ...], list[Query]]) -> Iterator[Work]:
-    """A flow, and the queries that have seats in it."""
-    some = next(iter(members.values()))[0]
-    parts = {kind.part: kind.count for kind in shared.kinds.values()}
-    yield FlowWork(some.plan, (), shared.signature, parts, count=0)
+def learn(queries: Iterable[Query], statistics: Statistics, seconds: float) -> bool:
+    """Compare what flows have handed out with what is expected of them, and reckon with it.
+
+    Args:
+        statistics: of the rows that came. seconds: for so long they did.
+
+    Returns:
+        Whether it makes a difference.
+    """
+    differs = False
+    for shared, members in _by_flow(queries).items():
+        rate = sum(work.handed_out(statistics) for work in _of_seats(members))
+        differs |= shared.learning.look(seconds * rate)
+    return differs
+
+
+def _by_flow(queries: Iterable[Query]) -> dict[SharedFlow, _ByKind]:
+    """The queries that have seats in flows."""
+    found: dict[SharedFlow, _ByKind] = {}
+    for query in queries:
+        if query.seat is not None:
+            alike = found.setdefault(query.seat.shared, {})
+            alike.setdefault(tuple(query.seat.kinds), []).append(query)
+    return found
+
+
+def _of_seats(members: _ByKind, factor: float = 1.0) -> Iterator[SeatWork]:
     for kinds, queries in members.items():
         names = tuple(query.name for query in queries)
-        yield SeatWork(queries[0].plan, names, count=len(kinds) * len(queries))
+        yield SeatWork(queries[0].plan, names, factor, count=len(kinds) * len(queries))

@@ -21,7 +21,7 @@ from eddyline.algebra.expressions import ColumnRef, Expr, Literal, conjunction, 
 from eddyline.algebra.plan import StreamScan
 from eddyline.algebra.windows import Range, Rows, Unbounded
 from eddyline.optimizer.cost import Cost, cost
-from eddyline.optimizer.estimates import Estimate, estimate_node
+from eddyline.optimizer.estimates import Estimate, estimate, estimate_node
 from eddyline.optimizer.prices import Prices
 from eddyline.optimizer.selectivity import equality_share, selectivity, values_of
 from eddyline.optimizer.statistics import Statistics
@@ -155,16 +155,27 @@ class SeatWork(Work):
     """Queries with seats in a flow: what it takes to hand out, and perhaps to group, their results.
 
     What the flow does for them is the work of the flow.
+
+    Attributes:
+        factor: how many results they have been seen to get, as a multiple of what is expected.
     """
+
+    factor: float = 1.0
+
+    def handed_out(self, statistics: Statistics) -> float:
+        """Results per second that the flow is expected to hand to all of them."""
+        grouping = lowest_grouping(self.plan)
+        read = self.plan if grouping is None else grouping.inputs[0]
+        return self.count * estimate(read, statistics).rate
 
     def costs(self, statistics: Statistics, prices: Prices) -> dict[Hashable, float]:
         grouping = lowest_grouping(self.plan)
         if grouping is None:
-            return {self: self.count * self.rate(statistics) * prices.hand_out_s}
+            return {self: self.factor * self.handed_out(statistics) * prices.hand_out_s}
         node: Cost = cost(self.plan, statistics, prices)
         own = node.own
         while node.plan is not grouping:
             (node,) = node.inputs
             own += node.own
         handed_out = node.inputs[0].estimate.rate * prices.hand_out_s
-        return {self: self.count * (own + handed_out)}
+        return {self: self.factor * self.count * (own + handed_out)}
