@@ -16,6 +16,7 @@ from typer.testing import CliRunner
 import eddyline
 from eddyline.cli.demo import examples, staged_demo
 from eddyline.cli.failures import cause
+from eddyline.cli.job import Job
 from eddyline.cli.main import app
 
 SCRIPT = """
@@ -102,6 +103,28 @@ eddyline.errors.DataError: column 'x' is bad
 
 	at org.apache.spark.Foo(Bar.scala:1)"""
     assert cause(RuntimeError(text)) == "DataError: column 'x' is bad"
+
+
+def test_shares_to_keep_reach_the_job(script: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    jobs: list[Job] = []
+    monkeypatch.setattr("eddyline.cli.job.run_job", lambda job, view: jobs.append(job))
+    run = CliRunner().invoke(app, ["run", str(script), "--keep", "a=0.5", "--keep", "b = 1"])
+    assert run.exit_code == 0, run.output
+    assert jobs[0].keep == {"a": 0.5, "b": 1.0}
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ("a", "'a' is not like trades=0.5"),
+        ("a=half", "'a=half' is not like trades=0.5"),
+        ("a=1.5", "the share of a to keep must be above 0 and at most 1, not 1.5"),
+    ],
+)
+def test_shares_that_make_no_sense_are_refused(given: str, said: str, script: Path) -> None:
+    run = CliRunner().invoke(app, ["run", str(script), "--keep", given], env={"COLUMNS": "200"})
+    assert run.exit_code == 2
+    assert said in " ".join(run.output.split())
 
 
 @pytest.mark.spark

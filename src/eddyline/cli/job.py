@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import tempfile
 import time
+from collections.abc import Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
@@ -30,6 +31,7 @@ class Job:
     Attributes:
         once: process what the sources hold now, then end.
         input_ends: afterwards let the rows that are held and all windows run out.
+        capacity, keep: as of ``Session``.
     """
 
     script: Path
@@ -38,6 +40,7 @@ class Job:
     input_ends: bool = True
     shards: int = 1
     capacity: float | None = None
+    keep: Mapping[str, float] = field(default_factory=dict)
 
 
 def run_job(job: Job, view: View) -> None:
@@ -62,6 +65,7 @@ def run_job(job: Job, view: View) -> None:
             base=job.script.resolve().parent,
             printer=view.rows,
             capacity=job.capacity,
+            keep=job.keep,
         )
         session.sql(read(job.script))
         view.say("starting the job")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from contextlib import closing, suppress
 from pathlib import Path
 from typing import Annotated
@@ -35,6 +36,14 @@ Capacity = Annotated[
         min=1e-6,
         help="Cores' worth that the queries may take; by default one for each shard.",
         metavar="CORES",
+    ),
+]
+Keep = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="Share of a stream's rows to keep, if all its queries allow it; more than one may be "
+        "given. By default it is decided by what the queries need.",
+        metavar="STREAM=SHARE",
     ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="One JSON object per line, for machines.")]
@@ -85,6 +94,7 @@ def run(
     ] = None,
     shards: Annotated[int, typer.Option(min=1, help="Partitions the engines spread over.")] = 1,
     capacity: Capacity = None,
+    keep: Keep = None,
     json: Json = False,
 ) -> None:
     """Run the queries of a script as one Spark job."""
@@ -93,8 +103,35 @@ def run(
 
     with failures.reported():
         ended = once and (checkpoint is None if finish is None else finish)
-        job = Job(file, checkpoint, once=once, input_ends=ended, shards=shards, capacity=capacity)
+        job = Job(
+            file,
+            checkpoint,
+            once=once,
+            input_ends=ended,
+            shards=shards,
+            capacity=capacity,
+            keep=_shares(keep or []),
+        )
         run_job(job, make_view(as_json=json))
+
+
+def _shares(given: Sequence[str]) -> dict[str, float]:
+    """By stream the share to keep, of options like ``trades=0.5``."""
+    from eddyline.session.drop_box import check_rates
+
+    shares: dict[str, float] = {}
+    for text in given:
+        stream, _, share = text.partition("=")
+        try:
+            shares[stream.strip()] = float(share)
+        except ValueError:
+            reason = f"'{text}' is not like trades=0.5"
+            raise typer.BadParameter(reason, param_hint="--keep") from None
+    try:
+        check_rates(shares)
+    except ValueError as e:
+        raise typer.BadParameter(str(e), param_hint="--keep") from None
+    return shares
 
 
 @app.command()
