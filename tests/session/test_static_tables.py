@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pyarrow as pa
 import pytest
 
@@ -90,3 +92,31 @@ def test_enriching_twice_from_tables_that_change_keeps_nothing_either() -> None:
     stats = engine.stats()
     assert stats["streams"]["a"]["rows_kept"] == 0
     assert sum(o["rows_kept"] for o in stats["operators"]) == 0
+
+
+@pytest.mark.parametrize(
+    "options", [{}, {"negative_tuples_from": 0.0}, {"state": "negative-tuple"}, {"state": "direct"}]
+)
+@pytest.mark.parametrize("test", ["EXISTS", "NOT EXISTS"])
+def test_what_is_looked_up_below_an_outer_join_leaves_with_its_windows(
+    options: dict[str, Any], test: str
+) -> None:
+    """Rows of a union are in no store: a '-' for each that leaves has to come from below it."""
+    engine = eddyline.Engine(chunk_rows=1, **options)
+    engine.sql(
+        "CREATE STREAM a (ts TIMESTAMP, k BIGINT, s STRING) TIMESTAMP BY ts;"
+        "CREATE TABLE t (k BIGINT)"
+    )
+    engine.table("t", pa.table({"k": [2]}))
+    query = engine.query(
+        "SELECT k FROM a [RANGE 5 SECONDS] UNION ALL SELECT x.k FROM a [RANGE 5 SECONDS] AS x"
+        " LEFT JOIN a [RANGE 5 SECONDS] AS y ON x.s = y.s"
+        f" WHERE {test} (SELECT 1 FROM t WHERE t.k = x.k) EMIT CHANGES"
+    )
+    engine.process({"a": pa.table({"ts": [3_000_000, 4_000_000], "k": [1, 2], "s": ["x", "y"]})})
+    shown = [1, 1, 2] if test == "NOT EXISTS" else [1, 2, 2]
+    assert sorted(query.snapshot()["k"].to_pylist()) == shown
+    left = engine.advance(20_000_000)[query.name]
+    assert left["_op"].to_pylist() == ["-"] * 3
+    assert sorted(left["k"].to_pylist()) == shown
+    assert query.snapshot().num_rows == 0

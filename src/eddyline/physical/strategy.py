@@ -15,6 +15,7 @@ from eddyline.algebra.plan import (
     SemiJoin,
     StreamScan,
     lifespan_us,
+    looks_up,
 )
 from eddyline.algebra.windows import Range
 from eddyline.errors import did_you_mean
@@ -105,7 +106,7 @@ class Strategy:
         """Whether an explicit plan is an implicit one whose expiries are made explicit."""
         if isinstance(plan, StreamScan):
             return isinstance(plan.window, Range)
-        return isinstance(plan, (Negation, SemiJoin, AntiJoin)) and not self.explicit
+        return _tells_who_matches(plan) and not self.explicit
 
     def explicit_above_negation(self, plan: Plan) -> bool:
         """Whether the operators above a negation do better with a '-' for every row that leaves.
@@ -115,7 +116,7 @@ class Strategy:
         least = self.negative_tuples_from
         if self.state != "upa" or least is None or isinstance(plan, GroupBy):
             return False
-        if isinstance(plan, (Negation, SemiJoin, AntiJoin)):
+        if _tells_who_matches(plan):
             return premature_share(plan, self.statistics) >= least
         return any(self.explicit_above_negation(p) for p in plan.inputs)
 
@@ -143,3 +144,12 @@ class Strategy:
     def _partition_us(self, plan: Plan) -> int:
         lifespan = lifespan_us(plan) or _UNKNOWN_LIFESPAN_US
         return max(lifespan // self.partitions, 1)
+
+
+def _tells_who_matches(plan: Plan) -> bool:
+    """Whether this is a negation or an existence test whose answer may change: rows that are looked
+    up in a table are shown, or not, for good.
+    """
+    if isinstance(plan, (SemiJoin, AntiJoin)):
+        return not looks_up(plan)
+    return isinstance(plan, Negation)
