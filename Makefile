@@ -29,12 +29,13 @@ $(STAMP): requirements.lock pyproject.toml scripts/check_machine.py
 demo: setup  ## run the demo: ten standing queries over real streams
 	@$(BIN)/eddyline demo
 
-test: setup  ## run the tests (minutes)
+test: setup  ## run the tests (a quarter of an hour)
 	$(BIN)/python -m pytest -q -m "not long and not spark" -n 2 --dist worksteal
 	$(BIN)/python -m pytest -q -m "not long and spark"
 
 test-long: setup  ## run all tests, with thousands of generated cases (an hour)
-	EDDYLINE_HYPOTHESIS_PROFILE=long $(BIN)/python -m pytest -q
+	EDDYLINE_HYPOTHESIS_PROFILE=long $(BIN)/python -m pytest -q -m "not spark" -n 2 --dist worksteal
+	EDDYLINE_HYPOTHESIS_PROFILE=long $(BIN)/python -m pytest -q -m spark
 
 check: setup  ## format, lint, types and layers
 	$(BIN)/ruff format --check $(SOURCES)
