@@ -1,7 +1,8 @@
 """Trees of joins that run, as what they join and in which order: the order may be another one.
 
-The joins may be all of a query, or what it groups: what a group comes to does not depend on the
-order in which its rows were joined. Which row DISTINCT or a negation shows, and until when, does.
+The joins may be all of a query, or what it groups, or looks up in tables that stay as they are:
+what comes of that does not depend on the order in which the rows were joined. Which row DISTINCT or
+a negation shows, and until when, does.
 """
 
 from __future__ import annotations
@@ -13,16 +14,20 @@ import pyarrow as pa
 
 from eddyline.algebra.expressions import Call, Expr, columns_of
 from eddyline.algebra.plan import (
+    AntiJoin,
     Filter,
     GroupBy,
     Join,
     Plan,
     Project,
+    SemiJoin,
     StreamScan,
+    TableScan,
     looks_up,
 )
+from eddyline.algebra.reads import nodes
 from eddyline.optimizer.join_graph import JoinGraph
-from eddyline.optimizer.joins.trees import Tree, subtrees
+from eddyline.optimizer.joins.trees import Tree, leaves, subtrees
 from eddyline.optimizer.rules.order_joins import joined_as, with_own_terms_below
 from eddyline.optimizer.traversal import with_inputs
 from eddyline.sharing.flat import flatten
@@ -37,7 +42,7 @@ class Joins:
 
     Attributes:
         planned: the plan of the query. joined: the part of it that joins; all of it, or what a
-            GROUP BY reads.
+            GROUP BY or a look-up reads.
         graph: the streams, below the terms that read one of them, and the other terms.
         outputs, names: what is made of their rows, over the columns of all streams.
         tree: the order in which the plan joins them.
@@ -59,20 +64,25 @@ class Joins:
     def _above(self, plan: Plan, joined: Plan) -> Plan:
         if plan is self.joined:
             return joined
-        return with_inputs(plan, [self._above(plan.inputs[0], joined)])
+        first, *others = plan.inputs
+        return with_inputs(plan, [self._above(first, joined), *others])
 
 
 def joins_of(plan: Plan) -> Joins | None:
     """The joins of a plan whose order may change while it runs; None: it has none.
 
-    These are joins of three streams and more, below projections, filters and groupings.
+    These are joins of three streams and more, below projections, filters, groupings and look-ups.
     """
-    joined = _grouped(plan)
-    tree, streams = _tree(joined, 0)
-    if tree is None or streams < _LEAST_SOURCES:
-        return None
+    for joined in _parts(plan):
+        tree, streams = _tree(joined, 0)
+        if tree is not None:
+            return _taken_apart(plan, joined, tree) if streams >= _LEAST_SOURCES else None
+    return None
+
+
+def _taken_apart(plan: Plan, joined: Plan, tree: Tree) -> Joins | None:
     flat = flatten(joined, joins=True)
-    if not all(isinstance(leaf, StreamScan) for leaf in flat.leaves) or len(flat.leaves) != streams:
+    if list(map(type, flat.leaves)) != [StreamScan] * len(leaves(tree)):
         return None
     terms = [t for t in flat.terms if columns_of(t)]
     if len(terms) != len(flat.terms):
@@ -83,14 +93,26 @@ def joins_of(plan: Plan) -> Joins | None:
     return Joins(plan, joined, graph, tuple(flat.outputs), names, tree)
 
 
-def _grouped(plan: Plan) -> Plan:
-    """What the lowest GROUP BY of a plan reads, if only such are above it; else the plan."""
-    below = plan
-    while isinstance(below, (Filter, Project, GroupBy)):
-        if isinstance(below, GroupBy):
-            plan = below.input
-        below = below.input
-    return plan
+def _parts(plan: Plan) -> Iterator[Plan]:
+    """The plan, what its groupings read, and what it looks up in static tables."""
+    yield plan
+    while True:
+        if isinstance(plan, (Filter, Project)):
+            plan = plan.input
+            continue
+        if isinstance(plan, GroupBy):
+            plan = plan.input
+        elif isinstance(plan, (Join, SemiJoin, AntiJoin)) and _is_static(plan):
+            plan = plan.left
+        else:
+            return
+        yield plan
+
+
+def _is_static(plan: Join | SemiJoin | AntiJoin) -> bool:
+    """Whether rows are looked up in a table that stays as it is."""
+    tables = (node for node in nodes(plan.right) if isinstance(node, TableScan))
+    return looks_up(plan) and all(table.updates == "static" for table in tables)
 
 
 def _tree(plan: Plan, first: int) -> tuple[Tree | None, int]:
@@ -117,5 +139,5 @@ def _joins(plan: Plan) -> Iterator[Join]:
     """Inputs before what joins them, left before right."""
     for below in plan.inputs:
         yield from _joins(below)
-    if isinstance(plan, Join):
+    if isinstance(plan, Join) and not looks_up(plan):
         yield plan
