@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import math
-import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
+from math import inf
 from types import MappingProxyType
 from typing import Any, BinaryIO, Literal
 
-import numpy as np
 import pyarrow as pa
 
 from eddyline.algebra.functions import FunctionKind
@@ -21,31 +19,28 @@ from eddyline.optimizer.work import Work
 from eddyline.physical.flows import Executor, Schedules, Selections, Sharing
 from eddyline.physical.strategy import Feedback, Mns, StateStrategy, Strategy
 from eddyline.runtime.eddy.policies import PolicyName
-from eddyline.runtime.operators.base import Tick
-from eddyline.runtime.state import State, array, nested
 from eddyline.session.changes import Changes
 from eddyline.session.declared import Declared
-from eddyline.session.functions import add_declared, add_function, declared, make_function
+from eddyline.session.functions import add_function, make_function
 from eddyline.session.inputs import Inputs
 from eddyline.session.instants import instant_us
 from eddyline.session.machine import prices_of_machine
 from eddyline.session.overload import Overload
 from eddyline.session.planning import Planning
 from eddyline.session.program import Program
+from eddyline.session.progress import Progress
 from eddyline.session.query import Query
 from eddyline.session.query_set import QuerySet
 from eddyline.session.replanning import Replanner
-from eddyline.session.saved import read_saved, write_saved
+from eddyline.session.saved import read_saved
+from eddyline.session.saving import Saving, options_of
 from eddyline.session.shedding import Shedding
 from eddyline.session.statements import Statements
-from eddyline.session.ways import saved_way, to_save
+from eddyline.session.telling import Telling
 from eddyline.sql import statements as st
 from eddyline.sql.catalog import Catalog
 from eddyline.sql.durations import parse_duration
 from eddyline.sql.parser import parse
-from eddyline.types import BEGINNING
-
-_PENDING = "pending:"  # in a saved engine: changes of a query that nobody has fetched
 
 
 class Engine:
@@ -125,11 +120,12 @@ class Engine:
             raise ValueError(f"replan must be at least 1, not {replan}")
         if chunk_rows < 1:
             raise ValueError(f"chunk_rows must be at least 1, not {chunk_rows}")
-        self._given = statistics
-        self._declared = Declared()
-        self.statistics = statistics.over(self._declared.statistics)
-        self.prices = prices_of_machine() if prices is None else prices
-        self.lazy_expiry = lazy_expiry
+        prices = prices_of_machine() if prices is None else prices
+        replan = replan if optimize else inf
+        # what `load` makes an engine with; so far there are no other local names
+        self._options = {n: given for n, given in locals().items() if n != "self"}
+        declared = Declared()
+        self.statistics = statistics.over(declared.statistics)
         self.strategy = Strategy(
             state,
             partitions,
@@ -144,28 +140,25 @@ class Engine:
             combinations=combinations,
         )
         self.chunk_rows = chunk_rows
-        self.optimize = optimize
-        self.replan = replan if optimize else math.inf
         self.catalog = Catalog()
         self.sharing = Sharing(
             sharing, executor, policy, selections, schedule, rows_per_step=min(chunk_rows, 4_096)
         )
         self._inputs = Inputs()
-        planning = Planning(optimize, self.statistics, lambda: self.measured, self.prices)
-        self._replanner = Replanner(lambda: self._inputs.arrived, planning, self.replan)
+        planning = Planning(optimize, self.statistics, lambda: self.measured, prices)
+        replanner = Replanner(lambda: self._inputs.arrived, planning, replan)
         self._standing = QuerySet(
-            self._inputs.stem, self.strategy, self.sharing, planning.explained, self._replanner
+            self._inputs.stem, self.strategy, self.sharing, planning.explained, replanner
         )
         self._program = Program()
         self._shedding = Shedding(self._inputs, keep, self.statistics)
-        self.decide_every = decide_every
         self._overload = Overload(
             self._shedding,
             self._inputs,
             self._standing.execution,
             self.statistics,
             lambda: self.measured,
-            self.prices,
+            prices,
             capacity,
             parse_duration(decide_every),
             decides=not keep,
@@ -176,14 +169,24 @@ class Engine:
             self._inputs,
             self._standing,
             self._program,
-            self._declared,
+            declared,
             self._shedding,
             self._overload,
             planning,
         )
-        self._watermark = BEGINNING
-        self._began: int | None = None  # the first instant at which anything happened
-        self._unheard: dict[str, dict[str, pa.Table]] = {"late": {}, "bad": {}}
+        self._progress = Progress(self._inputs, self._standing)
+        self._telling = Telling(self._inputs, self._standing, self._shedding)
+        self._saving = Saving(
+            self.catalog,
+            self._inputs,
+            self._standing,
+            self._program,
+            self._statements,
+            replanner,
+            self._shedding,
+            self._overload,
+            self._progress,
+        )
 
     @property
     def queries(self) -> Mapping[str, Query]:
@@ -200,12 +203,12 @@ class Engine:
     @property
     def clock(self) -> int:
         """The instant up to which everything is processed, in microseconds."""
-        return self._watermark if self._began is None else self._standing.execution.clock
+        return self._progress.clock
 
     @property
     def watermark(self) -> int:
         """Rows before this instant are late, in microseconds."""
-        return self._watermark
+        return self._progress.watermark
 
     # -- statements ------------------------------------------------------------------------------
 
@@ -357,12 +360,12 @@ class Engine:
                 or of the wrong type.
         """
         self._overload.begin_call()
-        late, bad = self._inputs.accept(inputs, self._watermark)
+        late, bad = self._inputs.accept(inputs, self.watermark)
         self._inputs.count_dropped(dropped)
-        for _ in self._advance(watermark):
+        for _ in self._progress.advance(watermark, self.chunk_rows):
             pass
         self._overload.end_call()
-        return self._changes(late, bad)
+        return self._telling.changes(late, bad)
 
     def stream(
         self,
@@ -394,47 +397,24 @@ class Engine:
             for rows in inputs:
                 if rows is None:
                     self._standing.execution.serve()
-                    yield from self._said()
+                    yield from self._telling.said()
                     continue
                 self._overload.begin_call()
-                late, bad = self._inputs.accept(rows, self._watermark)
-                steps = self._advance(watermark, paced=True)
-                yield from self._aside("late", late)
-                yield from self._aside("bad", bad)
+                late, bad = self._inputs.accept(rows, self.watermark)
+                steps = self._progress.advance(watermark, self.chunk_rows, paced=True)
+                yield from self._telling.aside("late", late)
+                yield from self._telling.aside("bad", bad)
                 for _ in steps:
-                    yield from self._said()
+                    yield from self._telling.said()
                 self._overload.end_call()
             while self._standing.execution.waiting:
                 self._standing.execution.serve()
-                yield from self._said()
-            yield from self._said()  # what queries said at once that came last
+                yield from self._telling.said()
+            yield from self._telling.said()  # what queries said at once that came last
         finally:  # whoever stops listening early does not stop the rows
             for _ in steps:
                 pass
             self._standing.finish()
-
-    def _said(self) -> Iterator[tuple[str, pa.Table]]:
-        """What queries have to say now. What nobody listens to is kept."""
-        changes = self._changes({}, {})
-        names = changes.active()[::-1]
-        try:
-            yield from self._aside("late", changes.late)
-            yield from self._aside("bad", changes.bad)
-            while names:
-                name = names.pop()
-                yield name, changes[name]
-        finally:
-            for name in names:
-                if name in self.queries:
-                    self._standing.put_back(name, changes[name])
-
-    def _aside(self, kind: str, tables: dict[str, pa.Table]) -> Iterator[tuple[str, pa.Table]]:
-        """Late or bad rows. What nobody listens to is kept."""
-        try:
-            for name in list(tables):
-                yield f"{kind}:{name}", tables.pop(name)
-        finally:
-            self._unheard[kind] |= tables
 
     def advance(self, to: str | int | datetime) -> Changes:
         """Let time pass without rows: no row before ``to`` will come.
@@ -448,54 +428,9 @@ class Engine:
         Returns:
             What expiry and rows that were held bring about.
         """
-        for _ in self._advance(instant_us(to), told=True):
+        for _ in self._progress.advance(instant_us(to), self.chunk_rows, told=True):
             pass
-        return self._changes({}, {})
-
-    def _advance(
-        self, watermark: int | None, *, told: bool = False, paced: bool = False
-    ) -> Iterator[None]:
-        """Process what the watermark frees, chunk by chunk.
-
-        Args:
-            told: somebody says that it is this instant now, so something has happened by then.
-            paced: let rows wait for their turn. Chunks alternate with the service of rows that come
-                before newer ones.
-        """
-        arrived = time.perf_counter()
-        execution = self._standing.execution
-        if watermark is None:
-            watermark = self._inputs.default_watermark()
-        self._watermark = watermark = max(watermark, self._watermark)
-        for tick in self._inputs.fill(watermark, self.chunk_rows):
-            self._run(tick, arrived, paced=paced)
-            yield
-            while paced and execution.waiting and not execution.wants_rows:
-                execution.serve()
-                yield
-        if watermark > execution.clock:
-            self._run(Tick(watermark), arrived, told=told, paced=paced)
-            yield
-
-    def _run(self, tick: Tick, arrived: float, *, told: bool = False, paced: bool = False) -> None:
-        if self._began is None:
-            if tick.first_row is None and not told:
-                return  # how far the watermark lags behind rows depends on how they are cut
-            self._began = tick.clock if tick.first_row is None else tick.first_row
-            self._inputs.begin()
-            self._standing.begin(self._began)
-        self._standing.follow(tick.clock)
-        self._standing.run(tick, arrived=arrived, paced=paced)
-        self._inputs.purge(tick.clock)
-        self._standing.adapt()
-
-    def _changes(self, late: dict[str, pa.Table], bad: dict[str, pa.Table]) -> Changes:
-        """What all queries emitted, with the side outputs."""
-        unheard, self._unheard = self._unheard, {"late": {}, "bad": {}}
-        late = _joined(unheard["late"], late)
-        bad = _joined(unheard["bad"], bad, self._inputs.refused())
-        kept = self._shedding.news()
-        return Changes(self._standing.queries.listed(), *self._standing.take(), late, bad, kept)
+        return self._telling.changes()
 
     # -- looking inside, saving --------------------------------------------------------------------
 
@@ -532,7 +467,7 @@ class Engine:
         streams, tables = self._inputs.stats()
         return {
             "clock": self.clock,
-            "watermark": self._watermark,
+            "watermark": self.watermark,
             "streams": streams,
             "tables": tables,
             "shedding": self.shedding,
@@ -543,55 +478,7 @@ class Engine:
 
     def save(self, target: str | BinaryIO) -> None:
         """Write program, tables and state, so that ``load`` continues exactly here."""
-        self._standing.finish()
-        changes = Changes(self._standing.queries.listed(), *self._standing.pending())
-        pending = {_PENDING + name: changes[name] for name in changes.active()}
-        tables = {**self._inputs.contents, **pending}
-        inputs = self._inputs
-        began = BEGINNING if self._began is None else self._began
-        counters = [
-            self._standing.execution.clock,
-            self._watermark,
-            inputs.arrived,
-            inputs.sequence,
-        ]
-        counters += [self._statements.unnamed, began]
-        state: State = {
-            "counters": np.array(counters, np.int64),
-            **inputs.state(),
-            "operators": {str(i): o.state() for i, o in enumerate(self._standing.operators())},
-        }
-        options = {
-            "chunk_rows": self.chunk_rows,
-            "optimize": self.optimize,
-            "state": self.strategy.state,
-            "partitions": self.strategy.partitions,
-            "views": self.strategy.views,
-            "statistics": self._given.as_dict(),
-            "prices": self.prices.as_dict(),
-            "lazy_expiry": self.lazy_expiry,
-            "negative_tuples_from": self.strategy.negative_tuples_from,
-            "feedback": self.strategy.feedback,
-            "admission": self.strategy.admission,
-            "nested_loops": self.strategy.nested_loops,
-            "mns": self.strategy.mns,
-            "combinations": self.strategy.combinations,
-            "sharing": self.sharing.sharing,
-            "executor": self.sharing.executor,
-            "policy": self.sharing.policy,
-            "selections": self.sharing.selections,
-            "schedule": self.sharing.schedule,
-            "replan": self.replan,
-            "keep": {} if self._overload.decides else dict(self._shedding.asked),
-            "capacity": self._overload.capacity,
-            "decide_every": self.decide_every,
-            "decide": "after" if self._overload.afterwards else "before",
-            "shedding": {"since": self._shedding.saved(), "overload": self._overload.saved()},
-            "functions": declared(self.catalog),
-            "looked": self._replanner.looked,
-            "ways": {n: to_save(w) for n, w in self._standing.execution.ways().items()},
-        }
-        write_saved(target, [e.sql for e in self._program], tables, options, state)
+        self._saving.save(target, {**self._options, "chunk_rows": self.chunk_rows})
 
     @classmethod
     def load(
@@ -608,48 +495,7 @@ class Engine:
             StateError: this is not a saved engine, it is of a version that cannot be read, or
                 functions are missing.
         """
-        program, tables, options, state = read_saved(source)
-        declarations, ways = options.pop("functions"), options.pop("ways")
-        shedding, looked = options.pop("shedding"), options.pop("looked")
-        options["statistics"] = Statistics.from_dict(options["statistics"])
-        options["prices"] = Prices.from_dict(options.get("prices", {}))
-        engine = cls(**options)
-        add_declared(engine.catalog, declarations, functions or {})
-        engine._statements.ways = {name: saved_way(way) for name, way in ways.items()}
-        for statement in program:
-            engine.sql(statement)
-            for name in engine.catalog.tables:
-                if name in tables:
-                    engine._inputs.contents.setdefault(name, tables[name])
-        engine._statements.ways = {}
-        engine._restore(state)
-        engine._replanner.looked = tuple(looked)
-        engine._overload.restore(shedding["overload"])
-        engine._shedding.restore(shedding["since"])
-        for name, rows in tables.items():
-            if name.startswith(_PENDING):
-                engine._standing.put_back(name.removeprefix(_PENDING), rows)
+        program, tables, header, state = read_saved(source)
+        engine = cls(**options_of(header))
+        engine._saving.restore(program, tables, header, state, functions or {})
         return engine
-
-    def _restore(self, state: State) -> None:
-        counters = (int(v) for v in array(state, "counters"))
-        inputs = self._inputs
-        self._standing.execution.clock, self._watermark, inputs.arrived, inputs.sequence, *rest = (
-            counters
-        )
-        self._statements.unnamed, began = rest
-        self._began = None if began == BEGINNING else began
-        if self._began is not None:
-            inputs.begin()
-        self._standing.resume(self._began)
-        inputs.restore(state)
-        self._standing.sync()
-        for i, operator in enumerate(self._standing.operators()):
-            operator.restore(nested(nested(state, "operators"), str(i)))
-            operator.clock = self._standing.execution.clock
-
-
-def _joined(*parts: Mapping[str, pa.Table]) -> dict[str, pa.Table]:
-    """Tables of the same name one behind the other."""
-    names = dict.fromkeys(name for part in parts for name in part)
-    return {n: pa.concat_tables([part[n] for part in parts if n in part]) for n in names}
