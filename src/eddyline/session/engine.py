@@ -155,7 +155,7 @@ class Engine:
         self._overload = Overload(
             self._shedding,
             self._inputs,
-            self._standing.execution,
+            self._standing.workload,
             self.statistics,
             lambda: self.measured,
             prices,
@@ -452,7 +452,7 @@ class Engine:
     @property
     def works(self) -> list[Work]:
         """What runs for the queries, as the optimizer reckons with it."""
-        return self._standing.execution.works()
+        return self._standing.workload.works()
 
     @property
     def advice(self) -> str | None:

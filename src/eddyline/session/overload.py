@@ -14,10 +14,10 @@ from eddyline.optimizer.prices import Prices
 from eddyline.optimizer.statistics import Statistics
 from eddyline.optimizer.thinned import thinned
 from eddyline.optimizer.work import Work
-from eddyline.session.execution import Execution
 from eddyline.session.inputs import Inputs
 from eddyline.session.query import Query
 from eddyline.session.shedding import Shedding
+from eddyline.session.workload import Workload
 from eddyline.types import BEGINNING
 
 #: Measured rates that differ by less from those decided by are no reason to decide anew.
@@ -31,7 +31,7 @@ class Overload:
     changed; always between two calls that bring rows, so that the same calls drop the same rows.
 
     Args:
-        shedding: carries decisions out, and so does execution, which knows what runs.
+        shedding: carries decisions out, and so does workload, which knows what runs.
         inputs: whose rates are measured.
         statistics: given and declared ones. measured: of what is not. A rate that was measured
             here, of all rows that come, takes precedence.
@@ -47,7 +47,7 @@ class Overload:
         self,
         shedding: Shedding,
         inputs: Inputs,
-        execution: Execution,
+        workload: Workload,
         statistics: Statistics,
         measured: Callable[[], Statistics],
         prices: Prices,
@@ -67,8 +67,8 @@ class Overload:
         self.capacity = capacity
         self._shedding = shedding
         self._inputs = inputs
-        self._execution = execution
-        self._reordered = execution.reordered
+        self._workload = workload
+        self._reordered = workload.reordered
         self._statistics = statistics
         self._measured = measured
         self._prices = prices
@@ -104,8 +104,8 @@ class Overload:
             self._shedding.ask({})
             return
         self._measure()
-        if self._reordered != self._execution.reordered:  # which costs less
-            self._reordered = self._execution.reordered
+        if self._reordered != self._workload.reordered:  # which costs less
+            self._reordered = self._workload.reordered
             self.changed()
         if not self._due:
             return
@@ -113,8 +113,8 @@ class Overload:
         found = self.verdict()
         if found is not None:
             self._shedding.ask(found.keep)
-            self._execution.reorder(found.reordered)
-            self._reordered = self._execution.reordered
+            self._workload.reorder(found.reordered)
+            self._reordered = self._workload.reordered
             self._is_known = not found.reordered
 
     def verdict(self) -> Verdict | None:
@@ -157,7 +157,7 @@ class Overload:
 
     def _verdict(self, thinnable: Iterable[str], more: Sequence[Work] = ()) -> Verdict | None:
         known = self._known_rows()
-        works = [*self._execution.works(), *more]
+        works = [*self._workload.works(), *more]
         return verdict(works, frozenset(thinnable), self.capacity, known, self._prices)
 
     def _known_rows(self) -> Statistics:
@@ -183,7 +183,7 @@ class Overload:
         self._since = (newest, seen)
         keep = {s: self._inputs.keep(s) for s in rates}
         kept = thinned(replace(self._known_rows(), rates=rates), keep)
-        if self._execution.learn(kept, seconds):
+        if self._workload.learn(kept, seconds):
             self.changed()
         if any(_differ(rate, self._rates.get(s)) for s, rate in rates.items()):
             self._rates = rates
@@ -200,7 +200,7 @@ class Overload:
             "since": self._since,
             "due": self._due,
             "held": self.held,
-            "learnt": self._execution.learnt(),
+            "learnt": self._workload.learnt(),
             "keep": decided,
         }
 
@@ -211,7 +211,7 @@ class Overload:
         if saved["since"] is not None:
             newest, seen = saved["since"]
             self._since = (newest, dict(seen))
-        self._execution.restore_learnt(saved["learnt"])
+        self._workload.restore_learnt(saved["learnt"])
         if self.decides:
             self._shedding.ask(saved["keep"])
         self._is_known = False

@@ -21,12 +21,15 @@ from eddyline.runtime.output import to_rows
 from eddyline.runtime.stem import Stem
 from eddyline.session.accounts import accounts_of
 from eddyline.session.execution import Execution
+from eddyline.session.orders import Orders
+from eddyline.session.placing import Placing
 from eddyline.session.query import Explained, Query
 from eddyline.session.replanning import Replanner
 from eddyline.session.rules import Rules
 from eddyline.session.shapes import RuleRows, SharedChanges
 from eddyline.session.shared import Crowd, Seat
 from eddyline.session.ways import Way
+from eddyline.session.workload import Workload
 from eddyline.sharing.signature import taken_apart
 from eddyline.sql.catalog import Names
 
@@ -38,7 +41,8 @@ class QuerySet:
         explained: the text of EXPLAIN.
 
     Attributes:
-        queries: by name. execution: how they run.
+        queries: by name. execution: their operators. placing: decides how they run.
+        workload: what they need.
     """
 
     def __init__(
@@ -50,7 +54,10 @@ class QuerySet:
         replanner: Replanner,
     ) -> None:
         self.queries: Names[Query] = Names()
-        self.execution = Execution(self.queries, stem_of, strategy, sharing, replanner)
+        self.execution = Execution(stem_of, strategy, sharing)
+        orders = Orders(self.execution, replanner)
+        self.placing = Placing(self.queries, self.execution, orders, strategy, sharing)
+        self.workload = Workload(self.queries, orders)
         self._explained = explained
         self._rules: dict[str, Rules] = {}
         self._to_report: dict[str, Query] = {}  # those that may have changes of their own
@@ -74,7 +81,7 @@ class QuerySet:
             sheds: whether rows may be dropped. way: how it runs; None: as the options say.
         """
         query = Query(name, sql, plan, emit, options, self.answer, self._explained, sheds=sheds)
-        self.execution.start(query, way)
+        self.placing.start(query, way)
         self.queries[name] = query
         self._to_report[name] = query
         return query
@@ -85,7 +92,7 @@ class QuerySet:
         self._to_report.pop(query.name, None)
         if query.name in self._rules:
             self._rules.pop(query.name).close()
-        self.execution.stop(query)
+        self.placing.stop(query)
 
     def add_for_each(
         self,
@@ -121,7 +128,7 @@ class QuerySet:
         signature, part = found
         query = Query(name, sql, plan, emit, options, self.answer, self._explained, sheds=sheds)
         query.replace_key = None  # rows of one rule do not replace those of another
-        shared = self.execution.flow_for(query, signature)
+        shared = self.placing.flow_for(query, signature)
         query.why = "its rows share the flow of their signature"
         crowd = shared.add_crowd(
             name,
@@ -136,7 +143,7 @@ class QuerySet:
             self._rules[name].sync()
         except EddylineError:
             self._rules.pop(name).close()
-            self.execution.stop(query)
+            self.placing.stop(query)
             raise
         self.execution.report_answer(query, self._rules[name])
         self.queries[name] = query
@@ -175,8 +182,8 @@ class QuerySet:
             self._to_report[query.name] = query
 
     def adapt(self) -> None:
-        """The chunk is over: choose anew how queries run; see ``Execution.adapt``."""
-        for query in self.execution.adapt():
+        """The chunk is over: choose anew how queries run; see ``Placing.adapt``."""
+        for query in self.placing.adapt():
             self._to_report[query.name] = query
 
     def finish(self) -> None:

@@ -92,7 +92,7 @@ class Saving:
             "shedding": {"since": self._shedding.saved(), "overload": self._overload.saved()},
             "functions": declared(self._catalog),
             "looked": self._replanner.looked,
-            "ways": {n: to_save(w) for n, w in self._standing.execution.ways().items()},
+            "ways": {n: to_save(w) for n, w in self._standing.placing.ways().items()},
         }
 
     def _state(self) -> State:
