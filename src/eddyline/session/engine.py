@@ -124,6 +124,7 @@ class Engine:
         replan = replan if optimize else inf
         # what `load` makes an engine with; so far there are no other local names
         self._options = {n: given for n, given in locals().items() if n != "self"}
+        self.prices = prices
         declared = Declared()
         self.statistics = statistics.over(declared.statistics)
         self.strategy = Strategy(
