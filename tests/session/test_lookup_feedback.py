@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from typing import Any
 
 import pyarrow as pa
@@ -133,3 +134,27 @@ def rows_grouped(feedback: str) -> int:
     assert out.select(["k", "n"]).to_pylist()[-1] == {"k": 7, "n": 10}
     operators: list[dict[str, Any]] = engine.stats()["operators"]
     return next(int(o["rows_out"]) for o in operators if o["operator"].endswith("Join"))
+
+
+@pytest.mark.parametrize("restarts", [0, 1, 2, 3])
+def test_what_the_table_holds_is_known_after_restarts_without_rows(restarts: int) -> None:
+    """Queries that call the table otherwise share what is known of it, also when one has gone."""
+    engine = Engine(executor="tree", feedback="jit")
+    for name in "ab":
+        engine.sql(f"CREATE STREAM {name} (ts TIMESTAMP, k BIGINT) TIMESTAMP BY ts")
+    engine.sql("CREATE TABLE rates (k BIGINT) WITH (updates = 'non-retroactive')")
+    engine.table("rates", pa.table({"k": [1]}))
+    for name, seconds in (("t", 10), ("u", 20)):
+        engine.query(
+            f"SELECT a.k FROM a [RANGE {seconds} SECONDS] JOIN b [RANGE 3 SECONDS] ON a.k = b.k"
+            f" JOIN rates AS {name} ON {name}.k = a.k",
+            name=name,
+        )
+    engine.drop("t")
+    for _ in range(restarts):
+        saved = io.BytesIO()
+        engine.save(saved)
+        saved.seek(0)
+        engine = Engine.load(saved)
+    rows = pa.table({"ts": [15_000_000], "k": [1]})
+    assert engine.process({"a": rows, "b": rows})["u"].num_rows == 1

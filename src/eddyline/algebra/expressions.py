@@ -159,6 +159,15 @@ def rewrite(expr: Expr, change: Callable[[Expr], Expr | None]) -> Expr:
     return expr
 
 
+def without_names(expr: Expr) -> Expr:
+    """The expression, which equals this one, as one text for all that are equal."""
+
+    def change(e: Expr) -> Expr | None:
+        return replace(e, name="") if isinstance(e, ColumnRef) else None
+
+    return rewrite(expr, change)
+
+
 def shift_columns(expr: Expr, by: int) -> Expr:
     """The expression over an input whose columns start ``by`` places later."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from eddyline.algebra.expressions import Expr, conjunction, shift_columns
+from eddyline.algebra.expressions import Expr, conjunction, shift_columns, without_names
 from eddyline.algebra.plan import Join, SemiJoin
 from eddyline.physical.components import components
 from eddyline.physical.demands import Demand, JoinTree, Key, Path, passed_on
@@ -59,7 +59,8 @@ class Asking:
             partners, kept = self.partners(path, others), self._kept(path)
             return ConditionalPartner(own, partners, kept, compile_predicate(met))
         if others and not demand.at_once and self._strategy.mns == "bloom":
-            known = self._kept(path).filter(others, [compile_expr(e) for e in others])
+            name = tuple(map(without_names, others))
+            known = self._kept(path).filter(name, [compile_expr(e) for e in others])
             return Partner(own, known)
         return Partner(own, self.partners(path, others), at_once=demand.at_once)
 
@@ -79,7 +80,8 @@ class Asking:
 
     def partners(self, path: Path, keys: tuple[Expr, ...]) -> Partners:
         """The rows of an input by key."""
-        return self._kept(path).partners(keys, [compile_expr(e) for e in keys])
+        name = tuple(map(without_names, keys))
+        return self._kept(path).partners(name, [compile_expr(e) for e in keys])
 
     def _pairs(self, left: Path, right: Path) -> Pairs:
         """The pairs of rows of the two inputs of a join."""

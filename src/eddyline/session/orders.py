@@ -35,11 +35,13 @@ class Orders:
             way: how it ran when it was saved, perhaps in another order.
         """
         joins = joins_of(query.plan)
-        if joins is not None and query.emit.mode != "snapshot":
-            way = way if isinstance(way, InOrder) else InOrder(joins.tree)
-            self.running[query.name] = Ordered.saved(query, joins, way)
-            query.plan = joins.plan(way.tree)
-        self._execution.plant(query)
+        if joins is None or query.emit.mode == "snapshot":
+            self._execution.plant(query)
+            return
+        way = way if isinstance(way, InOrder) else InOrder(joins.tree)
+        query.plan = joins.plan(way.tree)
+        self._execution.plant(query)  # or it is refused
+        self.running[query.name] = Ordered.saved(query, joins, way)
 
     def forget(self, query: Query) -> None:
         """It is gone, or no such tree any more."""

@@ -130,8 +130,8 @@ class Known(ABC):
         """Nobody asks any more."""
 
     def state(self) -> State:
-        """Saved as plain arrays; nothing while nobody asks."""
-        return {} if self._stale else self._saved()
+        """Saved as plain arrays; nothing while nobody asks, or while the rows are not known yet."""
+        return {} if self._stale or self._was_not_saved else self._saved()
 
     def restore(self, state: State) -> None:
         """Take over what ``state`` returned; nothing, if these were not asked for when it did."""
