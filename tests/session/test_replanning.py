@@ -15,7 +15,7 @@ import pytest
 from hypothesis import assume, event, given
 from hypothesis import strategies as st
 
-from eddyline import Engine
+from eddyline import EddylineError, Engine
 from eddyline.optimizer.joins.trees import Tree
 from eddyline.session import replanning
 from eddyline.session.replanning import Better, Ordered, Replanner
@@ -165,6 +165,16 @@ def test_what_is_grouped_gets_new_orders_and_takes_back_what_it_told(
     accounts = engines[0].stats()["queries"]
     assert [accounts[name]["reordered"] for name in "qr"] == [1, 1]
     assert accounts["q"]["shared_with"] == accounts["r"]["shared_with"] == 1
+
+
+def test_a_query_that_is_refused_leaves_no_order() -> None:
+    """Else a better one would be looked for, and it would be saved."""
+    engine = streams()
+    engine.function("broken", lambda x: 1 // 0, args=["BIGINT"], returns="BIGINT", kind="python")
+    with pytest.raises(EddylineError, match="broken"):
+        engine.query(SQL + " AND a.j > broken(1)", name="refused")
+    ways = engine._standing.placing.ways()
+    assert list(ways) == ["q"]
 
 
 def any_tree(random: Random, ordered: Ordered) -> Tree:

@@ -59,7 +59,7 @@ class Measuring:
 
     def watch(self, plan: Plan) -> None:
         """A query comes: count the values of what it compares."""
-        for source, column in columns_compared(plan):
+        for source, column in sorted(columns_compared(plan)):  # the same in every process
             place = next(i for i, f in enumerate(self._schemas[source]) if f.name == column)
             if source in self._tables:
                 self._tables[source].columns.add(place)
