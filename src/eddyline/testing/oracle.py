@@ -58,13 +58,15 @@ class Oracle:
             self._register(f"{name}__rows", numbered)
         for name, rows in self.tables.items():
             self._register(name, rows)
-        for name, table in self.live.items():
-            self._register(f"{name}__lifespans", table.lifespans())
+        lifespans = {name: table.lifespans() for name, table in self.live.items()}
+        for name, rows in lifespans.items():
+            self._register(f"{name}__lifespans", rows)
+        tables = [*self.streams.values(), *self.tables.values(), *lifespans.values()]
         self._known = Known(
             tuple((name, tuple(rows.column_names)) for name, rows in self.streams.items()),
             tuple((n, t.updates, tuple(t.contents.column_names)) for n, t in self.live.items()),
             tuple(self.views.items()),
-            any(map(_has_nan, [*self.streams.values(), *self.tables.values()])),
+            any(map(_has_nan, tables)),
         )
 
     def answer(self, sql: str, at_us: int) -> list[Row]:
