@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import io
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
@@ -97,3 +99,43 @@ def waiting(engine: Engine) -> int:
 def lanes(engine: Engine) -> int:
     """How many columns of numbers the SteM of a has."""
     return len(engine._inputs.stem("a")._lanes)
+
+
+@pytest.mark.parametrize("dropped", [[], ["p"], ["q"], ["r"], ["p", "q"], ["q", "r"]])
+def test_engines_are_loaded_whoever_was_there_before(dropped: list[str]) -> None:
+    """Of two joins that would ask each other only one does; alone, the other one would, too."""
+    ab = "(SELECT a.g, a.k, b.k AS y FROM a [RANGE 9 SECONDS], b [RANGE 9 SECONDS] WHERE a.g = b.g)"
+    cd = "(SELECT c.g, c.k, d.k AS y FROM c [RANGE 9 SECONDS], d [RANGE 9 SECONDS] WHERE c.g = d.g)"
+    queries = {
+        "p": f"SELECT l.g FROM {ab} AS l, c [RANGE 9 SECONDS] AS z WHERE l.k = z.k",
+        "q": f"SELECT l.g FROM {ab} AS l, {cd} AS r WHERE l.k = r.k AND l.y = r.y",
+        "r": f"SELECT r.g FROM {cd} AS r, {ab} AS l WHERE l.y = r.k AND l.k = r.y",
+    }
+    engines = []
+    for feedback in ("jit", "jit", "off"):
+        engine = Engine(executor="tree", feedback=feedback)  # type: ignore[arg-type]
+        for name in "abcd":
+            engine.sql(f"CREATE STREAM {name} (ts TIMESTAMP, g BIGINT, k BIGINT) TIMESTAMP BY ts")
+        for name, sql in queries.items():
+            engine.query(sql, name=name)
+        engines.append(engine)
+    random = np.random.default_rng(5)
+    for second in range(24):
+        batch = {}
+        for name in "abcd":
+            ts = np.sort(random.integers(0, 1_000_000, 4)) + second * 1_000_000
+            g, k = random.integers(0, 4, (2, 4))
+            batch[name] = pa.table({"ts": ts, "g": g, "k": k})
+        found = [engine.process(batch) for engine in engines]
+        for name in engines[0].queries:
+            rows = [sorted(map(str, changes[name].to_pylist())) for changes in found]
+            assert rows[0] == rows[1] == rows[2]
+        if second == 8:
+            for engine in engines:
+                for name in dropped:
+                    engine.drop(name)
+        if second in (8, 9, 15):
+            saved = io.BytesIO()
+            engines[0].save(saved)
+            saved.seek(0)
+            engines[0] = Engine.load(saved)

@@ -157,13 +157,18 @@ def _nothing() -> None:
     """There is nothing to do."""
 
 
-def in_order(outputs: Iterable[Operator]) -> list[Operator]:
-    """The operators below these outputs, inputs first: the same for the same queries, always."""
+def in_order(outputs: Iterable[Operator], *, asked: bool = True) -> list[Operator]:
+    """The operators below these outputs, inputs first.
+
+    Args:
+        asked: whether to tell of those that are only asked, too. Who asks whom depends on which
+            queries there were before; all else is the same for the same queries, always.
+    """
     found: dict[Operator, None] = {}
 
     def visit(operator: Operator) -> None:
         if operator not in found:
-            for source in operator.inputs:
+            for source in operator.inputs if asked else operator.sources:
                 visit(source)
             found[operator] = None
 

@@ -231,8 +231,14 @@ class QuerySet:
         return self._rules.get(query.name, seat).answer(self.execution.clock)
 
     def operators(self) -> list[Operator]:
-        """All operators, inputs first: in the same order for the same queries."""
+        """All operators, inputs first."""
         return in_order(q.operator for q in self.queries.values())
+
+    def to_save(self) -> list[Operator]:
+        """Those through which rows go, in the same order for the same queries. What the others
+        know follows from the rows.
+        """
+        return in_order((q.operator for q in self.queries.values()), asked=False)
 
     def stats(self) -> dict[str, dict[str, Any]]:
         """What each query has cost; see ``session/accounts.py``."""

@@ -108,7 +108,7 @@ class Saving:
         return {
             "counters": np.array(counters, np.int64),
             **inputs.state(),
-            "operators": {str(i): o.state() for i, o in enumerate(self._standing.operators())},
+            "operators": {str(i): o.state() for i, o in enumerate(self._standing.to_save())},
         }
 
     # -- going on ----------------------------------------------------------------------------------
@@ -157,8 +157,10 @@ class Saving:
         self._progress.resume(clock, watermark, None if began == BEGINNING else began)
         inputs.restore(state)
         self._standing.sync()
-        for i, operator in enumerate(self._standing.operators()):
-            operator.restore(nested(nested(state, "operators"), str(i)))
+        places = {operator: str(i) for i, operator in enumerate(self._standing.to_save())}
+        for operator in self._standing.operators():
+            place = places.get(operator, "")  # of those that are only asked nothing is saved
+            operator.restore(nested(nested(state, "operators"), place))
             operator.clock = clock
 
 

@@ -203,6 +203,10 @@ class FeedbackJoin(Operator):
             side.close()
         self._end_combinations()
 
+    @property
+    def sources(self) -> tuple[Operator, ...]:
+        return self.inputs[:2]
+
     def state(self) -> State:
         left, right = (side.state() for side in self.sides)
         out: dict[str, State | Array] = {"left": left, "right": right, "seen": np.array(self._seen)}

@@ -49,6 +49,11 @@ class Operator(ABC):
         self.settling_seconds = 0.0
         self.since: int | None = None
 
+    @property
+    def sources(self) -> tuple[Operator, ...]:
+        """The inputs whose rows it gets; others have to run before it, and are only asked."""
+        return self.inputs
+
     def run(self, batches: Sequence[Batch], tick: Tick) -> Batch:
         """``process``, counted."""
         return self._timed(self.process, batches, tick)
