@@ -10,7 +10,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from eddyline.optimizer.prices import TYPICAL, Prices
 from eddyline.session.machine import write_prices
-from eddyline.spark import Session, files
+from eddyline.spark import Session
 from eddyline.spark.program import Program
 
 CHEAP, DEAR = Prices(make_s=1e-9), Prices(make_s=1e-3)
@@ -51,9 +51,9 @@ def test_a_checkpoint_keeps_the_prices_that_its_plans_were_chosen_by(
     assert started() == CHEAP
     write_prices(DEAR)
     assert started() == CHEAP, "state fits these plans only"
-    program = str(tmp_path / "checkpoint" / "program.json")
-    content = json.loads(files.read_text(spark, program) or "")
+    program = tmp_path / "checkpoint" / "program.json"
+    content = json.loads(program.read_text())
     del content["prices"]  # of a version that knew no prices
-    files.replace_text(spark, program, json.dumps(content))
+    program.write_text(json.dumps(content))
     assert started() == TYPICAL
     assert Program((), (), prices=CHEAP).build().prices == CHEAP

@@ -23,6 +23,7 @@ def print_queries(status: Status, *, as_json: bool) -> None:
     if as_json:
         for query in status.queries:
             _print_json("query", **query)
+        _print_state(status)
         return
     lines = [("query", "since", "sink", "SQL")]
     for query in status.queries:
@@ -41,7 +42,8 @@ def print_stats(status: Status, names: Sequence[str], *, as_json: bool) -> None:
         name: {**_flat(status.stats.get(name, {})), "rows_out": out.get(name, 0)} for name in names
     }
     if as_json:
-        _print_json("job", state=status.state, at=status.at, **status.progress)
+        problem = status.problem
+        _print_json("job", state=status.state, at=status.at, problem=problem, **status.progress)
         for name, account in accounts.items():
             _print_json("query", name=name, **account)
         return
@@ -130,9 +132,11 @@ def _print_progress(progress: Mapping[str, Any]) -> None:
 
 
 def _print_state(status: Status) -> None:
-    """On standard error, where the job does not run."""
+    """On standard error, where the job does not run, or has trouble with requests."""
     if status.state != "running":
         print(f"the job does not run: {state_of(status)}", file=sys.stderr)
+    if status.problem is not None:
+        print(f"the job has trouble with its desk: {status.problem}", file=sys.stderr)
 
 
 def _print_aligned(

@@ -30,8 +30,10 @@ from eddyline.session.query import Query
 from eddyline.session.sampled import as_options
 from eddyline.session.table_changes import INSTANT, OPERATION
 from eddyline.spark import files
+from eddyline.spark.control import DIRECTORY as CONTROL
 from eddyline.spark.control import ControlStream
 from eddyline.spark.delivery import Delivery
+from eddyline.spark.desk import DIRECTORY as DESK
 from eddyline.spark.desk import Desk
 from eddyline.spark.environment import (
     JOB_CONF,
@@ -112,6 +114,7 @@ class Session:
         self._shards = shards
         self._scratch = tempfile.TemporaryDirectory(prefix="eddyline-")
         self._checkpoint = files.qualified(self.spark, str(checkpoint or self._scratch.name))
+        self._directory = files.directory(self.spark, self._checkpoint)
         self._is_named = checkpoint is not None
         self._trigger = trigger
         self._base = base
@@ -288,13 +291,15 @@ class Session:
             shard: self._spec(shard, group, run_key, prices, self._capacity / len(ids))
             for shard, group in ids.items()
         }
-        control = ControlStream(self.spark, self._checkpoint)
-        began = files.modified(self.spark, f"{self._checkpoint}/{_PROGRAM}")
+        control = ControlStream(self._directory.below(CONTROL))
+        began = self._directory.modified(_PROGRAM)
+        assert began is not None, "the checkpoint has been claimed"
         thinned = self._script.thinned if self._keep else {}
-        standing = StandingQueries(self._script, ids, control, sinks.open, began, thinned)
+        since = began.isoformat(timespec="seconds")
+        standing = StandingQueries(self._script, ids, control, sinks.open, since, thinned)
         desk = None  # who else knows a directory that has no name?
         if self._is_named:
-            desk = Desk(self.spark, self._checkpoint, standing, ledger, delivery)
+            desk = Desk(self._directory.below(DESK), standing, ledger, delivery)
         inputs = [
             fat_rows(
                 *self._feeds.source(name),
@@ -313,7 +318,7 @@ class Session:
                 conf |= LOCAL_CHECKPOINT_CONF
             with settings(self.spark, conf), worker_pool(self.spark, run_key):
                 results = (
-                    reduce(DataFrame.unionAll, [*inputs, control.fat_rows()])
+                    reduce(DataFrame.unionAll, [*inputs, control.fat_rows(self.spark)])
                     .groupBy("shard")
                     .transformWithStateInPandas(
                         EngineProcessor(specs, uuid4().hex), OUTPUT_SCHEMA, "Append", "None"
@@ -361,7 +366,7 @@ class Session:
     def _read_back(self, sink: FileSink, streaming: bool) -> DataFrame:
         schema = from_arrow_schema(sink.schema)
         if streaming:
-            files.make_directory(self.spark, sink.path)
+            files.directory(self.spark, sink.path).make()
             return self.spark.readStream.schema(schema).format(sink.format).load(sink.path)
         if not files.exists(self.spark, sink.path):
             return self.spark.createDataFrame([], schema)
@@ -444,12 +449,12 @@ class Session:
             program["keep"] = self._keep
         if self._script.functions:
             program["functions"] = [str(f) for f in self._script.functions]
-        path = f"{self._checkpoint}/{_PROGRAM}"
         prices = prices_of_machine()
-        text = files.read_text(self.spark, path)
+        self._directory.make()
+        text = self._directory.read(_PROGRAM)
         if text is None:
             settled = {"prices": prices.as_dict()}
-            files.write_text(self.spark, path, json.dumps(program | settled, indent=1))
+            self._directory.write(_PROGRAM, json.dumps(program | settled, indent=1).encode())
         else:
             written = json.loads(text)
             prices = Prices.from_dict(written.pop("prices", {}))
