@@ -34,7 +34,8 @@ Capacity = Annotated[
     float | None,
     typer.Option(
         min=1e-6,
-        help="Cores' worth that the queries may take; by default one for each shard.",
+        help="Cores' worth that the queries may take; by default what engines can use: one for "
+        "each group of streams that queries bring together, not more than shards or cores.",
         metavar="CORES",
     ),
 ]
@@ -138,17 +139,20 @@ def _shares(given: Sequence[str]) -> dict[str, float]:
 def check(file: ScriptFile, capacity: Capacity = None) -> None:
     """Check a script without running it; where rates are declared, say what its queries need."""
     from eddyline.cli.scripts import checked
+    from eddyline.spark.partitioning import cores_by_group
 
     with failures.reported():
-        script = checked(file, capacity or 1.0)
+        script = checked(file)
         groups = len(script.groups())
         typer.echo(
             f"{file}: {_count(len(script.streams), 'stream')}, "
             f"{_count(len(script.tables), 'table')}, "
             f"{_count(len(script.queries), 'query')} in {_count(groups, 'group')}"
         )
-        if (verdict := script.verdict) is not None:
-            typer.echo(f"{file}: {script.advice or verdict.text()}")
+        cores = cores_by_group(groups, groups, groups, capacity)
+        for group, verdict, advice in script.verdicts(cores):
+            which = f" the group of {', '.join(group.streams)}" if groups > 1 else ""
+            typer.echo(f"{file}:{which} {advice or verdict.text()}")
 
 
 @app.command()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -103,6 +103,10 @@ class ArrowDirectory:
         with self._at(name) as path:
             at: datetime | None = self._files.get_file_info(path).mtime
             return None if at is None else at.astimezone(UTC)
+
+    def exclusive(self) -> AbstractContextManager[bool]:
+        """Other processes cannot be kept out."""
+        return nullcontext(False)
 
     @contextmanager
     def _at(self, name: str) -> Iterator[str]:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import shutil
 import uuid
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final, Protocol
@@ -60,6 +61,9 @@ class Directory(Protocol):
 
     def modified(self, name: str) -> datetime | None:
         """When a file was written last; None if there is none."""
+
+    def exclusive(self) -> AbstractContextManager[bool]:
+        """Wait until no other process is in such a block; False where there is no way to know."""
 
 
 class LocalDirectory:
@@ -141,6 +145,17 @@ class LocalDirectory:
                 return datetime.fromtimestamp((self._root / name).stat().st_mtime, UTC)
             except FileNotFoundError:
                 return None
+
+    @contextmanager
+    def exclusive(self) -> Iterator[bool]:
+        """Wait until no other process is in such a block."""
+        with _named(self._root):
+            descriptor = os.open(self._root, os.O_RDONLY)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+            yield True
+        finally:
+            os.close(descriptor)
 
 
 def path_segment(name: str) -> str:

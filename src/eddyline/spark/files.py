@@ -118,6 +118,10 @@ class HadoopDirectory:
             ms: int = system.getFileStatus(path).getModificationTime()
             return datetime.fromtimestamp(ms / 1e3, UTC)
 
+    def exclusive(self) -> contextlib.AbstractContextManager[bool]:
+        """Other processes cannot be kept out."""
+        return contextlib.nullcontext(False)
+
     @contextlib.contextmanager
     def _at(self, name: str) -> Iterator[tuple[Any, Any]]:
         """The file system and the path; its errors name the path."""
