@@ -97,9 +97,7 @@ def test_checkpoint_of_another_program(spark: SparkSession, tmp_path: Path) -> N
         session.start().stop()
 
     started("SELECT value FROM s [NOW]")
-    with pytest.raises(
-        StateError, match="another program: query 'q' has another SELECT"
-    ):
+    with pytest.raises(StateError, match="another program: query 'q' has another SELECT"):
         started("SELECT value + 1 AS v FROM s [NOW]")
 
 

@@ -21,6 +21,8 @@ app = typer.Typer(
 )
 bench = typer.Typer(help="Measure this machine.", no_args_is_help=True)
 app.add_typer(bench, name="bench")
+checkpoints = typer.Typer(help="Look after the checkpoint of a job.", no_args_is_help=True)
+app.add_typer(checkpoints, name="checkpoint")
 
 ScriptFile = Annotated[Path, typer.Argument(help="A script of SQL statements.", metavar="FILE.sql")]
 Checkpoint = Annotated[
@@ -278,6 +280,22 @@ def tail(
                 print_results(known, rows.slice(0, left), n, as_json=json)
                 if left is not None and (left := left - n) <= 0:
                     break
+
+
+@checkpoints.command("verify")
+def checkpoint_verify(
+    checkpoint: Annotated[str, typer.Argument(help="The checkpoint of a job.", metavar="DIR")],
+    json: Json = False,
+) -> None:
+    """Say what is in a checkpoint and what is wrong with it; exit code 2 if something is."""
+    from eddyline.cli.places import open_directory
+    from eddyline.cli.reports import print_findings
+    from eddyline.spark.verify import verify
+
+    with failures.reported():
+        sound = print_findings(verify(open_directory(checkpoint)), as_json=json)
+    if not sound:
+        raise typer.Exit(failures.BAD_INPUT)
 
 
 @app.command()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import sys
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final
 
@@ -14,6 +14,7 @@ import pyarrow as pa
 from eddyline.cli.running import Status, state_of
 from eddyline.cli.view import instant, jsonable
 from eddyline.spark.printing import format_rows
+from eddyline.spark.verify import Finding
 
 _BYTE_UNITS: Final = ("B", "kB", "MB", "GB", "TB")
 
@@ -69,6 +70,18 @@ def print_results(query: str, rows: pa.Table, n: int, *, as_json: bool) -> None:
         print(format_rows(query, rows, n), flush=True)
     else:
         print(f"{query}: {n:,} rows, too large to show", flush=True)
+
+
+def print_findings(findings: Iterable[Finding], *, as_json: bool) -> bool:
+    """What was found in a checkpoint, as it is found; whether nothing is wrong."""
+    sound = True
+    for finding in findings:
+        sound &= finding.level != "error"
+        if as_json:
+            _print_json("finding", **vars(finding))
+        else:
+            print(f"{finding.level:5}  {finding.what:12}  {finding.text}", flush=True)
+    return sound
 
 
 def amount(key: str, value: Any) -> str:

@@ -96,6 +96,8 @@ class ControlStream:
         self._directory = directory
         directory.make()
         self._statements: dict[int, int] = {}  # how many have been sent, by shard
+        for name in strangers(directory):
+            _log.warning("%s/%s is ignored: no job wrote it", directory.path, name)
         for request in self.statements():
             self._statements[request.shard] = request.number
 
@@ -125,27 +127,8 @@ class ControlStream:
         )
 
     def statements(self) -> list[Request]:
-        """All statements ever sent; those of one shard are in the order in which they were sent.
-
-        Raises:
-            StateError: one is missing or cannot be read any more.
-        """
-        by_shard: dict[int, dict[int, Request]] = {}
-        unread: dict[tuple[int, int], str] = {}
-        for name in self._directory.names():
-            matched = _STATEMENT_FILE.fullmatch(name)
-            if matched is None:
-                if _END_FILE.fullmatch(name) is None:
-                    _log.warning("%s/%s is ignored: no job wrote it", self._directory.path, name)
-                continue
-            try:
-                request = self._request(name)
-            except ValueError as e:
-                unread[int(matched[1]), int(matched[2])] = f"{self._directory.path}/{name}: {e}"
-                continue
-            by_shard.setdefault(request.shard, {})[request.number] = request
-        _require_all(self._directory.path, by_shard, unread)
-        return sorted((r for of in by_shard.values() for r in of.values()), key=lambda r: r.number)
+        """All statements ever sent, as :func:`read_statements` finds them."""
+        return read_statements(self._directory)
 
     def statement(self, shard: int, text: str) -> Request:
         """The next request to carry out CREATE QUERY or DROP QUERY; it is not sent yet.
@@ -178,15 +161,37 @@ class ControlStream:
         """
         self._write("end", [Request(shard, "end", str(us)) for shard, us in drain_us.items()])
 
-    def _request(self, name: str) -> Request:
-        content = self._directory.read(name)
-        if content is None:
-            raise ValueError("it has been taken away")
-        return Request.read(content)
-
     def _write(self, name: str, requests: list[Request]) -> None:
         lines = "\n".join(request.line() for request in requests)
         self._directory.write(f"{name}-{uuid.uuid4().hex}.json", lines.encode())
+
+
+def read_statements(directory: Directory) -> list[Request]:
+    """All statements ever sent; those of one shard are in the order in which they were sent.
+
+    Raises:
+        StateError: one is missing or cannot be read any more.
+    """
+    by_shard: dict[int, dict[int, Request]] = {}
+    unread: dict[tuple[int, int], str] = {}
+    for name in directory.names():
+        matched = _STATEMENT_FILE.fullmatch(name)
+        if matched is None:
+            continue
+        try:
+            request = Request.read(directory.read(name) or b"")
+        except ValueError as e:
+            unread[int(matched[1]), int(matched[2])] = f"{directory.path}/{name}: {e}"
+            continue
+        by_shard.setdefault(request.shard, {})[request.number] = request
+    _require_all(directory.path, by_shard, unread)
+    return sorted((r for of in by_shard.values() for r in of.values()), key=lambda r: r.number)
+
+
+def strangers(directory: Directory) -> list[str]:
+    """The names of files that no job wrote."""
+    ours = (_STATEMENT_FILE, _END_FILE)
+    return [n for n in directory.names() if not any(form.fullmatch(n) for form in ours)]
 
 
 def _require_all(
