@@ -341,7 +341,10 @@ class Session:
                     reduce(DataFrame.unionAll, [*inputs, control.fat_rows(self.spark)])
                     .groupBy("shard")
                     .transformWithStateInPandas(
-                        EngineProcessor(specs, uuid4().hex), OUTPUT_SCHEMA, "Append", "None"
+                        EngineProcessor(specs, uuid4().hex, self._checkpoint),
+                        OUTPUT_SCHEMA,
+                        "Append",
+                        "None",
                     )
                 )
                 writer = results.writeStream.foreachBatch(delivery).option(
@@ -352,7 +355,8 @@ class Session:
                 return writer.trigger(processingTime=self._trigger).start()
 
         supervisor = Supervisor(launch, self._restart, lambda: ledger.progress().batch_id)
-        run = Run(supervisor, standing, control, ledger, desk, lease, bounded=available_now)
+        place = self._checkpoint
+        run = Run(place, supervisor, standing, control, ledger, desk, lease, bounded=available_now)
         self._standing = standing
         return run
 

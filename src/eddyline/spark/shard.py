@@ -80,11 +80,13 @@ class EngineProcessor(StatefulProcessor):
         specs: shard id to what its engine is built from.
         launch: tells apart the launches of a job: the first batch of each reports the counts of all
             queries, the others only what they add.
+        checkpoint: its path, for messages.
     """
 
-    def __init__(self, specs: Mapping[int, ShardSpec], launch: str) -> None:
+    def __init__(self, specs: Mapping[int, ShardSpec], launch: str, checkpoint: str) -> None:
         self._specs = specs
         self._launch = launch
+        self._checkpoint = checkpoint
 
     def init(self, handle: StatefulProcessorHandle) -> None:
         """Spark calls this for every task."""
@@ -95,6 +97,7 @@ class EngineProcessor(StatefulProcessor):
             handle.getMapState(
                 "snapshot", durable.SNAPSHOT_KEY_SCHEMA, durable.SNAPSHOT_VALUE_SCHEMA
             ),
+            self._checkpoint,
         )
 
     def handleInputRows(
