@@ -18,6 +18,7 @@ from eddyline.runtime.state import State, array
 from eddyline.runtime.stem import Stem
 from eddyline.session.arrow_values import as_text, converted, flat, to_table
 from eddyline.session.drop_box import DropBox
+from eddyline.session.valid_text import with_valid_text
 from eddyline.types import BEGINNING, Field, Schema, arrow_schema, sql_type
 
 #: A column of this name marks rows that a source could not read; its value is their text.
@@ -83,6 +84,7 @@ class Intake:
         self.seen = 0
         self.kept = 0
         names = [f.name for f in definition.schema]
+        self._names = {CORRUPT_RECORD, *(name.lower() for name in names)}
         self._ts = names.index(definition.timestamp)
         self._nothing = _nothing(definition.schema)
         self._held = self._nothing
@@ -98,8 +100,12 @@ class Intake:
         Raises:
             DataError: a column is missing, or its type cannot be made the declared one.
         """
-        table = to_table(data, self.definition.name)
-        return Incoming(table, *self._typed(table))
+        table, broken = with_valid_text(to_table(data, self.definition.name), self._names)
+        columns, reasons = self._typed(table)
+        for name, rows in broken.items():
+            if name.lower() != CORRUPT_RECORD:
+                reasons = first_reason(reasons, _told(rows, f"{name} is not UTF-8"))
+        return Incoming(table, columns, reasons)
 
     def accept(
         self, incoming: Incoming, watermark: int, arrival: int

@@ -20,7 +20,9 @@ from eddyline.errors import DataError, did_you_mean
 from eddyline.session.intake import CORRUPT_RECORD, Intake
 from eddyline.session.table_changes import OPERATION, changes_of
 from eddyline.session.tables import table_columns
+from eddyline.session.valid_text import with_valid_text
 from eddyline.spark import files
+from eddyline.spark.lines import are_lines, header_of, parsed
 from eddyline.spark.parquet import Reader, local_parquet
 from eddyline.types import Field, Schema
 
@@ -55,8 +57,7 @@ def stream_source(
         if by_arrow is not None:
             return by_arrow
     schema = _read_schema(spark, what, format_, options, stream.schema)
-    reader = spark.readStream.format(format_).options(**options)
-    df = _load(what, format_, reader if schema is None else reader.schema(schema))
+    df = _read(spark, spark.readStream, what, format_, options, schema)
     return declared_columns(df, stream, kind), None
 
 
@@ -91,10 +92,9 @@ def table_source(spark: SparkSession, table: TableDef) -> pa.Table:
     what = f"table '{table.name}'"
     format_, options = _source_of(what, table.options)
     schema = _read_schema(spark, what, format_, options, table.schema)
-    reader = spark.read.format(format_).options(**options)
-    df = _load(what, format_, reader if schema is None else reader.schema(schema))
+    df = _read(spark, spark.read, what, format_, options, schema)
     table_columns(table, _no_rows(what, df))  # complain before the rows are read
-    content = _selected(df, table.schema).toArrow()
+    content, _ = with_valid_text(_selected(df, table.schema).toArrow(), {CORRUPT_RECORD})
     if CORRUPT_RECORD in content.column_names:
         malformed = content.column(CORRUPT_RECORD).drop_null()
         if len(malformed):
@@ -184,6 +184,29 @@ def _read_schema(
             fields = _by_header(spark, what, options, fields)
         return StructType([*fields, StructField(CORRUPT_RECORD, StringType())])
     return _own_schema(spark, what, format_, options) or StructType(_declared_types(declared))
+
+
+def _read(
+    spark: SparkSession,
+    read: Any,
+    what: str,
+    format_: str,
+    options: dict[str, str],
+    schema: StructType | None,
+) -> DataFrame:
+    """What a source brings; of text that holds a record per line a row per line.
+
+    Args:
+        read: ``spark.read`` or ``spark.readStream``.
+    """
+    if schema is not None and are_lines(format_, options):
+        named = format_ == "csv" and options.get("header", "false").lower() == "true"
+        header = header_of(spark, options) if named else None
+        if not named or header is not None:
+            lines = _load(what, "text", read.format("text").options(**options))
+            return parsed(lines, format_, options, schema, header)
+    reader = read.format(format_).options(**options)
+    return _load(what, format_, reader if schema is None else reader.schema(schema))
 
 
 def _own_schema(
