@@ -114,7 +114,7 @@ AGREE: list[tuple[Expr, str]] = [
     (fn("trim", S), "trim(s)"),
     (fn("ltrim", S), "ltrim(s)"),
     (fn("rtrim", S), "rtrim(s)"),
-    (fn("trim", S, "az "), "trim(s, 'az ')"),
+    (fn("trim", "az ", S), "trim(s, 'az ')"),
     (fn("substring", S, 2), "substring(s, 2)"),
     (fn("substring", S, 1, 2), "substring(s, 1, 2)"),
     (fn("substring", S, fn("abs", I), fn("abs", J)),

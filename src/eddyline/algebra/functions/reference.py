@@ -35,7 +35,6 @@ Where it differs from Spark:
 - INT or BIGINT with FLOAT gives DOUBLE.
 - Text with an exponent (`1e3`) is read as DOUBLE, but not as an integer or DECIMAL; the suffixes of
   Java's numbers (`1.5d`) are not read.
-- `ltrim` and `rtrim` take the text first and the characters second, as `trim` does.
 - DECIMAL `+ - *` is exact or refused (more than 38 digits); `/` and `%` need a `CAST` to DOUBLE.
 - timestamp - timestamp and date - date are an INTERVAL in microseconds; for a number of days use
   `datediff`, for a number of microseconds subtract `unix_micros`.
