@@ -95,6 +95,10 @@ def run(
     shards: Annotated[int, typer.Option(min=1, help="Partitions the engines spread over.")] = 1,
     capacity: Capacity = None,
     keep: Keep = None,
+    drop: Annotated[
+        list[str] | None,
+        typer.Option(help="A query to drop before anything is processed; may be repeated."),
+    ] = None,
     json: Json = False,
 ) -> None:
     """Run the queries of a script as one Spark job."""
@@ -111,6 +115,7 @@ def run(
             shards=shards,
             capacity=capacity,
             keep=_shares(keep or []),
+            drop=tuple(drop or ()),
         )
         run_job(job, make_view(as_json=json))
 

@@ -210,7 +210,7 @@ class Engine:
     @property
     def queries(self) -> Mapping[str, Query]:
         """The standing queries by name, those that are set aside among them."""
-        return MappingProxyType(self._standing.everyone())
+        return MappingProxyType(self._standing.known)
 
     def _set_aside(self, query: Query) -> None:
         """A query runs no more: it needs nothing, and no stream has its leave to ask."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections import ChainMap
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
@@ -284,10 +285,15 @@ class QuerySet:
         return own, shared
 
     def everyone(self) -> Mapping[str, Query]:
-        """All queries by name, those that are set aside among them."""
+        """All queries by name as they are now, those that are set aside among them."""
         if not self.aside:
             return self.queries.listed()
         return {**self.queries.listed(), **self.aside.listed()}
+
+    @property
+    def known(self) -> Mapping[str, Query]:
+        """All queries by name, those that are set aside among them; it follows what changes."""
+        return ChainMap(self.aside, self.queries)
 
     def troubles(self) -> dict[str, list[int]]:
         """For JSON: the bad rows of queries that had some."""

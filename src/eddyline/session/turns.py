@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from functools import wraps
 from threading import RLock, get_ident
-from typing import Concatenate, ParamSpec, Protocol, TypeVar
+from typing import Concatenate, ParamSpec, Protocol, TypeVar, cast
 
 from eddyline.errors import StateError
 
@@ -27,8 +27,8 @@ class Turns:
     def __enter__(self) -> None:
         if self._holder == get_ident():
             raise StateError(
-                "the engine is called from inside one of its own calls (by a function of a query?): "
-                "call it when that call has returned"
+                "the engine is called from inside one of its own calls, perhaps by a function of a "
+                "query: call it when that call has returned"
             )
         self._lock.acquire()
         self._holder = get_ident()
@@ -75,4 +75,4 @@ def in_turn(
         with self.turns:
             return method(self, *args, **kwargs)
 
-    return waiting
+    return cast(Callable[Concatenate[S, P], T], waiting)

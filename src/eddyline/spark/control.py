@@ -73,6 +73,13 @@ class ControlStream:
         requests = [Request(**json.loads(text)) for text in texts]
         return sorted(requests, key=lambda r: r.number)
 
+    def by_shard(self) -> dict[int, dict[int, str]]:
+        """The same as texts: by shard, by number."""
+        found: dict[int, dict[int, str]] = {}
+        for request in self.statements():
+            found.setdefault(request.shard, {})[request.number] = request.text
+        return found
+
     def send_statement(self, shard: int, statement: str) -> Request:
         """Ask a shard to carry out CREATE QUERY or DROP QUERY before the rows of a batch."""
         number = self._statements.get(shard, 0) + 1

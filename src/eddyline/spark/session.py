@@ -253,7 +253,7 @@ class Session:
         """The queries by name, once started those of the job: see :meth:`Run.add`."""
         return self._script.queries if self._standing is None else self._standing.queries
 
-    def start(self, *, available_now: bool = False) -> Run:
+    def start(self, *, available_now: bool = False, drop: Sequence[str] = ()) -> Run:
         """Check sources and sinks, and start one streaming query for all standing queries.
 
         Queries that were added to the job while it ran before are there again, dropped ones gone.
@@ -261,6 +261,8 @@ class Session:
         Args:
             available_now: process what the sources hold now, in batches as they are configured, and
                 stop; ``run.finish()`` then also processes what is held for the watermark.
+            drop: queries to drop before anything is processed, a batch that is repeated included:
+                for those that the job cannot run with.
 
         Raises:
             CatalogError: there is no query, or no such stream to be thinned.
@@ -292,6 +294,9 @@ class Session:
         began = files.modified(self.spark, f"{self._checkpoint}/{_PROGRAM}")
         thinned = self._script.thinned if self._keep else {}
         standing = StandingQueries(self._script, ids, control, sinks.open, began, thinned)
+        for name in drop:
+            standing.drop(name)
+        requests = control.by_shard() if drop else {}
         desk = None  # who else knows a directory that has no name?
         if self._is_named:
             desk = Desk(self.spark, self._checkpoint, standing, ledger, delivery)
@@ -316,7 +321,10 @@ class Session:
                     reduce(DataFrame.unionAll, [*inputs, control.fat_rows()])
                     .groupBy("shard")
                     .transformWithStateInPandas(
-                        EngineProcessor(specs, uuid4().hex), OUTPUT_SCHEMA, "Append", "None"
+                        EngineProcessor(specs, uuid4().hex, requests),
+                        OUTPUT_SCHEMA,
+                        "Append",
+                        "None",
                     )
                 )
                 writer = results.writeStream.foreachBatch(delivery).option(
@@ -331,7 +339,7 @@ class Session:
         return run
 
     def results(self, name: str, *, streaming: bool = False) -> DataFrame:
-        """The changes of a query delivered so far; ``late:stream`` and ``bad:stream`` likewise.
+        """The changes of a query so far; ``late:stream``, ``bad:stream``, ``bad:query`` likewise.
 
         Args:
             name: a query whose sink is ``memory`` or files, or a side output.
@@ -391,6 +399,7 @@ class Session:
 
     def _open_sinks(self, groups: Sequence[Group], job: str) -> OpenSinks:
         sinks = OpenSinks(self.spark, self._base, self._printer, job)
+        sinks.open_bad_rows(f"{self._checkpoint}/bad_rows_of_queries")
         for group in groups:
             sinks.open_first(self._script.queries[name] for name in group.queries)
             for name in self._feeds.inputs(group):
