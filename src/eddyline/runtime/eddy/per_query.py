@@ -168,8 +168,9 @@ class PerQuery(Operator):
     def _pieces(self, fanout: Fanout, clock: int) -> Iterator[tuple[Batch, int]]:
         """The rows of all queries in order, and until when they reach."""
         batch = fanout.batch
-        fanout, columns = computed(fanout, self._outputs)
-        numbers = self._number_of(fanout.starts.size - 1)[fanout.member]
+        number_of = self._number_of(fanout.bits)
+        fanout, columns = computed(fanout, self._outputs, number_of >= 0)
+        numbers = number_of[fanout.member]
         mine = np.flatnonzero(numbers >= 0)
         order, starts = by_bit(mine, fanout.rows[mine], len(batch))
         start = 0
