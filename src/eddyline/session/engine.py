@@ -286,9 +286,9 @@ class Engine:
         """Define a scalar function of SQL in Python, for the statements to come.
 
         It computes each row from its arguments alone, and always the same: rows come together as
-        the data arrived, and after a restart results are computed anew. A function that fails, or
-        returns something of another length or type, raises a DataError from where it ran; the
-        engine has then processed some of the rows, so load it as it was saved before.
+        the data arrived, and after a restart results are computed anew. A row for which it fails
+        is a bad row of the queries that call it (``bad:QUERY``); so are all rows of a call that
+        returns something of another length or type. It cannot call the engine that it runs in.
 
         Args:
             name: a letter, then letters, digits and _.
