@@ -18,15 +18,19 @@ from eddyline.runtime.state import State, array
 from eddyline.runtime.stem import Stem
 from eddyline.session.arrow_values import as_text, converted, flat, to_table
 from eddyline.session.drop_box import DropBox
-from eddyline.types import BEGINNING, Field, Schema, arrow_schema, sql_type
+from eddyline.types import (
+    BEGINNING,
+    END_OF_TIME,
+    FIRST_INSTANT,
+    Field,
+    Schema,
+    arrow_schema,
+    sql_type,
+)
 
 #: A column of this name marks rows that a source could not read; its value is their text.
 CORRUPT_RECORD = "_corrupt_record"
 _REASON = pa.field("_reason", pa.string())
-
-#: Timestamps lie in the years 1 to 9999, in microseconds.
-_FIRST_INSTANT = -62_135_596_800_000_000
-_END_OF_TIME = 253_402_300_800_000_000
 
 
 def late_schema(schema: Schema) -> pa.Schema:
@@ -203,7 +207,7 @@ class Intake:
                 reasons, _told(ts.is_null(), f"{self.definition.timestamp} is null")
             )
         us = raw_values(ts, np.dtype(np.int64))
-        impossible = (us < _FIRST_INSTANT) | (us >= _END_OF_TIME)
+        impossible = (us < FIRST_INSTANT) | (us >= END_OF_TIME)
         if impossible.any():
             told = f"{self.definition.timestamp} is not between the years 1 and 9999"
             reasons = first_reason(
