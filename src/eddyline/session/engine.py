@@ -23,7 +23,7 @@ from eddyline.session.changes import Changes
 from eddyline.session.declared import Declared
 from eddyline.session.functions import add_function, make_function
 from eddyline.session.inputs import Inputs
-from eddyline.session.instants import instant_us
+from eddyline.session.instants import checked_instant, instant_us
 from eddyline.session.machine import prices_of_machine
 from eddyline.session.overload import Overload
 from eddyline.session.planning import Planning
@@ -390,8 +390,10 @@ class Engine:
 
         Raises:
             CatalogError: unknown stream, or a table that is static. DataError: columns are missing
-                or of the wrong type.
+                or of the wrong type, or the watermark is no instant.
         """
+        if watermark is not None:
+            checked_instant(watermark)
         self._overload.begin_call()
         late, bad = self._inputs.accept(inputs, self.watermark)
         self._inputs.count_dropped(dropped)
@@ -421,6 +423,8 @@ class Engine:
                 would be served before those that wait. ``None`` from it: nothing has come.
             watermark: as of ``process``, for one input.
         """
+        if watermark is not None:
+            checked_instant(watermark)
         if isinstance(inputs, Mapping):
             inputs = [inputs]
         elif watermark is not None:

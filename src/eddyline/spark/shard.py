@@ -23,7 +23,7 @@ from eddyline.spark.pace import Pace
 from eddyline.spark.program import ShardSpec
 from eddyline.sql.parser import parse
 from eddyline.sql.statements import CreateQuery
-from eddyline.types import BEGINNING
+from eddyline.types import BEGINNING, END_OF_TIME
 
 if TYPE_CHECKING:
     from pyspark.sql.streaming.stateful_processor import TimerValues
@@ -197,7 +197,7 @@ def _step(spec: ShardSpec, head: Head, arrivals: Arrivals, *, refuses: bool = Fa
     watermark = min(bounds) if len(bounds) == len(spec.streams) else None
     advance = None
     if arrivals.drain_us is not None and seen:
-        advance = max(seen.values()) + arrivals.drain_us + 1
+        advance = min(max(seen.values()) + arrivals.drain_us + 1, END_OF_TIME - 1)
     due, hold = _due(head, arrivals, refuses=refuses)
     return Step(arrivals.rows, watermark, advance, due, arrivals.dropped, hold)
 

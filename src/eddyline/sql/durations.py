@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal, DecimalException
 from typing import Final
 
 from eddyline.errors import did_you_mean
+from eddyline.types import LONGEST_DURATION_US
 
 _UNITS_US: Final[dict[str, int]] = {
     "MICROSECOND": 1,
@@ -16,6 +17,8 @@ _UNITS_US: Final[dict[str, int]] = {
     "DAY": 86_400_000_000,
     "WEEK": 604_800_000_000,
 }
+_DAY: Final = _UNITS_US["DAY"]
+_LONGEST: Final = Decimal(LONGEST_DURATION_US)
 
 
 def unit_us(unit: str) -> int:
@@ -40,13 +43,19 @@ def duration_us(amount: str, unit: str) -> int:
 
     Raises:
         ValueError: if the amount is no number, the unit is unknown, or the duration is not a
-            whole number of microseconds.
+            whole number of microseconds, or longer than the time from the year 1 to 9999.
     """
     length = unit_us(unit)
     try:
-        us = Decimal(amount) * length
-    except InvalidOperation:
+        number = Decimal(amount)
+    except DecimalException:
         raise ValueError(f"'{amount}' is not a number") from None
+    if number.is_finite() and abs(number) > _LONGEST / length:
+        raise ValueError(
+            f"{amount} {unit} is too long: a duration lasts at most {LONGEST_DURATION_US // _DAY} "
+            "days, the time from the year 1 to 9999"
+        )
+    us = number * length
     if not us.is_finite() or us != us.to_integral_value():
         raise ValueError(f"{amount} {unit} is not a whole number of microseconds")
     return int(us)

@@ -30,6 +30,7 @@ from eddyline.sql.statements import (
     Statement,
 )
 from eddyline.sql.templates import LONGEST, Templates, Text
+from eddyline.sql.time_options import taken_unit
 from eddyline.sql.unclosed import unclosed_error
 
 _KINDS: Final[tuple[Kind, ...]] = ("stream", "table", "view", "query")
@@ -141,7 +142,10 @@ class StatementParser(DefinitionParser):
                 raise self.fail("LATENESS cannot be negative", at)
         given = self._placed_options()
         known = taken_out(given, schema, "stream", self.source)
-        definition = StreamDef(name, schema, timestamp, lateness, without_places(given), known)
+        unit = taken_unit(given, self.source)
+        definition = StreamDef(
+            name, schema, timestamp, lateness, without_places(given), known, unit
+        )
         return lambda text, line, column: CreateStream(text, line, column, definition)
 
     def _create_table(self) -> _Build:
@@ -154,8 +158,9 @@ class StatementParser(DefinitionParser):
             )
         kind: Sized = "table" if updates == "static" else "changing table"
         known = taken_out(given, schema, kind, self.source)
+        unit = taken_unit(given, self.source) if updates != "static" else None
         options = without_places(given)
-        definition = TableDef(name, schema, cast(Any, updates), options, known)
+        definition = TableDef(name, schema, cast(Any, updates), options, known, unit)
         return lambda text, line, column: CreateTable(text, line, column, definition)
 
     def _create_view(self) -> _Build:

@@ -30,7 +30,7 @@ SqlError: line 1, column 45: there is no column 't'; did you mean 'ts'? valid: t
 ----------
 CREATE STREAM s (ts BIGINT) TIMESTAMP BY ts
 =>
-SqlError: line 1, column 42: TIMESTAMP BY needs a TIMESTAMP column, but this is ts BIGINT
+SqlError: line 1, column 42: TIMESTAMP BY needs a TIMESTAMP column, but this is ts BIGINT; if its values are numbers, declare it TIMESTAMP and their unit, as in WITH (ts_unit = 'ms')
   CREATE STREAM s (ts BIGINT) TIMESTAMP BY ts
                                            ^
 ----------
