@@ -6,6 +6,8 @@ from decimal import Decimal, InvalidOperation
 from typing import Final
 
 from eddyline.errors import did_you_mean
+from eddyline.sql.limits import MAX_DURATION_US
+from eddyline.sql.numbers import shortened
 
 _UNITS_US: Final[dict[str, int]] = {
     "MICROSECOND": 1,
@@ -28,7 +30,7 @@ def unit_us(unit: str) -> int:
     length = _UNITS_US.get(name) or _UNITS_US.get(name.removesuffix("S"))
     if length is None:
         plurals = [f"{u}S" for u in _UNITS_US]
-        raise ValueError(f"unknown time unit '{unit}'; {did_you_mean(name, plurals)}")
+        raise ValueError(f"unknown time unit '{shortened(unit)}'; {did_you_mean(name, plurals)}")
     return length
 
 
@@ -40,15 +42,18 @@ def duration_us(amount: str, unit: str) -> int:
 
     Raises:
         ValueError: if the amount is no number, the unit is unknown, or the duration is not a
-            whole number of microseconds.
+            whole number of microseconds or longer than 10,000 years.
     """
     length = unit_us(unit)
     try:
-        us = Decimal(amount) * length
+        number = Decimal(amount)
     except InvalidOperation:
-        raise ValueError(f"'{amount}' is not a number") from None
+        raise ValueError(f"'{shortened(amount)}' is not a number") from None
+    if number.is_finite() and number.copy_abs() > MAX_DURATION_US // length:
+        raise ValueError(f"{shortened(amount)} {unit} is longer than 10,000 years")
+    us = number * length
     if not us.is_finite() or us != us.to_integral_value():
-        raise ValueError(f"{amount} {unit} is not a whole number of microseconds")
+        raise ValueError(f"{shortened(amount)} {unit} is not a whole number of microseconds")
     return int(us)
 
 
@@ -63,5 +68,5 @@ def parse_duration(text: str) -> int:
     """
     words = text.split()
     if len(words) != 2:
-        raise ValueError(f"'{text}' is not a duration such as '5 seconds'")
+        raise ValueError(f"'{shortened(text)}' is not a duration such as '5 seconds'")
     return duration_us(*words)
