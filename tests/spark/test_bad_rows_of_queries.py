@@ -82,7 +82,7 @@ def test_a_query_that_ends_the_job_is_dropped_before_the_repeated_batch(
     write(tmp_path / "in", "1", [12, 13, 14], 0)
     made = session(spark, tmp_path, deadly())
     run = made.start(available_now=True)
-    with pytest.raises(Exception, match="worker|crash|exited"):
+    with pytest.raises(Exception, match=r"worker|crash|exited"):
         run.finish()
     again = session(spark, tmp_path, deadly())
     run = again.start(available_now=True, drop=["failing"])

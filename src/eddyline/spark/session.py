@@ -291,13 +291,15 @@ class Session:
             raise CatalogError("there is no query to run: add one with query() or CREATE QUERY")
         lease = self._lease()
         try:
-            return self._started(groups, lease, available_now)
+            return self._started(groups, lease, available_now, drop)
         except BaseException:
             if lease is not None:
                 lease.release()
             raise
 
-    def _started(self, groups: list[Group], lease: Lease | None, available_now: bool) -> Run:
+    def _started(
+        self, groups: list[Group], lease: Lease | None, available_now: bool, drop: Sequence[str]
+    ) -> Run:
         program = self._claim_checkpoint(groups)
         self._warn(program)
         ids = assigned(groups, program.queries)

@@ -15,6 +15,8 @@ from eddyline.errors import SqlError, did_you_mean
 from eddyline.sql.definitions import DefinitionParser, type_choices, without_places
 from eddyline.sql.dialect import QUERY_TOKENS, Eddyline
 from eddyline.sql.known import Sized, taken_out
+from eddyline.sql.nesting import check_depth, check_nesting
+from eddyline.sql.room import with_room
 from eddyline.sql.source import Source
 from eddyline.sql.statements import (
     CreateQuery,
@@ -54,6 +56,7 @@ def parse(sql: str) -> list[Statement]:
     >>> [type(s).__name__ for s in parse("SELECT x FROM s [NOW]; DROP QUERY q")]
     ['SelectStatement', 'Drop']
     """
+    Source(sql).require_characters()
     if len(sql) > LONGEST:
         return _parsed(sql)
     text = Text(sql)
@@ -66,7 +69,7 @@ def parse(sql: str) -> list[Statement]:
 
 
 def _parsed(sql: str) -> list[Statement]:
-    return StatementParser(dialect=_DIALECT).statements(sql)
+    return with_room(lambda: StatementParser(dialect=_DIALECT).statements(sql))
 
 
 class StatementParser(DefinitionParser):
@@ -77,6 +80,7 @@ class StatementParser(DefinitionParser):
         source = Source(sql)
         try:
             tokens = _DIALECT.tokenize(sql)
+            check_nesting(tokens, source)
             parsed = self._parse(cast(Any, StatementParser._statement), tokens, sql)
         except TokenError:
             raise unclosed_error(source) from None
@@ -232,6 +236,7 @@ class StatementParser(DefinitionParser):
         ast = self._parse_statement()
         if not isinstance(ast, exp.Query):
             raise self.fail(f"expected a SELECT, {self.here(at)}", at)
+        check_depth(ast, self.source)
         return Select(ast, self.source)
 
     def _emit(self) -> Emit:

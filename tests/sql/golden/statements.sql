@@ -168,7 +168,7 @@ SqlError: line 1, column 24: a RANGE window must be longer than zero
 ----------
 SELECT a FROM s [ROWS 1.5]
 =>
-SqlError: line 1, column 23: ROWS takes a whole number of rows above zero, got '1.5'
+SqlError: line 1, column 23: ROWS takes a whole number of rows from 1 to 1000000000000000, got '1.5'
   SELECT a FROM s [ROWS 1.5]
                         ^
 ----------
