@@ -2,7 +2,7 @@
 
 Typing follows Spark SQL with ANSI mode off, so nothing raises on data: integer arithmetic wraps,
 division by zero and casts of unparsable text give NULL. Where a rule differs from Spark it is to
-refuse a guess (text against numbers needs a CAST). NaN compares as in IEEE 754.
+refuse a guess (text against numbers needs a CAST).
 
 The binder calls :func:`resolve` and :func:`resolve_aggregate`; what they return has every implicit
 conversion spelled out as a ``cast``, so evaluation needs no typing rules of its own.
