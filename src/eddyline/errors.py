@@ -7,6 +7,10 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
+from typing import Final
+
+#: Characters of a line that an error shows at most.
+_SHOWN: Final = 200
 
 
 class EddylineError(Exception):
@@ -42,9 +46,18 @@ class SqlError(EddylineError):
         lines = (self.sql or "").splitlines()
         if not 1 <= self.line <= len(lines):
             return where
-        text = lines[self.line - 1]
-        pad = "".join("\t" if c == "\t" else " " for c in text[: self.column - 1])
+        text, place = _around(lines[self.line - 1], self.column - 1)
+        pad = "".join("\t" if c == "\t" else " " for c in text[:place])
         return f"{where}\n  {text}\n  {pad}^"
+
+
+def _around(line: str, at: int) -> tuple[str, int]:
+    """What is shown of a line, and where in that the character ``at`` stands."""
+    if len(line) <= _SHOWN:
+        return line, at
+    start = max(0, min(at - _SHOWN // 2, len(line) - _SHOWN))
+    head, tail = "..." if start else "", "..." if start + _SHOWN < len(line) else ""
+    return head + line[start : start + _SHOWN] + tail, at - start + len(head)
 
 
 class UnsupportedError(SqlError):

@@ -97,7 +97,7 @@ def test_checkpoint_of_another_program(spark: SparkSession, tmp_path: Path) -> N
         session.start().stop()
 
     started("SELECT value FROM s [NOW]")
-    with pytest.raises(StateError, match="belongs to another program: its queries differ"):
+    with pytest.raises(StateError, match="another program: query 'q' has another SELECT"):
         started("SELECT value + 1 AS v FROM s [NOW]")
 
 
@@ -136,3 +136,28 @@ def test_java_is_too_old(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Non
     monkeypatch.setenv("JAVA_HOME", str(tmp_path))
     with pytest.raises(SetupError, match=r"is Java 11"):
         require_java()
+
+
+def session_over_rate(spark: SparkSession, directory: Path, select: str) -> Session:
+    session = Session(spark, checkpoint=directory)
+    df = spark.readStream.format("rate-micro-batch").option("rowsPerBatch", 1).load()
+    session.stream("s", df, timestamp="timestamp")
+    session.query("q", select, sink="memory")
+    return session
+
+
+def test_a_checkpoint_is_for_one_session_at_a_time(spark: SparkSession, tmp_path: Path) -> None:
+    first = session_over_rate(spark, tmp_path, "SELECT value FROM s [NOW]")
+    run = first.start()
+    for session in (first, session_over_rate(spark, tmp_path, "SELECT value FROM s [NOW]")):
+        with pytest.raises(StateError, match="in use: another session of this process"):
+            session.start()
+    assert run.isActive
+    run.stop()
+    again = session_over_rate(spark, tmp_path, "select value\nfrom s [now] -- looks do not count")
+    again.start().stop()
+    assert not (tmp_path / "lease.json").exists()
+    (tmp_path / "program.json").unlink()
+    with pytest.raises(StateError, match=r"program\.json is missing"):
+        first.start()
+    assert not (tmp_path / "lease.json").exists(), "a start that fails keeps no other out"

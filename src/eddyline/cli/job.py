@@ -31,7 +31,7 @@ class Job:
     Attributes:
         once: process what the sources hold now, then end.
         input_ends: afterwards let the rows that are held and all windows run out.
-        capacity, keep: as of ``Session``.
+        capacity, keep: as of ``Session``. drop: queries to drop before anything is processed.
     """
 
     script: Path
@@ -41,6 +41,7 @@ class Job:
     shards: int = 1
     capacity: float | None = None
     keep: Mapping[str, float] = field(default_factory=dict)
+    drop: tuple[str, ...] = ()
 
 
 def run_job(job: Job, view: View) -> None:
@@ -69,7 +70,7 @@ def run_job(job: Job, view: View) -> None:
         )
         session.sql(read(job.script))
         view.say("starting the job")
-        run = session.start(available_now=job.once)
+        run = session.start(available_now=job.once, drop=job.drop)
         view.say("running")
         _watch(run, pool.submit(_to_the_end, run, job), view, log)
         view.summary(session, run)

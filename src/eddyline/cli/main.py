@@ -21,6 +21,8 @@ app = typer.Typer(
 )
 bench = typer.Typer(help="Measure this machine.", no_args_is_help=True)
 app.add_typer(bench, name="bench")
+checkpoints = typer.Typer(help="Look after the checkpoint of a job.", no_args_is_help=True)
+app.add_typer(checkpoints, name="checkpoint")
 
 ScriptFile = Annotated[Path, typer.Argument(help="A script of SQL statements.", metavar="FILE.sql")]
 Checkpoint = Annotated[
@@ -34,7 +36,8 @@ Capacity = Annotated[
     float | None,
     typer.Option(
         min=1e-6,
-        help="Cores' worth that the queries may take; by default one for each shard.",
+        help="Cores' worth that the queries may take; by default what engines can use: one for "
+        "each group of streams that queries bring together, not more than shards or cores.",
         metavar="CORES",
     ),
 ]
@@ -95,6 +98,10 @@ def run(
     shards: Annotated[int, typer.Option(min=1, help="Partitions the engines spread over.")] = 1,
     capacity: Capacity = None,
     keep: Keep = None,
+    drop: Annotated[
+        list[str] | None,
+        typer.Option(help="A query to drop before anything is processed; may be repeated."),
+    ] = None,
     json: Json = False,
 ) -> None:
     """Run the queries of a script as one Spark job."""
@@ -111,6 +118,7 @@ def run(
             shards=shards,
             capacity=capacity,
             keep=_shares(keep or []),
+            drop=tuple(drop or ()),
         )
         run_job(job, make_view(as_json=json))
 
@@ -138,17 +146,20 @@ def _shares(given: Sequence[str]) -> dict[str, float]:
 def check(file: ScriptFile, capacity: Capacity = None) -> None:
     """Check a script without running it; where rates are declared, say what its queries need."""
     from eddyline.cli.scripts import checked
+    from eddyline.spark.partitioning import cores_by_group
 
     with failures.reported():
-        script = checked(file, capacity or 1.0)
+        script = checked(file)
         groups = len(script.groups())
         typer.echo(
             f"{file}: {_count(len(script.streams), 'stream')}, "
             f"{_count(len(script.tables), 'table')}, "
             f"{_count(len(script.queries), 'query')} in {_count(groups, 'group')}"
         )
-        if (verdict := script.verdict) is not None:
-            typer.echo(f"{file}: {script.advice or verdict.text()}")
+        cores = cores_by_group(groups, groups, groups, capacity)
+        for group, verdict, advice in script.verdicts(cores):
+            which = f" the group of {', '.join(group.streams)}" if groups > 1 else ""
+            typer.echo(f"{file}:{which} {advice or verdict.text()}")
 
 
 @app.command()
@@ -274,6 +285,22 @@ def tail(
                 print_results(known, rows.slice(0, left), n, as_json=json)
                 if left is not None and (left := left - n) <= 0:
                     break
+
+
+@checkpoints.command("verify")
+def checkpoint_verify(
+    checkpoint: Annotated[str, typer.Argument(help="The checkpoint of a job.", metavar="DIR")],
+    json: Json = False,
+) -> None:
+    """Say what is in a checkpoint and what is wrong with it; exit code 2 if something is."""
+    from eddyline.cli.places import open_directory
+    from eddyline.cli.reports import print_findings
+    from eddyline.spark.verify import verify
+
+    with failures.reported():
+        sound = print_findings(verify(open_directory(checkpoint)), as_json=json)
+    if not sound:
+        raise typer.Exit(failures.BAD_INPUT)
 
 
 @app.command()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import sys
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final
 
@@ -14,6 +14,7 @@ import pyarrow as pa
 from eddyline.cli.running import Status, state_of
 from eddyline.cli.view import instant, jsonable
 from eddyline.spark.printing import format_rows
+from eddyline.spark.verify import Finding
 
 _BYTE_UNITS: Final = ("B", "kB", "MB", "GB", "TB")
 
@@ -22,16 +23,27 @@ def print_queries(status: Status, *, as_json: bool) -> None:
     """The standing queries."""
     if as_json:
         for query in status.queries:
-            _print_json("query", **query)
+            _print_json("query", **query, set_aside=_set_aside(status, query["name"]))
+        _print_state(status)
         return
-    lines = [("query", "since", "sink", "SQL")]
+    lines = [("query", "since", "sink", "state", "SQL")]
     for query in status.queries:
         since = f"{datetime.fromisoformat(query['since']):%Y-%m-%d %H:%M:%S}"
         sql = " ".join(query["sql"].split())
-        lines.append((query["name"], since, query["sink"], sql))
+        state = "runs" if _set_aside(status, query["name"]) is None else "set aside"
+        lines.append((query["name"], since, query["sink"], state, sql))
     width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
     _print_aligned(lines, width)
+    for query in status.queries:
+        if (cause := _set_aside(status, query["name"])) is not None:
+            print(f"{query['name']} is set aside: {cause}")
     _print_state(status)
+
+
+def _set_aside(status: Status, query: str) -> str | None:
+    """Why a query does not run any more; None: it runs."""
+    cause: str | None = status.stats.get(query, {}).get("set_aside")
+    return cause
 
 
 def print_stats(status: Status, names: Sequence[str], *, as_json: bool) -> None:
@@ -41,7 +53,8 @@ def print_stats(status: Status, names: Sequence[str], *, as_json: bool) -> None:
         name: {**_flat(status.stats.get(name, {})), "rows_out": out.get(name, 0)} for name in names
     }
     if as_json:
-        _print_json("job", state=status.state, at=status.at, **status.progress)
+        problem = status.problem
+        _print_json("job", state=status.state, at=status.at, problem=problem, **status.progress)
         for name, account in accounts.items():
             _print_json("query", name=name, **account)
         return
@@ -67,6 +80,18 @@ def print_results(query: str, rows: pa.Table, n: int, *, as_json: bool) -> None:
         print(format_rows(query, rows, n), flush=True)
     else:
         print(f"{query}: {n:,} rows, too large to show", flush=True)
+
+
+def print_findings(findings: Iterable[Finding], *, as_json: bool) -> bool:
+    """What was found in a checkpoint, as it is found; whether nothing is wrong."""
+    sound = True
+    for finding in findings:
+        sound &= finding.level != "error"
+        if as_json:
+            _print_json("finding", **vars(finding))
+        else:
+            print(f"{finding.level:5}  {finding.what:12}  {finding.text}", flush=True)
+    return sound
 
 
 def amount(key: str, value: Any) -> str:
@@ -130,9 +155,11 @@ def _print_progress(progress: Mapping[str, Any]) -> None:
 
 
 def _print_state(status: Status) -> None:
-    """On standard error, where the job does not run."""
+    """On standard error, where the job does not run, or has trouble with requests."""
     if status.state != "running":
         print(f"the job does not run: {state_of(status)}", file=sys.stderr)
+    if status.problem is not None:
+        print(f"the job has trouble with its desk: {status.problem}", file=sys.stderr)
 
 
 def _print_aligned(

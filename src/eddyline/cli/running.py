@@ -6,18 +6,16 @@ import json
 import time
 import uuid
 from collections.abc import Generator
-from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any, Final
 
 import pyarrow as pa
-from pyarrow import fs
 
 from eddyline import errors
 from eddyline.cli.failures import JobFailedError
-from eddyline.errors import CatalogError, DataError, EddylineError, StateError, did_you_mean
+from eddyline.cli.places import open_directory
+from eddyline.errors import CatalogError, EddylineError, StateError, did_you_mean
 from eddyline.spark.desk import DIRECTORY, ROWS_MADE, SIGN_OF_LIFE_S
 from eddyline.spark.fatrows import unpack
 
@@ -37,6 +35,7 @@ class Status:
         progress: see ``eddyline.spark.run.Progress``.
         queries: name, since, sink and SQL of each standing query.
         stats: by query the engine's accounts, whatever they are.
+        started: when it was started last. problem: what is wrong with its desk, if anything.
     """
 
     state: str
@@ -44,6 +43,8 @@ class Status:
     progress: dict[str, Any]
     queries: list[dict[str, str]]
     stats: dict[str, dict[str, Any]]
+    started: str = ""
+    problem: str | None = None
 
     def query(self, name: str) -> dict[str, str]:
         """The entry of a query.
@@ -63,7 +64,7 @@ class Answer:
     """What became of a request: the queries that came or went, and what was wrong then, if so."""
 
     done: list[str]
-    error: EddylineError | None
+    error: EddylineError | JobFailedError | None
 
     @classmethod
     def read(cls, content: bytes) -> Answer:
@@ -71,8 +72,11 @@ class Answer:
         said = json.loads(content)
         if "error" not in said:
             return cls(said["done"], None)
-        kind = getattr(errors, said["error"], EddylineError)
-        return cls(said["done"], kind(said["message"]))
+        kind = getattr(errors, said["error"], None)
+        if isinstance(kind, type) and issubclass(kind, EddylineError):
+            return cls(said["done"], kind(said["message"]))
+        unexpected = f"the job failed at the request: {said['error']}: {said['message']}"
+        return cls(said["done"], JobFailedError(unexpected))
 
 
 class RunningJob:
@@ -87,15 +91,7 @@ class RunningJob:
 
     def __init__(self, checkpoint: str) -> None:
         self._checkpoint = checkpoint
-        try:
-            if "://" in checkpoint:
-                self._files, path = fs.FileSystem.from_uri(checkpoint.replace("s3a://", "s3://"))
-            else:
-                self._files = fs.LocalFileSystem()
-                path = str(Path(checkpoint.removeprefix("file:")).absolute())
-        except (pa.ArrowInvalid, pa.ArrowNotImplementedError, OSError) as e:
-            raise DataError(f"the checkpoint '{checkpoint}' cannot be reached: {e}") from None
-        self._desk = f"{path}/{DIRECTORY}"
+        self._desk = open_directory(checkpoint).below(DIRECTORY)
 
     def status(self) -> Status:
         """What the job last said of itself; it may have ended since long.
@@ -103,20 +99,22 @@ class RunningJob:
         Raises:
             StateError: no job has run there that could be reached.
         """
-        text = self._read("status.json")
-        if text is None and self._names("", "requests"):  # a file may be gone while it is replaced
+        text = self._desk.read("status.json")
+        if text is None and self._desk.names("", "requests"):  # it may be being replaced
             time.sleep(_POLL_S)
-            text = self._read("status.json")
+            text = self._desk.read("status.json")
         if text is None:
             raise StateError(
                 f"there is no job in '{self._checkpoint}': give the checkpoint of a job that was "
                 "started with one, as in `eddyline run FILE.sql --continuous --checkpoint DIR`"
             )
-        said = json.loads(text)
-        at = datetime.fromisoformat(said["at"])
-        silent = (datetime.now(UTC) - at).total_seconds() > _SILENT_S
-        state = "silent" if silent and said["state"] == "running" else said["state"]
-        return Status(state, at, said["progress"], said["queries"], said["stats"])
+        try:
+            return _status(json.loads(text))
+        except (ValueError, TypeError, KeyError) as e:
+            raise StateError(
+                f"{self._desk.path}/status.json is not what a job writes ({type(e).__name__}: "
+                f"{e}); a running job writes it anew within seconds"
+            ) from None
 
     def running(self) -> Status:
         """The status of a job that runs.
@@ -139,18 +137,20 @@ class RunningJob:
         Raises:
             JobFailedError: there was no answer.
         """
-        self.running()
+        started = self.running().started
         name = f"{time.time_ns():020}-{uuid.uuid4().hex[:8]}.json"
-        self._write(f"requests/{name}", json.dumps({"sql": sql}))
+        self._desk.make("requests")
+        self._desk.replace(f"requests/{name}", json.dumps({"sql": sql}).encode())
         answer = self._answer(name, patience_s)
         if answer is None and self._take(f"requests/{name}") is not None:
             raise JobFailedError(
                 f"the job did not answer for {patience_s:g} s; the request is withdrawn"
             )
         while answer is None:  # it has begun with it
-            running = self.status().state == "running"
+            status = self.status()
+            same = status.state == "running" and status.started == started
             answer = self._answer(name, _LOOK_S)
-            if answer is None and not running:
+            if answer is None and not same:
                 raise JobFailedError(
                     "the job began with the request and ended; `eddyline list` shows its queries "
                     "when it is started again"
@@ -165,12 +165,13 @@ class RunningJob:
             when following has begun, an empty table.
         """
         tail = f"tails/{uuid.uuid4().hex}"
-        self._write(f"{tail}/query.json", json.dumps({"query": query}))
+        self._desk.make(tail)
+        self._desk.replace(f"{tail}/query.json", json.dumps({"query": query}).encode())
         looked = time.monotonic()
         running = True
         try:
-            while running and self._names(tail, ".json"):
-                arrived = self._names(tail, ".arrow")
+            while running and self._desk.names(tail, ".json"):
+                arrived = self._desk.names(tail, ".arrow")
                 for name in arrived:
                     content = self._take(f"{tail}/{name}")
                     if content is not None:
@@ -181,8 +182,7 @@ class RunningJob:
                     running = self.status().state == "running"
                 time.sleep(_POLL_S)
         finally:
-            with suppress(FileNotFoundError):
-                self._files.delete_dir(f"{self._desk}/{tail}")
+            self._desk.delete(tail)
 
     def _answer(self, name: str, patience_s: float) -> Answer | None:
         until = time.monotonic() + patience_s
@@ -193,39 +193,18 @@ class RunningJob:
             time.sleep(_POLL_S)
         return None
 
-    # -- files of the desk -----------------------------------------------------------------------
-
-    def _names(self, directory: str, ending: str) -> list[str]:
-        selector = fs.FileSelector(f"{self._desk}/{directory}", allow_not_found=True)
-        found = (f.base_name for f in self._files.get_file_info(selector))
-        return sorted(n for n in found if n.endswith(ending) and not n.startswith("."))
-
-    def _read(self, name: str) -> bytes | None:
-        try:
-            with self._files.open_input_stream(f"{self._desk}/{name}") as stream:
-                content: bytes = stream.read()
-                return content
-        except FileNotFoundError:
-            return None
-
     def _take(self, name: str) -> bytes | None:
         """The content of a file, which is deleted; None if it is not there, or no more."""
-        content = self._read(name)
-        try:
-            if content is not None:
-                self._files.delete_file(f"{self._desk}/{name}")
-        except FileNotFoundError:
-            return None
-        return content
+        content = self._desk.read(name)
+        return content if content is not None and self._desk.delete(name) else None
 
-    def _write(self, name: str, text: str) -> None:
-        """Write a file so that the job sees all of it or nothing."""
-        directory, _, last = name.rpartition("/")
-        hidden = f"{self._desk}/{directory}/.{last}.tmp"
-        self._files.create_dir(f"{self._desk}/{directory}")
-        with self._files.open_output_stream(hidden) as stream:
-            stream.write(text.encode())
-        self._files.move(hidden, f"{self._desk}/{name}")
+
+def _status(said: dict[str, Any]) -> Status:
+    at = datetime.fromisoformat(said["at"])
+    silent = (datetime.now(UTC) - at).total_seconds() > _SILENT_S
+    state = "silent" if silent and said["state"] == "running" else said["state"]
+    status = Status(state, at, said["progress"], said["queries"], said["stats"])
+    return replace(status, started=said.get("started", ""), problem=said.get("problem"))
 
 
 def state_of(status: Status) -> str:

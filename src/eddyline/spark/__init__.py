@@ -2,5 +2,6 @@
 
 from eddyline.spark.run import Progress, Run
 from eddyline.spark.session import Session
+from eddyline.spark.supervisor import NEVER, ON_FAILURE, Restart
 
-__all__ = ["Progress", "Run", "Session"]
+__all__ = ["NEVER", "ON_FAILURE", "Progress", "Restart", "Run", "Session"]

@@ -3,20 +3,39 @@
 It is a directory of small files in the checkpoint, read like a source. So Spark logs which batch
 took which file, and a replayed batch sees the same requests at the same place. The files stay: they
 also tell a session that starts from the checkpoint which queries came and went since.
+
+A file that the job did not write, or that was changed or cut since, takes no effect: Spark reads
+files of our names only, and of these the lines whose digest is right.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
+import logging
+import re
 import uuid
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
+from typing import Any, Final
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from eddyline.spark import files
+from eddyline.errors import SqlError, StateError
+from eddyline.spark.directory import Directory
+
+DIRECTORY: Final = "control"
+
+#: sql-SHARD-NUMBER-ID.json and end-ID.json.
+_STATEMENT_FILE: Final = re.compile(r"sql-(\d+)-(\d+)-[0-9a-f]{32}\.json")
+_END_FILE: Final = re.compile(r"end-[0-9a-f]{32}\.json")
+#: The same for Spark, as a glob pattern.
+_FILES: Final = "{sql-*-*-*,end-*}.json"
+_SCHEMA: Final = "shard BIGINT, name STRING, text STRING, number BIGINT, digest STRING"
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -36,24 +55,64 @@ class Request:
     number: int = 0
     at: str = ""
 
+    @property
+    def digest(self) -> str:
+        """Of what a shard is asked. Spark computes the same."""
+        asked = "\n".join((str(self.shard), self.name, str(self.number), self.text))
+        return hashlib.sha256(asked.encode()).hexdigest()
+
+    def line(self) -> str:
+        """The request as a line of a file."""
+        return json.dumps(asdict(self) | {"digest": self.digest})
+
+    @classmethod
+    def read(cls, line: str | bytes) -> Request:
+        """The request of a line.
+
+        Raises:
+            ValueError: the line is not as it was written.
+        """
+        fields: Any = json.loads(line)
+        if not isinstance(fields, dict):
+            raise ValueError("it is not a JSON object")
+        digest = fields.pop("digest", None)
+        try:
+            request = cls(**fields)
+        except TypeError:
+            raise ValueError(f"it has the fields {', '.join(fields)}") from None
+        if request.digest != digest:
+            raise ValueError("its digest is wrong")
+        return request
+
 
 class ControlStream:
-    """Requests to shards, kept in the directory ``control`` of a checkpoint."""
+    """Requests to shards, kept in a directory of the checkpoint.
 
-    def __init__(self, spark: SparkSession, checkpoint: str) -> None:
-        self._spark = spark
-        self._directory = f"{checkpoint}/control"
-        files.make_directory(spark, self._directory)
+    Raises:
+        StateError: a request is missing or cannot be read any more.
+    """
+
+    def __init__(self, directory: Directory) -> None:
+        self._directory = directory
+        directory.make()
         self._statements: dict[int, int] = {}  # how many have been sent, by shard
+        for name in strangers(directory):
+            _log.warning("%s/%s is ignored: no job wrote it", directory.path, name)
         for request in self.statements():
             self._statements[request.shard] = request.number
 
-    def fat_rows(self) -> DataFrame:
+    def fat_rows(self, spark: SparkSession) -> DataFrame:
         """The requests as fat rows, to be united with those of the streams."""
+        asked = F.concat_ws(
+            "\n", F.col("shard").cast("string"), "name", F.col("number").cast("string"), "text"
+        )
         requests = (
-            self._spark.readStream.schema("shard BIGINT, name STRING, text STRING, number BIGINT")
-            .option("mode", "FAILFAST")
-            .json(self._directory)
+            spark.readStream.schema(_SCHEMA)
+            .option("mode", "PERMISSIVE")
+            .option("pathGlobFilter", _FILES)
+            .option("recursiveFileLookup", "true")  # else directories are taken for partitions
+            .json(self._directory.path)
+            .where(F.sha2(asked, 256) == F.col("digest"))
         )
         return requests.select(
             "shard",
@@ -68,19 +127,38 @@ class ControlStream:
         )
 
     def statements(self) -> list[Request]:
-        """All statements ever sent; those of one shard are in the order in which they were sent."""
-        texts = files.read_texts(self._spark, f"{self._directory}/sql-*.json")
-        requests = [Request(**json.loads(text)) for text in texts]
-        return sorted(requests, key=lambda r: r.number)
+        """All statements ever sent, as :func:`read_statements` finds them."""
+        return read_statements(self._directory)
 
-    def send_statement(self, shard: int, statement: str) -> Request:
-        """Ask a shard to carry out CREATE QUERY or DROP QUERY before the rows of a batch."""
+    def by_shard(self) -> dict[int, dict[int, str]]:
+        """The same as texts: by shard, by number."""
+        found: dict[int, dict[int, str]] = {}
+        for request in self.statements():
+            found.setdefault(request.shard, {})[request.number] = request.text
+        return found
+
+    def statement(self, shard: int, text: str) -> Request:
+        """The next request to carry out CREATE QUERY or DROP QUERY; it is not sent yet.
+
+        Raises:
+            SqlError: the statement cannot be written as text.
+        """
         number = self._statements.get(shard, 0) + 1
         at = datetime.now(UTC).isoformat(timespec="seconds")
-        request = Request(shard, "sql", statement, number, at)
-        self._write("sql", [request])
-        self._statements[shard] = number
-        return request
+        try:
+            text.encode()
+        except UnicodeEncodeError as e:
+            raise SqlError(f"the statement is not text: {e.reason} at character {e.start}") from e
+        return Request(shard, "sql", text, number, at)
+
+    def send(self, request: Request) -> None:
+        """Let a shard carry out a statement before the rows of a batch.
+
+        Raises:
+            StateError: writing it failed; whether the job has it is unknown.
+        """
+        self._write(f"sql-{request.shard}-{request.number}", [request])
+        self._statements[request.shard] = request.number
 
     def end_of_input(self, drain_us: Mapping[int, int]) -> None:
         """Ask shards to process what they hold back, and all expiries that this causes.
@@ -91,6 +169,59 @@ class ControlStream:
         self._write("end", [Request(shard, "end", str(us)) for shard, us in drain_us.items()])
 
     def _write(self, name: str, requests: list[Request]) -> None:
-        lines = [json.dumps(asdict(request)) for request in requests]
-        path = f"{self._directory}/{name}-{uuid.uuid4().hex}.json"
-        files.write_text(self._spark, path, "\n".join(lines))
+        lines = "\n".join(request.line() for request in requests)
+        self._directory.write(f"{name}-{uuid.uuid4().hex}.json", lines.encode())
+
+
+def read_statements(directory: Directory) -> list[Request]:
+    """All statements ever sent; those of one shard are in the order in which they were sent.
+
+    Raises:
+        StateError: one is missing or cannot be read any more.
+    """
+    by_shard: dict[int, dict[int, Request]] = {}
+    unread: dict[tuple[int, int], str] = {}
+    for name in directory.names():
+        matched = _STATEMENT_FILE.fullmatch(name)
+        if matched is None:
+            continue
+        try:
+            request = Request.read(directory.read(name) or b"")
+        except ValueError as e:
+            unread[int(matched[1]), int(matched[2])] = f"{directory.path}/{name}: {e}"
+            continue
+        by_shard.setdefault(request.shard, {})[request.number] = request
+    _require_all(directory.path, by_shard, unread)
+    return sorted((r for of in by_shard.values() for r in of.values()), key=lambda r: r.number)
+
+
+def strangers(directory: Directory) -> list[str]:
+    """The names of files that no job wrote."""
+    ours = (_STATEMENT_FILE, _END_FILE)
+    return [n for n in directory.names() if not any(form.fullmatch(n) for form in ours)]
+
+
+def _require_all(
+    directory: str,
+    requests: Mapping[int, Mapping[int, Request]],
+    unread: Mapping[tuple[int, int], str],
+) -> None:
+    """Check that no statement is missing before the last one of its shard.
+
+    Raises:
+        StateError: one is; shards may have carried it out already.
+    """
+    for shard, number in unread:
+        if number not in requests.get(shard, {}):
+            raise StateError(
+                f"a request to the job cannot be read: {unread[shard, number]}; restore the file "
+                "from a copy of the checkpoint, or use another checkpoint"
+            )
+    for shard, by_number in requests.items():
+        for number in range(1, max(by_number) + 1):
+            if number not in by_number:
+                raise StateError(
+                    f"{directory} lacks request {number} to shard {shard}: restore the file "
+                    f"'sql-{shard}-{number}-*.json' from a copy of the checkpoint, or use another "
+                    "checkpoint"
+                )

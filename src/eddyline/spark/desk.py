@@ -9,6 +9,7 @@ It is the directory ``desk`` of the checkpoint, so whoever reaches the checkpoin
     tails/ID/N.arrow     ... and takes away the first rows of each batch N that has some
 
 A request is carried out at most once: one that is still there can be withdrawn by deleting it.
+Every request that is taken away gets an answer, whatever it is and whatever goes wrong with it.
 """
 
 from __future__ import annotations
@@ -25,11 +26,10 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 import pyarrow as pa
-from pyspark.sql import SparkSession
 
-from eddyline.errors import EddylineError, StateError
-from eddyline.spark import files
+from eddyline.errors import DataError, EddylineError, StateError
 from eddyline.spark.delivery import Delivery
+from eddyline.spark.directory import Directory
 from eddyline.spark.fatrows import pack
 from eddyline.spark.pace import Pace
 from eddyline.spark.run import Ledger
@@ -46,12 +46,9 @@ _POLL_S: Final = 1.0
 #: Who has left so many batches of a query lying follows it no more.
 _UNREAD: Final = 200
 
-#: The answer to requests that come when the job has ended.
-_ENDED: Final[Mapping[str, Any]] = {
-    "done": [],
-    "error": StateError.__name__,
-    "message": "the job has ended: start it again to add or drop queries",
-}
+#: The answers to requests that come when the job has ended, and before it was started again.
+_ENDED: Final = StateError("the job has ended: start it again to add or drop queries")
+_RESTARTED: Final = StateError("the job was started again before it saw the request: ask again")
 
 _log = logging.getLogger(__name__)
 
@@ -59,34 +56,39 @@ _log = logging.getLogger(__name__)
 class Desk:
     """Serves a job's desk in a thread of the driver, while the job runs.
 
+    What goes wrong there is logged, shown in the status as ``problem``, and tried again; the thread
+    ends with the job only.
+
     Args:
-        checkpoint: the desk is in there.
+        directory: the desk; it is made if there is none.
         standing: carries statements out. ledger: knows how far the job is. delivery: has the rows.
     """
 
     def __init__(
         self,
-        spark: SparkSession,
-        checkpoint: str,
+        directory: Directory,
         standing: StandingQueries,
         ledger: Ledger,
         delivery: Delivery,
     ) -> None:
-        self._spark = spark
-        self._path = f"{checkpoint}/{DIRECTORY}"
+        self._directory = directory
         self._standing = standing
         self._ledger = ledger
         self._delivery = delivery
         self._started = _now()
         self._thread: threading.Thread | None = None
         self._closing = threading.Event()
+        self._unsent: dict[str, Mapping[str, Any]] = {}  # answers by file name
         self._tails: dict[str, str] = {}  # the query by id
         self._pace = Pace()
+        self._problem: str | None = None
         self._shown: tuple[object, ...] = ()
         self._shown_at = 0.0
+        directory.delete("answers")
+        directory.delete("tails")
         for place in ("requests", "answers", "tails"):
-            files.delete(spark, f"{self._path}/{place}")
-            files.make_directory(spark, f"{self._path}/{place}")
+            directory.make(place)
+        self._answer_requests(refuse=_RESTARTED)
 
     def open(self, is_active: Callable[[], bool]) -> None:
         """Serve as long as the job is active, or until closed."""
@@ -105,29 +107,43 @@ class Desk:
 
     def _serve(self, is_active: Callable[[], bool]) -> None:
         try:
-            while is_active() and not self._closing.is_set():
-                self._answer_requests()
-                self._look_for_tails()
-                self._show("running")
+            while not self._closing.is_set() and is_active():
+                problem = self._attempted(self._answer_requests, self._look_for_tails)
+                self._problem = self._attempted(self._show) or problem
                 self._closing.wait(_POLL_S)
-            self._answer_requests(refuse=True)
-            self._show("ended")
-        except Exception:  # the job goes on without a desk
-            _log.warning("the desk in %s is closed", self._path, exc_info=True)
+        except BaseException as e:
+            self._problem = f"requests are not served any more: {_said(e)}"
+            _log.error("the desk in %s is closed", self._directory.path, exc_info=True)
+            self._attempted(lambda: self._show(at_once=True))
+            raise
+        self._attempted(lambda: self._answer_requests(refuse=_ENDED), lambda: self._show("ended"))
+
+    def _attempted(self, *steps: Callable[[], None]) -> str | None:
+        """Take all steps; the first thing that went wrong, which is logged if it is new."""
+        problem = None
+        for step in steps:
+            try:
+                step()
+            except Exception as e:
+                problem = problem or _said(e)
+                if _said(e) != self._problem:
+                    _log.warning("the desk in %s", self._directory.path, exc_info=True)
+        return problem
 
     # -- status --------------------------------------------------------------------------------
 
-    def _show(self, state: str, *, at_once: bool = False) -> None:
+    def _show(self, state: str = "running", *, at_once: bool = False) -> None:
         """Write the status if it has changed or is old."""
         if not at_once and state == "running" and not self._pace.due:
             return
-        content = (state, self._ledger.progress().batch_id, tuple(self._standing.queries))
+        queries = tuple(self._standing.queries)
+        content = (state, self._ledger.progress().batch_id, queries, self._problem)
         same = content == self._shown and time.monotonic() - self._shown_at < SIGN_OF_LIFE_S
         if same:
             return
         with self._pace.measured():
             text = json.dumps(self._status(state))
-            files.replace_text(self._spark, f"{self._path}/status.json", text)
+            self._directory.replace("status.json", text.encode())
         self._shown, self._shown_at = content, time.monotonic()
 
     def _status(self, state: str) -> dict[str, Any]:
@@ -138,6 +154,7 @@ class Desk:
             "started": self._started,
             "host": socket.gethostname(),
             "process": os.getpid(),
+            "problem": self._problem,
             "progress": asdict(self._ledger.progress()),
             "queries": [
                 {
@@ -153,30 +170,39 @@ class Desk:
 
     # -- requests ------------------------------------------------------------------------------
 
-    def _answer_requests(self, *, refuse: bool = False) -> None:
-        answers = {}
-        for name in files.names(self._spark, f"{self._path}/requests/*.json"):
-            path = f"{self._path}/requests/{name}"
-            text = files.read_text(self._spark, path)
-            if text is not None and files.delete(self._spark, path):  # else it is withdrawn
-                sql = json.loads(text)["sql"]
-                answers[name] = _ENDED if refuse else self._carried_out(sql)
-        if answers and not refuse:
-            self._show("running", at_once=True)  # who has the answer sees what it says
-        for name, answer in answers.items():
-            files.write_text(self._spark, f"{self._path}/answers/{name}", json.dumps(answer))
+    def _answer_requests(self, *, refuse: StateError | None = None) -> None:
+        for name in self._directory.names("requests", ".json"):
+            content: bytes | EddylineError | None
+            try:
+                content = self._directory.read(f"requests/{name}")
+            except StateError as e:  # it is a directory, or not for us to read
+                content = e
+            if content is not None and self._directory.delete(f"requests/{name}"):
+                self._unsent[name] = (
+                    _answer([], refuse) if refuse is not None else self._carried_out(content)
+                )  # else it is withdrawn
+        if self._unsent and refuse is None:  # what has the answer sees what it says
+            self._attempted(lambda: self._show(at_once=True))
+        for name in list(self._unsent):  # one that cannot be written now is tried again
+            answer = json.dumps(self._unsent[name])
+            self._directory.replace(f"answers/{name}", answer.encode())
+            del self._unsent[name]
 
-    def _carried_out(self, sql: str) -> Mapping[str, Any]:
+    def _carried_out(self, request: bytes | EddylineError) -> Mapping[str, Any]:
         """The answer to a request: the queries that came or went, and what was wrong then."""
         done: list[str] = []
         try:
-            for statement, _ in self._standing.run(sql):
+            if isinstance(request, EddylineError):
+                raise request
+            for statement, _ in self._standing.run(_sql_of(request)):
                 assert isinstance(statement, CreateQuery | Drop), "no other is carried out"
                 done.append(statement.name)
-                self._show("running")  # there may be thousands
-        except EddylineError as e:
-            return {"done": done, "error": type(e).__name__, "message": str(e)}
-        return {"done": done}
+                self._attempted(self._show)  # there may be thousands
+        except Exception as e:
+            if not isinstance(e, EddylineError):
+                _log.exception("a request in %s failed", self._directory.path)
+            return _answer(done, e)
+        return _answer(done)
 
     # -- tails ---------------------------------------------------------------------------------
 
@@ -184,19 +210,26 @@ class Desk:
         """Begin with new ones, end those of dropped queries, forget those that are gone."""
         for tail, query in self._tails.items():
             if query not in self._standing.queries:
-                files.delete(self._spark, f"{self._path}/tails/{tail}")
-        there = set(files.names(self._spark, f"{self._path}/tails/*"))
-        for tail in there - self._tails.keys():
-            text = files.read_text(self._spark, f"{self._path}/tails/{tail}/query.json")
-            if text is not None:
-                self._begin_tail(tail, json.loads(text)["query"])
+                self._directory.delete(f"tails/{tail}")
+        there = set(self._directory.names("tails"))
         for tail in self._tails.keys() - there:
             self._delivery.unfollow(self._tails.pop(tail), tail)
+        for tail in sorted(there - self._tails.keys()):
+            self._begin_tail(tail)
 
-    def _begin_tail(self, tail: str, name: str) -> None:
+    def _begin_tail(self, tail: str) -> None:
+        try:
+            content = self._directory.read(f"tails/{tail}/query.json")
+            name = None if content is None else str(_fields(content)["query"])
+        except (StateError, DataError, KeyError) as e:
+            _log.warning("%s/tails/%s is no tail: %s", self._directory.path, tail, _said(e))
+            self._directory.delete(f"tails/{tail}")
+            return
+        if name is None:  # it is being made
+            return
         query = self._standing.queries.get(name)
         if query is None:  # dropped meanwhile
-            files.delete(self._spark, f"{self._path}/tails/{tail}")
+            self._directory.delete(f"tails/{tail}")
             return
         self._tails[tail] = query.name
         no_rows = query.change_schema.empty_table()
@@ -209,16 +242,53 @@ class Desk:
 
     def _hand_over(self, tail: str, batch_id: int, rows: pa.Table, n: int) -> None:
         """Put rows down for who follows; never an error of the job."""
-        directory = f"{self._path}/tails/{tail}"
+        directory = f"tails/{tail}"
         try:
-            if len(files.names(self._spark, f"{directory}/*.arrow")) > _UNREAD:
-                files.delete(self._spark, directory)
-            if files.exists(self._spark, f"{directory}/query.json"):
+            there = self._directory.names(directory)
+            if len(there) > _UNREAD:
+                self._directory.delete(directory)
+            elif "query.json" in there:
                 content = pack(rows.replace_schema_metadata({ROWS_MADE: str(n)}))
-                file = f"{directory}/{batch_id + 1:012}.arrow"
-                files.write_bytes(self._spark, file, content)
+                self._directory.replace(f"{directory}/{batch_id + 1:012}.arrow", content)
         except Exception:
             _log.warning("rows of a batch are not shown in %s", directory, exc_info=True)
+
+
+def _sql_of(request: bytes) -> str:
+    """The statements of a request.
+
+    Raises:
+        DataError: it is not a request.
+    """
+    sql = _fields(request).get("sql")
+    if not isinstance(sql, str):
+        raise DataError("the request is not a JSON object with the text of statements as 'sql'")
+    return sql
+
+
+def _fields(content: bytes) -> dict[str, Any]:
+    """The fields of a JSON object.
+
+    Raises:
+        DataError: it is none.
+    """
+    try:
+        fields = json.loads(content)
+    except ValueError as e:  # also what is not UTF-8
+        raise DataError(f"the request is not JSON: {e}") from None
+    if not isinstance(fields, dict):
+        raise DataError("the request is not a JSON object")
+    return fields
+
+
+def _answer(done: list[str], error: Exception | None = None) -> Mapping[str, Any]:
+    if error is None:
+        return {"done": done}
+    return {"done": done, "error": type(error).__name__, "message": str(error)}
+
+
+def _said(error: BaseException) -> str:
+    return f"{type(error).__name__}: {error}"
 
 
 def _now() -> str:

@@ -1,110 +1,161 @@
-"""Small files on whatever file system Spark reaches: local, HDFS, object stores."""
+"""Files on whatever file system Spark reaches: local, HDFS, object stores."""
 
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any
 
 from py4j.protocol import Py4JJavaError
 from pyspark.sql import SparkSession
 
+from eddyline.errors import DataError, StateError
+from eddyline.spark.directory import Directory, LocalDirectory
+
+
+def directory(spark: SparkSession, path: str) -> Directory:
+    """The directory of a qualified path."""
+    if path.startswith("file:"):
+        return LocalDirectory(path)
+    return HadoopDirectory(spark, path)
+
 
 def exists(spark: SparkSession, pattern: str) -> bool:
-    """Whether a path, or anything that a glob pattern matches, is there."""
-    system, path = _open(spark, pattern)
-    found = system.globStatus(path)
-    return found is not None and len(found) > 0
+    """Whether a path, or anything that a glob pattern matches, is there.
+
+    Raises:
+        DataError: there is no such file system, or it cannot be reached.
+    """
+    with _asked(pattern):
+        system, path = _open(spark, pattern)
+        found = system.globStatus(path)
+        return found is not None and len(found) > 0
 
 
 def qualified(spark: SparkSession, path: str) -> str:
-    """The path with its scheme and from the root, so that it means the same everywhere."""
-    system, opened = _open(spark, path)
-    return str(system.makeQualified(opened).toString())
+    """The path with its scheme and from the root, so that it means the same everywhere.
+
+    Raises:
+        DataError: there is no such file system, or it cannot be reached.
+    """
+    with _asked(path):
+        system, opened = _open(spark, path)
+        return str(system.makeQualified(opened).toString())
 
 
-def read_text(spark: SparkSession, path: str) -> str | None:
-    """The content of a small file; None if there is none."""
-    system, opened = _open(spark, path)
-    if not system.exists(opened):
-        return None
-    stream = system.open(opened)
-    with contextlib.closing(stream):
-        return bytes(stream.readAllBytes()).decode()
+class HadoopDirectory:
+    """A directory on a file system that Spark reaches. See :class:`Directory`."""
+
+    def __init__(self, spark: SparkSession, path: str) -> None:
+        self.path = path
+        self._spark = spark
+
+    def below(self, name: str) -> HadoopDirectory:
+        """A directory in this one."""
+        return HadoopDirectory(self._spark, f"{self.path}/{name}")
+
+    def make(self, name: str = "") -> None:
+        """Make a directory and those above it."""
+        with self._at(name) as (system, path):
+            system.mkdirs(path)
+
+    def names(self, directory: str = "", ending: str = "") -> list[str]:
+        """What lies directly in a directory, sorted."""
+        with self._at(directory) as (system, path):
+            if not system.exists(path):
+                return []
+            found = [str(status.getPath().getName()) for status in system.listStatus(path)]
+            return sorted(n for n in found if n.endswith(ending) and not n.startswith("."))
+
+    def read(self, name: str) -> bytes | None:
+        """The content of a file; None if there is none."""
+        with self._at(name) as (system, path):
+            if not system.exists(path):
+                return None
+            with contextlib.closing(system.open(path)) as stream:
+                return bytes(stream.readAllBytes())
+
+    def write(self, name: str, content: bytes) -> None:
+        """Write a new file, under a hidden name first."""
+        with self._at(name) as (system, path):
+            if not system.rename(self._hidden(system, path, content), path):
+                raise StateError(f"{path.toString()}: there is such a file already")
+
+    def replace(self, name: str, content: bytes) -> None:
+        """Write a file, over an older one if there is one."""
+        with self._at(name) as (system, path):
+            hidden = self._hidden(system, path, content)
+            if system.rename(hidden, path):
+                return
+            system.delete(path, False)  # this file system does not rename over a file
+            if not system.rename(hidden, path):
+                raise StateError(f"{path.toString()}: the file cannot be replaced")
+
+    def create(self, name: str, content: bytes) -> bool:
+        """Write a file unless there is one."""
+        with self._at(name) as (system, path):
+            try:
+                stream = system.create(path, False)
+            except Py4JJavaError:
+                if system.exists(path):
+                    return False
+                raise
+            with contextlib.closing(stream):
+                stream.write(bytearray(content))
+            return True
+
+    def delete(self, name: str) -> bool:
+        """Delete a file or directory."""
+        with self._at(name) as (system, path):
+            return bool(system.delete(path, True))
+
+    def modified(self, name: str) -> datetime | None:
+        """When a file was written last."""
+        with self._at(name) as (system, path):
+            if not system.exists(path):
+                return None
+            ms: int = system.getFileStatus(path).getModificationTime()
+            return datetime.fromtimestamp(ms / 1e3, UTC)
+
+    def exclusive(self) -> contextlib.AbstractContextManager[bool]:
+        """Other processes cannot be kept out."""
+        return contextlib.nullcontext(False)
+
+    @contextlib.contextmanager
+    def _at(self, name: str) -> Iterator[tuple[Any, Any]]:
+        """The file system and the path; its errors name the path."""
+        path = f"{self.path}/{name}" if name else self.path
+        try:
+            yield _open(self._spark, path)
+        except Py4JJavaError as e:
+            raise StateError(f"{path}: {_said(e)}") from e
+
+    def _hidden(self, system: Any, target: Any, content: bytes) -> Any:
+        """Write the content beside the target, under a name that readers skip."""
+        hidden = _path(self._spark, f"{target.getParent().toString()}/.{target.getName()}.tmp")
+        with contextlib.closing(system.create(hidden, True)) as stream:
+            stream.write(bytearray(content))
+        return hidden
 
 
-def read_texts(spark: SparkSession, pattern: str) -> list[str]:
-    """The contents of all small files that a glob pattern matches, in no particular order."""
-    system, path = _open(spark, pattern)
-    texts = []
-    for status in system.globStatus(path) or ():
-        with contextlib.closing(system.open(status.getPath())) as stream:
-            texts.append(bytes(stream.readAllBytes()).decode())
-    return texts
+@contextlib.contextmanager
+def _asked(path: str) -> Iterator[None]:
+    try:
+        yield
+    except Py4JJavaError as e:
+        raise DataError(f"{path}: {_said(e)}") from None
 
 
-def write_text(spark: SparkSession, path: str, content: str) -> None:
-    """Write a small file so that a reader sees all of it or nothing: under a hidden name first."""
-    write_bytes(spark, path, content.encode())
-
-
-def write_bytes(spark: SparkSession, path: str, content: bytes) -> None:
-    """As :func:`write_text`."""
-    system, target = _open(spark, path)
-    if not system.rename(_hidden(spark, system, target, content), target):
-        raise FileExistsError(path)
-
-
-def replace_text(spark: SparkSession, path: str, content: str) -> None:
-    """As :func:`write_text`, but over an older file; for a moment there may be none."""
-    system, target = _open(spark, path)
-    hidden = _hidden(spark, system, target, content.encode())
-    if system.rename(hidden, target):
-        return
-    system.delete(target, False)  # this file system does not rename over a file
-    if not system.rename(hidden, target):
-        raise FileExistsError(path)
-
-
-def names(spark: SparkSession, pattern: str) -> list[str]:
-    """The names, without directories, of all files that a glob pattern matches, sorted."""
-    system, path = _open(spark, pattern)
-    return sorted(str(status.getPath().getName()) for status in system.globStatus(path) or ())
-
-
-def modified(spark: SparkSession, path: str) -> str:
-    """When a file was written, in ISO 8601."""
-    system, opened = _open(spark, path)
-    ms: int = system.getFileStatus(opened).getModificationTime()
-    return datetime.fromtimestamp(ms / 1e3, UTC).isoformat(timespec="seconds")
-
-
-def delete(spark: SparkSession, path: str) -> bool:
-    """Delete a file, or a directory with all in it; whether it was there."""
-    system, opened = _open(spark, path)
-    return bool(system.delete(opened, True))
-
-
-def make_directory(spark: SparkSession, path: str) -> None:
-    """Make a directory and those above it."""
-    system, opened = _open(spark, path)
-    system.mkdirs(opened)
-
-
-def _hidden(spark: SparkSession, system: Any, target: Any, content: bytes) -> Any:
-    """Write the content beside the target, under a name that readers skip."""
-    hidden = _path(spark, f"{target.getParent().toString()}/.{target.getName()}.tmp")
-    with contextlib.closing(system.create(hidden, True)) as stream:
-        stream.write(bytearray(content))
-    return hidden
+def _said(error: Py4JJavaError) -> str:
+    """What Java says, without the stack trace."""
+    exception = error.java_exception
+    return str(exception.getMessage() or exception.toString())
 
 
 def _open(spark: SparkSession, path: str) -> tuple[Any, Any]:
     opened = _path(spark, path)
-    try:
-        return opened.getFileSystem(spark.sparkContext._jsc.hadoopConfiguration()), opened
-    except Py4JJavaError as e:
-        raise ValueError(f"{path}: {e.java_exception.getMessage()}") from None
+    return opened.getFileSystem(spark.sparkContext._jsc.hadoopConfiguration()), opened
 
 
 def _path(spark: SparkSession, path: str) -> Any:

@@ -9,6 +9,7 @@ groups the fat rows.
 from __future__ import annotations
 
 import itertools
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 
 _MASK = 0xFFFFFFFF
@@ -48,6 +49,26 @@ def shard_ids(count: int, partitions: int) -> list[int]:
     """
     found: list[Iterator[int]] = [_ids_in(p, partitions) for p in range(partitions)]
     return [next(found[i % partitions]) for i in range(count)]
+
+
+def cores_by_group(
+    count: int, partitions: int, cores: int, capacity: float | None = None
+) -> list[float]:
+    """What the engine of each of ``count`` groups may take, in cores' worth.
+
+    An engine runs in one thread, engines of one partition take turns, and all share the cores.
+
+    Args:
+        cores: that there are for tasks. capacity: cores' worth for all engines together, spread
+            evenly; by default what they can use.
+
+    >>> cores_by_group(1, 8, 8), cores_by_group(3, 2, 8), cores_by_group(2, 2, 1)
+    ([1.0], [0.5, 1.0, 0.5], [0.5, 0.5])
+    """
+    beside = Counter(group % partitions for group in range(count))
+    turn = min(1.0, cores / max(len(beside), 1))
+    usable = [turn / beside[group % partitions] for group in range(count)]
+    return usable if capacity is None else [min(u, capacity / count) for u in usable]
 
 
 def _ids_in(partition: int, partitions: int) -> Iterator[int]:

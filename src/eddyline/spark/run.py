@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+import logging
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
@@ -15,11 +16,14 @@ from pyspark.sql.streaming.query import StreamingQuery
 from eddyline.errors import StateError
 from eddyline.session.query import Query
 from eddyline.spark.control import ControlStream
+from eddyline.spark.lease import Lease
 from eddyline.spark.standing import StandingQueries
+from eddyline.spark.supervisor import Supervisor
 
 if TYPE_CHECKING:
     from eddyline.spark.desk import Desk
 
+_log = logging.getLogger(__name__)
 _RATE_WINDOW_S: Final = 10.0
 
 
@@ -133,31 +137,36 @@ class Run:
     """What :meth:`Session.start` returns. Named as Spark's StreamingQuery where it has a name.
 
     Args:
-        launch: starts the streaming query from the checkpoint; with True, over a bounded input:
-            what the sources hold at that time.
+        supervisor: starts the streaming query from the checkpoint.
         standing: the queries, which come and go through the control stream.
         control: it also asks the shards for what they hold back at the end.
-        desk: where other processes reach the job, if they can.
-        bounded: how to launch it first.
+        desk: where other processes reach the job, if they can. lease: of the checkpoint.
+        bounded: whether it first runs over what the sources hold then, and no more.
     """
 
     def __init__(
         self,
-        launch: Callable[[bool], StreamingQuery],
+        supervisor: Supervisor,
         standing: StandingQueries,
         control: ControlStream,
         ledger: Ledger,
         desk: Desk | None,
+        lease: Lease | None,
         *,
         bounded: bool,
     ) -> None:
-        self._launch = launch
+        self._supervisor = supervisor
         self._standing = standing
         self._control = control
         self._ledger = ledger
         self._desk = desk
+        self._lease = lease
         self._bounded = bounded
+        self._finishing = False
+        self._lost: StateError | None = None  # another job has the checkpoint
         self._begin(bounded)
+        if lease is not None:
+            lease.keep(lambda: self._finishing or self.isActive, self._lose)
 
     @property
     def id(self) -> str:
@@ -172,7 +181,7 @@ class Run:
     @property
     def isActive(self) -> bool:
         """Whether the job runs."""
-        return self._query.isActive
+        return self._supervisor.is_active
 
     @property
     def lastProgress(self) -> Any:
@@ -184,9 +193,14 @@ class Run:
         """Spark's progress of the last batches."""
         return list(self._query.recentProgress)
 
-    def exception(self) -> StreamingQueryException | None:
+    @property
+    def restarts(self) -> int:
+        """How many times the streaming query was started again after a failure."""
+        return self._supervisor.restarts
+
+    def exception(self) -> StreamingQueryException | StateError | None:
         """Why the job failed; None if it did not."""
-        return self._query.exception()
+        return self._lost or (None if self.isActive else self._query.exception())
 
     def progress(self) -> Progress:
         """Rows in and out, watermarks, late and bad rows, after the last delivered batch."""
@@ -244,29 +258,41 @@ class Run:
         if not self.isActive:
             raise StateError("the job has ended: start it again to add or drop queries")
 
-    def awaitTermination(self, timeout: int | None = None) -> bool:
+    def awaitTermination(self, timeout: float | None = None) -> bool:
         """Wait until the job ends, at most ``timeout`` seconds; whether it has ended.
 
         Raises:
-            StreamingQueryException: the job failed.
+            StreamingQueryException: the job failed, for the last time if it is started again.
+            StateError: another job has taken the checkpoint.
         """
         try:
-            if timeout is None:
-                self._query.awaitTermination()
-                return True
-            return bool(self._query.awaitTermination(timeout))
+            ended = self._supervisor.wait(timeout)
+            if ended and self._lost is not None:
+                raise self._lost
+            return ended
         finally:
             if not self.isActive:
-                self._close_desk()
+                self._close()
 
     def processAllAvailable(self) -> None:
-        """Wait until everything that the sources hold now has been processed and delivered."""
-        self._query.processAllAvailable()
+        """Wait until everything that the sources hold now has been processed and delivered.
 
-    def stop(self) -> None:
-        """Stop; a later start from the checkpoint continues exactly here."""
-        self._query.stop()
-        self._close_desk()
+        Raises:
+            StreamingQueryException: the job failed, for the last time if it is started again.
+        """
+        self._supervisor.process_all()
+
+    def stop(self, *, after_batch: bool = False, timeout: float = 60.0) -> None:
+        """Stop; a later start from the checkpoint continues exactly here.
+
+        Args:
+            after_batch: let the batch end that is being processed, rather than process it again at
+                the next start. timeout: no longer than so many seconds.
+        """
+        if after_batch:
+            self._supervisor.end_batch(timeout)
+        self._supervisor.stop()
+        self._close()
 
     def finish(self) -> None:
         """Declare that no more input comes: process what is there, then the rows that are held for
@@ -279,20 +305,39 @@ class Run:
         Raises:
             StreamingQueryException: the job failed.
         """
-        if not self._bounded:
-            self._query.stop()
+        self._finishing = True
+        try:
+            if not self._bounded:
+                self._supervisor.stop()
+                self._begin(bounded=True)
+            self._supervisor.wait()
+            # only now: it must come behind the last row
+            self._control.end_of_input(self._standing.drain_us())
             self._begin(bounded=True)
-        self._query.awaitTermination()
-        # only now: it must come behind the last row
-        self._control.end_of_input(self._standing.drain_us())
-        self._begin(bounded=True)
-        self.awaitTermination()
+            self._supervisor.wait()
+        finally:
+            self._finishing = False
+            if not self.isActive:
+                self._close()
+
+    @property
+    def _query(self) -> StreamingQuery:
+        return self._supervisor.query
 
     def _begin(self, bounded: bool) -> None:
-        self._query = self._launch(bounded)
+        self._supervisor.begin(bounded=bounded)
         if self._desk is not None:
             self._desk.open(lambda: self.isActive)
 
-    def _close_desk(self) -> None:
+    def _close(self) -> None:
+        """The job has ended: others are told, and may go on from the checkpoint."""
         if self._desk is not None:
             self._desk.close()
+        if self._lease is not None:
+            self._lease.release()
+
+    def _lose(self, error: StateError) -> None:
+        """Another job has the checkpoint: what this one would do is not to be done."""
+        self._lost = error
+        _log.error("the job stops: %s", error)
+        self._supervisor.stop()

@@ -46,6 +46,16 @@ class Group:
     live: tuple[str, ...]
 
 
+def assigned(groups: Iterable[Group], shards: Mapping[int, Iterable[str]]) -> dict[int, Group]:
+    """The groups by id of the shard that has their queries.
+
+    Args:
+        shards: by id, the names of the queries.
+    """
+    ids = {frozenset(names): shard for shard, names in shards.items()}
+    return {ids[frozenset(group.queries)]: group for group in groups}
+
+
 class Script:
     """Statements in order, minus what was dropped.
 
@@ -96,15 +106,21 @@ class Script:
         """Say which share of streams' rows is to be kept, as :meth:`Engine.shed` does."""
         self._engine.shed(keep)
 
-    @property
-    def verdict(self) -> Verdict | None:
-        """What the queries need, as :attr:`Engine.verdict`."""
-        return self._engine.verdict
+    def verdicts(self, cores: Sequence[float]) -> Iterator[tuple[Group, Verdict, str | None]]:
+        """What the queries of each group need, and what to do if that is too much, as
+        :attr:`Engine.verdict` and :attr:`Engine.advice` say; nothing of groups of which a stream's
+        rate is not declared.
 
-    @property
-    def advice(self) -> str | None:
-        """What to do if they need too much, as :attr:`Engine.advice`."""
-        return self._engine.advice
+        Args:
+            cores: cores' worth for each group.
+        """
+        for group, capacity in zip(self.groups(), cores, strict=True):
+            if any(self.streams[name].known.rate is None for name in group.streams):
+                continue
+            queries = (self.statement(name) for name in group.queries)
+            engine = Script.of((*self.definitions, *queries), self.functions, capacity)._engine
+            if (verdict := engine.verdict) is not None:
+                yield group, verdict, engine.advice
 
     @property
     def thinned(self) -> dict[str, float]:
@@ -125,9 +141,14 @@ class Script:
         return dropped
 
     @classmethod
-    def of(cls, statements: Iterable[str], functions: Iterable[UserFunction] = ()) -> Script:
+    def of(
+        cls,
+        statements: Iterable[str],
+        functions: Iterable[UserFunction] = (),
+        capacity: float = 1.0,
+    ) -> Script:
         """The script of these statements, which may call these functions."""
-        script = cls()
+        script = cls(capacity)
         for function in functions:
             add_function(script._engine.catalog, function)
         for statement in statements:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import logging
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -21,8 +20,7 @@ from pyspark.sql.streaming.query import StreamingQuery
 from eddyline.algebra.catalog import Known
 from eddyline.algebra.functions import FunctionKind
 from eddyline.algebra.plan import Updates
-from eddyline.errors import CatalogError, DataError, StateError, did_you_mean
-from eddyline.optimizer.prices import Prices
+from eddyline.errors import CatalogError, DataError, did_you_mean
 from eddyline.session.changes import QUERY_COLUMN
 from eddyline.session.intake import bad_schema, late_schema
 from eddyline.session.machine import prices_of_machine
@@ -30,9 +28,12 @@ from eddyline.session.query import Query
 from eddyline.session.sampled import as_options
 from eddyline.session.table_changes import INSTANT, OPERATION
 from eddyline.spark import files
+from eddyline.spark.control import DIRECTORY as CONTROL
 from eddyline.spark.control import ControlStream
 from eddyline.spark.delivery import Delivery
+from eddyline.spark.desk import DIRECTORY as DESK
 from eddyline.spark.desk import Desk
+from eddyline.spark.directory import path_segment
 from eddyline.spark.environment import (
     JOB_CONF,
     LOCAL_CHECKPOINT_CONF,
@@ -44,17 +45,27 @@ from eddyline.spark.fatrows import OUTPUT_SCHEMA, pack
 from eddyline.spark.feeds import Feeds
 from eddyline.spark.garbage import put_off
 from eddyline.spark.ingest import fat_rows
+from eddyline.spark.lease import Lease
 from eddyline.spark.opening import OpenSinks
-from eddyline.spark.partitioning import shard_ids
+from eddyline.spark.partitioning import cores_by_group, shard_ids
 from eddyline.spark.printing import print_rows
 from eddyline.spark.program import Program, SentProgram, ShardSpec, StreamSpec
+from eddyline.spark.program_file import NAME as PROGRAM
+from eddyline.spark.program_file import (
+    SPARK_DIRECTORY,
+    SavedProgram,
+    read_program,
+    write_program,
+)
 from eddyline.spark.run import Ledger, Run
-from eddyline.spark.script import Group, Script
+from eddyline.spark.same_program import require_same
+from eddyline.spark.script import Group, Script, assigned
 from eddyline.spark.shard import EngineProcessor
 from eddyline.spark.shares import announce, forget
 from eddyline.spark.sinks import FileSink, MemorySink, Printer, Target
 from eddyline.spark.sources import arrow_fields, resolve_path
 from eddyline.spark.standing import StandingQueries
+from eddyline.spark.supervisor import NEVER, Restart, Supervisor
 from eddyline.sql.durations import parse_duration
 from eddyline.types import sql_type
 
@@ -62,8 +73,6 @@ _MARKS: Final = (INSTANT.name, OPERATION.name)
 #: What nobody knows of the columns of a stream.
 NOTHING: Final[Mapping[str, float]] = MappingProxyType({})
 _log = logging.getLogger(__name__)
-_PROGRAM: Final = "program.json"
-_FORMAT: Final = 5  #: of what a checkpoint holds
 
 
 class Session:
@@ -82,9 +91,12 @@ class Session:
             where they are read. By default each shard's engine decides, batch by batch, from
             declared and measured rates.
         capacity: cores' worth that all queries may take, spread evenly over the groups of streams
-            that no query brings together; by default one for each shard. It stays as it is for as
-            long as the checkpoint is used, and so do ``keep`` and ``decide_every``.
+            that no query brings together. An engine runs on one core, so a group never gets more;
+            by default each gets one, or its part where there are fewer shards or cores. It stays as
+            it is for as long as the checkpoint is used, and so do ``keep`` and ``decide_every``.
         decide_every: how long rates are measured, of event time, before it is decided anew.
+        restart: whether the streaming query is started again in this process when it has failed:
+            ``ON_FAILURE``, or a ``Restart`` with other limits.
 
     Example:
         >>> s = Session(checkpoint="/data/checkpoints/alerts")        # doctest: +SKIP
@@ -105,6 +117,7 @@ class Session:
         keep: Mapping[str, float] = MappingProxyType({}),
         capacity: float | None = None,
         decide_every: str = "1 minute",
+        restart: Restart = NEVER,
     ) -> None:
         if shards < 1:
             raise ValueError(f"shards must be at least 1, not {shards}")
@@ -112,14 +125,16 @@ class Session:
         self._shards = shards
         self._scratch = tempfile.TemporaryDirectory(prefix="eddyline-")
         self._checkpoint = files.qualified(self.spark, str(checkpoint or self._scratch.name))
+        self._directory = files.directory(self.spark, self._checkpoint)
         self._is_named = checkpoint is not None
         self._trigger = trigger
         self._base = base
         self._printer = printer
         self._keep = dict(keep)
         self._decide_every = decide_every
-        self._capacity = float(shards) if capacity is None else capacity
-        self._script = Script(self._capacity)
+        self._restart = restart
+        self._capacity = capacity
+        self._script = Script()
         if keep:
             self._script.shed(keep)
         self._feeds = Feeds(self.spark, self._script, base)
@@ -253,7 +268,7 @@ class Session:
         """The queries by name, once started those of the job: see :meth:`Run.add`."""
         return self._script.queries if self._standing is None else self._standing.queries
 
-    def start(self, *, available_now: bool = False) -> Run:
+    def start(self, *, available_now: bool = False, drop: Sequence[str] = ()) -> Run:
         """Check sources and sinks, and start one streaming query for all standing queries.
 
         Queries that were added to the job while it ran before are there again, dropped ones gone.
@@ -261,19 +276,34 @@ class Session:
         Args:
             available_now: process what the sources hold now, in batches as they are configured, and
                 stop; ``run.finish()`` then also processes what is held for the watermark.
+            drop: queries to drop before anything is processed, a batch that is repeated included:
+                for those that the job cannot run with.
 
         Raises:
             CatalogError: there is no query, or no such stream to be thinned.
             DataError: a source or sink is missing or does not fit.
-            StateError: the checkpoint belongs to another program.
+            StateError: the checkpoint belongs to another program, cannot be read or written, or is
+                in use by another session or process.
         """
         self._require_streams(self._keep)
-        self._warn()
         groups = self._script.groups()
         if not groups:
             raise CatalogError("there is no query to run: add one with query() or CREATE QUERY")
-        ids = dict(zip(shard_ids(len(groups), self._shards), groups, strict=True))
-        run_key, prices = self._claim_checkpoint(ids)
+        lease = self._lease()
+        try:
+            return self._started(groups, lease, available_now, drop)
+        except BaseException:
+            if lease is not None:
+                lease.release()
+            raise
+
+    def _started(
+        self, groups: list[Group], lease: Lease | None, available_now: bool, drop: Sequence[str]
+    ) -> Run:
+        program = self._claim_checkpoint(groups)
+        self._warn(program)
+        ids = assigned(groups, program.queries)
+        run_key = hashlib.sha256(self._checkpoint.encode()).hexdigest()[:16]
         ledger = Ledger({shard: ", ".join(group.streams) for shard, group in ids.items()})
         self._sinks = sinks = self._open_sinks(groups, run_key)
 
@@ -284,17 +314,19 @@ class Session:
             ledger.record(batch, reports, accounts)
 
         delivery = Delivery(sinks, report)
-        specs = {
-            shard: self._spec(shard, group, run_key, prices, self._capacity / len(ids))
-            for shard, group in ids.items()
-        }
-        control = ControlStream(self.spark, self._checkpoint)
-        began = files.modified(self.spark, f"{self._checkpoint}/{_PROGRAM}")
+        specs = {shard: self._spec(shard, group, run_key, program) for shard, group in ids.items()}
+        control = ControlStream(self._directory.below(CONTROL))
+        began = self._directory.modified(PROGRAM)
+        assert began is not None, "the checkpoint has been claimed"
         thinned = self._script.thinned if self._keep else {}
-        standing = StandingQueries(self._script, ids, control, sinks.open, began, thinned)
+        since = began.isoformat(timespec="seconds")
+        standing = StandingQueries(self._script, ids, control, sinks.open, since, thinned)
+        for name in drop:
+            standing.drop(name)
+        requests = control.by_shard() if drop else {}
         desk = None  # who else knows a directory that has no name?
         if self._is_named:
-            desk = Desk(self.spark, self._checkpoint, standing, ledger, delivery)
+            desk = Desk(self._directory.below(DESK), standing, ledger, delivery)
         inputs = [
             fat_rows(
                 *self._feeds.source(name),
@@ -313,25 +345,29 @@ class Session:
                 conf |= LOCAL_CHECKPOINT_CONF
             with settings(self.spark, conf), worker_pool(self.spark, run_key):
                 results = (
-                    reduce(DataFrame.unionAll, [*inputs, control.fat_rows()])
+                    reduce(DataFrame.unionAll, [*inputs, control.fat_rows(self.spark)])
                     .groupBy("shard")
                     .transformWithStateInPandas(
-                        EngineProcessor(specs, uuid4().hex), OUTPUT_SCHEMA, "Append", "None"
+                        EngineProcessor(specs, uuid4().hex, requests),
+                        OUTPUT_SCHEMA,
+                        "Append",
+                        "None",
                     )
                 )
                 writer = results.writeStream.foreachBatch(delivery).option(
-                    "checkpointLocation", f"{self._checkpoint}/spark"
+                    "checkpointLocation", f"{self._checkpoint}/{SPARK_DIRECTORY}"
                 )
                 if bounded:
                     return writer.trigger(availableNow=True).start()
                 return writer.trigger(processingTime=self._trigger).start()
 
-        run = Run(launch, standing, control, ledger, desk, bounded=available_now)
+        supervisor = Supervisor(launch, self._restart, lambda: ledger.progress().batch_id)
+        run = Run(supervisor, standing, control, ledger, desk, lease, bounded=available_now)
         self._standing = standing
         return run
 
     def results(self, name: str, *, streaming: bool = False) -> DataFrame:
-        """The changes of a query delivered so far; ``late:stream`` and ``bad:stream`` likewise.
+        """The changes of a query so far; ``late:stream``, ``bad:stream``, ``bad:query`` likewise.
 
         Args:
             name: a query whose sink is ``memory`` or files, or a side output.
@@ -361,24 +397,22 @@ class Session:
     def _read_back(self, sink: FileSink, streaming: bool) -> DataFrame:
         schema = from_arrow_schema(sink.schema)
         if streaming:
-            files.make_directory(self.spark, sink.path)
+            files.directory(self.spark, sink.path).make()
             return self.spark.readStream.schema(schema).format(sink.format).load(sink.path)
         if not files.exists(self.spark, sink.path):
             return self.spark.createDataFrame([], schema)
         return self.spark.read.schema(schema).format(sink.format).load(sink.path)
 
-    def _spec(
-        self, shard: int, group: Group, run_key: str, prices: Prices, capacity: float
-    ) -> ShardSpec:
+    def _spec(self, shard: int, group: Group, run_key: str, saved: SavedProgram) -> ShardSpec:
         streams = (self._script.streams[name] for name in group.streams)
         program = Program(
             self._script.definitions,
             tuple(self._script.statement(name) for name in group.queries),
             {name: pack(self._feeds.content(name)) for name in group.tables},
             self._script.functions,
-            prices,
+            saved.prices,
             self._keep,
-            capacity,
+            saved.cores[shard],
             self._decide_every,
         )
         return ShardSpec(
@@ -391,6 +425,7 @@ class Session:
 
     def _open_sinks(self, groups: Sequence[Group], job: str) -> OpenSinks:
         sinks = OpenSinks(self.spark, self._base, self._printer, job)
+        sinks.open_bad_rows(f"{self._checkpoint}/bad_rows_of_queries")
         for group in groups:
             sinks.open_first(self._script.queries[name] for name in group.queries)
             for name in self._feeds.inputs(group):
@@ -408,7 +443,7 @@ class Session:
         ):
             prefix = f"{target.kind}_"
             own = {k.removeprefix(prefix): v for k, v in options.items() if k.startswith(prefix)}
-            path = f"{self._checkpoint}/{target.kind}/{name}"
+            path = f"{self._checkpoint}/{target.kind}/{path_segment(name)}"
             yield target, own or {"sink": "parquet", "path": path}
 
     def _require_streams(self, names: Iterable[str]) -> None:
@@ -417,56 +452,67 @@ class Session:
             if name not in streams:
                 raise CatalogError(f"there is no stream {name!r}; {did_you_mean(name, streams)}")
 
-    def _warn(self) -> None:
-        """Say so if the queries are too much."""
-        if not self._keep and (advice := self._script.advice) is not None:
-            _log.warning("the queries are too much: %s", advice)
+    def _warn(self, program: SavedProgram) -> None:
+        """Say so if the capacity is more than engines can use, or the queries need more than it."""
+        usable = sum(program.cores.values())
+        if program.capacity is not None and program.capacity > usable * 1.001:
+            _log.warning(
+                "of capacity %g no more than %g cores can be used: each group of streams that "
+                "queries bring together runs on one core at most",
+                program.capacity,
+                usable,
+            )
+        cores = [program.cores[s] for s in assigned(self._script.groups(), program.queries)]
+        if not self._keep:
+            for _, _, advice in self._script.verdicts(cores):
+                if advice is not None:
+                    _log.warning("the queries are too much: %s", advice)
 
-    def _claim_checkpoint(self, ids: Mapping[int, Group]) -> tuple[str, Prices]:
-        """The key of the job that the checkpoint belongs to; a new one for a new checkpoint. And
-        the prices by which it chose its plans when it first started: state fits these plans only.
+    def _lease(self) -> Lease | None:
+        """The lease of the checkpoint; None where no other session can know it.
 
         Raises:
-            StateError: the checkpoint was made by a program that differs from this one.
+            StateError: another session has it.
         """
-        program = {
-            "format": _FORMAT,
-            "partitions": self._shards,
-            "capacity": self._capacity,
-            "decide_every": self._decide_every,
-            "definitions": self._script.definitions,
-            "queries": {
-                str(shard): [self._script.statement(name) for name in group.queries]
-                for shard, group in ids.items()
+        self._directory.make()
+        return Lease.take(self._directory) if self._is_named else None
+
+    def _claim_checkpoint(self, groups: Sequence[Group]) -> SavedProgram:
+        """The program that the checkpoint belongs to, which a new checkpoint is given. Its prices
+        and cores are those of the first start: the state fits plans that were chosen by them.
+
+        Raises:
+            StateError: the checkpoint belongs to a program that differs from this one, or cannot be
+                read or written.
+        """
+        ids = shard_ids(len(groups), self._shards)
+        there = self.spark.sparkContext.defaultParallelism
+        cores = cores_by_group(len(groups), self._shards, there, self._capacity)
+        program = SavedProgram(
+            self._shards,
+            self._script.definitions,
+            {
+                shard: {name: self._script.statement(name) for name in group.queries}
+                for shard, group in zip(ids, groups, strict=True)
             },
-        }
-        if self._keep:
-            program["keep"] = self._keep
-        if self._script.functions:
-            program["functions"] = [str(f) for f in self._script.functions]
-        path = f"{self._checkpoint}/{_PROGRAM}"
-        prices = prices_of_machine()
-        text = files.read_text(self.spark, path)
-        if text is None:
-            settled = {"prices": prices.as_dict()}
-            files.write_text(self.spark, path, json.dumps(program | settled, indent=1))
-        else:
-            written = json.loads(text)
-            prices = Prices.from_dict(written.pop("prices", {}))
-            changed = _difference(written, json.loads(json.dumps(program)))
-            if changed:
-                raise StateError(
-                    f"the checkpoint {self._checkpoint} belongs to another program: its {changed} "
-                    "differ; use another checkpoint, or the statements that it was made with"
-                )
-        return hashlib.sha256(self._checkpoint.encode()).hexdigest()[:16], prices
+            tuple(map(str, self._script.functions)),
+            self._keep,
+            self._capacity,
+            self._decide_every,
+            dict(zip(ids, cores, strict=True)),
+            prices_of_machine(),
+        )
+        saved = read_program(self._directory)
+        if saved is not None:
+            require_same(self._checkpoint, saved, program, self._script.functions)
+            return saved
+        write_program(self._directory, program)
+        for place in (SPARK_DIRECTORY, "late", "bad"):
+            self._directory.make(place)  # for the owner only, before others write there
+        return program
 
 
 def _with(known: Known, *options: str) -> str:
     """A WITH clause that declares what is known, with further options; "" if there is nothing."""
     declared = [*options, *filter(None, [as_options(known, digits=15)])]
     return f" WITH ({', '.join(declared)})" if declared else ""
-
-
-def _difference(before: dict[str, Any], now: dict[str, Any]) -> str:
-    return " and ".join(key for key in before | now if before.get(key) != now.get(key))

@@ -54,7 +54,7 @@ def stream_source(
         by_arrow = local_parquet(spark, stream, options, kind)
         if by_arrow is not None:
             return by_arrow
-    schema = _read_schema(spark, what, format_, options, stream.schema)
+    schema = _read_schema(spark, what, format_, options, _as_read(stream, format_, options))
     reader = spark.readStream.format(format_).options(**options)
     df = _load(what, format_, reader if schema is None else reader.schema(schema))
     return declared_columns(df, stream, kind), None
@@ -184,6 +184,20 @@ def _read_schema(
             fields = _by_header(spark, what, options, fields)
         return StructType([*fields, StructField(CORRUPT_RECORD, StringType())])
     return _own_schema(spark, what, format_, options) or StructType(_declared_types(declared))
+
+
+def _as_read(stream: StreamDef, format_: str, options: Mapping[str, str]) -> Schema:
+    """The columns with the types in which Spark reads them.
+
+    Event times are read as text where numbers can be among them: Spark would take those of JSON for
+    seconds. With an option that says how timestamps are written, Spark reads them itself.
+    """
+    numbers = format_ == "json" or (format_ in _TEXTUAL and stream.ts_unit is not None)
+    if not numbers or "timestampformat" in (name.lower() for name in options):
+        return stream.schema
+    return tuple(
+        replace(f, type=pa.string()) if f.name == stream.timestamp else f for f in stream.schema
+    )
 
 
 def _own_schema(

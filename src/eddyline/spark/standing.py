@@ -13,7 +13,6 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from eddyline.algebra.reads import streams_read
 from eddyline.errors import (
     CatalogError,
-    EddylineError,
     SqlError,
     StateError,
     UnsupportedError,
@@ -136,10 +135,11 @@ class StandingQueries:
                 shard = self._shard_for(query)
                 self._require_leave(query)
                 self._open_sink(query)  # before a row can come for it
-            except EddylineError:
+                request = self._control.statement(shard, script.statement(query.name))
+            except Exception:
                 script.drop(query.name)
                 raise
-            request = self._send(shard, script.statement(query.name))
+            self._send(request)
             self._since[query.name] = request.at
             return query
 
@@ -155,7 +155,7 @@ class StandingQueries:
             self._listed = None
             query = self._script.drop(name)
             self._dropped.add(query.name.lower())
-            self._send(self._shard_for(query), drop_statement(query.name))
+            self._send(self._control.statement(self._shard_for(query), drop_statement(query.name)))
 
     def drain_us(self) -> dict[int, int]:
         """By shard the longest RANGE window: so long behind its last row a stream has effects."""
@@ -166,11 +166,10 @@ class StandingQueries:
                 longest[shard] = max(longest[shard], longest_range_us(query))
             return longest
 
-    def _send(self, shard: int, statement: str) -> Request:
+    def _send(self, request: Request) -> None:
         self._in_doubt = True
-        request = self._control.send_statement(shard, statement)
+        self._control.send(request)
         self._in_doubt = False
-        return request
 
     def _take_over(self, request: Request) -> None:
         for statement in parse(request.text):

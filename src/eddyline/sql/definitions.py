@@ -57,7 +57,11 @@ class DefinitionParser(EddylineParser):
             choices = did_you_mean(name, [f.name for f in schema])
             raise self.fail(f"there is no column '{name}'; {choices}", at)
         if found.type != TIMESTAMP:
-            raise self.fail(f"TIMESTAMP BY needs a TIMESTAMP column, but this is {found}", at)
+            raise self.fail(
+                f"TIMESTAMP BY needs a TIMESTAMP column, but this is {found}; if its values are "
+                "numbers, declare it TIMESTAMP and their unit, as in WITH (ts_unit = 'ms')",
+                at,
+            )
         return found.name
 
     def _options(self) -> dict[str, str]:

@@ -170,6 +170,33 @@ class EddylineParser(SetOperationParser):
             raise self.fail("nothing stands before the first comma")
         return items
 
+    def _parse_assignment(self) -> exp.Expr | None:
+        return self._parse_disjunction()
+
+    def _parse_at_time_zone(self, this: exp.Expr | None) -> exp.Expr | None:
+        if self._match_text_seq("AT", "TIME", "ZONE", advance=False):
+            self.refuse("AT TIME ZONE", "timestamps are instants in UTC; convert what you read")
+        return this
+
+    def _parse_disjunction(self) -> exp.Expr | None:
+        return self._connected(exp.Or, TokenType.OR, self._parse_conjunction)
+
+    def _parse_conjunction(self) -> exp.Expr | None:
+        return self._connected(exp.And, TokenType.AND, self._parse_equality)
+
+    def _connected(
+        self, kind: type[exp.Connector], word: TokenType, parse: Callable[[], exp.Expr | None]
+    ) -> exp.Expr | None:
+        """Operands between ANDs or ORs as a balanced tree: thousands of them are not deep."""
+        level = [parse()]
+        while self._match(word):
+            level.append(parse())
+        while len(level) > 1:
+            pairs = zip(level[::2], level[1::2], strict=False)
+            odd = level[len(level) & ~1 :]
+            level = [self.expression(kind(this=a, expression=b)) for a, b in pairs] + odd
+        return level[0]
+
     def _parse_between(self, this: exp.Expr | None) -> exp.Between:
         low = self._parse_bitwise()
         self._expect(TokenType.AND, "the AND of BETWEEN")

@@ -15,6 +15,8 @@ from eddyline.errors import SqlError, did_you_mean
 from eddyline.sql.definitions import DefinitionParser, type_choices, without_places
 from eddyline.sql.dialect import QUERY_TOKENS, Eddyline
 from eddyline.sql.known import Sized, taken_out
+from eddyline.sql.nesting import check_depth, check_nesting
+from eddyline.sql.room import with_room
 from eddyline.sql.source import Source
 from eddyline.sql.statements import (
     CreateQuery,
@@ -30,6 +32,7 @@ from eddyline.sql.statements import (
     Statement,
 )
 from eddyline.sql.templates import LONGEST, Templates, Text
+from eddyline.sql.time_options import taken_unit
 from eddyline.sql.unclosed import unclosed_error
 
 _KINDS: Final[tuple[Kind, ...]] = ("stream", "table", "view", "query")
@@ -53,6 +56,7 @@ def parse(sql: str) -> list[Statement]:
     >>> [type(s).__name__ for s in parse("SELECT x FROM s [NOW]; DROP QUERY q")]
     ['SelectStatement', 'Drop']
     """
+    Source(sql).require_characters()
     if len(sql) > LONGEST:
         return _parsed(sql)
     text = Text(sql)
@@ -65,7 +69,7 @@ def parse(sql: str) -> list[Statement]:
 
 
 def _parsed(sql: str) -> list[Statement]:
-    return StatementParser(dialect=_DIALECT).statements(sql)
+    return with_room(lambda: StatementParser(dialect=_DIALECT).statements(sql))
 
 
 class StatementParser(DefinitionParser):
@@ -76,6 +80,7 @@ class StatementParser(DefinitionParser):
         source = Source(sql)
         try:
             tokens = _DIALECT.tokenize(sql)
+            check_nesting(tokens, source)
             parsed = self._parse(cast(Any, StatementParser._statement), tokens, sql)
         except TokenError:
             raise unclosed_error(source) from None
@@ -141,7 +146,10 @@ class StatementParser(DefinitionParser):
                 raise self.fail("LATENESS cannot be negative", at)
         given = self._placed_options()
         known = taken_out(given, schema, "stream", self.source)
-        definition = StreamDef(name, schema, timestamp, lateness, without_places(given), known)
+        unit = taken_unit(given, self.source)
+        definition = StreamDef(
+            name, schema, timestamp, lateness, without_places(given), known, unit
+        )
         return lambda text, line, column: CreateStream(text, line, column, definition)
 
     def _create_table(self) -> _Build:
@@ -154,8 +162,9 @@ class StatementParser(DefinitionParser):
             )
         kind: Sized = "table" if updates == "static" else "changing table"
         known = taken_out(given, schema, kind, self.source)
+        unit = taken_unit(given, self.source) if updates != "static" else None
         options = without_places(given)
-        definition = TableDef(name, schema, cast(Any, updates), options, known)
+        definition = TableDef(name, schema, cast(Any, updates), options, known, unit)
         return lambda text, line, column: CreateTable(text, line, column, definition)
 
     def _create_view(self) -> _Build:
@@ -227,6 +236,7 @@ class StatementParser(DefinitionParser):
         ast = self._parse_statement()
         if not isinstance(ast, exp.Query):
             raise self.fail(f"expected a SELECT, {self.here(at)}", at)
+        check_depth(ast, self.source)
         return Select(ast, self.source)
 
     def _emit(self) -> Emit:

@@ -14,6 +14,8 @@ from sqlglot.tokenizer_core import Token, TokenType
 
 from eddyline.errors import SqlError, UnsupportedError
 from eddyline.sql.durations import duration_us, parse_duration
+from eddyline.sql.limits import MAX_ROWS
+from eddyline.sql.numbers import shortened, whole_number
 from eddyline.sql.source import Source
 
 WINDOW_FORMS: Final = "[RANGE 5 MINUTES], [ROWS 100], [PARTITION BY c ROWS 3], [NOW] or [UNBOUNDED]"
@@ -128,9 +130,11 @@ class WindowParser(SparkParser):
 
     def _row_count(self) -> int:
         at = self._curr
-        if not self._match(TokenType.NUMBER) or not at.text.isdigit() or int(at.text) == 0:
-            raise self.fail(f"ROWS takes a whole number of rows above zero, {self.here(at)}", at)
-        return int(at.text)
+        rows = whole_number(at.text, MAX_ROWS + 1) if self._match(TokenType.NUMBER) else None
+        if not rows:
+            message = f"ROWS takes a whole number of rows from 1 to {MAX_ROWS}, {self.here(at)}"
+            raise self.fail(message, at)
+        return rows
 
     def duration(self) -> int:
         """``5 SECONDS``, ``INTERVAL '5' SECONDS`` or ``'5 seconds'``, in microseconds."""
@@ -154,4 +158,4 @@ class WindowParser(SparkParser):
     def here(self, at: Token | None = None) -> str:
         """What stands at a token, for messages."""
         at = at or self._curr
-        return f"got '{at.text}'" if at else "but the statement ends"
+        return f"got '{shortened(at.text)}'" if at else "but the statement ends"

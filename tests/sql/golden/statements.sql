@@ -30,7 +30,7 @@ SqlError: line 1, column 45: there is no column 't'; did you mean 'ts'? valid: t
 ----------
 CREATE STREAM s (ts BIGINT) TIMESTAMP BY ts
 =>
-SqlError: line 1, column 42: TIMESTAMP BY needs a TIMESTAMP column, but this is ts BIGINT
+SqlError: line 1, column 42: TIMESTAMP BY needs a TIMESTAMP column, but this is ts BIGINT; if its values are numbers, declare it TIMESTAMP and their unit, as in WITH (ts_unit = 'ms')
   CREATE STREAM s (ts BIGINT) TIMESTAMP BY ts
                                            ^
 ----------
@@ -168,7 +168,7 @@ SqlError: line 1, column 24: a RANGE window must be longer than zero
 ----------
 SELECT a FROM s [ROWS 1.5]
 =>
-SqlError: line 1, column 23: ROWS takes a whole number of rows above zero, got '1.5'
+SqlError: line 1, column 23: ROWS takes a whole number of rows from 1 to 1000000000000000, got '1.5'
   SELECT a FROM s [ROWS 1.5]
                         ^
 ----------

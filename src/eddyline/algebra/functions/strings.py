@@ -186,10 +186,16 @@ define(
     "All values as text, joined; NULL if any is NULL.",
 )
 def _concat(args: tuple[Expr, ...]) -> Expr | None:
-    texts = [_as_text(a) for a in args]
+    # flat: (a || b) || c is a || b || c
+    texts = [t for a in args for t in _joined(_as_text(a))]
     if not texts:
         return None
     return texts[0] if len(texts) == 1 else Call(_STRING, "concat", tuple(texts))
+
+
+def _joined(text: Expr) -> tuple[Expr, ...]:
+    """What a text is joined of, if it is a concat."""
+    return text.args if isinstance(text, Call) and text.function == "concat" else (text,)
 
 
 @define(

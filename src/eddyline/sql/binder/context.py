@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from sqlglot import exp
@@ -12,6 +12,7 @@ from eddyline.algebra.catalog import TableDef
 from eddyline.algebra.plan import Plan, StreamScan, TableScan
 from eddyline.errors import SqlError, UnsupportedError
 from eddyline.sql.catalog import Catalog
+from eddyline.sql.limits import MAX_QUERIES
 from eddyline.sql.source import Source
 from eddyline.sql.window_syntax import WINDOW_FORMS, StreamWindow
 
@@ -72,6 +73,7 @@ class Context:
         reading: the views and queries being expanded, outermost first.
         far: inside a sub-query of WHERE, the columns that are out of reach.
         row: the row for which the query runs, if it runs for each row of a table.
+        depth: how many queries are around.
     """
 
     catalog: Catalog
@@ -81,6 +83,21 @@ class Context:
     reading: tuple[str, ...] = ()
     far: Far | None = None
     row: RuleRow | None = None
+    depth: int = 0
+
+    def inside(self, node: exp.Expr) -> Context:
+        """The context of a query within this one.
+
+        Raises:
+            SqlError: too many queries read each other.
+        """
+        if self.depth >= MAX_QUERIES:
+            raise self.error(
+                node,
+                f"more than {MAX_QUERIES} queries read each other here, counting views and WITH "
+                "entries: read a stream or table nearer to where its rows are used",
+            )
+        return replace(self, depth=self.depth + 1)
 
     def error(self, at: exp.Expr, message: str, kind: type[SqlError] = SqlError) -> SqlError:
         """An error that points at a node."""

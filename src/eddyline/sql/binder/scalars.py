@@ -160,9 +160,21 @@ class Scalars:
 
     # -- operators -----------------------------------------------------------------------------
 
-    def _binary(self, node: exp.Expr, *more: exp.Expr) -> Expr:
+    def _binary(self, node: exp.Expr) -> Expr:
+        """A chain of operators, the first of which is the farthest down on the left."""
+        chain = [node]
+        while type(chain[-1].this) in _BINARY:
+            chain.append(chain[-1].this)
+        expr = self.bind(chain[-1].this)
+        for operator in reversed(chain):
+            try:
+                expr = self._applied(operator, expr, self.bind(operator.expression))
+            except SqlError as e:
+                raise self._context.placed(e, operator) from None
+        return expr
+
+    def _applied(self, node: exp.Expr, *operands: Expr) -> Expr:
         self._context.require_only(node, "this", "expression", "typed", "safe", "negate")
-        operands = self._all([node.this, node.expression, *more])
         expr = functions.resolve(_BINARY[type(node)], operands)
         return functions.resolve("not", (expr,)) if node.args.get("negate") else expr
 
@@ -170,7 +182,8 @@ class Scalars:
         """LIKE with a third operand."""
         if not isinstance(node.this, (exp.Like, exp.ILike)):
             raise self._refusal(node)
-        return self._binary(node.this, node.expression)
+        like = node.this
+        return self._applied(like, *self._all([like.this, like.expression, node.expression]))
 
     def _not(self, node: exp.Expr) -> Expr:
         test = node.this

@@ -1,0 +1,205 @@
+"""A directory of small files that a job keeps, on this machine's disk or on another file system."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import shutil
+import uuid
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final, Protocol
+from urllib.parse import quote
+
+from eddyline.errors import StateError
+
+#: Only the owner of the job reads and writes what it keeps.
+_DIRECTORY_MODE: Final = 0o700
+_FILE_MODE: Final = 0o600
+#: File systems allow 255 bytes for a name; some are left for prefixes and endings.
+_MAX_SEGMENT: Final = 200
+
+
+class Directory(Protocol):
+    """Small files by their names relative to the directory (``a/b.json``).
+
+    All methods raise StateError if the file system fails; the message names path and cause.
+
+    Attributes:
+        path: where it is, for messages and for Spark.
+    """
+
+    path: str
+
+    def below(self, name: str) -> Directory:
+        """A directory in this one."""
+
+    def make(self, name: str = "") -> None:
+        """Make the directory, or one in it, and those above; for the owner only where it is new."""
+
+    def names(self, directory: str = "", ending: str = "") -> list[str]:
+        """What lies directly in a directory, sorted; hidden files are left out."""
+
+    def read(self, name: str) -> bytes | None:
+        """The content of a file; None if there is none."""
+
+    def write(self, name: str, content: bytes) -> None:
+        """Write a new file so that a reader sees all of it or nothing."""
+
+    def replace(self, name: str, content: bytes) -> None:
+        """As :meth:`write`, but over an older file; for a moment there may be none."""
+
+    def create(self, name: str, content: bytes) -> bool:
+        """Write a file unless there is one; whether there was none. Of several processes that try
+        at the same time one succeeds.
+        """
+
+    def delete(self, name: str) -> bool:
+        """Delete a file, or a directory with all in it; whether it was there."""
+
+    def modified(self, name: str) -> datetime | None:
+        """When a file was written last; None if there is none."""
+
+    def exclusive(self) -> AbstractContextManager[bool]:
+        """Wait until no other process is in such a block; False where there is no way to know."""
+
+
+class LocalDirectory:
+    """A directory on this machine's disk. See :class:`Directory`."""
+
+    def __init__(self, path: str | Path) -> None:
+        self._root = local_path(path) if isinstance(path, str) else path
+        self.path = str(path)
+
+    def below(self, name: str) -> LocalDirectory:
+        """A directory in this one."""
+        return LocalDirectory(f"{self.path}/{name}")
+
+    def make(self, name: str = "") -> None:
+        """Make a directory and those above it."""
+        with _named(self._root / name):
+            _make(self._root / name)
+
+    def names(self, directory: str = "", ending: str = "") -> list[str]:
+        """What lies directly in a directory, sorted."""
+        with _named(self._root / directory):
+            try:
+                found = os.listdir(self._root / directory)
+            except FileNotFoundError:
+                return []
+        return sorted(n for n in found if n.endswith(ending) and not n.startswith("."))
+
+    def read(self, name: str) -> bytes | None:
+        """The content of a file; None if there is none."""
+        with _named(self._root / name):
+            try:
+                return (self._root / name).read_bytes()
+            except FileNotFoundError:
+                return None
+
+    def write(self, name: str, content: bytes) -> None:
+        """Write a new file."""
+        if (self._root / name).exists():
+            raise StateError(f"{self._root / name}: there is such a file already")
+        self.replace(name, content)
+
+    def replace(self, name: str, content: bytes) -> None:
+        """Write a file, over an older one if there is one, in one step."""
+        target = self._root / name
+        hidden = target.with_name(f".{target.name}.{uuid.uuid4().hex[:8]}.tmp")
+        with _named(target):
+            try:
+                _write_new(hidden, content)
+                hidden.replace(target)
+            finally:
+                hidden.unlink(missing_ok=True)
+
+    def create(self, name: str, content: bytes) -> bool:
+        """Write a file unless there is one."""
+        with _named(self._root / name):
+            try:
+                _write_new(self._root / name, content)
+            except FileExistsError:
+                return False
+            return True
+
+    def delete(self, name: str) -> bool:
+        """Delete a file or directory."""
+        path = self._root / name
+        with _named(path):
+            try:
+                if path.is_dir() and not path.is_symlink():
+                    shutil.rmtree(path)
+                else:
+                    path.unlink()
+            except FileNotFoundError:
+                return False
+            return True
+
+    def modified(self, name: str) -> datetime | None:
+        """When a file was written last."""
+        with _named(self._root / name):
+            try:
+                return datetime.fromtimestamp((self._root / name).stat().st_mtime, UTC)
+            except FileNotFoundError:
+                return None
+
+    @contextmanager
+    def exclusive(self) -> Iterator[bool]:
+        """Wait until no other process is in such a block."""
+        with _named(self._root):
+            descriptor = os.open(self._root, os.O_RDONLY)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+            yield True
+        finally:
+            os.close(descriptor)
+
+
+def path_segment(name: str) -> str:
+    """A name as one segment of a path: it cannot lead elsewhere, no reader skips it, and different
+    names give different segments.
+
+    >>> path_segment("trades"), path_segment("../a b"), path_segment("_x")
+    ('trades', '%2E.%2Fa%20b', '%5Fx')
+    """
+    encoded = quote(name, safe="", errors="surrogatepass").replace("~", "%7E")
+    if encoded[:1] in ("", ".", "_"):  # readers pass over hidden directories
+        encoded = f"%{ord(encoded[0]):02X}{encoded[1:]}" if encoded else "%"
+    if len(encoded) > _MAX_SEGMENT:
+        digest = uuid.uuid5(uuid.NAMESPACE_OID, encoded).hex
+        encoded = f"{encoded[: _MAX_SEGMENT - len(digest) - 1].rstrip('%')}~{digest}"
+    return encoded
+
+
+def local_path(path: str) -> Path:
+    """The path of this machine that ``path`` names, with or without the scheme ``file:``."""
+    if not path.startswith("file:"):
+        return Path(path)
+    return Path("/" + path.removeprefix("file:").lstrip("/"))
+
+
+def _make(path: Path) -> None:
+    if path.is_dir():
+        return
+    _make(path.parent)
+    path.mkdir(_DIRECTORY_MODE, exist_ok=True)
+
+
+def _write_new(path: Path, content: bytes) -> None:
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, _FILE_MODE)
+    with os.fdopen(descriptor, "wb") as file:
+        file.write(content)
+
+
+@contextmanager
+def _named(path: Path) -> Iterator[None]:
+    """Errors of the operating system name the path."""
+    try:
+        yield
+    except FileExistsError:
+        raise
+    except OSError as e:
+        raise StateError(f"{path}: {e.strerror or e}") from e

@@ -1,0 +1,117 @@
+"""``program.json`` of a checkpoint: what the job runs. Its state belongs to this program only."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any, Final
+
+from eddyline.errors import StateError
+from eddyline.optimizer.prices import TYPICAL, Prices
+from eddyline.spark.directory import Directory
+
+NAME: Final = "program.json"
+#: Where Spark keeps its part of the checkpoint.
+SPARK_DIRECTORY: Final = "spark"
+FORMAT: Final = 6  #: of what a checkpoint holds
+
+_RESTORE: Final = "restore the file from a copy of the checkpoint, or use another checkpoint"
+
+
+@dataclass(frozen=True)
+class SavedProgram:
+    """The program of a checkpoint.
+
+    Attributes:
+        shards: over how many partitions the engines spread.
+        definitions: CREATE STREAM, TABLE and VIEW statements. queries: by id of a shard, the
+            CREATE QUERY statements that it started with, by name.
+        capacity: cores' worth as the session was told; None: as many as engines can use. cores: by
+            id of a shard, what its engine may take of that.
+        prices: what plans were chosen by.
+    """
+
+    shards: int
+    definitions: tuple[str, ...]
+    queries: Mapping[int, Mapping[str, str]]
+    functions: tuple[str, ...] = ()
+    keep: Mapping[str, float] = field(default_factory=dict)
+    capacity: float | None = None
+    decide_every: str = "1 minute"
+    cores: Mapping[int, float] = field(default_factory=dict)
+    prices: Prices = TYPICAL
+
+    @property
+    def statements(self) -> tuple[str, ...]:
+        """What makes the streams, tables, views and queries again."""
+        of_queries = (sql for queries in self.queries.values() for sql in queries.values())
+        return (*self.definitions, *of_queries)
+
+    def text(self) -> str:
+        """The content of the file."""
+        return json.dumps(
+            {"format": FORMAT, **asdict(self), "prices": self.prices.as_dict()}, indent=1
+        )
+
+    @classmethod
+    def of(cls, fields: Mapping[str, Any]) -> SavedProgram:
+        """The program of the file's content."""
+        return cls(
+            int(fields["shards"]),
+            tuple(map(str, fields["definitions"])),
+            {int(shard): dict(queries) for shard, queries in fields["queries"].items()},
+            tuple(map(str, fields["functions"])),
+            {str(stream): float(share) for stream, share in fields["keep"].items()},
+            fields["capacity"],
+            str(fields["decide_every"]),
+            {int(shard): float(cores) for shard, cores in fields["cores"].items()},
+            Prices.from_dict(fields["prices"]),
+        )
+
+
+def read_program(checkpoint: Directory) -> SavedProgram | None:
+    """The program of a checkpoint; None if that is new.
+
+    Raises:
+        StateError: the file is missing although the job has run, it cannot be read, or another
+            version of Eddyline wrote it.
+    """
+    path = f"{checkpoint.path}/{NAME}"
+    content = checkpoint.read(NAME)
+    if content is None:
+        for directory, what in ((SPARK_DIRECTORY, "Spark's progress"), ("control", "requests")):
+            if checkpoint.names(directory):
+                raise StateError(
+                    f"{path} is missing, although {checkpoint.path} holds {what} of a job: which "
+                    f"program its state belongs to is not known; {_RESTORE}"
+                )
+        return None
+    try:
+        fields = json.loads(content)
+        written = fields["format"]
+    except (ValueError, TypeError, KeyError) as e:
+        raise StateError(f"{path} cannot be read ({_what(e)}); {_RESTORE}") from None
+    if written != FORMAT:
+        raise StateError(
+            f"the checkpoint {checkpoint.path} is of format {written}; this version of Eddyline "
+            f"reads format {FORMAT}: go on with the version that made it, or use another checkpoint"
+        )
+    try:
+        return SavedProgram.of(fields)
+    except (ValueError, TypeError, KeyError, AttributeError) as e:
+        raise StateError(f"{path} cannot be read ({_what(e)}); {_RESTORE}") from None
+
+
+def write_program(checkpoint: Directory, program: SavedProgram) -> None:
+    """Write the program of a new checkpoint.
+
+    Raises:
+        StateError: it cannot be written.
+    """
+    checkpoint.make()
+    checkpoint.write(NAME, program.text().encode())
+
+
+def _what(error: Exception) -> str:
+    return f"it lacks {error}" if isinstance(error, KeyError) else str(error)

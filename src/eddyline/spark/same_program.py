@@ -1,0 +1,174 @@
+"""Whether two programs are the same, and else what differs, in words.
+
+What statements mean is compared, not their text: white space, comments and the case of keywords
+make no difference.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from eddyline.algebra.catalog import Emit, StreamDef, TableDef
+from eddyline.algebra.functions import UserFunction
+from eddyline.algebra.plan import Plan
+from eddyline.errors import EddylineError, StateError
+from eddyline.spark.program_file import SavedProgram
+from eddyline.spark.script import Script
+from eddyline.sql.parser import parse
+from eddyline.sql.statements import CreateStream, CreateTable, CreateView, Statement
+from eddyline.types import sql_type
+
+#: No more differences than this are told.
+_TOLD: Final = 5
+_SETTINGS: Final = ("shards", "capacity", "decide_every", "keep")
+
+
+def require_same(
+    checkpoint: str,
+    before: SavedProgram,
+    now: SavedProgram,
+    functions: Sequence[UserFunction] = (),
+) -> None:
+    """Check that a checkpoint belongs to the program that is to go on from it.
+
+    Args:
+        checkpoint: its path. before: its program. now: what is to run.
+        functions: of users, which statements of both call.
+
+    Raises:
+        StateError: it does not; the message names what differs.
+    """
+    found = list(differences(before, now, functions))
+    if not found:
+        return
+    told = "; ".join(found[:_TOLD])
+    more = f"; and {len(found) - _TOLD} more" if found[_TOLD:] else ""
+    raise StateError(
+        f"the checkpoint {checkpoint} belongs to another program: {told}{more}. Use another "
+        "checkpoint, or the statements and options that it was made with"
+    )
+
+
+def differences(
+    before: SavedProgram, now: SavedProgram, functions: Sequence[UserFunction] = ()
+) -> Iterator[str]:
+    """What differs, each in a few words; 'there' is the checkpoint, 'here' what is to run."""
+    for setting in _SETTINGS:
+        yield from _changed(setting, getattr(before, setting), getattr(now, setting))
+    for signature in _only(before.functions, now.functions):
+        yield f"the function {signature} is missing here"
+    for signature in _only(now.functions, before.functions):
+        yield f"the function {signature} is not there"
+    yield from _definitions(before.definitions, now.definitions)
+    yield from _queries(before, now, functions)
+
+
+def _definitions(before: Sequence[str], now: Sequence[str]) -> Iterator[str]:
+    if before == now:
+        return
+    old, new = _by_name(before), _by_name(now)
+    for what in _only(old, new):
+        yield f"{what} is missing here"
+    for what in _only(new, old):
+        yield f"{what} is not there"
+    for what in (w for w in old if w in new):
+        match old[what], new[what]:
+            case CreateStream(definition=a), CreateStream(definition=b):
+                yield from _of_inputs(what, a, b)
+            case CreateTable(definition=c), CreateTable(definition=d):
+                yield from _of_inputs(what, c, d)
+            case CreateView(select=e), CreateView(select=f) if e.ast != f.ast:
+                yield f"{what} has another SELECT"
+
+
+def _by_name(statements: Sequence[str]) -> dict[str, Statement]:
+    named: dict[str, Statement] = {}
+    for (statement,) in map(parse, statements):
+        match statement:
+            case CreateStream(definition=definition):
+                named[f"stream '{definition.name}'"] = statement
+            case CreateTable(definition=table):
+                named[f"table '{table.name}'"] = statement
+            case CreateView(name=name):
+                named[f"view '{name}'"] = statement
+    return named
+
+
+def _of_inputs(what: str, before: StreamDef | TableDef, now: StreamDef | TableDef) -> Iterator[str]:
+    old = {f.name: sql_type(f.type) for f in before.schema}
+    new = {f.name: sql_type(f.type) for f in now.schema}
+    yield from _entries(f"{what}: column", old, new)
+    if old == new and list(old) != list(new):
+        yield f"{what}: its columns have another order"
+    yield from _entries(f"{what}: option", before.options, now.options)
+    for setting in before.__dataclass_fields__:
+        if setting not in ("name", "schema", "options"):
+            yield from _changed(
+                f"{what}: {setting}", getattr(before, setting), getattr(now, setting)
+            )
+
+
+def _queries(
+    before: SavedProgram, now: SavedProgram, functions: Sequence[UserFunction]
+) -> Iterator[str]:
+    old, new = _texts(before), _texts(now)
+    for name in _only(old, new):
+        yield f"query '{name}' is missing here"
+    for name in _only(new, old):
+        yield f"query '{name}' is not there"
+    changed = [name for name in old if name in new and old[name] != new[name]]
+    if not changed:
+        return
+    try:  # both made alike, so that what made them makes no difference
+        scripts = (Script.of(before.statements, functions), Script.of(now.statements, functions))
+    except EddylineError as e:
+        names = "', '".join(changed)
+        yield f"the text of query '{names}' differs, and cannot be compared: {e}"
+        return
+    for name in changed:
+        yield from _of_query(name, *(_meaning(script, name) for script in scripts))
+
+
+def _texts(program: SavedProgram) -> dict[str, str]:
+    return {name: sql for queries in program.queries.values() for name, sql in queries.items()}
+
+
+def _meaning(script: Script, name: str) -> tuple[Plan, Emit, Mapping[str, str], bool, object]:
+    query = script.queries[name]
+    return query.plan, query.emit, query.options, query.sheds, script.tables_of(name)
+
+
+def _of_query(
+    name: str,
+    before: tuple[Plan, Emit, Mapping[str, str], bool, object],
+    now: tuple[Plan, Emit, Mapping[str, str], bool, object],
+) -> Iterator[str]:
+    what = f"query '{name}'"
+    if (before[0], before[4]) != (now[0], now[4]):
+        yield f"{what} has another SELECT"
+    yield from _changed(f"{what}: EMIT", before[1], now[1])
+    yield from _entries(f"{what}: option", before[2], now[2])
+    yield from _changed(f"{what}: ON OVERLOAD SHED", before[3], now[3])
+
+
+def _entries(what: str, before: Mapping[str, str], now: Mapping[str, str]) -> Iterator[str]:
+    for name in _only(before, now):
+        yield f"{what} '{name}' is missing here"
+    for name in _only(now, before):
+        yield f"{what} '{name}' is not there"
+    for name in (n for n in before if n in now):
+        yield from _changed(f"{what} '{name}'", before[name], now[name])
+
+
+def _changed(what: str, before: Any, now: Any) -> Iterator[str]:
+    if before != now:
+        yield f"{what} is {_shown(before)} there and {_shown(now)} here"
+
+
+def _shown(value: Any) -> str:
+    return f"'{value}'" if isinstance(value, str) else str(value)
+
+
+def _only(these: Any, others: Any) -> list[str]:
+    return [name for name in these if name not in others]

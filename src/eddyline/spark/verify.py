@@ -1,0 +1,196 @@
+"""What is in a checkpoint, and what is wrong with it: by looking at its files, without Spark."""
+
+from __future__ import annotations
+
+import json
+import re
+import struct
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from eddyline.errors import EddylineError, StateError
+from eddyline.spark.control import DIRECTORY as CONTROL
+from eddyline.spark.control import read_statements, strangers
+from eddyline.spark.directory import Directory
+from eddyline.spark.lease import read_holder, require_free
+from eddyline.spark.program_file import NAME as PROGRAM
+from eddyline.spark.program_file import SPARK_DIRECTORY, SavedProgram, read_program
+from eddyline.sql.parser import parse
+
+Level = Literal["ok", "note", "error"]
+
+#: What a file of Spark's logs starts with.
+_LOG_VERSION: Final = b"v1"
+#: What a file of Hadoop's check sums starts with.
+_SUMS_VERSION: Final = b"crc\0"
+#: State of a version: its changes or all of it.
+_STATE_FILE: Final = re.compile(r"(\d+)(?:_[\w-]+)?\.(?:changelog|zip)")
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that was looked at.
+
+    Attributes:
+        level: whether it is in order ('ok'), worth knowing ('note'), or keeps a job from going on
+            exactly where it stopped ('error').
+        what: was looked at. text: what was found.
+    """
+
+    level: Level
+    what: str
+    text: str
+
+
+def verify(checkpoint: Directory) -> Iterator[Finding]:
+    """Look at all parts of a checkpoint.
+
+    Raises:
+        StateError: the file system fails.
+    """
+    if not checkpoint.names():
+        yield Finding("error", "checkpoint", f"there is nothing in {checkpoint.path}")
+        return
+    try:
+        program = read_program(checkpoint)
+    except StateError as e:
+        program = None
+        yield Finding("error", PROGRAM, str(e))
+    else:
+        if program is None:
+            yield Finding("error", PROGRAM, f"{checkpoint.path} holds no program of a job")
+        else:
+            yield from _program(program)
+    yield from _control(checkpoint)
+    yield from _lease(checkpoint)
+    yield from _spark(checkpoint.below(SPARK_DIRECTORY), program)
+
+
+def _program(program: SavedProgram) -> Iterator[Finding]:
+    queries = sum(map(len, program.queries.values()))
+    text = f"{queries} queries in {len(program.queries)} groups, {program.shards} shards"
+    try:
+        for statement in program.statements:
+            parse(statement)
+    except EddylineError as e:
+        yield Finding("error", PROGRAM, f"a statement cannot be read: {e}")
+    else:
+        yield Finding("ok", PROGRAM, text)
+
+
+def _control(checkpoint: Directory) -> Iterator[Finding]:
+    try:
+        statements = read_statements(checkpoint.below(CONTROL))
+    except StateError as e:
+        yield Finding("error", CONTROL, str(e))
+        return
+    yield Finding("ok", CONTROL, f"{len(statements)} requests to add and drop queries")
+    for name in strangers(checkpoint.below(CONTROL)):
+        yield Finding("note", CONTROL, f"no job wrote {name}; it has no effect")
+
+
+def _lease(checkpoint: Directory) -> Iterator[Finding]:
+    try:
+        holder = read_holder(checkpoint)
+        require_free(checkpoint)
+    except StateError as e:
+        yield Finding("note", "lease", str(e))
+        return
+    if holder is None:
+        yield Finding("ok", "lease", "free")
+    else:
+        yield Finding("ok", "lease", f"free: {holder}, which had it, is gone")
+
+
+def _spark(spark: Directory, program: SavedProgram | None) -> Iterator[Finding]:
+    offsets, commits = (_batches(spark, log) for log in ("offsets", "commits"))
+    if not offsets and not commits:
+        yield Finding("note", "batches", "none has begun")
+        return
+    yield from _metadata(spark)
+    done, begun = max(commits, default=-1), max(offsets, default=-1)
+    for log, batches in (("offsets", offsets), ("commits", commits)):
+        yield from _log(spark, log, batches)
+    if done >= 0 and done not in offsets:
+        yield Finding("error", "offsets", f"batch {done} was committed and is not in the log")
+    elif begun > done + 1:
+        yield Finding("error", "commits", f"batch {begun - 1} is missing: batch {begun} has begun")
+    else:
+        running = f"; batch {begun} has begun and runs again" if begun > done else ""
+        last = f"committed up to batch {done}" if done >= 0 else "none committed"
+        yield Finding("ok", "batches", f"{last}{running}")
+    if done >= 0 and program is not None:
+        yield from _state(spark, program.shards, done + 1)
+
+
+def _metadata(spark: Directory) -> Iterator[Finding]:
+    try:
+        identity = json.loads(spark.read("metadata") or b"")["id"]
+        yield Finding("ok", "metadata", f"identity {identity}")
+    except (ValueError, KeyError, TypeError):
+        yield Finding("error", "metadata", f"{spark.path}/metadata is missing or cannot be read")
+
+
+def _batches(spark: Directory, log: str) -> set[int]:
+    return {int(name) for name in spark.names(log) if name.isdigit()}
+
+
+def _log(spark: Directory, log: str, batches: set[int]) -> Iterator[Finding]:
+    """Check that no batch is missing between others, and that the files are whole."""
+    if batches:
+        missing = set(range(min(batches), max(batches))) - batches
+        if missing:
+            yield Finding("error", log, f"batch {min(missing)} is missing")
+    for batch in sorted(batches):
+        content = spark.read(f"{log}/{batch}") or b""
+        if not _is_log_entry(content) or not _is_whole(spark, log, str(batch)):
+            path = f"{spark.path}/{log}/{batch}"
+            yield Finding("error", log, f"{path} is cut or is not what Spark wrote")
+
+
+def _is_log_entry(content: bytes) -> bool:
+    """Whether it has a version and lines of JSON, or of words where a source writes these."""
+    version, *lines = content.split(b"\n")
+    try:
+        for line in lines:
+            if line.startswith((b"{", b"[")):
+                json.loads(line)
+    except ValueError:
+        return False
+    return version == _LOG_VERSION and bool(lines) and all(lines)
+
+
+def _is_whole(directory: Directory, place: str, name: str) -> bool:
+    """Whether a file has the check sums that Hadoop's local file system kept beside it, if any:
+    ``crc``, a zero byte and a number of bytes, then the CRC-32 of as many bytes each.
+    """
+    sums = directory.read(f"{place}/.{name}.crc")
+    content = directory.read(f"{place}/{name}") or b""
+    if not sums or not sums.startswith(_SUMS_VERSION):
+        return bool(content)
+    (step,) = struct.unpack(">i", sums[4:8])
+    found = (zlib.crc32(content[at : at + step]) for at in range(0, len(content), step))
+    return b"".join(struct.pack(">I", crc) for crc in found) == sums[8:]
+
+
+def _state(spark: Directory, partitions: int, version: int) -> Iterator[Finding]:
+    """Check that every partition has the state after the last committed batch."""
+    damaged = []
+    for partition in range(partitions):
+        place = f"state/0/{partition}"
+        found = [m for m in map(_STATE_FILE.fullmatch, spark.names(place)) if m is not None]
+        if not any(int(m[1]) == version for m in found):
+            damaged.append(f"{spark.path}/{place} has no state of version {version}")
+        kept = [(place, m[0]) for m in found if int(m[1]) <= version]
+        kept += [(f"{place}/SSTs", name) for name in spark.names(f"{place}/SSTs")]
+        damaged += [
+            f"{spark.path}/{where}/{name} is cut or changed"
+            for where, name in kept
+            if not _is_whole(spark, where, name)
+        ]
+    for text in damaged:
+        yield Finding("error", "state", text)
+    if not damaged:
+        yield Finding("ok", "state", f"version {version} in all {partitions} partitions")

@@ -1,0 +1,196 @@
+"""The desk of a job answers every request, and its thread outlives whatever goes wrong."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+
+from eddyline import CatalogError, StateError
+from eddyline.cli.failures import JobFailedError
+from eddyline.cli.running import RunningJob
+from eddyline.spark import desk as desk_module
+from eddyline.spark.delivery import Delivery
+from eddyline.spark.desk import Desk
+from eddyline.spark.directory import LocalDirectory
+from eddyline.spark.run import Ledger
+from eddyline.spark.standing import StandingQueries
+from eddyline.sql.parser import parse
+
+
+class Standing:
+    """Carries out what it is told, or fails as it is told."""
+
+    def __init__(self) -> None:
+        self.queries: dict[str, Any] = {}
+        self.fails: Callable[[], None] = lambda: None
+
+    def since(self, name: str) -> str:
+        return "2026-01-01T00:00:00+00:00"
+
+    def run(self, sql: str) -> Iterator[tuple[Any, Any]]:
+        for statement in parse(sql):
+            self.fails()
+            yield statement, None
+
+
+class Served:
+    """A desk that is served, over a job that goes on until it is told to end."""
+
+    def __init__(self, directory: Path) -> None:
+        self.path = directory / "desk"
+        self.standing = Standing()
+        self.desk = Desk(
+            LocalDirectory(self.path),
+            cast(StandingQueries, self.standing),
+            Ledger({}),
+            cast(Delivery, SimpleNamespace(follow=lambda *_: None, unfollow=lambda *_: None)),
+        )
+        self.desk.open(lambda: True)
+        self.outside = RunningJob(str(directory))
+        eventually(lambda: (self.path / "status.json").exists())
+
+    def request(self, name: str, content: bytes) -> dict[str, Any]:
+        """Put down a request and take its answer."""
+        answer = self.path / "answers" / name
+        (self.path / "requests" / f".{name}").write_bytes(content)
+        (self.path / "requests" / f".{name}").rename(self.path / "requests" / name)
+        eventually(answer.exists)
+        assert not (self.path / "requests" / name).exists()
+        said: dict[str, Any] = json.loads(answer.read_text())
+        return said
+
+
+def eventually(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 20
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+@pytest.fixture
+def served(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Served]:
+    monkeypatch.setattr(desk_module, "_POLL_S", 0.02)
+    served = Served(tmp_path)
+    yield served
+    served.desk.close()
+
+
+def fails_with(error: BaseException) -> Callable[[], None]:
+    def fail() -> None:
+        raise error
+
+    return fail
+
+
+def test_an_unexpected_error_is_an_answer(served: Served) -> None:
+    served.standing.fails = fails_with(KeyError("no such thing"))
+    with pytest.raises(JobFailedError, match="at the request: KeyError: 'no such thing'"):
+        raise served.outside.ask("DROP QUERY x", 20).error or AssertionError
+    served.standing.fails = fails_with(CatalogError("there is no query 'x'"))
+    with pytest.raises(CatalogError, match="there is no query 'x'"):
+        raise served.outside.ask("DROP QUERY x", 20).error or AssertionError
+    served.standing.fails = lambda: None
+    assert served.outside.ask("DROP QUERY x; DROP QUERY y", 20).done == ["x", "y"]
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "not JSON"),
+        (b"{", "not JSON"),
+        (b"\xff\xfe", "not JSON"),
+        (b"[]", "not a JSON object"),
+        (b"{}", "the text of statements as 'sql'"),
+        (b'{"sql": 1}', "the text of statements as 'sql'"),
+        (b'{"sql": "SELEC"}', "line 1, column 1"),
+        (b'{"sql": "DROP QUERY `\\ud800`"}', None),
+    ],
+)
+def test_malformed_requests_are_answered(
+    served: Served, content: bytes, message: str | None
+) -> None:
+    said = served.request("1.json", content)
+    assert message is None or (said["done"] == [] and message in said["message"])
+    assert served.request("2.json", b'{"sql": "DROP QUERY x"}') == {"done": ["x"]}
+
+
+def test_a_directory_among_the_requests_is_answered(served: Served) -> None:
+    (served.path / "requests/1.json").mkdir()
+    eventually((served.path / "answers/1.json").exists)
+    assert "Is a directory" in (served.path / "answers/1.json").read_text()
+    assert served.request("2.json", b'{"sql": "DROP QUERY x"}') == {"done": ["x"]}
+
+
+@pytest.mark.parametrize("content", [b"{", b"[]", b"{}", b'{"query": "no such"}', b"\xff"])
+def test_malformed_tails_are_ended(served: Served, content: bytes) -> None:
+    (served.path / "tails/.t").mkdir()
+    (served.path / "tails/.t/query.json").write_bytes(content)
+    (served.path / "tails/.t").rename(served.path / "tails/t")
+    eventually(lambda: not (served.path / "tails/t").exists())
+    assert served.request("2.json", b'{"sql": "DROP QUERY x"}') == {"done": ["x"]}
+
+
+def test_an_answer_that_cannot_be_written_is_written_later(
+    served: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    replace, failures = LocalDirectory.replace, []
+
+    def full(self: LocalDirectory, name: str, content: bytes) -> None:
+        if name.startswith("answers") and len(failures) < 3:
+            failures.append(name)
+            raise StateError("No space left on device")
+        replace(self, name, content)
+
+    monkeypatch.setattr(LocalDirectory, "replace", full)
+    assert served.request("1.json", b'{"sql": "DROP QUERY x"}') == {"done": ["x"]}
+    assert len(failures) == 3
+
+
+def test_trouble_shows_in_the_status(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert served.outside.status().problem is None
+    with monkeypatch.context() as patched:
+        patched.setattr(served.desk, "_look_for_tails", fails_with(RuntimeError("tails broke")))
+        eventually(lambda: served.outside.status().problem == "RuntimeError: tails broke")
+    eventually(lambda: served.outside.status().problem is None)
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+def test_the_death_of_the_thread_shows_in_the_status(
+    served: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(served.desk, "_look_for_tails", fails_with(SystemExit("killed")))
+    eventually(lambda: served.outside.status().problem is not None)
+    problem = served.outside.status().problem
+    assert problem == "requests are not served any more: SystemExit: killed"
+
+
+def test_requests_from_before_a_restart_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "desk/requests").mkdir(parents=True)
+    (tmp_path / "desk/requests/1.json").write_text('{"sql": "DROP QUERY x"}')
+    served = Served(tmp_path)
+    answer = json.loads((served.path / "answers/1.json").read_text())
+    served.desk.close()
+    assert answer["error"] == "StateError" and "started again" in answer["message"]
+
+
+def test_requests_after_the_end_are_refused(served: Served) -> None:
+    served.desk.close()
+    (served.path / "requests/1.json").write_text('{"sql": "DROP QUERY x"}')
+    served.desk.open(lambda: False)
+    eventually((served.path / "answers/1.json").exists)
+    assert "the job has ended" in (served.path / "answers/1.json").read_text()
+    eventually(lambda: served.outside.status().state == "ended")
+
+
+@pytest.mark.parametrize("content", ["", "{", "[]", "{}", '{"at": "then", "state": "running"}'])
+def test_a_status_that_cannot_be_read_is_named(content: str, tmp_path: Path) -> None:
+    (tmp_path / "desk").mkdir()
+    (tmp_path / "desk/status.json").write_text(content)
+    with pytest.raises(StateError, match=r"status\.json is not what a job writes"):
+        RunningJob(str(tmp_path)).status()

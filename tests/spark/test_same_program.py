@@ -1,0 +1,169 @@
+"""A checkpoint belongs to a program, whatever its text looks like; what differs is named."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from eddyline import StateError
+from eddyline.spark.directory import LocalDirectory
+from eddyline.spark.program_file import NAME, SavedProgram, read_program, write_program
+from eddyline.spark.same_program import differences, require_same
+from eddyline.spark.script import Group, Script, assigned
+
+DEFINITIONS = (
+    "CREATE STREAM s (ts TIMESTAMP, x BIGINT, y STRING) TIMESTAMP BY ts LATENESS 5 SECONDS "
+    "WITH (source = 'parquet', path = '/in')",
+    "CREATE TABLE names (x BIGINT, name STRING)",
+    "CREATE VIEW v AS SELECT x FROM s [RANGE 5 SECONDS] WHERE x > 1",
+)
+QUERIES = {
+    "big": "CREATE QUERY big AS SELECT x FROM v WHERE x > 10 WITH (sink = 'parquet', path = '/o')",
+    "sums": "CREATE QUERY sums AS SELECT y, COUNT(*) AS n FROM s [RANGE 1 MINUTE] GROUP BY y",
+}
+
+
+def program(
+    definitions: tuple[str, ...] = DEFINITIONS, queries: dict[str, str] = QUERIES
+) -> SavedProgram:
+    return SavedProgram(1, definitions, {0: queries})
+
+
+def replaced(old: str, new: str) -> SavedProgram:
+    """The program with some words of it replaced."""
+    before = "\0".join((*DEFINITIONS, *QUERIES.values()))
+    assert old in before
+    texts = before.replace(old, new).split("\0")
+    return program(tuple(texts[:3]), dict(zip(QUERIES, texts[3:], strict=True)))
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("SELECT x FROM v", "select  x\n\tfrom v"),
+        ("WHERE x > 10", "WHERE x>10 -- large\n"),
+        ("SELECT y,", "SELECT /* by */ y,"),
+        ("COUNT(*) AS n", "count(*) n"),
+        ("FROM s [RANGE 1 MINUTE]", "FROM S [range 60 seconds]"),
+        ("TIMESTAMP BY ts", "timestamp by  ts"),
+        ("LATENESS 5 SECONDS", "LATENESS 5000 MILLISECONDS"),
+        ("(ts TIMESTAMP, x BIGINT", "(ts timestamp,\n x bigint"),
+        ("[RANGE 5 SECONDS] WHERE", "[RANGE 5 SECONDS]\nwhere"),
+    ],
+)
+def test_the_look_of_a_statement_does_not_count(old: str, new: str) -> None:
+    assert list(differences(program(), replaced(old, new))) == []
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("x > 10", "x > 11", "query 'big' has another SELECT"),
+        ("x FROM v", "x AS z FROM v", "query 'big' has another SELECT"),
+        ("'/o'", "'/p'", "query 'big': option 'path' is '/o' there and '/p' here"),
+        (", path = '/o'", "", "query 'big': option 'path' is missing here"),
+        ("GROUP BY y", "GROUP BY y EMIT CHANGES", "'sums': EMIT is EMIT INSERTS there and EMIT CH"),
+        ("GROUP BY y", "GROUP BY y ON OVERLOAD SHED", "ON OVERLOAD SHED is False there and True"),
+        ("x BIGINT, y", "x INT, y", "stream 's': column 'x' is 'BIGINT' there and 'INT' here"),
+        ("y STRING)", "y STRING, z INT)", "stream 's': column 'z' is not there"),
+        ("x BIGINT, y STRING", "y STRING, x BIGINT", "its columns have another order"),
+        ("5 SECONDS WITH", "6 SECONDS WITH", "lateness_us is 5000000 there and 6000000 here"),
+        ("path = '/in'", "path = '/on'", "stream 's': option 'path' is '/in' there and '/on' here"),
+        ("name STRING", "name DATE", "table 'names': column 'name' is 'STRING' there and 'DATE'"),
+        ("WHERE x > 1\0", "WHERE x > 2\0", "view 'v' has another SELECT"),
+    ],
+)
+def test_what_differs_is_named(old: str, new: str, message: str) -> None:
+    with pytest.raises(StateError, match="the checkpoint /c belongs to another program") as caught:
+        require_same("/c", program(), replaced(old, new))
+    assert message in str(caught.value)
+
+
+def test_queries_that_were_added_and_removed_are_named() -> None:
+    fewer = {"big": QUERIES["big"]}
+    assert list(differences(program(), program(queries=fewer))) == ["query 'sums' is missing here"]
+    assert list(differences(program(queries=fewer), program())) == ["query 'sums' is not there"]
+    without_table = program((DEFINITIONS[0], DEFINITIONS[2]))
+    assert list(differences(program(), without_table)) == ["table 'names' is missing here"]
+
+
+@pytest.mark.parametrize(
+    ("setting", "value", "message"),
+    [
+        ("shards", 2, "shards is 1 there and 2 here"),
+        ("capacity", 0.5, "capacity is None there and 0.5 here"),
+        ("decide_every", "1 hour", "decide_every is '1 minute' there and '1 hour' here"),
+        ("keep", {"s": 0.5}, "keep is {} there and {'s': 0.5} here"),
+        ("functions", ("f(BIGINT) -> BIGINT",), "the function f(BIGINT) -> BIGINT is not there"),
+    ],
+)
+def test_settings_are_named(setting: str, value: Any, message: str) -> None:
+    now = dataclasses.replace(program(), **{setting: value})
+    assert list(differences(program(), now)) == [message]
+
+
+def test_no_more_than_a_few_are_told() -> None:
+    many = {f"q{i}": f"CREATE QUERY q{i} AS SELECT x FROM s [NOW]" for i in range(9)}
+    with pytest.raises(StateError, match=r"query 'q4' is not there; and 4 more\. Use another"):
+        require_same("/c", program(queries={}), program(queries=many))
+
+
+def test_the_order_of_queries_does_not_count() -> None:
+    first = Script.of(["CREATE STREAM a (ts TIMESTAMP) TIMESTAMP BY ts",
+                       "CREATE STREAM b (ts TIMESTAMP) TIMESTAMP BY ts",
+                       "CREATE QUERY p AS SELECT ts FROM a [NOW]",
+                       "CREATE QUERY q AS SELECT ts FROM b [NOW]"])  # fmt: skip
+    groups = first.groups()
+    by_shard = assigned(groups[::-1], {5: ["p"], 7: ["q"]})
+    assert {shard: group.streams for shard, group in by_shard.items()} == {5: ("a",), 7: ("b",)}
+    assert isinstance(groups[0], Group)
+
+
+# -- the file ----------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def checkpoint(tmp_path: Path) -> LocalDirectory:
+    return LocalDirectory(tmp_path)
+
+
+def test_the_program_is_read_as_it_was_written(checkpoint: LocalDirectory) -> None:
+    saved = dataclasses.replace(
+        program(), keep={"s": 0.5}, capacity=0.25, cores={0: 0.25}, functions=("f(INT) -> INT",)
+    )
+    assert read_program(checkpoint) is None
+    write_program(checkpoint, saved)
+    assert read_program(checkpoint) == saved
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("", "cannot be read .*Expecting value.*restore the file"),
+        ('{"format": 6, "shar', "cannot be read .*restore the file"),
+        ("[]", "cannot be read"),
+        ('{"format": 6}', "it lacks 'shards'"),
+        ('{"format": 6, "shards": 1, "definitions": 3}', "cannot be read"),
+        ('{"format": 5}', "is of format 5; this version of Eddyline reads format 6"),
+    ],
+)
+def test_a_program_that_cannot_be_read_is_named(
+    checkpoint: LocalDirectory, tmp_path: Path, content: str, message: str
+) -> None:
+    (tmp_path / NAME).write_text(content)
+    with pytest.raises(StateError, match=message) as caught:
+        read_program(checkpoint)
+    assert str(tmp_path) in str(caught.value)
+
+
+@pytest.mark.parametrize("left", ["spark/offsets/0", "control/sql-0-1-x.json"])
+def test_a_program_that_is_missing_where_a_job_has_run_is_named(
+    checkpoint: LocalDirectory, tmp_path: Path, left: str
+) -> None:
+    (tmp_path / left).parent.mkdir(parents=True)
+    (tmp_path / left).touch()
+    with pytest.raises(StateError, match=r"program\.json is missing, although .* restore"):
+        read_program(checkpoint)

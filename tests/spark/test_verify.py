@@ -1,0 +1,128 @@
+"""``eddyline checkpoint verify`` finds what is damaged, by name."""
+
+from __future__ import annotations
+
+import json
+import struct
+import zlib
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from eddyline.cli.main import app
+from eddyline.spark.control import ControlStream
+from eddyline.spark.directory import LocalDirectory
+from eddyline.spark.program_file import SavedProgram, write_program
+from eddyline.spark.verify import verify
+
+QUERY = "CREATE QUERY q AS SELECT x FROM s [NOW]"
+PROGRAM = SavedProgram(
+    2, ("CREATE STREAM s (ts TIMESTAMP, x BIGINT) TIMESTAMP BY ts",), {0: {"q": QUERY}}
+)
+STATE = bytes(range(256)) * 5
+
+
+def put(path: Path, content: bytes) -> None:
+    """Write a file as Hadoop's local file system does, with the sums of its parts beside it."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content)
+    sums = [zlib.crc32(content[at : at + 512]) for at in range(0, len(content), 512)]
+    packed = b"".join(struct.pack(">I", crc) for crc in sums)
+    path.with_name(f".{path.name}.crc").write_bytes(b"crc\0" + struct.pack(">i", 512) + packed)
+
+
+@pytest.fixture
+def checkpoint(tmp_path: Path) -> Path:
+    """Two batches committed and a third one begun; one request, and a lease of a dead process."""
+    write_program(LocalDirectory(tmp_path), PROGRAM)
+    control = ControlStream(LocalDirectory(tmp_path / "control"))
+    control.send(control.statement(0, "DROP QUERY q"))
+    spark = tmp_path / "spark"
+    put(spark / "metadata", b'{"id":"abc"}')
+    for batch in range(3):
+        put(spark / f"offsets/{batch}", b'v1\n{"batchWatermarkMs":0}\n{"logOffset":0}\n-\n7')
+    for batch in range(2):
+        put(spark / f"commits/{batch}", b'v1\n{"nextBatchWatermarkMs":0}')
+    for partition in range(2):
+        put(spark / f"state/0/{partition}/1.zip", STATE)
+        put(spark / f"state/0/{partition}/2.changelog", STATE)
+        put(spark / f"state/0/{partition}/SSTs/1-a.sst", STATE)
+    return tmp_path
+
+
+def errors(checkpoint: Path) -> list[tuple[str, str]]:
+    return [(f.what, f.text) for f in verify(LocalDirectory(checkpoint)) if f.level == "error"]
+
+
+def test_a_sound_checkpoint(checkpoint: Path) -> None:
+    assert errors(checkpoint) == []
+    result = CliRunner().invoke(app, ["checkpoint", "verify", str(checkpoint)])
+    assert result.exit_code == 0
+    assert "1 queries in 1 groups, 2 shards" in result.output
+    assert "1 requests to add and drop queries" in result.output
+    assert "committed up to batch 1; batch 2 has begun and runs again" in result.output
+    assert "version 2 in all 2 partitions" in result.output
+
+
+def cut(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[:-3])
+
+
+DAMAGE: dict[str, tuple[Callable[[Path], object], str, str]] = {
+    "program": (lambda p: cut(p / "program.json"), "program.json", "cannot be read"),
+    "no program": (lambda p: (p / "program.json").unlink(), "program.json", "is missing"),
+    "metadata": (lambda p: (p / "spark/metadata").unlink(), "metadata", "is missing or cannot"),
+    "offsets": (lambda p: cut(p / "spark/offsets/1"), "offsets", "offsets/1 is cut"),
+    "empty": (lambda p: (p / "spark/offsets/2").write_bytes(b""), "offsets", "offsets/2 is cut"),
+    "gap": (lambda p: (p / "spark/offsets/1").unlink(), "offsets", "batch 1 is missing"),
+    "commits": (lambda p: cut(p / "spark/commits/0"), "commits", "commits/0 is cut"),
+    "no commit": (lambda p: (p / "spark/commits/1").unlink(), "commits", "batch 1 is missing"),
+    "state": (lambda p: cut(p / "spark/state/0/1/2.changelog"), "state", "2.changelog is cut"),
+    "sst": (lambda p: cut(p / "spark/state/0/1/SSTs/1-a.sst"), "state", "1-a.sst is cut"),
+    "no state": (
+        lambda p: (p / "spark/state/0/0/2.changelog").unlink(),
+        "state",
+        "state/0/0 has no state of version 2",
+    ),
+    "request": (lambda p: cut(next((p / "control").glob("sql-*"))), "control", "cannot be read"),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGE)
+def test_damage_is_found(checkpoint: Path, damage: str) -> None:
+    do, what, text = DAMAGE[damage]
+    do(checkpoint)
+    found = errors(checkpoint)
+    assert any(w == what and text in t for w, t in found), found
+
+
+def test_the_command_ends_with_2_where_something_is_wrong(checkpoint: Path) -> None:
+    cut(checkpoint / "program.json")
+    result = CliRunner().invoke(app, ["checkpoint", "verify", str(checkpoint), "--json"])
+    assert result.exit_code == 2
+    found = [json.loads(line) for line in result.output.splitlines()]
+    assert [f["what"] for f in found if f["level"] == "error"] == ["program.json"]
+    assert {f["event"] for f in found} == {"finding"}
+
+
+def test_nothing_is_there(tmp_path: Path) -> None:
+    assert errors(tmp_path / "nowhere")[0][0] == "checkpoint"
+    (tmp_path / "x").mkdir()
+    (tmp_path / "x/notes").touch()
+    assert errors(tmp_path / "x")[0][1].endswith("holds no program of a job")
+
+
+def test_a_job_that_has_not_begun(checkpoint: Path) -> None:
+    for log in ("offsets", "commits"):
+        for file in (checkpoint / "spark" / log).iterdir():
+            file.unlink()
+    notes = [f.text for f in verify(LocalDirectory(checkpoint)) if f.level == "note"]
+    assert notes == ["none has begun"] and errors(checkpoint) == []
+
+
+def test_files_that_no_job_wrote_are_noted(checkpoint: Path) -> None:
+    (checkpoint / "control/notes.txt").touch()
+    notes = [f.text for f in verify(LocalDirectory(checkpoint)) if f.level == "note"]
+    assert notes == ["no job wrote notes.txt; it has no effect"]
