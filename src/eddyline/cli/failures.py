@@ -14,7 +14,7 @@ from eddyline.errors import EddylineError, SetupError
 JOB_FAILED: Final = 1
 BAD_INPUT: Final = 2
 
-_RAISED: Final = re.compile(r"^(?:[\w.]+\.)?(\w*(?:Error|Exception)): (.+)$", re.MULTILINE)
+_RAISED: Final = re.compile(r"^(?:[\w.]+\.)?(\w*(?:Error|Exception))(: .+)?$", re.MULTILINE)
 
 
 class JobFailedError(Exception):
@@ -35,10 +35,10 @@ def reported() -> Iterator[None]:
 def cause(error: Exception) -> str:
     """The one line of a failed job's text that says why: Spark wraps it in two stack traces."""
     raised = _RAISED.findall(str(error))
-    if not raised:
-        return str(error).strip().splitlines()[0]
-    kind, message = raised[-1]
-    return f"{kind}: {message}"
+    if raised:
+        return "".join(raised[-1])
+    lines = str(error).strip().splitlines()
+    return lines[0] if lines else type(error).__name__
 
 
 def _exit(error: Exception, code: int) -> typer.Exit:

@@ -17,6 +17,7 @@ from pyspark.sql import SparkSession
 from eddyline.cli.failures import JobFailedError, cause
 from eddyline.cli.scripts import checked, read, warm_up
 from eddyline.cli.view import View
+from eddyline.errors import StateError
 from eddyline.spark.environment import local_session
 from eddyline.spark.run import Run
 from eddyline.spark.session import Session
@@ -98,6 +99,6 @@ def _watch(run: Run, ending: Future[None], view: View, log: Path) -> None:
         run.stop()
         with suppress(StreamingQueryException):  # the stop itself may surface as one
             ending.result()
-    except StreamingQueryException as e:
+    except (StreamingQueryException, StateError) as e:
         log.write_text(f"{log.read_text()}\n{e}\n")
         raise JobFailedError(f"the job failed: {cause(e)}\nthe whole story: {log}") from None

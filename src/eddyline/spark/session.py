@@ -348,7 +348,7 @@ class Session:
                     reduce(DataFrame.unionAll, [*inputs, control.fat_rows(self.spark)])
                     .groupBy("shard")
                     .transformWithStateInPandas(
-                        EngineProcessor(specs, uuid4().hex, requests),
+                        EngineProcessor(specs, uuid4().hex, self._checkpoint, requests),
                         OUTPUT_SCHEMA,
                         "Append",
                         "None",
@@ -362,7 +362,8 @@ class Session:
                 return writer.trigger(processingTime=self._trigger).start()
 
         supervisor = Supervisor(launch, self._restart, lambda: ledger.progress().batch_id)
-        run = Run(supervisor, standing, control, ledger, desk, lease, bounded=available_now)
+        place = self._checkpoint
+        run = Run(place, supervisor, standing, control, ledger, desk, lease, bounded=available_now)
         self._standing = standing
         return run
 
