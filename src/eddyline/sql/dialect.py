@@ -283,9 +283,13 @@ class Eddyline(Spark):
     """Eddyline's dialect of SQL."""
 
     class Tokenizer(Spark.Tokenizer):
-        """Spark 4's tokens."""
+        """Spark 4's tokens, but with "..." for names, as in standard SQL, and not for text."""
 
-        STRING_ESCAPES: ClassVar[list[str]] = ["\\", "'", '"']  # 'it''s', as of Spark 4
+        QUOTES: ClassVar[list[tuple[str, str] | str]] = ["'"]
+        IDENTIFIERS: ClassVar[list[str | tuple[str, str]]] = ["`", '"']
+        IDENTIFIER_ESCAPES: ClassVar[list[str]] = ["`", '"']
+        STRING_ESCAPES: ClassVar[list[str]] = ["\\", "'"]  # 'it''s', as of Spark 4
+        RAW_STRINGS: ClassVar[list[str | tuple[str, str]]] = [("r'", "'"), ("R'", "'")]
         # sqlglot takes all that follows EXPLAIN as one opaque string
         KEYWORDS: ClassVar[dict[str, TokenType]] = {
             **Spark.Tokenizer.KEYWORDS,

@@ -16,6 +16,7 @@ from eddyline.sql.definitions import DefinitionParser, type_choices, without_pla
 from eddyline.sql.dialect import QUERY_TOKENS, Eddyline
 from eddyline.sql.known import Sized, taken_out
 from eddyline.sql.nesting import check_depth, check_nesting
+from eddyline.sql.numbers import shortened
 from eddyline.sql.room import with_room
 from eddyline.sql.source import Source
 from eddyline.sql.statements import (
@@ -93,7 +94,10 @@ class StatementParser(DefinitionParser):
         detail = error.errors[0]
         offset, what = int(detail["col"]), str(detail["description"])
         if "Unexpected token" in what:
-            return source.error(offset, f"unexpected '{self._curr.text}'")
+            at = self._curr
+            return source.error(
+                offset, f"unexpected '{shortened(at.text)}'{self.double_quotes(at)}"
+            )
         if what.startswith("Expected TYPE"):
             return source.error(offset, f"expected a type; {type_choices(self._curr)}")
         if " but got <Token" in what:

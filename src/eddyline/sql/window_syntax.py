@@ -158,4 +158,10 @@ class WindowParser(SparkParser):
     def here(self, at: Token | None = None) -> str:
         """What stands at a token, for messages."""
         at = at or self._curr
-        return f"got '{shortened(at.text)}'" if at else "but the statement ends"
+        if not at:
+            return "but the statement ends"
+        return f"got '{shortened(at.text)}'{self.double_quotes(at)}"
+
+    def double_quotes(self, at: Token) -> str:
+        """A remark on a name in double quotes, which may have been meant as text."""
+        return " (text stands in single quotes)" if self.source.is_in_double_quotes(at) else ""

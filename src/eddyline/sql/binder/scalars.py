@@ -318,6 +318,7 @@ _Handler = Callable[[Scalars, Any], Expr]
 _HANDLERS: Final[dict[type[exp.Expr], _Handler]] = {
     exp.Column: Scalars._column,
     exp.Literal: lambda _, node: constant(node),
+    exp.RawString: lambda _, node: functions.literal(node.name, pa.string()),
     exp.Interval: lambda _, node: interval(node),
     exp.Boolean: lambda _, node: functions.literal(bool(node.this), pa.bool_()),
     exp.Null: lambda _, node: Literal(pa.null(), None),
