@@ -15,6 +15,9 @@ _TOKEN: Final = re.compile(
 )
 _FENCED: Final = re.compile(r"```sql\n(.*?)```", re.DOTALL)
 
+#: Characters; a longer text takes longer, which is no fault.
+LONGEST: Final = 50_000
+
 _WORDS: Final = """
     SELECT FROM WHERE GROUP BY HAVING ORDER LIMIT JOIN LEFT FULL CROSS ON USING AS AND OR NOT IN
     EXISTS BETWEEN LIKE RLIKE ESCAPE CASE WHEN THEN ELSE END IS NULL TRUE CAST DISTINCT UNION ALL
@@ -89,7 +92,7 @@ def mutated(rng: random.Random, originals: Sequence[str]) -> str:
     for _ in range(rng.choice((1, 1, 1, 2, 3, 6))):
         if tokens:
             tokens = rng.choice(_ACCIDENTS)(tokens, rng)
-    return "".join(tokens)
+    return "".join(tokens)[:LONGEST]
 
 
 def _deleted(tokens: list[str], rng: random.Random) -> list[str]:

@@ -19,7 +19,7 @@ from eddyline.algebra.functions import (  # importing a family registers its fun
 )
 from eddyline.algebra.functions.aggregates import AGGREGATES, resolve_aggregate
 from eddyline.algebra.functions.coercion import cast, common_type, literal, unify
-from eddyline.algebra.functions.registry import FUNCTIONS, Function, is_reserved, resolve
+from eddyline.algebra.functions.registry import FUNCTIONS, Function, find, is_reserved, resolve
 from eddyline.algebra.functions.user_defined import FUNCTION_KINDS, FunctionKind, UserFunction
 
 __all__ = [
@@ -34,6 +34,7 @@ __all__ = [
     "common_type",
     "conditionals",
     "datetimes",
+    "find",
     "is_reserved",
     "literal",
     "numbers",

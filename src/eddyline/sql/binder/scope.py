@@ -136,7 +136,9 @@ class Scope:
         if context.row is not None:
             names.append(context.row.name)
         message = f"'{node.table}' is not in FROM; {did_you_mean(node.table, names)}"
-        if context.row is None and node.table in context.catalog.tables:
+        if any(r.positions(node.table) for r in self._in_sight):
+            message += f". '{node.table}' is a column: columns hold single values, without fields"
+        elif context.row is None and node.table in context.catalog.tables:
             message += f". For a query per row: CREATE QUERY name FOR EACH ROW OF {node.table} AS"
         raise context.error(node.args["table"], message)
 
