@@ -10,8 +10,10 @@ from typing import Any
 import pytest
 
 from eddyline import StateError
-from eddyline.cli.failures import cause
+from eddyline.spark.causes import cause
 from eddyline.spark.disk import disk_trouble, state_written
+
+pytestmark = pytest.mark.fault
 
 #: As Spark's exceptions read, shortened.
 JAVA = """[STREAM_FAILED] Query [id = 1] terminated with exception: Job aborted

@@ -55,19 +55,27 @@ class OpenSinks:
 
     Args:
         base: directory from which relative paths count. job: names the job, for Delta.
+        memory: has the rows of the sink ``memory``, also those of earlier runs of the session.
 
     Attributes:
         by_key: where goes what leaves a shard.
     """
 
-    def __init__(self, spark: SparkSession, base: Path | None, printer: Printer, job: str) -> None:
+    def __init__(
+        self,
+        spark: SparkSession,
+        base: Path | None,
+        printer: Printer,
+        job: str,
+        memory: MemorySink | None = None,
+    ) -> None:
         self.by_key: dict[Key, Sink] = {}
         self._spark = spark
         self._base = base
         self._job = job
         self._printer = printer
         self._print = self._print_sink(None)
-        self._memory = MemorySink()
+        self._memory = MemorySink() if memory is None else memory
         self._by_path: dict[str, FileSink] = {}
         self._formats = set(_FILE_FORMATS)  # which Spark knows
         self._opened: dict[str, Opened] = {}  # by label in lower case

@@ -167,6 +167,7 @@ class Run:
         self._lease = lease
         self._bounded = bounded
         self._finishing = False
+        self._stopped = False
         self._lost: StateError | None = None  # another job has the checkpoint
         self._begin(bounded)
         if lease is not None:
@@ -295,6 +296,7 @@ class Run:
             after_batch: let the batch end that is being processed, rather than process it again at
                 the next start. timeout: no longer than so many seconds.
         """
+        self._stopped = True
         if after_batch:
             self._supervisor.end_batch(timeout)
         self._supervisor.stop()
@@ -306,7 +308,8 @@ class Run:
 
         A source that never ends, such as ``rate``, ends with what it has now.
 
-        Rows that arrive in a later run from the same checkpoint would be late.
+        Rows that arrive in a later run from the same checkpoint would be late. If another thread
+        stops the job meanwhile, it ends there, as if this had not been called.
 
         Raises:
             StreamingQueryException, StateError: as of :meth:`awaitTermination`.
@@ -318,10 +321,11 @@ class Run:
                     self._supervisor.stop()
                     self._begin(bounded=True)
                 self._supervisor.wait()
-                # only now: it must come behind the last row
-                self._control.end_of_input(self._standing.drain_us())
-                self._begin(bounded=True)
-                self._supervisor.wait()
+                if not self._stopped and self._lost is None:
+                    # only now: it must come behind the last row
+                    self._control.end_of_input(self._standing.drain_us())
+                    self._begin(bounded=True)
+                    self._supervisor.wait()
             if self._lost is not None:
                 raise self._lost
         finally:

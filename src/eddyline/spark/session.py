@@ -138,6 +138,7 @@ class Session:
         if keep:
             self._script.shed(keep)
         self._feeds = Feeds(self.spark, self._script, base)
+        self._memory = MemorySink()  # it stays when the job is started again
         self._sinks: OpenSinks | None = None  # of the job that was started last
         self._standing: StandingQueries | None = None  # of the job that was started last
 
@@ -425,7 +426,7 @@ class Session:
         )
 
     def _open_sinks(self, groups: Sequence[Group], job: str) -> OpenSinks:
-        sinks = OpenSinks(self.spark, self._base, self._printer, job)
+        sinks = OpenSinks(self.spark, self._base, self._printer, job, self._memory)
         sinks.open_bad_rows(f"{self._checkpoint}/bad_rows_of_queries")
         for group in groups:
             sinks.open_first(self._script.queries[name] for name in group.queries)
