@@ -7,6 +7,13 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
+from typing import Final
+
+#: Characters of a line that an error shows at most.
+_SHOWN: Final = 200
+#: Choices that an error lists at most; of more it lists so many.
+_LISTED: Final = 20
+_NEAREST: Final = 8
 
 
 class EddylineError(Exception):
@@ -42,9 +49,18 @@ class SqlError(EddylineError):
         lines = (self.sql or "").splitlines()
         if not 1 <= self.line <= len(lines):
             return where
-        text = lines[self.line - 1]
-        pad = "".join("\t" if c == "\t" else " " for c in text[: self.column - 1])
+        text, place = _around(lines[self.line - 1], self.column - 1)
+        pad = "".join("\t" if c == "\t" else " " for c in text[:place])
         return f"{where}\n  {text}\n  {pad}^"
+
+
+def _around(line: str, at: int) -> tuple[str, int]:
+    """What is shown of a line, and where in that the character ``at`` stands."""
+    if len(line) <= _SHOWN:
+        return line, at
+    start = max(0, min(at - _SHOWN // 2, len(line) - _SHOWN))
+    head, tail = "..." if start else "", "..." if start + _SHOWN < len(line) else ""
+    return head + line[start : start + _SHOWN] + tail, at - start + len(head)
 
 
 class UnsupportedError(SqlError):
@@ -68,7 +84,7 @@ class SetupError(EddylineError):
 
 
 def did_you_mean(word: str, choices: Iterable[str]) -> str:
-    """A sentence that lists the valid choices, the nearest one first.
+    """A sentence that lists the valid choices, the nearest one first; of many the nearest ones.
 
     >>> did_you_mean("prise", ["price", "symbol"])
     "did you mean 'price'? valid: price, symbol"
@@ -78,4 +94,7 @@ def did_you_mean(word: str, choices: Iterable[str]) -> str:
         return "there is nothing to choose from"
     near = difflib.get_close_matches(word, names, n=1)
     hint = f"did you mean '{near[0]}'? " if near else ""
-    return f"{hint}valid: {', '.join(names)}"
+    if len(names) <= _LISTED:
+        return f"{hint}valid: {', '.join(names)}"
+    nearest = difflib.get_close_matches(word, names, n=_NEAREST, cutoff=0.0)
+    return f"{hint}nearest of {len(names)}: {', '.join(nearest)}"

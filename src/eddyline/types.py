@@ -16,6 +16,12 @@ FOREVER: Final = 1 << 62
 #: behind every timestamp.
 BEGINNING: Final = -(1 << 61)
 
+#: Timestamps lie in the years 1 to 9999: from FIRST_INSTANT to just before END_OF_TIME.
+FIRST_INSTANT: Final = -62_135_596_800_000_000
+END_OF_TIME: Final = 253_402_300_800_000_000
+#: No duration is longer, so that no sum of an instant and a duration leaves int64.
+LONGEST_DURATION_US: Final = END_OF_TIME - FIRST_INSTANT
+
 TIMESTAMP: Final = pa.timestamp("us", tz="UTC")
 
 

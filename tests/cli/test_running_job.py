@@ -99,7 +99,7 @@ def test_a_job_from_outside(job: Run, tmp_path: Path, monkeypatch: pytest.Monkey
     assert [q["name"] for q in events("list")] == ["big", "sums"]
     code, output = command("list")
     head, big, sums = output.splitlines()
-    assert code == 0 and head.split() == ["query", "since", "sink", "SQL"]
+    assert code == 0 and head.split() == ["query", "since", "sink", "state", "SQL"]
     assert "print" in big and "FROM s [RANGE 5 SECONDS] WHERE v > 1" in big
     assert "parquet" in sums
 

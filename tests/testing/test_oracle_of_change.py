@@ -126,7 +126,7 @@ def test_what_the_oracle_does_not_answer(oracle: Oracle, sql: str) -> None:
         oracle.answer(sql, parse_time("2s"))
 
 
-def test_nan_in_a_change_compares_as_in_ieee_754() -> None:
+def test_nan_in_a_change_is_the_largest() -> None:
     contents, changes = (
         batch("k | w:double\n1 | 5.0"),
         batch("_ts | _op | k | w:double\n1s | + | 1 | nan"),
@@ -134,4 +134,4 @@ def test_nan_in_a_change_compares_as_in_ieee_754() -> None:
     live = LiveTable("non-retroactive", contents, as_changes(changes, contents.schema))
     found = Oracle({"a": A}, live={"t": live})
     sql = "SELECT t.w FROM a [NOW], t WHERE a.k = t.k AND a.s = 'z' AND t.w >= 1.0D"
-    assert found.answer(sql, parse_time("3s")) == [(5.0,)]
+    assert sorted(found.answer(sql, parse_time("3s")), key=repr) == [("NaN",), (5.0,)]

@@ -24,9 +24,18 @@ class Known:
     distinct: Mapping[str, float] = field(default_factory=dict)
 
 
+#: What a number in a column of event times counts since 1970.
+TimeUnit = Literal["s", "ms", "us", "ns"]
+
+
 @dataclass(frozen=True)
 class StreamDef:
-    """A stream: its columns, which of them is the event time, and how late rows may come."""
+    """A stream: its columns, which of them is the event time, and how late rows may come.
+
+    Attributes:
+        ts_unit: of event times that come as numbers; None: integers are microseconds, unless that
+            is improbable.
+    """
 
     name: str
     schema: Schema
@@ -34,17 +43,22 @@ class StreamDef:
     lateness_us: int = 0
     options: Mapping[str, str] = field(default_factory=dict)
     known: Known = field(default_factory=Known)
+    ts_unit: TimeUnit | None = None
 
 
 @dataclass(frozen=True)
 class TableDef:
-    """A table; ``updates`` says for which rows its later changes count, if there are any."""
+    """A table; ``updates`` says for which rows its later changes count, if there are any.
+
+    ``ts_unit``: of the instants of changes, as of a stream's event times.
+    """
 
     name: str
     schema: Schema
     updates: Literal["static", "non-retroactive", "retroactive"] = "static"
     options: Mapping[str, str] = field(default_factory=dict)
     known: Known = field(default_factory=Known)
+    ts_unit: TimeUnit | None = None
 
 
 @dataclass(frozen=True)

@@ -77,16 +77,16 @@ class Literal(Expr):
             return "'" + self.value.replace("'", "''") + "'"
         return str(self.value)
 
-    def __eq__(self, other: object) -> bool:  # 1, True and 1.0 are different constants
-        return (
-            isinstance(other, Literal)
-            and self.type == other.type
-            and type(self.value) is type(other.value)
-            and self.value == other.value
-        )
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Literal) and self._identity() == other._identity()
 
     def __hash__(self) -> int:
-        return hash((Literal, self.type, self.value))
+        return hash(self._identity())
+
+    def _identity(self) -> tuple[Any, ...]:
+        """1, True and 1.0 are different constants, and so are 0.0 and -0.0; NaN is itself."""
+        value = repr(self.value) if isinstance(self.value, float) else self.value
+        return type(self.value), self.type, value
 
 
 @dataclass(frozen=True, slots=True)

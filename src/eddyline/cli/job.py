@@ -36,6 +36,7 @@ class Job:
         once: process what the sources hold now, then end.
         input_ends: afterwards let the rows that are held and all windows run out.
         capacity, keep, restart: as of ``Session``.
+        drop: queries to drop before anything is processed.
     """
 
     script: Path
@@ -45,6 +46,7 @@ class Job:
     shards: int = 1
     capacity: float | None = None
     keep: Mapping[str, float] = field(default_factory=dict)
+    drop: tuple[str, ...] = ()
     restart: Restart = NEVER
 
 
@@ -76,7 +78,7 @@ def run_job(job: Job, view: View) -> None:
         )
         session.sql(read(job.script))
         view.say("starting the job")
-        run = session.start(available_now=job.once)
+        run = session.start(available_now=job.once, drop=job.drop)
         view.say("running")
         with told_to_end() as told:
             _watch(run, pool.submit(_to_the_end, run, job), view, log, told)

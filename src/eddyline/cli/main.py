@@ -98,6 +98,10 @@ def run(
     shards: Annotated[int, typer.Option(min=1, help="Partitions the engines spread over.")] = 1,
     capacity: Capacity = None,
     keep: Keep = None,
+    drop: Annotated[
+        list[str] | None,
+        typer.Option(help="A query to drop before anything is processed; may be repeated."),
+    ] = None,
     restart: Annotated[
         int,
         typer.Option(
@@ -128,6 +132,7 @@ def run(
             shards=shards,
             capacity=capacity,
             keep=_shares(keep or []),
+            drop=tuple(drop or ()),
             restart=Restart(limit=restart),
         )
         run_job(job, make_view(as_json=json))

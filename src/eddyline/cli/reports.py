@@ -23,17 +23,27 @@ def print_queries(status: Status, *, as_json: bool) -> None:
     """The standing queries."""
     if as_json:
         for query in status.queries:
-            _print_json("query", **query)
+            _print_json("query", **query, set_aside=_set_aside(status, query["name"]))
         _print_state(status)
         return
-    lines = [("query", "since", "sink", "SQL")]
+    lines = [("query", "since", "sink", "state", "SQL")]
     for query in status.queries:
         since = f"{datetime.fromisoformat(query['since']):%Y-%m-%d %H:%M:%S}"
         sql = " ".join(query["sql"].split())
-        lines.append((query["name"], since, query["sink"], sql))
+        state = "runs" if _set_aside(status, query["name"]) is None else "set aside"
+        lines.append((query["name"], since, query["sink"], state, sql))
     width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
     _print_aligned(lines, width)
+    for query in status.queries:
+        if (cause := _set_aside(status, query["name"])) is not None:
+            print(f"{query['name']} is set aside: {cause}")
     _print_state(status)
+
+
+def _set_aside(status: Status, query: str) -> str | None:
+    """Why a query does not run any more; None: it runs."""
+    cause: str | None = status.stats.get(query, {}).get("set_aside")
+    return cause
 
 
 def print_stats(status: Status, names: Sequence[str], *, as_json: bool) -> None:

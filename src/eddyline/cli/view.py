@@ -218,7 +218,9 @@ class JsonView:
 
 
 def instant(us: int | None) -> str:
-    """An instant in microseconds, as people read it."""
+    """An instant in microseconds between the years 1 and 9999, as people read it; None: there is
+    none yet.
+    """
     if us is None:
         return "waits for the first row of each stream"
     at = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=us)

@@ -16,6 +16,7 @@ from eddyline.optimizer.rules.pull_up_negation import pull_up_negation
 from eddyline.optimizer.rules.push_filters import push_filters
 from eddyline.optimizer.rules.simplify_filters import simplify_filters
 from eddyline.optimizer.statistics import UNKNOWN, Statistics
+from eddyline.sql.room import with_room
 
 #: A plan, and for :data:`INFORMED_RULES` optionally statistics and prices, to a plan.
 AnyRule = Callable[..., Plan]
@@ -49,6 +50,12 @@ def optimize(
     prices: Prices = TYPICAL,
 ) -> Plan:
     """The plan that answers the same query, rewritten by the rules in order."""
+    return with_room(lambda: _rewritten(plan, rules, statistics, prices))
+
+
+def _rewritten(
+    plan: Plan, rules: tuple[AnyRule, ...], statistics: Statistics, prices: Prices
+) -> Plan:
     schema = plan.schema
     for rule in rules:
         plan = rule(plan, statistics, prices) if rule in INFORMED_RULES else rule(plan)

@@ -207,7 +207,7 @@ def windows_of(part: Part) -> tuple[int, ...]:
 
 
 def _key(expr: Expr) -> Key:
-    return Key(expr, expr.type, compile_expr(expr))
+    return Key(expr, expr.type, compile_expr(expr), plain=isinstance(expr, ColumnRef))
 
 
 def _predicate(terms: tuple[Expr, ...]) -> Callable[[], Predicate] | None:

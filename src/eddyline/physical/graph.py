@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from eddyline.runtime.batch import Batch
+from eddyline.runtime.failures import Failure, collecting
 from eddyline.runtime.operators.base import Operator, Tick
 
 
@@ -15,6 +16,21 @@ class _Node:
     operator: Operator
     number: int  # in the order of running
     uses: int = 0
+
+
+@dataclass(slots=True)
+class Ran:
+    """What a chunk brought about.
+
+    Attributes:
+        out: by operator, what it put out.
+        failures: rows that expressions of operators could not take.
+        broken: by operator, the error that it raised.
+    """
+
+    out: dict[Operator, Batch]
+    failures: list[tuple[Operator, Failure]]
+    broken: dict[Operator, Exception]
 
 
 class Graph:
@@ -102,17 +118,40 @@ class Graph:
         """An operator that is there already has more to put out, for those primed next."""
         self._with_more.add(operator)
 
-    def run(self, tick: Tick) -> dict[Operator, Batch]:
-        """One chunk through all operators: what each of them put out."""
-        out: dict[Operator, Batch] = {}
-        for operator in self:
-            out[operator] = operator.run([out[i] for i in operator.inputs], tick)
-        return out
+    def run(self, tick: Tick) -> Ran:
+        """One chunk through all operators. One that raises an error has no output, nor have those
+        above it; the others run.
+        """
+        ran = Ran({}, [], {})
+        with collecting() as found:
+            for operator in self:
+                if not all(i in ran.out for i in operator.inputs):
+                    continue
+                before = len(found)
+                try:
+                    inputs = [ran.out[i] for i in operator.inputs]
+                    ran.out[operator] = operator.run(inputs, tick)
+                except MemoryError:
+                    raise
+                except Exception as error:
+                    ran.broken[operator] = error
+                if len(found) > before:
+                    ran.failures += [(operator, failure) for failure in found[before:]]
+        return ran
 
-    def settle(self, clock: int) -> None:
-        """The chunk is over."""
+    def above(self, some: Iterable[Operator]) -> set[Operator]:
+        """Some operators, and all that read what they put out."""
+        above = set(some)
         for operator in self:
-            operator.end_chunk(clock)
+            if not above.isdisjoint(operator.inputs):
+                above.add(operator)
+        return above
+
+    def settle(self, clock: int, broken: Container[Operator] = ()) -> None:
+        """The chunk is over, for all operators but those that are broken."""
+        for operator in self:
+            if operator not in broken:
+                operator.end_chunk(clock)
 
     def prime(self, known: set[Operator], clock: int) -> dict[Operator, Batch]:
         """Bring operators that are not ``known`` up to date with what their inputs still hold.
@@ -139,11 +178,7 @@ class Graph:
 
     def _around(self, some: set[Operator]) -> set[Operator]:
         """Some operators, those that get what they put out, and all that these read."""
-        above = set(some)
-        for operator in self if some else ():
-            if not above.isdisjoint(operator.inputs):
-                above.add(operator)
-        return set(in_order(above))
+        return set(in_order(self.above(some) if some else ()))
 
     def sweep(self) -> None:
         """Forget operators that nobody uses: what is left of a query that could not be added."""

@@ -1,20 +1,26 @@
 """Rows that an expression cannot take: an overflow, a failed cast, a function that raises.
 
-The value of such a row is NULL, and the row is reported here with the reason. Operators run inside
-``collecting``; what they do about a row that failed is theirs to say.
+The value of such a row is NULL, and the row is reported with the reason to the innermost
+``collecting`` around the evaluation. What becomes of the row is up to the operator: a filter and a
+join drop it, as NULL is not TRUE; operators for which NULL is a value like any other leave it out.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Final
 
+import numpy as np
 import pyarrow as pa
 
+from eddyline.runtime.batch import Batch, Evaluator
 from eddyline.runtime.columns import Array
+
+#: In ``Failure.bits``: all queries of the flow.
+EVERY_QUERY: Final = -1
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,13 +29,28 @@ class Failure:
 
     Attributes:
         columns: what the expression was evaluated over; a ``Batch`` where an operator ran.
-        rows: int64[k], their numbers in ``columns``, ascending.
+        rows: int64[k], their numbers in ``columns``.
         reasons: string[k].
+        reads: the columns that the expression reads, by name and number.
+        bits: int64[k]: in a flow, the query for which each row failed; a row may occur once per
+            query. None: for all queries that read the operator's output.
     """
 
     columns: Any
     rows: Array
     reasons: pa.Array
+    reads: tuple[tuple[str, int], ...] = ()
+    bits: Array | None = None
+
+    def take(self, places: Array) -> Failure:
+        """Some of the failed rows, by place in ``rows``; a place may occur several times."""
+        reasons = self.reasons.take(pa.array(places))
+        bits = None if self.bits is None else self.bits[places]
+        return replace(self, rows=self.rows[places], reasons=reasons, bits=bits)
+
+    def of_queries(self, places: Array, bits: Array) -> Failure:
+        """Failed rows, by place in ``rows``, each with the bit of a query for which it failed."""
+        return replace(self.take(places), bits=bits)
 
 
 _collected: ContextVar[list[Failure] | None] = ContextVar("row failures", default=None)
@@ -46,8 +67,35 @@ def collecting() -> Iterator[list[Failure]]:
         _collected.reset(token)
 
 
-def report(columns: Any, rows: Array, reasons: pa.Array) -> None:
-    """Report rows for which an expression has no value; see :class:`Failure`."""
+def report(failure: Failure) -> None:
+    """Report rows for which an expression has no value."""
     found = _collected.get()
-    if found is not None and rows.size:
-        found.append(Failure(columns, rows, reasons))
+    if found is not None and failure.rows.size:
+        found.append(failure)
+
+
+def failed_rows(failures: Sequence[Failure], count: int) -> Array:
+    """bool[count]: the rows of a batch of so many that failed."""
+    failed = np.zeros(count, np.bool_)
+    for failure in failures:
+        failed[failure.rows] = True
+    return failed
+
+
+def usable_rows(batch: Batch, evaluators: Sequence[Evaluator]) -> tuple[Batch, list[pa.Array]]:
+    """The rows that expressions can take, and the values of the expressions; others are reported.
+
+    Args:
+        evaluators: of the expressions.
+
+    Returns:
+        The batch without the rows for which an expression failed, and a column per expression.
+    """
+    with collecting() as failures:
+        columns = [evaluate(batch) for evaluate in evaluators]
+    if not failures:
+        return batch, columns
+    for failure in failures:
+        report(failure)
+    good = np.flatnonzero(~failed_rows(failures, len(batch)))
+    return batch.take(good), [c.take(pa.array(good)) for c in columns]

@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from eddyline.runtime.batch import Batch
 from eddyline.runtime.columns import Array, bitmap
-from eddyline.types import FOREVER, TIMESTAMP, Schema, arrow_schema
+from eddyline.types import END_OF_TIME, TIMESTAMP, Schema, arrow_schema
 
 #: The columns before the select list.
 CHANGE_COLUMNS = (
@@ -60,8 +60,8 @@ def _signs(sign: Array) -> pa.Array:
 
 
 def instants(us: Array) -> pa.Array:
-    """int64[n] microseconds as timestamps; FOREVER is NULL."""
-    known = us < FOREVER
+    """int64[n] microseconds as timestamps; NULL behind the year 9999, which no clock reaches."""
+    known = us < END_OF_TIME
     return pa.Array.from_buffers(
         TIMESTAMP, us.size, [bitmap(known), pa.py_buffer(np.ascontiguousarray(us))]
     )

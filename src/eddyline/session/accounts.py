@@ -36,7 +36,7 @@ def accounts_of(queries: Iterable[Query]) -> dict[str, dict[str, Any]]:
         state = sum(own_bytes[o] / readers[o] for o in operators)
         state += sum(stem_bytes[s] / stems[s] for s in set(_stems(operators)))
         accounts[query.name] = {
-            **query.stats(),
+            **query.counters(),
             "rows_seen": rows_seen(operators) - query.seen_before,
             "seconds": query.seconds_before + _seconds(query, operators, readers),
             "state_bytes": round(state),

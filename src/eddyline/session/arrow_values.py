@@ -82,7 +82,10 @@ def instants(values: pa.Array, type_: pa.DataType = TIMESTAMP) -> pa.Array:
         )
     if pa.types.is_date(values.type) or pa.types.is_string(values.type):
         return convert(values, type_)
-    raise pa.ArrowTypeError("give a timestamp, microseconds since 1970, or ISO 8601 text")
+    raise pa.ArrowTypeError(
+        "give a timestamp, microseconds since 1970, or ISO 8601 text; of an event time that comes "
+        "as another number declare the unit, as in WITH (ts_unit = 's')"
+    )
 
 
 def as_text(values: pa.Array) -> pa.Array:

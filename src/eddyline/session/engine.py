@@ -23,7 +23,7 @@ from eddyline.session.changes import Changes
 from eddyline.session.declared import Declared
 from eddyline.session.functions import add_function, make_function
 from eddyline.session.inputs import Inputs
-from eddyline.session.instants import instant_us
+from eddyline.session.instants import checked_instant, instant_us
 from eddyline.session.machine import prices_of_machine
 from eddyline.session.overload import Overload
 from eddyline.session.planning import Planning
@@ -37,6 +37,7 @@ from eddyline.session.saving import Saving, options_of
 from eddyline.session.shedding import Shedding
 from eddyline.session.statements import Statements
 from eddyline.session.telling import Telling
+from eddyline.session.turns import Turns, in_turn
 from eddyline.sql import statements as st
 from eddyline.sql.catalog import Catalog
 from eddyline.sql.durations import parse_duration
@@ -48,6 +49,10 @@ class Engine:
 
     Rows are processed in the order (ts, arrival) up to the *watermark*; the clock stands at the
     last instant processed. See the README for a first example.
+
+    Threads may call an engine and its queries: each call waits until those before it have returned.
+    What ``stream`` yields is made item by item, so calls of other threads may come in between. A
+    function of a query cannot call the engine that it runs in.
 
     Args:
         chunk_rows: how many rows run through the operators at once. Results do not depend on it;
@@ -78,6 +83,9 @@ class Engine:
         decide_every: how long rates are measured, of event time, before it is decided anew.
         decide: whether that is done before a call that brings rows, or after one, for the next:
             then who brings them knows from ``shedding`` which rows need not be brought.
+        set_aside_after: a query that has had so many bad rows since its last result, at least a
+            tenth of the rows of its streams, is set aside: it keeps its name, runs no more, and its
+            ``stats`` say why. None: no query is.
 
     >>> import eddyline, pyarrow as pa
     >>> engine = eddyline.Engine()
@@ -115,6 +123,7 @@ class Engine:
         capacity: float = 1.0,
         decide_every: str = "1 minute",
         decide: Literal["before", "after"] = "before",
+        set_aside_after: int | None = 1_000,
     ) -> None:
         if replan < 1:
             raise ValueError(f"replan must be at least 1, not {replan}")
@@ -145,12 +154,21 @@ class Engine:
         self.sharing = Sharing(
             sharing, executor, policy, selections, schedule, rows_per_step=min(chunk_rows, 4_096)
         )
+        self.turns = Turns()
         self._inputs = Inputs()
-        planning = Planning(optimize, self.statistics, lambda: self.measured, prices)
+        planning = Planning(optimize, self.statistics, self._inputs.measuring.statistics, prices)
         replanner = Replanner(lambda: self._inputs.arrived, planning, replan)
         self._standing = QuerySet(
-            self._inputs.stem, self.strategy, self.sharing, planning.explained, replanner
+            self.turns,
+            self._inputs.stem,
+            self.strategy,
+            self.sharing,
+            planning.explained,
+            replanner,
+            self._inputs.rows_in,
+            set_aside_after,
         )
+        self._standing.on_set_aside = self._set_aside
         self._program = Program()
         self._shedding = Shedding(self._inputs, keep, self.statistics)
         self._overload = Overload(
@@ -158,7 +176,7 @@ class Engine:
             self._inputs,
             self._standing.workload,
             self.statistics,
-            lambda: self.measured,
+            self._inputs.measuring.statistics,
             prices,
             capacity,
             parse_duration(decide_every),
@@ -191,10 +209,16 @@ class Engine:
 
     @property
     def queries(self) -> Mapping[str, Query]:
-        """The standing queries by name."""
-        return MappingProxyType(self._standing.queries)
+        """The standing queries by name, those that are set aside among them."""
+        return MappingProxyType(self._standing.known)
+
+    def _set_aside(self, query: Query) -> None:
+        """A query runs no more: it needs nothing, and no stream has its leave to ask."""
+        self._shedding.drop(query)
+        self._overload.changed()
 
     @property
+    @in_turn
     def measured(self) -> Statistics:
         """What the engine has seen of its inputs so far: recent rates, sizes of tables, and numbers
         of values of the columns that queries compare. Plans go by :attr:`statistics`.
@@ -225,6 +249,7 @@ class Engine:
         """
         return [self.execute(statement) for statement in parse(text)]
 
+    @in_turn
     def query(self, sql: str, name: str | None = None) -> Query:
         """Add a standing query. It is answered from now on, over what the windows still hold.
 
@@ -236,6 +261,7 @@ class Engine:
             raise SqlError(f"query() takes one SELECT, not: {sql.strip()[:60]}")
         return self._statements.add_query(name, parsed[0], parsed[0].emit, {})
 
+    @in_turn
     def table(self, name: str, data: Any) -> None:
         """Give a declared table its first rows (Arrow, pandas or polars), once.
 
@@ -247,6 +273,7 @@ class Engine:
         """
         self._inputs.give(name, data)
 
+    @in_turn
     def function(
         self,
         name: str,
@@ -259,9 +286,9 @@ class Engine:
         """Define a scalar function of SQL in Python, for the statements to come.
 
         It computes each row from its arguments alone, and always the same: rows come together as
-        the data arrived, and after a restart results are computed anew. A function that fails, or
-        returns something of another length or type, raises a DataError from where it ran; the
-        engine has then processed some of the rows, so load it as it was saved before.
+        the data arrived, and after a restart results are computed anew. A row for which it fails
+        is a bad row of the queries that call it (``bad:QUERY``); so are all rows of a call that
+        returns something of another length or type. It cannot call the engine that it runs in.
 
         Args:
             name: a letter, then letters, digits and _.
@@ -288,6 +315,7 @@ class Engine:
         """The names of the queries and views that read a stream, table, view or query."""
         return [reader for _, reader in self._program.readers(name)]
 
+    @in_turn
     def drop(self, name: str) -> None:
         """Remove a standing query and free what nobody else needs.
 
@@ -296,6 +324,7 @@ class Engine:
         """
         self._statements.drop_query(name)
 
+    @in_turn
     def shed(self, keep: Mapping[str, float] | None) -> None:
         """From now on keep these shares of the rows of streams, and all rows of other streams.
 
@@ -314,6 +343,7 @@ class Engine:
         """Whether the engine decides which shares to keep, or somebody has said."""
         return self._overload.decides
 
+    @in_turn
     def hold(self) -> None:
         """Keep all rows from the next decision on, until a query has come or gone: one that allows
         nothing to be dropped is about to come.
@@ -326,12 +356,14 @@ class Engine:
         assert isinstance(result, str)
         return result
 
+    @in_turn
     def execute(self, statement: st.Statement) -> Query | str | None:
         """Carry out one statement of a script that was parsed, as ``sql`` does."""
         return self._statements.execute(statement)
 
     # -- data ------------------------------------------------------------------------------------
 
+    @in_turn
     def process(
         self,
         inputs: Mapping[str, Any],
@@ -358,8 +390,10 @@ class Engine:
 
         Raises:
             CatalogError: unknown stream, or a table that is static. DataError: columns are missing
-                or of the wrong type.
+                or of the wrong type, or the watermark is no instant.
         """
+        if watermark is not None:
+            checked_instant(watermark)
         self._overload.begin_call()
         late, bad = self._inputs.accept(inputs, self.watermark)
         self._inputs.count_dropped(dropped)
@@ -389,34 +423,49 @@ class Engine:
                 would be served before those that wait. ``None`` from it: nothing has come.
             watermark: as of ``process``, for one input.
         """
+        if watermark is not None:
+            checked_instant(watermark)
         if isinstance(inputs, Mapping):
             inputs = [inputs]
         elif watermark is not None:
             raise ValueError("a watermark goes with one input, not with an iterator over several")
-        steps: Iterator[None] = iter(())
         try:
             for rows in inputs:
-                if rows is None:
-                    self._standing.execution.serve()
-                    yield from self._telling.said()
-                    continue
-                self._overload.begin_call()
-                late, bad = self._inputs.accept(rows, self.watermark)
-                steps = self._progress.advance(watermark, self.chunk_rows, paced=True)
-                yield from self._telling.aside("late", late)
-                yield from self._telling.aside("bad", bad)
-                for _ in steps:
-                    yield from self._telling.said()
-                self._overload.end_call()
-            while self._standing.execution.waiting:
-                self._standing.execution.serve()
+                yield from self.turns.each(self._listened(rows, watermark))
+            yield from self.turns.each(self._rest())
+        finally:  # a caller that stops listening early does not stop the rows
+            with self.turns:
+                self._standing.finish()
+
+    def _listened(
+        self, rows: Mapping[str, Any] | None, watermark: int | None
+    ) -> Iterator[tuple[str, pa.Table]]:
+        """What one input of ``stream`` brings about, as it is made."""
+        if rows is None:
+            self._standing.serve()
+            yield from self._telling.said()
+            return
+        self._overload.begin_call()
+        late, bad = self._inputs.accept(rows, self.watermark)
+        steps = self._progress.advance(watermark, self.chunk_rows, paced=True)
+        try:
+            yield from self._telling.aside("late", late)
+            yield from self._telling.aside("bad", bad)
+            for _ in steps:
                 yield from self._telling.said()
-            yield from self._telling.said()  # what queries said at once that came last
-        finally:  # whoever stops listening early does not stop the rows
+        finally:
             for _ in steps:
                 pass
-            self._standing.finish()
+        self._overload.end_call()
 
+    def _rest(self) -> Iterator[tuple[str, pa.Table]]:
+        """What rows that wait for their turn bring about."""
+        while self._standing.execution.waiting:
+            self._standing.serve()
+            yield from self._telling.said()
+        yield from self._telling.said()  # what queries said at once that came last
+
+    @in_turn
     def advance(self, to: str | int | datetime) -> Changes:
         """Let time pass without rows: no row before ``to`` will come.
 
@@ -436,14 +485,19 @@ class Engine:
     # -- looking inside, saving --------------------------------------------------------------------
 
     @property
+    @in_turn
     def shedding(self) -> dict[str, dict[str, Any]]:
         """By stream that is thinned, was, or was meant to be: the share ``keep`` of the rows to
         come, rows ``seen`` and ``kept`` so far, and ``why`` it is not thinned as asked.
         """
+        return self._thinned()
+
+    def _thinned(self) -> dict[str, dict[str, Any]]:
         self._overload.begin_call()
         return self._shedding.report()
 
     @property
+    @in_turn
     def verdict(self) -> Verdict | None:
         """What all queries are expected to need of the capacity, and how drop boxes are best set if
         that is more than there is; None where the rate of a stream that they read is not known.
@@ -451,15 +505,18 @@ class Engine:
         return self._overload.verdict()
 
     @property
+    @in_turn
     def works(self) -> list[Work]:
         """What runs for the queries, as the optimizer reckons with it."""
         return self._standing.workload.works()
 
     @property
+    @in_turn
     def advice(self) -> str | None:
         """In a sentence, what to do if the queries need more than the capacity; None if not."""
         return self._overload.advice()
 
+    @in_turn
     def stats(self) -> dict[str, Any]:
         """Counters: per stream, per table that is updated, per query and per operator; what was
         measured of the inputs, as :meth:`Statistics.as_dict` tells it; and of streams that are
@@ -471,12 +528,13 @@ class Engine:
             "watermark": self.watermark,
             "streams": streams,
             "tables": tables,
-            "shedding": self.shedding,
+            "shedding": self._thinned(),
             "queries": self._standing.stats(),
             "operators": [o.stats() for o in self._standing.operators()],
-            "measured": self.measured.as_dict(),
+            "measured": self._inputs.measuring.statistics().as_dict(),
         }
 
+    @in_turn
     def save(self, target: str | BinaryIO) -> None:
         """Write program, tables and state, so that ``load`` continues exactly here."""
         self._saving.save(target, {**self._options, "chunk_rows": self.chunk_rows})

@@ -6,6 +6,8 @@ Which query runs in which way is decided elsewhere (``placing.py``).
 from __future__ import annotations
 
 import time
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from typing import Protocol
 
 from eddyline.algebra.plan import Join, Plan
@@ -15,6 +17,8 @@ from eddyline.physical.graph import Graph, in_order
 from eddyline.physical.planner import Planner, StemOf
 from eddyline.physical.strategy import Strategy
 from eddyline.runtime.eddy.fanout import Fanout
+from eddyline.runtime.eddy.per_query import PerQuery
+from eddyline.runtime.failures import Failure, collecting
 from eddyline.runtime.operators.base import Operator, Tick
 from eddyline.session.accounts import brought_along, rows_seen
 from eddyline.session.groupings import add_grouped
@@ -30,6 +34,26 @@ class Answering(Protocol):
 
     def answer(self, clock: int) -> Fanout:
         """The results that are in the answer at ``clock``."""
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What a chunk meant for the queries.
+
+    Attributes:
+        changed: those that have changes of their own.
+        failures: by name, rows that a query could not take.
+        broken: by name, the error that an operator of a query raised.
+    """
+
+    changed: list[Query]
+    failures: dict[str, list[Failure]]
+    broken: dict[str, Exception]
+
+    def add(self, failures: Iterable[tuple[str, Failure]]) -> None:
+        """Rows that queries could not take."""
+        for name, failure in failures:
+            self.failures.setdefault(name, []).append(failure)
 
 
 class Execution:
@@ -205,8 +229,8 @@ class Execution:
 
     # -- rows --------------------------------------------------------------------------------------
 
-    def run(self, tick: Tick, *, arrived: float, paced: bool = False) -> list[Query]:
-        """One chunk through all operators; returns the queries that have changes of their own.
+    def run(self, tick: Tick, *, arrived: float, paced: bool = False) -> Outcome:
+        """One chunk through all operators.
 
         Args:
             arrived: when its rows could be processed (``time.perf_counter``).
@@ -214,16 +238,41 @@ class Execution:
         """
         for shared in self.flows.values():
             shared.pace(paced=paced, arrived=arrived)
-        outputs = self.graph.run(tick)
-        changed = [q for q in self.trees.values() if q.collect(outputs[q.operator])]
+        ran = self.graph.run(tick)
+        outcome = Outcome([], {}, {})
+        for query in self.trees.values():
+            if query.operator in ran.out and query.collect(ran.out[query.operator]):
+                outcome.changed.append(query)
         seconds = time.perf_counter() - arrived
-        for query in changed:
+        for query in outcome.changed:
             query.note_latency(seconds)
+        for operator, failure in ran.failures:
+            outcome.add(self._failed(operator, failure))
         for shared in self.flows.values():
-            shared.collect(arrived)
+            with collecting() as failures:
+                shared.collect(arrived)
+            for failure in failures:
+                outcome.add(shared.failed(failure))
+        for operator, error in ran.broken.items():
+            outcome.broken |= dict.fromkeys(self._readers({operator}), error)
         self.clock = tick.clock
-        self.graph.settle(tick.clock)
-        return changed
+        self.graph.settle(tick.clock, ran.broken)
+        return outcome
+
+    def _failed(self, operator: Operator, failure: Failure) -> Iterator[tuple[str, Failure]]:
+        """By query, the rows that failed for it in an operator."""
+        flow = operator.flow if isinstance(operator, PerQuery) else operator
+        shared = next((s for s in self.flows.values() if s.flow is flow), None)
+        if shared is not None:
+            return shared.failed(failure)
+        return ((name, failure) for name in self._readers({operator}))
+
+    def _readers(self, operators: set[Operator]) -> set[str]:
+        """The queries that read what comes from some operators."""
+        above = self.graph.above(operators)
+        trees = {name for name, query in self.trees.items() if query.operator in above}
+        flows = (s.names for s in self.flows.values() if s.flow in above)
+        return trees.union(*flows)
 
     @property
     def elapsed_us(self) -> int:
@@ -240,8 +289,13 @@ class Execution:
         """Whether new rows would be served before all those that wait."""
         return all(shared.flow.wants_rows for shared in self.flows.values())
 
-    def serve(self) -> None:
+    def serve(self) -> Outcome:
         """Serve some of the rows that wait, in every flow."""
+        outcome = Outcome([], {}, {})
         for shared in self.flows.values():
             if shared.flow.waiting:
-                shared.serve()
+                with collecting() as failures:
+                    shared.serve()
+                for failure in failures:
+                    outcome.add(shared.failed(failure))
+        return outcome

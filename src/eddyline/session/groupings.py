@@ -128,7 +128,7 @@ def add_grouped(
         number: that it had there when it was saved; None: any.
     """
     key = shape_of(part, replaces=replaces)
-    bit = shared.admit(key, part)
+    bit = shared.admit(name, key, part)
     if key not in shared.shapes:
         types = enumerate(schema.types[len(CHANGE_COLUMNS) :], start=1)
         columns = [ColumnRef(type_, i, f"c{i}") for i, type_ in types]

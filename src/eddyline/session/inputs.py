@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import pairwise
 from typing import Any
 
@@ -161,6 +161,10 @@ class Inputs:
                 "'non-retroactive', if it is to change while queries run"
             )
         raise CatalogError(f"there is no stream {name!r}; {did_you_mean(name, self._intakes)}")
+
+    def rows_in(self, streams: Iterable[str]) -> int:
+        """How many rows have come of some streams, good or not."""
+        return sum(self._intakes[s].rows for s in streams if s in self._intakes)
 
     # -- drop boxes --------------------------------------------------------------------------------
 

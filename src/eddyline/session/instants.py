@@ -5,16 +5,17 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 from eddyline.errors import DataError
+from eddyline.types import END_OF_TIME, FIRST_INSTANT
 
 
 def instant_us(to: str | int | datetime) -> int:
     """Microseconds since the epoch of ISO 8601 text (UTC unless it says otherwise) or a datetime.
 
     Raises:
-        DataError: the text is not an instant.
+        DataError: the text is not an instant, or it is not between the years 1 and 9999.
     """
     if not isinstance(to, (str, datetime)):
-        return int(to)
+        return checked_instant(int(to))
     try:
         when = datetime.fromisoformat(to) if isinstance(to, str) else to
     except ValueError:
@@ -22,3 +23,14 @@ def instant_us(to: str | int | datetime) -> int:
     when = when.replace(tzinfo=UTC) if when.tzinfo is None else when
     since = when - datetime(1970, 1, 1, tzinfo=UTC)
     return (since.days * 86_400 + since.seconds) * 1_000_000 + since.microseconds
+
+
+def checked_instant(us: int) -> int:
+    """Microseconds since the epoch as they are.
+
+    Raises:
+        DataError: they are not between the years 1 and 9999.
+    """
+    if FIRST_INSTANT <= us < END_OF_TIME:
+        return us
+    raise DataError(f"not an instant between the years 1 and 9999: {us} microseconds since 1970")

@@ -18,16 +18,21 @@ from eddyline.runtime.state import State, array
 from eddyline.runtime.stem import Stem
 from eddyline.session.arrow_values import as_text, converted, flat, to_table
 from eddyline.session.drop_box import DropBox
+from eddyline.session.event_times import event_times, improbable, improbable_reasons
 from eddyline.session.valid_text import with_valid_text
-from eddyline.types import BEGINNING, Field, Schema, arrow_schema, sql_type
+from eddyline.types import (
+    BEGINNING,
+    END_OF_TIME,
+    FIRST_INSTANT,
+    Field,
+    Schema,
+    arrow_schema,
+    sql_type,
+)
 
 #: A column of this name marks rows that a source could not read; its value is their text.
 CORRUPT_RECORD = "_corrupt_record"
 _REASON = pa.field("_reason", pa.string())
-
-#: Timestamps lie in the years 1 to 9999, in microseconds.
-_FIRST_INSTANT = -62_135_596_800_000_000
-_END_OF_TIME = 253_402_300_800_000_000
 
 
 def late_schema(schema: Schema) -> pa.Schema:
@@ -55,11 +60,17 @@ class Ready:
 
 @dataclass(frozen=True, slots=True)
 class Incoming:
-    """Rows that were read: as given, typed, and why a row is bad (None: no row is)."""
+    """Rows that were read: as given, typed, and why a row is bad (None: no row is).
+
+    Attributes:
+        doubtful: event times that are integers of no declared unit, as given: whether that is
+            probable depends on the rows before.
+    """
 
     table: pa.Table
     columns: list[pa.Array]
     reasons: pa.Array | None
+    doubtful: pa.Array | None = None
 
 
 class Intake:
@@ -101,11 +112,12 @@ class Intake:
             DataError: a column is missing, or its type cannot be made the declared one.
         """
         table, broken = with_valid_text(to_table(data, self.definition.name), self._names)
-        columns, reasons = self._typed(table)
+        columns, reasons, given = self._typed(table)
         for name, rows in broken.items():
             if name.lower() != CORRUPT_RECORD:
                 reasons = first_reason(reasons, _told(rows, f"{name} is not UTF-8"))
-        return Incoming(table, columns, reasons)
+        doubtful = pa.types.is_integer(given.type) and self.definition.ts_unit is None
+        return Incoming(table, columns, reasons, given if doubtful else None)
 
     def accept(
         self, incoming: Incoming, watermark: int, arrival: int
@@ -121,7 +133,7 @@ class Intake:
         """
         count = incoming.table.num_rows
         self.rows += count
-        columns, reasons = incoming.columns, incoming.reasons
+        columns, reasons = incoming.columns, self._judged(incoming)
         arrivals = np.arange(arrival, arrival + count)
         bad = None
         if reasons is not None:
@@ -145,6 +157,22 @@ class Intake:
             )
         self._hold(self._thinned(Ready(ts, arrivals, columns)))
         return late, bad
+
+    def _judged(self, incoming: Incoming) -> pa.Array | None:
+        """Why rows are bad, by themselves and by the rows before them."""
+        reasons, given = incoming.reasons, incoming.doubtful
+        if given is None:
+            return reasons
+        count = incoming.table.num_rows
+        usable = np.ones(count, np.bool_) if reasons is None else np.asarray(reasons.is_null())
+        us = raw_values(incoming.columns[self._ts], np.dtype(np.int64))
+        doubted = improbable(us, usable, self.newest)
+        if not doubted.any():
+            return reasons
+        told = improbable_reasons(given, self.definition.timestamp)
+        return first_reason(
+            reasons, pc.if_else(pa.array(doubted), told, pa.scalar(None, pa.string()))
+        )
 
     def _thinned(self, rows: Ready) -> Ready:
         """The rows that the drop box keeps."""
@@ -184,11 +212,13 @@ class Intake:
             rows = Ready(rows.ts[order], rows.arrival[order], [c.take(pick) for c in rows.columns])
         self._held = rows
 
-    def _typed(self, table: pa.Table) -> tuple[list[pa.Array], pa.Array | None]:
-        """Columns of the declared types, and for each row why it is bad (None: no row is)."""
+    def _typed(self, table: pa.Table) -> tuple[list[pa.Array], pa.Array | None, pa.Array]:
+        """Columns of the declared types, for each row why it is bad (None: no row is), and the
+        event times as given.
+        """
         places = {n.lower(): i for i, n in enumerate(table.schema.names)}
         columns = []
-        reasons = None
+        reasons = given = None
         if CORRUPT_RECORD in places:
             text = flat(table.column(places[CORRUPT_RECORD])).cast(pa.string())
             told = pc.binary_join_element_wise("cannot be read: ", text, "")
@@ -200,6 +230,8 @@ class Intake:
                     + did_you_mean(field.name, table.column_names)
                 )
             values = flat(table.column(places[field.name.lower()]))
+            if field.name == self.definition.timestamp:
+                given = values
             column, reason = self._column(values, field)
             columns.append(column)
             reasons = first_reason(reasons, reason)
@@ -208,20 +240,25 @@ class Intake:
             reasons = first_reason(
                 reasons, _told(ts.is_null(), f"{self.definition.timestamp} is null")
             )
+        assert given is not None, "the event time is a column"
         us = raw_values(ts, np.dtype(np.int64))
-        impossible = (us < _FIRST_INSTANT) | (us >= _END_OF_TIME)
+        impossible = (us < FIRST_INSTANT) | (us >= END_OF_TIME)
         if impossible.any():
             told = f"{self.definition.timestamp} is not between the years 1 and 9999"
             reasons = first_reason(
                 reasons, _told(pc.and_(pa.array(impossible), ts.is_valid()), told)
             )
-        return columns, reasons if reasons is not None and reasons.null_count < len(ts) else None
+        if reasons is not None and reasons.null_count == len(ts):
+            reasons = None
+        return columns, reasons, given
 
     def _column(self, values: pa.Array, field: Field) -> tuple[pa.Array, pa.Array | None]:
         """The values as the declared type, and a reason where one cannot be had."""
         if values.type == field.type:
             return values, None
         try:
+            if field.name == self.definition.timestamp:
+                return event_times(values, self.definition.ts_unit, field.name)
             typed = converted(values, field.type)
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowTypeError) as error:
             raise DataError(

@@ -53,7 +53,7 @@ class Progress:
             self._run(tick, arrived, paced=paced)
             yield
             while paced and execution.waiting and not execution.wants_rows:
-                execution.serve()
+                self._standing.serve()
                 yield
         if watermark > execution.clock:
             self._run(Tick(watermark), arrived, told=told, paced=paced)

@@ -24,6 +24,8 @@ from eddyline.runtime.output import (
 )
 from eddyline.session.explained import busy
 from eddyline.session.latency import Latencies
+from eddyline.session.trouble import Trouble
+from eddyline.session.turns import Turns, in_turn
 from eddyline.types import BEGINNING, arrow_schema
 
 if TYPE_CHECKING:
@@ -54,6 +56,7 @@ class Query:
         seconds_before: what it took while it ran in other ways. reordered: how many times its joins
             have got another order while it ran.
         seat: its place among the queries that share a flow; None if it runs as a tree of operators.
+        trouble: its bad rows. set_aside: why it does not run any more; None: it runs.
     """
 
     def __init__(
@@ -63,11 +66,13 @@ class Query:
         plan: Plan,
         emit: Emit,
         options: Mapping[str, str],
+        turns: Turns,
         answer: Callable[[Query], pa.Table],
         explained: Explained,
         *,
         sheds: bool = False,
     ) -> None:
+        self.turns = turns
         self.name = name
         self.sql = sql
         self.plan = plan
@@ -94,6 +99,9 @@ class Query:
         self._latencies = Latencies()  # of its own; others are its seat's
         self._since: int | None = None  # nothing is reported as of an earlier instant
         self._early: list[Batch] = []  # the answer before the first instant
+        self.trouble = Trouble()
+        self.set_aside: str | None = None
+        self._bad: list[pa.Table] = []
 
     @property
     def operator(self) -> Operator:
@@ -115,12 +123,18 @@ class Query:
         """Whether ``snapshot`` can tell the answer: not where rows of an unbounded stream pass."""
         return self._forgotten is None
 
+    @in_turn
     def snapshot(self) -> pa.Table:
         """Q(now): the rows of the answer at the engine's clock, as a bag.
 
         Raises:
             StateError: the answer is all that has ever passed, which the engine does not keep.
         """
+        if self.set_aside is not None:
+            raise StateError(
+                f"query {self.name!r} is set aside ({self.set_aside}): drop it, and add it again "
+                "when what it needs is mended"
+            )
         if self._forgotten is not None:
             raise StateError(
                 f"query {self.name!r} passes the rows of {self._forgotten} on and keeps none: "
@@ -128,6 +142,7 @@ class Query:
             )
         return self._answer(self)
 
+    @in_turn
     def explain(self, *, analyze: bool = False) -> str:
         """The plan as a tree, with the update pattern of every edge; and where rates of its
         streams are known, what it is expected to emit, to keep and to take.
@@ -136,8 +151,14 @@ class Query:
             analyze: add what was measured of its inputs, and the operators that run it, with what
                 they took and what went through each so far.
         """
+        return self.described(analyze=analyze)
+
+    def described(self, *, analyze: bool) -> str:
+        """The text of ``explain``."""
         text = self._explained(self.emit, self.plan, analyze=analyze)
         text += "".join(f"\n{line}" for line in self.shedding_lines())
+        if self.set_aside is not None:
+            return f"{text}\nset aside: {self.set_aside}"
         if not analyze:
             return text
         lines = [f"{'operator':<12}{'rows in':>14}{'rows out':>14}{'rows kept':>14}"]
@@ -174,17 +195,29 @@ class Query:
             for f in filters
         ]
 
+    @in_turn
     def stats(self) -> dict[str, Any]:
-        """Counters since the query was added: rows out, rows kept by its last operator, and seconds
-        from when rows could be processed to when their results were released.
+        """Counters since the query was added: rows out, bad rows, rows kept by its last operator,
+        and seconds from when rows could be processed to when their results were released; and
+        ``set_aside``, why it does not run any more (None: it runs).
         """
-        shared = 0 if self.seat is None else self.seat.rows_out
+        return self.counters()
+
+    def counters(self) -> dict[str, Any]:
+        """What ``stats`` returns."""
         return {
-            "rows_out": self._rows_out + shared,
-            "rows_kept": self.operator.kept(),
+            "rows_out": self.rows_out,
+            "bad": self.trouble.total,
+            "rows_kept": 0 if self._operator is None else self._operator.kept(),
             "latency": self._all_latencies().summary(0),
+            "set_aside": self.set_aside,
             **self.shedding(),
         }
+
+    @property
+    def rows_out(self) -> int:
+        """Changes so far."""
+        return self._rows_out + (0 if self.seat is None else self.seat.rows_out)
 
     def note_latency(self, seconds: float) -> None:
         """The changes collected last were released so long after their rows could be processed."""
@@ -236,15 +269,34 @@ class Query:
         self.clear()
         return changes
 
+    def add_bad(self, rows: pa.Table) -> None:
+        """Rows that its expressions could not take."""
+        self._bad.append(rows)
+
+    def take_bad(self) -> pa.Table | None:
+        """The bad rows since the last call; None: there are none."""
+        bad, self._bad = self._bad, []
+        return pa.concat_tables(bad) if bad else None
+
+    def put_aside(self, cause: str) -> None:
+        """It does not run any more, and its operators are gone; ``finish_seat`` came before."""
+        self.seat = self._operator = None
+        self._early = []
+        self.set_aside = cause
+
     def stand_up(self) -> None:
         """Give up the seat, and take along what is still to be reported."""
+        self.finish_seat()
+        self.seat = None
+
+    def finish_seat(self) -> None:
+        """Take along what is still to be reported by the seat that it is about to give up."""
         assert self.seat is not None, "it has one"
         changes = self.seat.shape.changes().of(self.name)
         if changes.num_rows:
             self._parts.append(changes)
         self._rows_out += self.seat.rows_out
         self._latencies = self._all_latencies()
-        self.seat = None
 
     def put(self, changes: pa.Table) -> None:
         """Let these changes be reported, after those that were collected before."""

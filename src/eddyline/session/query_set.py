@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+import logging
+from collections import ChainMap
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Final
 
 import pyarrow as pa
 
 from eddyline.algebra.catalog import Emit
 from eddyline.algebra.parameters import has_parameters
 from eddyline.algebra.plan import Plan, Updates, takes_back
+from eddyline.algebra.reads import streams_read
 from eddyline.errors import EddylineError, UnsupportedError
 from eddyline.physical.flows import Sharing
 from eddyline.physical.graph import in_order
@@ -20,7 +23,8 @@ from eddyline.runtime.operators.base import Operator, Tick
 from eddyline.runtime.output import to_rows
 from eddyline.runtime.stem import Stem
 from eddyline.session.accounts import accounts_of
-from eddyline.session.execution import Execution
+from eddyline.session.bad_rows import bad_rows
+from eddyline.session.execution import Execution, Outcome
 from eddyline.session.orders import Orders
 from eddyline.session.placing import Placing
 from eddyline.session.query import Explained, Query
@@ -28,30 +32,40 @@ from eddyline.session.replanning import Replanner
 from eddyline.session.rules import Rules
 from eddyline.session.shapes import RuleRows, SharedChanges
 from eddyline.session.shared import Crowd, Seat
+from eddyline.session.turns import Turns
 from eddyline.session.ways import Way
 from eddyline.session.workload import Workload
 from eddyline.sharing.signature import taken_apart
 from eddyline.sql.catalog import Names
+
+_log: Final = logging.getLogger(__name__)
 
 
 class QuerySet:
     """Queries by name.
 
     Args:
+        turns: of the engine.
         explained: the text of EXPLAIN.
+        rows_in: how many rows have come of some streams.
+        set_aside_after: so many bad rows without a result, and a query runs no more; None: never.
 
     Attributes:
-        queries: by name. execution: their operators. placing: decides how they run.
+        queries: those that run, by name. execution: their operators. placing: decides how they run.
+        aside: those that are set aside, by name. on_set_aside: called with each.
         workload: what they need.
     """
 
     def __init__(
         self,
+        turns: Turns,
         stem_of: StemOf,
         strategy: Strategy,
         sharing: Sharing,
         explained: Explained,
         replanner: Replanner,
+        rows_in: Callable[[Iterable[str]], int],
+        set_aside_after: int | None,
     ) -> None:
         self.queries: Names[Query] = Names()
         self.execution = Execution(stem_of, strategy, sharing)
@@ -59,7 +73,13 @@ class QuerySet:
         self.placing = Placing(self.queries, self.execution, orders, strategy, sharing)
         self.workload = Workload(self.queries, orders)
         self._explained = explained
+        self.aside: Names[Query] = Names()
+        self.on_set_aside: Callable[[Query], None] = _nothing
+        self._turns = turns
+        self._rows_in = rows_in
+        self._limit = set_aside_after
         self._rules: dict[str, Rules] = {}
+        self._with_bad: dict[str, Query] = {}  # those that have bad rows to report
         self._to_report: dict[str, Query] = {}  # those that may have changes of their own
 
     # -- queries come and go -----------------------------------------------------------------------
@@ -74,25 +94,63 @@ class QuerySet:
         *,
         sheds: bool = False,
         way: Way | None = None,
+        aside: str | None = None,
     ) -> Query:
         """Add a query: it is answered from now on, over what the windows still hold.
 
         Args:
             sheds: whether rows may be dropped. way: how it runs; None: as the options say.
+            aside: why it was set aside before it was saved; None: it was not.
         """
-        query = Query(name, sql, plan, emit, options, self.answer, self._explained, sheds=sheds)
+        query = self._new(name, sql, plan, emit, options, sheds=sheds)
+        if aside is not None:
+            self._put_aside(query, aside)
+            return query
         self.placing.start(query, way)
         self.queries[name] = query
         self._to_report[name] = query
         return query
 
+    def _new(
+        self,
+        name: str,
+        sql: str,
+        plan: Plan,
+        emit: Emit,
+        options: Mapping[str, str],
+        *,
+        sheds: bool,
+    ) -> Query:
+        answer, explained = self.answer, self._explained
+        return Query(name, sql, plan, emit, options, self._turns, answer, explained, sheds=sheds)
+
     def drop(self, name: str) -> None:
         """Remove a query, and free what nobody else needs."""
-        query = self.queries.pop(name)
+        query = (self.aside if name in self.aside else self.queries).pop(name)
         self._to_report.pop(query.name, None)
+        self._with_bad.pop(query.name, None)
+        if query.set_aside is not None:
+            return
         if query.name in self._rules:
             self._rules.pop(query.name).close()
         self.placing.stop(query)
+
+    def set_aside(self, name: str, cause: str) -> None:
+        """Let a query run no more. It keeps its name, and what it has to report is reported."""
+        query = self.queries[name]
+        if query.seat is not None:
+            query.finish_seat()
+        bad = self._with_bad.get(query.name)
+        self.drop(query.name)
+        self._put_aside(query, cause)
+        if bad is not None:
+            self._with_bad[query.name] = bad
+
+    def _put_aside(self, query: Query, cause: str) -> None:
+        query.put_aside(cause)
+        self.aside[query.name] = query
+        self._to_report[query.name] = query
+        self.on_set_aside(query)
 
     def add_for_each(
         self,
@@ -126,7 +184,7 @@ class QuerySet:
                 "(updates = 'retroactive'), or read streams through RANGE windows, without GROUP BY"
             )
         signature, part = found
-        query = Query(name, sql, plan, emit, options, self.answer, self._explained, sheds=sheds)
+        query = self._new(name, sql, plan, emit, options, sheds=sheds)
         query.replace_key = None  # rows of one rule do not replace those of another
         shared = self.placing.flow_for(query, signature)
         query.why = "its rows share the flow of their signature"
@@ -178,8 +236,33 @@ class QuerySet:
 
     def run(self, tick: Tick, *, arrived: float, paced: bool = False) -> None:
         """One chunk through all operators; see ``Execution.run``."""
-        for query in self.execution.run(tick, arrived=arrived, paced=paced):
+        self._take_in(self.execution.run(tick, arrived=arrived, paced=paced))
+
+    def serve(self) -> None:
+        """Serve some of the rows that wait for their turn."""
+        self._take_in(self.execution.serve())
+
+    def _take_in(self, outcome: Outcome) -> None:
+        for query in outcome.changed:
             self._to_report[query.name] = query
+        for name, failures in outcome.failures.items():
+            self._note_bad(self.queries[name], bad_rows(failures))
+        for name, error in outcome.broken.items():
+            _log.error("query %r failed and is set aside", name, exc_info=error)
+            self.set_aside(name, f"{type(error).__name__}: {error}")
+
+    def _note_bad(self, query: Query, rows: pa.Table) -> None:
+        """Rows that a query could not take; if nothing else comes of it, it is set aside."""
+        if not rows.num_rows:
+            return
+        query.add_bad(rows)
+        self._with_bad[query.name] = query
+        seen = self._rows_in(streams_read(query.plan))
+        query.trouble.add(rows.num_rows, query.rows_out, seen)
+        if query.trouble.is_lasting(self._limit, seen):
+            reason = rows["_reason"][rows.num_rows - 1]
+            failed = f"{query.trouble.in_a_row:,} bad rows and no result; the last: {reason}"
+            self.set_aside(query.name, failed)
 
     def adapt(self) -> None:
         """The chunk is over: choose anew how queries run; see ``Placing.adapt``."""
@@ -189,7 +272,7 @@ class QuerySet:
     def finish(self) -> None:
         """Serve all rows that wait for their turn."""
         while self.execution.waiting:
-            self.execution.serve()
+            self.serve()
 
     def take(self) -> tuple[dict[str, pa.Table], list[SharedChanges]]:
         """What queries have to report: of their own, and with their flows."""
@@ -200,6 +283,28 @@ class QuerySet:
         for flow in self.execution.flows.values():
             flow.clear()
         return own, shared
+
+    def everyone(self) -> Mapping[str, Query]:
+        """All queries by name as they are now, those that are set aside among them."""
+        if not self.aside:
+            return self.queries.listed()
+        return {**self.queries.listed(), **self.aside.listed()}
+
+    @property
+    def known(self) -> Mapping[str, Query]:
+        """All queries by name, those that are set aside among them; it follows what changes."""
+        return ChainMap(self.aside, self.queries)
+
+    def troubles(self) -> dict[str, list[int]]:
+        """For JSON: the bad rows of queries that had some."""
+        everyone = self.everyone().items()
+        return {name: q.trouble.saved() for name, q in everyone if q.trouble.total}
+
+    def take_bad(self) -> dict[str, pa.Table]:
+        """By query, the rows since the last call that it could not take."""
+        having, self._with_bad = self._with_bad, {}
+        found = {name: query.take_bad() for name, query in having.items()}
+        return {name: rows for name, rows in found.items() if rows is not None}
 
     def pending(self) -> tuple[dict[str, pa.Table], list[SharedChanges]]:
         """What ``take`` would return, left in place."""
@@ -214,7 +319,7 @@ class QuerySet:
 
     def put_back(self, name: str, changes: pa.Table) -> None:
         """Let ``take`` return these changes of a query first."""
-        query = self.queries[name]
+        query = self.everyone()[name]
         query.put_back(changes)
         self._to_report[query.name] = query
 
@@ -242,4 +347,9 @@ class QuerySet:
 
     def stats(self) -> dict[str, dict[str, Any]]:
         """What each query has cost; see ``session/accounts.py``."""
-        return accounts_of(self.queries.values())
+        aside = {name: query.counters() for name, query in self.aside.items()}
+        return accounts_of(self.queries.values()) | aside
+
+
+def _nothing(query: Query) -> None:
+    """No part of the engine has to know."""

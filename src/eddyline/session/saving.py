@@ -27,6 +27,7 @@ from eddyline.session.replanning import Replanner
 from eddyline.session.saved import write_saved
 from eddyline.session.shedding import Shedding
 from eddyline.session.statements import Statements
+from eddyline.session.trouble import Trouble
 from eddyline.session.ways import saved_way, to_save
 from eddyline.sql.catalog import Catalog
 from eddyline.sql.parser import parse
@@ -34,7 +35,7 @@ from eddyline.types import BEGINNING
 
 _PENDING: Final = "pending:"  # among the tables: changes of a query that nobody has fetched
 #: What is saved next to the options of an engine.
-_NO_OPTIONS: Final = {"shedding", "functions", "looked", "ways"}
+_NO_OPTIONS: Final = {"shedding", "functions", "looked", "ways", "aside", "trouble"}
 
 
 class Saving:
@@ -76,7 +77,7 @@ class Saving:
             options: that a new engine is to be made with.
         """
         self._standing.finish()
-        changes = Changes(self._standing.queries.listed(), *self._standing.pending())
+        changes = Changes(self._standing.everyone(), *self._standing.pending())
         pending = {_PENDING + name: changes[name] for name in changes.active()}
         tables = {**self._inputs.contents, **pending}
         statements = [entry.sql for entry in self._program]
@@ -93,6 +94,8 @@ class Saving:
             "functions": declared(self._catalog),
             "looked": self._replanner.looked,
             "ways": {n: to_save(w) for n, w in self._standing.placing.ways().items()},
+            "aside": {n: q.set_aside for n, q in self._standing.aside.items()},
+            "trouble": self._standing.troubles(),
         }
 
     def _state(self) -> State:
@@ -127,8 +130,13 @@ class Saving:
             functions: the code of those that were defined, by name.
         """
         add_declared(self._catalog, header["functions"], functions)
+        self._statements.aside = header["aside"]
         self._carry_out(program, tables, header["ways"])
+        self._statements.aside = {}
         self._restore(state)
+        queries = self._standing.everyone()
+        for name, trouble in header["trouble"].items():
+            queries[name].trouble = Trouble(*trouble)
         self._replanner.looked = tuple(header["looked"])
         self._overload.restore(header["shedding"]["overload"])
         self._shedding.restore(header["shedding"]["since"])

@@ -11,9 +11,10 @@ import pyarrow as pa
 
 from eddyline.algebra.expressions import Expr
 from eddyline.physical.flows import output_of
-from eddyline.runtime.batch import Batch, Evaluator, Stored
+from eddyline.runtime.batch import Stored
 from eddyline.runtime.columns import Array
 from eddyline.runtime.eddy.fanout import Fanout
+from eddyline.runtime.eddy.outputs import computed
 from eddyline.runtime.output import concat_changes, instants, to_changes
 from eddyline.runtime.rowstore import RowStore
 
@@ -211,10 +212,13 @@ class Shape:
         """Add results that queries of the shape get; returns int64[bits], how many each got."""
         if self._replaces and fanout.batch.pair is not None:
             fanout = fanout.only(~_replaced(fanout))
-        counts = fanout.counts()
+        if not fanout.counts().any():
+            return fanout.counts()
+        piece = self._piece(fanout)
+        counts = piece.counts()
         if counts.any():
             self.rows_out += int(counts.sum())
-            self._pieces.append(self._piece(fanout))
+            self._pieces.append(piece)
         return counts
 
     def table(self, fanout: Fanout) -> pa.Table:
@@ -229,7 +233,7 @@ class Shape:
 
     def _piece(self, fanout: Fanout) -> Piece:
         fanout = fanout.used() if self.rules is None else _with_rules(fanout, self.rules)
-        columns = [_column(fanout.batch, o) for o in self._outputs]
+        fanout, columns = computed(fanout, self._outputs)
         results = to_changes(fanout.batch, self.schema, columns)
         return Piece(results, fanout)
 
@@ -246,10 +250,6 @@ class Shape:
     def clear(self) -> None:
         """Forget what has been collected."""
         self._pieces = []
-
-
-def _column(batch: Batch, output: int | Evaluator) -> pa.Array:
-    return batch.column(output) if isinstance(output, int) else output(batch)
 
 
 def _with_rules(fanout: Fanout, rules: RuleRows) -> Fanout:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence, Set
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -14,6 +14,7 @@ from eddyline.physical.flows import member, windows_of, with_row
 from eddyline.runtime.columns import Array
 from eddyline.runtime.eddy.fanout import Fanout
 from eddyline.runtime.eddy.flow import Flow
+from eddyline.runtime.failures import EVERY_QUERY, Failure
 from eddyline.session.latency import Latencies
 from eddyline.session.shapes import RuleRows, Shape
 from eddyline.sharing.flow_work import alike
@@ -88,6 +89,7 @@ class SharedFlow:
         self.learning = Learning()
         self._kind_of: dict[int, Kind] = {}
         self._shape_of: dict[int, object] = {}
+        self._name_of: dict[int, str] = {}
         self._masks: dict[object, Array] | None = None  # None: to be made anew
         self._bits: Array | None = None  # likewise
         self._accounted = 0.0  # seconds of the flow
@@ -96,7 +98,7 @@ class SharedFlow:
     def add(self, name: str, part: Part, schema: pa.Schema, *, replaces: bool) -> Seat:
         """A query comes."""
         key = shape_of(part, replaces=replaces)
-        bit = self.admit(key, part)
+        bit = self.admit(name, key, part)
         if key not in self.shapes:
             self.shapes[key] = Shape(schema, part.outputs, replaces=replaces)
         self.shapes[key].seat(name, bit)
@@ -126,7 +128,7 @@ class SharedFlow:
         self.flow.hold(windows)
         return Crowd(self, shape, rules, key, windows)
 
-    def admit(self, key: object, part: Part) -> int:
+    def admit(self, name: str, key: object, part: Part) -> int:
         """Give a query of this shape a bit."""
         if not any(s.pending for s in self.shapes.values() if s.crowd is None):
             self.flow.recycle()  # results of a crowd are one query's, whatever their bits were
@@ -136,6 +138,7 @@ class SharedFlow:
             counter[bit] = 0
         self.latencies.forget(bit)
         self._shape_of[bit] = key
+        self._name_of[bit] = name
         kind = Kind(alike(part))
         self._kind_of[bit] = kind = self.kinds.setdefault(kind.part, kind)
         kind.count += 1
@@ -145,12 +148,30 @@ class SharedFlow:
     def dismiss(self, bit: int) -> None:
         """Take a query's bit back."""
         self.flow.dismiss(bit)
-        del self._shape_of[bit]
+        del self._shape_of[bit], self._name_of[bit]
         kind = self._kind_of.pop(bit)
         kind.count -= 1
         if not kind.count:
             del self.kinds[kind.part]
         self._masks = self._bits = None
+
+    @property
+    def names(self) -> set[str]:
+        """Of its queries."""
+        return {s.crowd for s in self.shapes.values() if s.crowd} | set(self._name_of.values())
+
+    def failed(self, failure: Failure) -> Iterator[tuple[str, Failure]]:
+        """By query, the rows that failed for it. Keys that are computed again for rows that probe
+        have been reported before, for the queries that want the rows.
+        """
+        if failure.bits is None:
+            return
+        if (failure.bits == EVERY_QUERY).all():
+            yield from ((name, failure) for name in self.names)
+            return
+        for bit in np.unique(failure.bits).tolist():
+            if bit in self._name_of:
+                yield self._name_of[bit], failure.take(np.flatnonzero(failure.bits == bit))
 
     def kind(self, bit: int) -> Kind:
         """The kind of a query."""
@@ -394,7 +415,8 @@ class Crowd:
 
     def stand_for(self, row: int, part: Part) -> None:
         """The query stands for one more row, whose values are in ``part``."""
-        bit = self.shared.admit(self._key, part)
+        assert self.shape.crowd is not None, "the query that the rows stand for"
+        bit = self.shared.admit(self.shape.crowd, self._key, part)
         self._rules.put(bit, row)
         self._bits[row] = bit
 

@@ -92,7 +92,7 @@ class Shedding:
 
     def drop(self, query: Query) -> None:
         """A query goes."""
-        for stream in self._before.pop(query.name):
+        for stream in self._before.pop(query.name, ()):
             self._readers[stream] -= 1
             self._refusing.get(stream, {}).pop(query.name, None)
             self._settle(stream)
@@ -171,7 +171,7 @@ class Shedding:
         """For a query whose streams are thinned or were: the share of rows kept since it came, by
         stream, and the share of its results that is to be expected now.
         """
-        before = self._before[query.name]
+        before = self._before.get(query.name, {})
         kept = {s: self._count(s).since(b).share for s, b in before.items()}
         keep = {s: self._inputs.keep(s) for s in before}
         if not query.sheds and all(share == 1 for share in (*kept.values(), *keep.values())):

@@ -32,7 +32,7 @@ class Statements:
 
     Attributes:
         unnamed: how many names were given to queries without one.
-        ways: while an engine is loaded, how its queries ran.
+        ways: while an engine is loaded, how its queries ran. aside: why some are set aside.
     """
 
     def __init__(
@@ -56,6 +56,7 @@ class Statements:
         self._planning = planning
         self.unnamed = 0
         self.ways: dict[str, Way] = {}
+        self.aside: dict[str, str] = {}
 
     def execute(self, statement: st.Statement) -> Query | str | None:
         """Carry out one statement: returns the query that it made, a text, or nothing."""
@@ -101,7 +102,7 @@ class Statements:
         plan = self._planning.optimized(bound.plan)
         self._catalog.create_query(name, statement.select)
         try:
-            if bound.rules is None:
+            if bound.rules is None or name in self.aside:
                 query = self._standing.add(
                     name,
                     statement.sql,
@@ -110,6 +111,7 @@ class Statements:
                     options,
                     sheds=statement.sheds,
                     way=self.ways.get(name),
+                    aside=self.aside.get(name),
                 )
             else:
                 table, updates = self._inputs.rules(bound.rules)
@@ -126,8 +128,10 @@ class Statements:
         except EddylineError:
             self._catalog.drop("query", name)
             raise
-        self._inputs.measuring.watch(plan)
         self._program.add("query", name, _as_create(name, statement), statement.select)
+        if query.set_aside is not None:
+            return query
+        self._inputs.measuring.watch(plan)
         self._shedding.add(query)
         self._overload.changed()
         query.shedding_lines = partial(self._overload.lines, query)
@@ -139,10 +143,7 @@ class Statements:
         Raises:
             CatalogError: there is no such query.
         """
-        query = self._standing.queries.get(name)
-        if query is None:
-            choices = did_you_mean(name, self._standing.queries)
-            raise CatalogError(f"there is no query {name!r}; {choices}")
+        query = self._named(name)
         self._program.require_unread("query", query.name)
         self._shedding.drop(query)
         self._overload.changed()
@@ -150,14 +151,21 @@ class Statements:
         self._catalog.drop("query", query.name)
         self._program.remove("query", query.name)
 
+    def _named(self, name: str) -> Query:
+        """The query of a name.
+
+        Raises:
+            CatalogError: there is none.
+        """
+        query = self._standing.queries.get(name) or self._standing.aside.get(name)
+        if query is None:
+            choices = did_you_mean(name, self._standing.everyone())
+            raise CatalogError(f"there is no query {name!r}; {choices}")
+        return query
+
     def _explain(self, statement: st.Explain) -> str:
         if isinstance(statement.target, str):
-            if statement.target not in self._standing.queries:
-                raise CatalogError(
-                    f"there is no query {statement.target!r}; "
-                    + did_you_mean(statement.target, self._standing.queries)
-                )
-            return self._standing.queries[statement.target].explain(analyze=statement.analyze)
+            return self._named(statement.target).described(analyze=statement.analyze)
         if statement.analyze:
             raise UnsupportedError(
                 "EXPLAIN ANALYZE shows what went through a running query: "
@@ -191,7 +199,7 @@ class Statements:
 
     def _new_name(self) -> str:
         self.unnamed += 1
-        while f"q{self.unnamed}" in self._standing.queries:
+        while f"q{self.unnamed}" in self._catalog.queries:
             self.unnamed += 1
         return f"q{self.unnamed}"
 

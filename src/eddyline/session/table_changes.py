@@ -40,7 +40,13 @@ def changes_of(table: TableDef) -> StreamDef:
                 f"table {table.name!r} cannot have a column {field.name!r}: in the changes of a "
                 "table that is updated it says when, or in which direction, a row changes"
             )
-    return StreamDef(table.name, (*_OWN, *table.schema), INSTANT.name, options=table.options)
+    return StreamDef(
+        table.name,
+        (*_OWN, *table.schema),
+        INSTANT.name,
+        options=table.options,
+        ts_unit=table.ts_unit,
+    )
 
 
 class ChangeIntake(Intake):

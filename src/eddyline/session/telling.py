@@ -33,9 +33,9 @@ class Telling:
         """
         unheard, self._unheard = self._unheard, {"late": {}, "bad": {}}
         late = _joined(unheard["late"], late or {})
-        bad = _joined(unheard["bad"], bad or {}, self._inputs.refused())
+        bad = _joined(unheard["bad"], bad or {}, self._inputs.refused(), self._standing.take_bad())
         kept = self._shedding.news()
-        return Changes(self._standing.queries.listed(), *self._standing.take(), late, bad, kept)
+        return Changes(self._standing.everyone(), *self._standing.take(), late, bad, kept)
 
     def said(self) -> Iterator[tuple[str, pa.Table]]:
         """What there is to say now: names, and changes or rows."""
@@ -49,7 +49,7 @@ class Telling:
                 yield name, changes[name]
         finally:
             for name in names:
-                if name in self._standing.queries:
+                if name in self._standing.everyone():
                     self._standing.put_back(name, changes[name])
 
     def aside(self, kind: str, tables: dict[str, pa.Table]) -> Iterator[tuple[str, pa.Table]]:

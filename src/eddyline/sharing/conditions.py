@@ -1,8 +1,8 @@
 """Tests of one attribute against constants, as the sets of values for which they are true or false.
 
 An attribute is any expression that reads columns: a column, a sum, the call of a function. The
-sets follow the evaluation of expressions exactly: a comparison with NULL is NULL; one with NaN, on
-either side, is false, and ``<>`` true; ``<=>`` knows NULL but not NaN.
+sets follow the evaluation of expressions exactly: a comparison with NULL is NULL, but for ``<=>``;
+NaN equals itself and is larger than any number.
 """
 
 from __future__ import annotations

@@ -130,6 +130,13 @@ class ControlStream:
         """All statements ever sent, as :func:`read_statements` finds them."""
         return read_statements(self._directory)
 
+    def by_shard(self) -> dict[int, dict[int, str]]:
+        """The same as texts: by shard, by number."""
+        found: dict[int, dict[int, str]] = {}
+        for request in self.statements():
+            found.setdefault(request.shard, {})[request.number] = request.text
+        return found
+
     def statement(self, shard: int, text: str) -> Request:
         """The next request to carry out CREATE QUERY or DROP QUERY; it is not sent yet.
 

@@ -150,9 +150,9 @@ def _rows(fat: DataFrame, keys: Iterable[Key], schema: StructType, unpacked: Unp
 
 def _unpacker(sink: SparkSink) -> Unpacker:
     """Unpacks rows as a sink writes them."""
-    if sink.owner.kind != "changes":
-        return _as_they_are
-    return _with_query if sink.shared else _without_query
+    if sink.shared:
+        return _with_query
+    return _without_query if sink.owner.kind == "changes" else _as_they_are
 
 
 def _as_they_are(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

@@ -16,7 +16,7 @@ from eddyline.spark.durable import Step
 from eddyline.spark.fatrows import unpack
 from eddyline.spark.garbage import put_off
 from eddyline.spark.outlets import Outlets, Parted
-from eddyline.types import BEGINNING
+from eddyline.types import FIRST_INSTANT
 
 _LENGTH_BYTES: Final = 8
 
@@ -60,7 +60,7 @@ class LiveEngine:
             tables.setdefault(stream, []).append(unpack(blob))
         if step.hold:
             self.engine.hold()
-        watermark = BEGINNING if step.watermark_us is None else step.watermark_us
+        watermark = FIRST_INSTANT if step.watermark_us is None else step.watermark_us
         batch = {stream: pa.concat_tables(parts) for stream, parts in tables.items()}
         changes = self.engine.process(batch, watermark=watermark, dropped=step.dropped)
         made = [Made.of(changes)]

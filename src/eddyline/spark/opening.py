@@ -11,11 +11,13 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from eddyline.errors import DataError, did_you_mean
+from eddyline.session.bad_rows import BAD_ROWS
 from eddyline.session.query import Query
 from eddyline.spark import files
 from eddyline.spark.outlets import PREVIEW_ROWS, outlet_of
 from eddyline.spark.printing import print_more, print_rows
 from eddyline.spark.sinks import (
+    OF_QUERIES,
     FileSink,
     FormatSink,
     MemorySink,
@@ -126,9 +128,25 @@ class OpenSinks:
                 sink = self._spark_sink(target, options)
         self._put((target.kind, target.name), target, sink)
 
+    def open_bad_rows(self, path: str) -> None:
+        """Open the sink of the rows that queries cannot take: one for all of them.
+
+        Args:
+            path: a directory that is no other sink's.
+        """
+        target = Target("bad", OF_QUERIES, BAD_ROWS)
+        sink = FileSink(target, "parquet", {}, path, shared=True)
+        self.by_key["bad", OF_QUERIES] = sink
+
     def find(self, label: str) -> Opened | None:
         """A query or side output with its sink; None if there is none of this name."""
-        return self._opened.get(label.lower())
+        found = self._opened.get(label.lower())
+        kind, colon, name = label.partition(":")
+        query = self._opened.get(name.lower())
+        if found is None and kind == "bad" and colon and query is not None:
+            key = ("bad", OF_QUERIES)
+            return Opened(Target("bad", query.target.name, BAD_ROWS), key, self.by_key[key])
+        return found
 
     def labels(self) -> list[str]:
         """The names of all queries and side outputs."""

@@ -9,11 +9,13 @@ from typing import Any
 import pandas as pd
 import pyarrow as pa
 
+from eddyline.session.changes import QUERY_COLUMN
 from eddyline.spark.durable import Head, Step
 from eddyline.spark.fatrows import OUTPUT_COLUMNS, pack, pieces
 from eddyline.spark.live import Made, counted
 from eddyline.spark.outlets import Outlet, together
 from eddyline.spark.program import ShardSpec
+from eddyline.spark.sinks import OF_QUERIES
 
 
 class ShardOutput:
@@ -37,6 +39,8 @@ class ShardOutput:
         self._arrived = arrived
         self._late = {n: [m.late[n] for m in made if n in m.late] for n in spec.inputs}
         self._bad = {n: [m.bad[n] for m in made if n in m.bad] for n in spec.inputs}
+        names = {name: None for m in made for name in m.bad if name not in self._bad}
+        self._failed = {n: [m.bad[n] for m in made if n in m.bad] for n in names}
         self._dropped = {n: sum(m.dropped.get(n, 0) for m in made) for n in spec.inputs}
 
     def frames(self) -> Iterator[pd.DataFrame]:
@@ -47,13 +51,15 @@ class ShardOutput:
             for kind, tables in (("late", self._late), ("bad", self._bad)):
                 for table in tables[name]:
                     yield from self._pieces(kind, name, table)
+        if (failed := self._bad_of_queries()) is not None:
+            yield from self._pieces("bad", OF_QUERIES, failed)
 
     def note(self, notes: dict[str, Any]) -> None:
         """Add this batch to the counts by input since the job began."""
         batch = {
             "rows": {name: self._arrived.get(name, 0) for name in self._spec.inputs},
             "late": _counts(self._late),
-            "bad": _counts(self._bad),
+            "bad": _counts(self._bad) | _counts(self._failed),
             "dropped": self._dropped,
         }
         for what, counts in batch.items():
@@ -90,6 +96,15 @@ class ShardOutput:
                 tables.setdefault(key, []).append(table)
         for key, parts in tables.items():
             yield key, together(parts)
+
+    def _bad_of_queries(self) -> pa.Table | None:
+        """The rows that queries could not take, with the query in front; None: there are none."""
+        tables = []
+        for name, parts in self._failed.items():
+            for table in parts:
+                query = pa.repeat(name, table.num_rows).dictionary_encode()
+                tables.append(table.add_column(0, pa.field(QUERY_COLUMN, query.type), query))
+        return together(tables) if tables else None
 
     def _pieces(self, kind: str, name: str, table: pa.Table) -> Iterator[pd.DataFrame]:
         for piece in pieces(table):

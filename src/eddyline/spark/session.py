@@ -269,7 +269,7 @@ class Session:
         """The queries by name, once started those of the job: see :meth:`Run.add`."""
         return self._script.queries if self._standing is None else self._standing.queries
 
-    def start(self, *, available_now: bool = False) -> Run:
+    def start(self, *, available_now: bool = False, drop: Sequence[str] = ()) -> Run:
         """Check sources and sinks, and start one streaming query for all standing queries.
 
         Queries that were added to the job while it ran before are there again, dropped ones gone.
@@ -277,6 +277,8 @@ class Session:
         Args:
             available_now: process what the sources hold now, in batches as they are configured, and
                 stop; ``run.finish()`` then also processes what is held for the watermark.
+            drop: queries to drop before anything is processed, a batch that is repeated included:
+                for those that the job cannot run with.
 
         Raises:
             CatalogError: there is no query, or no such stream to be thinned.
@@ -290,13 +292,15 @@ class Session:
             raise CatalogError("there is no query to run: add one with query() or CREATE QUERY")
         lease = self._lease()
         try:
-            return self._started(groups, lease, available_now)
+            return self._started(groups, lease, available_now, drop)
         except BaseException:
             if lease is not None:
                 lease.release()
             raise
 
-    def _started(self, groups: list[Group], lease: Lease | None, available_now: bool) -> Run:
+    def _started(
+        self, groups: list[Group], lease: Lease | None, available_now: bool, drop: Sequence[str]
+    ) -> Run:
         program = self._claim_checkpoint(groups)
         self._warn(program)
         ids = assigned(groups, program.queries)
@@ -318,6 +322,9 @@ class Session:
         thinned = self._script.thinned if self._keep else {}
         since = began.isoformat(timespec="seconds")
         standing = StandingQueries(self._script, ids, control, sinks.open, since, thinned)
+        for name in drop:
+            standing.drop(name)
+        requests = control.by_shard() if drop else {}
         desk = None  # who else knows a directory that has no name?
         if self._is_named:
             desk = Desk(self._directory.below(DESK), standing, ledger, delivery)
@@ -342,7 +349,7 @@ class Session:
                     reduce(DataFrame.unionAll, [*inputs, control.fat_rows(self.spark)])
                     .groupBy("shard")
                     .transformWithStateInPandas(
-                        EngineProcessor(specs, uuid4().hex, self._checkpoint),
+                        EngineProcessor(specs, uuid4().hex, self._checkpoint, requests),
                         OUTPUT_SCHEMA,
                         "Append",
                         "None",
@@ -362,7 +369,7 @@ class Session:
         return run
 
     def results(self, name: str, *, streaming: bool = False) -> DataFrame:
-        """The changes of a query delivered so far; ``late:stream`` and ``bad:stream`` likewise.
+        """The changes of a query so far; ``late:stream``, ``bad:stream``, ``bad:query`` likewise.
 
         Args:
             name: a query whose sink is ``memory`` or files, or a side output.
@@ -420,6 +427,7 @@ class Session:
 
     def _open_sinks(self, groups: Sequence[Group], job: str) -> OpenSinks:
         sinks = OpenSinks(self.spark, self._base, self._printer, job, self._memory)
+        sinks.open_bad_rows(f"{self._checkpoint}/bad_rows_of_queries")
         for group in groups:
             sinks.open_first(self._script.queries[name] for name in group.queries)
             for name in self._feeds.inputs(group):

@@ -8,6 +8,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
 import pandas as pd
@@ -22,7 +23,7 @@ from eddyline.spark.pace import Pace
 from eddyline.spark.program import ShardSpec
 from eddyline.sql.parser import parse
 from eddyline.sql.statements import CreateQuery
-from eddyline.types import BEGINNING
+from eddyline.types import BEGINNING, END_OF_TIME
 
 if TYPE_CHECKING:
     from pyspark.sql.streaming.stateful_processor import TimerValues
@@ -48,8 +49,12 @@ class Arrivals:
     drain_us: int | None  #: at the end of the input, how far the clock goes behind the last row
 
     @classmethod
-    def read(cls, frames: Iterator[pd.DataFrame]) -> Arrivals:
-        """Collect the fat rows; pieces of a stream come in the order (part, seq)."""
+    def read(cls, frames: Iterator[pd.DataFrame], requests: Mapping[int, str]) -> Arrivals:
+        """Collect the fat rows; pieces of a stream come in the order (part, seq).
+
+        Args:
+            requests: more statements, by number.
+        """
         fat = [row for frame in frames for row in frame.itertuples(index=False)]
         fat.sort(key=lambda r: (r.kind, r.name, r.part, r.seq))
         counts: dict[str, int] = {}
@@ -68,7 +73,10 @@ class Arrivals:
             counts=counts,
             dropped=dropped,
             max_ts=max_ts,
-            statements={number: text for name, number, text in control if name == "sql"},
+            statements={
+                **requests,
+                **{number: text for name, number, text in control if name == "sql"},
+            },
             drain_us=max((int(text) for name, _, text in control if name == "end"), default=None),
         )
 
@@ -81,12 +89,21 @@ class EngineProcessor(StatefulProcessor):
         launch: tells apart the launches of a job: the first batch of each reports the counts of all
             queries, the others only what they add.
         checkpoint: its path, for messages.
+        requests: by shard, statements to carry out with the first batch, by number: those that came
+            before the launch, when a batch that is repeated must not wait for them.
     """
 
-    def __init__(self, specs: Mapping[int, ShardSpec], launch: str, checkpoint: str) -> None:
+    def __init__(
+        self,
+        specs: Mapping[int, ShardSpec],
+        launch: str,
+        checkpoint: str,
+        requests: Mapping[int, Mapping[int, str]] = MappingProxyType({}),
+    ) -> None:
         self._specs = specs
         self._launch = launch
         self._checkpoint = checkpoint
+        self._requests = {shard: dict(texts) for shard, texts in requests.items()}
 
     def init(self, handle: StatefulProcessorHandle) -> None:
         """Spark calls this for every task."""
@@ -106,7 +123,7 @@ class EngineProcessor(StatefulProcessor):
         """Spark calls this once per batch for each shard that has fat rows in it."""
         watch = _Stopwatch()
         spec = self._specs[int(key[0])]
-        arrivals = Arrivals.read(rows)
+        arrivals = Arrivals.read(rows, self._requests.get(spec.shard, {}))
         watch.lap("read")
         head, live, is_new = self._current(spec)
         watch.lap("restore")
@@ -184,7 +201,7 @@ def _step(spec: ShardSpec, head: Head, arrivals: Arrivals, *, refuses: bool = Fa
     watermark = min(bounds) if len(bounds) == len(spec.streams) else None
     advance = None
     if arrivals.drain_us is not None and seen:
-        advance = max(seen.values()) + arrivals.drain_us + 1
+        advance = min(max(seen.values()) + arrivals.drain_us + 1, END_OF_TIME - 1)
     due, hold = _due(head, arrivals, refuses=refuses)
     return Step(arrivals.rows, watermark, advance, due, arrivals.dropped, hold)
 

@@ -19,6 +19,9 @@ Printer = Callable[[str, pa.Table, int], None]
 #: Called with the number of targets whose rows of a batch were not printed, and of these rows.
 Untold = Callable[[int, int], None]
 
+#: The name under which the bad rows of all queries leave a shard: no stream has it.
+OF_QUERIES: Final = ""
+
 #: Of no more targets rows of one batch are printed.
 PRINTED_TARGETS: Final = 20
 

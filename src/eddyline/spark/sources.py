@@ -56,7 +56,7 @@ def stream_source(
         by_arrow = local_parquet(spark, stream, options, kind)
         if by_arrow is not None:
             return by_arrow
-    schema = _read_schema(spark, what, format_, options, stream.schema)
+    schema = _read_schema(spark, what, format_, options, _as_read(stream, format_, options))
     df = _read(spark, spark.readStream, what, format_, options, schema)
     return declared_columns(df, stream, kind), None
 
@@ -207,6 +207,20 @@ def _read(
             return parsed(lines, format_, options, schema, header)
     reader = read.format(format_).options(**options)
     return _load(what, format_, reader if schema is None else reader.schema(schema))
+
+
+def _as_read(stream: StreamDef, format_: str, options: Mapping[str, str]) -> Schema:
+    """The columns with the types in which Spark reads them.
+
+    Event times are read as text where numbers can be among them: Spark would take those of JSON for
+    seconds. With an option that says how timestamps are written, Spark reads them itself.
+    """
+    numbers = format_ == "json" or (format_ in _TEXTUAL and stream.ts_unit is not None)
+    if not numbers or "timestampformat" in (name.lower() for name in options):
+        return stream.schema
+    return tuple(
+        replace(f, type=pa.string()) if f.name == stream.timestamp else f for f in stream.schema
+    )
 
 
 def _own_schema(

@@ -9,6 +9,7 @@ from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
 from eddyline.errors import did_you_mean
+from eddyline.sql.numbers import shortened, whole_number
 from eddyline.types import SQL_TYPES, TIMESTAMP
 
 _ARROW: Final[dict[exp.DType, pa.DataType]] = {
@@ -67,13 +68,17 @@ def type_names() -> list[str]:
 
 
 def _decimal(node: exp.DataType) -> pa.DataType:
-    if any(p.args.get("expression") or not p.name.isdigit() for p in node.expressions):
+    given = [p.name for p in node.expressions]
+    if len(given) > 2 or any(
+        p.args.get("expression") or not p.name.isdigit() for p in node.expressions
+    ):
         raise ValueError("DECIMAL takes a precision and a scale, as in DECIMAL(10, 2)")
-    given = [int(p.name) for p in node.expressions]
-    precision, scale = (*given, *_DECIMAL_DEFAULT[len(given) :])
-    if not (1 <= precision <= 38 and 0 <= scale <= precision):
+    numbers = [whole_number(digits, 39) for digits in given]
+    numbers += _DECIMAL_DEFAULT[len(given) :]
+    precision, scale = numbers
+    if not precision or scale is None or scale > precision:
+        shown = ",".join(map(shortened, given))
         raise ValueError(
-            f"DECIMAL({precision},{scale}) is out of range: "
-            "precision is 1 to 38, scale 0 to the precision"
+            f"DECIMAL({shown}) is out of range: precision is 1 to 38, scale 0 to the precision"
         )
     return pa.decimal128(precision, scale)

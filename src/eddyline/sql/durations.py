@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal, DecimalException
 from typing import Final
 
 from eddyline.errors import did_you_mean
+from eddyline.sql.numbers import shortened
+from eddyline.types import LONGEST_DURATION_US
 
 _UNITS_US: Final[dict[str, int]] = {
     "MICROSECOND": 1,
@@ -16,6 +18,8 @@ _UNITS_US: Final[dict[str, int]] = {
     "DAY": 86_400_000_000,
     "WEEK": 604_800_000_000,
 }
+_DAY: Final = _UNITS_US["DAY"]
+_LONGEST: Final = Decimal(LONGEST_DURATION_US)
 
 
 def unit_us(unit: str) -> int:
@@ -28,7 +32,7 @@ def unit_us(unit: str) -> int:
     length = _UNITS_US.get(name) or _UNITS_US.get(name.removesuffix("S"))
     if length is None:
         plurals = [f"{u}S" for u in _UNITS_US]
-        raise ValueError(f"unknown time unit '{unit}'; {did_you_mean(name, plurals)}")
+        raise ValueError(f"unknown time unit '{shortened(unit)}'; {did_you_mean(name, plurals)}")
     return length
 
 
@@ -40,15 +44,21 @@ def duration_us(amount: str, unit: str) -> int:
 
     Raises:
         ValueError: if the amount is no number, the unit is unknown, or the duration is not a
-            whole number of microseconds.
+            whole number of microseconds, or longer than the time from the year 1 to 9999.
     """
     length = unit_us(unit)
     try:
-        us = Decimal(amount) * length
-    except InvalidOperation:
-        raise ValueError(f"'{amount}' is not a number") from None
+        number = Decimal(amount)
+    except DecimalException:
+        raise ValueError(f"'{shortened(amount)}' is not a number") from None
+    if number.is_finite() and number.copy_abs() > _LONGEST / length:
+        raise ValueError(
+            f"{shortened(amount)} {unit} is too long: a duration lasts at most "
+            f"{LONGEST_DURATION_US // _DAY} days, the time from the year 1 to 9999"
+        )
+    us = number * length
     if not us.is_finite() or us != us.to_integral_value():
-        raise ValueError(f"{amount} {unit} is not a whole number of microseconds")
+        raise ValueError(f"{shortened(amount)} {unit} is not a whole number of microseconds")
     return int(us)
 
 
@@ -63,5 +73,5 @@ def parse_duration(text: str) -> int:
     """
     words = text.split()
     if len(words) != 2:
-        raise ValueError(f"'{text}' is not a duration such as '5 seconds'")
+        raise ValueError(f"'{shortened(text)}' is not a duration such as '5 seconds'")
     return duration_us(*words)

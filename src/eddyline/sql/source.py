@@ -18,6 +18,21 @@ class Source:
 
     text: str
 
+    def require_characters(self) -> None:
+        """Check that the text can be written as UTF-8.
+
+        Raises:
+            SqlError: it holds half of a surrogate pair, which is no character.
+        """
+        try:
+            self.text.encode()
+        except UnicodeEncodeError as e:
+            shown = Source(self.text.encode(errors="replace").decode())
+            code = ord(self.text[e.start])
+            raise shown.error(
+                e.start, f"U+{code:04X} is half of a character, which no text can hold"
+            ) from None
+
     def error(
         self, at: int | Token | exp.Expr, message: str, kind: type[SqlError] = SqlError
     ) -> SqlError:
@@ -27,6 +42,11 @@ class Source:
             return kind(message)
         line, column = self.position(offset)
         return kind(message, line=line, column=column, sql=self.text)
+
+    def is_in_double_quotes(self, at: Token | exp.Expr) -> bool:
+        """Whether a word is a name in double quotes."""
+        offset = offset_of(at)
+        return offset is not None and self.text.startswith('"', offset)
 
     def position(self, offset: int) -> tuple[int, int]:
         """Line and column, both from 1, of an offset."""

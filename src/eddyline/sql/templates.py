@@ -151,12 +151,19 @@ class _Copy:
 
     def of(self, node: exp.Expr) -> exp.Expr:
         """The copy of a node and all below it."""
+        copies: dict[int, exp.Expr] = {}
+        for below in reversed(list(node.walk(bfs=False))):  # operands before what they are of
+            copies[id(below)] = self._copy(below, copies)
+        return copies[id(node)]
+
+    def _copy(self, node: exp.Expr, copies: Mapping[int, exp.Expr]) -> exp.Expr:
+        """The copy of a node over those of its operands."""
         args: dict[str, Any] = {}
         for name, value in node.args.items():
             if isinstance(value, exp.Expr):
-                args[name] = self.of(value)
+                args[name] = copies[id(value)]
             elif isinstance(value, list):
-                args[name] = [self.of(v) if isinstance(v, exp.Expr) else v for v in value]
+                args[name] = [copies[id(v)] if isinstance(v, exp.Expr) else v for v in value]
             else:
                 args[name] = value
         start: int | None = node.meta.get("start")

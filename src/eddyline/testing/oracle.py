@@ -61,12 +61,10 @@ class Oracle:
         lifespans = {name: table.lifespans() for name, table in self.live.items()}
         for name, rows in lifespans.items():
             self._register(f"{name}__lifespans", rows)
-        tables = [*self.streams.values(), *self.tables.values(), *lifespans.values()]
         self._known = Known(
             tuple((name, tuple(rows.column_names)) for name, rows in self.streams.items()),
             tuple((n, t.updates, tuple(t.contents.column_names)) for n, t in self.live.items()),
             tuple(self.views.items()),
-            any(map(_has_nan, tables)),
         )
 
     def answer(self, sql: str, at_us: int) -> list[Row]:
@@ -141,11 +139,6 @@ def answer(
 ) -> list[Row]:
     """Q(at_us) of one query: see :class:`Oracle`, which is quicker for many instants."""
     return Oracle(streams, tables).answer(sql, at_us)
-
-
-def _has_nan(table: pa.Table) -> bool:
-    floats = (c for c in table.columns if pa.types.is_floating(c.type))
-    return any(pc.any(pc.is_nan(c)).as_py() for c in floats)
 
 
 def _without_zones(table: pa.Table) -> pa.Table:

@@ -19,7 +19,7 @@ from typing import Any, Final
 import sqlglot
 from sqlglot import exp
 
-from eddyline.testing.duckdb_words import in_duckdb, with_ieee_comparisons
+from eddyline.testing.duckdb_words import in_duckdb
 from eddyline.testing.live import LiveUpdates
 from eddyline.testing.reading import Reading, WindowText, read_query, stream_of
 
@@ -30,14 +30,11 @@ _NRR: Final = "nrr"
 
 @dataclass(frozen=True)
 class Known:
-    """What queries may read: each stream with its columns, live tables as well, views' SELECTs; and
-    whether there is NaN anywhere.
-    """
+    """What queries may read: each stream with its columns, live tables as well, views' SELECTs."""
 
     streams: tuple[tuple[str, tuple[str, ...]], ...]
     live: tuple[tuple[str, LiveUpdates, tuple[str, ...]], ...] = ()
     views: tuple[tuple[str, str], ...] = ()
-    nan: bool = False
 
 
 @lru_cache(maxsize=256)
@@ -61,12 +58,11 @@ class _Inliner:
         self._streams = dict(known.streams)
         self._live = {name: (updates, columns) for name, updates, columns in known.live}
         self._views = dict(known.views)
-        self._nan = known.nan
 
     def inline(self, reading: Reading, outer: WindowText | None) -> exp.Expr:
         """The query; ``outer`` is the window of streams for which it does not tell one."""
         trailing = reading.trailing or outer
-        select = with_ieee_comparisons(reading.select) if self._nan else reading.select.copy()
+        select = reading.select.copy()
         for table in list(select.find_all(exp.Table)):
             name, number = stream_of(table)
             rows = self._rows(name, trailing if number is None else reading.windows[number])

@@ -137,7 +137,7 @@ def test_against_each_predicate(case: tuple[pa.DataType, list[Any]], data: st.Da
         before = grouped.visited, grouped.returned
         batch = AttributeValues(batch_of(pa.array([None, *values], type_)[1:]))
         numbers = np.arange(len(values))
-        left = grouped.narrow(batch, lineage, numbers, numbers)
+        left = grouped.narrow(batch, lineage, numbers, numbers, [])
 
         expected = accepted(values, predicates, wanted)
         assert bits_of(lineage) == expected
@@ -167,7 +167,7 @@ def test_many_predicates(kind: str, queries: int) -> None:
     values = np.concatenate((draw(300), bounds.reshape(-1)[:100], [np.inf, -np.inf, np.nan]))
     lineage = np.full((values.size, words), -1, np.int64).view(np.uint64)
     numbers = np.arange(values.size)
-    grouped.narrow(AttributeValues(batch_of(pa.array(values))), lineage, numbers, numbers)
+    grouped.narrow(AttributeValues(batch_of(pa.array(values))), lineage, numbers, numbers, [])
     holds = (bounds[:, 0] <= values[:, None]) & (values[:, None] < bounds[:, 1])
     expected = np.ones((values.size, 64 * words), np.bool_)
     expected[:, bits] = holds
@@ -180,7 +180,7 @@ def test_only_some_rows_of_some_lineage() -> None:
     grouped.put(3, above(10))
     lineage = np.full((4, 1), 1 << 3, np.uint64)
     values = AttributeValues(batch_of(pa.array([0, 20, 0, 20, 0])))
-    left = grouped.narrow(values, lineage, np.array([1, 3]), np.array([0, 4, 0, 3]))
+    left = grouped.narrow(values, lineage, np.array([1, 3]), np.array([0, 4, 0, 3]), [])
     assert left.tolist() == [3]
     assert bits_of(lineage) == [{3}, set(), {3}, {3}]
 
@@ -199,7 +199,7 @@ def test_what_is_computed_is_computed_for_those_who_want_it() -> None:
     lineage = lineage_of([{0}, {1}, {0, 1}, set(), {0}], 1)
     numbers = np.arange(5)
     values = AttributeValues(batch_of(pa.array([1, 1, 2, 1, 3])))
-    left = grouped.narrow(values, lineage, numbers, numbers)
+    left = grouped.narrow(values, lineage, numbers, numbers, [])
     assert asked == [3]
     assert bits_of(lineage) == [{0}, {1}, {1}, set(), set()]
     assert left.tolist() == [0, 1, 2]
@@ -231,7 +231,7 @@ def test_lineage_may_grow_behind_the_predicates() -> None:
     for words in (1, 2, 40):
         lineage = mask_of([5, 64 * words - 1], words)[None, :].copy()
         values = AttributeValues(batch_of(pa.array([0])))
-        assert grouped.narrow(values, lineage, numbers, numbers).tolist() == [0]
+        assert grouped.narrow(values, lineage, numbers, numbers, []).tolist() == [0]
         assert bits_of(lineage) == [{64 * words - 1}]
 
 

@@ -74,7 +74,7 @@ SqlError: line 1, column 22: expected a type; valid: BIGINT, BINARY, BOOLEAN, CH
 ----------
 SELECT 99999999999999999999 FROM trades
 =>
-SqlError: line 1, column 8: 99999999999999999999 does not fit BIGINT; write 99999999999999999999.0 for a DOUBLE
+SqlError: line 1, column 8: 99999999999999999999 does not fit BIGINT; for a DOUBLE write a point behind it
   SELECT 99999999999999999999 FROM trades
          ^
 ----------

@@ -30,7 +30,7 @@ SqlError: line 1, column 45: there is no column 't'; did you mean 'ts'? valid: t
 ----------
 CREATE STREAM s (ts BIGINT) TIMESTAMP BY ts
 =>
-SqlError: line 1, column 42: TIMESTAMP BY needs a TIMESTAMP column, but this is ts BIGINT
+SqlError: line 1, column 42: TIMESTAMP BY needs a TIMESTAMP column, but this is ts BIGINT; if its values are numbers, declare it TIMESTAMP and their unit, as in WITH (ts_unit = 'ms')
   CREATE STREAM s (ts BIGINT) TIMESTAMP BY ts
                                            ^
 ----------
@@ -54,7 +54,7 @@ SqlError: line 1, column 32: column 'TS' is declared twice
 ----------
 CREATE STREAM s (ts TIMESTAMP NOT NULL) TIMESTAMP BY ts
 =>
-SqlError: line 1, column 31: expected , or ) behind a column's type, got 'NOT'
+UnsupportedError: line 1, column 31: NOT is not supported: a column has a name and a type, and may be NULL
   CREATE STREAM s (ts TIMESTAMP NOT NULL) TIMESTAMP BY ts
                                 ^
 ----------
@@ -168,7 +168,7 @@ SqlError: line 1, column 24: a RANGE window must be longer than zero
 ----------
 SELECT a FROM s [ROWS 1.5]
 =>
-SqlError: line 1, column 23: ROWS takes a whole number of rows above zero, got '1.5'
+SqlError: line 1, column 23: ROWS takes a whole number of rows from 1 to 1000000000000000, got '1.5'
   SELECT a FROM s [ROWS 1.5]
                         ^
 ----------
@@ -180,7 +180,7 @@ SqlError: line 1, column 18: unknown window, got 'SLIDE'; valid: [RANGE 5 MINUTE
 ----------
 SELECT a FROM s [RANGE 3 SECONDS SLIDE 1 SECOND]
 =>
-SqlError: line 1, column 34: expected ] to end the window, got 'SLIDE'
+UnsupportedError: line 1, column 34: SLIDE in a window is not supported: windows slide with every row: write FROM s [RANGE 5 MINUTES] and GROUP BY the other keys, and EMIT SNAPSHOT EVERY 1 MINUTE for an answer per minute
   SELECT a FROM s [RANGE 3 SECONDS SLIDE 1 SECOND]
                                    ^
 ----------

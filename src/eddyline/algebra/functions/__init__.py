@@ -2,7 +2,7 @@
 
 Typing follows Spark SQL with ANSI mode off, so nothing raises on data: integer arithmetic wraps,
 division by zero and casts of unparsable text give NULL. Where a rule differs from Spark it is to
-refuse a guess (text against numbers needs a CAST). NaN compares as in IEEE 754.
+refuse a guess (text against numbers needs a CAST).
 
 The binder calls :func:`resolve` and :func:`resolve_aggregate`; what they return has every implicit
 conversion spelled out as a ``cast``, so evaluation needs no typing rules of its own.
@@ -19,7 +19,7 @@ from eddyline.algebra.functions import (  # importing a family registers its fun
 )
 from eddyline.algebra.functions.aggregates import AGGREGATES, resolve_aggregate
 from eddyline.algebra.functions.coercion import cast, common_type, literal, unify
-from eddyline.algebra.functions.registry import FUNCTIONS, Function, is_reserved, resolve
+from eddyline.algebra.functions.registry import FUNCTIONS, Function, find, is_reserved, resolve
 from eddyline.algebra.functions.user_defined import FUNCTION_KINDS, FunctionKind, UserFunction
 
 __all__ = [
@@ -34,6 +34,7 @@ __all__ = [
     "common_type",
     "conditionals",
     "datetimes",
+    "find",
     "is_reserved",
     "literal",
     "numbers",

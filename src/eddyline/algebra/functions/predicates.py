@@ -7,7 +7,7 @@ from typing import Final
 import pyarrow as pa
 import pyarrow.types as pt
 
-from eddyline.algebra.expressions import Call, Expr, conjuncts
+from eddyline.algebra.expressions import Call, Expr
 from eddyline.algebra.functions.coercion import cast, kind, unify
 from eddyline.algebra.functions.registry import define, takes
 
@@ -63,11 +63,16 @@ def _logical(function: str, help_: str) -> None:
         operands = _booleans(args)
         if operands is None or len(operands) < 2:
             return None
-        if function == "and":  # flat: (a AND b) AND c is a AND b AND c
-            operands = tuple(c for o in operands for c in conjuncts(o))
-        return Call(_BOOL, function, operands)
+        # flat: (a AND b) AND c is a AND b AND c
+        return Call(_BOOL, function, tuple(p for o in operands for p in _parts(o, function)))
 
     define("Boolean", function, f"condition {function.upper()} condition", help_, rule)
+
+
+def _parts(operand: Expr, function: str) -> tuple[Expr, ...]:
+    """The operands of the same function; else the operand itself."""
+    is_same = isinstance(operand, Call) and operand.function == function
+    return operand.args if is_same else (operand,)
 
 
 def _booleans(args: tuple[Expr, ...]) -> tuple[Expr, ...] | None:

@@ -25,16 +25,16 @@ Types and results follow Spark SQL with ANSI mode off. So nothing fails on data:
   cut to integers saturate, and NaN becomes 0.
 - Text without a zone is UTC. Zones are written `Z`, `UTC`, `+02:00`; names of zones are not read.
 - A condition that is NULL counts as not true.
+- NaN equals itself and is larger than any number, in comparisons, joins, `IN`, `GROUP BY`,
+  `DISTINCT`, `MIN` and `MAX` alike; -0.0 equals 0.0.
 
 Where it differs from Spark:
 
 - Text and numbers are never compared or added: write a `CAST`. Only a constant text is read as
   the DATE or TIMESTAMP it is compared with, and must be valid.
-- NaN compares as in IEEE 754 (NaN = NaN is false); `greatest` and `least` pass it over.
 - INT or BIGINT with FLOAT gives DOUBLE.
 - Text with an exponent (`1e3`) is read as DOUBLE, but not as an integer or DECIMAL; the suffixes of
   Java's numbers (`1.5d`) are not read.
-- `ltrim` and `rtrim` take the text first and the characters second, as `trim` does.
 - DECIMAL `+ - *` is exact or refused (more than 38 digits); `/` and `%` need a `CAST` to DOUBLE.
 - timestamp - timestamp and date - date are an INTERVAL in microseconds; for a number of days use
   `datediff`, for a number of microseconds subtract `unix_micros`.

@@ -129,16 +129,27 @@ def _position(args: tuple[Expr, ...]) -> Expr | None:
 
 def _trimmed(name: str, help_: str) -> None:
     def rule(args: tuple[Expr, ...]) -> Expr | None:
-        if len(args) == 1:
-            return takes(name, (_STRING,), _STRING)(args)
-        return with_constants(name, args, (_STRING, _STRING), _STRING, (1,))
+        return _trim(name, args[::-1])  # the characters come first
 
-    define(_FAMILY, name, [f"{name}(text)", f"{name}(text, characters)"], help_, rule)
+    define(_FAMILY, name, [f"{name}(text)", f"{name}(characters, text)"], help_, rule)
 
 
-_trimmed("trim", "Without blanks (or the given characters) at both ends.")
-_trimmed("ltrim", "Without blanks (or the given characters) at the start.")
-_trimmed("rtrim", "Without blanks (or the given characters) at the end.")
+def _trim(name: str, args: tuple[Expr, ...]) -> Expr | None:
+    if len(args) == 1:
+        return takes(name, (_STRING,), _STRING)(args)
+    return with_constants(name, args, (_STRING, _STRING), _STRING, (1,))
+
+
+_trimmed("trim", "Without blanks (or the given characters, a constant) at both ends.")
+_trimmed("ltrim", "Without blanks (or the given characters, a constant) at the start.")
+_trimmed("rtrim", "Without blanks (or the given characters, a constant) at the end.")
+define(
+    _FAMILY,
+    "btrim",
+    ["btrim(text)", "btrim(text, characters)"],
+    "As trim, with the text first.",
+    lambda args: _trim("trim", args),
+)
 
 
 def _padded(name: str, side: str) -> None:
@@ -175,10 +186,16 @@ define(
     "All values as text, joined; NULL if any is NULL.",
 )
 def _concat(args: tuple[Expr, ...]) -> Expr | None:
-    texts = [_as_text(a) for a in args]
+    # flat: (a || b) || c is a || b || c
+    texts = [t for a in args for t in _joined(_as_text(a))]
     if not texts:
         return None
     return texts[0] if len(texts) == 1 else Call(_STRING, "concat", tuple(texts))
+
+
+def _joined(text: Expr) -> tuple[Expr, ...]:
+    """What a text is joined of, if it is a concat."""
+    return text.args if isinstance(text, Call) and text.function == "concat" else (text,)
 
 
 @define(

@@ -33,6 +33,8 @@ def _like(name: str) -> None:
         if pattern is None:
             return Literal(_BOOL, None)
         standard = Literal(_STRING, _standard_pattern(pattern, escape))
+        if name == "ilike":
+            standard = Literal(_STRING, standard.value.lower())
         return Call(_BOOL, name, (cast(args[0], _STRING), standard))
 
     define(

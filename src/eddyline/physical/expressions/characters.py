@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
 _Ints = npt.NDArray[np.int64]
+
+FAR: Final = 1 << 40  #: beyond the end of any text, and safe to add to
 
 
 class Characters:

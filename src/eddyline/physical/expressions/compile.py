@@ -17,6 +17,7 @@ import pyarrow.types as pt
 
 from eddyline.algebra.expressions import Call, ColumnRef, Expr, Literal
 from eddyline.algebra.functions.user_defined import UserCall
+from eddyline.physical.expressions.comparison import COMPARISON_KERNELS
 from eddyline.physical.expressions.dates import DATE_KERNELS
 from eddyline.physical.expressions.kernel import Datum, Kernel, Maker, constant_array
 from eddyline.physical.expressions.logic import LOGIC_KERNELS
@@ -36,6 +37,7 @@ class Columns(Protocol):
 
 
 KERNELS: dict[str, Maker] = {
+    **COMPARISON_KERNELS,
     **LOGIC_KERNELS,
     **NUMERIC_KERNELS,
     **TEXT_KERNELS,

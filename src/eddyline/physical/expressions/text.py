@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from eddyline.algebra.expressions import Call, Literal
-from eddyline.physical.expressions.characters import Characters
+from eddyline.physical.expressions.characters import FAR, Characters
 from eddyline.physical.expressions.kernel import (
     Datum,
     Kernel,
@@ -21,8 +21,7 @@ from eddyline.physical.expressions.kernel import (
     null_where_not,
     values_of,
 )
-
-_FAR: Final = 1 << 40  #: beyond the end of any text, and safe to add to
+from eddyline.physical.expressions.letters import initcap, lower, upper
 
 
 def _substring(text: Datum, position: Datum, length: Datum | None = None) -> pa.Array:
@@ -31,7 +30,7 @@ def _substring(text: Datum, position: Datum, length: Datum | None = None) -> pa.
     characters = Characters(texts)
     place = values_of(positions)
     start = np.where(place > 0, place - 1, np.where(place < 0, characters.lengths + place, 0))
-    count = np.clip(values_of(lengths[0]), 0, _FAR) if lengths else _FAR
+    count = np.clip(values_of(lengths[0]), 0, FAR) if lengths else FAR
     return _valid(characters.slice(start, start + count), positions, *lengths)
 
 
@@ -40,7 +39,7 @@ def _make_substring(call: Call) -> Kernel:
     bounds = [a.value for a in call.args[1:] if isinstance(a, Literal) and a.value is not None]
     if len(bounds) + 1 < len(call.args):
         return _substring
-    position, length = bounds[0], max(bounds[1], 0) if len(bounds) == 2 else _FAR
+    position, length = bounds[0], max(bounds[1], 0) if len(bounds) == 2 else FAR
     start = position - 1 if position > 0 else position
     stop = start + length
     if start < 0 <= stop:  # from the end, and up to it
@@ -56,7 +55,7 @@ def _left(text: Datum, count: Datum) -> pa.Array:
 def _right(text: Datum, count: Datum) -> pa.Array:
     texts, counts = as_arrays(text, count)
     characters = Characters(texts)
-    start = characters.lengths - np.clip(values_of(counts), 0, _FAR)
+    start = characters.lengths - np.clip(values_of(counts), 0, FAR)
     return _valid(characters.slice(start, characters.lengths), counts)
 
 
@@ -66,12 +65,6 @@ def _valid(values: pa.Array, *needed: pa.Array) -> pa.Array:
         if other.null_count:
             values = null_where_not(other.is_valid(), values)
     return values
-
-
-def _initcap(texts: pa.Array) -> pa.Array:
-    words = pc.split_pattern(texts.fill_null(""), " ")
-    capitalized = pa.ListArray.from_arrays(words.offsets, pc.utf8_capitalize(words.values))
-    return _valid(pc.binary_join(capitalized, " "), texts)
 
 
 def _ascii(texts: pa.Array) -> pa.Array:
@@ -142,7 +135,7 @@ def _concat_ws(separator: Datum, *texts: Datum) -> pa.Array:
     between, *arrays = as_arrays(separator, *texts)
     led = [pc.binary_join_element_wise(between, text, "").fill_null("") for text in arrays]
     joined = Characters(pc.binary_join_element_wise(*led, ""))
-    return _valid(joined.slice(values_of(pc.utf8_length(between)), _FAR), between)
+    return _valid(joined.slice(values_of(pc.utf8_length(between)), FAR), between)
 
 
 def _make_with_pattern(function: Any, **options: Any) -> Maker:
@@ -155,26 +148,26 @@ def _make_with_pattern(function: Any, **options: Any) -> Maker:
     return make
 
 
-def _make_like(*, ignore_case: bool = False) -> Maker:
+def _make_like(call: Call) -> Kernel:
     """LIKE, whose escape is a backslash before ``%``, ``_`` and backslash.
 
     Where Arrow looks for a prefix, suffix or part, it takes an escaped backslash for two; so
     patterns that have one become regular expressions here.
     """
+    pattern = argument_constant(call, 1)
+    if r"\\" not in pattern:
+        return lambda texts, _: pc.match_like(texts, pattern=pattern)
+    wild = {"%": ".*", "_": "."}
+    parts = re.findall(r"\\.|.", pattern, re.DOTALL)
+    regex = "".join(wild.get(part) or re.escape(part[-1]) for part in parts)
+    whole = rf"\A(?s:{regex})\z"
+    return lambda texts, _: pc.match_substring_regex(texts, pattern=whole)
 
-    def make(call: Call) -> Kernel:
-        pattern = argument_constant(call, 1)
-        if r"\\" not in pattern:
-            return lambda texts, _: pc.match_like(texts, pattern=pattern, ignore_case=ignore_case)
-        wild = {"%": ".*", "_": "."}
-        parts = re.findall(r"\\.|.", pattern, re.DOTALL)
-        regex = "".join(wild.get(part) or re.escape(part[-1]) for part in parts)
-        whole = rf"\A(?s:{regex})\z"
-        return lambda texts, _: pc.match_substring_regex(
-            texts, pattern=whole, ignore_case=ignore_case
-        )
 
-    return make
+def _make_ilike(call: Call) -> Kernel:
+    """Texts in lower case, of which the pattern is."""
+    like = _make_like(call)
+    return lambda texts, pattern: like(lower(texts), pattern)
 
 
 def _make_replace(function: Any) -> Maker:
@@ -208,10 +201,10 @@ def _make_extract(call: Call) -> Kernel:
 
 
 TEXT_KERNELS: Final[dict[str, Maker]] = {
-    "lower": always(pc.utf8_lower),
-    "upper": always(pc.utf8_upper),
+    "lower": always(lower),
+    "upper": always(upper),
     "reverse": always(pc.utf8_reverse),
-    "initcap": always(_initcap),
+    "initcap": always(initcap),
     "length": always(pc.utf8_length),
     "ascii": always(_ascii),
     "repeat": always(_repeat),
@@ -231,8 +224,8 @@ TEXT_KERNELS: Final[dict[str, Maker]] = {
     "endswith": _make_with_pattern(pc.ends_with),
     "contains": _make_with_pattern(pc.match_substring),
     "instr": _make_instr,
-    "like": _make_like(),
-    "ilike": _make_like(ignore_case=True),
+    "like": _make_like,
+    "ilike": _make_ilike,
     "rlike": _make_with_pattern(pc.match_substring_regex),
     "regexp_replace": _make_replace(pc.replace_substring_regex),
     "regexp_extract": _make_extract,

@@ -1,15 +1,15 @@
 """Aggregates of GROUP BY over windows: rows enter and leave, the group's value follows.
 
 One class per kind of state, all with the same interface; the arithmetic is in
-``eddyline.kernels.aggregates`` and ``heaps``. Values travel as *lanes*: plain arrays that can wait
-in an expiry store until their row leaves.
+``eddyline.kernels`` (``aggregates``, ``moments`` and ``heaps``). Values travel as *lanes*: plain
+arrays that can wait in an expiry store until their row leaves.
 """
 
 from __future__ import annotations
 
 import pyarrow as pa
 
-from eddyline.kernels import aggregates as kernels
+from eddyline.kernels import moments
 from eddyline.runtime.aggregates.base import Aggregate, Reported, Rows
 from eddyline.runtime.aggregates.counts import Count, CountDistinct
 from eddyline.runtime.aggregates.extremes import Extreme, order_keys
@@ -40,5 +40,5 @@ def make_aggregate(
         return Extreme(argument, largest=function == "max")
     if function == "sum" and pa.types.is_integer(type_):
         return SumInt()
-    what = {"sum": kernels.SUM, "avg": kernels.AVG, "stddev": kernels.STDDEV}[function]
+    what = {"sum": moments.SUM, "avg": moments.AVG, "stddev": moments.STDDEV}[function]
     return Moments(what)

@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from eddyline.kernels import aggregates as kernels
+from eddyline.kernels import moments
 from eddyline.runtime.aggregates.base import (
     Reported,
     Rows,
@@ -19,6 +20,7 @@ from eddyline.runtime.aggregates.base import (
     valid_lane,
 )
 from eddyline.runtime.columns import Array
+from eddyline.runtime.state import State, array
 
 
 class SumInt(SlotArrays):
@@ -62,24 +64,31 @@ class Moments(SlotArrays):
     dtypes: Sequence[Any] = (np.bool_, np.float64)
     counters: Array
     sums: Array
+    place: Array
     reported: Array
     shown: Array
 
     def __init__(self, what: int) -> None:
         self._what = what
         super().__init__(
-            counters=np.zeros((0, 5), np.int64),
-            sums=np.zeros((0, 8), np.float64),
+            counters=np.zeros((0, 4), np.int64),
+            sums=np.zeros((0, moments.PARTS), np.float64),
+            place=np.zeros(0, np.int64),
             reported=np.zeros(0, np.float64),
             shown=np.zeros(0, np.bool_),
         )
+        self._limbs = np.zeros((0, moments.limbs_of(what)), np.int64)
+        self._free = np.array([moments.NO_PLACE])
+
+    def _fill(self, name: str) -> int:
+        return moments.NO_PLACE if name == "place" else 0
 
     def lanes(self, slot: Array, values: pa.Array | None) -> list[Array]:
         assert values is not None
         return [valid_lane(values), numbers(values, np.float64)]
 
     def run(self, rows: Rows, lanes: Sequence[Array]) -> Reported:
-        new, new_valid, old, old_valid = kernels.run_moments(
+        new, new_valid, old, old_valid, self._limbs = moments.run_moments(
             rows.slot,
             rows.sign,
             rows.emit,
@@ -88,6 +97,9 @@ class Moments(SlotArrays):
             self._what,
             self.counters,
             self.sums,
+            self.place,
+            self._limbs,
+            self._free,
             self.reported,
             self.shown,
         )
@@ -95,3 +107,10 @@ class Moments(SlotArrays):
 
     def current(self, slots: Array) -> pa.Array:
         return number_array(self.reported[slots], self.shown[slots], pa.float64())
+
+    def state(self) -> State:
+        return {**super().state(), "limbs": self._limbs, "free": self._free}
+
+    def restore(self, state: State) -> None:
+        super().restore(state)
+        self._limbs, self._free = array(state, "limbs").copy(), array(state, "free").copy()

@@ -13,6 +13,7 @@ from eddyline.runtime.batch import Batch, Evaluator
 from eddyline.runtime.columns import Array
 from eddyline.runtime.eddy.cells import Keys, keys_of
 from eddyline.runtime.eddy.values import ValueSet
+from eddyline.runtime.failures import Failure, collecting
 
 
 @dataclass(frozen=True)
@@ -45,12 +46,15 @@ class AttributeValues:
         self._batch = batch
         self._whole: dict[Hashable, Keys] = {}
 
-    def keys(self, attribute: Attribute, rows: Array) -> tuple[Keys, Array]:
-        """Where an attribute's values at int64[k] rows are: keys, and int64[k] places in them."""
+    def keys(self, attribute: Attribute, rows: Array) -> tuple[Keys, Array, list[Failure]]:
+        """Where an attribute's values at int64[k] rows are: keys, and int64[k] places in them; and
+        the failures of those for which it has none, by place in ``rows``.
+        """
         if attribute.plain:
             if attribute.key not in self._whole:
                 self._whole[attribute.key] = keys_of(attribute.evaluate(self._batch))
-            return self._whole[attribute.key], rows
-        whole = rows.size == len(self._batch)
-        values = attribute.evaluate(self._batch if whole else self._batch.take(rows))
-        return keys_of(values), np.arange(rows.size)
+            return self._whole[attribute.key], rows, []
+        asked = self._batch if rows.size == len(self._batch) else self._batch.take(rows)
+        with collecting() as failures:
+            values = attribute.evaluate(asked)
+        return keys_of(values), np.arange(rows.size), failures

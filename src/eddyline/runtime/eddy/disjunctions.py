@@ -14,17 +14,60 @@ Source: Madden et al. 2002, section 2.2.2 ("queries with disjunction").
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
 
 from eddyline.kernels.disjunctions import resolve, spread
 from eddyline.kernels.grouped_filter import bitmap, rows_wanted
+from eddyline.kernels.lineage import expand
 from eddyline.runtime.columns import Array
 from eddyline.runtime.eddy.attributes import AttributeValues, Clause
-from eddyline.runtime.eddy.grouped_filter import GroupedFilter, rows_per_block
+from eddyline.runtime.eddy.grouped_filter import GroupedFilter, Undecided, rows_per_block
+from eddyline.runtime.failures import report
 
 _ALL_BITS: Final = np.uint64(0xFFFF_FFFF_FFFF_FFFF)
+
+
+@dataclass(frozen=True, slots=True)
+class _Failing:
+    """Rows for which some disjunct has no value. One that is TRUE decides; if there is none, the
+    row fails the query. So the clauses are resolved twice: with all undecided disjuncts TRUE, and
+    with all of them FALSE. Where the outcomes differ, the row has failed.
+
+    Attributes:
+        undecided: by disjuncts. rows: int64[k], rows of the lineage.
+        private: uint64[k, p * stride], with undecided disjuncts FALSE. lineage: uint64[k, W].
+    """
+
+    undecided: Sequence[Undecided]
+    rows: Array
+    private: Array
+    lineage: Array
+
+    @classmethod
+    def of(
+        cls, undecided: Sequence[Undecided], lineage: Array, rows: Array, private: Array
+    ) -> _Failing | None:
+        """Before the clauses are resolved; None: no row is undecided."""
+        if not undecided:
+            return None
+        places = np.unique(np.concatenate([u.rows for u in undecided]))
+        decided = private[places]
+        moved = [replace(u, rows=np.searchsorted(places, u.rows)) for u in undecided]
+        for each in moved:
+            each.clear(decided)
+        return cls(moved, rows[places], decided, lineage[rows[places]])
+
+    def report(self, lineage: Array) -> None:
+        """After both: report the rows that failed, and clear their bits."""
+        failed = lineage[self.rows] & ~self.lineage
+        for each in self.undecided:
+            places, bits = expand(failed[each.rows], 0)
+            report(each.failure.of_queries(places, bits.astype(np.int64)))
+            failed[each.rows] = 0  # one reason per row
+        lineage[self.rows] &= self.lineage
 
 
 class Disjunctions:
@@ -126,8 +169,16 @@ class Disjunctions:
     ) -> None:
         private = spread(lineage, rows, words, self._members)
         left = np.arange(rows.size)
+        undecided: list[Undecided] = []
         for grouped in self.filters:
-            left = grouped.narrow(values, private, left, numbers)
+            left = grouped.narrow(values, private, left, numbers, undecided)
+        failing = _Failing.of(undecided, lineage, rows, private)
+        self._resolve(private, lineage, rows, words)
+        if failing is not None:
+            self._resolve(failing.private, failing.lineage, np.arange(failing.rows.size), words)
+            failing.report(lineage)
+
+    def _resolve(self, private: Array, lineage: Array, rows: Array, words: Array) -> None:
         clause = np.array([number for number, _ in self._planes])
         resolve(private, self._members.shape[1], clause, lineage, rows, words)
 

@@ -12,11 +12,12 @@ from eddyline.runtime.batch import Evaluator
 
 @dataclass(frozen=True)
 class Key:
-    """A join key of one source: equal names compute the same."""
+    """A join key of one source: equal names compute the same; ``plain``: it is a column."""
 
     name: Hashable
     type: pa.DataType
     evaluate: Evaluator
+    plain: bool = False
 
 
 @dataclass(frozen=True)
@@ -46,6 +47,12 @@ def keys_of(source: int, edges: Sequence[Equality]) -> dict[Hashable, tuple[Eval
         return {(): ()}
     own = [[mine for _, mine in keys] for keys in ties_of(source, edges).values()]
     return {tuple(k.name for k in keys): tuple(k.evaluate for k in keys) for keys in own}
+
+
+def computed_keys(source: int, edges: Sequence[Equality]) -> list[Evaluator]:
+    """The keys of a source that are computed: for some rows they may have no value."""
+    own = (end[2] for e in edges if (end := e.seen_from(source)) is not None)
+    return list({k.name: k.evaluate for k in own if not k.plain}.values())
 
 
 def ties_of(source: int, edges: Sequence[Equality]) -> dict[int, list[tuple[Key, Key]]]:

@@ -19,8 +19,9 @@ from eddyline.runtime.batch import Batch
 from eddyline.runtime.columns import Array
 from eddyline.runtime.eddy.attributes import Attribute, AttributeValues, Clause
 from eddyline.runtime.eddy.disjunctions import Disjunctions
-from eddyline.runtime.eddy.grouped_filter import GroupedFilter, rows_per_block
+from eddyline.runtime.eddy.grouped_filter import GroupedFilter, Undecided, rows_per_block
 from eddyline.runtime.eddy.values import EVERYTHING, NOTHING, ValueSet
+from eddyline.runtime.failures import report
 
 if TYPE_CHECKING:
     from eddyline.runtime.eddy.policies import Policy
@@ -182,13 +183,17 @@ class FilterBank:
         """Send the block's rows through the filters in this order, adding up each one's seconds."""
         rows = np.arange(len(lineage))
         numbers = rows + first
+        undecided: list[Undecided] = []
         for i, grouped in enumerate(order):
             started, visited = time.perf_counter(), grouped.visited
-            rows = grouped.narrow(values, lineage, rows, numbers)
+            rows = grouped.narrow(values, lineage, rows, numbers, undecided)
             seconds[i] += time.perf_counter() - started
             self._visits += grouped.visited - visited
         if self._disjunctions:
             self._visits += self._disjunctions.narrow(values, lineage, rows, numbers)
+        for each in undecided:  # what the other predicates leave of them has failed
+            report(each.failure.of_queries(*each.bits(lineage)))
+            each.clear(lineage)
 
 
 def _simplified(clause: Clause) -> Sequence[_Condition] | None:

@@ -35,7 +35,7 @@ from eddyline.kernels.lineage import any_wanted, meet_levels
 from eddyline.runtime.batch import Batch, Predicate, Stored
 from eddyline.runtime.columns import Array
 from eddyline.runtime.eddy.composites import Composites, in_order, singletons
-from eddyline.runtime.eddy.edges import Equality
+from eddyline.runtime.eddy.edges import Equality, computed_keys
 from eddyline.runtime.eddy.fanout import Fanout, LeveledFanout, fan_out
 from eddyline.runtime.eddy.filter_bank import FilterBank
 from eddyline.runtime.eddy.flow_windows import FlowRows, FlowWindow, Windows
@@ -43,6 +43,7 @@ from eddyline.runtime.eddy.gates import Gates
 from eddyline.runtime.eddy.grouped_filter import GroupedFilter
 from eddyline.runtime.eddy.leveled_join import leveled_join
 from eddyline.runtime.eddy.levels import Levels
+from eddyline.runtime.eddy.lineage_failures import for_queries
 from eddyline.runtime.eddy.members import Member, Members
 from eddyline.runtime.eddy.output_buffer import Verify
 from eddyline.runtime.eddy.paced_join import PacedJoin
@@ -53,6 +54,7 @@ from eddyline.runtime.eddy.rows_groups import RowsGroups
 from eddyline.runtime.eddy.schedules import Schedule
 from eddyline.runtime.eddy.stem_side import StemSide
 from eddyline.runtime.eddy.theta import Theta
+from eddyline.runtime.failures import collecting, report
 from eddyline.runtime.operators.base import Operator, Tick
 from eddyline.runtime.operators.scan import Scan
 from eddyline.runtime.state import State
@@ -106,6 +108,7 @@ class Flow(Operator):
         keyless = len(sides) == 2 and not edges
         self._theta = Theta(sides, theta, self._residual) if keyless else None
         self._routing = Routing(sides, edges, new_policy, self._theta)
+        self._computed_keys = [computed_keys(n, edges) for n in range(len(sides))]
         self._members = Members(len(sources))
         self._windows: list[Windows] | None = None  # None: to be worked out anew
         self._wanted = np.zeros(1, np.uint64)
@@ -282,6 +285,7 @@ class Flow(Operator):
             self.fanout = self._fanned_out(batches[0], self._wanted)
             return self.fanout.batch
         new = [self._wanted_rows(n, batch) for n, batch in enumerate(batches)]
+        self._report_keys(new)
         for side, (batch, wanted) in zip(self._sides, new, strict=True):
             side.build(batch, None if self._levels is not None else wanted)
             if self._gates is None:
@@ -295,6 +299,15 @@ class Flow(Operator):
         leaving = [c for n, batch in enumerate(batches) for c in self._pushed_out(n, batch)]
         self.fanout = self._joined(new, leaving)
         return self.fanout.batch
+
+    def _report_keys(self, new: Sequence[tuple[Batch, Array]]) -> None:
+        """Report the rows whose join keys cannot be computed: they match nothing."""
+        for computed, (batch, wanted) in zip(self._computed_keys, new, strict=True):
+            with collecting() as failures:
+                for evaluate in computed:
+                    evaluate(batch)
+            for failure in failures:
+                report(for_queries(failure, None if self._levels is not None else wanted))
 
     @property
     def waiting(self) -> bool:

@@ -31,10 +31,12 @@ from eddyline.kernels.grouped_filter import (
     rows_left,
     rows_wanted,
 )
+from eddyline.kernels.lineage import expand
 from eddyline.runtime.columns import Array
 from eddyline.runtime.eddy.attributes import Attribute, AttributeValues
 from eddyline.runtime.eddy.cells import Cells, Steps, keys_of, make_cells, steps_of
 from eddyline.runtime.eddy.values import ValueSet
+from eddyline.runtime.failures import Failure, failed_rows
 
 #: Checkpoints take about this many bytes, as long as a cell is not far from one of them...
 _CHECKPOINT_BYTES: Final = 1 << 19
@@ -59,6 +61,33 @@ class _Index:
     toggles: Array
     bitmaps: Array
     shift: int
+
+
+@dataclass(frozen=True, slots=True)
+class Undecided:
+    """Rows for which an attribute has no value, and the queries with a predicate on it.
+
+    Attributes:
+        failure: why; its rows are those of what the attribute was evaluated over.
+        rows: int64[k], the same rows in the lineage.
+        words: int64[c], words of the lineage. queries: uint64[c], the bits of these words.
+    """
+
+    failure: Failure
+    rows: Array
+    words: Array
+    queries: Array
+
+    def bits(self, lineage: Array) -> tuple[Array, Array]:
+        """int64[m] places in ``rows`` and int64[m] bits of the queries that want them."""
+        wanted = np.zeros((self.rows.size, lineage.shape[1]), np.uint64)
+        wanted[:, self.words] = lineage[np.ix_(self.rows, self.words)] & self.queries
+        places, bits = expand(wanted, 0)
+        return places, bits.astype(np.int64)
+
+    def clear(self, lineage: Array) -> None:
+        """Take these queries' bits out of the rows."""
+        lineage[np.ix_(self.rows, self.words)] &= ~self.queries
 
 
 class GroupedFilter:
@@ -118,7 +147,14 @@ class GroupedFilter:
         if self._index is None and self._steps:
             self._index = _make_index(self._steps, self.attribute.type)
 
-    def narrow(self, values: AttributeValues, lineage: Array, rows: Array, numbers: Array) -> Array:
+    def narrow(
+        self,
+        values: AttributeValues,
+        lineage: Array,
+        rows: Array,
+        numbers: Array,
+        undecided: list[Undecided],
+    ) -> Array:
         """Clear the bits of the queries that do not accept, in place.
 
         Args:
@@ -126,6 +162,8 @@ class GroupedFilter:
             lineage: uint64[n, W].
             rows: int64[k], the rows of ``lineage`` to look at.
             numbers: int64[n], which rows of the batch those of ``lineage`` are.
+            undecided: gets the rows for which the attribute has no value. Their bits stay: whether
+                the row fails a query depends on what the query's other predicates say.
 
         Returns:
             int64[m], those of ``rows`` that some query still wants.
@@ -136,7 +174,13 @@ class GroupedFilter:
             return rows
         assert index.words[-1] < lineage.shape[1], "a bit is behind the end of the lineage"
         asked = rows if self.attribute.plain else self._wanted(index, lineage, rows)
-        keys, places = values.keys(self.attribute, numbers[asked])
+        keys, places, failures = values.keys(self.attribute, numbers[asked])
+        if failures:
+            failed = failed_rows(failures, asked.size)
+            undecided += [
+                Undecided(f, asked[f.rows], index.words, index.predicates) for f in failures
+            ]
+            asked, places = asked[~failed], places[~failed]
         kept, visited, returned = narrow(
             asked,
             index.cells.find(keys, places),

@@ -26,6 +26,8 @@ from eddyline.runtime.batch import Batch, Evaluator
 from eddyline.runtime.columns import Array
 from eddyline.runtime.eddy.fanout import Fanout
 from eddyline.runtime.eddy.flow import Flow
+from eddyline.runtime.eddy.outputs import computed
+from eddyline.runtime.failures import collecting, report
 from eddyline.runtime.operators.base import Operator, Tick
 from eddyline.runtime.operators.distinct import Distinct
 from eddyline.runtime.state import State, array, nested
@@ -44,6 +46,7 @@ class PerQuery(Operator):
         make: makes the operators, from the flow upwards; each has one input.
 
     Attributes:
+        flow: as given.
         fanouts: what the chunk brought, piece by piece: rows by number of the query.
     """
 
@@ -54,7 +57,7 @@ class PerQuery(Operator):
         make: Callable[[], Sequence[Operator]],
     ) -> None:
         super().__init__((flow,))
-        self._flow = flow
+        self.flow = flow
         self._outputs = tuple(outputs)
         self._make = make
         self._above = tuple(make())
@@ -134,7 +137,7 @@ class PerQuery(Operator):
     # -- rows --------------------------------------------------------------------------------------
 
     def process(self, batches: Sequence[Batch], tick: Tick) -> Batch:
-        fanout = self._flow.fanout
+        fanout = self.flow.fanout
         assert fanout is not None, "the flow has just run"
         self.fanouts = []
         for rows, clock in self._pieces(fanout, tick.clock):
@@ -151,17 +154,25 @@ class PerQuery(Operator):
         return _by_number(mine, self._end).alive_at(clock)
 
     def _through(self, rows: Batch, tick: Tick) -> Batch:
-        for operator in self._above:
-            rows = operator.run([rows], tick)
+        with collecting() as failures:
+            for operator in self._above:
+                rows = operator.run([rows], tick)
+        if failures:
+            bits = np.full(self._end, -1, np.int64)
+            bits[list(self._numbers.values())] = list(self._numbers)
+            for failure in failures:
+                numbers = np.asarray(failure.columns.column(0))[failure.rows]
+                report(failure.of_queries(np.arange(numbers.size), bits[numbers]))
         return rows
 
     def _pieces(self, fanout: Fanout, clock: int) -> Iterator[tuple[Batch, int]]:
         """The rows of all queries in order, and until when they reach."""
-        numbers = self._number_of(fanout.starts.size - 1)[fanout.member]
-        mine = np.flatnonzero(numbers >= 0)
-        order, starts = by_bit(mine, fanout.rows[mine], len(fanout.batch))
         batch = fanout.batch
-        columns = [batch.column(o) if isinstance(o, int) else o(batch) for o in self._outputs]
+        number_of = self._number_of(fanout.bits)
+        fanout, columns = computed(fanout, self._outputs, number_of >= 0)
+        numbers = number_of[fanout.member]
+        mine = np.flatnonzero(numbers >= 0)
+        order, starts = by_bit(mine, fanout.rows[mine], len(batch))
         start = 0
         for end, until in [*_cuts(batch, starts), (starts.size - 1, clock)]:
             pairs = order[starts[start] : starts[end]]

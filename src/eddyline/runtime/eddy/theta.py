@@ -15,7 +15,9 @@ from eddyline.kernels.lineage import any_wanted
 from eddyline.runtime.batch import Batch, Predicate, Stored
 from eddyline.runtime.columns import Array
 from eddyline.runtime.eddy.filter_bank import FilterBank
+from eddyline.runtime.eddy.lineage_failures import for_queries
 from eddyline.runtime.eddy.stem_side import StemSide
+from eddyline.runtime.failures import collecting, report
 
 
 class Theta:
@@ -50,7 +52,10 @@ class Theta:
         if self._condition is None:
             kept = np.arange(left.size)
         else:
-            kept = np.flatnonzero(self._condition(pairs))
+            with collecting() as failures:
+                kept = np.flatnonzero(self._condition(pairs))
+            for failure in failures:
+                report(for_queries(failure, lineage))
         if lineage is None:
             return kept, None
         lineage = lineage[kept]

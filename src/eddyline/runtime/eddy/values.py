@@ -3,7 +3,7 @@
 Every boolean combination of comparisons of an attribute with constants accepts a union of
 intervals, and NULL or not, and NaN or not. The algebra here is that of plain sets over
 {values} + {NULL} + {NaN}; that a comparison with NULL is neither true nor false is the concern of
-whoever translates predicates.
+whoever translates predicates. NaN equals itself and is larger than all values.
 
 Strings are ordered by code point, which is the order of their UTF-8 bytes.
 """
@@ -140,42 +140,60 @@ ONLY_NULL: Final = ValueSet((), null=True)
 NOT_NULL: Final = ValueSet(_ALL, nan=True)
 
 
-def _compared(constant: Any, interval: Interval) -> ValueSet:
-    """A comparison with NULL or NaN is never true."""
-    return NOTHING if constant is None or constant != constant else ValueSet((interval,))
+#: Accepted by ``= NaN``, and by ``< NaN``.
+_ONLY_NAN: Final = ValueSet((), nan=True)
+_NUMBERS: Final = ValueSet(_ALL)
+
+
+def _is_nan(constant: Any) -> bool:
+    return bool(constant != constant)
 
 
 def above(constant: Any) -> ValueSet:
     """``attribute > constant``."""
-    return _compared(constant, Interval(constant, False, None, False))
+    if constant is None or _is_nan(constant):
+        return NOTHING
+    return ValueSet((Interval(constant, False, None, False),), nan=True)
 
 
 def at_least(constant: Any) -> ValueSet:
     """``attribute >= constant``."""
-    return _compared(constant, Interval(constant, True, None, False))
+    if constant is None:
+        return NOTHING
+    if _is_nan(constant):
+        return _ONLY_NAN
+    return ValueSet((Interval(constant, True, None, False),), nan=True)
 
 
 def below(constant: Any) -> ValueSet:
     """``attribute < constant``."""
-    return _compared(constant, Interval(None, False, constant, False))
+    if constant is None:
+        return NOTHING
+    return _NUMBERS if _is_nan(constant) else ValueSet((Interval(None, False, constant, False),))
 
 
 def at_most(constant: Any) -> ValueSet:
     """``attribute <= constant``."""
-    return _compared(constant, Interval(None, False, constant, True))
+    if constant is None:
+        return NOTHING
+    return NOT_NULL if _is_nan(constant) else ValueSet((Interval(None, False, constant, True),))
 
 
 def equal(constant: Any) -> ValueSet:
     """``attribute = constant``."""
-    return _compared(constant, Interval(constant, True, constant, True))
+    if constant is None:
+        return NOTHING
+    return _ONLY_NAN if _is_nan(constant) else ValueSet((Interval(constant, True, constant, True),))
 
 
 def not_equal(constant: Any) -> ValueSet:
-    """``attribute <> constant``: true of NaN, and of a constant NaN for everything but NULL."""
+    """``attribute <> constant``."""
     return NOTHING if constant is None else equal(constant).complement().intersection(NOT_NULL)
 
 
 def one_of(constants: Iterable[Any]) -> ValueSet:
     """``attribute IN (constants)``, as far as it is true."""
-    known = {c for c in constants if c is not None and c == c}
-    return ValueSet(tuple(Interval(c, True, c, True) for c in sorted(known)))
+    known = [c for c in constants if c is not None]
+    numbers = sorted({c for c in known if not _is_nan(c)})
+    points = tuple(Interval(c, True, c, True) for c in numbers)
+    return ValueSet(points, nan=any(map(_is_nan, known)))

@@ -14,6 +14,7 @@ from eddyline.runtime.aggregates import Aggregate, Count, Rows
 from eddyline.runtime.batch import EXPIRY, Batch, Evaluator, merge
 from eddyline.runtime.columns import Array
 from eddyline.runtime.expiry import ExpiryStore, uncancelled
+from eddyline.runtime.failures import usable_rows
 from eddyline.runtime.keytable import KeyTable
 from eddyline.runtime.operators.base import Operator, Tick
 from eddyline.runtime.state import State, array, nested
@@ -39,6 +40,8 @@ class _Due:
 
 class GroupBy(Operator):
     """Rows enter when they come and leave when they expire or are taken back.
+
+    A row whose keys or arguments cannot be computed belongs to no group.
 
     Each row waits for its expiry with its group's slot and the aggregates' lanes, so nothing is
     looked up or computed twice. A '-' waits as well, until the row that it takes back would have
@@ -80,9 +83,13 @@ class GroupBy(Operator):
         self._started = bool(keys)
 
     def process(self, batches: Sequence[Batch], tick: Tick) -> Batch:
-        (batch,) = batches
-        slot = self._table.slots([k(batch) for k in self._keys], len(batch))
-        lanes = [lane for c in self._columns for lane in _lanes(c, slot, batch)]
+        batch, keys, arguments = self._usable(batches[0])
+        slot = self._table.slots(keys, len(batch))
+        lanes = [
+            lane
+            for column, values in zip(self._columns, arguments, strict=True)
+            for lane in column.aggregate.lanes(slot, values)
+        ]
         self._wait(batch, slot, lanes)
         due = self._due(tick.clock)
         ts, seq, rows_slot, sign, rows_lanes = _timeline(batch, slot, lanes, due)
@@ -94,6 +101,14 @@ class GroupBy(Operator):
         for column in self._columns:
             column.aggregate.settle()
         return out if first is None else merge([first, out])
+
+    def _usable(self, batch: Batch) -> tuple[Batch, list[pa.Array], list[pa.Array | None]]:
+        """The rows whose keys and arguments can be computed, with these, by aggregate."""
+        computed = [c.argument for c in self._columns if c.argument is not None]
+        batch, values = usable_rows(batch, [*self._keys, *computed])
+        keys, rest = values[: len(self._keys)], iter(values[len(self._keys) :])
+        arguments = [None if c.argument is None else next(rest) for c in self._columns]
+        return batch, keys, arguments
 
     def _wait(self, batch: Batch, slot: Array, lanes: list[Array]) -> None:
         if self._expiries is None:
@@ -211,11 +226,6 @@ class GroupBy(Operator):
         for i, column in enumerate(self._columns):
             column.aggregate.restore(nested(nested(state, "aggregates"), str(i)))
         self._seen = np.full(self._members.count.size, -1, np.int64)
-
-
-def _lanes(column: AggregateColumn, slot: Array, batch: Batch) -> list[Array]:
-    values = None if column.argument is None else column.argument(batch)
-    return column.aggregate.lanes(slot, values)
 
 
 def _timeline(

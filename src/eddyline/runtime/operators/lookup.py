@@ -20,6 +20,7 @@ import numpy as np
 from eddyline.kernels.chains import match_pairs
 from eddyline.runtime.batch import Batch, Evaluator, Predicate, Stored, before
 from eddyline.runtime.columns import Array
+from eddyline.runtime.failures import usable_rows
 from eddyline.runtime.index import Probes
 from eddyline.runtime.keys import join_keys
 from eddyline.runtime.operators.base import Operator, Tick
@@ -65,7 +66,7 @@ class Lookup(Operator):
     def process(self, batches: Sequence[Batch], tick: Tick) -> Batch:
         left, right = batches
         self._side.take_in(*self._told(right))
-        keys, asking = self._asking(left)
+        left, keys, asking = self._asking(left)
         if left.only_inserts() or isinstance(self._side, StaticSide):
             probes = Probes(keys, left.ts[asking], left.seq[asking])
             number, found = self._side.find(probes, inclusive=False)
@@ -86,7 +87,7 @@ class Lookup(Operator):
 
     def live(self, clock: int) -> Batch:
         left, right = (i.live(clock) for i in self.inputs)
-        keys, asking = self._asking(left)
+        left, keys, asking = self._asking(left)
         right, right_keys = self._told(right)
         number, match = match_pairs(keys, right_keys)
         number, match = asking[number], right.ids[0][match]
@@ -98,12 +99,13 @@ class Lookup(Operator):
         keys, usable = self._side.keys(right)
         return (right, keys) if usable is None else (right.where(usable), keys[usable])
 
-    def _asking(self, left: Batch) -> tuple[Array, Array]:
-        """Keys and numbers of the left rows that can have matches."""
-        keys, usable = join_keys([k(left) for k in self._keys], len(left))
+    def _asking(self, left: Batch) -> tuple[Batch, Array, Array]:
+        """The left rows whose keys can be computed; keys and numbers of those that can match."""
+        left, columns = usable_rows(left, self._keys)
+        keys, usable = join_keys(columns, len(left))
         if usable is None:
-            return keys, np.arange(len(left))
-        return keys[usable], np.flatnonzero(usable)
+            return left, keys, np.arange(len(left))
+        return left, keys[usable], np.flatnonzero(usable)
 
     def _answer(self, left: Batch, right: Batch, number: Array, match: Array) -> Batch:
         """What comes out if the left rows ``number`` (ascending) match the table's rows ``match``.

@@ -13,6 +13,7 @@ from eddyline.kernels.merge import merged_order
 from eddyline.runtime.batch import EXPIRY, Batch, Evaluator, empty_like
 from eddyline.runtime.columns import Array
 from eddyline.runtime.expiry import ExpiryStore, uncancelled
+from eddyline.runtime.failures import usable_rows
 from eddyline.runtime.keys import all_known
 from eddyline.runtime.keytable import KeyTable
 from eddyline.runtime.lanes import FreeNumbers, Lanes
@@ -82,8 +83,9 @@ class _Events:
 class Matching(Operator):
     """Shows left rows by a rule; a '-' takes a row back that is no longer chosen, before its time.
 
-    Left rows must be stored. They have numbers here, and are linked by age for each key; of right
-    rows only the count per key is kept.
+    A row of either input whose key cannot be computed is left out. Left rows must be stored. They
+    have numbers here, and are linked by age for each key; of right rows only the count per key is
+    kept.
 
     Source: Golab and Ozsu 2005, sections 2.1 and 5.3.
 
@@ -116,11 +118,13 @@ class Matching(Operator):
         self._layout: Batch | None = None
 
     def process(self, batches: Sequence[Batch], tick: Tick) -> Batch:
-        left, right = batches
+        left, left_keys = usable_rows(batches[0], self._keys.left)
+        right, right_keys = usable_rows(batches[1], self._keys.right)
         self._layout = empty_like(left)
         if not self._keys.nulls_match:
-            right = right.where(all_known([k(right) for k in self._keys.right], len(right)))
-        coming = [self._left_events(left), self._right_events(right)]
+            known = all_known(right_keys, len(right))
+            right, right_keys = right.where(known), [k.filter(pa.array(known)) for k in right_keys]
+        coming = [self._left_events(left, left_keys), self._right_events(right, right_keys)]
         events = _merged([self._left_due(tick.clock), self._right_due(tick.clock), *coming])
         self._slots.grow(self._table.capacity)
         row, sign, event, gone = self._match(events)
@@ -146,9 +150,9 @@ class Matching(Operator):
         )
         return row, sign, event, gone
 
-    def _left_events(self, batch: Batch) -> _Events:
+    def _left_events(self, batch: Batch, keys: list[pa.Array]) -> _Events:
         """Rows that come get a number, with which they wait for their expiry."""
-        slot = self._table.slots([k(batch) for k in self._keys.left], len(batch))
+        slot = self._table.slots(keys, len(batch))
         if self._by_ids is None:
             row = self._numbers.take(len(batch))
             capacity = self._numbers.capacity
@@ -164,8 +168,8 @@ class Matching(Operator):
         kind = np.where(entering, kernels.LEFT_IN, kernels.LEFT_OUT).astype(np.int8)
         return _Events(kind, slot, row, batch.ts, batch.seq)
 
-    def _right_events(self, batch: Batch) -> _Events:
-        slot = self._table.slots([k(batch) for k in self._keys.right], len(batch))
+    def _right_events(self, batch: Batch, keys: list[pa.Array]) -> _Events:
+        slot = self._table.slots(keys, len(batch))
         ids = batch.ids[: self._right.id_width]
         everyone = np.ones(len(batch), np.bool_)
         self._wait(self._right.expiries, batch.exp, [slot, batch.sign, *ids], everyone)

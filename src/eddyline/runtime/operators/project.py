@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from eddyline.runtime.batch import Batch, Cell, Evaluator
+import pyarrow as pa
+
+from eddyline.runtime.batch import Batch, Evaluator
+from eddyline.runtime.failures import usable_rows
 from eddyline.runtime.operators.base import Operator, Tick
 
 
 class Project(Operator):
-    """Keeps nothing. Columns that are only passed on stay where they are stored.
+    """Keeps nothing. Columns that are only passed on stay where they are stored. Rows for which a
+    column cannot be computed are left out.
 
     Args:
         outputs: per output column an input column's number, or how to compute it.
@@ -19,6 +23,7 @@ class Project(Operator):
     def __init__(self, source: Operator, outputs: Sequence[int | Evaluator]) -> None:
         super().__init__((source,))
         self._outputs = tuple(outputs)
+        self._computed = [o for o in self._outputs if not isinstance(o, int)]
 
     def process(self, batches: Sequence[Batch], tick: Tick) -> Batch:
         return self._apply(batches[0])
@@ -27,12 +32,14 @@ class Project(Operator):
         return self._apply(self.inputs[0].live(clock))
 
     def _apply(self, batch: Batch) -> Batch:
-        def cell(output: int | Evaluator) -> Cell:
-            return batch.cells[output] if isinstance(output, int) else output(batch)
-
+        computed: list[pa.Array] = []
+        if self._computed:
+            batch, computed = usable_rows(batch, self._computed)
+        values = iter(computed)
+        cells = [batch.cells[o] if isinstance(o, int) else next(values) for o in self._outputs]
         gathered = {
             i: batch.column(output)
             for i, output in enumerate(self._outputs)
             if isinstance(output, int) and batch.is_gathered(output)
         }
-        return replace(batch, cells=tuple(map(cell, self._outputs)), _gathered=gathered)
+        return replace(batch, cells=tuple(cells), _gathered=gathered)

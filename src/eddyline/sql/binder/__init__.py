@@ -11,6 +11,7 @@ from eddyline.sql.binder.output import checked_output
 from eddyline.sql.binder.parameters import rule_row
 from eddyline.sql.binder.query import bind_query
 from eddyline.sql.catalog import Catalog
+from eddyline.sql.room import with_room
 from eddyline.sql.statements import Select
 from eddyline.sql.window_syntax import StreamWindow
 
@@ -29,6 +30,10 @@ def bind(select: Select, emit: Emit, catalog: Catalog) -> BoundQuery:
         SqlError: a name or type is wrong; with line, column and valid choices.
         UnsupportedError: something is valid SQL that this engine does not run.
     """
+    return with_room(lambda: _bind(select, emit, catalog))
+
+
+def _bind(select: Select, emit: Emit, catalog: Catalog) -> BoundQuery:
     row = rule_row(select, catalog)
     context = Context(catalog, select.source, row=row)
     bound = bind_query(select.ast, context)
@@ -55,4 +60,4 @@ def check_view(select: Select, catalog: Catalog) -> None:
     """
     context = Context(catalog, select.source)
     unbounded = DefaultWindow(StreamWindow(kind="UNBOUNDED"), context)
-    bind_query(select.ast, replace(context, window=unbounded))
+    with_room(lambda: bind_query(select.ast, replace(context, window=unbounded)))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from sqlglot import exp
@@ -12,19 +12,23 @@ from eddyline.algebra.catalog import TableDef
 from eddyline.algebra.plan import Plan, StreamScan, TableScan
 from eddyline.errors import SqlError, UnsupportedError
 from eddyline.sql.catalog import Catalog
+from eddyline.sql.limits import MAX_QUERIES
 from eddyline.sql.source import Source
 from eddyline.sql.window_syntax import WINDOW_FORMS, StreamWindow
 
-#: What sqlglot calls otherwise than SQL does.
+#: Clauses by sqlglot's name: what SQL calls them, and what to write instead.
 _CLAUSES: Final = {
-    "db": "a qualified name",
-    "windows": "WINDOW",
-    "pivots": "PIVOT",
-    "locks": "FOR UPDATE",
-    "sample": "TABLESAMPLE",
-    "version": "VERSION AS OF",
-    "except_": "* EXCEPT",
-    "by_name": "BY NAME",
+    "db": ("a qualified name", "there are no databases and schemas: write the plain name"),
+    "windows": ("WINDOW", "it ends a whole SELECT"),
+    "locks": ("FOR UPDATE", "queries only read"),
+    "sample": ("TABLESAMPLE", "ON OVERLOAD SHED drops rows when they are too many"),
+    "except_": ("* EXCEPT", "name the columns"),
+    "replace": ("* REPLACE", "name the columns"),
+    "rename": ("* RENAME", "name the columns"),
+    "by_name": ("BY NAME", "columns go together by their place"),
+    "on": ("DISTINCT ON", "for the last row of each key read FROM s [PARTITION BY k ROWS 1]"),
+    "hints": ("a hint", "joins run in the order that is expected to cost least"),
+    "laterals": ("LATERAL", "write a join"),
 }
 
 
@@ -72,6 +76,7 @@ class Context:
         reading: the views and queries being expanded, outermost first.
         far: inside a sub-query of WHERE, the columns that are out of reach.
         row: the row for which the query runs, if it runs for each row of a table.
+        depth: how many queries are around.
     """
 
     catalog: Catalog
@@ -81,6 +86,21 @@ class Context:
     reading: tuple[str, ...] = ()
     far: Far | None = None
     row: RuleRow | None = None
+    depth: int = 0
+
+    def inside(self, node: exp.Expr) -> Context:
+        """The context of a query within this one.
+
+        Raises:
+            SqlError: too many queries read each other.
+        """
+        if self.depth >= MAX_QUERIES:
+            raise self.error(
+                node,
+                f"more than {MAX_QUERIES} queries read each other here, counting views and WITH "
+                "entries: read a stream or table nearer to where its rows are used",
+            )
+        return replace(self, depth=self.depth + 1)
 
     def error(self, at: exp.Expr, message: str, kind: type[SqlError] = SqlError) -> SqlError:
         """An error that points at a node."""
@@ -95,8 +115,9 @@ class Context:
         for name, value in node.args.items():
             if value and name not in allowed:
                 at = value if isinstance(value, exp.Expr) else node
-                clause = _CLAUSES.get(name, name.strip("_").upper())
-                raise self.error(at, f"{clause} is not supported here", UnsupportedError)
+                clause, advice = _CLAUSES.get(name, (name.strip("_").upper(), ""))
+                message = f"{clause} is not supported here" + (f": {advice}" if advice else "")
+                raise self.error(at, message, UnsupportedError)
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from eddyline.errors import UnsupportedError
 from eddyline.sql.binder.context import Context
 from eddyline.sql.binder.scalars import AggregateCall, Scalars, has_aggregate
 from eddyline.sql.binder.scope import Scope
+from eddyline.sql.numbers import shortened, whole_number
 
 
 def bind_keys(
@@ -44,10 +45,11 @@ def _chosen(node: exp.Expr, projections: list[exp.Expr], context: Context) -> ex
     """The select-list entry that an ordinal means; other nodes as they are."""
     if not (isinstance(node, exp.Literal) and not node.is_string and node.name.isdigit()):
         return node
-    ordinal = int(node.name)
-    if not 1 <= ordinal <= len(projections):
+    ordinal = whole_number(node.name, len(projections) + 1)
+    if not ordinal:
+        shown = shortened(node.name)
         raise context.error(
-            node, f"GROUP BY {ordinal}: the select list has columns 1 to {len(projections)}"
+            node, f"GROUP BY {shown}: the select list has columns 1 to {len(projections)}"
         )
     return projections[ordinal - 1]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from math import isinf
 from typing import Final
 
 import pyarrow as pa
@@ -12,6 +13,7 @@ from eddyline.algebra import functions
 from eddyline.algebra.expressions import Literal
 from eddyline.errors import SqlError
 from eddyline.sql.durations import duration_us, parse_duration
+from eddyline.sql.numbers import shortened, whole_number
 
 _INT32_LIMIT: Final = 1 << 31
 _INT64_LIMIT: Final = 1 << 63
@@ -26,10 +28,14 @@ def constant(node: exp.Literal) -> Literal:
     if node.is_string:
         return functions.literal(node.name, pa.string())
     if not node.name.isdigit():
-        return functions.literal(float(node.name), pa.float64())
-    value = int(node.name)
-    if value >= _INT64_LIMIT:
-        raise SqlError(f"{value} does not fit BIGINT; write {value}.0 for a DOUBLE")
+        number = float(node.name)
+        if isinf(number):
+            raise SqlError(f"{shortened(node.name)} does not fit DOUBLE, which ends at 1.8e308")
+        return functions.literal(number, pa.float64())
+    value = whole_number(node.name, _INT64_LIMIT)
+    if value is None:
+        shown = shortened(node.name)
+        raise SqlError(f"{shown} does not fit BIGINT; for a DOUBLE write a point behind it")
     return functions.literal(value, pa.int32() if value < _INT32_LIMIT else pa.int64())
 
 

@@ -23,9 +23,9 @@ def bind_query(node: exp.Expr, context: Context) -> Bound:
 
 def _bind_body(node: exp.Expr, context: Context) -> Bound:
     if isinstance(node, exp.Select):
-        return bind_select(node, context, bind_query)
+        return bind_select(node, context.inside(node), bind_query)
     if isinstance(node, exp.SetOperation):
-        return bind_set_operation(node, context, bind_query)
+        return bind_set_operation(node, context.inside(node), bind_query)
     if isinstance(node, exp.CTE):
         return _bind_cte(node, context)
     if isinstance(node, exp.Subquery):

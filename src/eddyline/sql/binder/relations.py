@@ -62,7 +62,7 @@ def _named(node: exp.Table, context: Context, bind_query: BindQuery) -> Bound:
     name, catalog = node.name, context.catalog
     cte = context.ctes.get(name.lower())
     if cte is not None:
-        inner = replace(cte.context, window=context.window)
+        inner = replace(cte.context, window=context.window, depth=context.depth)
         return with_own_window(node, inner, lambda ctx: bind_query(cte.node, ctx))
     if name in catalog.streams:
         return _stream(node, catalog.streams[name], context)
@@ -92,7 +92,13 @@ def _view(node: exp.Table, select: Select, context: Context, bind_query: BindQue
 
     def expand(window: Context) -> Bound:
         reading = (*context.reading, node.name.lower())
-        inner = Context(context.catalog, select.source, window=window.window, reading=reading)
+        inner = Context(
+            context.catalog,
+            select.source,
+            window=window.window,
+            reading=reading,
+            depth=context.depth,
+        )
         bound = bind_query(select.ast, inner)
         return replace(bound, plan=unique_names(bound.plan))
 

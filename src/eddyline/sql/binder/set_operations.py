@@ -85,12 +85,19 @@ def _name(node: exp.SetOperation) -> str:
 def _operands(node: exp.SetOperation, context: Context) -> list[exp.Expr]:
     """The operands, left to right; ``(a UNION ALL b) UNION ALL c`` has three."""
     context.require_only(node, "this", "expression", "distinct", "on", "with_", "windows")
-    left, right = node.this, node.expression
+    operands = [node.expression]
+    while _continues(node, node.this):
+        node = node.this
+        context.require_only(node, "this", "expression", "distinct", "on")
+        operands.append(node.expression)
+    return [node.this, *reversed(operands)]
+
+
+def _continues(node: exp.SetOperation, left: exp.Expr) -> bool:
+    """Whether the left operand is a UNION of the same kind, so that its operands are more of it."""
     unions = isinstance(node, exp.Union) and isinstance(left, exp.Union)
     plain = not left.args.get("with_") and not left.args.get("windows")
-    if unions and plain and left.args["distinct"] == node.args["distinct"]:
-        return [*_operands(left, context), right]
-    return [left, right]
+    return unions and plain and left.args["distinct"] == node.args["distinct"]
 
 
 # -- keys ----------------------------------------------------------------------------------------

@@ -34,7 +34,13 @@ def columns(scope: Scope, kind: Kind) -> list[str]:
 
 _INTEGERS: Final = (  # 0 and 1: integers, 2: a double
     *("{0}", "{0}", "{0}", "{0}", "{0} + {1}", "{0} - {1}", "{0} * 2", "-{0}"),
-    *("ABS({0})", "{0} % 3", "{0} % {1}", "{0} DIV 2", "CAST({2} AS BIGINT)"),
+    *(
+        "ABS({0})",
+        "{0} % 3",
+        "{0} % {1}",
+        "{0} DIV 2",
+        "CAST(NULLIF({2}, CAST('NaN' AS DOUBLE)) AS BIGINT)",
+    ),
     *("COALESCE({0}, {1})", "COALESCE({0}, 7)", "NULLIF({0}, {1})"),
     "CASE WHEN {0} > {1} THEN {0} ELSE {1} END",
     "CASE WHEN {0} > 0 THEN {1} END",
@@ -42,7 +48,11 @@ _INTEGERS: Final = (  # 0 and 1: integers, 2: a double
 )
 _DOUBLES: Final = (  # 0: a double, 1: an integer
     *("{0}", "{0}", "{0}", "{0} * 2", "{0} + {1}", "{1} / 2", "{0} / {1}", "ABS({0})"),
-    *("COALESCE({0}, 0.25D)", "CAST({1} AS DOUBLE)", "FLOOR({0} / 2D) + 0D"),
+    *(
+        "COALESCE({0}, 0.25D)",
+        "CAST({1} AS DOUBLE)",
+        "FLOOR(NULLIF({0}, CAST('NaN' AS DOUBLE)) / 2D) + 0D",
+    ),
 )
 _STRINGS: Final = (
     *("{0}", "{0}", "{0}", "UPPER({0})", "COALESCE({0}, '-')", "CONCAT({0}, '!')", "{0} || 'z'"),

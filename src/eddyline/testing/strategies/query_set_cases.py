@@ -65,9 +65,8 @@ _PAYLOADS: Final = (
     (None, "x", 1.5, 2, None, 7 * STEP_US),
     (2, "é", None, 4, None, None),
     (None, None, None, None, None, None),
+    (1, "x", math.nan, 1, True, 2 * STEP_US),
 )
-#: NaN among them: not in cases that join on doubles, where it would be equal to itself.
-_WILD_PAYLOADS: Final = (*_PAYLOADS, (1, "x", math.nan, 1, True, 2 * STEP_US))
 
 #: Enough queries for lineages of more than one word.
 _CROWD: Final = 90
@@ -212,10 +211,8 @@ def random_case(
     names = luck.choice(["a", "ab", "ab", "abc"])
     count = luck.randint(1, 2)
     of = [random_shape(luck, names, sources, tables=tables) for _ in range(count)]
-    joined_on_doubles = any(name.endswith(".d") for s in of for pair in s.keys for name in pair)
-    payloads = _PAYLOADS if joined_on_doubles else _WILD_PAYLOADS
     changing = not listening and any(s.table == "rates" for s in of)
-    rows = _arrivals(luck, names, max(lateness), payloads, changing=changing)
+    rows = _arrivals(luck, names, max(lateness), _PAYLOADS, changing=changing)
     crowded = luck.random() < 0.06
     turns = [Turn(add=tuple(_first_queries(luck, of, _CROWD if crowded else 0)))]
     there = [name for name, _ in turns[0].add if not name.startswith("keeper")]

@@ -6,6 +6,7 @@ windows are hit on their boundary.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -42,7 +43,7 @@ TABLES: Final[Mapping[str, Updates]] = {
 
 KEYS: Final = st.sampled_from([1, 1, 1, 2, 2, 2, 0, 0, 3, None])
 STRINGS: Final = st.sampled_from(["x", "x", "x", "yy", "yy", "y", "", None])
-DOUBLES: Final = st.sampled_from([1.0, 1.0, 0.5, 2.0, 0.0, -1.25, None])
+DOUBLES: Final = st.sampled_from([1.0, 1.0, 0.5, 2.0, 0.0, -1.25, math.nan, None])
 VALUES: Final = st.sampled_from([1, 1, 2, 2, 3, 0, 5, -2, None])
 
 

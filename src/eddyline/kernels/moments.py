@@ -1,0 +1,309 @@
+"""SUM, AVG and STDDEV of floats over signed rows: an aggregate as in ``aggregates.py``.
+
+Sums are exact, so that a value leaves without trace whatever it has been among. They are kept in a
+few doubles (error-free transformations, Dekker 1971); the digits that these cannot hold are kept in
+limbs (``limbs.py``), which few groups need, and only while large and small values meet in a window.
+Infinities and NaNs are counted apart.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from eddyline.kernels.limbs import (
+    SQUARE_BASE,
+    SQUARE_LIMBS,
+    SUM_BASE,
+    SUM_LIMBS,
+    add_double,
+    add_square,
+    deviation,
+    leading,
+    normalize,
+)
+from eddyline.kernels.options import inlined, kernel
+
+#: Columns of the sums of ``run_moments``: the sum in two doubles, the sum of squares in three.
+PARTS = 5
+#: Columns of its counters: values, NaNs, +inf, -inf.
+COUNT, NANS, PLUS_INF, MINUS_INF = 0, 1, 2, 3
+#: ``place`` of a group whose sums fit the doubles; the end of the list of free rows of limbs.
+NO_PLACE = -1
+#: Between these, squares neither overflow nor lose digits in doubles; sums only need the upper one.
+_TINY, _HUGE = 2.0**-400, 2.0**400
+#: Exponents of what is taken from limbs into doubles.
+_LOWEST, _HIGHEST = -900, 900
+#: A difference that is smaller than this part of what it is a difference of is computed in limbs.
+_CANCELLED = 2.0**-54
+
+#: What ``run_moments`` reports.
+SUM, AVG, STDDEV = 0, 1, 2
+
+
+def limbs_of(what: int) -> int:
+    """The length of a group's row of limbs: those of the sum, then those of the sum of squares."""
+    return SUM_LIMBS + (SQUARE_LIMBS if what == STDDEV else 0)
+
+
+@inlined
+def _two_sum(a: Any, b: Any) -> Any:
+    s = a + b
+    t = s - a
+    return s, (a - (s - t)) + (b - t)
+
+
+@inlined
+def _two_product(a: Any, b: Any) -> Any:
+    p = a * b
+    t = 134217729.0 * a
+    a_hi = t - (t - a)
+    a_lo = a - a_hi
+    t = 134217729.0 * b
+    b_hi = t - (t - b)
+    b_lo = b - b_hi
+    return p, ((a_hi * b_hi - p) + a_hi * b_lo + a_lo * b_hi) + a_lo * b_lo
+
+
+@inlined
+def _add_to_sum(sums: Any, s: Any, value: Any) -> Any:
+    """Add to the sum; returns what the two doubles cannot hold."""
+    hi, e = _two_sum(sums[s, 0], value)
+    lo, rest = _two_sum(sums[s, 1], e)
+    sums[s, 0], sums[s, 1] = _two_sum(hi, lo)
+    return rest
+
+
+@inlined
+def _add_to_squares(sums: Any, s: Any, value: Any) -> Any:
+    """Add to the sum of squares; returns what the three doubles cannot hold."""
+    hi, e = _two_sum(sums[s, 2], value)
+    mid, e = _two_sum(sums[s, 3], e)
+    lo, rest = _two_sum(sums[s, 4], e)
+    mid, lo = _two_sum(mid, lo)
+    sums[s, 2], mid = _two_sum(hi, mid)
+    sums[s, 3], sums[s, 4] = _two_sum(mid, lo)
+    return rest
+
+
+@kernel
+def _placed(s: int, place: np.ndarray, limbs: np.ndarray, free: np.ndarray) -> np.ndarray:
+    """Give the group a row of limbs if it has none; returns the limbs, which may be new."""
+    if place[s] != NO_PLACE:
+        return limbs
+    if free[0] == NO_PLACE:
+        old = limbs.shape[0]
+        more = np.zeros((max(4, 2 * old), limbs.shape[1]), np.int64)
+        more[:old] = limbs
+        for row in range(old, more.shape[0]):
+            more[row, 0] = free[0]
+            free[0] = row
+        limbs = more
+    row = free[0]
+    free[0] = limbs[row, 0]
+    limbs[row, 0] = 0
+    place[s] = row
+    return limbs
+
+
+@kernel
+def _displaced(s: int, place: np.ndarray, limbs: np.ndarray, free: np.ndarray) -> None:
+    """Take the group's row of limbs back."""
+    row = place[s]
+    limbs[row] = 0
+    limbs[row, 0] = free[0]
+    free[0] = row
+    place[s] = NO_PLACE
+
+
+@kernel
+def _taken_up(digits: np.ndarray, base: int, parts: np.ndarray) -> tuple[float, int, bool]:
+    """Bring doubles and limbs together, in the doubles as far as they can hold it.
+
+    Returns x and the exponent of ``x * 2**exponent``, the sum of both, and whether the limbs are
+    zero now.
+    """
+    for i in range(parts.size):
+        add_double(digits, base, parts[i])
+        parts[i] = 0.0
+    sign = normalize(digits)
+    x, exponent = leading(digits, base)
+    total, total_exponent = sign * x, exponent
+    for i in range(parts.size):
+        if sign == 0 or not _LOWEST < exponent < _HIGHEST:
+            break
+        part = math.ldexp(x, exponent)
+        parts[i] = sign * part
+        add_double(digits, base, -part)
+        sign *= normalize(digits)
+        x, exponent = leading(digits, base)
+    if sign < 0:
+        for i in range(digits.size):
+            digits[i] = -digits[i]
+    return total, total_exponent, sign == 0
+
+
+@kernel
+def _add_rests(row: np.ndarray, rest: float, high: float, low: float) -> None:
+    """Add to a group's limbs what its doubles cannot hold of a value and of its square's halves."""
+    add_double(row[:SUM_LIMBS], SUM_BASE, rest)
+    if row.size > SUM_LIMBS:
+        add_double(row[SUM_LIMBS:], SQUARE_BASE, high)
+        add_double(row[SUM_LIMBS:], SQUARE_BASE, low)
+
+
+@kernel
+def _add_whole(row: np.ndarray, sign: int, value: float) -> None:
+    """Add to a group's limbs a value, and its square, that is beyond its doubles."""
+    add_double(row[:SUM_LIMBS], SUM_BASE, sign * value)
+    if row.size > SUM_LIMBS:
+        add_square(row[SUM_LIMBS:], sign, value)
+
+
+@kernel
+def _in_doubles(sums: np.ndarray, s: int, n: float) -> float:
+    """Sample standard deviation: sqrt((squares - sum^2 / n) / (n - 1)).
+
+    Negative if the difference has lost too many digits.
+    """
+    hi, lo = sums[s, 0], sums[s, 1]
+    mean = hi / n
+    # sum^2 / n = sum * mean; the error of ``mean`` is mended by a second term
+    p, e = _two_product(mean, n)
+    rest = ((hi - p) - e + lo) / n
+    a, b = _two_product(hi, mean)
+    if lo == 0.0 and rest == 0.0 and sums[s, 2] == a and sums[s, 3] == b and sums[s, 4] == 0.0:
+        return 0.0
+    b += hi * rest + lo * mean
+    d, f = _two_sum(sums[s, 2], -a)
+    spread = d + (f + (sums[s, 3] - b))
+    return math.sqrt(spread / (n - 1.0)) if spread > _CANCELLED * sums[s, 2] else -1.0
+
+
+@kernel
+def _in_limbs(sums: np.ndarray, row: np.ndarray, n: int) -> float:
+    """The same where doubles do not do; ``row`` is empty if the group has no limbs."""
+    total = np.zeros(SUM_LIMBS, np.int64)
+    squares = np.zeros(SQUARE_LIMBS, np.int64)
+    if row.size:
+        total[:] = row[:SUM_LIMBS]
+        squares[:] = row[SUM_LIMBS:]
+    for i in range(2):
+        add_double(total, SUM_BASE, sums[i])
+    for i in range(2, 5):
+        add_double(squares, SQUARE_BASE, sums[i])
+    return deviation(total, squares, n)
+
+
+@kernel
+def _from_limbs(
+    s: int,
+    n: int,
+    what: int,
+    sums: np.ndarray,
+    place: np.ndarray,
+    limbs: np.ndarray,
+    free: np.ndarray,
+) -> float:
+    """The aggregate of the n finite values of a group that has limbs, which may go."""
+    row = limbs[place[s]]
+    x, exponent, done = _taken_up(row[:SUM_LIMBS], SUM_BASE, sums[s, :2])
+    if what != STDDEV:
+        out = math.ldexp(x / n if what == AVG else x, exponent)
+    else:
+        done &= _taken_up(row[SUM_LIMBS:], SQUARE_BASE, sums[s, 2:])[2]
+        out = _in_limbs(sums[s], row, n)
+    if done:
+        _displaced(s, place, limbs, free)
+    return out
+
+
+@kernel
+def run_moments(
+    slot: np.ndarray,
+    sign: np.ndarray,
+    emit: np.ndarray,
+    valid: np.ndarray,
+    value: np.ndarray,
+    what: int,
+    counters: np.ndarray,
+    sums: np.ndarray,
+    place: np.ndarray,
+    limbs: np.ndarray,
+    free: np.ndarray,
+    reported: np.ndarray,
+    reported_valid: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """SUM, AVG or STDDEV of float64 -> new, new_valid, old, old_valid, limbs.
+
+    ``counters`` is int64[slots, 4], ``sums`` float64[slots, PARTS], columns as named above. What
+    these doubles cannot hold is in the row ``place`` of ``limbs``, int64[rows, limbs_of(what)];
+    ``free[0]`` begins the list of free rows, linked by their first limbs. More rows are made when
+    needed, so the limbs are returned.
+    """
+    m = emit.sum()
+    new = np.empty(m, np.float64)
+    new_valid = np.empty(m, np.bool_)
+    old = np.empty(m, np.float64)
+    old_valid = np.empty(m, np.bool_)
+    no_limbs = np.empty(0, np.int64)
+    everything = valid.size == 0
+    j = 0
+    for i in range(slot.size):
+        s = slot[i]
+        if everything or valid[i]:
+            v = value[i]
+            counters[s, COUNT] += sign[i]
+            if np.isnan(v):
+                counters[s, NANS] += sign[i]
+            elif np.isinf(v):
+                counters[s, PLUS_INF if v > 0 else MINUS_INF] += sign[i]
+            else:
+                size = abs(v)
+                rest, high, low = 0.0, 0.0, 0.0
+                if size < _HUGE and (size > _TINY or what != STDDEV):
+                    rest = _add_to_sum(sums, s, sign[i] * v)
+                    if what == STDDEV:
+                        p, e = _two_product(v, v)
+                        high = _add_to_squares(sums, s, sign[i] * p)
+                        low = _add_to_squares(sums, s, sign[i] * e)
+                    if rest != 0.0 or high != 0.0 or low != 0.0:
+                        limbs = _placed(s, place, limbs, free)
+                        _add_rests(limbs[place[s]], rest, high, low)
+                elif size > 0.0:
+                    limbs = _placed(s, place, limbs, free)
+                    _add_whole(limbs[place[s]], sign[i], v)
+            if counters[s, COUNT] == 0:
+                sums[s, :] = 0.0
+                if place[s] != NO_PLACE:
+                    _displaced(s, place, limbs, free)
+        if emit[i]:
+            old[j] = reported[s]
+            old_valid[j] = reported_valid[s]
+            n = counters[s, COUNT]
+            new_valid[j] = n > (1 if what == STDDEV else 0)
+            out = 0.0
+            if new_valid[j]:
+                plus = counters[s, PLUS_INF] > 0
+                minus = counters[s, MINUS_INF] > 0
+                if counters[s, NANS] > 0 or (plus and minus):
+                    out = np.nan
+                elif plus or minus:
+                    out = np.nan if what == STDDEV else (np.inf if plus else -np.inf)
+                elif place[s] != NO_PLACE:
+                    out = _from_limbs(s, n, what, sums, place, limbs, free)
+                elif what == SUM:
+                    out = sums[s, 0]
+                elif what == AVG:
+                    out = sums[s, 0] / n
+                else:
+                    out = _in_doubles(sums, s, float(n))
+                    if out < 0.0:
+                        out = _in_limbs(sums[s], no_limbs, n)
+            new[j] = out
+            reported[s] = out
+            reported_valid[s] = new_valid[j]
+            j += 1
+    return new, new_valid, old, old_valid, limbs

@@ -1,0 +1,59 @@
+"""Upper and lower case by Unicode's full mappings, as Java's and Python's strings have them.
+
+Arrow's kernels map one character to one: ``upper('ß')`` is 'SS' and ``lower('ΑΣ')`` 'ας' only here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from eddyline.physical.expressions.characters import FAR, Characters
+from eddyline.physical.expressions.kernel import null_where_not
+
+_DOTTED_I = "\N{LATIN CAPITAL LETTER I WITH DOT ABOVE}"  #: becomes two characters in lower case
+
+
+def upper(texts: pa.Array) -> pa.Array:
+    """In upper case."""
+    return pc.ascii_upper(texts) if _is_ascii(texts) else _converted(texts, str.upper)
+
+
+def lower(texts: pa.Array) -> pa.Array:
+    """In lower case; a sigma at the end of a word is a final one."""
+    return pc.ascii_lower(texts) if _is_ascii(texts) else _converted(texts, str.lower)
+
+
+def initcap(texts: pa.Array) -> pa.Array:
+    """Words, parted by blanks: the first character in title case, the others in lower case."""
+    present = texts.fill_null("")
+    words, lowered = (pc.split_pattern(t, " ") for t in (present, lower(present)))
+    first = pc.utf8_slice_codeunits(words.values, 0, 1).dictionary_encode()
+    titles = pa.array([c.title() for c in first.dictionary.to_pylist()], pa.string())
+    is_dotted = pc.equal(first.cast(pa.string()), _DOTTED_I)
+    rest = Characters(lowered.values).slice(1 + np.asarray(is_dotted.cast(pa.int64())), FAR)
+    capitalized = pc.binary_join_element_wise(titles.take(first.indices), rest, "")
+    joined = pc.binary_join(pa.ListArray.from_arrays(words.offsets, capitalized), " ")
+    return null_where_not(texts.is_valid(), joined) if texts.null_count else joined
+
+
+def _is_ascii(texts: pa.Array) -> bool:
+    return pc.all(pc.string_is_ascii(texts), min_count=0).as_py() is True
+
+
+def _converted(texts: pa.Array, convert: Callable[[str], str]) -> pa.Array:
+    """The column through a method of strings as one text, its rows parted by what is in none."""
+    present = texts.fill_null("") if texts.null_count else texts
+    rows = pa.ListArray.from_arrays(pa.array([0, len(present)], pa.int32()), present)
+    separator = next(s for s in _separators() if not pc.any(pc.match_substring(present, s)).as_py())
+    whole = convert(pc.binary_join(rows, separator)[0].as_py())
+    parts = pc.split_pattern(pa.array([whole]), separator).values
+    return null_where_not(texts.is_valid(), parts) if texts.null_count else parts
+
+
+def _separators() -> Iterator[str]:
+    """Characters for private use: they have no case, nor a place within a word."""
+    return map(chr, range(0xF8FF, 0xE000, -1))

@@ -1,0 +1,196 @@
+"""SUM, AVG and STDDEV over rows that enter and leave equal those of the rows that are there."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from eddyline.kernels import moments
+
+
+class Moments:
+    """One group's SUM, AVG or STDDEV."""
+
+    def __init__(self, what: int) -> None:
+        self.what = what
+        self.counters, self.sums = np.zeros((1, 4), np.int64), np.zeros((1, moments.PARTS))
+        self.place, self.free = np.array([moments.NO_PLACE]), np.array([moments.NO_PLACE])
+        self.limbs = np.zeros((0, moments.limbs_of(what)), np.int64)
+        self.reported, self.shown = np.zeros(1), np.zeros(1, np.bool_)
+
+    def run(self, values: object, signs: object) -> list[float | None]:
+        """The value after each row."""
+        value = np.array(values, np.float64)
+        sign = np.broadcast_to(np.array(signs, np.int8), value.shape).copy()
+        new, valid, _, _, self.limbs = moments.run_moments(
+            np.zeros(value.size, np.int64), sign, np.ones(value.size, np.bool_),
+            np.zeros(0, np.bool_), value, self.what,
+            self.counters, self.sums, self.place, self.limbs, self.free,
+            self.reported, self.shown,
+        )  # fmt: skip
+        return [n if v else None for n, v in zip(new.tolist(), valid.tolist(), strict=True)]
+
+
+def test_sums_do_not_drift_over_millions_of_changes_of_wild_magnitudes() -> None:
+    random = np.random.default_rng(1)
+    count, width = 1_000_000, 1000
+    values = random.normal(size=count) * 10.0 ** random.integers(-6, 7, size=count)
+    entering = np.concatenate((values, np.zeros(width)))
+    leaving = np.concatenate((np.zeros(width), values))
+    changes = np.stack((entering, leaving), axis=1).ravel()
+    total = Moments(moments.SUM)
+    total.run([1.0], 1)  # stays, so that the group never empties and its sums are never reset
+    result = total.run(changes, np.tile([1, -1], count + width))
+    assert result[-1] == 1.0
+    middle = 2 * (count // 2) - 1
+    window = values[count // 2 - width : count // 2]
+    assert result[middle] == pytest.approx(1.0 + math.fsum(window), rel=1e-15)
+
+
+@pytest.mark.parametrize("what", [moments.SUM, moments.AVG, moments.STDDEV])
+@pytest.mark.parametrize("wild", [math.nan, math.inf, -math.inf, 1e300, 1.7e308, -1e200, 5e-324])
+def test_wild_values_leave_without_trace(what: int, wild: float) -> None:
+    group, calm = Moments(what), Moments(what)
+    expected = calm.run([1.5, 2.5, 7.0], 1)[-1]
+    group.run([1.5, 2.5, 7.0], 1)
+    group.run([wild, wild], 1)
+    assert group.run([wild, wild], -1)[-1] == expected
+
+
+def test_what_infinities_and_nan_give_while_they_are_there() -> None:
+    inf, nan = math.inf, math.nan
+    assert Moments(moments.SUM).run([1, inf, -inf], 1)[1] == inf
+    assert Moments(moments.AVG).run([1, -inf], 1)[-1] == -inf
+    for what in (moments.SUM, moments.AVG, moments.STDDEV):
+        assert math.isnan(Moments(what).run([inf, -inf], 1)[-1] or 0)
+        assert math.isnan(Moments(what).run([nan, inf], 1)[-1] or 0)
+    assert math.isnan(Moments(moments.STDDEV).run([1, inf], 1)[-1] or 0)
+
+
+def test_nothing_to_sum_is_null_and_one_value_has_no_deviation() -> None:
+    assert Moments(moments.SUM).run([3, 3], [1, -1]) == [3, None]
+    assert Moments(moments.STDDEV).run([3, 4, 4], [1, 1, -1]) == [None, math.sqrt(0.5), None]
+
+
+@pytest.mark.parametrize(("mean", "spread"), [(1e9, 1.0), (-1e6, 1e-2), (0.0, 1e-12), (1e3, 1e-5)])
+def test_deviation_is_exact_around_a_large_mean(mean: float, spread: float) -> None:
+    values = mean + spread * np.random.default_rng(3).normal(size=2000)
+    group = Moments(moments.STDDEV)
+    group.run(values, 1)
+    left = group.run(values[:1500], -1)[-1]
+    exact = math.sqrt(statistics.variance([Fraction(v) for v in values[1500:].tolist()]))
+    assert left == pytest.approx(exact, rel=1e-9)
+
+
+def test_equal_values_have_no_deviation() -> None:
+    assert Moments(moments.STDDEV).run([0.1] * 50, 1)[-1] == pytest.approx(0.0, abs=1e-17)
+
+
+@settings(max_examples=40, derandomize=True)
+@given(values=st.lists(st.floats(-1e15, 1e15), min_size=1, max_size=12), keep=st.integers(1, 4))
+def test_averages_of_a_sliding_window(values: list[float], keep: int) -> None:
+    group = Moments(moments.AVG)
+    for i, value in enumerate(values):
+        leaving = [values[i - keep]] if i >= keep else []
+        found = group.run([value, *leaving], [1, *(-1 for _ in leaving)])[-1]
+        window = values[max(0, i - keep + 1) : i + 1]
+        assert found == pytest.approx(math.fsum(window) / len(window), rel=1e-12, abs=1e-12)
+
+
+def exactly(what: int, values: list[float]) -> float | None:
+    """The aggregate of finite values, by fractions."""
+    if len(values) < (2 if what == moments.STDDEV else 1):
+        return None
+    exact = [Fraction(v) for v in values]
+    total = sum(exact)
+    if what == moments.SUM:
+        return as_double(total)
+    if what == moments.AVG:
+        return as_double(total / len(values))
+    variance = (sum(v * v for v in exact) - total * total / len(values)) / (len(values) - 1)
+    if variance == 0:
+        return 0.0
+    bits = variance.numerator.bit_length() - variance.denominator.bit_length()
+    half = bits // 2
+    return math.ldexp(math.sqrt(variance / Fraction(4) ** half), half)
+
+
+def as_double(value: Fraction) -> float:
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf
+
+
+MAGNITUDES = st.one_of(
+    st.floats(-1e3, 1e3),
+    st.integers(-5, 5).map(float),
+    st.integers(-3, 3).map(lambda n: 1.7e15 + n),
+    st.integers(-3, 3).map(lambda n: math.ldexp(1.0 + n * 2.0**-52, 900)),
+    st.tuples(st.floats(-10, 10), st.integers(-300, 300)).map(lambda p: p[0] * 10.0 ** p[1]),
+    st.floats(allow_nan=False, allow_infinity=False),
+)
+
+
+@pytest.mark.parametrize("what", [moments.SUM, moments.AVG, moments.STDDEV])
+@settings(max_examples=250, deadline=None)
+@given(values=st.lists(MAGNITUDES, min_size=1, max_size=25), data=st.data())
+def test_what_has_been_there_leaves_no_trace(
+    what: int, values: list[float], data: st.DataObject
+) -> None:
+    group, there = Moments(what), list[float]()
+    waiting = list(values)
+    while waiting or there:
+        enter = waiting and (not there or data.draw(st.booleans()))
+        if enter:
+            value, sign = waiting.pop(), 1
+            there.append(value)
+        else:
+            value, sign = there.pop(data.draw(st.integers(0, len(there) - 1))), -1
+        found, exact = group.run([value], sign)[-1], exactly(what, there)
+        if exact is None:
+            assert found is None
+        else:
+            assert found == pytest.approx(exact, rel=1e-14, abs=5e-324)
+    assert not group.sums.any()
+    assert group.place[0] == moments.NO_PLACE
+
+
+def test_limbs_are_only_kept_while_large_and_small_values_meet() -> None:
+    random = np.random.default_rng(4)
+    for what in (moments.SUM, moments.AVG, moments.STDDEV):
+        group = Moments(what)
+        group.run(random.normal(size=100), 1)
+        assert group.place[0] == moments.NO_PLACE
+        group.run([1e36, -1e-300], 1)
+        assert group.place[0] != moments.NO_PLACE
+        group.run([1e36, -1e-300], -1)
+        assert group.place[0] == moments.NO_PLACE
+
+
+def test_many_groups_have_limbs_of_their_own() -> None:
+    random = np.random.default_rng(8)
+    groups, rows = 50, 3000
+    slot = random.integers(0, groups, rows)
+    value = random.normal(size=rows) * 10.0 ** random.integers(-300, 300, rows)
+    place, free = np.full(groups, moments.NO_PLACE), np.array([moments.NO_PLACE])
+    sums, counters = np.zeros((groups, moments.PARTS)), np.zeros((groups, 4), np.int64)
+    limbs = np.zeros((0, moments.limbs_of(moments.SUM)), np.int64)
+    reported, shown = np.zeros(groups), np.zeros(groups, np.bool_)
+    for sign in (1, -1):  # in one order they come, in another they go
+        left = np.arange(rows) >= (0 if sign > 0 else rows // 2)
+        new, valid, _, _, limbs = moments.run_moments(
+            slot, np.full(rows, sign, np.int8), left, np.zeros(0, np.bool_) if sign > 0 else ~left,
+            value, moments.SUM, counters, sums, place, limbs, free, reported, shown,
+        )  # fmt: skip
+    assert valid.all()
+    for group in range(groups):
+        there = value[rows // 2 :][slot[rows // 2 :] == group]
+        found = new[slot[rows // 2 :] == group][-1]
+        assert found == pytest.approx(math.fsum(there), rel=1e-15)

@@ -1,0 +1,63 @@
+"""Event times that come as numbers, in files that Spark reads."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyspark.sql import SparkSession
+
+from eddyline.spark import Session
+
+pytestmark = pytest.mark.spark
+
+NEW_YEAR = 1_767_225_600  # 2026, in seconds
+
+
+def run(spark: SparkSession, path: Path, lines: list[str], with_: str) -> tuple[Session, Any]:
+    path.mkdir()
+    (path / "1").write_text("\n".join(lines))
+    session = Session(spark)
+    session.sql(
+        "CREATE STREAM s (ts TIMESTAMP, v BIGINT) TIMESTAMP BY ts "
+        f"WITH (path = '{path}', {with_})"
+    )  # fmt: skip
+    session.query("q", "SELECT v FROM s [NOW]", sink="memory")
+    job = session.start(available_now=True)
+    job.finish()
+    return session, job
+
+
+def values(session: Session, name: str) -> list[Any]:
+    return sorted(r["v"] for r in session.results(name).collect())
+
+
+@pytest.mark.parametrize("format_", ["json", "csv"])
+def test_milliseconds_are_read_as_declared(
+    spark: SparkSession, tmp_path: Path, format_: str
+) -> None:
+    rows: list[tuple[Any, int]] = [(NEW_YEAR * 1000, 1), ("2026-01-01T00:00:01Z", 2), ("soon", 3)]
+    if format_ == "json":
+        lines = [json.dumps({"ts": ts, "v": v}) for ts, v in rows]
+    else:
+        lines = [f"{ts},{v}" for ts, v in rows]
+    session, job = run(spark, tmp_path / "in", lines, f"source = '{format_}', ts_unit = 'ms'")
+    assert values(session, "q") == [1, 2]
+    assert [(r["ts"], r["_reason"]) for r in session.results("bad:s").collect()] == [
+        ("soon", "ts: cannot read 'soon' as TIMESTAMP")
+    ]
+    assert job.progress().watermark_us == {"s": (NEW_YEAR + 1) * 1_000_000 + 2}  # at the end
+
+
+def test_numbers_of_no_declared_unit_are_refused_and_nothing_else_fails(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    lines = [json.dumps({"ts": NEW_YEAR * 1000 + i, "v": i}) for i in range(3)]
+    session, job = run(spark, tmp_path / "in", lines, "source = 'json'")
+    bad = session.results("bad:s").collect()
+    assert sorted(r["ts"] for r in bad) == [f"{NEW_YEAR * 1000 + i}" for i in range(3)]
+    assert all("milliseconds? declare ts_unit = 'ms'" in r["_reason"] for r in bad)
+    assert values(session, "q") == []
+    assert job.progress().watermark_us == {"s": None}
