@@ -14,6 +14,7 @@ from eddyline.errors import DataError, did_you_mean
 from eddyline.session.bad_rows import BAD_ROWS
 from eddyline.session.query import Query
 from eddyline.spark import files
+from eddyline.spark.causes import cause
 from eddyline.spark.outlets import PREVIEW_ROWS, outlet_of
 from eddyline.spark.printing import print_more, print_rows
 from eddyline.spark.sinks import (
@@ -248,14 +249,13 @@ def _positive(target: Target, text: str) -> None:
 
 def _check_format(spark: SparkSession, target: Target, format_: str) -> None:
     """Ask Spark whether it knows the format, rather than find out after the first batch."""
-    jvm = spark.sparkContext._jvm
-    assert jvm is not None, "the Spark session is stopped"
+    jvm = files.jvm_of(spark)
     data_source = jvm.org.apache.spark.sql.execution.datasources.DataSource
     try:
         data_source.lookupDataSource(format_, spark._jsparkSession.sessionState().conf())
     except (PySparkException, Py4JJavaError) as e:
         if "DATA_SOURCE_NOT_FOUND" not in str(e):
-            raise
+            raise DataError(f"'{target.label}': sink '{format_}': {cause(e)}") from e
         raise DataError(
             f"'{target.label}': Spark knows no sink '{format_}' (is its package on the class "
             f"path?); {did_you_mean(format_, _KNOWN)}"

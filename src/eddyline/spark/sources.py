@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
@@ -22,6 +23,7 @@ from eddyline.session.table_changes import OPERATION, changes_of
 from eddyline.session.tables import table_columns
 from eddyline.session.valid_text import with_valid_text
 from eddyline.spark import files
+from eddyline.spark.causes import cause
 from eddyline.spark.lines import are_lines, header_of, parsed
 from eddyline.spark.parquet import Reader, local_parquet
 from eddyline.types import Field, Schema
@@ -94,7 +96,8 @@ def table_source(spark: SparkSession, table: TableDef) -> pa.Table:
     schema = _read_schema(spark, what, format_, options, table.schema)
     df = _read(spark, spark.read, what, format_, options, schema)
     table_columns(table, _no_rows(what, df))  # complain before the rows are read
-    content, _ = with_valid_text(_selected(df, table.schema).toArrow(), {CORRUPT_RECORD})
+    with _reading(what, format_):
+        content, _ = with_valid_text(_selected(df, table.schema).toArrow(), {CORRUPT_RECORD})
     if CORRUPT_RECORD in content.column_names:
         malformed = content.column(CORRUPT_RECORD).drop_null()
         if len(malformed):
@@ -201,7 +204,8 @@ def _read(
     """
     if schema is not None and are_lines(format_, options):
         named = format_ == "csv" and options.get("header", "false").lower() == "true"
-        header = header_of(spark, options) if named else None
+        with _reading(what, format_):
+            header = header_of(spark, options) if named else None
         if not named or header is not None:
             lines = _load(what, "text", read.format("text").options(**options))
             return parsed(lines, format_, options, schema, header)
@@ -293,15 +297,28 @@ def _no_rows(what: str, df: DataFrame) -> pa.Table:
 
 
 def _load(what: str, format_: str, reader: Any) -> DataFrame:
-    try:
+    with _reading(what, format_):
         df: DataFrame = reader.load()
+    return df
+
+
+@contextmanager
+def _reading(what: str, format_: str) -> Iterator[None]:
+    """What Spark says of a source, as an error that names the stream or table.
+
+    Raises:
+        DataError: Spark cannot read it.
+    """
+    try:
+        yield
     except Py4JJavaError as e:  # which streaming sources raise where batch ones are captured
-        raise _unknown_source(what, format_) if _NOT_FOUND in str(e) else e from None
+        if _NOT_FOUND in str(e):
+            raise _unknown_source(what, format_) from None
+        raise DataError(f"{what}: source '{format_}': {cause(e)}") from e
     except PySparkException as e:
         if e.getCondition() == _NOT_FOUND:
             raise _unknown_source(what, format_) from None
-        raise DataError(f"{what}: source '{format_}': {_first_line(e)}") from None
-    return df
+        raise DataError(f"{what}: source '{format_}': {_first_line(e)}") from e
 
 
 def _unknown_source(what: str, format_: str) -> DataError:
