@@ -37,7 +37,7 @@ test-long: setup  ## run all tests, with thousands of generated cases (an hour)
 	EDDYLINE_HYPOTHESIS_PROFILE=long $(BIN)/python -m pytest -q -m "not spark" -n 2 --dist worksteal
 	EDDYLINE_HYPOTHESIS_PROFILE=long $(BIN)/python -m pytest -q -m spark
 
-test-faults: setup  ## kill workers and drivers, cut and litter files, fill disks (minutes)
+test-faults: setup  ## kill workers and drivers, cut and litter files (minutes)
 	$(BIN)/python -m pytest -q -m "fault and not spark"
 	$(BIN)/python -m pytest -q -m "fault and spark"
 

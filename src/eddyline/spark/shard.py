@@ -49,7 +49,9 @@ class Arrivals:
     drain_us: int | None  #: at the end of the input, how far the clock goes behind the last row
 
     @classmethod
-    def read(cls, frames: Iterator[pd.DataFrame], requests: Mapping[int, str]) -> Arrivals:
+    def read(
+        cls, frames: Iterator[pd.DataFrame], requests: Mapping[int, str] = MappingProxyType({})
+    ) -> Arrivals:
         """Collect the fat rows; pieces of a stream come in the order (part, seq).
 
         Args:
