@@ -17,6 +17,7 @@ from eddyline.algebra.functions import (
     literal,
     resolve,
     resolve_aggregate,
+    try_cast,
     unify,
 )
 from eddyline.algebra.functions.elsewhere import ELSEWHERE
@@ -142,7 +143,9 @@ def test_casts_of_literals_fold_so_that_keys_compare_equal() -> None:
     day = resolve("=", (col(DATE), text("2024-01-31")))
     assert day == resolve("=", (col(DATE), literal(dt.date(2024, 1, 31), DATE)))
     assert cast(number(5), DOUBLE) == literal(5.0, DOUBLE)
-    assert cast(text("x"), BIG) == Literal(BIG, None)
+    assert try_cast(text("x"), BIG) == Literal(BIG, None)
+    with pytest.raises(SqlError, match="'x' is not a valid BIGINT"):
+        cast(text("x"), BIG)
     moment = cast(text("2024-01-31 10:00+01:00"), TIMESTAMP)
     assert moment == literal(dt.datetime(2024, 1, 31, 9, tzinfo=dt.UTC), TIMESTAMP)
     assert hash(moment) == hash(cast(text("2024-01-31T09:00Z"), TIMESTAMP))

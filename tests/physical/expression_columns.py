@@ -12,6 +12,7 @@ import pyarrow as pa
 from eddyline.algebra.expressions import ColumnRef, Expr, Literal
 from eddyline.algebra.functions import resolve
 from eddyline.physical.expressions import compile_expr
+from eddyline.runtime.failures import collecting
 from eddyline.types import TIMESTAMP
 
 ROWS = 400
@@ -97,6 +98,19 @@ def evaluate(expr: Expr, table: pa.Table = TABLE) -> pa.Array:
     assert len(result) == table.num_rows
     result.validate(full=True)
     return result
+
+
+def failing(expr: Expr, table: pa.Table = TABLE) -> tuple[pa.Array, dict[int, str]]:
+    """The values of an expression, and the reasons of the rows that fail."""
+    with collecting() as failures:
+        values = evaluate(expr, table)
+    reasons: dict[int, str] = {}
+    for failure in failures:
+        assert failure.rows.tolist() == sorted(set(failure.rows.tolist()))
+        reasons |= dict(zip(failure.rows.tolist(), failure.reasons.to_pylist(), strict=True))
+    assert len(failures) <= 1
+    assert all(values[row].as_py() is None for row in reasons)
+    return values, reasons
 
 
 def connect(table: pa.Table = TABLE) -> duckdb.DuckDBPyConnection:

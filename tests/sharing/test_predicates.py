@@ -18,6 +18,8 @@ from eddyline.algebra.catalog import Emit
 from eddyline.algebra.expressions import Call, Expr
 from eddyline.algebra.plan import Filter, Project
 from eddyline.physical.expressions import compile_expr, compile_predicate
+from eddyline.physical.flows import fold
+from eddyline.runtime.failures import collecting, failed_rows
 from eddyline.sharing.predicates import MAX_CLAUSES, MAX_CONDITIONS, Clause, clauses_of
 from eddyline.sql.binder import bind
 from eddyline.sql.catalog import Catalog
@@ -98,10 +100,6 @@ class _Columns:
         return self._length
 
 
-def fold(expr: Expr) -> Any:
-    return compile_expr(expr)(_Columns([], 1))[0].as_py()
-
-
 def bound(predicate: str) -> Expr:
     [query] = parse(f"SELECT 1 AS one FROM a [NOW] WHERE {predicate}")
     assert isinstance(query, SelectStatement)
@@ -111,21 +109,30 @@ def bound(predicate: str) -> Expr:
     return plan.input.predicate
 
 
-def passed(clauses: tuple[Clause, ...]) -> list[bool]:
-    """Which rows all clauses accept, by brute force."""
-    accepted = np.ones(ROWS, bool)
+def passed(clauses: tuple[Clause, ...]) -> list[bool | None]:
+    """Which rows all clauses accept, by brute force; None: there is an attribute without a value,
+    and no clause refuses the row.
+    """
+    refused, unknown = np.zeros(ROWS, bool), np.zeros(ROWS, bool)
     for clause in clauses:
-        any_ = np.zeros(ROWS, bool)
+        any_, failed = np.zeros(ROWS, bool), np.zeros(ROWS, bool)
         for condition in clause:
-            values = compile_expr(condition.attribute)(rows()).to_pylist()
-            any_ |= [v in condition.accepts for v in values]
-        accepted &= any_
-    return accepted.tolist()
+            with collecting() as failures:
+                values = compile_expr(condition.attribute)(rows()).to_pylist()
+            bad = failed_rows(failures, ROWS)
+            any_ |= ~bad & [v in condition.accepts for v in values]
+            failed |= bad
+        refused |= ~(any_ | failed)
+        unknown |= failed & ~any_
+    return [False if r else None if u else True for r, u in zip(refused, unknown, strict=True)]
 
 
 def check(predicate: Expr) -> tuple[Clause, ...]:
     clauses = clauses_of(predicate, fold)
-    expected = compile_predicate(predicate)(rows()).tolist()
+    with collecting() as failures:
+        truth = compile_predicate(predicate)(rows())
+    bad = failed_rows(failures, ROWS)
+    expected = [None if b else bool(t) for b, t in zip(bad, truth, strict=True)]
     wrong = [n for n, (a, b) in enumerate(zip(passed(clauses), expected, strict=True)) if a != b]
     assert not wrong, (shown(clauses), [c[wrong[0]] for c in rows()._columns], expected[wrong[0]])
     for clause in clauses:

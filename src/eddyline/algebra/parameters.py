@@ -7,7 +7,7 @@ from dataclasses import fields, replace
 from typing import Any, TypeVar
 
 from eddyline.algebra import functions
-from eddyline.algebra.expressions import Aggregate, Call, Expr, Parameter
+from eddyline.algebra.expressions import Aggregate, Call, Expr, Literal, Parameter
 from eddyline.algebra.plan import Plan
 
 
@@ -68,8 +68,11 @@ def _substituted(node: Any, values: Sequence[Any]) -> Any:
 
 def _folded(call: Call, arguments: tuple[Expr, ...]) -> Expr:
     """The call with other arguments; what the binder computes of constants is computed here too."""
-    if call.function == "cast":
-        return functions.cast(arguments[0], call.type)
+    (first, *_) = arguments
+    if call.function == "cast" and isinstance(first, Literal):  # fails row by row if it cannot be
+        return functions.converted_constant(first, call.type) or replace(call, arguments=arguments)
+    if call.function == "try_cast":
+        return functions.try_cast(first, call.type)
     if call.function == "negative":
         return functions.resolve("negative", arguments)
     return replace(call, arguments=arguments)

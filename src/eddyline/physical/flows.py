@@ -27,6 +27,7 @@ from eddyline.runtime.eddy.per_query import PerQuery
 from eddyline.runtime.eddy.policies import Policy, PolicyName, make_policy
 from eddyline.runtime.eddy.schedules import make_schedule
 from eddyline.runtime.eddy.stem_side import StemSide
+from eddyline.runtime.failures import collecting
 from eddyline.runtime.operators.base import Operator
 from eddyline.runtime.operators.scan import Scan
 from eddyline.sharing.predicates import clauses_of
@@ -229,8 +230,16 @@ def _attribute(expr: Expr) -> Attribute:
 
 
 def fold(expr: Expr) -> object:
-    """The value of an expression without columns."""
-    return compile_expr(expr)(_NO_COLUMNS)[0].as_py()
+    """The value of an expression without columns.
+
+    Raises:
+        ValueError: it has none, as ``1 / 0``.
+    """
+    with collecting() as failures:
+        value = compile_expr(expr)(_NO_COLUMNS)[0].as_py()
+    if failures:
+        raise ValueError(failures[0].reasons[0].as_py())
+    return value
 
 
 def with_row(exprs: Sequence[Expr], width: int) -> tuple[Expr, ...]:

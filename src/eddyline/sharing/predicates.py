@@ -24,6 +24,7 @@ from typing import Final
 import pyarrow.types as pt
 
 from eddyline.algebra.expressions import Call, Expr
+from eddyline.algebra.functions.fallibility import can_fail
 from eddyline.runtime.eddy.values import NOTHING, ValueSet
 from eddyline.sharing.conditions import (
     Condition,
@@ -91,7 +92,10 @@ def clauses_of(predicate: Expr, fold: Fold) -> tuple[Clause, ...]:
 def _normal(expr: Expr, truths: _Truths, fold: Fold) -> _Normal:
     """That the expression has one of the truth values."""
     if is_constant(expr):
-        return [] if constant_value(expr, fold) in truths else [{}]
+        try:
+            return [] if constant_value(expr, fold) in truths else [{}]
+        except ValueError:  # it has no value, which only rows can tell
+            return _single(truth_test(expr), truths)
     if isinstance(expr, Call):
         if expr.function == "not":
             asked = frozenset(None if t is None else not t for t in truths)
@@ -177,12 +181,12 @@ def _united(clauses: Iterable[_Disjunction]) -> _Disjunction:
 
 def _simplified(clauses: Iterable[_Disjunction]) -> _Normal:
     """Without conditions that nothing meets, and without clauses that everything meets, or that
-    follow from another one.
+    follow from another one. Attributes that may have no value for a row are there nevertheless.
     """
     possible = [
-        {a: s for a, s in clause.items() if s != NOTHING}
+        {a: s for a, s in clause.items() if s != NOTHING or can_fail(a)}
         for clause in clauses
-        if not any(is_everything(s, a.type) for a, s in clause.items())
+        if not any(is_everything(s, a.type) and not can_fail(a) for a, s in clause.items())
     ]
     if {} in possible:
         return [{}]

@@ -1,8 +1,8 @@
 """The scalar functions, operators and aggregates of Eddyline's SQL: names, typing rules, help.
 
-Typing follows Spark SQL with ANSI mode off, so nothing raises on data: integer arithmetic wraps,
-division by zero and casts of unparsable text give NULL. Where a rule differs from Spark it is to
-refuse a guess (text against numbers needs a CAST).
+Typing follows Spark SQL in ANSI mode, but where a rule differs it is to refuse a guess (text
+against numbers needs a CAST). A row for which an operation has no value (an overflow, a division by
+zero, text that is no number) fails; ``try_`` before the operation's name makes that NULL.
 
 The binder calls :func:`resolve` and :func:`resolve_aggregate`; what they return has every implicit
 conversion spelled out as a ``cast``, so evaluation needs no typing rules of its own.
@@ -16,9 +16,17 @@ from eddyline.algebra.functions import (  # importing a family registers its fun
     predicates,
     strings,
     text_patterns,
+    tolerant,
 )
 from eddyline.algebra.functions.aggregates import AGGREGATES, resolve_aggregate
-from eddyline.algebra.functions.coercion import cast, common_type, literal, unify
+from eddyline.algebra.functions.coercion import (
+    cast,
+    common_type,
+    converted_constant,
+    literal,
+    try_cast,
+    unify,
+)
 from eddyline.algebra.functions.registry import FUNCTIONS, Function, find, is_reserved, resolve
 from eddyline.algebra.functions.user_defined import FUNCTION_KINDS, FunctionKind, UserFunction
 
@@ -33,6 +41,7 @@ __all__ = [
     "cast",
     "common_type",
     "conditionals",
+    "converted_constant",
     "datetimes",
     "find",
     "is_reserved",
@@ -43,5 +52,7 @@ __all__ = [
     "resolve_aggregate",
     "strings",
     "text_patterns",
+    "tolerant",
+    "try_cast",
     "unify",
 ]

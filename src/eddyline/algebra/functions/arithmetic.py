@@ -67,7 +67,7 @@ def _multiply(args: tuple[Expr, ...]) -> Expr | None:
     "Arithmetic",
     "/",
     ["number / number", "interval / integer"],
-    "Quotient as a DOUBLE; NULL where the divisor is zero.",
+    "Quotient as a DOUBLE.",
 )
 def _divide(args: tuple[Expr, ...]) -> Expr | None:
     if len(args) != 2:
@@ -85,7 +85,7 @@ define(
     "Arithmetic",
     "div",
     "integer DIV integer",
-    "Quotient without its fraction, a BIGINT; NULL where the divisor is zero.",
+    "Quotient without its fraction, a BIGINT.",
     takes("div", (_BIGINT, _BIGINT), _BIGINT),
 )
 
@@ -94,7 +94,7 @@ define(
     "Arithmetic",
     "% mod",
     ["number % number", "mod(number, number)"],
-    "Remainder with the sign of the dividend; NULL where the divisor is zero.",
+    "Remainder with the sign of the dividend.",
 )
 def _modulo(args: tuple[Expr, ...]) -> Expr | None:
     if len(args) != 2 or not _numbers(*args):

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.types as pt
 
 from eddyline.algebra.expressions import Call, Expr, Literal
-from eddyline.algebra.functions.conversion import convert
+from eddyline.algebra.functions.conversion import can_fail, convert, failed
 from eddyline.errors import SqlError
 from eddyline.types import TIMESTAMP, sql_type
 
@@ -101,23 +101,52 @@ def cast(expr: Expr, type_: pa.DataType) -> Expr:
     """The expression converted to a type, as by an explicit CAST; literals convert at once.
 
     Raises:
+        SqlError: values of this type cannot be converted to that one, or a literal's value cannot.
+    """
+    if expr.type == type_:
+        return expr
+    _require_castable(expr.type, type_)
+    if isinstance(expr, Literal):
+        constant = converted_constant(expr, type_)
+        if constant is None:
+            raise SqlError(f"{expr} is not a valid {sql_type(type_)}")
+        return constant
+    return Call(type_, "cast", (expr,))
+
+
+def try_cast(expr: Expr, type_: pa.DataType) -> Expr:
+    """The expression converted to a type, NULL where its value cannot be.
+
+    Raises:
         SqlError: values of this type cannot be converted to that one.
     """
     if expr.type == type_:
         return expr
-    source = kind(expr.type)
-    if kind(type_) not in _CASTS.get(source, "").split():
-        valid = ", ".join(_CASTS.get(source, "").upper().split()) or "nothing"
-        raise SqlError(
-            f"cannot CAST {sql_type(expr.type)} to {sql_type(type_)}; it converts to: {valid}"
-        )
+    _require_castable(expr.type, type_)
     if isinstance(expr, Literal):
-        constant = convert(pa.array([expr.value], expr.type), type_)[0]
-        try:
-            return Literal(type_, constant.as_py())
-        except (OverflowError, ValueError):
-            pass  # an instant outside the years of Python's datetime: converted when evaluated
-    return Call(type_, "cast", (expr,))
+        return converted_constant(expr, type_) or Literal(type_, None)
+    return Call(type_, "try_cast" if can_fail(expr.type, type_) else "cast", (expr,))
+
+
+def converted_constant(constant: Literal, type_: pa.DataType) -> Expr | None:
+    """The constant as another type; None if its value has no counterpart there."""
+    values = pa.array([constant.value], constant.type)
+    result = convert(values, type_)
+    if failed(values, result) is not None:
+        return None
+    try:
+        return Literal(type_, result[0].as_py())
+    except (OverflowError, ValueError):  # an instant outside the years of Python's datetime
+        return Call(type_, "cast", (constant,))  # is converted when evaluated
+
+
+def _require_castable(source: pa.DataType, target: pa.DataType) -> None:
+    targets = _CASTS.get(kind(source), "")
+    if kind(target) not in targets.split():
+        valid = ", ".join(targets.upper().split()) or "nothing"
+        raise SqlError(
+            f"cannot CAST {sql_type(source)} to {sql_type(target)}; it converts to: {valid}"
+        )
 
 
 def implicit(expr: Expr, type_: pa.DataType) -> Expr | None:
@@ -170,11 +199,14 @@ def _is_text_literal(expr: Expr) -> bool:
 
 
 def _parsed(expr: Expr, type_: pa.DataType) -> Expr:
-    """The expression cast to the type; unlike CAST, a text literal must be valid for it."""
-    result = cast(expr, type_)
-    if _is_text_literal(expr) and isinstance(result, Literal) and result.value is None:
-        raise SqlError(
-            f"{expr} is not a valid {sql_type(type_)}; write it like '2026-01-31' or "
-            "'2026-01-31 12:30:00.5Z'"
-        )
-    return result
+    """The expression cast to the type, where a text literal must be a valid date or timestamp."""
+    if isinstance(expr, Literal) and _is_text_literal(expr) and expr.type != type_:
+        _require_castable(expr.type, type_)
+        constant = converted_constant(expr, type_)
+        if constant is None:
+            raise SqlError(
+                f"{expr} is not a valid {sql_type(type_)}; write it like '2026-01-31' or "
+                "'2026-01-31 12:30:00.5Z'"
+            )
+        return constant
+    return cast(expr, type_)

@@ -100,9 +100,18 @@ _extreme("least", "smallest")
 
 @define(
     "Conditional",
-    "cast try_cast",
+    "cast",
     ["CAST(value AS type)", "value :: type"],
-    "The value as another type; NULL where text cannot be read as that type.",
+    "The value as another type.",
 )
 def _cast(args: tuple[Expr, ...]) -> Expr | None:
     return None  # the target is a type, not an argument: the binder calls coercion.cast
+
+
+define(
+    "Conditional",
+    "try_cast",
+    "TRY_CAST(value AS type)",
+    "The value as another type; NULL where it cannot be converted.",
+    _cast,
+)

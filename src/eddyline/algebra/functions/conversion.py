@@ -1,8 +1,9 @@
 """The meaning of CAST: Arrow array in, Arrow array out, never raising on data.
 
 The one definition for both users: the folding of literals when a query is bound, and evaluation.
-The rules are Spark's with ANSI mode off: integers wrap, floats saturate, text that cannot be read
-as the target gives NULL. Text without a zone is UTC.
+The rules are Spark's in ANSI mode: a value that cannot be read as the target, or does not fit it,
+has no counterpart. It becomes NULL here, and :func:`failed` tells it from what was NULL before.
+Text without a zone is UTC.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import pyarrow.types as pt
 from eddyline.algebra.functions import datetime_text, number_text
 
 _SECOND: Final = 1_000_000
+_DAY: Final = 86_400 * _SECOND
 _TRUE: Final = pa.array(["t", "true", "y", "yes", "1"])
 _FALSE: Final = pa.array(["f", "false", "n", "no", "0"])
 
@@ -41,8 +43,60 @@ def convert(values: pa.Array, type_: pa.DataType) -> pa.Array:
     return values.cast(type_, safe=False)
 
 
-def _wrapped(values: pa.Array, type_: pa.DataType) -> pa.Array:
-    return values.cast(type_, safe=False)
+def failed(values: pa.Array, result: pa.Array) -> pa.Array | None:
+    """bool[n]: which values a conversion could not convert; None if it could convert all."""
+    if result.null_count == values.null_count:
+        return None
+    lost = pc.and_(values.is_valid(), result.is_null())
+    if pt.is_floating(values.type) and pt.is_decimal(result.type):  # NaN is NULL as a decimal
+        lost = pc.and_(lost, pc.fill_null(pc.is_finite(values), False))
+    return lost if lost.true_count else None
+
+
+def can_fail(source: pa.DataType, target: pa.DataType) -> bool:
+    """Whether there may be values of a type that another one has no counterpart for."""
+    if source == target or pt.is_null(source) or pt.is_boolean(target):
+        return bool(pt.is_string(source) and pt.is_boolean(target))
+    if pt.is_decimal(target):
+        return not (_holds(target, source))
+    if pt.is_integer(target):
+        narrower = pt.is_integer(source) and source.bit_width > target.bit_width
+        seconds = pt.is_timestamp(source) and target.bit_width < 64
+        return bool(
+            narrower
+            or seconds
+            or any(t(source) for t in (pt.is_floating, pt.is_decimal, pt.is_string))
+        )
+    if pt.is_timestamp(target):
+        return bool(
+            any(t(source) for t in (pt.is_floating, pt.is_decimal, pt.is_string, pt.is_date))
+        )
+    return bool(pt.is_string(source) and (pt.is_floating(target) or pt.is_date(target)))
+
+
+#: Decimal digits that hold every value of an integer type, by its width.
+_DIGITS: Final = {8: 3, 16: 5, 32: 10, 64: 19}
+
+
+def _holds(decimal: pa.DataType, source: pa.DataType) -> bool:
+    """Whether a decimal type has every value of another type, perhaps rounded."""
+    if pt.is_integer(source):
+        digits = _DIGITS[source.bit_width]
+    elif pt.is_decimal(source):
+        # a fraction that is rounded may make one digit more of the whole
+        digits = source.precision - source.scale + (decimal.scale < source.scale)
+    else:
+        digits = 1 if pt.is_boolean(source) else 2 * 38
+    return bool(digits <= decimal.precision - decimal.scale)
+
+
+def _narrowed(values: pa.Array, type_: pa.DataType) -> pa.Array:
+    if type_.bit_width >= values.type.bit_width:
+        return values.cast(type_)
+    try:
+        return values.cast(type_)
+    except pa.ArrowInvalid:
+        return _in_range(values, type_)
 
 
 def _is_not_zero(values: pa.Array, _: pa.DataType) -> pa.Array:
@@ -51,17 +105,18 @@ def _is_not_zero(values: pa.Array, _: pa.DataType) -> pa.Array:
     return pc.not_equal(values, pa.scalar(0, values.type))
 
 
-def _saturated(values: pa.Array, type_: pa.DataType) -> pa.Array:
-    """Floats to integers as in Java: NaN is 0, too large is the largest; then wrapped."""
-    wide = pa.int64() if type_ == pa.int64() else pa.int32()
-    limits = np.iinfo(wide.to_pandas_dtype())
+def _float_to_integer(values: pa.Array, type_: pa.DataType) -> pa.Array:
+    """Towards zero, as in Java, where what is as large as 2**63 is 2**63 - 1 if it is no larger."""
+    limits = np.iinfo(type_.to_pandas_dtype())
     numbers = values.cast(pa.float64())
-    valid = np.asarray(numbers.fill_null(0.0))
-    inside = np.clip(np.nan_to_num(valid, nan=0.0), limits.min, float(limits.max))
+    valid = np.trunc(np.asarray(numbers.fill_null(0.0)))
+    fits = (valid >= float(limits.min)) & (valid <= float(limits.max))
     with np.errstate(invalid="ignore"):
-        whole = inside.astype(wide.to_pandas_dtype())
+        whole = np.where(fits, valid, 0.0).astype(limits.dtype)
     whole[valid >= float(limits.max)] = limits.max  # 2**63 - 1 itself is not a double
-    return _nulled(pa.array(whole), values.is_valid()).cast(type_, safe=False)
+    if fits.all() and not values.null_count:
+        return pa.array(whole)
+    return _nulled(pa.array(whole), pc.and_(values.is_valid(), pa.array(fits)))
 
 
 def _to_decimal(values: pa.Array, type_: pa.DataType) -> pa.Array:
@@ -99,6 +154,7 @@ def _text_to_integer(values: pa.Array, type_: pa.DataType) -> pa.Array:
 
 
 def _in_range(whole: pa.Array, type_: pa.DataType) -> pa.Array:
+    """Whole numbers of any type, NULL where they are no values of an integer type."""
     limits = np.iinfo(type_.to_pandas_dtype())
     low, high = (pa.scalar(int(x), whole.type) for x in (limits.min, limits.max))
     fits = pc.and_(pc.greater_equal(whole, low), pc.less_equal(whole, high))
@@ -124,11 +180,20 @@ def _text_to_date(values: pa.Array, _: pa.DataType) -> pa.Array:
 
 
 def _seconds_to_timestamp(values: pa.Array, type_: pa.DataType) -> pa.Array:
-    if pt.is_floating(values.type):
-        micros = pc.trunc(pc.multiply(values.cast(pa.float64()), float(_SECOND)))
-        known = _nulled(micros, pc.less(pc.abs(micros), 2.0**63))
-        return known.cast(pa.int64()).cast(type_)
-    return pc.multiply(values.cast(pa.int64()), _SECOND).cast(type_)
+    """Whole seconds beyond the last timestamp are the last one, as in Spark."""
+    if pt.is_integer(values.type):
+        most = (2**63 - 1) // _SECOND
+        seconds = np.clip(np.asarray(values.cast(pa.int64()).fill_null(0)), -most, most)
+        return _nulled(pa.array(seconds * _SECOND), values.is_valid()).cast(type_)
+    micros = pc.trunc(pc.multiply(values.cast(pa.float64()), float(_SECOND)))
+    return _nulled(micros, pc.less(pc.abs(micros), 2.0**63)).cast(pa.int64()).cast(type_)
+
+
+def _date_to_timestamp(values: pa.Array, type_: pa.DataType) -> pa.Array:
+    days = values.cast(pa.int32()).cast(pa.int64())
+    most = (2**63 - 1) // _DAY
+    known = _nulled(days, pc.less_equal(pc.abs(days), pa.scalar(most)))
+    return pc.multiply(known, _DAY).cast(type_)
 
 
 def _timestamp_to_number(values: pa.Array, type_: pa.DataType) -> pa.Array:
@@ -136,7 +201,7 @@ def _timestamp_to_number(values: pa.Array, type_: pa.DataType) -> pa.Array:
     if pt.is_floating(type_):
         return pc.divide(micros.cast(pa.float64()), float(_SECOND)).cast(type_)
     seconds = np.asarray(micros.fill_null(0)) // _SECOND  # Arrow's division is not towards -inf
-    return _nulled(pa.array(seconds), micros.is_valid()).cast(type_, safe=False)
+    return _narrowed(_nulled(pa.array(seconds), micros.is_valid()), type_)
 
 
 def _timestamp_to_date(values: pa.Array, type_: pa.DataType) -> pa.Array:
@@ -153,19 +218,12 @@ def _float_to_text(values: pa.Array, _: pa.DataType) -> pa.Array:
 
 
 def _bytes_to_text(values: pa.Array, type_: pa.DataType) -> pa.Array:
-    """Bytes that are not UTF-8 give NULL: Arrow text must be valid."""
+    """Bytes that are not UTF-8 are shown as U+FFFD: Arrow text must be valid."""
     try:
         return values.cast(type_)
-    except pa.ArrowInvalid:
-        each = [_valid_utf8(v) for v in values.to_pylist()]  # the rare case of broken text
+    except pa.ArrowInvalid:  # the rare case of broken text
+        each = [None if v is None else v.decode(errors="replace") for v in values.to_pylist()]
         return pa.array(each, type_)
-
-
-def _valid_utf8(value: bytes | None) -> str | None:
-    try:
-        return None if value is None else value.decode()
-    except UnicodeDecodeError:
-        return None
 
 
 def _nulled(values: pa.Array, keep: pa.Array) -> pa.Array:
@@ -174,21 +232,23 @@ def _nulled(values: pa.Array, keep: pa.Array) -> pa.Array:
 
 Test = Callable[[pa.DataType], bool]
 _RULES: Final[tuple[tuple[Test, Test, Callable[[pa.Array, pa.DataType], Any]], ...]] = (
-    (pt.is_integer, pt.is_integer, _wrapped),
+    (pt.is_integer, pt.is_integer, _narrowed),
     (pt.is_integer, pt.is_boolean, _is_not_zero),
     (pt.is_floating, pt.is_boolean, _is_not_zero),
     (pt.is_decimal, pt.is_boolean, _is_not_zero),
-    (pt.is_floating, pt.is_integer, _saturated),
+    (pt.is_floating, pt.is_integer, _float_to_integer),
     (pt.is_decimal, pt.is_integer, _decimal_to_integer),
     (pt.is_string, pt.is_boolean, _text_to_bool),
     (pt.is_string, pt.is_integer, _text_to_integer),
     (pt.is_string, pt.is_floating, _text_to_float),
     (pt.is_string, pt.is_timestamp, _text_to_timestamp),
     (pt.is_string, pt.is_date, _text_to_date),
-    (pt.is_null, pt.is_decimal, _wrapped),
+    (pt.is_null, pt.is_decimal, lambda values, type_: values.cast(type_)),
     (lambda _: True, pt.is_decimal, _to_decimal),
     (pt.is_integer, pt.is_timestamp, _seconds_to_timestamp),
     (pt.is_floating, pt.is_timestamp, _seconds_to_timestamp),
+    (pt.is_decimal, pt.is_timestamp, _seconds_to_timestamp),
+    (pt.is_date, pt.is_timestamp, _date_to_timestamp),
     (pt.is_timestamp, pt.is_integer, _timestamp_to_number),
     (pt.is_timestamp, pt.is_floating, _timestamp_to_number),
     (pt.is_timestamp, pt.is_date, _timestamp_to_date),

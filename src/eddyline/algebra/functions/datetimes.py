@@ -9,9 +9,10 @@ import pyarrow.types as pt
 
 from eddyline.algebra.expressions import Call, Expr, Literal
 from eddyline.algebra.functions import datetime_patterns
-from eddyline.algebra.functions.coercion import cast, implicit, kind
+from eddyline.algebra.functions.coercion import cast, implicit, kind, try_cast
 from eddyline.algebra.functions.registry import define, takes
 from eddyline.algebra.functions.strings import constant
+from eddyline.algebra.functions.tolerant import tolerated
 from eddyline.errors import SqlError
 from eddyline.types import TIMESTAMP
 
@@ -96,8 +97,11 @@ define(
     "The timestamp that many seconds after the epoch, as CAST(number AS TIMESTAMP).",
 )
 def _timestamp_seconds(args: tuple[Expr, ...]) -> Expr | None:
-    fits = len(args) == 1 and kind(args[0].type) in ("integer", "float", "null")
-    return cast(args[0], TIMESTAMP) if fits else None
+    if len(args) != 1 or kind(args[0].type) not in ("integer", "float", "null"):
+        return None
+    if kind(args[0].type) == "float":
+        return cast(args[0], TIMESTAMP)
+    return Call(TIMESTAMP, "timestamp_seconds", (cast(args[0], _BIGINT),))
 
 
 @define(
@@ -136,7 +140,7 @@ def _date_format(args: tuple[Expr, ...]) -> Expr | None:
     return Call(_STRING, "date_format", (moment, args[1]))
 
 
-def _reader(name: str, type_: pa.DataType, names: str) -> None:
+def _reader(name: str, type_: pa.DataType) -> None:
     """``to_date`` or ``to_timestamp``: a CAST, or with a pattern a reader of text."""
 
     def rule(args: tuple[Expr, ...]) -> Expr | None:
@@ -153,17 +157,21 @@ def _reader(name: str, type_: pa.DataType, names: str) -> None:
         expression = Literal(_STRING, datetime_patterns.regex(pattern))
         return Call(type_, name, (cast(args[0], _STRING), expression))
 
-    define(
-        _FAMILY,
-        names,
-        [f"{name}(text)", f"{name}(text, 'pattern')"],
-        "Text read as CAST does or by a pattern; NULL where it does not fit.",
-        rule,
-    )
+    def try_rule(args: tuple[Expr, ...]) -> Expr | None:
+        if len(args) == 1:
+            return (
+                None if rule((Literal(args[0].type, None),)) is None else try_cast(args[0], type_)
+            )
+        return tolerated(rule(args))
+
+    forms = [f"{name}(text)", f"{name}(text, 'pattern')"]
+    define(_FAMILY, name, forms, "Text read as CAST does, or by a pattern.", rule)
+    tries = [f"try_{form}" for form in forms]
+    define(_FAMILY, f"try_{name}", tries, "The same; NULL where the text does not fit.", try_rule)
 
 
-_reader("to_timestamp", TIMESTAMP, "to_timestamp try_to_timestamp")
-_reader("to_date", _DATE, "to_date try_to_date")
+_reader("to_timestamp", TIMESTAMP)
+_reader("to_date", _DATE)
 define(
     _FAMILY,
     "date_add",

@@ -7,7 +7,7 @@ from typing import Final
 import pyarrow as pa
 import pyarrow.compute as pc
 
-_INTEGER: Final = r"^(?P<whole>[+-]?\d{1,38})(?:\.\d*)?$|^[+-]?\.\d+$"
+_INTEGER: Final = r"^(?P<whole>[+-]?\d{1,38})$"
 _DECIMAL: Final = r"^(?P<sign>[+-]?)(?P<whole>\d{0,38})(?:\.(?P<fraction>\d*))?$"
 _DOUBLE: Final = r"(?i)^[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?|inf(?:inity)?|nan)$"
 _SHORTEST: Final = (
@@ -16,10 +16,9 @@ _SHORTEST: Final = (
 
 
 def parse_integers(texts: pa.Array) -> pa.Array:
-    """Whole numbers, a fraction cut off, as DECIMAL(38, 0); NULL for anything else."""
+    """Whole numbers as DECIMAL(38, 0); NULL for anything else."""
     found = pc.extract_regex(pc.utf8_trim_whitespace(texts), _INTEGER)
-    whole = pc.struct_field(found, "whole")
-    return pc.if_else(pc.equal(whole, ""), "0", whole).cast(pa.decimal128(38, 0))
+    return pc.struct_field(found, "whole").cast(pa.decimal128(38, 0))
 
 
 def parse_decimals(texts: pa.Array, scale: int) -> pa.Array:

@@ -106,7 +106,8 @@ def _log(args: tuple[Expr, ...]) -> Expr | None:
         return parts[0]
     if len(parts) != 2 or parts[0] is None or parts[1] is None:
         return None
-    return Call(_DOUBLE, "/", (parts[1], parts[0]))
+    base, number = (cast(a, _DOUBLE) for a in args)
+    return Call(_DOUBLE, "log", (base, number))
 
 
 @define(_FAMILY, "pi", "pi()", "The ratio of a circle's circumference to its diameter.")

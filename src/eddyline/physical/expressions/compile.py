@@ -1,40 +1,35 @@
 """From a bound expression to a closure over columns.
 
 Every node becomes one call of an Arrow kernel on whole columns; constants stay scalars until the
-end and constant sub-expressions are computed once. No kernel raises on data, so the branches of
-CASE can be computed for all rows.
+end and constant sub-expressions are computed once. What cannot fail is computed for all rows, in
+whichever branch of a CASE it stands; what can fail, only for rows that need it (``lazy.py``). Rows
+that have failed are NULL, and are reported once per evaluation.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Protocol
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.types as pt
 
-from eddyline.algebra.expressions import Call, ColumnRef, Expr, Literal
+from eddyline.algebra.expressions import Call, ColumnRef, Expr, Literal, walk
+from eddyline.algebra.functions.fallibility import call_can_fail, can_fail
 from eddyline.algebra.functions.user_defined import UserCall
 from eddyline.physical.expressions.comparison import COMPARISON_KERNELS
 from eddyline.physical.expressions.dates import DATE_KERNELS
+from eddyline.physical.expressions.evaluation import Columns, Evaluation
+from eddyline.physical.expressions.fallible import FALLIBLE_KERNELS, TOLERANT_KERNELS
 from eddyline.physical.expressions.kernel import Datum, Kernel, Maker, constant_array
+from eddyline.physical.expressions.lazy import LAZY, Node, optimistic
 from eddyline.physical.expressions.logic import LOGIC_KERNELS
 from eddyline.physical.expressions.numeric import NUMERIC_KERNELS
 from eddyline.physical.expressions.text import TEXT_KERNELS
 from eddyline.physical.expressions.user_defined import make_user_kernel
-
-
-class Columns(Protocol):
-    """Rows as columns: what an expression is evaluated over."""
-
-    def column(self, index: int) -> pa.Array:
-        """Column ``index``, of its declared type and as long as the rows are many."""
-
-    def __len__(self) -> int:
-        """Number of rows."""
-
+from eddyline.runtime.failures import Failure, report
 
 KERNELS: dict[str, Maker] = {
     **COMPARISON_KERNELS,
@@ -42,10 +37,8 @@ KERNELS: dict[str, Maker] = {
     **NUMERIC_KERNELS,
     **TEXT_KERNELS,
     **DATE_KERNELS,
+    **TOLERANT_KERNELS,
 }
-
-#: A ``pa.Scalar`` for what does not depend on the columns, otherwise a function of them.
-_Node = Any
 
 
 def compile_expr(expr: Expr) -> Callable[[Columns], pa.Array]:
@@ -53,19 +46,37 @@ def compile_expr(expr: Expr) -> Callable[[Columns], pa.Array]:
 
     Returns:
         A function whose result is a ``pa.Array`` of exactly the expression's type, one value per
-        row. It keeps no state and may be called from several threads.
+        row. Rows for which the expression has no value are NULL, and are reported to
+        :mod:`eddyline.runtime.failures`. It keeps no state and may be called from several threads.
     """
     node = _compile(expr)
     if isinstance(node, pa.Scalar):
         return lambda columns: constant_array(node, len(columns))
-    evaluate: Callable[[Columns], pa.Array] = node
+    if not can_fail(expr):
+        plain: Callable[[Columns], pa.Array] = node
+        return plain
+    columns_read = dict.fromkeys(e for e in walk(expr) if isinstance(e, ColumnRef))
+    reads = tuple((c.name, c.index) for c in columns_read)
+
+    def evaluate(columns: Columns) -> pa.Array:
+        evaluation = Evaluation(columns)
+        values = node(evaluation)
+        if not evaluation.has_failed:
+            return values
+        report(Failure(columns, *evaluation.failures(), reads))
+        return evaluation.without_failed(values)
+
     return evaluate
 
 
 def compile_predicate(expr: Expr) -> Callable[[Columns], npt.NDArray[np.bool_]]:
-    """The condition as a function of columns: true where it is TRUE, false where FALSE or NULL."""
+    """The condition as a function of columns: true where it is TRUE, false where FALSE or NULL.
+
+    As FALSE and NULL are the same here, NULL AND an error is no error either: it does not
+    matter whether the terms of a condition are applied as one or one after the other.
+    """
     assert pt.is_boolean(expr.type), f"not a condition: {expr}"
-    evaluate = compile_expr(expr)
+    evaluate = compile_expr(_asked(expr, True) if can_fail(expr) else expr)
 
     def predicate(columns: Columns) -> npt.NDArray[np.bool_]:
         answer = evaluate(columns)
@@ -77,7 +88,18 @@ def compile_predicate(expr: Expr) -> Callable[[Columns], npt.NDArray[np.bool_]]:
     return predicate
 
 
-def _compile(expr: Expr) -> _Node:
+def _asked(expr: Expr, truth: bool) -> Expr:
+    """Whether a condition has this truth value, which is never NULL."""
+    match expr:
+        case Call(function="not", arguments=(operand,)):
+            return _asked(operand, not truth)
+        case Call(function="and" | "or", arguments=operands):
+            function = expr.function if truth else {"and": "or", "or": "and"}[expr.function]
+            return Call(expr.type, function, tuple(_asked(o, truth) for o in operands))
+    return Call(expr.type, "is_true" if truth else "is_false", (expr,))
+
+
+def _compile(expr: Expr) -> Node:
     """The node of an expression; constant sub-expressions are computed here, once."""
     match expr:
         case Literal():
@@ -85,18 +107,60 @@ def _compile(expr: Expr) -> _Node:
         case ColumnRef():
             index = expr.index
             return lambda columns: columns.column(index)
+        case Call(function="in", arguments=(needle, *choices)) if any(map(can_fail, choices)):
+            equal = [Call(expr.type, "=", (needle, c)) for c in choices]
+            return _compile(Call(expr.type, "or", tuple(equal)))
         case Call():
             nodes = [_compile(a) for a in expr.args]
-            kernel = _typed(_kernel(expr), expr.type)
+            fallible = [can_fail(a) for a in expr.args]
+            if call_can_fail(expr):
+                return _fallible(expr, nodes)
+            kernel = _typed(KERNELS[expr.function](expr), expr.type)
             constants = [n for n in nodes if isinstance(n, pa.Scalar)]
             if len(constants) == len(nodes):
                 return kernel(*(constant_array(c, 1) for c in constants))[0]
+            if expr.function in LAZY and any(fallible):
+                lazy = LAZY[expr.function](expr, nodes, fallible)
+                is_own = any(isinstance(e, UserCall) for e in walk(expr))
+                return lazy if is_own else optimistic(kernel, nodes, lazy)
             return _apply(kernel, nodes)
     raise TypeError(f"not an expression: {expr!r}")
 
 
-def _kernel(call: Call) -> Kernel:
-    return make_user_kernel(call) if isinstance(call, UserCall) else KERNELS[call.function](call)
+def _fallible(call: Call, nodes: list[Node]) -> Node:
+    """The node of a call that can fail, whose kernel takes an Evaluation as well."""
+    if isinstance(call, UserCall):
+        kernel = make_user_kernel(call)
+    else:
+        kernel = FALLIBLE_KERNELS[call.function](call)
+    constants = [n for n in nodes if isinstance(n, pa.Scalar)]
+    if len(constants) == len(nodes):
+        once = Evaluation(_OneRow())
+        value = kernel(once, *(constant_array(c, 1) for c in constants))[0]
+        return _failing(once.failures()[1][0].as_py(), call.type) if once.has_failed else value
+    functions = [_constantly(n) if isinstance(n, pa.Scalar) else n for n in nodes]
+    return lambda evaluation: kernel(evaluation, *[f(evaluation) for f in functions])
+
+
+def _failing(reason: str, type_: pa.DataType) -> Node:
+    """The node of a constant that has no value."""
+
+    def node(evaluation: Evaluation) -> pa.Array:
+        evaluation.fail_all(reason)
+        return pa.nulls(len(evaluation), type_)
+
+    return node
+
+
+@dataclass(frozen=True)
+class _OneRow:
+    """One row without columns."""
+
+    def column(self, index: int) -> pa.Array:
+        raise AssertionError("a constant reads no columns")
+
+    def __len__(self) -> int:
+        return 1
 
 
 def _typed(kernel: Kernel, type_: pa.DataType) -> Kernel:
@@ -109,7 +173,7 @@ def _typed(kernel: Kernel, type_: pa.DataType) -> Kernel:
     return typed
 
 
-def _apply(kernel: Kernel, nodes: list[Any]) -> Callable[[Columns], Datum]:
+def _apply(kernel: Kernel, nodes: list[Node]) -> Callable[[Columns], Datum]:
     """The kernel applied to what the nodes give; one and two arguments are the common cases."""
     functions = [_constantly(n) if isinstance(n, pa.Scalar) else n for n in nodes]
     if len(functions) == 1:

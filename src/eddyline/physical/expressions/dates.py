@@ -10,7 +10,6 @@ import pyarrow.compute as pc
 from eddyline.algebra.expressions import Call
 from eddyline.algebra.functions import datetime_patterns
 from eddyline.algebra.functions.conversion import convert
-from eddyline.algebra.functions.datetime_text import parse_dates, parse_timestamps
 from eddyline.physical.expressions.kernel import Datum, Kernel, Maker, always, argument_constant
 from eddyline.types import TIMESTAMP
 
@@ -31,12 +30,6 @@ def _make_floor(call: Call) -> Kernel:
 
 def _epoch(moments: pa.Array, unit: str) -> pa.Array:
     return pc.floor_temporal(_utc(moments), unit=unit).cast(pa.int64())
-
-
-def _add_days(days: Datum, count: Datum) -> pa.Array:
-    """Computed in 64 bits: dates are 32-bit day numbers, and wrap."""
-    total = pc.add(days.cast(pa.int32()).cast(pa.int64()), count)
-    return total.cast(pa.int32(), safe=False).cast(pa.date32())
 
 
 def _days_between(end: Datum, start: Datum) -> pa.Array:
@@ -113,16 +106,7 @@ DATE_KERNELS: Final[dict[str, Maker]] = {
     "unix_millis": always(lambda m: pc.divide(_epoch(m, "millisecond"), 1_000)),
     "unix_micros": always(lambda moments: moments.cast(pa.int64())),
     "timestamp_micros": always(lambda count: count.cast(TIMESTAMP)),
-    "timestamp_millis": always(lambda count: pc.multiply(count, 1_000).cast(TIMESTAMP)),
     "date_trunc": _make_floor,
     "date_format": _make_format,
-    "date_add": always(_add_days),
     "datediff": always(_days_between),
-    "to_timestamp": lambda call: _make_reader(call, parse_timestamps),
-    "to_date": lambda call: _make_reader(call, parse_dates),
 }
-
-
-def _make_reader(call: Call, parse: Any) -> Kernel:
-    pattern = argument_constant(call, 1)
-    return lambda texts, _: parse(texts, pattern)

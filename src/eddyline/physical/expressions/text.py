@@ -101,24 +101,30 @@ def _make_pad(*, left: bool) -> Maker:
     return make
 
 
+def split_part(texts: pa.Array, separator: str, numbers: pa.Array) -> pa.Array:
+    """The part of each text with a number, from 1 or, at the end, -1; empty if there is none, NULL
+    for the number 0.
+    """
+    present = texts.fill_null("")
+    if separator:
+        parts = pc.split_pattern(present, separator)
+        bounds, flat = values_of(parts.offsets).astype(np.int64), parts.values
+    else:
+        bounds, flat = np.arange(len(texts) + 1), present
+    start, end = bounds[:-1], bounds[1:]
+    wanted = values_of(numbers)
+    place = np.where(wanted > 0, start + wanted - 1, end + wanted)
+    exists = (wanted != 0) & (place >= start) & (place < end)
+    found = flat.take(pa.array(place, mask=~exists)).fill_null("")
+    return _valid(null_where_not(pc.not_equal(numbers, 0), found), texts)
+
+
 def _make_split_part(call: Call) -> Kernel:
     separator = argument_constant(call, 1)
 
     def kernel(text: Datum, _: Datum, number: Datum) -> pa.Array:
         texts, numbers = as_arrays(text, number)
-        present = texts.fill_null("")
-        if separator:
-            parts = pc.split_pattern(present, separator)
-            bounds, flat = values_of(parts.offsets).astype(np.int64), parts.values
-        else:
-            bounds, flat = np.arange(len(texts) + 1), present
-        start, end = bounds[:-1], bounds[1:]
-        wanted = values_of(numbers)
-        place = np.where(wanted > 0, start + wanted - 1, end + wanted)
-        exists = (wanted != 0) & (place >= start) & (place < end)
-        found = flat.take(pa.array(place, mask=~exists)).fill_null("")
-        found = null_where_not(pc.not_equal(numbers, 0), found)
-        return _valid(found, texts)
+        return split_part(texts, separator, numbers)
 
     return kernel
 

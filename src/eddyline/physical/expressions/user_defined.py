@@ -6,7 +6,7 @@ come together depends on how the data arrived.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import reduce
 from typing import Any, Final
 
@@ -18,6 +18,7 @@ import pyarrow.types as pt
 
 from eddyline.algebra.functions.user_defined import FunctionKind, UserCall, UserFunction
 from eddyline.errors import DataError
+from eddyline.physical.expressions.evaluation import Evaluation, Rows, shown_values, spread
 from eddyline.physical.expressions.kernel import Datum, Kernel, as_arrays
 from eddyline.types import sql_type
 
@@ -33,6 +34,8 @@ _PANDAS_TYPES: Final = {
     pa.float64(): pd.Float64Dtype(),
     pa.string(): pd.StringDtype("python"),
 }
+#: So many parts of a batch are found to be wrong; others that fail then do so as a whole.
+_MOST_WRONG: Final = 300
 _WANTED: Final[dict[FunctionKind, str]] = {
     "arrow": "a pyarrow.Array",
     "pandas": "a pandas.Series",
@@ -40,65 +43,125 @@ _WANTED: Final[dict[FunctionKind, str]] = {
 
 
 def make_user_kernel(call: UserCall) -> Kernel:
-    """The kernel of a call.
+    """The kernel of a call, which takes an Evaluation before its data.
 
-    Raises:
-        DataError: (the kernel) the function failed, or returned something of another length or
-            type than was declared; the message names it.
+    Rows that have failed already are not shown to the function. Those for which it raises an error,
+    or returns what it was not declared to return, fail.
     """
     function = call.definition
     evaluate = _EVALUATORS[function.kind]
 
-    def kernel(*data: Datum) -> pa.Array:
+    def kernel(evaluation: Evaluation, *data: Datum) -> pa.Array:
         arrays = as_arrays(*data)
-        if not len(arrays[0]):
-            return pa.array([], function.result)
-        return evaluate(function, arrays)
+        if not evaluation.has_failed:
+            return evaluate(function, arrays, evaluation) if len(evaluation) else _none(function, 0)
+        good = np.flatnonzero(~evaluation.failed())
+        if not good.size:
+            return _none(function, len(evaluation))
+        part = evaluation.of(good)
+        values = evaluate(function, [a.take(pa.array(good)) for a in arrays], part)
+        evaluation.adopt(part, good)
+        return spread(values, good, len(evaluation))
 
     return kernel
 
 
-def _on_arrays(function: UserFunction, arrays: list[pa.Array]) -> pa.Array:
-    return _checked(function, _run(function, function.evaluate, *arrays), len(arrays[0]))
+def _none(function: UserFunction, count: int) -> pa.Array:
+    return pa.nulls(count, function.result)
 
 
-def _on_series(function: UserFunction, arrays: list[pa.Array]) -> pa.Array:
-    series = [a.to_pandas(types_mapper=_PANDAS_TYPES.get) for a in arrays]
-    return _checked(function, _run(function, function.evaluate, *series), len(arrays[0]))
+def _on_batches(function: UserFunction, arrays: list[pa.Array], evaluation: Evaluation) -> pa.Array:
+    """Halves of a batch for which the function raises are tried by themselves, down to the rows."""
+    wrong: list[tuple[Rows, str]] = []
 
+    def values_of(rows: Rows) -> pa.Array:
+        part = [a.slice(rows[0], rows.size) for a in arrays]
+        try:
+            result = function.evaluate(*_FORMS[function.kind](part))
+        except MemoryError:
+            raise
+        except Exception as error:
+            if rows.size > 1 and len(wrong) < _MOST_WRONG:
+                return pa.concat_arrays([values_of(h) for h in np.array_split(rows, 2)])
+            wrong.append((rows, _raised(function, error)))
+            return _none(function, rows.size)
+        return _checked(function, result, rows.size)
 
-def _on_rows(function: UserFunction, arrays: list[pa.Array]) -> pa.Array:
-    """Rows with a NULL argument give NULL, and the function does not see them."""
-    known = reduce(pc.and_, [a.is_valid() for a in arrays])
-    if known.true_count < len(known):
-        arrays = [a.filter(known) for a in arrays]
-    values = _run(function, lambda: list(map(function.evaluate, *(a.to_pylist() for a in arrays))))
     try:
-        results = pa.array(values, function.result)
-    except (pa.ArrowException, OverflowError) as error:
-        raise DataError(
-            f"function {function.name} returned what is no {sql_type(function.result)}: {error}"
-        ) from None
-    if len(results) == len(known):
-        return results
-    mask = np.asarray(known)
-    return results.take(pa.array(np.cumsum(mask) - 1, mask=~mask))
+        values = values_of(np.arange(len(evaluation)))
+    except DataError as error:  # what it returns is no column
+        evaluation.fail_all(str(error))
+        return _none(function, len(evaluation))
+    for rows, reason in wrong:
+        evaluation.fail(rows, _with_arguments(reason, arrays, rows))
+    return values
 
 
-_EVALUATORS: Final[dict[FunctionKind, Callable[[UserFunction, list[pa.Array]], pa.Array]]] = {
-    "arrow": _on_arrays,
-    "pandas": _on_series,
-    "python": _on_rows,
+def _on_rows(function: UserFunction, arrays: list[pa.Array], evaluation: Evaluation) -> pa.Array:
+    """Rows with a NULL argument give NULL, and the function does not see them."""
+    known = np.flatnonzero(reduce(pc.and_, [a.is_valid() for a in arrays]))
+    arguments = [a.take(pa.array(known)) for a in arrays]
+    wrong: dict[int, str] = {}
+
+    def results() -> Iterator[Any]:
+        for row, values in enumerate(zip(*(a.to_pylist() for a in arguments), strict=True)):
+            try:
+                yield function.evaluate(*values)
+            except MemoryError:
+                raise
+            except Exception as error:
+                wrong[row] = _raised(function, error)
+                yield None
+
+    values = _as_declared(function, list(results()), wrong)
+    rows = np.array(sorted(wrong), np.int64)
+    for row in rows:
+        one = np.array([row])
+        evaluation.fail(known[one], _with_arguments(wrong[row], arguments, one))
+    return spread(values, known, len(evaluation))
+
+
+def _as_declared(function: UserFunction, values: list[Any], wrong: dict[int, str]) -> pa.Array:
+    """Python values as a column; where one is of another type, that row is wrong."""
+    try:
+        return pa.array(values, function.result)
+    except (pa.ArrowException, OverflowError, ValueError, TypeError):
+        for row, value in enumerate(values):
+            try:
+                pa.scalar(value, function.result)
+            except (pa.ArrowException, OverflowError, ValueError, TypeError) as error:
+                kind = sql_type(function.result)
+                wrong[row] = f"function {function.name} returned what is no {kind}: {error}"
+                values[row] = None
+        return pa.array(values, function.result)
+
+
+_EVALUATORS: Final[
+    dict[FunctionKind, Callable[[UserFunction, list[pa.Array], Evaluation], pa.Array]]
+] = {"arrow": _on_batches, "pandas": _on_batches, "python": _on_rows}
+
+
+def _as_series(arrays: list[pa.Array]) -> list[Any]:
+    return [a.to_pandas(types_mapper=_PANDAS_TYPES.get) for a in arrays]
+
+
+#: Arguments in the form that a kind of function takes.
+_FORMS: Final[dict[FunctionKind, Callable[[list[pa.Array]], list[Any]]]] = {
+    "arrow": lambda arrays: arrays,
+    "pandas": _as_series,
 }
 
 
-def _run(function: UserFunction, evaluate: Callable[..., Any], *args: Any) -> Any:
-    try:
-        return evaluate(*args)
-    except Exception as error:
-        raise DataError(
-            f"function {function.name} failed: {type(error).__name__}: {error}"
-        ) from error
+def _raised(function: UserFunction, error: Exception) -> str:
+    return f"function {function.name} failed: {type(error).__name__}: {error}"
+
+
+def _with_arguments(reason: str, arrays: list[pa.Array], rows: Rows) -> pa.Array:
+    """The reason with each row's arguments."""
+    shown = [shown_values(a, rows) for a in arrays]
+    if len(shown) > 1:
+        shown = [pc.binary_join_element_wise(*shown, ", ")]
+    return pc.binary_join_element_wise(f"{reason} (arguments: ", *shown, ")", "")
 
 
 def _checked(function: UserFunction, result: Any, rows: int) -> pa.Array:

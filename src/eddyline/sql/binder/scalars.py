@@ -228,14 +228,9 @@ class Scalars:
             target = arrow_type(node.args["to"])
         except ValueError as e:
             raise self._context.error(node, str(e)) from None
-        value = self.bind(node.this)
-        result = functions.cast(value, target)
-        strict = isinstance(node, exp.Cast) and not isinstance(node, exp.TryCast)
-        if strict and _is_constant(value) and not _is_constant(result):
-            raise self._context.error(
-                node, f"{value} is not a valid {node.args['to'].sql('spark')}"
-            )
-        return result
+        is_try = isinstance(node, exp.TryCast) and bool(node.args.get("safe"))  # not so ``::``
+        convert = functions.try_cast if is_try else functions.cast
+        return convert(self.bind(node.this), target)
 
     # -- functions -----------------------------------------------------------------------------
 
@@ -304,11 +299,6 @@ def is_aggregate(node: exp.Expr) -> bool:
 def has_aggregate(node: exp.Expr) -> bool:
     """Whether an aggregate is called anywhere in an expression."""
     return any(is_aggregate(n) for n in node.walk())
-
-
-def _is_constant(expr: Expr) -> bool:
-    """Whether an expression is a literal other than NULL."""
-    return isinstance(expr, Literal) and expr.value is not None
 
 
 _Handler = Callable[[Scalars, Any], Expr]
