@@ -16,6 +16,7 @@ import pytest
 
 from eddyline import CatalogError, Engine, StateError
 from eddyline.testing import batch
+from eddyline.testing.feeding import process_all
 
 DDL = """
     CREATE STREAM a (ts TIMESTAMP, k BIGINT, v DOUBLE, t STRING, d DECIMAL(9,2)) TIMESTAMP BY ts
@@ -147,7 +148,7 @@ def test_dropped_views_and_queries_that_others_read() -> None:
 
 def test_changes_that_nobody_has_fetched_are_saved() -> None:
     eng = engine()
-    eng.process({"b": batch("ts | k | w\n1s | 1 | 5")})
+    eng.process({"b": batch("ts | k | w\n1s | 1 | 5")}, watermark=0)
     eng.query("SELECT w FROM b [RANGE 9 SECONDS]", name="holds")
     eng.process({"b": batch("ts | k | w\n3s | 1 | 6")}, watermark=3_000_000)
     eng.query("SELECT w FROM b [RANGE 9 SECONDS] WHERE w > 0", name="q")

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from eddyline.runtime.batch import Batch
 from eddyline.runtime.operators.base import Operator, Tick
+from eddyline.runtime.operators.scan import Scan
 
 
 @dataclass(slots=True)
@@ -102,16 +103,25 @@ class Graph:
         """An operator that is there already has more to put out, for those primed next."""
         self._with_more.add(operator)
 
-    def run(self, tick: Tick) -> dict[Operator, Batch]:
-        """One chunk through all operators: what each of them put out."""
-        out: dict[Operator, Batch] = {}
+    def without(self, sources: Container[str]) -> dict[Operator, None]:
+        """The operators that have nothing to do with these streams and tables, in order."""
+        found: dict[Operator, None] = {}
         for operator in self:
+            outside = isinstance(operator, Scan) and operator.stem.name in sources
+            if not outside and all(i in found for i in operator.inputs):
+                found[operator] = None
+        return found
+
+    def run(self, tick: Tick, operators: Iterable[Operator]) -> dict[Operator, Batch]:
+        """One chunk through some operators and all below them: what each of them put out."""
+        out: dict[Operator, Batch] = {}
+        for operator in operators:
             out[operator] = operator.run([out[i] for i in operator.inputs], tick)
         return out
 
-    def settle(self, clock: int) -> None:
+    def settle(self, clock: int, operators: Iterable[Operator]) -> None:
         """The chunk is over."""
-        for operator in self:
+        for operator in operators:
             operator.end_chunk(clock)
 
     def prime(self, known: set[Operator], clock: int) -> dict[Operator, Batch]:

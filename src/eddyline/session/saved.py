@@ -18,7 +18,7 @@ import pyarrow as pa
 from eddyline.errors import StateError
 from eddyline.runtime.state import State, flatten, unflatten
 
-_VERSION = 5
+_VERSION = 6
 
 
 def write_saved(

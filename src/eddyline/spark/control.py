@@ -17,6 +17,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from eddyline.spark import files
+from eddyline.spark.batch_time import timed
 
 
 @dataclass(frozen=True)
@@ -55,7 +56,7 @@ class ControlStream:
             .option("mode", "FAILFAST")
             .json(self._directory)
         )
-        return requests.select(
+        fat = requests.select(
             "shard",
             F.lit("control").alias("kind"),
             "name",
@@ -66,6 +67,7 @@ class ControlStream:
             F.lit(None).cast("bigint").alias("max_ts"),
             F.encode("text", "UTF-8").alias("blob"),
         )
+        return timed(fat)
 
     def statements(self) -> list[Request]:
         """All statements ever sent; those of one shard are in the order in which they were sent."""

@@ -34,7 +34,7 @@ from eddyline.spark.fatrows import pack
 from eddyline.spark.pace import Pace
 from eddyline.spark.run import Ledger
 from eddyline.spark.standing import StandingQueries
-from eddyline.sql.statements import CreateQuery, Drop
+from eddyline.sql.statements import CreateQuery, Drop, ResetWatermark
 
 DIRECTORY: Final = "desk"
 #: A job that has nothing to say says that it lives so often.
@@ -171,7 +171,7 @@ class Desk:
         done: list[str] = []
         try:
             for statement, _ in self._standing.run(sql):
-                assert isinstance(statement, CreateQuery | Drop), "no other is carried out"
+                assert isinstance(statement, CreateQuery | Drop | ResetWatermark), "no other is"
                 done.append(statement.name)
                 self._show("running")  # there may be thousands
         except EddylineError as e:

@@ -7,10 +7,11 @@ import json
 import logging
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import reduce
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Any, Final, Literal
 from uuid import uuid4
 
 from pyspark.sql import DataFrame, SparkSession
@@ -18,7 +19,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import from_arrow_schema
 from pyspark.sql.streaming.query import StreamingQuery
 
-from eddyline.algebra.catalog import Known
+from eddyline.algebra.catalog import Known, StreamDef, TimeUnit
 from eddyline.algebra.functions import FunctionKind
 from eddyline.algebra.plan import Updates
 from eddyline.errors import CatalogError, DataError, StateError, did_you_mean
@@ -30,6 +31,7 @@ from eddyline.session.query import Query
 from eddyline.session.sampled import as_options
 from eddyline.session.table_changes import INSTANT, OPERATION
 from eddyline.spark import files
+from eddyline.spark.batch_time import heartbeat, timed
 from eddyline.spark.control import ControlStream
 from eddyline.spark.delivery import Delivery
 from eddyline.spark.desk import Desk
@@ -47,7 +49,7 @@ from eddyline.spark.ingest import fat_rows
 from eddyline.spark.opening import OpenSinks
 from eddyline.spark.partitioning import shard_ids
 from eddyline.spark.printing import print_rows
-from eddyline.spark.program import Program, SentProgram, ShardSpec, StreamSpec
+from eddyline.spark.program import Program, SentProgram, ShardSpec
 from eddyline.spark.run import Ledger, Run
 from eddyline.spark.script import Group, Script
 from eddyline.spark.shard import EngineProcessor
@@ -56,14 +58,14 @@ from eddyline.spark.sinks import FileSink, MemorySink, Printer, Target
 from eddyline.spark.sources import arrow_fields, resolve_path
 from eddyline.spark.standing import StandingQueries
 from eddyline.sql.durations import parse_duration
-from eddyline.types import sql_type
+from eddyline.types import TIMESTAMP, sql_type
 
 _MARKS: Final = (INSTANT.name, OPERATION.name)
 #: What nobody knows of the columns of a stream.
 NOTHING: Final[Mapping[str, float]] = MappingProxyType({})
 _log = logging.getLogger(__name__)
 _PROGRAM: Final = "program.json"
-_FORMAT: Final = 5  #: of what a checkpoint holds
+_FORMAT: Final = 6  #: of what a checkpoint holds
 
 
 class Session:
@@ -85,6 +87,8 @@ class Session:
             that no query brings together; by default one for each shard. It stays as it is for as
             long as the checkpoint is used, and so do ``keep`` and ``decide_every``.
         decide_every: how long rates are measured, of event time, before it is decided anew.
+        ahead_at_most: how far timestamps may be ahead of the wall clock, of streams that do not say
+            so by AHEAD AT MOST; it stays as it is, too.
 
     Example:
         >>> s = Session(checkpoint="/data/checkpoints/alerts")        # doctest: +SKIP
@@ -105,6 +109,7 @@ class Session:
         keep: Mapping[str, float] = MappingProxyType({}),
         capacity: float | None = None,
         decide_every: str = "1 minute",
+        ahead_at_most: str = "1 day",
     ) -> None:
         if shards < 1:
             raise ValueError(f"shards must be at least 1, not {shards}")
@@ -118,6 +123,8 @@ class Session:
         self._printer = printer
         self._keep = dict(keep)
         self._decide_every = decide_every
+        self._ahead_at_most = ahead_at_most
+        self._ahead_us = parse_duration(ahead_at_most)
         self._capacity = float(shards) if capacity is None else capacity
         self._script = Script(self._capacity)
         if keep:
@@ -142,6 +149,10 @@ class Session:
         timestamp: str,
         lateness: str = "0 seconds",
         *,
+        idle_after: str | None = None,
+        ahead_at_most: str | None = None,
+        ts_unit: TimeUnit | None = None,
+        lateness_by: Literal["batch", "row"] = "batch",
         rate: float | None = None,
         distinct: Mapping[str, float] = NOTHING,
     ) -> None:
@@ -151,7 +162,13 @@ class Session:
             name: how queries call it.
             df: its columns are the stream's.
             timestamp: the column that is the event time.
-            lateness: how far a row may be behind the latest one; "5 seconds".
+            lateness: how far a row may be behind the latest one; "5 seconds". lateness_by: whether
+                that is judged by the batches before, or by the rows before, one by one.
+            idle_after: after so long without rows the streams beside it do not wait for it; by
+                default they always do.
+            ahead_at_most: how far timestamps may be ahead of the wall clock; by default as far as
+                the session says.
+            ts_unit: what numbers in the timestamp column count since 1970: s, ms, us or ns.
             rate: rows per second, if known. distinct: how many values columns take, by column.
 
         Raises:
@@ -160,10 +177,24 @@ class Session:
         what = f"stream '{name}'"
         if not df.isStreaming:
             raise DataError(f"{what}: the DataFrame is static; make it with spark.readStream")
-        columns = ", ".join(f"`{f.name}` {sql_type(f.type)}" for f in arrow_fields(what, df))
+        fields = arrow_fields(what, df)
+        if ts_unit is not None:
+            fields = tuple(
+                replace(f, type=TIMESTAMP) if f.name.lower() == timestamp.lower() else f
+                for f in fields
+            )
+        columns = ", ".join(f"`{f.name}` {sql_type(f.type)}" for f in fields)
+        options = [f"lateness_by = '{lateness_by}'"] if lateness_by != "batch" else []
+        options += [] if ts_unit is None else [f"ts_unit = '{ts_unit}'"]
+        clauses = {"LATENESS": lateness, "IDLE AFTER": idle_after, "AHEAD AT MOST": ahead_at_most}
         self.sql(
-            f"CREATE STREAM `{name}` ({columns}) TIMESTAMP BY `{timestamp}` "
-            f"LATENESS {parse_duration(lateness)} MICROSECONDS{_with(Known(rate, None, distinct))}"
+            f"CREATE STREAM `{name}` ({columns}) TIMESTAMP BY `{timestamp}`"
+            + "".join(
+                f" {words} {parse_duration(length)} MICROSECONDS"
+                for words, length in clauses.items()
+                if length is not None
+            )
+            + _with(Known(rate, None, distinct), *options)
         )
         self._feeds.give_frame(name, df)
 
@@ -299,12 +330,13 @@ class Session:
             fat_rows(
                 *self._feeds.source(name),
                 shard,
-                self._feeds.definition(name),
+                self._judged(self._feeds.definition(name)),
                 thinned.get(name, 1.0) if self._keep or name not in group.streams else None,
             )
             for shard, group in ids.items()
             for name in self._feeds.inputs(group)
         ]
+        inputs += [self._heartbeat(s) for s, group in ids.items() if self._waits(group)]
 
         def launch(bounded: bool) -> StreamingQuery:
             forget(self.spark.sparkContext)
@@ -367,10 +399,25 @@ class Session:
             return self.spark.createDataFrame([], schema)
         return self.spark.read.schema(schema).format(sink.format).load(sink.path)
 
+    def _judged(self, stream: StreamDef) -> StreamDef:
+        """A stream with the limit of the session, if it has none of its own."""
+        if stream.ahead_us is not None or stream.name not in self._script.streams:
+            return stream
+        return replace(stream, ahead_us=self._ahead_us)
+
+    def _waits(self, group: Group) -> bool:
+        """Whether the streams of a group stop waiting for one of them when time passes."""
+        streams = [self._script.streams[name] for name in group.streams]
+        return len(streams) > 1 and any(s.idle_us is not None for s in streams)
+
+    def _heartbeat(self, shard: int) -> DataFrame:
+        """The time for a shard, once a second, also while no rows come."""
+        ticks = self.spark.readStream.format("rate").option("rowsPerSecond", 1).load()
+        return timed(heartbeat(ticks, shard))
+
     def _spec(
         self, shard: int, group: Group, run_key: str, prices: Prices, capacity: float
     ) -> ShardSpec:
-        streams = (self._script.streams[name] for name in group.streams)
         program = Program(
             self._script.definitions,
             tuple(self._script.statement(name) for name in group.queries),
@@ -380,11 +427,12 @@ class Session:
             self._keep,
             capacity,
             self._decide_every,
+            self._ahead_at_most,
         )
         return ShardSpec(
             shard,
             run_key,
-            tuple(StreamSpec(s.name, s.lateness_us) for s in streams),
+            group.streams,
             group.live,
             SentProgram(self.spark.sparkContext, program),
         )
@@ -434,6 +482,7 @@ class Session:
             "partitions": self._shards,
             "capacity": self._capacity,
             "decide_every": self._decide_every,
+            "ahead_at_most": self._ahead_at_most,
             "definitions": self._script.definitions,
             "queries": {
                 str(shard): [self._script.statement(name) for name in group.queries]
