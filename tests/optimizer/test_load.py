@@ -14,6 +14,7 @@ from eddyline.optimizer.load import load_of
 from eddyline.optimizer.prices import Prices
 from eddyline.optimizer.statistics import UNKNOWN, Statistics
 from eddyline.runtime.footprint import nbytes_of
+from eddyline.testing.feeding import process_all
 from eddyline.types import Field
 
 K = ColumnRef(pa.int64(), 0, "k")
@@ -87,7 +88,7 @@ N, SECONDS = 60_000, 60
     ],
 )
 def test_memory_is_what_arrays_really_take_within_a_factor(sql: str) -> None:
-    engine = Engine(executor="tree", feedback="off")
+    engine = Engine(executor="tree", feedback="off", chunk_rows=2_048)
     rng = np.random.default_rng(1)
     data = {}
     for name in "abc":
@@ -98,7 +99,7 @@ def test_memory_is_what_arrays_really_take_within_a_factor(sql: str) -> None:
         ts = np.sort(rng.integers(0, SECONDS * 1_000_000, N))
         data[name] = pa.table({"ts": ts, **{c: rng.integers(0, 5000, N) for c in "kx"}})
     query = engine.query(sql)
-    engine.process(data)
+    process_all(engine, data)
     load = load_of([query.plan], engine.statistics)
     assert load is not None
     kept = nbytes_of(query.operator)

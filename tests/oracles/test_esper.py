@@ -141,7 +141,7 @@ def _take(script: Script, case: dict[str, Any], told: Told, number: int, step: A
         clock_us = 1000 * row[columns.index(told.time_column)]
     at = pa.array([clock_us + number * told.apart_us], pa.int64()).cast(TIMESTAMP)
     values = [pa.array([v]) for v in row]
-    script.process(**{stream: pa.table([at, *values], names=["_at", *columns])})
+    script.process_all(**{stream: pa.table([at, *values], names=["_at", *columns])})
 
 
 def _net(changes: Any) -> tuple[Counter[Row], Counter[Row]]:

@@ -8,6 +8,7 @@ import pytest
 from flow_cases import FILTER, GROUPS, JOIN, engine, rows
 
 from eddyline import Engine
+from eddyline.testing.feeding import process_all
 
 
 def test_accounts() -> None:
@@ -24,7 +25,7 @@ def test_accounts() -> None:
         data = rows(chance, second)
         for stream in seen:
             seen[stream] += data[stream].num_rows
-        for name, table in eng.process(data).items():
+        for name, table in process_all(eng, data).items():
             out[name] += table.num_rows
         eng.queries["f1"].snapshot()
     stats = eng.stats()["queries"]

@@ -13,6 +13,7 @@ from eddyline import Engine
 from eddyline.session import adaptive
 from eddyline.session.adaptive import Steadiness
 from eddyline.testing import difference, rows_of
+from eddyline.testing.feeding import process_all
 
 DDL = "".join(
     f"CREATE STREAM {s} (ts TIMESTAMP, k BIGINT, x BIGINT) TIMESTAMP BY ts;" for s in "abc"
@@ -94,7 +95,7 @@ def test_from_eddy_to_tree_and_back(chunk_rows: int) -> None:
     said = counted = 0
     for phase in ["bc"] * 8 + ["ab"] * 10:
         data = rows.of(phase)
-        out, expected = ours.process(data), tree.process(data)
+        out, expected = process_all(ours, data), process_all(tree, data)
         assert bags(out, ["q"]) == bags(expected, ["q"])
         answers = (rows_of(eng.queries["q"].snapshot()) for eng in (ours, tree))
         assert difference(*answers) == ([], [])

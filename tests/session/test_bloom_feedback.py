@@ -9,6 +9,7 @@ import pyarrow as pa
 import pytest
 
 from eddyline import Engine
+from eddyline.testing.feeding import process_all
 
 
 def joined(**options: Any) -> Engine:
@@ -43,47 +44,47 @@ def filters(engine: Engine) -> dict[str, int]:
 @pytest.mark.parametrize("chunk_rows", [1, 16_384])
 def test_rows_wait_that_are_not_in_the_filter(chunk_rows: int) -> None:
     engine = joined(chunk_rows=chunk_rows)
-    engine.process({"c": rows(range(100))})
-    engine.process({"b": rows([0] * 5), "a": rows(range(50, 1_050), second=1)})
+    process_all(engine, {"c": rows(range(100))})
+    process_all(engine, {"b": rows([0] * 5), "a": rows(range(50, 1_050), second=1)})
     assert 250 <= made(engine) < 250 + 5 * 30  # 50 of them have a match
-    out = engine.process({"c": rows(range(100, 1_050), second=2)})
+    out = process_all(engine, {"c": rows(range(100, 1_050), second=2)})
     assert out["q"].num_rows == 5 * 950
     assert made(engine) == 5_000
 
 
 def test_what_has_expired_is_forgotten_by_turns() -> None:
     engine = joined()
-    engine.process({"b": rows([0])})
+    process_all(engine, {"b": rows([0])})
     for second in range(0, 200, 2):
-        engine.process({"c": rows(range(second * 50, second * 50 + 50), second)})
+        process_all(engine, {"c": rows(range(second * 50, second * 50 + 50), second)})
         known = filters(engine)
         assert known["generations"] <= 2
         assert known["keys"] <= 2 * 6 * 50 + 50  # six batches are alive at a time
-    engine.process({"a": rows(range(8_000), second=200)})  # matches of these have long expired
+    process_all(engine, {"a": rows(range(8_000), second=200)})  # matches of these have long expired
     assert made(engine) < 80
-    engine.process({"a": rows(range(9_700, 9_950), second=200)})
+    process_all(engine, {"a": rows(range(9_700, 9_950), second=200)})
     assert made(engine) >= 150  # every other fifty of them has come
 
 
 def test_filters_grow_with_what_is_alive() -> None:
     engine = joined()
-    engine.process({"b": rows([0])})
+    process_all(engine, {"b": rows([0])})
     for part in range(20):
-        engine.process({"c": rows(range(part * 1_000, part * 1_000 + 1_000))})
+        process_all(engine, {"c": rows(range(part * 1_000, part * 1_000 + 1_000))})
     assert filters(engine)["generations"] > 2
-    engine.process({"a": rows(range(20_000, 40_000))})
+    process_all(engine, {"a": rows(range(20_000, 40_000))})
     assert made(engine) < 400
-    engine.process({"a": rows(range(20_000))})
+    process_all(engine, {"a": rows(range(20_000))})
     assert made(engine) >= 20_000
 
 
 def test_filters_are_saved(tmp_path: Any) -> None:
     engine = joined()
-    engine.process({"c": rows(range(100)), "b": rows([0])})
+    process_all(engine, {"c": rows(range(100)), "b": rows([0])})
     engine.save(str(tmp_path / "saved"))
     engine = Engine.load(str(tmp_path / "saved"))
     assert engine.strategy.mns == "bloom"
-    out = engine.process({"a": rows(range(200), second=1)})
+    out = process_all(engine, {"a": rows(range(200), second=1)})
     assert out["q"].num_rows == 100
     assert made(engine) < 110
 

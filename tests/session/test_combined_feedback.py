@@ -9,6 +9,7 @@ import pyarrow as pa
 import pytest
 
 from eddyline import Engine
+from eddyline.testing.feeding import process_all
 
 PAIRS = "SELECT a.x, b.y FROM a [RANGE 1 HOUR] JOIN b [RANGE 1 HOUR] ON a.g = b.g"
 ENGINES = [
@@ -52,9 +53,9 @@ def asked(engine: Engine) -> dict[str, Any]:
 def with_ten_matches(**options: Any) -> Engine:
     """Ten rows of a, of b, and of c: the i-th fit each other."""
     engine = joined(**options)
-    engine.process({"c": rows([(i, i) for i in range(10)])})
+    process_all(engine, {"c": rows([(i, i) for i in range(10)])})
     tens = rows([(i, i) for i in range(10)], second=1)
-    assert engine.process({"a": tens, "b": tens})["q"].num_rows == 10
+    assert process_all(engine, {"a": tens, "b": tens})["q"].num_rows == 10
     return engine
 
 
@@ -63,7 +64,7 @@ def test_only_combinations_that_have_a_match_are_made(options: dict[str, Any]) -
     engine = with_ten_matches(**options)
     assert made(engine) == 10
     assert asked(engine)["refused"] == 90
-    out = engine.process({"c": rows([(3, 7), (3, None), (99, 99)], second=2)})
+    out = process_all(engine, {"c": rows([(3, 7), (3, None), (99, 99)], second=2)})
     assert out["q"].select(["x", "y"]).to_pylist() == [{"x": 3, "y": 7}]
     assert made(engine) == 11
     assert asked(engine)["resumed"] == 1
@@ -77,15 +78,15 @@ def test_without_feedback_all_are_made() -> None:
 def test_wanted_then_not_then_wanted_again(options: dict[str, Any]) -> None:
     """What was made while it was wanted is not made again; what was not, is."""
     engine = with_ten_matches(**options)
-    engine.process({"b": rows([(0, 3)], second=20)})  # no row of c is left: nothing is wanted
-    engine.process({"a": rows([(3, 0)], second=20)})
+    process_all(engine, {"b": rows([(0, 3)], second=20)})  # no row of c is left: nothing is wanted
+    process_all(engine, {"a": rows([(3, 0)], second=20)})
     assert made(engine) == 10
-    engine.process({"c": rows([(4, 4)], second=21), "b": rows([(0, 4)], second=21)})
+    process_all(engine, {"c": rows([(4, 4)], second=21), "b": rows([(0, 4)], second=21)})
     assert made(engine) == 11
-    out = engine.process({"c": rows([(3, 3)], second=22)})
+    out = process_all(engine, {"c": rows([(3, 3)], second=22)})
     assert out["q"].num_rows == 4
     assert made(engine) == 14
-    out = engine.process({"c": rows([(3, 3)], second=23)})
+    out = process_all(engine, {"c": rows([(3, 3)], second=23)})
     assert out["q"].num_rows == 4
     assert made(engine) == 14
 
@@ -94,7 +95,7 @@ def test_who_is_saved_remembers_what_has_been_made(tmp_path: Any) -> None:
     engine = with_ten_matches(feedback="jit")
     engine.save(str(tmp_path / "saved"))
     engine = Engine.load(str(tmp_path / "saved"))
-    out = engine.process({"c": rows([(3, 3), (3, 7)], second=2)})
+    out = process_all(engine, {"c": rows([(3, 3), (3, 7)], second=2)})
     assert out["q"].num_rows == 2
     assert asked(engine)["resumed"] == 1
 
@@ -105,17 +106,17 @@ def test_a_second_reader_of_the_join_gets_all_of_its_rows() -> None:
         f"SELECT l.x, l.y FROM ({PAIRS}) AS l JOIN d [RANGE 1 HOUR] ON l.x = d.x", name="r"
     )
     assert made(engine) == 100
-    out = engine.process({"d": rows([(i, 0) for i in range(10)], second=2)})
+    out = process_all(engine, {"d": rows([(i, 0) for i in range(10)], second=2)})
     assert out["r"].num_rows == 100
-    assert engine.process({"c": rows([(3, 7)], second=3)})["q"].num_rows == 1
+    assert process_all(engine, {"c": rows([(3, 7)], second=3)})["q"].num_rows == 1
 
 
 def test_auto_stops_asking_where_all_are_wanted() -> None:
     engine = joined(feedback="auto")
     grid = [(i, j) for i in range(30) for j in range(30)]
-    engine.process({"c": rows(grid)})
+    process_all(engine, {"c": rows(grid)})
     for second in range(8):
         thirty = rows([(i, i) for i in range(30)], second)
-        engine.process({"a": thirty, "b": thirty})
+        process_all(engine, {"a": thirty, "b": thirty})
     assert made(engine) == (8 * 30) ** 2
     assert 4_096 <= asked(engine)["asked"] < 40_000

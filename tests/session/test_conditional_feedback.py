@@ -9,6 +9,7 @@ import pyarrow as pa
 import pytest
 
 from eddyline import Engine
+from eddyline.testing.feeding import process_all
 
 ENGINES = [
     {"feedback": feedback, "chunk_rows": chunk_rows, "nested_loops": loops}
@@ -51,13 +52,13 @@ def gate(engine: Engine, rows_of: str) -> dict[str, Any]:
 @pytest.mark.parametrize("options", ENGINES, ids=str)
 def test_rows_wait_for_one_that_is_larger(options: dict[str, Any]) -> None:
     engine = joined("l.k < c.k", **options)
-    engine.process({"a": rows(range(100)), "b": rows([0] * 20)})
+    process_all(engine, {"a": rows(range(100)), "b": rows([0] * 20)})
     assert made(engine) == 0
     assert gate(engine, "a")["waiting"] == 100
-    out = engine.process({"c": rows([3], second=1)})
+    out = process_all(engine, {"c": rows([3], second=1)})
     assert out["q"].num_rows == 60
     assert made(engine) == 60
-    out = engine.process({"c": rows([2, 5], second=2)})
+    out = process_all(engine, {"c": rows([2, 5], second=2)})
     assert out["q"].num_rows == 40 + 100
     assert made(engine) == 100
     assert gate(engine, "a")["waiting"] == 95
@@ -66,20 +67,22 @@ def test_rows_wait_for_one_that_is_larger(options: dict[str, Any]) -> None:
 @pytest.mark.parametrize("options", ENGINES, ids=str)
 def test_a_row_that_has_expired_is_no_match(options: dict[str, Any]) -> None:
     engine = joined("l.k < c.k", **options)
-    engine.process({"c": rows([50], second=1)})
-    engine.process({"a": rows([1], second=11), "b": rows([0] * 20, second=11)})
+    process_all(engine, {"c": rows([50], second=1)})
+    process_all(engine, {"a": rows([1], second=11), "b": rows([0] * 20, second=11)})
     assert made(engine) == 0
-    assert engine.process({"c": rows([2], second=12)})["q"].num_rows == 20
+    assert process_all(engine, {"c": rows([2], second=12)})["q"].num_rows == 20
 
 
 @pytest.mark.parametrize("options", ENGINES, ids=str)
 def test_an_equal_key_is_not_all_that_is_wanted(options: dict[str, Any]) -> None:
     engine = joined("l.g = c.g AND l.k BETWEEN c.k AND c.k + 1", **options)
-    engine.process({"a": rows([1, 2, 3, None], [7, 7, 8, 7]), "b": rows([0] * 4, [7, 7, 8, 8])})
+    process_all(
+        engine, {"a": rows([1, 2, 3, None], [7, 7, 8, 7]), "b": rows([0] * 4, [7, 7, 8, 8])}
+    )
     assert made(engine) == 0
-    out = engine.process({"c": rows([1, 9], [8, 7], second=1)})
+    out = process_all(engine, {"c": rows([1, 9], [8, 7], second=1)})
     assert (out["q"].num_rows, made(engine)) == (0, 0)
-    out = engine.process({"c": rows([2], [7], second=2)})
+    out = process_all(engine, {"c": rows([2], [7], second=2)})
     assert out["q"].to_pydict()["k"] == [2, 2]
     assert made(engine) == 2
     assert gate(engine, "a")["waiting"] == 3
@@ -98,17 +101,17 @@ def test_each_stream_waits_for_what_it_is_compared_with() -> None:
 def test_results_that_have_been_made_say_which_of_their_parts_nobody_matches() -> None:
     """With 5 and 9 in c: 9 is no match by itself, nor is 4; 7 and 6 have none in common."""
     engine = joined("l.k < c.k AND l.m > c.k", feedback="jit", admission=False)
-    engine.process({"c": rows([5, 9], second=1)})
-    engine.process({"a": rows([3, 7, 9], second=1), "b": rows([6, 4], second=1)})
+    process_all(engine, {"c": rows([5, 9], second=1)})
+    process_all(engine, {"a": rows([3, 7, 9], second=1), "b": rows([6, 4], second=1)})
     assert made(engine) == 6
     levels = next(o["mns_by_level"] for o in engine.stats()["operators"] if "mns_by_level" in o)
     # (3, 6) is wanted; of (7, 6) both, of (9, 6) the 9, of (3, 4) and (7, 4) the 4, of (9, 4) each
     assert levels == [[0, 1 + 1 + 1 + 2, 1]]
     assert gate(engine, "a")["waiting"] == 1
     assert gate(engine, "b")["waiting"] == 1
-    engine.process({"b": rows([20], second=2)})
+    process_all(engine, {"b": rows([20], second=2)})
     assert made(engine) == 6 + 2  # with 3 and 7
-    out = engine.process({"c": rows([10], second=3)})
+    out = process_all(engine, {"c": rows([10], second=3)})
     assert made(engine) == 6 + 2 + 1
     assert out["q"].num_rows == 3
 
@@ -130,9 +133,9 @@ def test_a_condition_that_reads_two_streams_is_asked_about_their_pairs() -> None
 
 def test_auto_stops_asking_where_everybody_is_wanted() -> None:
     engine = joined("l.k < c.k", feedback="auto")
-    engine.process({"c": rows([1_000_000])})
+    process_all(engine, {"c": rows([1_000_000])})
     for _ in range(10):
-        engine.process({"a": rows(range(1_000))})
+        process_all(engine, {"a": rows(range(1_000))})
     assert 4_096 <= gate(engine, "a")["asked"] < 10_000
     assert gate(engine, "a")["refused"] == 0
 
@@ -148,7 +151,7 @@ def test_functions_of_users_are_not_asked() -> None:
         " ON a.g = b.g) AS l JOIN c [RANGE 1 HOUR] ON near(l.k, c.k)",
         name="q",
     )
-    engine.process({"a": rows([1, 2]), "b": rows([0])})
+    process_all(engine, {"a": rows([1, 2]), "b": rows([0])})
     assert made(engine) == 0  # there is no row of c at all
-    assert engine.process({"c": rows([3], second=1)})["q"].num_rows == 1
+    assert process_all(engine, {"c": rows([3], second=1)})["q"].num_rows == 1
     assert made(engine) == 2

@@ -19,6 +19,7 @@ from eddyline import (
     UnsupportedError,
 )
 from eddyline.testing import batch, difference, parse_time, pretty, rows_of
+from eddyline.testing.feeding import process_all
 from eddyline.testing.script import Script
 
 DDL = """
@@ -116,14 +117,14 @@ def test_dropping_the_last_reader_frees_operators_windows_and_lanes() -> None:
     eng.query("SELECT k FROM a [RANGE 1 SECOND] WHERE v > 0", name="q1")
     eng.query("SELECT a.k FROM a [ROWS 5], b [RANGE 9 SECONDS] WHERE a.k = b.k", name="q2")
     eng.query("SELECT COUNT(*) FROM a [PARTITION BY k ROWS 5] EMIT CHANGES", name="q3")
-    eng.process({"a": batch("ts | k | v\n1s | 1 | 1\n1s | 2 | 2")})
+    process_all(eng, {"a": batch("ts | k | v\n1s | 1 | 1\n1s | 2 | 2")})
     assert kept(eng) == 2
     for name in ("q2", "q1", "q3"):
         eng.drop(name)
     assert list(eng._standing.execution.graph) == []
     assert not stem._windows
     assert set(stem._lanes) == lanes
-    eng.process({"a": batch("ts | k | v\n2s | 1 | 1")})
+    process_all(eng, {"a": batch("ts | k | v\n2s | 1 | 1")})
     assert kept(eng) == 0
 
 
@@ -191,12 +192,12 @@ def test_a_late_query_is_backfilled_with_what_the_windows_hold(kind: str) -> Non
         eng.query("SELECT k FROM a [RANGE 10 SECONDS]", name="holds_a")
         eng.query("SELECT k FROM b [RANGE 10 SECONDS]", name="holds_b")
     early.query(LATE_QUERIES[kind], name="q")
-    early.process(rows)
-    late.process(rows)
+    process_all(early, rows)
+    process_all(late, rows)
     late.query(LATE_QUERIES[kind], name="q")
     assert answer(late) == answer(early)
-    assert early.process(more)["q"].num_rows
-    first = late.process(more)["q"]
+    assert process_all(early, more)["q"].num_rows
+    first = process_all(late, more)["q"]
     assert answer(late) == answer(early)
     plus = [r for r in first.to_pylist() if r["_op"] == "+"]
     assert len(plus) >= len(answer(late)), "what was there when it was added is told as well"

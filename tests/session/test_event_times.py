@@ -59,6 +59,13 @@ def test_fractions_and_instants_before_1970() -> None:
     assert times(process(engine("ts_unit = 'ns'"), [-1, 1_999])) == [-1, 1]
 
 
+def test_text_that_is_no_number_is_bad_beside_numbers() -> None:
+    out = process(engine("ts_unit = 's'"), ["1", "soon", None])
+    assert times(out) == [1_000_000]
+    reasons = ["ts: cannot read 'soon' as TIMESTAMP", "ts is null"]
+    assert out.bad["s"]["_reason"].to_pylist() == reasons
+
+
 @pytest.mark.parametrize("ts", [np.nan, np.inf, -np.inf, 1e30])
 def test_a_number_that_is_no_instant_is_bad(ts: float) -> None:
     out = process(engine("ts_unit = 's'"), [1.0, ts])
@@ -118,6 +125,10 @@ def test_microseconds_that_are_meant_are_declared() -> None:
 def test_a_clock_that_starts_near_zero_goes_through_all_numbers(step: int) -> None:
     ts = np.arange(0, 2 * NEW_YEAR * 1000, max(step, NEW_YEAR * 1000 // 1_000))
     assert len(times(process(engine(), ts))) == ts.size
+
+
+def test_whole_seconds_in_microseconds_are_taken() -> None:
+    assert times(process(engine(), [1_000_000_000, 1_000_000_001])) == [10**9, 10**9 + 1]
 
 
 def test_a_row_at_zero_does_not_let_milliseconds_pass() -> None:

@@ -15,6 +15,7 @@ import pytest
 from feedback_cases import fan_out, keyed, stats, waiting
 
 from eddyline import Engine
+from eddyline.testing.feeding import process_all
 from eddyline.testing.script import Script
 
 STREAMS = """
@@ -48,10 +49,10 @@ def bushy(options: dict[str, Any], *, a: int = 20, c: int = 20) -> Script:
 def test_both_inputs_of_a_join_may_have_rows_that_wait(options: dict[str, Any]) -> None:
     """a is fruitless with b1; b2 comes; c fits a and b2, but not what was made; d2 makes it all."""
     script = bushy(options)
-    script.process(a="ts | p | x | y\n1s | 1 | 5 | 7", b="ts | p | z\n2s | 1 | 1")
-    script.process(b="ts | p | z\n3s | 1 | 2")
-    script.process(c="ts | q | x | z\n4s | 3 | 5 | 2", d="ts | q | y\n5s | 3 | 0")
-    script.process(d="ts | q | y\n6s | 3 | 7")
+    script.process_all(a="ts | p | x | y\n1s | 1 | 5 | 7", b="ts | p | z\n2s | 1 | 1")
+    script.process_all(b="ts | p | z\n3s | 1 | 2")
+    script.process_all(c="ts | q | x | z\n4s | 3 | 5 | 2", d="ts | q | y\n5s | 3 | 0")
+    script.process_all(d="ts | q | y\n6s | 3 | 7")
     script.finish().expect("""
         _op | _ts | _exp | p | z | q | y
         +   | 6s  | 21s  | 1 | 2 | 3 | 7
@@ -62,11 +63,11 @@ def test_both_inputs_of_a_join_may_have_rows_that_wait(options: dict[str, Any]) 
 def test_the_row_that_made_others_wait_or_go_on_expires(options: dict[str, Any]) -> None:
     """c lives for 2 seconds: a and d go on waiting, until another c comes."""
     script = bushy(options, c=2)
-    script.process(a="ts | p | x | y\n1s | 1 | 5 | 7", b="ts | p | z\n2s | 1 | 2")
-    script.process(c="ts | q | x | z\n3s | 3 | 5 | 2")
+    script.process_all(a="ts | p | x | y\n1s | 1 | 5 | 7", b="ts | p | z\n2s | 1 | 2")
+    script.process_all(c="ts | q | x | z\n3s | 3 | 5 | 2")
     script.advance("5s").restart()
-    script.process(d="ts | q | y\n6s | 3 | 7", b="ts | p | z\n7s | 1 | 2")
-    script.process(c="ts | q | x | z\n8s | 3 | 5 | 2")
+    script.process_all(d="ts | q | y\n6s | 3 | 7", b="ts | p | z\n7s | 1 | 2")
+    script.process_all(c="ts | q | x | z\n8s | 3 | 5 | 2")
     script.finish().expect("""
         _op | _ts | _exp | p | z | q | y
         +   | 8s  | 10s  | 1 | 2 | 3 | 7
@@ -84,7 +85,9 @@ def test_rows_may_come_in_any_order(order: tuple[str, ...], loops: bool) -> None
     script = bushy({"feedback": "jit", "nested_loops": loops})
     for second, name in enumerate(order, 1):
         head = f"ts | {columns[name]}"
-        script.process(**{name: f"{head}\n{second}s | {astray[name]}\n{second}s | {payload[name]}"})
+        script.process_all(
+            **{name: f"{head}\n{second}s | {astray[name]}\n{second}s | {payload[name]}"}
+        )
     script.finish().expect("""
         _op | _ts | _exp | p | z | q | y
         +   | 4s  | 21s  | 1 | 2 | 3 | 7
@@ -94,10 +97,10 @@ def test_rows_may_come_in_any_order(order: tuple[str, ...], loops: bool) -> None
 def test_who_waits_is_not_joined() -> None:
     """Of 100 rows of a, each of which finds 20 of b, three find one of c."""
     engine = fan_out("jit")
-    engine.process({"a": keyed(range(100)), "b": keyed([0] * 20)})
+    process_all(engine, {"a": keyed(range(100)), "b": keyed([0] * 20)})
     assert waiting(engine) == {"refused": 100, "resumed": 0, "waiting": 100}
     assert rows_made(engine) == 0
-    out = engine.process({"c": keyed([7, 8, 9, 500])})
+    out = process_all(engine, {"c": keyed([7, 8, 9, 500])})
     assert out["q"].num_rows == 60
     assert waiting(engine) == {"refused": 100, "resumed": 3, "waiting": 97}
     assert rows_made(engine) == 60
@@ -105,7 +108,7 @@ def test_who_waits_is_not_joined() -> None:
 
 def test_without_feedback_all_are_joined() -> None:
     engine = fan_out("off")
-    engine.process({"a": keyed(range(100)), "b": keyed([0] * 20)})
+    process_all(engine, {"a": keyed(range(100)), "b": keyed([0] * 20)})
     assert rows_made(engine) == 2_000
 
 
@@ -120,15 +123,15 @@ def test_doe_waits_for_any_row() -> None:
 
 def test_auto_stops_asking_where_everybody_is_wanted_and_begins_again() -> None:
     engine = fan_out("auto")
-    engine.process({"c": keyed(range(1_000))})
+    process_all(engine, {"c": keyed(range(1_000))})
     for _ in range(10):
-        engine.process({"a": keyed(range(1_000))})
+        process_all(engine, {"a": keyed(range(1_000))})
     asked = stats(engine, "asked")
     assert 0 < asked < 10_000
-    engine.process({"a": keyed(range(1_000))})
+    process_all(engine, {"a": keyed(range(1_000))})
     assert stats(engine, "asked") == asked
     for _ in range(150):
-        engine.process({"a": keyed(range(5_000, 6_000))})
+        process_all(engine, {"a": keyed(range(5_000, 6_000))})
     assert stats(engine, "asked") > asked
     assert stats(engine, "refused") > 1_000
 

@@ -8,6 +8,7 @@ from feedback_cases import fan_out, keyed, waiting
 
 from eddyline import Engine
 from eddyline.runtime.eddy.flow import Flow
+from eddyline.testing.feeding import process_all
 
 
 def test_who_waits_is_not_found() -> None:
@@ -32,12 +33,12 @@ def rows_found(feedback: str) -> int:
 
 def test_a_row_is_found_as_soon_as_there_is_all_that_it_lacks() -> None:
     engine = fan_out("jit", executor="eddy")
-    engine.process({"a": keyed(range(100)), "b": keyed([0] * 20)})
+    process_all(engine, {"a": keyed(range(100)), "b": keyed([0] * 20)})
     assert waiting(engine) == {"refused": 100, "resumed": 0, "waiting": 100}
-    out = engine.process({"c": keyed([7, 8, 9, 500])})
+    out = process_all(engine, {"c": keyed([7, 8, 9, 500])})
     assert out["q"].num_rows == 60
     assert waiting(engine) == {"refused": 100, "resumed": 3, "waiting": 97}
-    assert engine.process({"b": keyed([0])})["q"].num_rows == 3
+    assert process_all(engine, {"b": keyed([0])})["q"].num_rows == 3
     text = engine.queries["q"].explain(analyze=True)
     assert "feedback: rows of" in text
     assert "b, c" in text
@@ -54,9 +55,9 @@ def test_the_order_of_a_chunk_is_kept() -> None:
 
 def test_doe_waits_for_any_row() -> None:
     engine = fan_out("doe", executor="eddy")
-    engine.process({"a": keyed(range(100)), "b": keyed([0] * 20)})
+    process_all(engine, {"a": keyed(range(100)), "b": keyed([0] * 20)})
     assert waiting(engine) == {"refused": 100, "resumed": 0, "waiting": 100}
-    assert engine.process({"c": keyed([7])})["q"].num_rows == 20
+    assert process_all(engine, {"c": keyed([7])})["q"].num_rows == 20
     assert waiting(engine) == {"refused": 100, "resumed": 100, "waiting": 0}
 
 
@@ -67,13 +68,13 @@ def test_a_query_with_longer_windows_is_about_rows_that_wait() -> None:
     for name in "abc":
         engine.query(keeper.format(name), name=f"keeper_{name}")
     hours = 3_600_000_000
-    engine.process({"c": keyed([7])})
-    engine.process({"a": keyed([7], ts=hours + 1)})
+    process_all(engine, {"c": keyed([7])})
+    process_all(engine, {"a": keyed([7], ts=hours + 1)})
     assert waiting(engine) == {"refused": 1, "resumed": 0, "waiting": 1}
     streams = ", ".join(f"{name} [RANGE 3 HOURS]" for name in "abc")
     longer = f"SELECT a.k FROM {streams} WHERE a.g = b.g AND a.k = c.k"
     query = engine.query(longer, name="longer")
-    out = engine.process({"b": keyed([0], ts=hours + 2)})
+    out = process_all(engine, {"b": keyed([0], ts=hours + 2)})
     assert out["longer"].num_rows == 1
     assert query.snapshot().num_rows == 1
     assert waiting(engine)["waiting"] == 0

@@ -198,13 +198,6 @@ def test_rows_behind_the_watermark_are_late_not_lost() -> None:
     assert eng.stats()["streams"]["s"]["late"] == 1
 
 
-def test_the_largest_lateness_of_all_streams_counts_for_all() -> None:
-    eng = engine()
-    eng.sql("CREATE STREAM slow (ts TIMESTAMP) TIMESTAMP BY ts LATENESS 3 SECONDS")
-    assert taken(eng.process({"s": batch("ts | x\n1s | 1\n4s | 4\n5s | 5")})) == [1]
-    assert eng.watermark == 2 * SECOND
-
-
 def test_an_explicit_watermark_holds_rows_back_and_never_goes_back() -> None:
     eng = engine()
     rows = batch("ts | x\n1s | 1\n2s | 2\n3s | 3")

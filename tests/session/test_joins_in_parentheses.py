@@ -81,7 +81,7 @@ def test_a_window_behind_the_parentheses_is_for_the_streams_inside() -> None:
     script = Script(
         DDL, "SELECT a.j FROM (a JOIN b [RANGE 1 SECOND] ON a.k = b.k) [RANGE 9 SECONDS]"
     )
-    script.process(a="ts | k | j\n1s | 1 | 5", b="ts | k | j\n4s | 1 | 6")
+    script.process_all(a="ts | k | j\n1s | 1 | 5", b="ts | k | j\n4s | 1 | 6")
     script.expect("_op | _ts | _exp | j\n+ | 4s | 5s | 5")
 
 

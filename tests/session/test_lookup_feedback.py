@@ -9,6 +9,7 @@ import pyarrow as pa
 import pytest
 
 from eddyline import Engine
+from eddyline.testing.feeding import process_all
 from eddyline.testing.script import Script
 
 SECOND = 1_000_000
@@ -35,12 +36,12 @@ def test_a_row_waits_for_one_of_a_table_that_changes(admission: bool, chunk_rows
     """What it would have been joined with before that one was there is no result, ever."""
     options = {"feedback": "jit", "admission": admission, "chunk_rows": chunk_rows}
     script = Script(NRR, INNER, options={"executor": "tree"} | options)
-    script.process(t="_ts | k | w\n0s | 1 | 0")
-    script.process(a="ts | p | k\n1s | 5 | 1\n1s | 5 | 7", b="ts | p\n2s | 5")
-    script.process(t="_ts | k | w\n3s | 7 | 1").restart()
-    script.process(b="ts | p\n4s | 5")
-    script.process(t="_ts | _op | k | w\n5s | - | 7 | 1").process(b="ts | p\n6s | 5")
-    script.process(t="_ts | k | w\n7s | 7 | 1", b="ts | p\n8s | 5")
+    script.process_all(t="_ts | k | w\n0s | 1 | 0")
+    script.process_all(a="ts | p | k\n1s | 5 | 1\n1s | 5 | 7", b="ts | p\n2s | 5")
+    script.process_all(t="_ts | k | w\n3s | 7 | 1").restart()
+    script.process_all(b="ts | p\n4s | 5")
+    script.process_all(t="_ts | _op | k | w\n5s | - | 7 | 1").process(b="ts | p\n6s | 5")
+    script.process_all(t="_ts | k | w\n7s | 7 | 1", b="ts | p\n8s | 5")
     script.finish().expect(
         """
         _op | _ts | _exp | k | w
@@ -65,19 +66,20 @@ def test_a_row_of_a_table_that_goes_with_an_instant_was_there_at_it(
     engine = Engine(executor="tree", feedback=feedback)
     engine.sql(NRR)
     engine.query(sql, name="q")
-    engine.process(
+    process_all(
+        engine,
         {
             "t": pa.table({"_ts": [0], "k": [7], "w": [1]}),
             "b": pa.table({"ts": [SECOND], "p": [5]}),
-        }
+        },
     )
     gone = pa.table({"_ts": [5 * SECOND], "_op": ["-"], "k": [7], "w": [1]})
-    out = engine.process({"a": pa.table({"ts": [5 * SECOND], "p": [5], "k": [7]}), "t": gone})
+    out = process_all(engine, {"a": pa.table({"ts": [5 * SECOND], "p": [5], "k": [7]}), "t": gone})
     assert out["q"].num_rows == 1
-    assert engine.process({"b": pa.table({"ts": [6 * SECOND], "p": [5]})})["q"].num_rows == 0
+    assert process_all(engine, {"b": pa.table({"ts": [6 * SECOND], "p": [5]})})["q"].num_rows == 0
     back = {"t": pa.table({"_ts": [7 * SECOND], "k": [7], "w": [2]})}
-    assert engine.process(back)["q"].num_rows == 0
-    assert engine.process({"b": pa.table({"ts": [8 * SECOND], "p": [5]})})["q"].num_rows == 1
+    assert process_all(engine, back)["q"].num_rows == 0
+    assert process_all(engine, {"b": pa.table({"ts": [8 * SECOND], "p": [5]})})["q"].num_rows == 1
 
 
 @pytest.mark.parametrize("again", [False, True])
@@ -101,15 +103,15 @@ def changes_of_a_late_query(feedback: str, *, again: bool) -> list[tuple[str, in
     def row(second: int, **values: int) -> pa.Table:
         return pa.table({"ts": [second * SECOND]} | {n: [v] for n, v in values.items()})
 
-    engine.process(change(0, "+", 1))
-    engine.process({"a": row(1, p=5, k=7), "b": row(2, p=5)})
-    engine.process(change(3, "-", 1))
+    process_all(engine, change(0, "+", 1))
+    process_all(engine, {"a": row(1, p=5, k=7), "b": row(2, p=5)})
+    process_all(engine, change(3, "-", 1))
     if again:
-        engine.process(change(4, "+", 2))
+        process_all(engine, change(4, "+", 2))
     engine.query(f"SELECT l.k, t.w FROM {pairs}, t WHERE l.k = t.k", name="q2")
-    told = [engine.process({"b": row(5, p=5)})["q2"]]
-    told.append(engine.process({"c": row(6, k=7)} | change(6, "+", 3))["q2"])
-    told.append(engine.process({"b": row(7, p=5)})["q2"])
+    told = [process_all(engine, {"b": row(5, p=5)})["q2"]]
+    told.append(process_all(engine, {"c": row(6, k=7)} | change(6, "+", 3))["q2"])
+    told.append(process_all(engine, {"b": row(7, p=5)})["q2"])
     rows = pa.concat_tables(told).to_pylist()
     return sorted((str(r["_ts"])[:19], r["w"]) for r in rows)
 
@@ -130,7 +132,7 @@ def rows_grouped(feedback: str) -> int:
         name="q",
     )
     a = pa.table({"ts": [0] * 100, "p": [5] * 100, "k": list(range(100))})
-    out = engine.process({"a": a, "b": pa.table({"ts": [1] * 10, "p": [5] * 10})})["q"]
+    out = process_all(engine, {"a": a, "b": pa.table({"ts": [1] * 10, "p": [5] * 10})})["q"]
     assert out.select(["k", "n"]).to_pylist()[-1] == {"k": 7, "n": 10}
     operators: list[dict[str, Any]] = engine.stats()["operators"]
     return next(int(o["rows_out"]) for o in operators if o["operator"].endswith("Join"))

@@ -13,6 +13,7 @@ import pytest
 from eddyline import Engine
 from eddyline.optimizer.compared import columns_compared
 from eddyline.session.meters import Meter
+from eddyline.testing.feeding import process_all
 from golden import bound_plan
 
 STREAMS = """
@@ -68,15 +69,15 @@ def test_recent_rows_count_most() -> None:
     made = engine()
     for start, rate, k in ((0, 1_000, 100), (60, 20_000, 1_000)):
         for second in range(start, start + 60):
-            made.process({"a": rows(second, 1, rate, k, 3, seed=second)})
+            process_all(made, {"a": rows(second, 1, rate, k, 3, seed=second)})
     assert made.measured.rates["a"] == pytest.approx(20_000, rel=0.05)
     assert made.measured.values["a", "k"] == pytest.approx(1_000, rel=0.1)
 
 
 def test_a_stream_that_falls_silent_has_a_lower_rate_as_long_as_others_bring_rows() -> None:
     made = engine()
-    made.process({"a": rows(0, 10, 100, 3, 3), "b": rows(0, 10, 100, 3, 3)})
-    made.process({"b": rows(10, 30, 100, 3, 3)})
+    process_all(made, {"a": rows(0, 10, 100, 3, 3), "b": rows(0, 10, 100, 3, 3)})
+    process_all(made, {"b": rows(10, 30, 100, 3, 3)})
     assert made.measured.rates["a"] == pytest.approx(25, rel=0.05)
     made.advance(3_600_000_000)
     assert made.measured.rates["b"] == pytest.approx(100, rel=0.05), "nobody brings rows"
@@ -84,23 +85,23 @@ def test_a_stream_that_falls_silent_has_a_lower_rate_as_long_as_others_bring_row
 
 def test_too_few_rows_tell_nothing_and_a_long_time_does() -> None:
     made = engine()
-    made.process({"a": rows(0, 1, 5, 3, 3)})
+    process_all(made, {"a": rows(0, 1, 5, 3, 3)})
     assert "a" not in made.measured.rates
-    made.process({"b": rows(99, 2, 100, 3, 3)})
+    process_all(made, {"b": rows(99, 2, 100, 3, 3)})
     assert made.measured.rates["a"] == pytest.approx(0.04, rel=0.05)
 
 
 def test_ids_that_never_come_again_are_at_least_so_many() -> None:
     made = engine()
     table = rows(0, 20, 5_000, 10, 10)
-    made.process({"a": table.set_column(1, "k", pa.array(np.arange(len(table))))})
+    process_all(made, {"a": table.set_column(1, "k", pa.array(np.arange(len(table))))})
     assert made.measured.values["a", "k"] > 2_000
 
 
 @pytest.mark.parametrize("chunk_rows", [7, 500, 4_096])
 def test_how_chunks_are_cut_hardly_matters(chunk_rows: int) -> None:
     made = engine(chunk_rows=chunk_rows)
-    made.process({"a": rows(0, 20, 1_000, 200, 3)})
+    process_all(made, {"a": rows(0, 20, 1_000, 200, 3)})
     assert made.measured.rates["a"] == pytest.approx(1_000, rel=0.01)
     assert made.measured.values["a", "k"] == pytest.approx(200, rel=0.15)
 

@@ -38,7 +38,7 @@ def negation(state: str, emit: str = "INSERTS") -> Script:
         f" EXCEPT ALL ON (k) SELECT k FROM b [RANGE 20 SECONDS] EMIT {emit}"
     )
     script = Script(STREAMS, query, options={"state": state})
-    script.process(a="ts | k | n\n1s | 7 | 1\n2s | 7 | 2\n3s | 7 | 3", b="ts | k\n4s | 7")
+    script.process_all(a="ts | k | n\n1s | 7 | 1\n2s | 7 | 2\n3s | 7 | 3", b="ts | k\n4s | 7")
     return script.check()
 
 
@@ -74,8 +74,8 @@ def test_every_row_is_taken_back_once(state: str) -> None:
 @pytest.mark.parametrize("state", STATES)
 def test_the_youngest_cancelled_row_comes_back(state: str) -> None:
     script = negation(state)
-    script.process(b="ts | k\n5s | 7").expect_answer("k | n\n7 | 3").advance("24s")
-    script.process(a="ts | k | n\n24s | 7 | 4\n24500ms | 7 | 5").check()
+    script.process_all(b="ts | k\n5s | 7").expect_answer("k | n\n7 | 3").advance("24s")
+    script.process_all(a="ts | k | n\n24s | 7 | 4\n24500ms | 7 | 5").check()
     script.expect_answer("k | n\n7 | 5").advance("25s").expect_answer("k | n\n7 | 4\n7 | 5")
     script.finish()
 
@@ -101,7 +101,7 @@ def test_a_value_stays_while_any_row_has_it(state: str) -> None:
 
 def test_of_two_duplicates_the_one_that_expires_last_is_kept() -> None:
     script = duplicates("upa").restart()
-    script.process(b="ts | k\n3500ms | 2")
+    script.process_all(b="ts | k\n3500ms | 2")
     script.expect("""
         _op | _ts    | _exp    | k
         +   | 1s     | 3s      | 1
@@ -116,7 +116,7 @@ def test_of_two_duplicates_the_one_that_expires_last_is_kept() -> None:
 def test_rows_that_expire_together_are_not_taken_back_one_by_one(state: str, views: bool) -> None:
     query = "SELECT k FROM a [RANGE 2 SECONDS] EXCEPT ALL SELECT k FROM b [RANGE 5 SECONDS]"
     script = Script(STREAMS, query, options={"state": state, "views": views})
-    script.process(a="ts | k | n\n3s | 7 | 1\n3s | 7 | 2", b="ts | k\n4s | 7")
+    script.process_all(a="ts | k | n\n3s | 7 | 1\n3s | 7 | 2", b="ts | k\n4s | 7")
     script.expect("""
         _op | _ts | _exp | k
         +   | 3s  | 5s   | 7
@@ -147,7 +147,7 @@ def test_a_view_keeps_a_value_for_as_long_as_its_duplicates_live(state: str, emi
     options = {"state": state, "views": True, "partitions": 4, "optimize": False}
     script = Script(STREAMS, query, options=options)
     for half in range(2, 22):
-        script.process(a=f"ts | k | n\n{500 * half}ms | 7 | 1")
+        script.process_all(a=f"ts | k | n\n{500 * half}ms | 7 | 1")
         script.expect_answer("k\n7").check()
     script.restart().advance("11999ms").expect_answer("k\n7").check()
-    script.process(b="ts | k\n12s | 7").expect_answer("k:int\n").advance("20s").finish()
+    script.process_all(b="ts | k\n12s | 7").expect_answer("k:int\n").advance("20s").finish()

@@ -13,6 +13,7 @@ from flow_cases import DDL, SECOND, bags, engine, reloaded, rows
 
 from eddyline import Engine
 from eddyline.testing import batch, difference, rows_of
+from eddyline.testing.feeding import process_all
 from eddyline.testing.script import Script
 
 NAMES = pa.table({"k": [1, 2], "name": ["one", "two"]})
@@ -71,7 +72,8 @@ def test_what_leaves_is_taken_back_just_before_the_row_that_pushes_it_out(nested
     eng.query(_query("rows", 2, 3), name="two")
     if not nested:
         eng.query(_query("rows", 3, 1), name="three")
-    out = eng.process(
+    out = process_all(
+        eng,
         {
             "a": batch("""
                 ts | k | v
@@ -83,7 +85,7 @@ def test_what_leaves_is_taken_back_just_before_the_row_that_pushes_it_out(nested
                 ts | k | v
                 2s | 1 | 7
             """),
-        }
+        },
     )
     got = {
         name: [(r["_op"], r["_ts"], r["_exp"], r["v"], r["w"]) for r in out[name].to_pylist()]

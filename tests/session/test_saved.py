@@ -147,7 +147,7 @@ def test_dropped_views_and_queries_that_others_read() -> None:
 
 def test_changes_that_nobody_has_fetched_are_saved() -> None:
     eng = engine()
-    eng.process({"b": batch("ts | k | w\n1s | 1 | 5")})
+    eng.process({"b": batch("ts | k | w\n1s | 1 | 5")}, watermark=0)
     eng.query("SELECT w FROM b [RANGE 9 SECONDS]", name="holds")
     eng.process({"b": batch("ts | k | w\n3s | 1 | 6")}, watermark=3_000_000)
     eng.query("SELECT w FROM b [RANGE 9 SECONDS] WHERE w > 0", name="q")

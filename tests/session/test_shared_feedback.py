@@ -10,6 +10,7 @@ import pyarrow as pa
 import pytest
 
 from eddyline import Engine
+from eddyline.testing.feeding import process_all
 
 JOIN = "(SELECT a.g, a.k, a.m FROM a [RANGE 1 HOUR], b [RANGE 1 HOUR] WHERE a.g = b.g) AS j"
 BY_K = f"SELECT j.k FROM {JOIN}, c [RANGE 1 HOUR] WHERE j.k = c.k"
@@ -29,9 +30,9 @@ def test_the_join_runs_once_and_a_row_waits_for_either_tree(engine: Engine) -> N
     engine.query(BY_K, name="by_k")
     engine.query(BY_M, name="by_m")
     assert len(joins(engine)) == 3
-    engine.process({"a": rows_of_a(10), "b": rows([0])})
+    process_all(engine, {"a": rows_of_a(10), "b": rows([0])})
     assert waiting(engine) == 10
-    out = engine.process({"c": rows([3]), "d": rows([107, 103])})
+    out = process_all(engine, {"c": rows([3]), "d": rows([107, 103])})
     assert sorted(out["by_k"]["k"].to_pylist()) == [3]
     assert sorted(out["by_m"]["k"].to_pylist()) == [3, 7]
     assert waiting(engine) == 8
@@ -57,9 +58,9 @@ def test_when_a_tree_goes_its_wishes_go(engine: Engine) -> None:
     engine.query(BY_K, name="by_k")
     engine.query(BY_M, name="by_m")
     engine.drop("by_m")
-    engine.process({"a": rows_of_a(10), "b": rows([0]), "d": rows([107])})
+    process_all(engine, {"a": rows_of_a(10), "b": rows([0]), "d": rows([107])})
     assert waiting(engine) == 10
-    assert engine.process({"c": rows([7])})["by_k"]["k"].to_pylist() == [7]
+    assert process_all(engine, {"c": rows([7])})["by_k"]["k"].to_pylist() == [7]
     assert len(joins(engine)) == 2
 
 

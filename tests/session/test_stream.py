@@ -10,8 +10,10 @@ import pytest
 from eddyline import Engine
 from eddyline.testing import batch
 
-STREAMS = "CREATE STREAM a (ts TIMESTAMP, k BIGINT, v BIGINT) TIMESTAMP BY ts;" + (
-    "CREATE STREAM b (ts TIMESTAMP, k BIGINT, v BIGINT) TIMESTAMP BY ts"
+#: Neither waits for the other.
+STREAMS = "".join(
+    f"CREATE STREAM {name} (ts TIMESTAMP, k BIGINT, v BIGINT) TIMESTAMP BY ts IDLE AFTER 0 SECONDS;"
+    for name in "ab"
 )
 SCHEDULES = ("lwo", "swf", "greedy")
 

@@ -21,6 +21,7 @@ from eddyline.sql.binder import bind
 from eddyline.sql.parser import parse
 from eddyline.sql.statements import SelectStatement
 from eddyline.testing import difference, rows_of
+from eddyline.testing.feeding import process_all
 from golden import bound_plan, check_golden
 
 DDL = "".join(
@@ -212,7 +213,7 @@ def test_trees_in_any_order_give_the_same_changes(kind: str) -> None:
     random = np.random.default_rng(3)
     found: dict[str, list[pa.Table]] = {name: [] for name in plans}
     for second in range(0, 12, 4):
-        out = engine.process({name: rows(random, second) for name in "abcd"})
+        out = process_all(engine, {name: rows(random, second) for name in "abcd"})
         for name in plans:
             found[name].append(out[name])
     expected = rows_of(pa.concat_tables(found["as written"]))

@@ -22,7 +22,6 @@ from eddyline.testing.history import check_history
 from eddyline.testing.oracle import Oracle
 from eddyline.testing.strategies import Case, cases, play
 from eddyline.testing.strategies.streams import TABLES, tables_of
-from eddyline.types import BEGINNING
 
 BATCHES = 4
 
@@ -92,13 +91,9 @@ class JobCase:
         """What the job delivered, against the oracle over what the watermark lets through."""
         rules = {self.name(n): r for n, r in self.case.rules.items() if self.name(n) in self.feeds}
         arrivals = Arrivals(rules)
-        newest: dict[str, int] = {}
+        arrivals.read(rules)
         for batch in self.batches:
-            for name, rows in batch.items():
-                times = [t for t in rows["ts"].cast(pa.int64()).to_pylist() if t is not None]
-                newest[name] = max([newest.get(name, BEGINNING), *times])
-            bounds = [newest[n] - rules[n].lateness_us for n in rules]
-            arrivals.process(batch, min(bounds) if min(newest.values()) > BEGINNING else BEGINNING)
+            arrivals.process(batch)
         for name in rules:
             assert progress.late[name] == arrivals.late[name].num_rows
             assert progress.bad[name] == arrivals.bad[name].num_rows

@@ -18,7 +18,6 @@ from eddyline.spark.durable import DurableState, Head
 from eddyline.spark.fatrows import unpack
 from eddyline.spark.ingest import _packer
 from eddyline.spark.live import LiveEngine, counted
-from eddyline.spark.program import ShardSpec, StreamSpec
 from eddyline.spark.shard import Arrivals, _step
 from eddyline.sql.parser import parse
 from eddyline.sql.statements import CreateStream
@@ -99,7 +98,8 @@ def test_streams_to_be_thinned_must_be_there(spark: SparkSession, feeds: Feeds) 
 def packed(keep: float, *tables: pa.Table, stream: str = "a") -> list[dict[str, Any]]:
     (statement,) = parse(definitions({stream: "source = 'none'"}).rstrip(";"))
     assert isinstance(statement, CreateStream)
-    batches = (batch for t in tables for batch in t.to_batches())
+    now = [t.append_column("now_us", pa.array([0] * t.num_rows, pa.int64())) for t in tables]
+    batches = (batch for t in now for batch in t.to_batches())
     made = _packer(None, 3, statement.definition, keep)(batches)
     return [row for batch in made for row in batch.to_pylist()]
 
@@ -114,19 +114,16 @@ def new_engine() -> Engine:
 
 def test_shards_make_of_what_is_packed_what_an_embedded_engine_makes_of_all_rows() -> None:
     twin = Twin(new_engine(), dict.fromkeys("ab", 5 * SECOND))
-    streams = tuple(StreamSpec(name, 5 * SECOND) for name in "ab")
-    program: Any = None  # the engine is here already
-    spec = ShardSpec(0, "job", streams, (), program)
     live, head = LiveEngine(new_engine()), Head()
     state = DurableState(OneCell(), ManyCells(), ManyCells())
     said: dict[str, int] = dict.fromkeys(NAMES, 0)
     for part in range(4):
         rows = {n: stream_tables(i, 4, rows=150)[part] for i, n in enumerate("ab", start=1)}
         fat = [row for name, t in rows.items() for row in packed(KEEP[name], t, stream=name)]
-        arrivals = Arrivals.read(iter([pd.DataFrame(fat)]))
+        arrivals = Arrivals.read(iter([pd.DataFrame(fat).assign(now_us=0)]))
         assert dict(arrivals.counts) == {"a": 150, "b": 150}
         assert 30 < arrivals.dropped["b"] < arrivals.dropped["a"] < 120
-        step = _step(spec, head, arrivals)
+        step = _step(head, arrivals)
         for name, n in counted(live.apply(step)).items():
             said[name] += n
         head.version += 1

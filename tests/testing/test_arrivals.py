@@ -1,36 +1,90 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
 import pyarrow as pa
+import pytest
 
 from eddyline.testing import batch, parse_time
 from eddyline.testing.arrivals import Arrivals, StreamRules, TableRules
 from eddyline.types import BEGINNING, TIMESTAMP
 
 SCHEMA = pa.schema([("ts", TIMESTAMP), ("x", pa.int64())])
+RULES = StreamRules(SCHEMA)
 
 
-def arrivals() -> Arrivals:
-    lateness = parse_time("2s")
-    return Arrivals({"a": StreamRules(SCHEMA), "b": StreamRules(SCHEMA, lateness_us=lateness)})
+def arrivals(**more: StreamRules) -> Arrivals:
+    late = replace(RULES, lateness_us=parse_time("2s"))
+    model = Arrivals({"a": RULES, "b": late, **more})
+    model.read(["a", "b"])
+    return model
 
 
-def test_the_clock_follows_the_newest_row_of_any_stream_minus_the_largest_lateness() -> None:
+def test_the_clock_of_streams_that_are_read_together_is_the_smallest_bound() -> None:
     model = arrivals()
     assert model.clock_us == BEGINNING
-    model.process({"a": batch("ts | x\n5s | 1"), "b": batch("ts | x\n4s | 2")})
-    assert model.clock_us == parse_time("3s")
+    model.process({"a": batch("ts | x\n5s | 1")})
+    assert model.clock_us == BEGINNING  # b has had no row
     model.process({"b": batch("ts | x\n4s | 2")})
-    assert model.clock_us == parse_time("3s")
+    assert model.clock_us == parse_time("2s")
+    model.process({"b": batch("ts | x\n9s | 2")})
+    assert model.clock_us == parse_time("5s")
     model.advance(parse_time("9s"))
     assert model.clock_us == parse_time("9s")
 
 
-def test_rows_behind_the_clock_are_late_and_rows_without_time_are_bad() -> None:
+def test_streams_that_nothing_brings_together_have_clocks_of_their_own() -> None:
+    model = arrivals(c=RULES)
+    model.read(["c"])
+    model.process({"c": batch("ts | x\n50s | 1")})
+    assert model.clock_of("c") == parse_time("50s")
+    assert model.clock_of("a") == BEGINNING
+    model.process({"a": batch("ts | x\n5s | 1"), "b": batch("ts | x\n7s | 1")})
+    assert model.clock_of("a") == model.clock_of("b") == parse_time("5s")
+    model.read(["b", "c"])  # which lags is advanced
+    assert {model.clock_of(n) for n in "abc"} == {parse_time("50s")}
+    model.process({"a": batch("ts | x\n49s | 2")})
+    assert model.late["a"]["x"].to_pylist() == [2]
+
+
+def test_a_stream_that_no_query_reads_has_no_say() -> None:
     model = arrivals()
-    model.process({"a": batch("ts | x\n5s | 1\n1s | 2")})
-    model.process({"a": batch("ts | x\n3s | 3\n2s999ms | 4\n. | 5"), "b": batch("ts | x:int")})
-    assert model.accepted["a"]["x"].to_pylist() == [1, 2, 3]
-    assert model.late["a"]["x"].to_pylist() == [4]
-    assert model.bad["a"]["x"].to_pylist() == [5]
-    assert model.first_us == parse_time("1s")
+    model.read(["a"])
+    model.unread(["a", "b"])
+    model.process({"a": batch("ts | x\n5s | 1")})
+    assert model.clock_of("a") == parse_time("5s")
+
+
+def test_the_others_do_not_wait_for_an_idle_stream() -> None:
+    model = arrivals(c=replace(RULES, idle_us=parse_time("30s")))
+    model.read(["a", "c"])
+    rows = batch("ts | x\n5s | 1")
+    model.process({"a": rows, "b": batch("ts | x\n9s | 1")}, now_us=parse_time("10s"))
+    assert model.clock_us == BEGINNING
+    model.process({}, now_us=parse_time("39s"))
+    assert model.clock_us == BEGINNING
+    model.process({}, now_us=parse_time("40s"))
+    assert model.clock_us == parse_time("5s")
+
+
+@pytest.mark.parametrize(("by_row", "late"), [(False, [4]), (True, [2, 3, 4])])
+def test_rows_behind_the_clock_are_late_and_rows_without_time_are_bad(
+    by_row: bool, late: list[int]
+) -> None:
+    model = Arrivals({"a": replace(RULES, lateness_us=parse_time("2s"), row_by_row=by_row)})
+    model.process({"a": batch("ts | x\n5s | 1\n2s | 2")})
+    model.process({"a": batch("ts | x\n3s | 5\n6s | 6\n3s | 3\n2s999ms | 4\n. | 7")})
+    assert model.late["a"]["x"].to_pylist() == late
+    assert model.bad["a"]["x"].to_pylist() == [7]
+    assert model.accepted["a"].num_rows == 6 - len(late)
+
+
+def test_a_row_too_far_ahead_of_the_wall_clock_is_bad_and_moves_nothing() -> None:
+    model = Arrivals({"a": replace(RULES, ahead_us=parse_time("1s"))})
+    model.process({"a": batch("ts | x\n11s | 1\n11s1ms | 2\n5s | 3")}, now_us=parse_time("10s"))
+    assert model.bad["a"]["x"].to_pylist() == [2]
+    assert model.clock_us == parse_time("11s")
+    assert model.first_us == parse_time("5s")
 
 
 def test_nothing_has_arrived_at_first() -> None:
@@ -42,7 +96,9 @@ def test_nothing_has_arrived_at_first() -> None:
 
 def with_table() -> Arrivals:
     contents = batch("k:int\n1")
-    return Arrivals({"a": StreamRules(SCHEMA)}, {"live": TableRules(contents)})
+    model = Arrivals({"a": StreamRules(SCHEMA)}, {"live": TableRules(contents)})
+    model.read(["a", "live"])
+    return model
 
 
 def test_changes_of_tables_may_be_late_but_do_not_move_the_clock() -> None:

@@ -35,6 +35,11 @@ class StreamDef:
     Attributes:
         ts_unit: of event times that come as numbers; None: integers are microseconds, unless that
             is improbable.
+        idle_us: the streams beside it do not wait for it any longer when it has brought no row for
+            so long, by the wall clock; None: they always do.
+        ahead_us: how far a timestamp may be ahead of the wall clock; None: as the engine says.
+        lateness_by: whether a row is late by the rows of its stream that came before it, or by the
+            watermark as the call before has left it.
     """
 
     name: str
@@ -44,6 +49,9 @@ class StreamDef:
     options: Mapping[str, str] = field(default_factory=dict)
     known: Known = field(default_factory=Known)
     ts_unit: TimeUnit | None = None
+    idle_us: int | None = None
+    ahead_us: int | None = None
+    lateness_by: Literal["batch", "row"] = "batch"
 
 
 @dataclass(frozen=True)

@@ -247,6 +247,23 @@ def drop(
         typer.echo(f"dropped {known}")
 
 
+@app.command("reset-watermark")
+def reset_watermark(
+    stream: Annotated[str, typer.Argument(help="A stream of the job.")],
+    checkpoint: Checkpoint,
+    patience: Patience = 30.0,
+) -> None:
+    """Let nothing be late by what has come so far; windows over the stream are empty then."""
+    from eddyline.cli.running import RunningJob
+    from eddyline.spark.script import reset_statement
+
+    with failures.reported():
+        answer = RunningJob(checkpoint).ask(reset_statement(stream), patience)
+        if answer.error is not None:
+            raise answer.error
+        typer.echo(f"reset {stream}")
+
+
 @app.command("list")
 def list_queries(checkpoint: Checkpoint, json: Json = False) -> None:
     """List the queries of a running job."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from eddyline.runtime.batch import Batch
 from eddyline.runtime.failures import Failure, collecting
 from eddyline.runtime.operators.base import Operator, Tick
+from eddyline.runtime.operators.scan import Scan
 
 
 @dataclass(slots=True)
@@ -118,13 +119,22 @@ class Graph:
         """An operator that is there already has more to put out, for those primed next."""
         self._with_more.add(operator)
 
-    def run(self, tick: Tick) -> Ran:
-        """One chunk through all operators. One that raises an error has no output, nor have those
-        above it; the others run.
+    def without(self, sources: Container[str]) -> dict[Operator, None]:
+        """The operators that have nothing to do with these streams and tables, in order."""
+        found: dict[Operator, None] = {}
+        for operator in self:
+            outside = isinstance(operator, Scan) and operator.stem.name in sources
+            if not outside and all(i in found for i in operator.inputs):
+                found[operator] = None
+        return found
+
+    def run(self, tick: Tick, operators: Iterable[Operator]) -> Ran:
+        """One chunk through some operators and all below them. One that raises an error has no
+        output, nor have those above it; the others run.
         """
         ran = Ran({}, [], {})
         with collecting() as found:
-            for operator in self:
+            for operator in operators:
                 if not all(i in ran.out for i in operator.inputs):
                     continue
                 before = len(found)
@@ -147,9 +157,11 @@ class Graph:
                 above.add(operator)
         return above
 
-    def settle(self, clock: int, broken: Container[Operator] = ()) -> None:
-        """The chunk is over, for all operators but those that are broken."""
-        for operator in self:
+    def settle(
+        self, clock: int, operators: Iterable[Operator], broken: Container[Operator] = ()
+    ) -> None:
+        """The chunk is over, for some operators but those that are broken."""
+        for operator in operators:
             if operator not in broken:
                 operator.end_chunk(clock)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from math import inf
@@ -42,6 +43,7 @@ from eddyline.sql import statements as st
 from eddyline.sql.catalog import Catalog
 from eddyline.sql.durations import parse_duration
 from eddyline.sql.parser import parse
+from eddyline.types import BEGINNING, FIRST_INSTANT
 
 
 class Engine:
@@ -86,6 +88,12 @@ class Engine:
         set_aside_after: a query that has had so many bad rows since its last result, at least a
             tenth of the rows of its streams, is set aside: it keeps its name, runs no more, and its
             ``stats`` say why. None: no query is.
+        ahead_at_most: how far timestamps may be ahead of the wall clock, of streams that do not say
+            so by AHEAD AT MOST ("1 day"); None: any.
+
+    Attributes:
+        wall_clock: says what time it is, in microseconds since 1970: for AHEAD AT MOST and IDLE
+            AFTER. It can be replaced.
 
     >>> import eddyline, pyarrow as pa
     >>> engine = eddyline.Engine()
@@ -124,6 +132,7 @@ class Engine:
         decide_every: str = "1 minute",
         decide: Literal["before", "after"] = "before",
         set_aside_after: int | None = 1_000,
+        ahead_at_most: str | None = None,
     ) -> None:
         if replan < 1:
             raise ValueError(f"replan must be at least 1, not {replan}")
@@ -155,7 +164,8 @@ class Engine:
             sharing, executor, policy, selections, schedule, rows_per_step=min(chunk_rows, 4_096)
         )
         self.turns = Turns()
-        self._inputs = Inputs()
+        self.wall_clock: Callable[[], int] = _wall_clock
+        self._inputs = Inputs(None if ahead_at_most is None else parse_duration(ahead_at_most))
         planning = Planning(optimize, self.statistics, self._inputs.measuring.statistics, prices)
         replanner = Replanner(lambda: self._inputs.arrived, planning, replan)
         self._standing = QuerySet(
@@ -167,8 +177,10 @@ class Engine:
             replanner,
             self._inputs.rows_in,
             set_aside_after,
+            self._inputs.groups,
         )
         self._standing.on_set_aside = self._set_aside
+        self._progress = Progress(self._inputs, self._standing, lambda: self.wall_clock())
         self._program = Program()
         self._shedding = Shedding(self._inputs, keep, self.statistics)
         self._overload = Overload(
@@ -192,8 +204,9 @@ class Engine:
             self._shedding,
             self._overload,
             planning,
+            self._progress,
+            lambda: self.chunk_rows,
         )
-        self._progress = Progress(self._inputs, self._standing)
         self._telling = Telling(self._inputs, self._standing, self._shedding)
         self._saving = Saving(
             self.catalog,
@@ -227,12 +240,14 @@ class Engine:
 
     @property
     def clock(self) -> int:
-        """The instant up to which everything is processed, in microseconds."""
+        """The instant up to which everything is processed that queries read, in microseconds."""
         return self._progress.clock
 
     @property
     def watermark(self) -> int:
-        """Rows before this instant are late, in microseconds."""
+        """Rows before this instant are late, in microseconds. If queries read streams that nothing
+        brings together, the smallest of theirs; ``stats`` tells that of each group.
+        """
         return self._progress.watermark
 
     # -- statements ------------------------------------------------------------------------------
@@ -369,7 +384,9 @@ class Engine:
         inputs: Mapping[str, Any],
         *,
         watermark: int | None = None,
+        now: int | None = None,
         dropped: Mapping[str, int] = MappingProxyType({}),
+        newest_dropped: Mapping[str, int] = MappingProxyType({}),
     ) -> Changes:
         """Process rows of any number of streams and changes of tables, merged by time.
 
@@ -379,11 +396,14 @@ class Engine:
                 Table name -> changes of a table that is updated: the table's columns, ``_ts``
                 (when) and perhaps ``_op``: ``+`` (the default) adds the row, ``-`` takes a row
                 back that is equal in all columns. At one instant rows count in the order given.
-            watermark: every row up to this instant (int64 us) has been handed over. Default: the
-                largest timestamp seen in any stream less the largest declared lateness, so that
-                with no lateness everything is processed at once. Changes of tables wait for it.
+            watermark: every row of every stream up to this instant (int64 us) has been handed over.
+                Default, for each group of streams that queries bring together: the smallest of
+                (largest timestamp - lateness) over its streams. So rows of one stream wait for
+                those of the others, unless these are idle. Changes of tables wait, too.
+            now: the wall clock (int64 us), by which streams are idle and timestamps too far ahead.
+                Default: what ``wall_clock`` says.
             dropped: how many more rows of a stream there were that a drop box has dropped before
-                they got here. They are counted.
+                they got here. They are counted. newest_dropped: their largest timestamp.
 
         Returns:
             The changes of every query, and the late and bad rows.
@@ -393,11 +413,12 @@ class Engine:
                 or of the wrong type, or the watermark is no instant.
         """
         if watermark is not None:
-            checked_instant(watermark)
+            checked_instant(max(watermark, FIRST_INSTANT))  # an earlier one says nothing
+        now = self.wall_clock() if now is None else now
         self._overload.begin_call()
-        late, bad = self._inputs.accept(inputs, self.watermark)
-        self._inputs.count_dropped(dropped)
-        for _ in self._progress.advance(watermark, self.chunk_rows):
+        late, bad = self._inputs.accept(inputs, now)
+        self._inputs.count_dropped(dropped, newest_dropped, now)
+        for _ in self._progress.advance(watermark, self.chunk_rows, now_us=now):
             pass
         self._overload.end_call()
         return self._telling.changes(late, bad)
@@ -424,7 +445,7 @@ class Engine:
             watermark: as of ``process``, for one input.
         """
         if watermark is not None:
-            checked_instant(watermark)
+            checked_instant(max(watermark, FIRST_INSTANT))  # an earlier one says nothing
         if isinstance(inputs, Mapping):
             inputs = [inputs]
         elif watermark is not None:
@@ -445,9 +466,10 @@ class Engine:
             self._standing.serve()
             yield from self._telling.said()
             return
+        now = self.wall_clock()
         self._overload.begin_call()
-        late, bad = self._inputs.accept(rows, self.watermark)
-        steps = self._progress.advance(watermark, self.chunk_rows, paced=True)
+        late, bad = self._inputs.accept(rows, now)
+        steps = self._progress.advance(watermark, self.chunk_rows, now_us=now, paced=True)
         try:
             yield from self._telling.aside("late", late)
             yield from self._telling.aside("bad", bad)
@@ -478,9 +500,26 @@ class Engine:
         Returns:
             What expiry and rows that were held bring about.
         """
-        for _ in self._progress.advance(instant_us(to), self.chunk_rows, told=True):
+        steps = self._progress.advance(
+            instant_us(to), self.chunk_rows, now_us=self.wall_clock(), told=True
+        )
+        for _ in steps:
             pass
         return self._telling.changes()
+
+    @in_turn
+    def reset_watermark(self, stream: str) -> None:
+        """Let nothing be late by what has come so far, in the group of a stream: as after a
+        timestamp far in the future has come. Also ``ALTER STREAM name RESET WATERMARK``.
+
+        The windows of the queries that read the group's streams are empty then, and these queries
+        begin again with the next row; what they have reported is not taken back. Rows that wait for
+        the watermark go on waiting, tables keep their rows.
+
+        Raises:
+            CatalogError: there is no such stream.
+        """
+        self._statements.reset_watermark(stream)
 
     # -- looking inside, saving --------------------------------------------------------------------
 
@@ -516,16 +555,40 @@ class Engine:
         """In a sentence, what to do if the queries need more than the capacity; None if not."""
         return self._overload.advice()
 
+    @property
+    def newest(self) -> int | None:
+        """The largest timestamp of any row of a stream, in microseconds; None: there is none."""
+        newest = self._inputs.newest()
+        return None if newest == BEGINNING else newest
+
+    @in_turn
+    def groups(self, now: int | None = None) -> list[dict[str, Any]]:
+        """The groups of streams and tables that queries bring together: ``members``, ``watermark``
+        and ``clock`` in microseconds, the largest timestamp of each stream (``newest``), the number
+        of rows that wait for the watermark (``held``), and by which stream they are ``held_by``, if
+        by any.
+
+        Args:
+            now: the wall clock (int64 us), by which streams are idle; default: ``wall_clock``.
+        """
+        return self._groups(now)
+
+    def _groups(self, now: int | None = None) -> list[dict[str, Any]]:
+        return self._progress.stats(self.wall_clock() if now is None else now)
+
     @in_turn
     def stats(self) -> dict[str, Any]:
-        """Counters: per stream, per table that is updated, per query and per operator; what was
-        measured of the inputs, as :meth:`Statistics.as_dict` tells it; and of streams that are
-        thinned, or were meant to be, which share is kept and why.
+        """The clock, and the groups of streams that queries bring together, each with its
+        watermark, rows that wait for it, and the stream that holds it up. Counters: per stream, per
+        table that is updated, per query and per operator; what was measured of the inputs, as
+        :meth:`Statistics.as_dict` tells it; and of streams that are thinned, or were meant to be,
+        which share is kept and why.
         """
         streams, tables = self._inputs.stats()
         return {
             "clock": self.clock,
             "watermark": self.watermark,
+            "groups": self._groups(),
             "streams": streams,
             "tables": tables,
             "shedding": self._thinned(),
@@ -558,3 +621,8 @@ class Engine:
         engine = cls(**options_of(header))
         engine._saving.restore(program, tables, header, state, functions or {})
         return engine
+
+
+def _wall_clock() -> int:
+    """Microseconds since 1970, UTC."""
+    return time.time_ns() // 1_000

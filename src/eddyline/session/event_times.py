@@ -60,7 +60,7 @@ def event_times(
     if numbers is not None:
         where = f" {_NAMES[unit or 'us']} since 1970 is not between the years 1 and 9999"
         beyond = pc.binary_join_element_wise(f"{column}: ", text, where, "")
-        why = pc.if_else(pc.and_(numbers.is_valid(), pc.is_finite(numbers)), beyond, why)
+        why = pc.if_else(pc.is_finite(numbers).fill_null(False), beyond, why)
     why = pc.binary_join_element_wise(why, _hints(values, unit), "")
     return times, pc.if_else(lost, why, pa.scalar(None, pa.string()))
 
@@ -69,8 +69,9 @@ def improbable(us: Array, usable: Array, newest: int) -> Array:
     """Which integers, taken for microseconds, are more likely seconds or milliseconds.
 
     Read as the other unit they lie between 2001 and 2100, and the stream has not come there by
-    itself: milliseconds while it stands at less than a thousandth of that, seconds before any other
-    row. The answer for a row depends on the rows before it, not on how they are cut into batches.
+    itself: milliseconds while it stands at less than a thousandth of that; seconds before any other
+    row, unless they are a multiple of a million, which then are whole seconds in microseconds. The
+    answer for a row depends on the rows before it, not on how they are cut into batches.
 
     Args:
         us: int64[n], in the order of arrival. usable: bool[n], rows that are good so far.
@@ -80,7 +81,7 @@ def improbable(us: Array, usable: Array, newest: int) -> Array:
         bool[n].
     """
     first, last = _PROBABLE_S
-    as_seconds = (us >= first) & (us < last)
+    as_seconds = (us >= first) & (us < last) & (us % 1_000_000 != 0)
     as_millis = (us >= first * 1_000) & (us < last * 1_000)
     if not (as_seconds | as_millis).any():
         return np.zeros(us.size, np.bool_)
@@ -92,6 +93,13 @@ def improbable(us: Array, usable: Array, newest: int) -> Array:
     approached = approached | np.logical_or.accumulate(usable & as_millis & approached)
     out: Array = usable & ((as_seconds & ~began) | (as_millis & ~approached))
     return out
+
+
+def in_doubt(us: Array) -> Array:
+    """bool[n]: integers that may be improbable as microseconds, depending on the rows before."""
+    first, last = _PROBABLE_S
+    found: Array = (us >= first) & (us < last * 1_000)
+    return found
 
 
 def improbable_reasons(values: pa.Array, column: str) -> pa.Array:

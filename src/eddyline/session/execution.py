@@ -22,11 +22,11 @@ from eddyline.runtime.failures import Failure, collecting
 from eddyline.runtime.operators.base import Operator, Tick
 from eddyline.session.accounts import brought_along, rows_seen
 from eddyline.session.groupings import add_grouped
+from eddyline.session.groups import Group, Groups
 from eddyline.session.places import Place
 from eddyline.session.query import Query
 from eddyline.session.shared import Seat, SharedFlow
 from eddyline.sharing.signature import Part, Signature
-from eddyline.types import BEGINNING
 
 
 class Answering(Protocol):
@@ -65,16 +65,15 @@ class Execution:
 
     Attributes:
         graph: the operators. flows: by signature. trees: by name, the queries that run as trees.
-        clock: the instant up to which everything is processed.
-        began: the first instant at which anything happened.
     """
 
-    def __init__(self, stem_of: StemOf, strategy: Strategy, sharing: Sharing) -> None:
+    def __init__(
+        self, stem_of: StemOf, strategy: Strategy, sharing: Sharing, groups: Groups
+    ) -> None:
         self.graph = Graph()
         self.flows: dict[object, SharedFlow] = {}
         self.trees: dict[str, Query] = {}
-        self.clock = BEGINNING
-        self.began: int | None = None
+        self._groups = groups
         self._planner = Planner(self.graph, stem_of, strategy)
         self._flow_planner = FlowPlanner(
             self.graph, self._planner, stem_of, sharing, strategy.feedback
@@ -94,12 +93,13 @@ class Execution:
     def report_answer(self, query: Query, source: Answering) -> None:
         """Let a query that has just got its seat say what is in its answer already."""
         assert query.seat is not None, "it has just got one"
-        if self.began is not None and query.seat.shared.flow.holds_rows():
-            query.put(query.seat.shape.table(source.answer(self.clock)))
+        group = self.group_of(query)
+        if group.began is not None and query.seat.shared.flow.holds_rows():
+            query.put(query.seat.shape.table(source.answer(group.clock)))
 
     def read_flow(self, query: Query, key: object, signature: Signature) -> SharedFlow:
         """The flow of a signature, which this query reads from now on."""
-        shared = self._flow(key, signature)
+        shared = self._flow(query, key, signature)
         query.operator = shared.flow
         query.seen_before = rows_seen(in_order([shared.flow]))
         return shared
@@ -167,16 +167,17 @@ class Execution:
         self.graph.use(operator)
         query.operator = operator
         self.trees[query.name] = query
-        if self.began is not None:
-            query.begin(self.began)
-        primed = self.graph.prime(known, self.clock)
+        group = self.group_of(query)
+        if group.began is not None:
+            query.begin(group.began)
+        primed = self.graph.prime(known, group.clock)
         if report:
-            query.collect(primed[operator] if operator in primed else operator.live(self.clock))
-        self.graph.settle(self.clock)
+            query.collect(primed[operator] if operator in primed else operator.live(group.clock))
+        self.graph.settle(group.clock, self.operators_of(group))
         query.seen_before = rows_seen(in_order([operator]))
 
     def _seat(self, query: Query, place: Place, number: int | None = None) -> Seat:
-        shared = self._flow(place.flow, place.signature)
+        shared = self._flow(query, place.flow, place.signature)
         try:
             if place.part.above is not None:
                 return self._grouped(query, shared, place.part, place.part.above, number)
@@ -205,14 +206,15 @@ class Execution:
         )
         self.graph.use(operator)
         self.graph.give_up(shared.flow)  # it is read through the operator
-        if self.began is not None:
+        group = self.group_of(query)
+        if group.began is not None:
             tree = in_order([query.operator]) if query.name in self.trees else []
-            seat.bring_up(tree, self.clock)
+            seat.bring_up(tree, group.clock)
         query.operator = operator
         query.seen_before = rows_seen(in_order([operator]))
         return seat
 
-    def _flow(self, key: object, signature: Signature) -> SharedFlow:
+    def _flow(self, query: Query, key: object, signature: Signature) -> SharedFlow:
         """The flow of a signature, with one more reader."""
         if key not in self.flows:
             known = set(self.graph)
@@ -221,24 +223,35 @@ class Execution:
             except EddylineError:
                 self.graph.sweep()
                 raise
-            self.graph.prime(known, self.clock)
-            self.graph.settle(self.clock)
+            group = self.group_of(query)
+            self.graph.prime(known, group.clock)
+            self.graph.settle(group.clock, self.operators_of(group))
             self.flows[key] = SharedFlow(signature, flow)
         self.graph.use(self.flows[key].flow)
         return self.flows[key]
 
     # -- rows --------------------------------------------------------------------------------------
 
-    def run(self, tick: Tick, *, arrived: float, paced: bool = False) -> Outcome:
-        """One chunk through all operators.
+    def group_of(self, query: Query) -> Group:
+        """The group by whose clock a query goes."""
+        return self._groups.of(query.reads)
+
+    def operators_of(self, group: Group) -> dict[Operator, None]:
+        """The operators of a group's queries, inputs first."""
+        return self.graph.without(self._groups.apart(group))
+
+    def run(self, tick: Tick, group: Group, *, arrived: float, paced: bool = False) -> Outcome:
+        """One chunk of a group's rows through the operators of its queries.
 
         Args:
             arrived: when its rows could be processed (``time.perf_counter``).
             paced: let rows wait for their turn, where windows of one join differ; see ``serve``.
         """
-        for shared in self.flows.values():
+        operators = self.operators_of(group)
+        flows = [shared for shared in self.flows.values() if shared.flow in operators]
+        for shared in flows:
             shared.pace(paced=paced, arrived=arrived)
-        ran = self.graph.run(tick)
+        ran = self.graph.run(tick, operators)
         outcome = Outcome([], {}, {})
         for query in self.trees.values():
             if query.operator in ran.out and query.collect(ran.out[query.operator]):
@@ -248,15 +261,15 @@ class Execution:
             query.note_latency(seconds)
         for operator, failure in ran.failures:
             outcome.add(self._failed(operator, failure))
-        for shared in self.flows.values():
+        for shared in flows:
             with collecting() as failures:
                 shared.collect(arrived)
             for failure in failures:
                 outcome.add(shared.failed(failure))
         for operator, error in ran.broken.items():
             outcome.broken |= dict.fromkeys(self._readers({operator}), error)
-        self.clock = tick.clock
-        self.graph.settle(tick.clock, ran.broken)
+        group.clock = tick.clock
+        self.graph.settle(tick.clock, operators, ran.broken)
         return outcome
 
     def _failed(self, operator: Operator, failure: Failure) -> Iterator[tuple[str, Failure]]:
@@ -274,10 +287,10 @@ class Execution:
         flows = (s.names for s in self.flows.values() if s.flow in above)
         return trees.union(*flows)
 
-    @property
-    def elapsed_us(self) -> int:
+    def elapsed_us(self, query: Query) -> int:
         """Microseconds of event time so far."""
-        return 0 if self.began is None else self.clock - self.began
+        group = self.group_of(query)
+        return 0 if group.began is None else group.clock - group.began
 
     @property
     def waiting(self) -> bool:

@@ -18,41 +18,54 @@ from eddyline.runtime.state import State, nested
 from eddyline.runtime.stem import Stem
 from eddyline.runtime.table import TableStem
 from eddyline.session.drop_box import DropBox
+from eddyline.session.groups import Group, Groups
 from eddyline.session.intake import Intake, merged
 from eddyline.session.measuring import Measuring
 from eddyline.session.table_changes import ChangeIntake, is_live
 from eddyline.session.tables import load_table, table_columns
+from eddyline.session.watermark import Bound
 from eddyline.sql.catalog import Names
-from eddyline.types import BEGINNING
+from eddyline.types import BEGINNING, FOREVER
+
+_Counters = dict[str, dict[str, int]]
 
 
 class Inputs:
     """Streams and tables by name.
+
+    Args:
+        ahead_us: how far timestamps may be ahead of the wall clock where streams do not say; None:
+            any.
 
     Attributes:
         stems: of streams, and of tables once a query reads them or they change.
         contents: the first rows of tables, as far as they were given or loaded. Those of a table
             that changes are in its SteM, and nowhere else once something has happened.
         arrived: how many rows were handed over. sequence: how many were processed.
-        measuring: of their rates and values.
+        measuring: of their rates and values. groups: which of them run on one clock.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, ahead_us: int | None = None) -> None:
         self.stems: Names[Stem] = Names()
         self.contents: Names[pa.Table] = Names()
         self.arrived = 0
         self.sequence = 0
         self.measuring = Measuring(self.stems)
+        self.groups = Groups()
+        self._ahead_us = ahead_us
         self._intakes: Names[Intake] = Names()
         self._tables: Names[TableDef] = Names()
         self._rules: set[str] = set()  # tables whose rows are rules
         self._refused: dict[str, list[pa.Table]] = {}
-        self._began = False
+        self._begun: set[str] = set()  # tables that changes may have reached
 
     def add_stream(self, definition: StreamDef) -> None:
         """A stream has been declared."""
         self.stems[definition.name] = Stem(definition.name, definition.schema)
-        self._intakes[definition.name] = Intake(definition)
+        intake = self._intakes[definition.name] = Intake(definition)
+        if intake.ahead_us is None:
+            intake.ahead_us = self._ahead_us
+        self.groups.add(definition.name)
         self.measuring.add_stream(definition.name, definition.schema)
 
     def add_table(self, definition: TableDef) -> None:
@@ -60,12 +73,15 @@ class Inputs:
         self._tables[definition.name] = definition
         if is_live(definition):
             self._intakes[definition.name] = ChangeIntake(definition)
+            self.groups.add(definition.name)
         self.measuring.add_table(definition.name, definition.schema, changes=is_live(definition))
 
     def drop(self, name: str) -> None:
         """A stream or table is gone."""
         for names in (self.stems, self.contents, self._intakes, self._tables):
             names.pop(name, None)
+        self.groups.drop(name)
+        self._begun.discard(name)
         self.measuring.drop(name)
 
     def give(self, name: str, data: Any) -> None:
@@ -111,7 +127,7 @@ class Inputs:
         if is_live(definition):
             table = TableStem(definition.name, definition.schema)
             table.load(contents)
-            if self._began:
+            if definition.name in self._begun:
                 self.contents[definition.name] = contents.slice(0, 0)
             return table
         stem = Stem(definition.name, definition.schema)
@@ -122,17 +138,21 @@ class Inputs:
 
     # -- rows on their way -------------------------------------------------------------------------
 
-    def begin(self) -> None:
-        """Something happens: tables may no longer hold what they held at first."""
-        self._began = True
-        for name in self.contents:
-            if name in self.stems and is_live(self._tables[name]):
-                self.contents[name] = self.contents[name].slice(0, 0)
+    def begin(self, group: Group) -> None:
+        """Something happens in a group: its tables may no longer hold what they held at first."""
+        for name in group.members:
+            if name in self._tables:
+                self._begun.add(name)
+                if name in self.stems and name in self.contents:
+                    self.contents[name] = self.contents[name].slice(0, 0)
 
     def accept(
-        self, inputs: Mapping[str, Any], watermark: int
+        self, inputs: Mapping[str, Any], now_us: int
     ) -> tuple[dict[str, pa.Table], dict[str, pa.Table]]:
         """Take in rows of streams and changes of tables: all of them, or none if some do not fit.
+
+        Args:
+            now_us: the wall clock.
 
         Returns:
             Late rows and bad rows by name.
@@ -144,7 +164,8 @@ class Inputs:
         late, bad = {}, {}
         named = [(self._intake(name), data) for name, data in inputs.items()]
         for intake, incoming in [(i, i.read(data)) for i, data in named]:
-            late_rows, bad_rows = intake.accept(incoming, watermark, self.arrived)
+            watermark = self.groups.of([intake.definition.name]).watermark
+            late_rows, bad_rows = intake.accept(incoming, watermark, self.arrived, now_us)
             self.arrived += incoming.table.num_rows
             if late_rows is not None:
                 late[intake.definition.name] = late_rows
@@ -181,10 +202,16 @@ class Inputs:
         box = self._intakes[stream].box
         return 1.0 if box is None else box.keep
 
-    def count_dropped(self, rows: Mapping[str, int]) -> None:
-        """So many more rows of streams have come to a drop box, and were dropped."""
+    def count_dropped(
+        self, rows: Mapping[str, int], newest: Mapping[str, int], now_us: int
+    ) -> None:
+        """So many more rows of streams have come to a drop box, and were dropped; the largest
+        timestamp among them.
+        """
         for stream, n in rows.items():
             self._intakes[stream].seen += n
+        for stream, ts in newest.items():
+            self._intakes[stream].pass_by(ts, now_us)
 
     def seen_and_kept(self, stream: str) -> tuple[int, int]:
         """How many rows have come to a stream's drop box and how many have passed."""
@@ -196,20 +223,25 @@ class Inputs:
         streams = (i for i in self._intakes.values() if not isinstance(i, ChangeIntake))
         return max((i.newest for i in streams), default=BEGINNING)
 
-    def default_watermark(self) -> int:
-        """The largest timestamp in any stream less the largest lateness; tables have no say."""
-        streams = [i for i in self._intakes.values() if not isinstance(i, ChangeIntake)]
-        newest = max((i.newest for i in streams), default=BEGINNING)
-        lateness = max((i.definition.lateness_us for i in streams), default=0)
-        return newest - lateness if newest > BEGINNING else newest
+    def newest_of(self, stream: str) -> int | None:
+        """The largest timestamp seen in a stream; None: there is none."""
+        newest = self._intakes[stream].newest
+        return None if newest == BEGINNING else newest
 
-    def fill(self, watermark: int, chunk_rows: int) -> Iterator[Tick]:
-        """Put the rows that the watermark frees into their SteMs, in order of (ts, arrival).
+    def bounds(self, group: Group, now_us: int) -> list[Bound]:
+        """What the streams of a group say of its watermark; of none that a query reads, all."""
+        streams = [n for n in group.members if not isinstance(self._intakes[n], ChangeIntake)]
+        read = [n for n in streams if self.groups.is_read(n)]
+        return [self._intakes[n].bound(now_us) for n in read or streams]
+
+    def fill(self, group: Group, watermark: int, chunk_rows: int) -> Iterator[Tick]:
+        """Put the rows that a group's watermark frees into their SteMs, in order of (ts, arrival).
 
         Yields:
             After each chunk its span of time; until the next one it is what the SteMs hold fresh.
         """
-        released = {name: intake.release(watermark) for name, intake in self._intakes.items()}
+        intakes = {name: self._intakes[name] for name in group.members}
+        released = {name: intake.release(watermark) for name, intake in intakes.items()}
         ready = {name: rows for name, rows in released.items() if rows.ts.size}
         if not ready:
             return
@@ -228,7 +260,7 @@ class Inputs:
                 if first < last:
                     done[name] = last
                     self._put(name, rows.ts[first:last], seq[first:last], rows.part(first, last))
-            self.measuring.pass_time(int(ts[end - 1]))
+            self.measuring.pass_time(int(ts[end - 1]), group.members)
             yield Tick(int(ts[end - 1]), first_row=int(ts[start]))
         self.sequence += ts.size
 
@@ -249,18 +281,34 @@ class Inputs:
         refused, self._refused = self._refused, {}
         return {name: pa.concat_tables(parts) for name, parts in refused.items()}
 
-    def purge(self, clock: int) -> None:
-        """The chunk is over: forget what nobody needs any more."""
-        for name in self._intakes:
+    def purge(self, group: Group) -> None:
+        """A group's chunk is over: forget what nobody needs any more."""
+        for name in group.members:
             if name in self.stems:
-                self.stems[name].purge(clock)
+                self.stems[name].purge(group.clock)
+
+    def restart(self, group: Group) -> None:
+        """The group begins again; no query has a window on its streams now."""
+        for name in group.members:
+            self._intakes[name].forget_time()
+        self.purge(group)
+        self.measuring.restart(group.members)
+
+    def first_held(self, group: Group) -> int:
+        """The smallest timestamp of the rows that wait; FOREVER if none does."""
+        held = (self._intakes[name].first_held for name in group.members)
+        return min(held, default=FOREVER)
+
+    def held(self, group: Group) -> int:
+        """Rows of a group that wait for its watermark."""
+        return sum(self._intakes[name].held for name in group.members)
 
     # -- looking inside, saving --------------------------------------------------------------------
 
-    def stats(self) -> tuple[dict[str, dict[str, int]], dict[str, dict[str, int]]]:
+    def stats(self) -> tuple[_Counters, _Counters]:
         """Counters by stream, and by table that changes."""
-        streams: dict[str, dict[str, int]] = {}
-        tables: dict[str, dict[str, int]] = {}
+        streams: _Counters = {}
+        tables: _Counters = {}
         for name, intake in self._intakes.items():
             counters = intake.stats(self.stems.get(name))
             (tables if isinstance(intake, ChangeIntake) else streams)[name] = counters

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 from eddyline.errors import DataError
 from eddyline.types import END_OF_TIME, FIRST_INSTANT
@@ -23,6 +23,15 @@ def instant_us(to: str | int | datetime) -> int:
     when = when.replace(tzinfo=UTC) if when.tzinfo is None else when
     since = when - datetime(1970, 1, 1, tzinfo=UTC)
     return (since.days * 86_400 + since.seconds) * 1_000_000 + since.microseconds
+
+
+def shown(us: int) -> str:
+    """An instant between the years 1 and 9999 as people read it.
+
+    >>> shown(1_500_000)
+    '1970-01-01 00:00:01.500000'
+    """
+    return str(datetime(1970, 1, 1) + timedelta(microseconds=us))
 
 
 def checked_instant(us: int) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from eddyline.algebra.catalog import StreamDef
+from eddyline.algebra.windows import format_duration
 from eddyline.errors import DataError, did_you_mean
 from eddyline.kernels.merge import merge_destinations
 from eddyline.runtime.columns import Array, raw_values
@@ -18,12 +19,14 @@ from eddyline.runtime.state import State, array
 from eddyline.runtime.stem import Stem
 from eddyline.session.arrow_values import as_text, converted, flat, to_table
 from eddyline.session.drop_box import DropBox
-from eddyline.session.event_times import event_times, improbable, improbable_reasons
+from eddyline.session.event_times import event_times, improbable, improbable_reasons, in_doubt
 from eddyline.session.valid_text import with_valid_text
+from eddyline.session.watermark import Bound
 from eddyline.types import (
     BEGINNING,
     END_OF_TIME,
     FIRST_INSTANT,
+    FOREVER,
     Field,
     Schema,
     arrow_schema,
@@ -80,14 +83,19 @@ class Intake:
         definition: the stream. kind: what messages call it.
 
     Attributes:
+        ahead_us: how far timestamps may be ahead of the wall clock; None: any.
         newest: the largest timestamp seen. late, bad: how many rows went to the side outputs.
+        active_us: when the last usable row came, by the wall clock; at first, when the stream was
+            looked at first.
         box: which of the others are kept; None: all. seen, kept: how many came to it and passed.
     """
 
     def __init__(self, definition: StreamDef, kind: str = "stream") -> None:
         self.definition = definition
         self._what = f"{kind} {definition.name!r}"
+        self.ahead_us = definition.ahead_us
         self.newest = BEGINNING
+        self.active_us = BEGINNING
         self.rows = 0
         self.late = 0
         self.bad = 0
@@ -105,6 +113,11 @@ class Intake:
         """Rows that wait for the watermark."""
         return int(self._held.ts.size)
 
+    @property
+    def first_held(self) -> int:
+        """The smallest timestamp of those; FOREVER if there is none."""
+        return int(self._held.ts[0]) if self.held else FOREVER
+
     def read(self, data: Any) -> Incoming:
         """Judge rows, without taking them in yet.
 
@@ -120,20 +133,20 @@ class Intake:
         return Incoming(table, columns, reasons, given if doubtful else None)
 
     def accept(
-        self, incoming: Incoming, watermark: int, arrival: int
+        self, incoming: Incoming, watermark: int, arrival: int, now_us: int
     ) -> tuple[pa.Table | None, pa.Table | None]:
         """Take rows in.
 
         Args:
             incoming: from ``read``. watermark: rows before it are late. arrival: number of the
-                first row.
+                first row. now_us: the wall clock.
 
         Returns:
             The late rows and the bad ones (None: there are none).
         """
         count = incoming.table.num_rows
         self.rows += count
-        columns, reasons = incoming.columns, self._judged(incoming)
+        columns, reasons = incoming.columns, self._judged(incoming, now_us)
         arrivals = np.arange(arrival, arrival + count)
         bad = None
         if reasons is not None:
@@ -143,12 +156,13 @@ class Intake:
             columns = [c.take(good) for c in columns]
             arrivals = arrivals[~wrong]
         ts = raw_values(columns[self._ts], np.dtype(np.int64)).copy()  # may be the user's memory
+        limits = self._limits(ts, watermark)
         if ts.size:
-            self.newest = max(self.newest, int(ts.max()))
+            self.pass_by(int(ts.max()), now_us)
         late = None
-        is_late = ts < watermark
+        is_late = ts < limits
         if is_late.any():
-            late = self._late(columns, is_late, watermark)
+            late = self._late(columns, is_late, limits)
             keep = np.flatnonzero(~is_late)
             columns, arrivals, ts = (
                 [c.take(pa.array(keep)) for c in columns],
@@ -158,21 +172,56 @@ class Intake:
         self._hold(self._thinned(Ready(ts, arrivals, columns)))
         return late, bad
 
-    def _judged(self, incoming: Incoming) -> pa.Array | None:
-        """Why rows are bad, by themselves and by the rows before them."""
-        reasons, given = incoming.reasons, incoming.doubtful
-        if given is None:
-            return reasons
+    def forget_time(self) -> None:
+        """What comes from now on is judged as if nothing had come before."""
+        self.newest = BEGINNING
+
+    def times(self, incoming: Incoming) -> pa.Array:
+        """The event times of rows that were read."""
+        return incoming.columns[self._ts]
+
+    def surely_good(self, incoming: Incoming, now_us: int) -> Array:
+        """bool[n]: rows that are good by themselves and by the wall clock, whatever came before."""
+        reasons = self._judged(replace(incoming, doubtful=None), now_us)
         count = incoming.table.num_rows
-        usable = np.ones(count, np.bool_) if reasons is None else np.asarray(reasons.is_null())
+        good = np.ones(count, np.bool_) if reasons is None else _is_null(reasons)
+        if incoming.doubtful is not None:
+            good = good & ~in_doubt(raw_values(self.times(incoming), np.dtype(np.int64)))
+        return good
+
+    def pass_by(self, ts: int, now_us: int) -> None:
+        """Usable rows have come, up to this timestamp."""
+        self.newest = max(self.newest, ts)
+        self.active_us = max(self.active_us, now_us)
+
+    def bound(self, now_us: int) -> Bound:
+        """What the stream says of the watermark."""
+        if self.active_us == BEGINNING:
+            self.active_us = now_us
+        stream = self.definition
+        idle = stream.idle_us is not None and now_us - self.active_us >= stream.idle_us
+        us = BEGINNING if self.newest == BEGINNING else self.newest - stream.lateness_us
+        return Bound(stream.name, us, idle)
+
+    def _judged(self, incoming: Incoming, now_us: int) -> pa.Array | None:
+        """Why rows are bad: by themselves, by the wall clock, and by the rows before them."""
+        reasons, stream = incoming.reasons, self.definition
         us = raw_values(incoming.columns[self._ts], np.dtype(np.int64))
-        doubted = improbable(us, usable, self.newest)
-        if not doubted.any():
-            return reasons
-        told = improbable_reasons(given, self.definition.timestamp)
-        return first_reason(
-            reasons, pc.if_else(pa.array(doubted), told, pa.scalar(None, pa.string()))
-        )
+        if self.ahead_us is not None:
+            ahead = us > now_us + self.ahead_us
+            if ahead.any():
+                now = np.datetime64(now_us, "us")
+                why = f"{stream.timestamp} is more than {format_duration(self.ahead_us)} ahead of"
+                told = _told(pa.array(ahead), f"{why} the wall clock, {now}")
+                reasons = first_reason(reasons, told)
+        if incoming.doubtful is not None:
+            usable = np.ones(us.size, np.bool_) if reasons is None else _is_null(reasons)
+            doubted = improbable(us, usable, self.newest)
+            if doubted.any():
+                told = improbable_reasons(incoming.doubtful, stream.timestamp)
+                told = pc.if_else(pa.array(doubted), told, pa.scalar(None, pa.string()))
+                reasons = first_reason(reasons, told)
+        return reasons
 
     def _thinned(self, rows: Ready) -> Ready:
         """The rows that the drop box keeps."""
@@ -294,11 +343,20 @@ class Intake:
         schema = bad_schema(self.definition.schema)
         return pa.Table.from_arrays([*columns, reasons.take(rows)], schema=schema)
 
-    def _late(self, columns: Sequence[pa.Array], is_late: Array, watermark: int) -> pa.Table:
+    def _limits(self, ts: Array, watermark: int) -> Array:
+        """int64[n]: before which instant each row is late, in the order of arrival."""
+        if self.definition.lateness_by == "batch" or not ts.size:
+            return np.full(ts.size, watermark, np.int64)
+        before = np.concatenate(([self.newest], ts[:-1]))
+        newest = np.maximum(np.maximum.accumulate(before), self.newest)
+        limits: Array = np.maximum(newest - self.definition.lateness_us, watermark)
+        return limits
+
+    def _late(self, columns: Sequence[pa.Array], is_late: Array, limits: Array) -> pa.Table:
         rows = pa.array(np.flatnonzero(is_late))
         self.late += len(rows)
-        reason = f"behind the watermark {np.datetime64(watermark, 'us')}"
-        reasons = _repeated(reason, len(rows))
+        texts = np.datetime_as_string(limits[is_late].view("M8[us]"))
+        reasons = pc.binary_join_element_wise("behind the watermark ", pa.array(texts), "")
         schema = late_schema(self.definition.schema)
         return pa.Table.from_arrays([*(c.take(rows) for c in columns), reasons], schema=schema)
 
@@ -321,7 +379,16 @@ class Intake:
             writer.write_table(table)
         return {
             "counters": np.array(
-                [self.newest, self.rows, self.late, self.bad, self.seen, self.kept], np.int64
+                [
+                    self.newest,
+                    self.active_us,
+                    self.rows,
+                    self.late,
+                    self.bad,
+                    self.seen,
+                    self.kept,
+                ],
+                np.int64,
             ),
             "ts": self._held.ts,
             "arrival": self._held.arrival,
@@ -331,7 +398,8 @@ class Intake:
     def restore(self, state: State) -> None:
         """Take over what ``state`` returned."""
         counters = (int(v) for v in array(state, "counters"))
-        self.newest, self.rows, self.late, self.bad, self.seen, self.kept = counters
+        self.newest, self.active_us, *counts = counters
+        self.rows, self.late, self.bad, self.seen, self.kept = counts
         table = pa.ipc.open_stream(pa.py_buffer(array(state, "rows"))).read_all()
         columns = [flat(c) for c in table.columns]
         self._held = Ready(array(state, "ts"), array(state, "arrival"), columns)
@@ -362,6 +430,11 @@ def merged(rows: list[Ready]) -> tuple[Array, list[Array]]:
 def _nothing(schema: Schema) -> Ready:
     zero = np.zeros(0, np.int64)
     return Ready(zero, zero, [pa.array([], f.type) for f in schema])
+
+
+def _is_null(reasons: pa.Array) -> Array:
+    found: Array = reasons.is_null().to_numpy(zero_copy_only=False)
+    return found
 
 
 def _repeated(reason: str, count: int) -> pa.Array:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -57,6 +57,11 @@ class Measuring:
         for names in (self._meters, self._tables, self._schemas):
             names.pop(name, None)
 
+    def restart(self, names: Iterable[str]) -> None:
+        """Measure streams and changes of tables anew: time begins again."""
+        for name in names:
+            self._meters[name] = self._meters[name].anew()
+
     def watch(self, plan: Plan) -> None:
         """A query comes: count the values of what it compares."""
         for source, column in sorted(columns_compared(plan)):  # the same in every process
@@ -71,10 +76,12 @@ class Measuring:
         if ts.size:
             self._meters[name].see(ts, columns)
 
-    def pass_time(self, to: int) -> None:
-        """All rows up to this instant have been processed, and some came just then."""
-        for meter in self._meters.values():
-            meter.pass_time(to)
+    def pass_time(self, to: int, names: Iterable[str]) -> None:
+        """All rows of these streams and tables up to this instant have been processed, and some
+        came just then.
+        """
+        for name in names:
+            self._meters[name].pass_time(to)
 
     def statistics(self) -> Statistics:
         """What is known by now; what is not is left out."""

@@ -46,6 +46,12 @@ class Meter:
         for column in columns:
             self._values.setdefault(column, ValueCounter())
 
+    def anew(self) -> Meter:
+        """A meter of the same columns that has seen nothing."""
+        meter = Meter()
+        meter.watch(self._values)
+        return meter
+
     def see(self, ts: Array, columns: Sequence[pa.Array]) -> None:
         """Rows have come: int64 timestamps in order, and their columns."""
         if self._start == BEGINNING:

@@ -51,14 +51,17 @@ class Orders:
         """Let a few trees join in a better order, if there is one."""
         for ordered in self._replanner.due(self.running):
             ordered.look(self._joined(ordered))
-            better = self._replanner.better(ordered, self._execution.elapsed_us)
+            better = self._replanner.better(ordered, self._elapsed_us(ordered))
             if better is not None:
                 share = f"{better.share:.0%} of what its joins cost in the order before"
                 self.change(ordered, better.tree, f"expected to take {share}")
 
     def cheapest(self, ordered: Ordered, statistics: Statistics) -> Tree:
         """The order that costs least by these statistics."""
-        return self._replanner.cheapest(ordered, statistics, self._execution.elapsed_us)
+        return self._replanner.cheapest(ordered, statistics, self._elapsed_us(ordered))
+
+    def _elapsed_us(self, ordered: Ordered) -> int:
+        return self._execution.elapsed_us(ordered.query)
 
     def change(self, ordered: Ordered, tree: Tree, why: str) -> None:
         """Let a query join in another order from now on."""

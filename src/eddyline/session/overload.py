@@ -83,6 +83,11 @@ class Overload:
         """Queries have come or gone, or somebody said something else to keep."""
         self._due, self._is_known, self.held = True, False, False
 
+    def restart(self) -> None:
+        """Time begins again: rates are measured anew."""
+        self._since = None
+        self.changed()
+
     def begin_call(self) -> None:
         """Rows are about to come, or somebody asks what becomes of them: decide if it is time."""
         if not self.afterwards:

@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from eddyline.algebra.catalog import Emit
 from eddyline.algebra.plan import Plan
+from eddyline.algebra.reads import streams_read, tables_read
 from eddyline.errors import StateError
 from eddyline.physical.graph import in_order
 from eddyline.physical.patterns import forgotten, replaced_by
@@ -44,6 +45,7 @@ class Query:
 
     Attributes:
         name: as given, or ``q1``, ``q2``, ...
+        reads: the streams and tables that it reads.
         sql: the text of its SELECT.
         schema: Arrow schema of the select list.
         plan: the logical plan that runs. emit: how it reports.
@@ -79,6 +81,7 @@ class Query:
         self.emit = emit
         self.options = dict(options)
         self.sheds = sheds
+        self.reads: frozenset[str] = streams_read(plan) | tables_read(plan)
         self.shedding: Callable[[], dict[str, Any]] = dict
         self.shedding_lines: Callable[[], list[str]] = list
         self.schema: pa.Schema = arrow_schema(plan.schema)
@@ -238,6 +241,10 @@ class Query:
         early, self._early = self._early, []
         for batch in early:
             self.collect(batch)
+
+    def begin_anew(self) -> None:
+        """Nothing has happened yet, as far as the query is concerned."""
+        self._since, self._early = None, []
 
     def resume(self) -> None:
         """The query began before it was saved: what it said then is not said again."""

@@ -25,6 +25,7 @@ from eddyline.runtime.stem import Stem
 from eddyline.session.accounts import accounts_of
 from eddyline.session.bad_rows import bad_rows
 from eddyline.session.execution import Execution, Outcome
+from eddyline.session.groups import Group, Groups
 from eddyline.session.orders import Orders
 from eddyline.session.placing import Placing
 from eddyline.session.query import Explained, Query
@@ -66,9 +67,10 @@ class QuerySet:
         replanner: Replanner,
         rows_in: Callable[[Iterable[str]], int],
         set_aside_after: int | None,
+        groups: Groups,
     ) -> None:
         self.queries: Names[Query] = Names()
-        self.execution = Execution(stem_of, strategy, sharing)
+        self.execution = Execution(stem_of, strategy, sharing, groups)
         orders = Orders(self.execution, replanner)
         self.placing = Placing(self.queries, self.execution, orders, strategy, sharing)
         self.workload = Workload(self.queries, orders)
@@ -78,6 +80,7 @@ class QuerySet:
         self._turns = turns
         self._rows_in = rows_in
         self._limit = set_aside_after
+        self._groups = groups
         self._rules: dict[str, Rules] = {}
         self._with_bad: dict[str, Query] = {}  # those that have bad rows to report
         self._to_report: dict[str, Query] = {}  # those that may have changes of their own
@@ -107,6 +110,7 @@ class QuerySet:
             self._put_aside(query, aside)
             return query
         self.placing.start(query, way)
+        self._groups.read(query.reads)
         self.queries[name] = query
         self._to_report[name] = query
         return query
@@ -131,6 +135,7 @@ class QuerySet:
         self._with_bad.pop(query.name, None)
         if query.set_aside is not None:
             return
+        self._groups.unread(query.reads)
         if query.name in self._rules:
             self._rules.pop(query.name).close()
         self.placing.stop(query)
@@ -183,30 +188,68 @@ class QuerySet:
                 "know which rules a row that is taken back was for: declare the table WITH "
                 "(updates = 'retroactive'), or read streams through RANGE windows, without GROUP BY"
             )
-        signature, part = found
         query = self._new(name, sql, plan, emit, options, sheds=sheds)
         query.replace_key = None  # rows of one rule do not replace those of another
+        query.reads |= {table.name}
+        self._start_for_each(query, table, updates)
+        self._groups.read(query.reads)
+        self.queries[name] = query
+        self._to_report[name] = query
+        return query
+
+    def _start_for_each(self, query: Query, table: Stem, updates: Updates) -> None:
+        found = taken_apart(query.plan)
+        assert found is not None, "it is such a query"
+        signature, part = found
         shared = self.placing.flow_for(query, signature)
         query.why = "its rows share the flow of their signature"
         crowd = shared.add_crowd(
-            name,
+            query.name,
             part,
             query.change_schema,
             RuleRows(table),
             retroactive=updates == "retroactive",
         )
         query.seat = crowd
-        self._rules[name] = Rules(crowd, part, table, updates)
+        rules = self._rules[query.name] = Rules(crowd, part, table, updates)
         try:
-            self._rules[name].sync()
+            rules.sync()
         except EddylineError:
-            self._rules.pop(name).close()
+            self._rules.pop(query.name).close()
             self.placing.stop(query)
             raise
-        self.execution.report_answer(query, self._rules[name])
-        self.queries[name] = query
-        self._to_report[name] = query
-        return query
+        self.execution.report_answer(query, rules)
+
+    def restart(self, group: Group, between: Callable[[], None]) -> None:
+        """Let the queries of a group begin again, from windows that are empty.
+
+        Args:
+            between: called when none of them runs.
+        """
+        queries = self.of(group)
+        rules = {q.name: self._rules.pop(q.name) for q in queries if q.name in self._rules}
+        for query in queries:
+            if query.name in rules:
+                rules[query.name].close()
+            self._halt(query)
+        between()
+        for query in queries:
+            if query.name in rules:
+                was = rules[query.name]
+                self._start_for_each(query, was.table, was.updates)
+            else:
+                self.placing.start(query, None)
+            self._to_report[query.name] = query
+
+    def _halt(self, query: Query) -> None:
+        """Let a query run no more; what it has still to report is its own."""
+        seat = query.seat
+        if seat is not None:
+            query.stand_up()
+            query.seat = seat
+        self.placing.stop(query)
+        query.seat = None
+        query.begin_anew()
 
     def follow(self, clock: int) -> None:
         """Let rules follow what the chunk changed in their tables."""
@@ -220,23 +263,24 @@ class QuerySet:
 
     # -- rows --------------------------------------------------------------------------------------
 
-    def begin(self, instant: int) -> None:
-        """The first instant at which anything happens."""
-        self.execution.began = instant
-        for query in self.queries.values():
+    def begin(self, group: Group, instant: int) -> None:
+        """The first instant at which anything happens in a group."""
+        for query in self.of(group):
             query.begin(instant)
-        self._to_report.update(self.queries)
+            self._to_report[query.name] = query
 
-    def resume(self, instant: int | None) -> None:
-        """Anything has happened since ``instant`` already, and was reported."""
-        self.execution.began = instant
-        if instant is not None:
-            for query in self.queries.values():
-                query.resume()
+    def resume(self, group: Group) -> None:
+        """Something has happened in a group already, and was reported."""
+        for query in self.of(group):
+            query.resume()
 
-    def run(self, tick: Tick, *, arrived: float, paced: bool = False) -> None:
-        """One chunk through all operators; see ``Execution.run``."""
-        self._take_in(self.execution.run(tick, arrived=arrived, paced=paced))
+    def of(self, group: Group) -> list[Query]:
+        """The queries that go by a group's clock."""
+        return [q for q in self.queries.values() if self.execution.group_of(q) is group]
+
+    def run(self, tick: Tick, group: Group, *, arrived: float, paced: bool = False) -> None:
+        """One chunk through the operators of a group; see ``Execution.run``."""
+        self._take_in(self.execution.run(tick, group, arrived=arrived, paced=paced))
 
     def serve(self) -> None:
         """Serve some of the rows that wait for their turn."""
@@ -328,12 +372,14 @@ class QuerySet:
     def answer(self, query: Query) -> pa.Table:
         """The rows of a query's answer now."""
         if query.seat is None:
-            return to_rows(query.operator.live(self.execution.clock), query.schema)
+            clock = self.execution.group_of(query).clock
+            return to_rows(query.operator.live(clock), query.schema)
         return query.seat.shape.rows(self._fanout(query, query.seat), query.schema)
 
     def _fanout(self, query: Query, seat: Seat | Crowd) -> Fanout:
         """What is in the answer of a query with a seat."""
-        return self._rules.get(query.name, seat).answer(self.execution.clock)
+        clock = self.execution.group_of(query).clock
+        return self._rules.get(query.name, seat).answer(clock)
 
     def operators(self) -> list[Operator]:
         """All operators, inputs first."""

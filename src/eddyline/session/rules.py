@@ -27,6 +27,9 @@ from eddyline.types import FOREVER
 class Rules:
     """A query's rules: who stands for which rows.
 
+    Attributes:
+        updates: what changes of the table mean.
+
     Args:
         table: where the rows of the table are.
         part: what the query brings into its flow, with Parameters.
@@ -36,6 +39,7 @@ class Rules:
         self._crowd = crowd
         self._part = part
         self._table = table
+        self.updates = updates
         self._retroactive = updates == "retroactive"
         self._past: TableStem | None = None  # where rules can be read that are gone
         if isinstance(table, TableStem) and not self._retroactive:
@@ -51,6 +55,11 @@ class Rules:
         """The query is gone."""
         if self._past is not None:
             self._past.forget(self._lifespan_us)
+
+    @property
+    def table(self) -> Stem:
+        """Where the rows of the table are."""
+        return self._table
 
     def __len__(self) -> int:
         return len(self._crowd.rows)

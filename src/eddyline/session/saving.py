@@ -31,11 +31,10 @@ from eddyline.session.trouble import Trouble
 from eddyline.session.ways import saved_way, to_save
 from eddyline.sql.catalog import Catalog
 from eddyline.sql.parser import parse
-from eddyline.types import BEGINNING
 
 _PENDING: Final = "pending:"  # among the tables: changes of a query that nobody has fetched
 #: What is saved next to the options of an engine.
-_NO_OPTIONS: Final = {"shedding", "functions", "looked", "ways", "aside", "trouble"}
+_NO_OPTIONS: Final = {"shedding", "functions", "looked", "groups", "ways", "aside", "trouble"}
 
 
 class Saving:
@@ -93,20 +92,18 @@ class Saving:
             "shedding": {"since": self._shedding.saved(), "overload": self._overload.saved()},
             "functions": declared(self._catalog),
             "looked": self._replanner.looked,
+            "groups": self._progress.saved(),
             "ways": {n: to_save(w) for n, w in self._standing.placing.ways().items()},
             "aside": {n: q.set_aside for n, q in self._standing.aside.items()},
             "trouble": self._standing.troubles(),
         }
 
     def _state(self) -> State:
-        inputs, progress = self._inputs, self._progress
+        inputs = self._inputs
         counters = [
-            self._standing.execution.clock,
-            progress.watermark,
             inputs.arrived,
             inputs.sequence,
             self._statements.unnamed,
-            BEGINNING if progress.began is None else progress.began,
         ]
         return {
             "counters": np.array(counters, np.int64),
@@ -133,7 +130,7 @@ class Saving:
         self._statements.aside = header["aside"]
         self._carry_out(program, tables, header["ways"])
         self._statements.aside = {}
-        self._restore(state)
+        self._restore(state, header["groups"])
         queries = self._standing.everyone()
         for name, trouble in header["trouble"].items():
             queries[name].trouble = Trouble(*trouble)
@@ -157,19 +154,21 @@ class Saving:
                     self._inputs.contents.setdefault(name, tables[name])
         self._statements.ways = {}
 
-    def _restore(self, state: State) -> None:
+    def _restore(self, state: State, groups: Sequence[dict[str, Any]]) -> None:
         inputs = self._inputs
-        clock, watermark, inputs.arrived, inputs.sequence, self._statements.unnamed, began = (
+        inputs.arrived, inputs.sequence, self._statements.unnamed = (
             int(v) for v in array(state, "counters")
         )
-        self._progress.resume(clock, watermark, None if began == BEGINNING else began)
+        self._progress.resume(groups)
         inputs.restore(state)
         self._standing.sync()
         places = {operator: str(i) for i, operator in enumerate(self._standing.to_save())}
         for operator in self._standing.operators():
             place = places.get(operator, "")  # of those that are only asked nothing is saved
             operator.restore(nested(nested(state, "operators"), place))
-            operator.clock = clock
+        for group in inputs.groups:
+            for operator in self._standing.execution.operators_of(group):
+                operator.clock = group.clock
 
 
 def options_of(header: Mapping[str, Any]) -> dict[str, Any]:

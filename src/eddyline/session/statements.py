@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from functools import partial
+from collections.abc import Callable, Mapping
 
 from eddyline.algebra.catalog import Emit
+from eddyline.algebra.reads import streams_read, tables_read
 from eddyline.errors import CatalogError, EddylineError, UnsupportedError, did_you_mean
 from eddyline.session.declared import Declared
 from eddyline.session.inputs import Inputs
 from eddyline.session.overload import Overload
 from eddyline.session.planning import Planning
 from eddyline.session.program import Program
+from eddyline.session.progress import Progress
 from eddyline.session.query import Query
 from eddyline.session.query_set import QuerySet
 from eddyline.session.shedding import Shedding
@@ -29,6 +30,7 @@ class Statements:
         catalog, inputs, standing, program, declared, shedding, overload: the parts of the engine
             that they change.
         planning: what becomes of a plan before it runs.
+        progress: lets what a query reads run on one clock. chunk_rows: so many rows at once.
 
     Attributes:
         unnamed: how many names were given to queries without one.
@@ -45,6 +47,8 @@ class Statements:
         shedding: Shedding,
         overload: Overload,
         planning: Planning,
+        progress: Progress,
+        chunk_rows: Callable[[], int],
     ) -> None:
         self._catalog = catalog
         self._inputs = inputs
@@ -54,6 +58,8 @@ class Statements:
         self._shedding = shedding
         self._overload = overload
         self._planning = planning
+        self._progress = progress
+        self._chunk_rows = chunk_rows
         self.unnamed = 0
         self.ways: dict[str, Way] = {}
         self.aside: dict[str, str] = {}
@@ -83,6 +89,8 @@ class Statements:
                 return self.add_query(None, statement, statement.emit, {})
             case st.Explain():
                 return self._explain(statement)
+            case st.ResetWatermark(name=name):
+                self.reset_watermark(name)
             case st.Drop(kind="query", name=name):
                 self.drop_query(name)
             case st.Drop():
@@ -101,7 +109,10 @@ class Statements:
         bound = bind(statement.select, emit, self._catalog)
         plan = self._planning.optimized(bound.plan)
         self._catalog.create_query(name, statement.select)
+        rules = () if bound.rules is None else (bound.rules,)
         try:
+            reads = (*streams_read(plan), *tables_read(plan), *rules)
+            self._progress.bring_together(reads, self._chunk_rows())
             if bound.rules is None or name in self.aside:
                 query = self._standing.add(
                     name,
@@ -134,8 +145,24 @@ class Statements:
         self._inputs.measuring.watch(plan)
         self._shedding.add(query)
         self._overload.changed()
-        query.shedding_lines = partial(self._overload.lines, query)
+        query.shedding_lines = lambda: self._lines(query)
         return query
+
+    def _lines(self, query: Query) -> list[str]:
+        """What EXPLAIN says of a query besides its plan."""
+        return [*self._overload.lines(query), *self._progress.lines(query)]
+
+    def reset_watermark(self, stream: str) -> None:
+        """Let nothing be late by what has come so far; see ``Progress.reset``.
+
+        Raises:
+            CatalogError: there is no such stream.
+        """
+        if stream not in self._catalog.streams:
+            choices = did_you_mean(stream, self._catalog.streams)
+            raise CatalogError(f"there is no stream {stream!r}; {choices}")
+        self._progress.reset(self._inputs.groups.of([stream]))
+        self._overload.restart()
 
     def drop_query(self, name: str) -> None:
         """Remove a standing query and free what nobody else needs.

@@ -24,6 +24,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from eddyline.errors import SqlError, StateError
+from eddyline.spark.batch_time import timed
 from eddyline.spark.directory import Directory
 
 DIRECTORY: Final = "control"
@@ -114,7 +115,7 @@ class ControlStream:
             .json(self._directory.path)
             .where(F.sha2(asked, 256) == F.col("digest"))
         )
-        return requests.select(
+        fat = requests.select(
             "shard",
             F.lit("control").alias("kind"),
             "name",
@@ -125,6 +126,7 @@ class ControlStream:
             F.lit(None).cast("bigint").alias("max_ts"),
             F.encode("text", "UTF-8").alias("blob"),
         )
+        return timed(fat)
 
     def statements(self) -> list[Request]:
         """All statements ever sent, as :func:`read_statements` finds them."""

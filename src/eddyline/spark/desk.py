@@ -34,7 +34,7 @@ from eddyline.spark.fatrows import pack
 from eddyline.spark.pace import Pace
 from eddyline.spark.run import Ledger
 from eddyline.spark.standing import StandingQueries
-from eddyline.sql.statements import CreateQuery, Drop
+from eddyline.sql.statements import CreateQuery, Drop, ResetWatermark
 
 DIRECTORY: Final = "desk"
 #: A job that has nothing to say says that it lives so often.
@@ -195,7 +195,7 @@ class Desk:
             if isinstance(request, EddylineError):
                 raise request
             for statement, _ in self._standing.run(_sql_of(request)):
-                assert isinstance(statement, CreateQuery | Drop), "no other is carried out"
+                assert isinstance(statement, CreateQuery | Drop | ResetWatermark), "no other is"
                 done.append(statement.name)
                 self._attempted(self._show)  # there may be thousands
         except Exception as e:

@@ -67,19 +67,22 @@ class Step:
     """What one batch does to an engine; applying the same steps gives the same engine.
 
     Attributes:
-        statements: queries that come and go before the rows do, in order.
-        dropped: by stream, how many more rows there were, which ingest has dropped.
         pieces: (stream, Arrow IPC stream) in the order in which rows are handed over.
-        watermark_us: no row behind it is in time any more; None if some stream has had no row yet.
-        advance_us: afterwards the clock moves on to here, without rows; None if not.
+        now_us: the wall clock of the batch, as Spark has logged it.
+        drain_us: no row will come any more, and rows have effects for so long; None: that is not
+            known.
+        statements: queries that come and go before the rows do, in order.
+        dropped: by stream, how many more rows there were, which ingest has dropped. newest: the
+            largest timestamp of the rows that it looked at.
         hold: whether a statement waits until all rows are kept.
     """
 
     pieces: tuple[tuple[str, bytes], ...]
-    watermark_us: int | None
-    advance_us: int | None = None
+    now_us: int = 0
+    drain_us: int | None = None
     statements: tuple[str, ...] = ()
     dropped: Mapping[str, int] = field(default_factory=dict)
+    newest: Mapping[str, int] = field(default_factory=dict)
     hold: bool = False
 
     @property
@@ -94,10 +97,11 @@ class Logged:
 
     version: int
     pieces: int
-    watermark_us: int | None
-    advance_us: int | None
+    now_us: int
+    drain_us: int | None
     statements: tuple[str, ...]
     dropped: Mapping[str, int]
+    newest: Mapping[str, int]
     hold: bool
 
 
@@ -160,10 +164,11 @@ class DurableState:
             ]
             yield Step(
                 tuple((stream, bytes(blob)) for stream, blob in rows),
-                entry.watermark_us,
-                entry.advance_us,
+                entry.now_us,
+                entry.drain_us,
                 tuple(entry.statements),
                 entry.dropped,
+                entry.newest,
                 entry.hold,
             )
 
@@ -190,10 +195,11 @@ class DurableState:
         entry = Logged(
             head.version,
             len(step.pieces),
-            step.watermark_us,
-            step.advance_us,
+            step.now_us,
+            step.drain_us,
             step.statements,
             step.dropped,
+            step.newest,
             step.hold,
         )
         head.log.append(entry)

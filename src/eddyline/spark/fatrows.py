@@ -13,8 +13,9 @@ from typing import Any, Final
 import pyarrow as pa
 
 #: Ingest to shard. ``kind`` is 'rows' or 'control'. (part, seq) order the pieces of one
-#: stream within a batch, so that a replay hands them over in the same order. ``max_ts`` in us;
-#: ``dropped``: rows that came with these ``n`` and that a drop box did not keep.
+#: stream within a batch, so that a replay hands them over in the same order. ``dropped``: rows that
+#: came with these ``n`` and that a drop box did not keep; ``max_ts``: the largest timestamp of all
+#: of them that are good, in us, where a drop box looked at them.
 INPUT_SCHEMA: Final = (
     "shard BIGINT, kind STRING, name STRING, part BIGINT, seq BIGINT, "
     "n BIGINT, dropped BIGINT, max_ts BIGINT, blob BINARY"

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
+import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from pyspark import TaskContext
 from pyspark.sql import DataFrame
 
 from eddyline.algebra.catalog import StreamDef
-from eddyline.session.arrow_values import instants
+from eddyline.runtime.columns import raw_values
 from eddyline.session.drop_box import DropBox
 from eddyline.session.intake import Intake
+from eddyline.spark.batch_time import Timed, timed
 from eddyline.spark.fatrows import (
     BLOB_BYTES,
     INPUT_ARROW,
@@ -24,7 +24,6 @@ from eddyline.spark.fatrows import (
 from eddyline.spark.garbage import exempt_what_stays
 from eddyline.spark.parquet import Reader
 from eddyline.spark.shares import announced
-from eddyline.types import TIMESTAMP
 
 
 def fat_rows(
@@ -36,11 +35,13 @@ def fat_rows(
         df: the stream's columns, in whatever types its source has; or what ``read`` takes.
         read: makes the stream's columns of the DataFrame's, in the worker; None: they are these.
         shard: id of the shard that the stream belongs to.
-        stream: the largest timestamp of its rows travels with each fat row.
+        stream: how rows are judged that may be dropped.
         keep: the share of its rows that is packed; the others are counted. None: what its shard
             has decided to keep.
     """
-    return df.mapInArrow(_packer(read, shard, stream, keep), INPUT_SCHEMA)
+    if stream.lateness_by == "row":  # the shard has to see which row came before which
+        keep = 1.0
+    return timed(timed(df).mapInArrow(_packer(read, shard, stream, keep), INPUT_SCHEMA))
 
 
 def _packer(read: Reader | None, shard: int, stream: StreamDef, keep: float | None) -> Reader:
@@ -49,10 +50,12 @@ def _packer(read: Reader | None, shard: int, stream: StreamDef, keep: float | No
         context = TaskContext.get()
         part = context.partitionId() if context is not None else 0
         share = announced(shard, stream.name) if keep is None else keep
+        source = Timed(batches)
         seq = 0
-        for table in _coalesced(read(batches) if read is not None else batches):
-            max_ts = _largest(table.column(stream.timestamp))
-            kept = table if share == 1 else _thinned(table, stream, share)
+        for table in _coalesced(read(iter(source)) if read is not None else iter(source)):
+            kept, max_ts = table, None
+            if share < 1:
+                kept, max_ts = _thinned(table, stream, share, source.now_us)
             dropped = table.num_rows - kept.num_rows
             for piece in pieces(kept) if kept.num_rows else (kept,):
                 size = (piece.num_rows, dropped, max_ts)
@@ -78,17 +81,16 @@ def _coalesced(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.Table]:
         yield pa.Table.from_batches(waiting)
 
 
-def _thinned(table: pa.Table, stream: StreamDef, keep: float) -> pa.Table:
-    """The rows that a drop box keeps, as they are; it never drops bad ones."""
-    incoming = Intake(stream).read(table)
-    keeps = pa.array(DropBox(stream.name, keep).keeps(incoming.columns))
-    if incoming.reasons is not None:
-        keeps = pc.or_(keeps, incoming.reasons.is_valid())
-    return table.filter(keeps)
+def _thinned(
+    table: pa.Table, stream: StreamDef, keep: float, now_us: int
+) -> tuple[pa.Table, int | None]:
+    """The rows that a drop box keeps, as they are, and the largest timestamp of all good ones.
 
-
-def _largest(column: Any) -> int | None:
-    """The largest timestamp in microseconds; None if there is none (nulls, unparsable text)."""
-    timestamps = pa.chunked_array([instants(c) for c in column.chunks], TIMESTAMP)
-    largest = pc.max(timestamps).cast(pa.int64()).as_py()
-    return None if largest is None else int(largest)
+    It drops no row that is bad, or may be.
+    """
+    intake = Intake(stream)
+    incoming = intake.read(table)
+    good = intake.surely_good(incoming, now_us)
+    keeps = DropBox(stream.name, keep).keeps(incoming.columns) | ~good
+    times = raw_values(intake.times(incoming), np.dtype(np.int64))[good]
+    return table.filter(pa.array(keeps)), int(times.max()) if times.size else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import BinaryIO, Final
+from typing import Any, BinaryIO, Final
 
 import pyarrow as pa
 
@@ -16,7 +16,7 @@ from eddyline.spark.durable import Step
 from eddyline.spark.fatrows import unpack
 from eddyline.spark.garbage import put_off
 from eddyline.spark.outlets import Outlets, Parted
-from eddyline.types import FIRST_INSTANT
+from eddyline.types import END_OF_TIME, FIRST_INSTANT
 
 _LENGTH_BYTES: Final = 8
 
@@ -60,15 +60,28 @@ class LiveEngine:
             tables.setdefault(stream, []).append(unpack(blob))
         if step.hold:
             self.engine.hold()
-        watermark = FIRST_INSTANT if step.watermark_us is None else step.watermark_us
         batch = {stream: pa.concat_tables(parts) for stream, parts in tables.items()}
-        changes = self.engine.process(batch, watermark=watermark, dropped=step.dropped)
+        changes = self.engine.process(
+            batch, now=step.now_us, dropped=step.dropped, newest_dropped=step.newest
+        )
         made = [Made.of(changes)]
-        if step.advance_us is not None:
-            made.append(Made.of(self.engine.advance(step.advance_us)))
+        newest = self.engine.newest
+        if step.drain_us is not None and newest is not None:
+            end = min(newest + step.drain_us + 1, END_OF_TIME - 1)
+            made.append(Made.of(self.engine.advance(end)))
         for name, n in counted(made).items():
             self.rows_out[name] = self.rows_out.get(name, 0) + n
         return made
+
+    @property
+    def clock_us(self) -> int | None:
+        """The watermark; None while a stream has had no row."""
+        watermark = self.engine.watermark
+        return watermark if watermark >= FIRST_INSTANT else None
+
+    def groups(self, now_us: int) -> list[dict[str, Any]]:
+        """The groups of streams with their watermarks, and who holds them up."""
+        return self.engine.groups(now_us)
 
     @property
     def keep(self) -> dict[str, float]:

@@ -74,7 +74,6 @@ class ShardOutput:
         report = {
             "shard": self._spec.shard,
             "version": head.version,
-            "clock_us": step.watermark_us if step.advance_us is None else step.advance_us,
             "arrived": self._arrived,
             "out": counted(self._made),
             **head.notes,

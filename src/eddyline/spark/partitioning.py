@@ -1,8 +1,9 @@
 """Which engine a stream's rows go to, and which Spark partition holds that engine.
 
-Streams that meet in a query form a *group*. Each group runs in an engine of its own, with a
-watermark of its own: streams that have nothing to do with each other cannot hold each other up, nor
-make each other's rows late. An engine and its state is a *shard*; its id is the key by which Spark
+Streams, and tables that change, that meet in a query form a *group*, as in an engine (see
+``eddyline.session.groups``). Each group runs in an engine of its own, with a watermark of its own:
+streams that have nothing to do with each other cannot hold each other up, nor make each other's
+rows late. An engine and its state is a *shard*; its id is the key by which Spark
 groups the fat rows.
 """
 
@@ -16,10 +17,12 @@ _MASK = 0xFFFFFFFF
 
 
 def connected(queries: Mapping[str, frozenset[str]]) -> list[tuple[frozenset[str], list[str]]]:
-    """The groups: (streams, names of the queries over them), in the order of their first query.
+    """The groups: (streams and tables, names of the queries over them), in the order of their first
+    query.
 
     Args:
-        queries: name of a query to the streams that it reads, at least one each.
+        queries: name of a query to the streams, and tables that change, that it reads, at least one
+            each.
 
     >>> connected({"q": frozenset("ab"), "r": frozenset("c"), "s": frozenset("bd")})[0][1]
     ['q', 's']

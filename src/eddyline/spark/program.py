@@ -22,14 +22,6 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class StreamSpec:
-    """A stream as a shard sees it."""
-
-    name: str
-    lateness_us: int
-
-
-@dataclass(frozen=True)
 class Program:
     """What an engine is built from.
 
@@ -40,6 +32,7 @@ class Program:
         prices: what plans are chosen by: the same whenever and wherever the job continues.
         keep: the share of rows to keep, by stream; empty: the engine decides.
         capacity: cores' worth for it. decide_every: how long it measures rates.
+        ahead_at_most: how far timestamps may be ahead of the wall clock, where streams do not say.
     """
 
     definitions: tuple[str, ...]
@@ -50,6 +43,7 @@ class Program:
     keep: Mapping[str, float] = field(default_factory=dict)
     capacity: float = math.inf
     decide_every: str = "1 minute"
+    ahead_at_most: str | None = None
 
     def build(self) -> Engine:
         """An engine with the declared streams and tables and all queries, before any row."""
@@ -59,6 +53,7 @@ class Program:
             capacity=self.capacity,
             decide_every=self.decide_every,
             decide="after",
+            ahead_at_most=self.ahead_at_most,
         )
         for function in self.functions:
             add_function(engine.catalog, function)
@@ -107,11 +102,11 @@ class ShardSpec:
 
     shard: int
     run_key: str
-    streams: tuple[StreamSpec, ...]
+    streams: tuple[str, ...]
     live: tuple[str, ...]
     program: SentProgram
 
     @property
     def inputs(self) -> tuple[str, ...]:
         """Everything that brings rows: the streams and the tables that change."""
-        return (*(s.name for s in self.streams), *self.live)
+        return (*self.streams, *self.live)

@@ -39,6 +39,7 @@ class SavedProgram:
     keep: Mapping[str, float] = field(default_factory=dict)
     capacity: float | None = None
     decide_every: str = "1 minute"
+    ahead_at_most: str = "1 day"
     cores: Mapping[int, float] = field(default_factory=dict)
     prices: Prices = TYPICAL
 
@@ -65,6 +66,7 @@ class SavedProgram:
             {str(stream): float(share) for stream, share in fields["keep"].items()},
             fields["capacity"],
             str(fields["decide_every"]),
+            str(fields["ahead_at_most"]),
             {int(shard): float(cores) for shard, cores in fields["cores"].items()},
             Prices.from_dict(fields["prices"]),
         )

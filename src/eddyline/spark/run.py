@@ -242,9 +242,20 @@ class Run:
         self._require_active()
         self._standing.drop(name)
 
+    def reset_watermark(self, stream: str) -> None:
+        """Let nothing be late by what has come so far, in the group of a stream, from one of the
+        next batches on: as :meth:`eddyline.Engine.reset_watermark` does.
+
+        Raises:
+            CatalogError: the job reads no such stream.
+            StateError: the job has ended.
+        """
+        self._require_active()
+        self._standing.reset_watermark(stream)
+
     def sql(self, script: str) -> list[Query | None]:
-        """Carry out the CREATE QUERY and DROP QUERY statements of a script, one after the other, as
-        :meth:`add` and :meth:`drop` do.
+        """Carry out the CREATE QUERY, DROP QUERY and ALTER STREAM ... RESET WATERMARK statements of
+        a script, one after the other, as :meth:`add`, :meth:`drop` and :meth:`reset_watermark` do.
 
         Raises:
             UnsupportedError: another statement is among them. Otherwise as ``add`` and ``drop``;

@@ -21,7 +21,7 @@ from eddyline.types import sql_type
 
 #: No more differences than this are told.
 _TOLD: Final = 5
-_SETTINGS: Final = ("shards", "capacity", "decide_every", "keep")
+_SETTINGS: Final = ("shards", "capacity", "decide_every", "ahead_at_most", "keep")
 
 
 def require_same(

@@ -209,9 +209,13 @@ class Script:
         return self._queries[query]
 
     def groups(self) -> list[Group]:
-        """The queries by the streams that they have in common; each reads at least one."""
-        reads = {name: streams_read(q.plan) for name, q in self.queries.items()}
-        return [self._group(streams, names) for streams, names in connected(reads)]
+        """The queries by the streams, and tables that change, that they have in common."""
+        reads = {name: self._reads(name) for name in self.queries}
+        return [self._group(read, names) for read, names in connected(reads)]
+
+    def _reads(self, query: str) -> frozenset[str]:
+        tables = (t for t in self.tables_of(query) if is_live(self.tables[t]))
+        return streams_read(self.queries[query].plan).union(tables)
 
     def _group(self, streams: frozenset[str], names: list[str]) -> Group:
         tables = {t for name in names for t in self.tables_of(name)}
@@ -268,6 +272,11 @@ def longest_range_us(query: Query) -> int:
 def drop_statement(name: str) -> str:
     """The statement that drops a query."""
     return f"DROP QUERY {_quoted_name(name)}"
+
+
+def reset_statement(stream: str) -> str:
+    """The statement that resets the watermark of a stream's group."""
+    return f"ALTER STREAM {_quoted_name(stream)} RESET WATERMARK"
 
 
 def _create_statement(query: Query) -> str:

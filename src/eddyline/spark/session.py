@@ -6,10 +6,11 @@ import hashlib
 import logging
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import reduce
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Any, Final, Literal
 from uuid import uuid4
 
 from pyspark.sql import DataFrame, SparkSession
@@ -17,7 +18,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import from_arrow_schema
 from pyspark.sql.streaming.query import StreamingQuery
 
-from eddyline.algebra.catalog import Known
+from eddyline.algebra.catalog import Known, StreamDef, TimeUnit
 from eddyline.algebra.functions import FunctionKind
 from eddyline.algebra.plan import Updates
 from eddyline.errors import CatalogError, DataError, did_you_mean
@@ -28,6 +29,7 @@ from eddyline.session.query import Query
 from eddyline.session.sampled import as_options
 from eddyline.session.table_changes import INSTANT, OPERATION
 from eddyline.spark import files
+from eddyline.spark.batch_time import heartbeat, timed
 from eddyline.spark.control import DIRECTORY as CONTROL
 from eddyline.spark.control import ControlStream
 from eddyline.spark.delivery import Delivery
@@ -49,7 +51,7 @@ from eddyline.spark.lease import Lease
 from eddyline.spark.opening import OpenSinks
 from eddyline.spark.partitioning import cores_by_group, shard_ids
 from eddyline.spark.printing import print_rows
-from eddyline.spark.program import Program, SentProgram, ShardSpec, StreamSpec
+from eddyline.spark.program import Program, SentProgram, ShardSpec
 from eddyline.spark.program_file import NAME as PROGRAM
 from eddyline.spark.program_file import (
     SPARK_DIRECTORY,
@@ -67,7 +69,7 @@ from eddyline.spark.sources import arrow_fields, resolve_path
 from eddyline.spark.standing import StandingQueries
 from eddyline.spark.supervisor import NEVER, Restart, Supervisor
 from eddyline.sql.durations import parse_duration
-from eddyline.types import sql_type
+from eddyline.types import TIMESTAMP, sql_type
 
 _MARKS: Final = (INSTANT.name, OPERATION.name)
 #: What nobody knows of the columns of a stream.
@@ -97,6 +99,8 @@ class Session:
         decide_every: how long rates are measured, of event time, before it is decided anew.
         restart: whether the streaming query is started again in this process when it has failed:
             ``ON_FAILURE``, or a ``Restart`` with other limits.
+        ahead_at_most: how far timestamps may be ahead of the wall clock, of streams that do not say
+            so by AHEAD AT MOST; it stays as it is, too.
 
     Example:
         >>> s = Session(checkpoint="/data/checkpoints/alerts")        # doctest: +SKIP
@@ -118,6 +122,7 @@ class Session:
         capacity: float | None = None,
         decide_every: str = "1 minute",
         restart: Restart = NEVER,
+        ahead_at_most: str = "1 day",
     ) -> None:
         if shards < 1:
             raise ValueError(f"shards must be at least 1, not {shards}")
@@ -133,6 +138,8 @@ class Session:
         self._keep = dict(keep)
         self._decide_every = decide_every
         self._restart = restart
+        self._ahead_at_most = ahead_at_most
+        self._ahead_us = parse_duration(ahead_at_most)
         self._capacity = capacity
         self._script = Script()
         if keep:
@@ -158,6 +165,10 @@ class Session:
         timestamp: str,
         lateness: str = "0 seconds",
         *,
+        idle_after: str | None = None,
+        ahead_at_most: str | None = None,
+        ts_unit: TimeUnit | None = None,
+        lateness_by: Literal["batch", "row"] = "batch",
         rate: float | None = None,
         distinct: Mapping[str, float] = NOTHING,
     ) -> None:
@@ -167,7 +178,13 @@ class Session:
             name: how queries call it.
             df: its columns are the stream's.
             timestamp: the column that is the event time.
-            lateness: how far a row may be behind the latest one; "5 seconds".
+            lateness: how far a row may be behind the latest one; "5 seconds". lateness_by: whether
+                that is judged by the batches before, or by the rows before, one by one.
+            idle_after: after so long without rows the streams beside it do not wait for it; by
+                default they always do.
+            ahead_at_most: how far timestamps may be ahead of the wall clock; by default as far as
+                the session says.
+            ts_unit: what numbers in the timestamp column count since 1970: s, ms, us or ns.
             rate: rows per second, if known. distinct: how many values columns take, by column.
 
         Raises:
@@ -176,10 +193,24 @@ class Session:
         what = f"stream '{name}'"
         if not df.isStreaming:
             raise DataError(f"{what}: the DataFrame is static; make it with spark.readStream")
-        columns = ", ".join(f"`{f.name}` {sql_type(f.type)}" for f in arrow_fields(what, df))
+        fields = arrow_fields(what, df)
+        if ts_unit is not None:
+            fields = tuple(
+                replace(f, type=TIMESTAMP) if f.name.lower() == timestamp.lower() else f
+                for f in fields
+            )
+        columns = ", ".join(f"`{f.name}` {sql_type(f.type)}" for f in fields)
+        options = [f"lateness_by = '{lateness_by}'"] if lateness_by != "batch" else []
+        options += [] if ts_unit is None else [f"ts_unit = '{ts_unit}'"]
+        clauses = {"LATENESS": lateness, "IDLE AFTER": idle_after, "AHEAD AT MOST": ahead_at_most}
         self.sql(
-            f"CREATE STREAM `{name}` ({columns}) TIMESTAMP BY `{timestamp}` "
-            f"LATENESS {parse_duration(lateness)} MICROSECONDS{_with(Known(rate, None, distinct))}"
+            f"CREATE STREAM `{name}` ({columns}) TIMESTAMP BY `{timestamp}`"
+            + "".join(
+                f" {words} {parse_duration(length)} MICROSECONDS"
+                for words, length in clauses.items()
+                if length is not None
+            )
+            + _with(Known(rate, None, distinct), *options)
         )
         self._feeds.give_frame(name, df)
 
@@ -332,12 +363,13 @@ class Session:
             fat_rows(
                 *self._feeds.source(name),
                 shard,
-                self._feeds.definition(name),
+                self._judged(self._feeds.definition(name)),
                 thinned.get(name, 1.0) if self._keep or name not in group.streams else None,
             )
             for shard, group in ids.items()
             for name in self._feeds.inputs(group)
         ]
+        inputs += [self._heartbeat(s) for s, group in ids.items() if self._waits(group)]
 
         def launch(bounded: bool) -> StreamingQuery:
             forget(self.spark.sparkContext)
@@ -405,8 +437,23 @@ class Session:
             return self.spark.createDataFrame([], schema)
         return self.spark.read.schema(schema).format(sink.format).load(sink.path)
 
+    def _judged(self, stream: StreamDef) -> StreamDef:
+        """A stream with the limit of the session, if it has none of its own."""
+        if stream.ahead_us is not None or stream.name not in self._script.streams:
+            return stream
+        return replace(stream, ahead_us=self._ahead_us)
+
+    def _waits(self, group: Group) -> bool:
+        """Whether the streams of a group stop waiting for one of them when time passes."""
+        streams = [self._script.streams[name] for name in group.streams]
+        return len(streams) > 1 and any(s.idle_us is not None for s in streams)
+
+    def _heartbeat(self, shard: int) -> DataFrame:
+        """The time for a shard, once a second, also while no rows come."""
+        ticks = self.spark.readStream.format("rate").option("rowsPerSecond", 1).load()
+        return timed(heartbeat(ticks, shard))
+
     def _spec(self, shard: int, group: Group, run_key: str, saved: SavedProgram) -> ShardSpec:
-        streams = (self._script.streams[name] for name in group.streams)
         program = Program(
             self._script.definitions,
             tuple(self._script.statement(name) for name in group.queries),
@@ -416,11 +463,12 @@ class Session:
             self._keep,
             saved.cores[shard],
             self._decide_every,
+            self._ahead_at_most,
         )
         return ShardSpec(
             shard,
             run_key,
-            tuple(StreamSpec(s.name, s.lateness_us) for s in streams),
+            group.streams,
             group.live,
             SentProgram(self.spark.sparkContext, program),
         )
@@ -501,6 +549,7 @@ class Session:
             self._keep,
             self._capacity,
             self._decide_every,
+            self._ahead_at_most,
             dict(zip(ids, cores, strict=True)),
             prices_of_machine(),
         )

@@ -23,7 +23,7 @@ from eddyline.spark.pace import Pace
 from eddyline.spark.program import ShardSpec
 from eddyline.sql.parser import parse
 from eddyline.sql.statements import CreateQuery
-from eddyline.types import BEGINNING, END_OF_TIME
+from eddyline.types import BEGINNING
 
 if TYPE_CHECKING:
     from pyspark.sql.streaming.stateful_processor import TimerValues
@@ -44,9 +44,10 @@ class Arrivals:
     rows: tuple[tuple[str, bytes], ...]
     counts: Mapping[str, int]
     dropped: Mapping[str, int]  #: at ingest; the counts include them
-    max_ts: Mapping[str, int]
+    max_ts: Mapping[str, int]  #: of rows that a drop box looked at
     statements: Mapping[int, str]  #: of the control stream, by number
     drain_us: int | None  #: at the end of the input, how far the clock goes behind the last row
+    now_us: int = 0  #: the wall clock of the batch
 
     @classmethod
     def read(
@@ -63,7 +64,7 @@ class Arrivals:
         dropped: dict[str, int] = {}
         max_ts: dict[str, int] = {}
         for row in fat:
-            if row.kind != "control":
+            if row.kind == "rows":
                 counts[row.name] = counts.get(row.name, 0) + int(row.n) + int(row.dropped)
             if row.dropped:
                 dropped[row.name] = dropped.get(row.name, 0) + int(row.dropped)
@@ -80,6 +81,7 @@ class Arrivals:
                 **{number: text for name, number, text in control if name == "sql"},
             },
             drain_us=max((int(text) for name, _, text in control if name == "end"), default=None),
+            now_us=max((int(row.now_us) for row in fat), default=0),
         )
 
 
@@ -129,7 +131,7 @@ class EngineProcessor(StatefulProcessor):
         watch.lap("read")
         head, live, is_new = self._current(spec)
         watch.lap("restore")
-        step = _step(spec, head, arrivals, refuses=live.refuses)
+        step = _step(head, arrivals, refuses=live.refuses)
         made = live.apply(step)
         watch.lap("process")
         output = ShardOutput(spec, made, live.outlets, arrivals.counts)
@@ -147,6 +149,8 @@ class EngineProcessor(StatefulProcessor):
         if is_new or step.statements:
             look_again()
         watch.lap("commit")
+        more |= {"clock_us": live.clock_us, "now_us": arrivals.now_us}
+        more["groups"] = live.groups(arrivals.now_us)
         more |= {"keep": live.keep, "dropped_at_ingest": arrivals.dropped}
         yield output.progress(head, step, watch.seconds, more)
         yield from map(output.stats, _accounts(spec, live, arrivals))
@@ -190,22 +194,18 @@ class _Stopwatch:
         self._since = now
 
 
-def _step(spec: ShardSpec, head: Head, arrivals: Arrivals, *, refuses: bool = False) -> Step:
-    """The batch with its watermark: min over the group's streams of (largest ts - lateness).
-
-    A stream that has had no row yet holds the watermark: its first row may lie anywhere. Changes of
-    tables have no say: they may be rare.
-    """
-    seen: dict[str, int] = head.notes.setdefault("max_ts", {})
-    for stream, ts in arrivals.max_ts.items():
-        seen[stream] = max(ts, seen.get(stream, ts))
-    bounds = [seen[s.name] - s.lateness_us for s in spec.streams if s.name in seen]
-    watermark = min(bounds) if len(bounds) == len(spec.streams) else None
-    advance = None
-    if arrivals.drain_us is not None and seen:
-        advance = min(max(seen.values()) + arrivals.drain_us + 1, END_OF_TIME - 1)
+def _step(head: Head, arrivals: Arrivals, *, refuses: bool = False) -> Step:
+    """What the batch does to the engine."""
     due, hold = _due(head, arrivals, refuses=refuses)
-    return Step(arrivals.rows, watermark, advance, due, arrivals.dropped, hold)
+    return Step(
+        arrivals.rows,
+        arrivals.now_us,
+        arrivals.drain_us,
+        due,
+        arrivals.dropped,
+        arrivals.max_ts,
+        hold,
+    )
 
 
 def _due(head: Head, arrivals: Arrivals, *, refuses: bool) -> tuple[tuple[str, ...], bool]:

@@ -16,6 +16,7 @@ from eddyline.errors import (
     SqlError,
     StateError,
     UnsupportedError,
+    did_you_mean,
 )
 from eddyline.session.query import Query
 from eddyline.spark.amended import AmendedScript
@@ -26,10 +27,11 @@ from eddyline.spark.script import (
     drop_statement,
     longest_range_us,
     moved,
+    reset_statement,
 )
 from eddyline.sql.catalog import Names
 from eddyline.sql.parser import parse
-from eddyline.sql.statements import CreateQuery, Drop, Statement
+from eddyline.sql.statements import CreateQuery, Drop, ResetWatermark, Statement
 
 
 class StandingQueries:
@@ -80,7 +82,8 @@ class StandingQueries:
         return self._since[name]
 
     def run(self, text: str) -> Iterator[tuple[Statement, Query | None]]:
-        """Carry out CREATE QUERY and DROP QUERY statements, one by one, as ``add`` and ``drop`` do.
+        """Carry out CREATE QUERY, DROP QUERY and ALTER STREAM ... RESET WATERMARK statements, one
+        by one, as ``add``, ``drop`` and ``reset_watermark`` do.
 
         Yields:
             Each statement that has been carried out, with the query that it made.
@@ -102,9 +105,12 @@ class StandingQueries:
             case Drop(kind="query"):
                 self.drop(statement.name)
                 return None
+            case ResetWatermark():
+                self.reset_watermark(statement.name)
+                return None
         raise UnsupportedError(
-            "a running job takes CREATE QUERY and DROP QUERY; for anything else stop it, and start "
-            "a session that has it from another checkpoint",
+            "a running job takes CREATE QUERY, DROP QUERY and ALTER STREAM ... RESET WATERMARK; "
+            "for anything else stop it, and start a session that has it from another checkpoint",
             line=1,
             column=1,
         )
@@ -156,6 +162,22 @@ class StandingQueries:
             query = self._script.drop(name)
             self._dropped.add(query.name.lower())
             self._send(self._control.statement(self._shard_for(query), drop_statement(query.name)))
+
+    def reset_watermark(self, stream: str) -> None:
+        """Let nothing be late by what has come so far, in the group of a stream.
+
+        Raises:
+            CatalogError: no query of the job read such a stream when it started.
+            StateError: an earlier request may or may not have reached the job.
+        """
+        with self._lock:
+            self._require_certainty()
+            groups = {s.lower(): (n, s) for n, g in self._groups.items() for s in g.streams}
+            if stream.lower() not in groups:
+                choices = did_you_mean(stream, [name for _, name in groups.values()])
+                raise CatalogError(f"this job reads no stream '{stream}'; {choices}")
+            shard, name = groups[stream.lower()]
+            self._send(self._control.statement(shard, reset_statement(name)))
 
     def drain_us(self) -> dict[int, int]:
         """By shard the longest RANGE window: so long behind its last row a stream has effects."""

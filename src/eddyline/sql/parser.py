@@ -29,17 +29,19 @@ from eddyline.sql.statements import (
     Explain,
     ForEach,
     Kind,
+    ResetWatermark,
     Select,
     SelectStatement,
     Statement,
 )
 from eddyline.sql.templates import LONGEST, Templates, Text
-from eddyline.sql.time_options import taken_unit
+from eddyline.sql.time_options import taken_lateness_by, taken_unit
 from eddyline.sql.unclosed import unclosed_error
 
 _KINDS: Final[tuple[Kind, ...]] = ("stream", "table", "view", "query")
 _STATEMENTS: Final = (
     *(f"{verb} {kind.upper()}" for verb in ("CREATE", "DROP") for kind in _KINDS),
+    "ALTER STREAM",
     "EXPLAIN",
     "SELECT",
 )
@@ -64,6 +66,7 @@ _OTHER_KINDS: Final = {
 }
 _DIALECT: Final = Eddyline()
 _TEMPLATES: Final = Templates()
+_TIME_CLAUSES: Final = ("LATENESS", "IDLE AFTER", "AHEAD AT MOST")
 _UPDATES: Final = ("static", "non-retroactive", "retroactive")
 
 
@@ -140,6 +143,8 @@ class StatementParser(DefinitionParser):
             parse_body = self._create()
         elif self._match(TokenType.DROP):
             parse_body = self._drop
+        elif self._match_text_seq("ALTER"):
+            parse_body = self._alter
         elif self._match_text_seq("EXPLAIN"):
             parse_body = self._explain
         elif start.token_type in QUERY_TOKENS:
@@ -173,18 +178,31 @@ class StatementParser(DefinitionParser):
                 f"{self.here()}"
             )
         timestamp = self._timestamp(schema)
-        lateness = 0
-        if self._match_text_seq("LATENESS"):
-            at, lateness = self._curr, self.duration()
-            if lateness < 0:
-                raise self.fail("LATENESS cannot be negative", at)
+        lateness, idle, ahead = self._time_clauses()
         given = self._placed_options()
         known = taken_out(given, schema, "stream", self.source)
-        unit = taken_unit(given, self.source)
+        unit, by = taken_unit(given, self.source), taken_lateness_by(given, self.source)
+        options = without_places(given)
         definition = StreamDef(
-            name, schema, timestamp, lateness, without_places(given), known, unit
+            name, schema, timestamp, lateness, options, known, unit, idle, ahead, by
         )
         return lambda text, line, column: CreateStream(text, line, column, definition)
+
+    def _time_clauses(self) -> tuple[int, int | None, int | None]:
+        """``LATENESS d``, ``IDLE AFTER d`` and ``AHEAD AT MOST d``, each of them or not, in any
+        order: in microseconds.
+        """
+        found: dict[str, int] = {}
+        while True:
+            at = self._curr
+            words = next((w for w in _TIME_CLAUSES if self._match_text_seq(*w.split())), None)
+            if words is None:
+                return found.get("LATENESS", 0), found.get("IDLE AFTER"), found.get("AHEAD AT MOST")
+            if words in found:
+                raise self.fail(f"{words} is given twice", at)
+            at, found[words] = self._curr, self.duration()
+            if found[words] < 0:
+                raise self.fail(f"{words} cannot be negative", at)
 
     def _create_table(self) -> _Build:
         name = self._name("table")
@@ -250,6 +268,14 @@ class StatementParser(DefinitionParser):
             self.refuse("DROP IF EXISTS", f"write DROP {kind.upper()} name")
         name = self._name(kind)
         return lambda text, line, column: Drop(text, line, column, kind, name)
+
+    def _alter(self) -> _Build:
+        if not self._match_text_seq("STREAM"):
+            raise self.fail(f"expected STREAM, {self.here()}")
+        name = self._name("stream")
+        if not self._match_text_seq("RESET", "WATERMARK"):
+            raise self.fail(f"expected RESET WATERMARK, {self.here()}")
+        return lambda text, line, column: ResetWatermark(text, line, column, name)
 
     def _explain(self) -> _Build:
         analyze = self._match_text_seq("ANALYZE")

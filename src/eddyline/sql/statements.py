@@ -57,7 +57,9 @@ class Statement:
 
 @dataclass(frozen=True)
 class CreateStream(Statement):
-    """``CREATE STREAM name (columns) TIMESTAMP BY column [LATENESS d] [WITH (...)]``."""
+    """``CREATE STREAM name (columns) TIMESTAMP BY column [LATENESS d] [IDLE AFTER d] [AHEAD AT MOST
+    d] [WITH (...)]``.
+    """
 
     definition: StreamDef
 
@@ -98,6 +100,13 @@ class Drop(Statement):
     """``DROP STREAM|TABLE|VIEW|QUERY name``."""
 
     kind: Kind
+    name: str
+
+
+@dataclass(frozen=True)
+class ResetWatermark(Statement):
+    """``ALTER STREAM name RESET WATERMARK``: nothing is late by what has come so far."""
+
     name: str
 
 

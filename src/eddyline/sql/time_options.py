@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final, cast, get_args
+from typing import Final, Literal, cast, get_args
 
 from eddyline.algebra.catalog import TimeUnit
 from eddyline.errors import did_you_mean
@@ -19,6 +19,16 @@ def taken_unit(options: PlacedOptions, source: Source) -> TimeUnit | None:
         SqlError: there is no such unit.
     """
     return cast("TimeUnit | None", _taken(options, "ts_unit", _UNITS, source))
+
+
+def taken_lateness_by(options: PlacedOptions, source: Source) -> Literal["batch", "row"]:
+    """What rows are late by, which is removed from the options.
+
+    Raises:
+        SqlError: there is no such thing.
+    """
+    found = _taken(options, "lateness_by", ("batch", "row"), source)
+    return "row" if found == "row" else "batch"
 
 
 def _taken(

@@ -22,12 +22,14 @@ class Followed:
     """A standing query with all that it has said.
 
     Attributes:
+        reads: the streams and tables that it reads.
         missing: what may be missing from its answer at first, if it was added later.
         emitted: its changes, call by call.
         seen: how many of them were expected, one by one.
     """
 
     sql: str
+    reads: frozenset[str]
     missing: Missing | None = None
     emitted: list[pa.Table] = field(default_factory=list)
     seen: int = 0
@@ -47,7 +49,7 @@ class Followed:
         Raises:
             WrongAnswer: they differ.
         """
-        now, first = arrivals.clock_us, arrivals.first_us
+        now, first = arrivals.clock_of(self.reads), arrivals.first_of(self.reads)
         if first is None or now < first or now < self._since(arrivals):
             return  # there is nothing to tell yet
         if query.keeps_answer:  # the history is checked all the same
@@ -60,15 +62,16 @@ class Followed:
         Raises:
             WrongAnswer: an instant at which the changes do not add up to the answer.
         """
-        first = arrivals.first_us
-        assert first is not None, "something has happened"
+        now, first = arrivals.clock_of(self.reads), arrivals.first_of(self.reads)
+        if first is None or now == BEGINNING:
+            return
         check_history(
             oracle,
             self.sql,
             self.changes(query),
             first_us=first,
-            until_us=arrivals.clock_us,
-            since_us=self._since(arrivals),
+            until_us=now,
+            since_us=max(self._since(arrivals), first),
         )
 
     def _since(self, arrivals: Arrivals) -> int:

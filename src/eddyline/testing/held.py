@@ -91,6 +91,10 @@ class Held:
         reads = self._reads(sql)
         return Missing(clock_us, {stream: self.before_us[stream] for stream, _ in reads}, reads)
 
+    def reads(self, sql: str) -> frozenset[str]:
+        """The streams and tables that a query reads."""
+        return frozenset(name for name, _ in _reads(sql, self.views))
+
     def _keeps(self, sql: str) -> Iterable[tuple[str, int]]:
         """The streams whose rows a query keeps for sure, and how long.
 

@@ -25,7 +25,7 @@ from typing import Any, cast
 import pyarrow as pa
 
 from eddyline import Engine
-from eddyline.testing.arrivals import Arrivals, StreamRules, TableRules
+from eddyline.testing.arrivals import Arrivals, StreamRules, TableRules, latest
 from eddyline.testing.bags import difference, rows_of
 from eddyline.testing.changes import WrongAnswer
 from eddyline.testing.followed import Followed
@@ -58,7 +58,9 @@ class Script:
         options: Mapping[str, Any] | None = None,
     ) -> None:
         self._keep: Mapping[str, float] = (options or {}).get("keep", {})
+        self.now_us = 0
         self.engine = Engine(**(options or {}))
+        self.engine.wall_clock = self._now
         self.engine.sql(ddl)
         self._views = read_views(ddl)
         self._tables = {name: _table(rows) for name, rows in (tables or {}).items()}
@@ -67,31 +69,44 @@ class Script:
         named = {"q": queries} if isinstance(queries, str) else queries
         for name, sql in named.items():
             self.engine.query(self._allowed(sql), name=name)
-        self.followed = {name: Followed(sql) for name, sql in named.items()}
         self.arrivals = Arrivals(
-            {
-                name: StreamRules(arrow_schema(d.schema), d.timestamp, d.lateness_us)
-                for name, d in self.engine.catalog.streams.items()
-            },
+            {name: StreamRules.of(d) for name, d in self.engine.catalog.streams.items()},
             self._live_tables(),
             self._keep,
         )
         self._held = Held(self._views, self.engine.catalog.tables)
+        self.followed = {name: self._follow(sql) for name, sql in named.items()}
+        for name in self.engine.queries:
+            if name in self._views:
+                self.arrivals.read(self._held.reads(self._views[name]))
         self._known: Oracle | None = None  # the oracle over what has been accepted so far
         self._unheard = False  # whether there may be changes that nobody has listened to
         self._progress: list[str] = []
+        self._reported_aside: dict[tuple[str, str], int] = {}  # rows, by output and stream
 
     def process(self, **batches: pa.Table | str) -> Script:
         """Hand one batch per stream, and changes of live tables (``_ts``, perhaps ``_op``, and the
         columns), to the engine; text is read by :func:`batch`.
         """
+        return self._process(batches)
+
+    def process_all(self, **batches: pa.Table | str) -> Script:
+        """The same, with the largest timestamp of these rows as the watermark: all are processed,
+        whichever streams they are of.
+        """
+        return self._process(batches, everything=True)
+
+    def _process(
+        self, batches: Mapping[str, pa.Table | str], *, everything: bool = False
+    ) -> Script:
         rows = {name: self._typed(name, _table(given)) for name, given in batches.items()}
         self._progress.append(
             "\n".join(["process", *(f"{n}:\n{pretty(t)}" for n, t in rows.items())])
         )
+        watermark_us = latest(rows, self._timestamps()) if everything else None
         with self._side_outputs_checked() as found:
-            out = self.engine.process(rows)
-            self.arrivals.process(rows)
+            out = self.engine.process(rows, watermark=watermark_us, now=self.now_us)
+            self.arrivals.process(rows, watermark_us, self.now_us)
             found += [("late", out.late), ("bad", out.bad)]
         self._unheard = False
         self._pass_time(out.items())
@@ -112,7 +127,7 @@ class Script:
                     heard[side].append((name, table))
                     if len(heard[""]) == tables:
                         break
-            self.arrivals.process(rows)
+            self.arrivals.process(rows, None, self.now_us)
             found += [("late", dict(heard["late"])), ("bad", dict(heard["bad"]))]
         self._unheard = True
         self._pass_time(heard[""])
@@ -136,15 +151,27 @@ class Script:
         """
         self._progress.append(f"add {name}: {sql}")
         self.engine.query(self._allowed(sql), name=name)
-        self.followed[name] = Followed(sql, self._held.missing(sql, self.arrivals.clock_us))
+        self.followed[name] = self._follow(sql)
         return self
 
     def follow(self, name: str, sql: str) -> Script:
         """Compare a query that the engine has already, by a statement of its own, with a SELECT
         that says the same.
         """
-        self.followed[name] = Followed(sql)
+        self.followed[name] = self._follow(sql, complete=True)
         return self
+
+    def _follow(self, sql: str, *, complete: bool = False) -> Followed:
+        """What is expected of a query that has just been added; ``complete``: no row is missing."""
+        reads = self._held.reads(sql)
+        clock_us = self.arrivals.clock_of(reads)
+        self.arrivals.read(reads)
+        if self.arrivals.clock_of(reads) != clock_us:  # the engine has processed what was held
+            self._known, self._unheard = None, True
+            self._hold()
+        missing = self._held.missing(sql, self.arrivals.clock_of(reads))
+        is_first = complete or self.arrivals.clock_of(reads) == BEGINNING
+        return Followed(sql, reads, None if is_first else missing)
 
     def drop(self, name: str) -> Script:
         """Check all that a query has said, and drop it."""
@@ -152,7 +179,7 @@ class Script:
             self._check_history(name)
         self._progress.append(f"drop {name}")
         self.engine.drop(name)
-        del self.followed[name]
+        self.arrivals.unread(self.followed.pop(name).reads)
         return self
 
     def restart(self) -> Script:
@@ -162,7 +189,17 @@ class Script:
         self.engine.save(saved)
         saved.seek(0)
         self.engine = Engine.load(saved)
+        self.engine.wall_clock = self._now
         return self
+
+    def at(self, now: str | int) -> Script:
+        """Let the wall clock show this instant from now on; at first it shows 1970."""
+        self.now_us = parse_time(now) if isinstance(now, str) else now
+        self._progress.append(f"the wall clock shows {format_time(self.now_us)}")
+        return self
+
+    def _now(self) -> int:
+        return self.now_us
 
     def changes(self, query: str = "q") -> pa.Table:
         """All that a query has emitted so far."""
@@ -206,7 +243,7 @@ class Script:
     def oracle(self) -> Oracle:
         """The oracle over all rows that have been accepted so far."""
         if self._known is None:
-            timestamps = {name: r.timestamp for name, r in self.arrivals.rules.items()}
+            timestamps = self._timestamps()
             accepted, live = self.arrivals.accepted, self.arrivals.tables
             self._known = Oracle(
                 {name: accepted[name] for name in self.arrivals.rules},
@@ -241,14 +278,15 @@ class Script:
 
     @contextmanager
     def _side_outputs_checked(self) -> Iterator[list[tuple[str, Mapping[str, pa.Table]]]]:
-        """Compare the late and bad rows that the body reports with those that it adds."""
+        """Compare the late and bad rows that the body reports with those that are new."""
         sides = {"late": self.arrivals.late, "bad": self.arrivals.bad}
-        before = {(side, n): t.num_rows for side, ts in sides.items() for n, t in ts.items()}
         reported: list[tuple[str, Mapping[str, pa.Table]]] = []
         yield reported
         for side, found in reported:
             for name, rows in sides[side].items():
-                self._check_side_output(side, name, found, rows.slice(before[side, name]))
+                new = rows.slice(self._reported_aside.get((side, name), 0))
+                self._check_side_output(side, name, found, new)
+                self._reported_aside[side, name] = rows.num_rows
 
     def _check_side_output(
         self, side: str, name: str, found: Mapping[str, pa.Table], expected: pa.Table
@@ -281,11 +319,20 @@ class Script:
 
     def _pass_time(self, heard: Iterable[tuple[str, pa.Table]]) -> None:
         self._known = None
-        queries = [f.sql for f in self.followed.values()]
-        self._held.pass_time(self.arrivals.clock_us, queries, self.arrivals.rules)
+        self._hold()
         for name, table in heard:
             self.followed[name].emitted.append(table)
             self._progress.append(f"{name} emits\n{pretty(table)}")
+
+    def _hold(self) -> None:
+        """Note which rows the queries keep, now that the clocks have moved."""
+        queries = [f.sql for f in self.followed.values()]
+        for group in self.arrivals.groups:
+            streams = sorted(group.names.intersection(self.arrivals.rules))
+            self._held.pass_time(group.clock_us, queries, streams)
+
+    def _timestamps(self) -> dict[str, str]:
+        return {name: r.timestamp for name, r in self.arrivals.rules.items()}
 
     def _report(self, query: str, problem: str) -> str:
         return "\n\n".join(

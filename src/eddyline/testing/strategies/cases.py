@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from eddyline.optimizer.statistics import UNKNOWN, Statistics
 from eddyline.testing.arrivals import Arrivals, StreamRules, TableRules
+from eddyline.testing.held import Held
 from eddyline.testing.script import Script
 from eddyline.testing.strategies.queries import queries
 from eddyline.testing.strategies.streams import (
@@ -188,10 +189,11 @@ def in_one_batch(case: Case) -> Case:
 
 def _clean_cut(case: Case, rows: Sequence[Arrival], at: int) -> bool:
     model = Arrivals(case.rules, case.table_rules)
+    model.read(Held().reads(case.sql))
     model.process(tables_of(rows[:at], case.inputs))
     before = [r for r in rows[:at] if r.row[0] is not None]
     after = [r for r in rows[at:] if r.row[0] is not None]
-    if any(r.row[0] < model.clock_us for r in after):
+    if any(r.row[0] < model.clock_of([r.stream]) for r in after):
         return False
     streams_at: dict[int, set[str]] = {}
     for r in before:

@@ -1,0 +1,62 @@
+"""The wall clock of a batch: the time that Spark logs with it, so that a repetition sees the same.
+
+Spark writes the time at which a batch was planned to its offset log, before the batch runs, and
+``current_timestamp`` of a streaming query is that time, also when the batch is repeated after a
+failure or a restart. Everything that depends on the wall clock (AHEAD AT MOST, IDLE AFTER) goes by
+it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+import pyarrow as pa
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+#: The column of fat rows, and the last one of what ingest reads, that holds it: int64 us.
+NOW: Final = "now_us"
+
+
+def now_us() -> Column:
+    """The time of the batch, in microseconds since 1970."""
+    return F.unix_micros(F.current_timestamp())
+
+
+def timed(fat: DataFrame) -> DataFrame:
+    """Fat rows with the time of their batch."""
+    return fat.withColumn(NOW, now_us())
+
+
+def heartbeat(df: DataFrame, shard: int) -> DataFrame:
+    """Rows of the source ``rate`` as fat rows that bring nothing but the time."""
+    return df.select(
+        F.lit(shard).cast("bigint").alias("shard"),
+        F.lit("tick").alias("kind"),
+        F.lit("").alias("name"),
+        F.lit(0).cast("bigint").alias("part"),
+        F.col("value").alias("seq"),
+        F.lit(0).cast("bigint").alias("n"),
+        F.lit(0).cast("bigint").alias("dropped"),
+        F.lit(None).cast("bigint").alias("max_ts"),
+        F.lit(b"").alias("blob"),
+    )
+
+
+class Timed:
+    """Batches of ingest without their last column, which holds the time of the batch.
+
+    Attributes:
+        now_us: the time, from the first batch on.
+    """
+
+    def __init__(self, batches: Iterator[pa.RecordBatch]) -> None:
+        self.now_us = 0
+        self._batches = batches
+
+    def __iter__(self) -> Iterator[pa.RecordBatch]:
+        for batch in self._batches:
+            if batch.num_rows:
+                self.now_us = batch.column(batch.num_columns - 1)[0].as_py()
+            yield batch.select(list(range(batch.num_columns - 1)))

@@ -1,0 +1,33 @@
+"""Rows for tests that are about results, and not about which rows wait for which."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from eddyline.session.arrow_values import flat, instants, to_table
+from eddyline.session.changes import Changes
+from eddyline.session.engine import Engine
+
+
+def process_all(engine: Engine, inputs: Mapping[str, Any]) -> Changes:
+    """``engine.process``, with the largest timestamp of these rows as the watermark: all of them
+    are processed, whichever streams they are of.
+    """
+    return engine.process(inputs, watermark=up_to(engine, inputs))
+
+
+def up_to(engine: Engine, inputs: Mapping[str, Any]) -> int | None:
+    """The largest timestamp among rows of streams and changes of tables, in us; None: there is
+    none.
+    """
+    streams = engine.catalog.streams
+    found = []
+    for name, rows in inputs.items():
+        column = streams[name].timestamp if name in streams else "_ts"
+        times = instants(flat(to_table(rows, name).column(column)))
+        found.append(pc.max(times).cast(pa.int64()).as_py())
+    return max((us for us in found if us is not None), default=None)
