@@ -14,13 +14,14 @@ from eddyline.errors import (
     StateError,
     UnsupportedError,
 )
+from eddyline.version import VERSION
 
 if TYPE_CHECKING:
     from eddyline.session.changes import Changes
     from eddyline.session.engine import Engine
     from eddyline.session.query import Query
 
-__version__ = "0.1.0"
+__version__ = VERSION
 
 __all__ = [
     "CatalogError",

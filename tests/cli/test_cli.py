@@ -14,9 +14,10 @@ import pytest
 from typer.testing import CliRunner
 
 import eddyline
-from eddyline.cli.demo import examples, staged_demo
+from eddyline.cli.demo import staged_demo
 from eddyline.cli.job import Job
 from eddyline.cli.main import app
+from eddyline.shipped import examples
 from eddyline.spark.causes import cause
 
 SCRIPT = """

@@ -11,7 +11,7 @@ from flow_cases import DDL, bags, engine, reloaded, rows
 from eddyline import Engine
 from eddyline.runtime.eddy import per_query
 from eddyline.runtime.eddy.per_query import PerQuery
-from eddyline.session.groupings import GroupedSeat
+from eddyline.session.grouped_seats import GroupedSeat
 from eddyline.testing import difference, rows_of
 from eddyline.testing.script import Script
 

@@ -13,7 +13,8 @@ from spark_cases import QUERIES, SECOND, Feed, Twin, bag, definitions, stream_ta
 from eddyline import Engine
 from eddyline.optimizer.prices import TYPICAL
 from eddyline.spark import Session
-from eddyline.spark.run import Ledger, Run
+from eddyline.spark.ledger import Ledger
+from eddyline.spark.run import Run
 
 Feeds = tuple[Feed, Feed]
 NAMES = ("pairs", "sums", "last")

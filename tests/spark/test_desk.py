@@ -18,7 +18,7 @@ from eddyline.spark import desk as desk_module
 from eddyline.spark.delivery import Delivery
 from eddyline.spark.desk import Desk
 from eddyline.spark.directory import LocalDirectory
-from eddyline.spark.run import Ledger
+from eddyline.spark.ledger import Ledger
 from eddyline.spark.standing import StandingQueries
 from eddyline.sql.parser import parse
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from eddyline.spark.run import Ledger
+from eddyline.spark.ledger import Ledger
 
 
 def report(shard: int, out: dict[str, int], **more: Any) -> dict[str, Any]:

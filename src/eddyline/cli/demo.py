@@ -8,30 +8,8 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Final
 
-import eddyline
-from eddyline.errors import SetupError
-
-_PACKAGE: Final = Path(eddyline.__file__).parent
-#: In an installed package, and in a checkout.
-_PLACES: Final = (_PACKAGE / "examples", _PACKAGE.parent.parent / "examples")
-
-
-def examples() -> Path:
-    """The directory of the examples.
-
-    Raises:
-        SetupError: they are not there.
-    """
-    for place in _PLACES:
-        if (place / "demo.sql").exists():
-            return place
-    looked = " and ".join(str(p) for p in _PLACES)
-    raise SetupError(
-        f"the examples are not installed (looked in {looked}); they are in the directory "
-        "'examples' of the project's source: run `eddyline run examples/demo.sql` there"
-    )
+from eddyline.shipped import examples
 
 
 @contextmanager

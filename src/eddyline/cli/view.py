@@ -16,8 +16,9 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
+from eddyline.spark.ledger import Progress
 from eddyline.spark.printing import cell
-from eddyline.spark.run import Progress, Run
+from eddyline.spark.run import Run
 from eddyline.spark.session import Session
 
 _FIRST_ROWS: Final = 3

@@ -21,7 +21,7 @@ from eddyline.runtime.eddy.per_query import PerQuery
 from eddyline.runtime.failures import Failure, collecting
 from eddyline.runtime.operators.base import Operator, Tick
 from eddyline.session.accounts import brought_along, rows_seen
-from eddyline.session.groupings import add_grouped
+from eddyline.session.grouped_seats import add_grouped
 from eddyline.session.groups import Group, Groups
 from eddyline.session.places import Place
 from eddyline.session.query import Query

@@ -15,8 +15,8 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
-import eddyline
 from eddyline.optimizer.prices import TYPICAL, Prices
+from eddyline.version import VERSION
 
 _CPU_INFO: Final = Path("/proc/cpuinfo")
 
@@ -34,7 +34,7 @@ def write_prices(prices: Prices) -> Path:
     file = prices_file()
     file.parent.mkdir(parents=True, exist_ok=True)
     content = {
-        "version": eddyline.__version__,
+        "version": VERSION,
         "machine": machine(),
         "measured": datetime.now(UTC).isoformat(timespec="seconds"),
         "prices": prices.as_dict(),
@@ -51,7 +51,7 @@ def prices_file() -> Path:
     home = os.environ.get("XDG_CACHE_HOME")
     directory = Path(home) if home else Path.home() / ".cache"
     words = re.sub(r"[^A-Za-z0-9.]+", "-", machine()).strip("-").lower()
-    return directory / "eddyline" / f"prices-{eddyline.__version__}-{words}.json"
+    return directory / "eddyline" / f"prices-{VERSION}-{words}.json"
 
 
 @cache

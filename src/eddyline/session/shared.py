@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 import pyarrow as pa
@@ -15,14 +15,12 @@ from eddyline.runtime.columns import Array
 from eddyline.runtime.eddy.fanout import Fanout
 from eddyline.runtime.eddy.flow import Flow
 from eddyline.runtime.failures import EVERY_QUERY, Failure
+from eddyline.session.groupings import Grouping
 from eddyline.session.latency import Latencies
 from eddyline.session.shapes import RuleRows, Shape
 from eddyline.sharing.flow_work import alike
 from eddyline.sharing.signature import Part, Signature
 from eddyline.types import FOREVER
-
-if TYPE_CHECKING:
-    from eddyline.session.groupings import Grouping
 
 #: Of fewer results that were expected it cannot be told how wrong that was.
 _TELLING: Final = 100

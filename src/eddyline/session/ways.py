@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from eddyline.optimizer.joins.trees import Tree
-from eddyline.session.groupings import GroupedSeat
+from eddyline.session.grouped_seats import GroupedSeat
 from eddyline.session.query import Query
 
 

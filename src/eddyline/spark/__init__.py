@@ -1,6 +1,7 @@
 """Eddyline on Spark: ``Session`` collects streams, tables and queries, and starts one job."""
 
-from eddyline.spark.run import Progress, Run
+from eddyline.spark.ledger import Progress
+from eddyline.spark.run import Run
 from eddyline.spark.session import Session
 from eddyline.spark.supervisor import NEVER, ON_FAILURE, Restart
 

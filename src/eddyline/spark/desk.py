@@ -31,8 +31,8 @@ from eddyline.errors import DataError, EddylineError, StateError
 from eddyline.spark.delivery import Delivery
 from eddyline.spark.directory import Directory
 from eddyline.spark.fatrows import pack
+from eddyline.spark.ledger import Ledger
 from eddyline.spark.pace import Pace
-from eddyline.spark.run import Ledger
 from eddyline.spark.standing import StandingQueries
 from eddyline.sql.statements import CreateQuery, Drop, ResetWatermark
 

@@ -48,6 +48,7 @@ from eddyline.spark.feeds import Feeds
 from eddyline.spark.garbage import put_off
 from eddyline.spark.ingest import fat_rows
 from eddyline.spark.lease import Lease
+from eddyline.spark.ledger import Ledger
 from eddyline.spark.opening import OpenSinks
 from eddyline.spark.partitioning import cores_by_group, shard_ids
 from eddyline.spark.printing import print_rows
@@ -59,7 +60,7 @@ from eddyline.spark.program_file import (
     read_program,
     write_program,
 )
-from eddyline.spark.run import Ledger, Run
+from eddyline.spark.run import Run
 from eddyline.spark.same_program import require_same
 from eddyline.spark.script import Group, Script, assigned
 from eddyline.spark.shard import EngineProcessor

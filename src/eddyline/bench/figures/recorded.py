@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 import pyarrow.dataset as ds
 
 from eddyline.bench.figures.trace import UNIT_US, Trace, link_table
-from eddyline.cli.demo import examples
+from eddyline.shipped import examples
 
 _LINKS: Final = 3
 _AIRPORTS: Final = ("newark", "laguardia", "kennedy")

@@ -4,19 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
 
 from eddyline.kernels.bloom import BITS_PER_KEY, add, may_hold
 from eddyline.runtime.batch import Batch, Evaluator
 from eddyline.runtime.columns import Array
-from eddyline.runtime.feedback.partners import Known
+from eddyline.runtime.feedback.partners import Keeping, Known
 from eddyline.runtime.state import State, array, nested
 from eddyline.types import BEGINNING
-
-if TYPE_CHECKING:
-    from eddyline.runtime.feedback.kept import Kept
 
 _LEAST_KEYS: Final = 1_024
 
@@ -57,7 +54,7 @@ class BloomPartners(Known):
     Source: Yang and Papadias 2008, section IV-A; the generations are ours.
     """
 
-    def __init__(self, kept: Kept, keys: Sequence[Evaluator]) -> None:
+    def __init__(self, kept: Keeping, keys: Sequence[Evaluator]) -> None:
         super().__init__(kept, keys)
         self._generations = [_generation(0)]
 
