@@ -52,3 +52,8 @@ def test_a_view_that_reads_itself() -> None:
     assert isinstance(select, SelectStatement)
     with pytest.raises(SqlError, match="'a' reads itself: a -> b -> a"):
         bind(select.select, select.emit, catalog)
+
+
+def test_an_option_without_a_name_is_called_an_option() -> None:
+    with pytest.raises(SqlError, match="expected the name of an option"):
+        parse("CREATE STREAM s (ts TIMESTAMP) TIMESTAMP BY ts WITH (= 3)")

@@ -24,7 +24,7 @@ class DefinitionParser(EddylineParser):
     def _name(self, what: str) -> str:
         node = self._parse_id_var(any_token=False)
         if not isinstance(node, exp.Identifier):
-            raise self.fail(f"expected the name of a {what}, {self.here()}")
+            raise self.fail(f"expected the name of {_a(what)}, {self.here()}")
         return str(node.name)
 
     def _columns(self) -> Schema:
@@ -120,3 +120,8 @@ def without_places(options: PlacedOptions) -> dict[str, str]:
 def type_choices(at: Token) -> str:
     """The types that could have stood at a token, the nearest first."""
     return did_you_mean(at.text.upper(), type_names())
+
+
+def _a(what: str) -> str:
+    """With its article."""
+    return f"{'an' if what[0] in 'aeiou' else 'a'} {what}"
