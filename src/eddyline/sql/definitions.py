@@ -10,7 +10,7 @@ from sqlglot.tokenizer_core import Token, TokenType
 from eddyline.errors import did_you_mean
 from eddyline.sql.datatypes import arrow_type, type_names
 from eddyline.sql.dialect import EddylineParser
-from eddyline.types import TIMESTAMP, Field, Schema
+from eddyline.types import SQL_TYPES, TIMESTAMP, Field, Schema
 
 #: Options as written, each with the place of its value.
 PlacedOptions = dict[str, tuple[str, Token]]
@@ -31,13 +31,15 @@ class DefinitionParser(EddylineParser):
         if not self._match(TokenType.L_PAREN):
             raise self.fail(f"expected the columns in parentheses, {self.here()}")
         fields: list[Field] = []
+        names: set[str] = set()
         while not fields or self._match(TokenType.COMMA):
             at = self._curr
             if self._next.text.upper() == "FOR" and at.text.upper() == "WATERMARK":
                 self.refuse("WATERMARK FOR", "write TIMESTAMP BY ts LATENESS 5 SECONDS behind )")
             field = Field(self._name("column"), self._type())
-            if any(f.name.lower() == field.name.lower() for f in fields):
+            if field.name.lower() in names:
                 raise self.fail(f"column '{field.name}' is declared twice", at)
+            names.add(field.name.lower())
             fields.append(field)
         if self._curr.text.upper() in _CONSTRAINTS:
             self.refuse(self._curr.text.upper(), "a column has a name and a type, and may be NULL")
@@ -47,6 +49,11 @@ class DefinitionParser(EddylineParser):
 
     def _type(self) -> Any:
         at = self._curr
+        plain = SQL_TYPES.get(at.text.upper())
+        ends = self._next.token_type in (TokenType.COMMA, TokenType.R_PAREN)
+        if plain is not None and ends and at.token_type != TokenType.IDENTIFIER:
+            self._advance()  # what sqlglot would read too, but a hundred times slower
+            return plain
         node = self._parse_types(check_func=False, allow_identifiers=False)
         if not isinstance(node, exp.DataType):
             raise self.fail(f"expected a type, {self.here(at)}; {type_choices(at)}", at)
