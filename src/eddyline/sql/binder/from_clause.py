@@ -174,6 +174,7 @@ def _add_join(source: Source, join: exp.Join, context: Context, bind_query: Bind
         conditions.append(Scalars(source.scope, context, clause="ON").condition(on))
     if side:
         _join_outer(source, left, cast(Side, side), conditions, context)
+        context.checked(source.parts[0], join)
     else:
         source.conditions += conditions
 
