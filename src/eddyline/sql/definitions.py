@@ -10,6 +10,7 @@ from sqlglot.tokenizer_core import Token, TokenType
 from eddyline.errors import did_you_mean
 from eddyline.sql.datatypes import arrow_type, type_names
 from eddyline.sql.dialect import EddylineParser
+from eddyline.sql.naming import why_no_name
 from eddyline.types import SQL_TYPES, TIMESTAMP, Field, Schema
 
 #: Options as written, each with the place of its value.
@@ -24,8 +25,20 @@ class DefinitionParser(EddylineParser):
     def _name(self, what: str) -> str:
         node = self._parse_id_var(any_token=False)
         if not isinstance(node, exp.Identifier):
-            raise self.fail(f"expected the name of a {what}, {self.here()}")
+            article = "an" if what[0] in "aeiou" else "a"
+            raise self.fail(f"expected the name of {article} {what}, {self.here()}")
+        if not node.name:
+            raise self.fail(f"the name of a {what} is empty", self._prev)
         return str(node.name)
+
+    def _new_name(self, what: str) -> str:
+        """The name of something that is created."""
+        at = self._curr
+        name = self._name(what)
+        reason = why_no_name(name)
+        if reason is not None:
+            raise self.fail(reason, at)
+        return name
 
     def _columns(self) -> Schema:
         if not self._match(TokenType.L_PAREN):
