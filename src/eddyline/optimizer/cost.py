@@ -74,7 +74,14 @@ class Cost:
     @property
     def total(self) -> float:
         """Utilisation of the whole plan, in cores; equal sub-plans run, and count, once."""
-        return sum({node.plan: node.own for node in self.nodes()}.values())
+        seconds: dict[Plan, float] = {}
+        waiting = [self]
+        while waiting:
+            node = waiting.pop()
+            if node.plan not in seconds:
+                seconds[node.plan] = node.own
+                waiting += node.inputs
+        return sum(seconds.values())
 
     def nodes(self) -> Iterator[Cost]:
         """The node and all below it, in the order of EXPLAIN."""
@@ -89,19 +96,28 @@ def cost(
     prices: Prices = TYPICAL,
     *,
     negative_tuples: bool = False,
+    known: dict[Plan, Cost] | None = None,
 ) -> Cost:
     """The expected cost of running a plan, but for the calls of its operators.
 
     Args:
         negative_tuples: whether every expiry is signalled by a '-' (the NEGATIVE TUPLE strategy).
+        known: costs of plans by the same statistics and prices; those found here are added.
     """
+    known = {} if known is None else known
+    found_before = known.get(plan)
+    if found_before is not None:
+        return found_before
     inputs = tuple(
-        cost(i, statistics, prices, negative_tuples=negative_tuples) for i in plan.inputs
+        cost(i, statistics, prices, negative_tuples=negative_tuples, known=known)
+        for i in plan.inputs
     )
     estimates = [i.estimate for i in inputs]
     found = estimate_node(plan, estimates, statistics)
     loads = [e.rate + (e.rate if negative_tuples else e.retracted) for e in estimates]
-    return Cost(plan, found, _own(plan, found, estimates, loads, statistics, prices), inputs)
+    own = _own(plan, found, estimates, loads, statistics, prices)
+    known[plan] = Cost(plan, found, own, inputs)
+    return known[plan]
 
 
 def _own(

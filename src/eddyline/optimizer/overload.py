@@ -36,8 +36,8 @@ _WHOLLY: Final = 1 - 1e-3  # a keep rate from which on a stream is kept wholly
 _ROUNDS: Final = 5
 _MOST_POWERS: Final = 3  # of one keep rate: so often is a stream joined with itself
 _STARTS: Final = (0.3, 0.1, 0.01)  # keep rates of all streams at which cheap plans are looked for
-#: So many streams are thinned at most, those whose thinning saves most: costs are evaluated at
-#: a grid of their keep rates.
+#: So many streams are thinned at most, those whose thinning saves most: cost models are evaluated
+#: at a grid of their keep rates.
 MOST_BOXES: Final = 6
 #: Points of a grid for all starts: beyond them cheap plans are looked for from one start only.
 _MOST_POINTS: Final = 700

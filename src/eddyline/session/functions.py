@@ -14,6 +14,7 @@ from eddyline.errors import CatalogError, SqlError, StateError, did_you_mean
 from eddyline.sql.binder.scalars import AGGREGATE_NAMES
 from eddyline.sql.catalog import Catalog
 from eddyline.sql.datatypes import type_named
+from eddyline.sql.naming import LONGEST_NAME
 from eddyline.sql.parser import parse
 from eddyline.sql.statements import SelectStatement
 from eddyline.types import sql_type
@@ -106,7 +107,8 @@ def _require_callable(name: str) -> None:
         raise CatalogError(
             f"cannot define function {name}: SQL has a function of this name; choose another name"
         )
-    if not re.fullmatch(r"[A-Za-z]\w*", name, re.ASCII) or not _is_called(name):
+    is_word = re.fullmatch(r"[A-Za-z]\w*", name, re.ASCII) and len(name) <= LONGEST_NAME
+    if not is_word or not _is_called(name):
         raise CatalogError(
             f"cannot define function {name!r}: SQL cannot call it by this name; take a letter and "
             "then letters, digits and _, which are no word of SQL"

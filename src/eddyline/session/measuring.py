@@ -64,8 +64,11 @@ class Measuring:
 
     def watch(self, plan: Plan) -> None:
         """A query comes: count the values of what it compares."""
+        places: dict[str, dict[str, int]] = {}
         for source, column in sorted(columns_compared(plan)):  # the same in every process
-            place = next(i for i, f in enumerate(self._schemas[source]) if f.name == column)
+            if source not in places:
+                places[source] = {f.name: i for i, f in enumerate(self._schemas[source])}
+            place = places[source][column]
             if source in self._tables:
                 self._tables[source].columns.add(place)
             else:

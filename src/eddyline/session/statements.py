@@ -21,6 +21,7 @@ from eddyline.session.ways import Way
 from eddyline.sql import statements as st
 from eddyline.sql.binder import bind, check_view
 from eddyline.sql.catalog import Catalog
+from eddyline.sql.naming import quoted
 
 
 class Statements:
@@ -235,4 +236,4 @@ def _as_create(name: str, statement: st.CreateQuery | st.SelectStatement) -> str
     """A statement that creates this query again."""
     if isinstance(statement, st.CreateQuery):
         return statement.sql
-    return f"CREATE QUERY `{name}` AS {statement.sql}"
+    return f"CREATE QUERY {quoted(name)} AS {statement.sql}"

@@ -81,23 +81,22 @@ def _taking(flat: Flat, grouping: GroupBy | Distinct) -> tuple[Flat, GroupBy | D
     """
     if isinstance(grouping, Distinct):
         return flat, grouping
-    outputs: list[Expr] = []
+    outputs: dict[Expr, int] = {}
 
     def taken(expr: Expr) -> Expr:
         def change(e: Expr) -> Expr | None:
             return flat.outputs[e.index] if isinstance(e, ColumnRef) else None
 
         computed = rewrite(expr, change)
-        if computed not in outputs:
-            outputs.append(computed)
-        return ColumnRef(expr.type, outputs.index(computed), str(expr))
+        place = outputs.setdefault(computed, len(outputs))
+        return ColumnRef(expr.type, place, str(expr))
 
     keys = tuple(map(taken, grouping.keys))
     aggregates = tuple(
         replace(a, argument=a.argument and taken(a.argument), where=a.where and taken(a.where))
         for a in grouping.aggregates
     )
-    return replace(flat, outputs=outputs), replace(grouping, keys=keys, aggregates=aggregates)
+    return replace(flat, outputs=list(outputs)), replace(grouping, keys=keys, aggregates=aggregates)
 
 
 def _shared_rows(signature: Signature, part: Part, lifespan: int | None) -> SharedRows:

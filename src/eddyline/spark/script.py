@@ -20,6 +20,7 @@ from eddyline.session.functions import add_function
 from eddyline.session.query import Query
 from eddyline.session.table_changes import is_live
 from eddyline.spark.partitioning import connected
+from eddyline.sql.naming import quoted
 from eddyline.sql.parser import parse
 from eddyline.sql.statements import (
     CreateQuery,
@@ -271,7 +272,7 @@ def longest_range_us(query: Query) -> int:
 
 def drop_statement(name: str) -> str:
     """The statement that drops a query."""
-    return f"DROP QUERY {_quoted_name(name)}"
+    return f"DROP QUERY {quoted(name)}"
 
 
 def reset_statement(stream: str) -> str:
@@ -281,16 +282,11 @@ def reset_statement(stream: str) -> str:
 
 def _create_statement(query: Query) -> str:
     """The statement that makes a query which was given as a SELECT and options."""
-    create = f"CREATE QUERY {_quoted_name(query.name)} AS {query.sql}"
+    create = f"CREATE QUERY {quoted(query.name)} AS {query.sql}"
     if not query.options:
         return create
-    options = (f"{_quoted_name(k)} = {_quoted_text(v)}" for k, v in query.options.items())
+    options = (f"{quoted(k)} = {_quoted_text(v)}" for k, v in query.options.items())
     return f"{create} WITH ({', '.join(options)})"
-
-
-def _quoted_name(name: str) -> str:
-    doubled = name.replace("`", "``")
-    return f"`{doubled}`"
 
 
 def _quoted_text(text: str) -> str:

@@ -70,6 +70,7 @@ from eddyline.spark.sources import arrow_fields, resolve_path
 from eddyline.spark.standing import StandingQueries
 from eddyline.spark.supervisor import NEVER, Restart, Supervisor
 from eddyline.sql.durations import parse_duration
+from eddyline.sql.naming import quoted, require_name
 from eddyline.types import TIMESTAMP, sql_type
 
 _MARKS: Final = (INSTANT.name, OPERATION.name)
@@ -191,6 +192,7 @@ class Session:
         Raises:
             DataError: the DataFrame is not streaming, or has a column that streams cannot have.
         """
+        require_name(name)
         what = f"stream '{name}'"
         if not df.isStreaming:
             raise DataError(f"{what}: the DataFrame is static; make it with spark.readStream")
@@ -200,12 +202,12 @@ class Session:
                 replace(f, type=TIMESTAMP) if f.name.lower() == timestamp.lower() else f
                 for f in fields
             )
-        columns = ", ".join(f"`{f.name}` {sql_type(f.type)}" for f in fields)
+        columns = ", ".join(f"{quoted(f.name)} {sql_type(f.type)}" for f in fields)
         options = [f"lateness_by = '{lateness_by}'"] if lateness_by != "batch" else []
         options += [] if ts_unit is None else [f"ts_unit = '{ts_unit}'"]
         clauses = {"LATENESS": lateness, "IDLE AFTER": idle_after, "AHEAD AT MOST": ahead_at_most}
         self.sql(
-            f"CREATE STREAM `{name}` ({columns}) TIMESTAMP BY `{timestamp}`"
+            f"CREATE STREAM {quoted(name)} ({columns}) TIMESTAMP BY {quoted(timestamp)}"
             + "".join(
                 f" {words} {parse_duration(length)} MICROSECONDS"
                 for words, length in clauses.items()
@@ -242,6 +244,7 @@ class Session:
             DataError: a DataFrame is streaming where it must not be, or the other way round, or has
                 a column that tables cannot have.
         """
+        require_name(name)
         what = f"table '{name}'"
         if updates == "static" and (df.isStreaming or changes is not None):
             raise DataError(
@@ -251,9 +254,9 @@ class Session:
         if changes is not None and (df.isStreaming or not changes.isStreaming):
             raise DataError(f"{what}: df is its content, static, and changes are a stream")
         fields = [f for f in arrow_fields(what, df) if not (df.isStreaming and f.name in _MARKS)]
-        columns = ", ".join(f"`{f.name}` {sql_type(f.type)}" for f in fields)
+        columns = ", ".join(f"{quoted(f.name)} {sql_type(f.type)}" for f in fields)
         with_ = _with(Known(rate, rows, distinct), f"updates = '{updates}'")
-        self.sql(f"CREATE TABLE `{name}` ({columns}){with_}")
+        self.sql(f"CREATE TABLE {quoted(name)} ({columns}){with_}")
         if not df.isStreaming:
             self._feeds.give_content(name, df.toArrow())
         changes = df if df.isStreaming else changes

@@ -9,6 +9,7 @@ from typing import Generic, TypeVar
 from eddyline.algebra.catalog import StreamDef, TableDef
 from eddyline.algebra.functions import UserFunction
 from eddyline.errors import CatalogError, did_you_mean
+from eddyline.sql.naming import require_name
 from eddyline.sql.statements import (
     CreateQuery,
     CreateStream,
@@ -68,7 +69,7 @@ class Catalog:
         """Add a stream.
 
         Raises:
-            CatalogError: the name is taken (so for all four).
+            CatalogError: the name is taken. SqlError: it cannot be one (so for all four).
         """
         self._require_free("stream", definition.name)
         self.streams[definition.name] = definition
@@ -128,6 +129,7 @@ class Catalog:
         return getattr(self, {"query": "queries"}.get(kind, f"{kind}s"))  # type: ignore[no-any-return]
 
     def _require_free(self, kind: Kind, name: str) -> None:
+        require_name(name)
         kinds: tuple[Kind, ...] = ("stream", "table", "view", "query")
         taken = next((k for k in kinds if name in self._of(k)), None)
         if taken is not None:

@@ -10,7 +10,8 @@ from sqlglot.tokenizer_core import Token, TokenType
 from eddyline.errors import did_you_mean
 from eddyline.sql.datatypes import arrow_type, type_names
 from eddyline.sql.dialect import EddylineParser
-from eddyline.types import TIMESTAMP, Field, Schema
+from eddyline.sql.naming import why_no_name
+from eddyline.types import SQL_TYPES, TIMESTAMP, Field, Schema
 
 #: Options as written, each with the place of its value.
 PlacedOptions = dict[str, tuple[str, Token]]
@@ -25,19 +26,32 @@ class DefinitionParser(EddylineParser):
         node = self._parse_id_var(any_token=False)
         if not isinstance(node, exp.Identifier):
             raise self.fail(f"expected the name of {_a(what)}, {self.here()}")
+        if not node.name:
+            raise self.fail(f"the name of {_a(what)} is empty", self._prev)
         return str(node.name)
+
+    def _new_name(self, what: str) -> str:
+        """The name of something that is created."""
+        at = self._curr
+        name = self._name(what)
+        reason = why_no_name(name)
+        if reason is not None:
+            raise self.fail(reason, at)
+        return name
 
     def _columns(self) -> Schema:
         if not self._match(TokenType.L_PAREN):
             raise self.fail(f"expected the columns in parentheses, {self.here()}")
         fields: list[Field] = []
+        names: set[str] = set()
         while not fields or self._match(TokenType.COMMA):
             at = self._curr
             if self._next.text.upper() == "FOR" and at.text.upper() == "WATERMARK":
                 self.refuse("WATERMARK FOR", "write TIMESTAMP BY ts LATENESS 5 SECONDS behind )")
             field = Field(self._name("column"), self._type())
-            if any(f.name.lower() == field.name.lower() for f in fields):
+            if field.name.lower() in names:
                 raise self.fail(f"column '{field.name}' is declared twice", at)
+            names.add(field.name.lower())
             fields.append(field)
         if self._curr.text.upper() in _CONSTRAINTS:
             self.refuse(self._curr.text.upper(), "a column has a name and a type, and may be NULL")
@@ -47,6 +61,11 @@ class DefinitionParser(EddylineParser):
 
     def _type(self) -> Any:
         at = self._curr
+        plain = SQL_TYPES.get(at.text.upper())
+        ends = self._next.token_type in (TokenType.COMMA, TokenType.R_PAREN)
+        if plain is not None and ends and at.token_type != TokenType.IDENTIFIER:
+            self._advance()  # what sqlglot would read too, but a hundred times slower
+            return plain
         node = self._parse_types(check_func=False, allow_identifiers=False)
         if not isinstance(node, exp.DataType):
             raise self.fail(f"expected a type, {self.here(at)}; {type_choices(at)}", at)

@@ -317,9 +317,9 @@ class Eddyline(Spark):
         IDENTIFIER_ESCAPES: ClassVar[list[str]] = ["`", '"']
         STRING_ESCAPES: ClassVar[list[str]] = ["\\", "'"]  # 'it''s', as of Spark 4
         RAW_STRINGS: ClassVar[list[str | tuple[str, str]]] = [("r'", "'"), ("R'", "'")]
-        # sqlglot takes all that follows EXPLAIN as one opaque string
+        # sqlglot takes all that follows EXPLAIN as one opaque string; |> is a language of its own
         KEYWORDS: ClassVar[dict[str, TokenType]] = {
-            **Spark.Tokenizer.KEYWORDS,
+            **{k: v for k, v in Spark.Tokenizer.KEYWORDS.items() if v != TokenType.PIPE_GT},
             "EXPLAIN": TokenType.VAR,
         }
 

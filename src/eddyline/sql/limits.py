@@ -17,6 +17,10 @@ MAX_DEPTH: Final = 150
 MAX_QUERIES: Final = 32
 #: Streams, tables and queries that one FROM brings together.
 MAX_INPUTS: Final = 64
+#: Operators of a plan in which each stands as often as others read it.
+MAX_PLAN: Final = 50_000
+#: Operators, columns and constants from which one value is computed.
+MAX_EXPRESSION: Final = 100_000
 #: JOINs that wait for their ON. Without any the parser tries all ways to nest them.
 MAX_OPEN_JOINS: Final = 10
 #: Rows of a ROWS window.

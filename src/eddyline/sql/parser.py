@@ -171,7 +171,7 @@ class StatementParser(DefinitionParser):
         }[self._kind("CREATE")]
 
     def _create_stream(self) -> _Build:
-        name, schema = self._name("stream"), self._columns()
+        name, schema = self._new_name("stream"), self._columns()
         if not self._match_text_seq("TIMESTAMP", "BY"):
             raise self.fail(
                 f"expected TIMESTAMP BY and the column that is the event time of '{name}', "
@@ -205,7 +205,7 @@ class StatementParser(DefinitionParser):
                 raise self.fail(f"{words} cannot be negative", at)
 
     def _create_table(self) -> _Build:
-        name = self._name("table")
+        name = self._new_name("table")
         if self._match(TokenType.ALIAS, advance=False):
             self.refuse("CREATE TABLE AS", "write CREATE VIEW, or CREATE QUERY with a sink")
         schema = self._columns()
@@ -223,7 +223,7 @@ class StatementParser(DefinitionParser):
         return lambda text, line, column: CreateTable(text, line, column, definition)
 
     def _create_view(self) -> _Build:
-        name, select = self._name("view"), self._as_select()
+        name, select = self._new_name("view"), self._as_select()
         if self._at_emit():
             raise self.fail("a view has no EMIT clause: the query that reads the view has")
         if self.at_overload():
@@ -231,7 +231,7 @@ class StatementParser(DefinitionParser):
         return lambda text, line, column: CreateView(text, line, column, name, select)
 
     def _create_query(self) -> _Build:
-        name, for_each = self._name("query"), self._for_each()
+        name, for_each = self._new_name("query"), self._for_each()
         select = replace(self._as_select(), for_each=for_each)
         emit, sheds, options = self._emit(), self._sheds(), self._options()
         return lambda text, line, column: CreateQuery(

@@ -19,6 +19,7 @@ from typing import Any, Final
 
 from sqlglot import exp
 
+from eddyline.sql.naming import why_no_name
 from eddyline.sql.source import Source
 from eddyline.sql.statements import CreateQuery, SelectStatement, Statement
 
@@ -111,6 +112,8 @@ class Templates:
         """The statement of a text, if there is a template for it."""
         fixed = self._fixed.get(text.shape)
         if fixed is None or not text.is_plain():
+            return None
+        if text.creates and why_no_name(text.values[0].strip("`")) is not None:
             return None
         template = self._templates.get(_key(text, fixed))
         return None if template is None else template.filled(text)

@@ -15,6 +15,10 @@ from eddyline.errors import SqlError
 _FAMILY = "Text"
 _STRING, _INT, _BIGINT, _BOOL = pa.string(), pa.int32(), pa.int64(), pa.bool_()
 
+#: Characters of a text that lpad, rpad, repeat and space make at most. A chunk of rows with texts
+#: of this length fits one Arrow array.
+LONGEST_TEXT = 65_536
+
 for _names, _help in {
     "lower lcase": "In lower case.",
     "upper ucase": "In upper case.",
@@ -38,13 +42,30 @@ define(
     "Code point of the first character; 0 of empty text.",
     takes("ascii", (_STRING,), _INT),
 )
-define(
+
+
+@define(
     _FAMILY,
     "repeat",
     "repeat(text, times)",
-    "The text as often as told, possibly not at all.",
-    takes("repeat", (_STRING, _BIGINT), _STRING),
+    f"The text as often as told, possibly not at all; {LONGEST_TEXT} characters at most.",
 )
+def _repeat(args: tuple[Expr, ...]) -> Expr | None:
+    call = takes("repeat", (_STRING, _BIGINT), _STRING)(args)
+    if call is not None:
+        text, times = (a.value if isinstance(a, Literal) else None for a in call.args)
+        _check_length("repeat", (1 if text is None else len(text)) * (times or 0))
+    return call
+
+
+def _check_length(name: str, length: int) -> None:
+    """Refuse constants that make a text longer than there may be."""
+    if length > LONGEST_TEXT:
+        raise SqlError(
+            f"{name} would make a text of {length} characters; {LONGEST_TEXT} are the most"
+        )
+
+
 define(
     _FAMILY,
     "left",
@@ -156,7 +177,10 @@ def _padded(name: str, side: str) -> None:
     def rule(args: tuple[Expr, ...]) -> Expr | None:
         if len(args) == 2:
             args = (*args, Literal(_STRING, " "))
-        return with_constants(name, args, (_STRING, _BIGINT, _STRING), _STRING, (1, 2))
+        call = with_constants(name, args, (_STRING, _BIGINT, _STRING), _STRING, (1, 2))
+        if isinstance(call, Call):
+            _check_length(name, constant(name, call.args[1]))
+        return call
 
     define(
         _FAMILY,

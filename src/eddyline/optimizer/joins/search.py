@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import reduce
+from functools import lru_cache, reduce
+from itertools import islice
 from typing import Final
 
 from eddyline.optimizer.joins.costing import Costing
@@ -92,12 +93,10 @@ class _Search:
 
     def best(self, atoms: Sequence[Candidate], neighbours: Sequence[Mask]) -> Candidate:
         """The cheapest tree of all atoms, whose join graph is connected."""
-        if fewest_pairs(neighbours) > self.most_pairs:
+        if not are_at_most(self.most_pairs, tuple(neighbours)):
             return self._greedy(atoms, neighbours)
         best = {1 << place: atom for place, atom in enumerate(atoms)}
-        for number, (left, right) in enumerate(connected_pairs(neighbours)):
-            if number == self.most_pairs:
-                return self._greedy(atoms, neighbours)
+        for left, right in connected_pairs(neighbours):
             if left in best and right in best and self._may_join(best[left], best[right]):
                 found = self._join(best[left], best[right], best.get(left | right))
                 best[left | right] = found
@@ -134,6 +133,14 @@ class _Search:
             grown[a | b] = self._join(grown.pop(a), grown.pop(b), None)
             near[a | b] = (near.pop(a) | near.pop(b)) & ~(a | b)
         return next(iter(grown.values()))
+
+
+@lru_cache(maxsize=256)
+def are_at_most(most: int, neighbours: tuple[Mask, ...]) -> bool:
+    """Whether there are no more :func:`connected_pairs` than that: one graph is asked for often."""
+    if fewest_pairs(neighbours) > most:
+        return False
+    return sum(1 for _ in islice(connected_pairs(neighbours), most + 1)) <= most
 
 
 def fewest_pairs(neighbours: Sequence[Mask]) -> int:

@@ -45,7 +45,7 @@ from eddyline.algebra.plan import (
     TableScan,
     looks_up,
 )
-from eddyline.optimizer.cost import cost
+from eddyline.optimizer.cost import Cost, cost
 from eddyline.optimizer.prices import TYPICAL, Prices
 from eddyline.optimizer.statistics import UNKNOWN, Statistics
 from eddyline.optimizer.traversal import bottom_up, moved, substituted, with_inputs
@@ -67,9 +67,12 @@ def pull_up_negation(
     First all of them are pulled as far up as the answer stays the same; then each is pushed down
     to the cheapest place. The plan stays as it is unless that makes it cheaper as a whole.
     """
+    known: dict[Plan, Cost] = {}
 
     def rank(candidate: Plan) -> tuple[int, float]:
-        return _rank(candidate, statistics, prices)
+        """Lower is better: first, few changing tables that are joined with strict inputs."""
+        utilisation = cost(candidate, statistics, prices, known=known).total
+        return _strict_below_tables(candidate), utilisation
 
     def pushed(node: Plan) -> Plan:
         if not _is_movable(node):
@@ -81,11 +84,6 @@ def pull_up_negation(
         return plan
     tables, utilisation = rank(plan)
     return placed if rank(placed) < (tables, utilisation * _MARGIN) else plan
-
-
-def _rank(plan: Plan, statistics: Statistics, prices: Prices) -> tuple[int, float]:
-    """Lower is better: first, few changing tables that are joined with strict inputs; then cost."""
-    return _strict_below_tables(plan), cost(plan, statistics, prices).total
 
 
 def _strict_below_tables(plan: Plan) -> int:

@@ -11,6 +11,7 @@ from sqlglot import exp
 from eddyline.algebra.catalog import TableDef
 from eddyline.algebra.plan import Plan, StreamScan, TableScan
 from eddyline.errors import SqlError, UnsupportedError
+from eddyline.sql.binder.sizes import Sizes
 from eddyline.sql.catalog import Catalog
 from eddyline.sql.limits import MAX_QUERIES
 from eddyline.sql.source import Source
@@ -77,6 +78,7 @@ class Context:
         far: inside a sub-query of WHERE, the columns that are out of reach.
         row: the row for which the query runs, if it runs for each row of a table.
         depth: how many queries are around.
+        sizes: of what has been bound so far.
     """
 
     catalog: Catalog
@@ -87,6 +89,7 @@ class Context:
     far: Far | None = None
     row: RuleRow | None = None
     depth: int = 0
+    sizes: Sizes = field(default_factory=Sizes)
 
     def inside(self, node: exp.Expr) -> Context:
         """The context of a query within this one.
@@ -101,6 +104,18 @@ class Context:
                 "entries: read a stream or table nearer to where its rows are used",
             )
         return replace(self, depth=self.depth + 1)
+
+    def checked(self, plan: Plan, node: exp.Expr) -> Plan:
+        """The plan of a node, unless it is too large.
+
+        Raises:
+            SqlError: it is.
+        """
+        excess = self.sizes.of_plan(plan).excess()
+        if excess is not None:
+            message = f"this {excess}, counting those of views: make it of several queries"
+            raise self.error(node, message)
+        return plan
 
     def error(self, at: exp.Expr, message: str, kind: type[SqlError] = SqlError) -> SqlError:
         """An error that points at a node."""

@@ -174,6 +174,7 @@ def _add_join(source: Source, join: exp.Join, context: Context, bind_query: Bind
         conditions.append(Scalars(source.scope, context, clause="ON").condition(on))
     if side:
         _join_outer(source, left, cast(Side, side), conditions, context)
+        context.checked(source.parts[0], join)
     else:
         source.conditions += conditions
 
@@ -185,8 +186,8 @@ def _using(source: Source, column: exp.Expr, before: Scope, side: str, context: 
     left, right = before.column(node, context), added.column(node, context)
     if left is None or right is None:
         raise (before if left is None else added).unknown(node, context)
-    columns, merged_before = source.scope.columns(), source.scope.merged
-    pair = tuple(merged_before.get(c.index, columns[c.index]) for c in (left, right))
+    scope = source.scope
+    pair = tuple(scope.merged.get(c.index, scope.column_at(c.index)) for c in (left, right))
     try:
         equal = functions.resolve("=", pair)
         # of a row without a match on the left only the right column has a value

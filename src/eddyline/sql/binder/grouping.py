@@ -31,13 +31,11 @@ def bind_keys(
             raise context.error(
                 group, f"GROUP BY {name} is not supported: list the keys", UnsupportedError
             )
-    keys: list[Expr] = []
+    keys: dict[Expr, None] = {}  # in order, each once
     for node in group.expressions:
         chosen = _chosen(node, projections, context)
         scalars = Scalars(scope, context, clause="GROUP BY", aliases=aliases)
-        key = scalars.bind(chosen)
-        if key not in keys:
-            keys.append(key)
+        keys[scalars.bind(chosen)] = None
     return tuple(keys)
 
 
@@ -59,8 +57,9 @@ class Groups:
 
     def __init__(self, keys: tuple[Expr, ...], context: Context) -> None:
         self._keys = keys
+        self._places = {key: place for place, key in enumerate(keys)}
         self._context = context
-        self._aggregates: list[Aggregate] = []
+        self._aggregates: dict[Aggregate, int] = {}
 
     def over(self, expr: Expr, scalars: Scalars) -> Expr:
         """The expression over GROUP BY's output: keys, then aggregates.
@@ -74,9 +73,9 @@ class Groups:
         """
 
         def change(e: Expr) -> Expr | None:
-            if e in self._keys:
-                index = self._keys.index(e)
-                return ColumnRef(e.type, index, _key_name(e))
+            place = self._places.get(e)
+            if place is not None:
+                return ColumnRef(e.type, place, _key_name(e))
             if isinstance(e, AggregateCall):
                 return self._aggregate(e.aggregate)
             if isinstance(e, ColumnRef):
@@ -91,9 +90,8 @@ class Groups:
         return GroupBy(input_, self._keys, tuple(self._aggregates), names)
 
     def _aggregate(self, aggregate: Aggregate) -> ColumnRef:
-        if aggregate not in self._aggregates:
-            self._aggregates.append(aggregate)
-        index = len(self._keys) + self._aggregates.index(aggregate)
+        place = self._aggregates.setdefault(aggregate, len(self._aggregates))
+        index = len(self._keys) + place
         return ColumnRef(aggregate.type, index, str(aggregate))
 
     def _not_a_key(self, column: ColumnRef, scalars: Scalars) -> Exception:

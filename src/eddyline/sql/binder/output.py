@@ -46,12 +46,14 @@ def deduplicated(names: Sequence[str]) -> list[str]:
     """
     taken = {n.lower() for n in names}
     seen: set[str] = set()
+    counts: dict[str, int] = {}  # by name, the last number behind it
     result = []
     for name in names:
-        unique, count = name, 0
-        while unique.lower() in seen or (count and unique.lower() in taken):
+        unique, count = name, counts.get(name.lower(), 0)
+        while unique.lower() in seen or (unique != name and unique.lower() in taken):
             count += 1
             unique = f"{name}_{count}"
+        counts[name.lower()] = count
         seen.add(unique.lower())
         result.append(unique)
     return result

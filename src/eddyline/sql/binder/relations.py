@@ -98,6 +98,7 @@ def _view(node: exp.Table, select: Select, context: Context, bind_query: BindQue
             window=window.window,
             reading=reading,
             depth=context.depth,
+            sizes=context.sizes,
         )
         bound = bind_query(select.ast, inner)
         return replace(bound, plan=unique_names(bound.plan))

@@ -19,6 +19,7 @@ from eddyline.sql.binder.literals import constant, interval
 from eddyline.sql.binder.refused import IN_WHERE, refusal_of
 from eddyline.sql.binder.scope import Scope
 from eddyline.sql.datatypes import arrow_type
+from eddyline.sql.limits import MAX_EXPRESSION
 from eddyline.types import sql_type
 
 AGGREGATE_NAMES: Final = frozenset({*functions.AGGREGATES, *AGGREGATE_ALIASES})
@@ -93,15 +94,17 @@ class Scalars:
             SqlError: a name, type or literal is wrong.
             UnsupportedError: the syntax is not run.
         """
+        handler = Scalars._binary if type(node) in _BINARY else _HANDLERS.get(type(node))
+        if handler is None:
+            raise self._refusal(node)
         try:
-            if type(node) in _BINARY:
-                return self._binary(node)
-            handler = _HANDLERS.get(type(node))
-            if handler is not None:
-                return handler(self, node)
+            expr = handler(self, node)
         except SqlError as e:
             raise self._context.placed(e, node) from None
-        raise self._refusal(node)
+        if self._context.sizes.of(expr) > MAX_EXPRESSION:
+            message = f"this needs more than {MAX_EXPRESSION} operators: compute parts in a query"
+            raise self._context.error(node, message)
+        return expr
 
     def condition(self, node: exp.Expr) -> Expr:
         """A boolean expression, as WHERE, ON and HAVING take."""
@@ -209,18 +212,19 @@ class Scalars:
 
     def _case(self, node: exp.Expr) -> Expr:
         self._context.require_only(node, "this", "ifs", "default")
+        operand = self.bind(node.this) if node.this is not None else None
         args: list[Expr] = []
         for branch in node.args["ifs"]:
-            args += [self._case_condition(node.this, branch.this), self.bind(branch.args["true"])]
+            args += [self._case_condition(operand, branch.this), self.bind(branch.args["true"])]
         default = node.args.get("default")
         if default is not None:
             args.append(self.bind(default))
         return functions.resolve("case", tuple(args))
 
-    def _case_condition(self, operand: exp.Expr | None, tested: exp.Expr) -> Expr:
+    def _case_condition(self, operand: Expr | None, tested: exp.Expr) -> Expr:
         if operand is None:
             return self.bind(tested)
-        return functions.resolve("=", (self.bind(operand), self.bind(tested)))
+        return functions.resolve("=", (operand, self.bind(tested)))
 
     def _cast(self, node: exp.Expr) -> Expr:
         self._context.require_only(node, "this", "to", "safe")

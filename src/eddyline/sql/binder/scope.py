@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 from sqlglot import exp
 
@@ -28,9 +29,17 @@ class Relation:
         name = f"{self.name}.{field.name}" if qualified and self.name else field.name
         return ColumnRef(field.type, self.offset + position, name)
 
+    @cached_property
+    def _positions(self) -> dict[str, list[int]]:
+        """Where the item has columns, by their names in lower case."""
+        found: dict[str, list[int]] = {}
+        for i, field_ in enumerate(self.fields):
+            found.setdefault(field_.name.lower(), []).append(i)
+        return found
+
     def positions(self, name: str) -> list[int]:
         """Where the item has columns of this name, in any case."""
-        return [i for i, f in enumerate(self.fields) if f.name.lower() == name.lower()]
+        return self._positions.get(name.lower(), [])
 
 
 @dataclass(frozen=True)
@@ -188,6 +197,11 @@ class Scope:
     def columns_of(self, relation: Relation) -> list[ColumnRef]:
         """All columns of one FROM item."""
         return [relation.column(i, self.qualified) for i in range(len(relation.fields))]
+
+    def column_at(self, index: int) -> ColumnRef:
+        """The column with an ordinal."""
+        relation = next(r for r in reversed(self.relations) if r.offset <= index)
+        return relation.column(index - relation.offset, self.qualified)
 
     def columns(self) -> list[ColumnRef]:
         """The columns of all FROM items."""

@@ -22,6 +22,8 @@ def bind_select(select: exp.Select, context: Context, bind_query: BindQuery) -> 
     EXISTS and its like become semi-joins and anti-joins right above the Filter of WHERE.
     """
     source = bind_from(select, context, bind_query)
+    for part in source.parts:
+        context.checked(part, select)
     check_tables(source.items, source.parts, context)
     plan, streams = _chosen(select, source, context, bind_query), source.open_streams
     if is_grouped(select):
@@ -34,7 +36,7 @@ def bind_select(select: exp.Select, context: Context, bind_query: BindQuery) -> 
         context.require_only(distinct)
         require_windows(streams, "DISTINCT")
         plan = Distinct(plan)
-    return Bound(plan, streams)
+    return Bound(context.checked(plan, select), streams)
 
 
 def _chosen(select: exp.Select, source: Source, context: Context, bind_query: BindQuery) -> Plan:

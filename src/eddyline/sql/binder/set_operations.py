@@ -55,7 +55,7 @@ def bind_set_operation(node: exp.SetOperation, context: Context, bind_query: Bin
     if node.args.get("on"):
         return Bound(Negation(plans[0], plans[1], _keys_on(node, plans, context)), streams)
     parts = _unified(node.key.upper(), nodes, plans, context)
-    return Bound(_plan(name, parts), streams)
+    return Bound(context.checked(_plan(name, parts), node), streams)
 
 
 def _plan(name: str, parts: Sequence[Plan]) -> Plan:
