@@ -228,3 +228,12 @@ def test_an_operator_that_breaks_ends_its_own_queries_only(
     assert out["healthy"]["k"].to_pylist() == [1, 2]
     assert "out of luck" in made.queries["broken"].stats()["set_aside"]
     assert made.process(rows("a", [3], start=2))["healthy"]["k"].to_pylist() == [3]
+
+
+def test_texts_that_are_too_long_are_bad_rows() -> None:
+    made = engine()
+    made.query("SELECT LENGTH(REPEAT('ab', k)) AS n FROM a [NOW]", name="q")
+    out = made.process(rows("a", [2, 2_000_000_000, -1]))
+    assert out["q"]["n"].to_pylist() == [4, 0]
+    reasons = out.bad["q"]["_reason"].to_pylist()
+    assert reasons == ["repeat 2000000000 times makes a text of more than 65536 characters"]

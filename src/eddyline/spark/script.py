@@ -277,7 +277,7 @@ def drop_statement(name: str) -> str:
 
 def reset_statement(stream: str) -> str:
     """The statement that resets the watermark of a stream's group."""
-    return f"ALTER STREAM {_quoted_name(stream)} RESET WATERMARK"
+    return f"ALTER STREAM {quoted(stream)} RESET WATERMARK"
 
 
 def _create_statement(query: Query) -> str:

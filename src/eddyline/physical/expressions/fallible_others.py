@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 from eddyline.algebra.expressions import Call
 from eddyline.algebra.functions import conversion
 from eddyline.algebra.functions.datetime_text import parse_dates, parse_timestamps
+from eddyline.algebra.functions.strings import LONGEST_TEXT
 from eddyline.physical.expressions.evaluation import Evaluation, without
 from eddyline.physical.expressions.kernel import (
     Datum,
@@ -107,6 +108,17 @@ def _make_split_part(call: Call) -> Kernel:
     return kernel
 
 
+def _repeat(evaluation: Evaluation, text: Datum, times: Datum) -> pa.Array:
+    texts, counts = as_arrays(text, pc.max_element_wise(times, 0, skip_nulls=False))
+    lengths = values_of(pc.utf8_length(texts)).astype(np.int64)
+    bad = lengths * np.clip(values_of(counts), 0, LONGEST_TEXT + 1) > LONGEST_TEXT
+    if not bad.any():
+        return pc.binary_repeat(texts, counts)
+    result = pc.binary_repeat(texts, pc.if_else(pa.array(bad), 0, counts))
+    too_long = f" times makes a text of more than {LONGEST_TEXT} characters"
+    return without(evaluation, bad, result, "repeat ", times, too_long)
+
+
 FALLIBLE_OTHERS: Final[dict[str, Maker]] = {
     "cast": _make_cast,
     "to_timestamp": _make_reader(parse_timestamps),
@@ -115,4 +127,5 @@ FALLIBLE_OTHERS: Final[dict[str, Maker]] = {
     "timestamp_millis": _make_since_epoch(1_000),
     "date_add": lambda call: _add_days,
     "split_part": _make_split_part,
+    "repeat": lambda call: _repeat,
 }

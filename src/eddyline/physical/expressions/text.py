@@ -10,8 +10,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from eddyline.algebra.expressions import Call, Literal
-from eddyline.algebra.functions.strings import LONGEST_TEXT
-from eddyline.errors import DataError
 from eddyline.physical.expressions.characters import FAR, Characters
 from eddyline.physical.expressions.kernel import (
     Datum,
@@ -71,21 +69,6 @@ def _valid(values: pa.Array, *needed: pa.Array) -> pa.Array:
 
 def _ascii(texts: pa.Array) -> pa.Array:
     return _valid(pa.array(Characters(texts).first_code_points()), texts)
-
-
-def _repeat(text: Datum, times: Datum) -> pa.Array:
-    """Each text so many times.
-
-    Raises:
-        DataError: that makes a text that is too long.
-    """
-    texts, counts = as_arrays(text, times)
-    lengths = values_of(pc.utf8_length(texts.fill_null(""))).astype(np.int64)
-    made = lengths * np.clip(values_of(counts), 0, LONGEST_TEXT + 1)
-    if made.max(initial=0) > LONGEST_TEXT:
-        row = int(made.argmax())
-        raise DataError(f"repeat makes a text of more than {LONGEST_TEXT} characters in row {row}")
-    return pc.binary_repeat(texts, pc.max_element_wise(counts, 0, skip_nulls=False))
 
 
 def _make_trim(trim: Any) -> Maker:
@@ -225,7 +208,6 @@ TEXT_KERNELS: Final[dict[str, Maker]] = {
     "initcap": always(initcap),
     "length": always(pc.utf8_length),
     "ascii": always(_ascii),
-    "repeat": always(_repeat),
     "substring": _make_substring,
     "left": always(_left),
     "right": always(_right),
