@@ -42,7 +42,7 @@ def test_sources(options: dict[str, str], of: Declared, valid: bool) -> None:
 
 
 def test_the_option_to_look_at() -> None:
-    with pytest.raises(OptionError, match="did you mean 'kafka.bootstrap.servers'") as caught:
+    with pytest.raises(OptionError, match=r"did you mean 'kafka\.bootstrap\.servers'") as caught:
         check_sink("q", {"sink": "kafka", "kafka.bootstrap.server": "b"}, of_query=True)
     assert (caught.value.option, caught.value.part) == ("kafka.bootstrap.server", "name")
     with pytest.raises(OptionError) as caught:
