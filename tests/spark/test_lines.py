@@ -55,6 +55,9 @@ def test_lines_become_rows(spark: SparkSession, tmp_path: Path) -> None:
     assert read(spark, tmp_path / "b/1.csv", csv, "x INT, s STRING", "header = 'true'") == [
         (1, "a,b"), (2, "ü")
     ]  # fmt: skip
+    assert read(spark, tmp_path / "b/1.csv", csv, "x INT, s STRING", "HEADER = 'true'") == [
+        (1, "a,b"), (2, "ü")
+    ]  # fmt: skip
     csv = b"1;it's\n2;'a;b'\n"
     options = ("sep = ';'", "quote = ''''")
     assert read(spark, tmp_path / "c/1.csv", csv, "x INT, s STRING", *options) == [

@@ -43,7 +43,7 @@ def parquet(tmp_path: Path) -> str:
     ],
 )
 def test_sources(spark: SparkSession, source: str, message: str) -> None:
-    with pytest.raises(DataError, match=message):
+    with pytest.raises((DataError, SqlError), match=message):
         start(spark, source)
 
 
@@ -77,14 +77,14 @@ def test_not_a_parquet_file(spark: SparkSession, tmp_path: Path) -> None:
     ("sink", "message"),
     [
         ("WITH (snik = 'print')", "did you mean 'sink'"),
-        ("WITH (sink = 'parquet')", "'q': sink 'parquet' needs the option 'path'"),
+        ("WITH (sink = 'parquet')", "'q': the sink 'parquet' needs the option 'path'"),
         ("WITH (sink = 'prnt')", "did you mean 'print'"),
         ("WITH (sink = 'memory', path = '/x')", "'memory' has no option 'path'"),
         ("WITH (rows = 'many')", "not a number of rows"),
     ],
 )
 def test_sinks(spark: SparkSession, parquet: str, sink: str, message: str) -> None:
-    with pytest.raises(DataError, match=message):
+    with pytest.raises(SqlError, match=message):
         start(spark, parquet, sink, "(ts TIMESTAMP, x STRING) TIMESTAMP BY ts")
 
 

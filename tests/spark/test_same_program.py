@@ -21,7 +21,8 @@ DEFINITIONS = (
     "CREATE VIEW v AS SELECT x FROM s [RANGE 5 SECONDS] WHERE x > 1",
 )
 QUERIES = {
-    "big": "CREATE QUERY big AS SELECT x FROM v WHERE x > 10 WITH (sink = 'parquet', path = '/o')",
+    "big": "CREATE QUERY big AS SELECT x FROM v WHERE x > 10 "
+    "WITH (sink = 'parquet', path = '/o', shared = 'true')",
     "sums": "CREATE QUERY sums AS SELECT y, COUNT(*) AS n FROM s [RANGE 1 MINUTE] GROUP BY y",
 }
 
@@ -64,7 +65,7 @@ def test_the_look_of_a_statement_does_not_count(old: str, new: str) -> None:
         ("x > 10", "x > 11", "query 'big' has another SELECT"),
         ("x FROM v", "x AS z FROM v", "query 'big' has another SELECT"),
         ("'/o'", "'/p'", "query 'big': option 'path' is '/o' there and '/p' here"),
-        (", path = '/o'", "", "query 'big': option 'path' is missing here"),
+        (", shared = 'true'", "", "query 'big': option 'shared' is missing here"),
         ("GROUP BY y", "GROUP BY y EMIT CHANGES", "'sums': EMIT is EMIT INSERTS there and EMIT CH"),
         ("GROUP BY y", "GROUP BY y ON OVERLOAD SHED", "ON OVERLOAD SHED is False there and True"),
         ("x BIGINT, y", "x INT, y", "stream 's': column 'x' is 'BIGINT' there and 'INT' here"),

@@ -16,7 +16,7 @@ from pyspark.errors import StreamingQueryException
 from pyspark.sql import SparkSession
 
 from eddyline.cli.failures import JobFailedError
-from eddyline.cli.scripts import checked, read, warm_up
+from eddyline.cli.scripts import checked, read, runnable, warm_up
 from eddyline.cli.view import View
 from eddyline.errors import StateError
 from eddyline.spark.causes import cause
@@ -62,7 +62,7 @@ def run_job(job: Job, view: View) -> None:
         log = Path(file.name)
     with ThreadPoolExecutor(2) as pool:
         view.say("checking the script")
-        checked(job.script)
+        runnable(job.script)
         view.say("starting Spark (some seconds)")
         starting: Future[SparkSession] = pool.submit(local_session, job.shards, log)
         warm_up(checked(job.script), view.compiling)

@@ -159,18 +159,22 @@ def _shares(given: Sequence[str]) -> dict[str, float]:
 
 @app.command()
 def check(file: ScriptFile, capacity: Capacity = None) -> None:
-    """Check a script without running it; where rates are declared, say what its queries need."""
-    from eddyline.cli.scripts import checked
+    """Check a script, its sources and sinks without running it; where rates are declared, say what
+    its queries need.
+    """
+    from eddyline.cli.scripts import runnable
     from eddyline.spark.partitioning import cores_by_group
 
     with failures.reported():
-        script = checked(file)
+        script = runnable(file)
         groups = len(script.groups())
         typer.echo(
             f"{file}: {_count(len(script.streams), 'stream')}, "
             f"{_count(len(script.tables), 'table')}, "
             f"{_count(len(script.queries), 'query')} in {_count(groups, 'group')}"
         )
+        for sentence in script.left_to_spark():
+            typer.echo(f"{file}: warning: {sentence}")
         cores = cores_by_group(groups, groups, groups, capacity)
         for group, verdict, advice in script.verdicts(cores):
             which = f" the group of {', '.join(group.streams)}" if groups > 1 else ""

@@ -13,7 +13,7 @@ from eddyline.kernels.options import report_compilations
 from eddyline.session.table_changes import INSTANT, is_live
 from eddyline.spark.script import Script
 from eddyline.sql.parser import parse
-from eddyline.sql.statements import CreateQuery
+from eddyline.sql.statements import CreateQuery, Statement
 from eddyline.types import TIMESTAMP, Schema
 
 
@@ -39,10 +39,23 @@ def checked(file: Path, capacity: float = 1.0) -> Script:
     Raises:
         SqlError, CatalogError, DataError: a statement is wrong, or the file cannot be read.
     """
-    script = Script(capacity)
-    for _ in script.run(read(file)):
-        pass
+    return _taken_in(file, capacity)[0]
+
+
+def runnable(file: Path) -> Script:
+    """The script of a file, checked, in which all that queries read has a source.
+
+    Raises:
+        SqlError, CatalogError, DataError: as of :func:`checked`; or a source is missing.
+    """
+    script, statements, text = _taken_in(file, 1.0)
+    script.require_sources(statements, text)
     return script
+
+
+def _taken_in(file: Path, capacity: float) -> tuple[Script, list[Statement], str]:
+    script, text = Script(capacity), read(file)
+    return script, [statement for statement, _ in script.run(text)], text
 
 
 def check_additions(sql: str) -> None:

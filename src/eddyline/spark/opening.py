@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
@@ -15,6 +15,8 @@ from eddyline.session.bad_rows import BAD_ROWS
 from eddyline.session.query import Query
 from eddyline.spark import files
 from eddyline.spark.causes import cause
+from eddyline.spark.format_options import FILE_FORMATS, SINKS
+from eddyline.spark.formats import OF_SINKS, check_sink, sink_format
 from eddyline.spark.outlets import PREVIEW_ROWS, outlet_of
 from eddyline.spark.printing import print_more, print_rows
 from eddyline.spark.sinks import (
@@ -29,12 +31,6 @@ from eddyline.spark.sinks import (
     Target,
 )
 from eddyline.spark.sources import resolve_path
-
-_FILE_FORMATS: Final = ("csv", "json", "orc", "parquet", "text", "xml")
-_KNOWN: Final = ("print", "memory", "noop", *_FILE_FORMATS, "jdbc", "kafka", "delta")
-
-#: Options that are not for Spark.
-_OURS: Final = ("sink", "shared")
 
 #: What leaves a shard together: kind and name of fat rows.
 Key = tuple[str, str]
@@ -78,7 +74,7 @@ class OpenSinks:
         self._print = self._print_sink(None)
         self._memory = MemorySink() if memory is None else memory
         self._by_path: dict[str, FileSink] = {}
-        self._formats = set(_FILE_FORMATS)  # which Spark knows
+        self._formats = {"print", "memory", *FILE_FORMATS}  # which need not be asked for
         self._opened: dict[str, Opened] = {}  # by label in lower case
 
     def open_first(self, queries: Iterable[Query]) -> None:
@@ -119,8 +115,8 @@ class OpenSinks:
         Raises:
             DataError: an option is missing or wrong, or the path is another's.
         """
-        self._check(target, options, ())
-        match _format(options):
+        self._check(target, options)
+        match sink_format(options):
             case "print":
                 sink: Sink = self._print_sink(int(options.get("rows", PREVIEW_ROWS)))
             case "memory":
@@ -155,7 +151,7 @@ class OpenSinks:
 
     def _open(self, query: Query) -> Sink:
         target = Target("changes", query.name, query.change_schema)
-        self._check(target, query.options, ("shared",))
+        self._check(target, query.options)
         key = ("changes", outlet_of(query).key)
         sink = self.by_key.get(key)
         if sink is None:
@@ -168,7 +164,7 @@ class OpenSinks:
         self._opened[target.label.lower()] = Opened(target, key, sink)
 
     def _query_sink(self, target: Target, options: Mapping[str, str]) -> Sink:
-        match _format(options):
+        match sink_format(options):
             case "print":
                 return self._print
             case "memory":
@@ -181,9 +177,9 @@ class OpenSinks:
         return PrintSink(self._printer, untold, rows)
 
     def _spark_sink(self, target: Target, options: Mapping[str, str]) -> SparkSink:
-        format_ = _format(options)
-        rest = {k: v for k, v in options.items() if k not in _OURS}
-        if format_ not in _FILE_FORMATS:
+        format_ = sink_format(options)
+        rest = {k: v for k, v in options.items() if k not in OF_SINKS}
+        if format_ not in FILE_FORMATS:
             return FormatSink(target, format_, rest, f"eddyline-{self._job}-{target.label}")
         path = files.qualified(self._spark, rest.pop("path"))
         sink = self._by_path.setdefault(path, FileSink(target, format_, rest, path))
@@ -198,31 +194,13 @@ class OpenSinks:
                 raise DataError(f"{whose}, whose columns are others; choose another path")
         return sink
 
-    def _check(
-        self, target: Target, options: Mapping[str, str], for_queries: tuple[str, ...]
-    ) -> None:
-        """Check the options as far as we know them."""
-        format_ = _format(options)
-        rest = [word for word in options if word != "sink"]
-        if format_ == "print":
-            _only(target, format_, rest, ("rows",))
-            _positive(target, options.get("rows", "1"))
-        elif format_ == "memory":
-            _only(target, format_, rest, ())
-        elif format_ in _FILE_FORMATS and "path" not in options:
-            hint = f"; {did_you_mean(rest[0], ('path', *for_queries))}" if rest else ""
-            raise DataError(f"'{target.label}': sink '{format_}' needs the option 'path'{hint}")
-        elif format_ not in self._formats:
+    def _check(self, target: Target, options: Mapping[str, str]) -> None:
+        """Check the options as far as we know them, and ask Spark for what only it can know."""
+        check_sink(target.label, options, of_query=target.kind == "changes")
+        format_ = sink_format(options)
+        if format_ not in self._formats:
             _check_format(self._spark, target, format_)
             self._formats.add(format_)
-        if for_queries and options.get("shared", "true").lower() not in ("true", "false"):
-            raise DataError(
-                f"'{target.label}': shared = '{options['shared']}' is neither 'true' nor 'false'"
-            )
-
-
-def _format(options: Mapping[str, str]) -> str:
-    return options.get("sink", "print").lower()
 
 
 def _says_shared(query: Query) -> bool:
@@ -231,20 +209,6 @@ def _says_shared(query: Query) -> bool:
 
 def _say_nothing(targets: int, rows: int) -> None:
     """Whoever prints for himself has what is printed."""
-
-
-def _only(target: Target, format_: str, options: Iterable[str], known: tuple[str, ...]) -> None:
-    for word in options:
-        if word not in known:
-            raise DataError(
-                f"'{target.label}': the sink '{format_}' has no option '{word}'; "
-                f"{did_you_mean(word, (*known, 'sink'))}"
-            )
-
-
-def _positive(target: Target, text: str) -> None:
-    if not text.isdigit() or int(text) < 1:
-        raise DataError(f"'{target.label}': rows = '{text}' is not a number of rows to print")
 
 
 def _check_format(spark: SparkSession, target: Target, format_: str) -> None:
@@ -258,5 +222,5 @@ def _check_format(spark: SparkSession, target: Target, format_: str) -> None:
             raise DataError(f"'{target.label}': sink '{format_}': {cause(e)}") from e
         raise DataError(
             f"'{target.label}': Spark knows no sink '{format_}' (is its package on the class "
-            f"path?); {did_you_mean(format_, _KNOWN)}"
+            f"path?); {did_you_mean(format_, SINKS)}"
         ) from None

@@ -20,6 +20,7 @@ import pyarrow as pa
 from eddyline.runtime.columns import Array
 from eddyline.session.changes import QUERY_COLUMN
 from eddyline.session.query import Query
+from eddyline.spark.formats import sink_format
 
 PREVIEW_ROWS: Final = 10
 #: Options of a query that do not say where its changes go.
@@ -44,7 +45,7 @@ class Outlet:
 def outlet_of(query: Query) -> Outlet:
     """The outlet that a query's (valid) options name. Shards and the driver come to the same."""
     options = {k: v for k, v in query.options.items() if k not in PER_QUERY}
-    options["sink"] = sink = options.get("sink", "print").lower()
+    options["sink"] = sink = sink_format(options)
     columns = [(f.name, str(f.type)) for f in query.change_schema]
     text = json.dumps([sorted(options.items()), columns])
     key = hashlib.blake2b(text.encode(), digest_size=8).hexdigest()

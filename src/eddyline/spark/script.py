@@ -19,7 +19,10 @@ from eddyline.session.engine import Engine
 from eddyline.session.functions import add_function
 from eddyline.session.query import Query
 from eddyline.session.table_changes import is_live
+from eddyline.spark.declared import check_options, left_to_spark, require_sources
+from eddyline.spark.formats import check_sink
 from eddyline.spark.partitioning import connected
+from eddyline.sql.definitions import own_option
 from eddyline.sql.naming import quoted
 from eddyline.sql.parser import parse
 from eddyline.sql.statements import (
@@ -77,16 +80,24 @@ class Script:
             Each statement with the query that it made, the text that it explained, or None.
 
         Raises:
-            SqlError: a statement is wrong; line and column count from the start of the script.
+            SqlError: a statement is wrong, or an option of a source or sink; line and column count
+                from the start of the script.
             CatalogError: a name is taken or missing.
         """
         for statement in parse(text):
+            check_options(statement, text)
             made = self._engine.execute(statement)
             self._record(statement, made)
             yield statement, made
 
     def query(self, name: str, select: str, options: Mapping[str, str]) -> Query:
-        """Add a query given as a bare SELECT, perhaps with EMIT, and the options of its sink."""
+        """Add a query given as a bare SELECT, perhaps with EMIT, and the options of its sink.
+
+        Raises:
+            SqlError, CatalogError: the SELECT is wrong, or the name taken. DataError: the sink is.
+        """
+        options = {own_option(option): value for option, value in options.items()}
+        check_sink(name, options, of_query=True)
         made = self._engine.query(select, name=name)
         made.options.update(options)
         self._queries[made.name] = _create_statement(made)
@@ -122,6 +133,17 @@ class Script:
             engine = Script.of((*self.definitions, *queries), self.functions, capacity)._engine
             if (verdict := engine.verdict) is not None:
                 yield group, verdict, engine.advice
+
+    def require_sources(self, statements: Sequence[Statement], text: str) -> None:
+        """Check that what the queries read has a source; see :func:`declared.require_sources`."""
+        groups = self.groups()
+        read = {name for g in groups for name in (*g.streams, *g.tables)}
+        require_sources(statements, read, text)
+
+    def left_to_spark(self) -> Iterator[str]:
+        """Which sources and sinks only Spark can know, each in a sentence."""
+        definitions: list[StreamDef | TableDef] = [*self.streams.values(), *self.tables.values()]
+        return left_to_spark(definitions, self.queries.values())
 
     @property
     def thinned(self) -> dict[str, float]:

@@ -45,6 +45,7 @@ from eddyline.spark.environment import (
 )
 from eddyline.spark.fatrows import OUTPUT_SCHEMA, pack
 from eddyline.spark.feeds import Feeds
+from eddyline.spark.formats import side_options
 from eddyline.spark.garbage import put_off
 from eddyline.spark.ingest import fat_rows
 from eddyline.spark.lease import Lease
@@ -295,7 +296,8 @@ class Session:
             sink: options as in WITH: ``sink="parquet", path="..."``; by default rows are printed.
 
         Raises:
-            SqlError, CatalogError: the SELECT is wrong, or the name taken.
+            SqlError, CatalogError: the SELECT is wrong, or the name taken. DataError: the sink is
+                unknown, or one of its options is wrong.
         """
         return self._script.query(name, select, sink)
 
@@ -495,8 +497,7 @@ class Session:
             Target("late", name, late_schema(definition.schema)),
             Target("bad", name, bad_schema(definition.schema)),
         ):
-            prefix = f"{target.kind}_"
-            own = {k.removeprefix(prefix): v for k, v in options.items() if k.startswith(prefix)}
+            own = side_options(options, f"{target.kind}_")
             path = f"{self._checkpoint}/{target.kind}/{path_segment(name)}"
             yield target, own or {"sink": "parquet", "path": path}
 

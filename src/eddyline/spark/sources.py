@@ -24,17 +24,22 @@ from eddyline.session.tables import table_columns
 from eddyline.session.valid_text import with_valid_text
 from eddyline.spark import files
 from eddyline.spark.causes import cause
+from eddyline.spark.format_options import FILE_FORMATS, SOURCES
+from eddyline.spark.formats import (
+    OF_SOURCES,
+    Declared,
+    check_source,
+    require_source,
+    source_format,
+)
 from eddyline.spark.lines import are_lines, header_of, parsed
 from eddyline.spark.parquet import Reader, local_parquet
+from eddyline.sql.definitions import SIDE_PREFIXES
 from eddyline.types import Field, Schema
 
-_FILE_FORMATS: Final = ("csv", "json", "orc", "parquet", "text", "xml")
 #: Formats whose parser can hand over the text of a record that it could not make out.
 _TEXTUAL: Final = ("csv", "json", "xml")
 _NOT_FOUND: Final = "DATA_SOURCE_NOT_FOUND"
-#: Options that are ours and not the source's.
-_OWN_OPTIONS: Final = ("source", "updates")
-_SIDE_PREFIXES: Final = ("late_", "bad_")
 
 
 def stream_source(
@@ -53,7 +58,8 @@ def stream_source(
         DataError: the format, path or a column is missing, or a type cannot be converted.
     """
     what = f"{kind} '{stream.name}'"
-    format_, options = _source_of(what, stream.options)
+    of: Declared = "stream" if kind == "stream" else "changing table"
+    format_, options = _source_of(stream, of)
     if format_ == "parquet":
         by_arrow = local_parquet(spark, stream, options, kind)
         if by_arrow is not None:
@@ -70,8 +76,8 @@ def change_source(spark: SparkSession, table: TableDef) -> tuple[DataFrame, Read
         DataError: as for :func:`stream_source`.
     """
     what = f"table '{table.name}'"
-    format_, options = _source_of(what, table.options)
-    if format_ in _FILE_FORMATS and not files.exists(spark, options["path"]):
+    format_, options = _source_of(table, "changing table")
+    if format_ in FILE_FORMATS and not files.exists(spark, options["path"]):
         raise DataError(f"{what}: there is no file or directory '{options['path']}'")
     known = _own_columns(spark, what, format_, options)
     return stream_source(spark, declared_changes(table, known), "table")
@@ -92,7 +98,7 @@ def table_source(spark: SparkSession, table: TableDef) -> pa.Table:
         DataError: as for :func:`stream_source`; or a record is malformed.
     """
     what = f"table '{table.name}'"
-    format_, options = _source_of(what, table.options)
+    format_, options = _source_of(table, "table")
     schema = _read_schema(spark, what, format_, options, table.schema)
     df = _read(spark, spark.read, what, format_, options, schema)
     table_columns(table, _no_rows(what, df))  # complain before the rows are read
@@ -146,23 +152,24 @@ def resolve_path(options: Mapping[str, str], base: Path | None) -> dict[str, str
     return resolved
 
 
-def _source_of(what: str, declared: Mapping[str, str]) -> tuple[str, dict[str, str]]:
-    """The format and the options that are Spark's."""
+def _source_of(declared: StreamDef | TableDef, of: Declared) -> tuple[str, dict[str, str]]:
+    """The format and the options that are Spark's; of files in lower case, as Spark compares them.
+
+    Raises:
+        DataError: the format, or an option, is missing or wrong.
+    """
+    what = f"{'stream' if of == 'stream' else 'table'} '{declared.name}'"
+    require_source(what, declared.options)
+    check_source(declared.name, declared.options, of)
+    format_ = source_format(declared.options)
+    assert format_ is not None, "it is required"
     options = {
         k: v
-        for k, v in declared.items()
-        if k not in _OWN_OPTIONS and not k.startswith(_SIDE_PREFIXES)
+        for k, v in declared.options.items()
+        if k not in OF_SOURCES and not k.startswith(SIDE_PREFIXES)
     }
-    if "source" not in declared:
-        hint = f"; {did_you_mean(next(iter(options)), ('source',))}" if options else ""
-        raise DataError(
-            f"{what} has no source: declare it WITH (source = 'parquet', path = '...'), "
-            f"or hand over a DataFrame from Python{hint}"
-        )
-    format_ = declared["source"].lower()
-    if format_ in _FILE_FORMATS and "path" not in options:
-        hint = f"; {did_you_mean(next(iter(options)), ('path',))}" if options else ""
-        raise DataError(f"{what}: the source '{format_}' needs the option 'path'{hint}")
+    if format_ in FILE_FORMATS:
+        options = {k.lower(): v for k, v in options.items()}
     return format_, options
 
 
@@ -174,14 +181,14 @@ def _read_schema(
     Raises:
         DataError: there is no such path, or a column is not in the files.
     """
-    if format_ not in _FILE_FORMATS:
+    if format_ not in FILE_FORMATS:
         return None
     path = options["path"]
     if not files.exists(spark, path):
         raise DataError(f"{what}: there is no file or directory '{path}'")
     if format_ in _TEXTUAL:
         options.setdefault("mode", "PERMISSIVE")
-        options.setdefault("columnNameOfCorruptRecord", CORRUPT_RECORD)
+        options.setdefault("columnnameofcorruptrecord", CORRUPT_RECORD)
         fields = _declared_types(declared)
         if format_ == "csv" and options.get("header", "false").lower() == "true":
             fields = _by_header(spark, what, options, fields)
@@ -243,7 +250,7 @@ def _own_columns(
     spark: SparkSession, what: str, format_: str, options: Mapping[str, str]
 ) -> list[str] | None:
     """The columns that a source has, whatever was declared; None where only the reading tells."""
-    if format_ not in _FILE_FORMATS:
+    if format_ not in FILE_FORMATS:
         return _load(what, format_, spark.readStream.format(format_).options(**options)).columns
     named = format_ == "csv" and options.get("header", "false").lower() == "true"
     if format_ in _TEXTUAL and not named:
@@ -256,7 +263,7 @@ def _by_header(
     spark: SparkSession, what: str, options: Mapping[str, str], fields: list[StructField]
 ) -> list[StructField]:
     """Columns in the order of the files' header: Spark takes them by place, not by name."""
-    header = _own_schema(spark, what, "csv", {**options, "inferSchema": "false"})
+    header = _own_schema(spark, what, "csv", {**options, "inferschema": "false"})
     if header is None or not header.names:
         return fields
     by_name = {f.name.lower(): f for f in fields}
@@ -322,10 +329,9 @@ def _reading(what: str, format_: str) -> Iterator[None]:
 
 
 def _unknown_source(what: str, format_: str) -> DataError:
-    known = (*_FILE_FORMATS, "rate", "rate-micro-batch", "socket", "kafka", "delta")
     return DataError(
         f"{what}: Spark knows no source '{format_}' (is its package on the class path?); "
-        f"{did_you_mean(format_, known)}"
+        f"{did_you_mean(format_, SOURCES)}"
     )
 
 

@@ -11,10 +11,29 @@ from eddyline.errors import did_you_mean
 from eddyline.sql.datatypes import arrow_type, type_names
 from eddyline.sql.dialect import EddylineParser
 from eddyline.sql.naming import why_no_name
+from eddyline.sql.statements import Place
 from eddyline.types import SQL_TYPES, TIMESTAMP, Field, Schema
 
-#: Options as written, each with the place of its value.
-PlacedOptions = dict[str, tuple[str, Token]]
+#: Options as written, each with the places of its value and of its name.
+PlacedOptions = dict[str, tuple[str, Token, Token]]
+
+#: What starts the options of a stream's side outputs.
+SIDE_PREFIXES: Final = ("late_", "bad_")
+#: Options that are not for a format, or that all formats have: names in lower case.
+_OWN: Final = frozenset(
+    [
+        "source",
+        "sink",
+        "path",
+        "shared",
+        "rows",
+        "rate",
+        "distinct",
+        "updates",
+        "ts_unit",
+        "lateness_by",
+    ]
+)
 
 _CONSTRAINTS: Final = ("NOT", "NULL", "PRIMARY KEY", "UNIQUE", "DEFAULT", "CHECK", "REFERENCES")
 
@@ -89,12 +108,10 @@ class DefinitionParser(EddylineParser):
             )
         return found.name
 
-    def _options(self) -> dict[str, str]:
-        return without_places(self._placed_options())
-
     def _placed_options(self) -> PlacedOptions:
-        """``WITH (key = value, ...)``: values as text, each with its place; {} without WITH."""
+        """``WITH (key = value, ...)``: values as text, each with its places; {} without WITH."""
         options: PlacedOptions = {}
+        given: set[str] = set()
         if not self._match(TokenType.WITH):
             return options
         if not self._match(TokenType.L_PAREN):
@@ -106,9 +123,11 @@ class DefinitionParser(EddylineParser):
                 key += "." + self._name("option")
             if not self._match(TokenType.EQ):
                 raise self.fail(f"expected = behind option '{key}', {self.here()}")
-            if key in options:
+            key = own_option(key)
+            if key.lower() in given:
                 raise self.fail(f"option '{key}' is given twice", at)
-            options[key] = (self._option_value(key), self._prev)
+            given.add(key.lower())
+            options[key] = (self._option_value(key), self._prev, at)
         if not self._match(TokenType.R_PAREN):
             raise self.fail(f"expected , or ) behind an option, {self.here()}")
         return options
@@ -133,7 +152,21 @@ class DefinitionParser(EddylineParser):
 
 def without_places(options: PlacedOptions) -> dict[str, str]:
     """The options, and no more of where they stand."""
-    return {key: value for key, (value, _) in options.items()}
+    return {key: value for key, (value, _, _) in options.items()}
+
+
+def places_of(options: PlacedOptions) -> dict[str, Place]:
+    """Where the options stand."""
+    return {key: Place(name.start, value.start) for key, (_, value, name) in options.items()}
+
+
+def own_option(name: str) -> str:
+    """The name of an option, in lower case if it is not that of a format: case does not matter."""
+    low = name.lower()
+    for prefix in SIDE_PREFIXES:
+        if low.startswith(prefix):
+            return prefix + own_option(name[len(prefix) :])
+    return low if low in _OWN else name
 
 
 def type_choices(at: Token) -> str:

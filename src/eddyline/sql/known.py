@@ -38,13 +38,13 @@ def taken_out(options: PlacedOptions, schema: Schema, of: Sized, source: Source)
     found: dict[str, float] = {}
     for word in ("rate", "rows"):
         if word in options:
-            text, at = options.pop(word)
+            text, at, _ = options.pop(word)
             if (word, of) in _ELSEWHERE:
                 raise source.error(at, _ELSEWHERE[word, of])
             found[word] = _number(text, word, 0, source, at.start)
     distinct: dict[str, float] = {}
     if "distinct" in options:
-        text, at = options.pop("distinct")
+        text, at, _ = options.pop("distinct")
         distinct = _distinct(text, schema, source, at.start)
     return Known(found.get("rate"), found.get("rows"), distinct)
 

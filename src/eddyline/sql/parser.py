@@ -13,7 +13,12 @@ from sqlglot.tokenizer_core import TokenType
 from eddyline.algebra.catalog import Emit, StreamDef, TableDef
 from eddyline.algebra.functions.elsewhere import ELSEWHERE, GROUP_WINDOWS
 from eddyline.errors import SqlError, did_you_mean
-from eddyline.sql.definitions import DefinitionParser, type_choices, without_places
+from eddyline.sql.definitions import (
+    DefinitionParser,
+    places_of,
+    type_choices,
+    without_places,
+)
 from eddyline.sql.dialect import QUERY_TOKENS, Eddyline
 from eddyline.sql.known import Sized, taken_out
 from eddyline.sql.nesting import check_depth, check_nesting
@@ -186,7 +191,8 @@ class StatementParser(DefinitionParser):
         definition = StreamDef(
             name, schema, timestamp, lateness, options, known, unit, idle, ahead, by
         )
-        return lambda text, line, column: CreateStream(text, line, column, definition)
+        places = places_of(given)
+        return lambda text, line, column: CreateStream(text, line, column, definition, places)
 
     def _time_clauses(self) -> tuple[int, int | None, int | None]:
         """``LATENESS d``, ``IDLE AFTER d`` and ``AHEAD AT MOST d``, each of them or not, in any
@@ -210,7 +216,7 @@ class StatementParser(DefinitionParser):
             self.refuse("CREATE TABLE AS", "write CREATE VIEW, or CREATE QUERY with a sink")
         schema = self._columns()
         given = self._placed_options()
-        updates, at = given.pop("updates", ("static", None))
+        updates, at, _ = given.pop("updates", ("static", None, None))
         if updates not in _UPDATES:
             raise self.fail(
                 f"unknown option updates = '{updates}'; {did_you_mean(updates, _UPDATES)}", at
@@ -220,7 +226,8 @@ class StatementParser(DefinitionParser):
         unit = taken_unit(given, self.source) if updates != "static" else None
         options = without_places(given)
         definition = TableDef(name, schema, cast(Any, updates), options, known, unit)
-        return lambda text, line, column: CreateTable(text, line, column, definition)
+        places = places_of(given)
+        return lambda text, line, column: CreateTable(text, line, column, definition, places)
 
     def _create_view(self) -> _Build:
         name, select = self._new_name("view"), self._as_select()
@@ -233,9 +240,10 @@ class StatementParser(DefinitionParser):
     def _create_query(self) -> _Build:
         name, for_each = self._new_name("query"), self._for_each()
         select = replace(self._as_select(), for_each=for_each)
-        emit, sheds, options = self._emit(), self._sheds(), self._options()
+        emit, sheds, given = self._emit(), self._sheds(), self._placed_options()
+        options, places = without_places(given), places_of(given)
         return lambda text, line, column: CreateQuery(
-            text, line, column, name, select, emit, options, sheds
+            text, line, column, name, select, emit, options, sheds, places
         )
 
     def _for_each(self) -> ForEach | None:

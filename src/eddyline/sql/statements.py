@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import dataclass, field
+from typing import Literal, NamedTuple
 
 from sqlglot import exp
 
@@ -41,6 +41,13 @@ class Select:
     for_each: ForEach | None = None
 
 
+class Place(NamedTuple):
+    """Where an option stands in a script: the offsets of its name and of its value."""
+
+    name: int
+    value: int
+
+
 @dataclass(frozen=True)
 class Statement:
     """One statement of a script.
@@ -58,17 +65,19 @@ class Statement:
 @dataclass(frozen=True)
 class CreateStream(Statement):
     """``CREATE STREAM name (columns) TIMESTAMP BY column [LATENESS d] [IDLE AFTER d] [AHEAD AT MOST
-    d] [WITH (...)]``.
+    d] [WITH (...)]``. ``places``: of the options of its source.
     """
 
     definition: StreamDef
+    places: Mapping[str, Place] = field(default_factory=dict, compare=False)
 
 
 @dataclass(frozen=True)
 class CreateTable(Statement):
-    """``CREATE TABLE name (columns) [WITH (...)]``."""
+    """``CREATE TABLE name (columns) [WITH (...)]``. ``places``: of the options of its source."""
 
     definition: TableDef
+    places: Mapping[str, Place] = field(default_factory=dict, compare=False)
 
 
 @dataclass(frozen=True)
@@ -84,8 +93,8 @@ class CreateQuery(Statement):
     """``CREATE QUERY name [FOR EACH ROW OF table [AS row]] AS SELECT ... [EMIT ...] [ON OVERLOAD
     SHED] [WITH (...)]``: a standing query, or one for each row of a table.
 
-    ``options`` are the sink's, as written. ``sheds``: rows of its streams may be dropped when all
-    are too many.
+    ``options`` are the sink's, as written, and ``places`` say where. ``sheds``: rows of its streams
+    may be dropped when all are too many.
     """
 
     name: str
@@ -93,6 +102,7 @@ class CreateQuery(Statement):
     emit: Emit
     options: Mapping[str, str]
     sheds: bool = False
+    places: Mapping[str, Place] = field(default_factory=dict, compare=False)
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ from sqlglot import exp
 
 from eddyline.sql.naming import why_no_name
 from eddyline.sql.source import Source
-from eddyline.sql.statements import CreateQuery, SelectStatement, Statement
+from eddyline.sql.statements import CreateQuery, Place, SelectStatement, Statement
 
 #: Longer texts are not looked at; and so many templates are kept.
 LONGEST: Final = 10_000
@@ -89,13 +89,17 @@ class Template:
         select = self.statement.select
         grown = [new - old for new, old in zip(other.ends, self.text.ends, strict=True)]
         values = dict(zip(self.text.starts, other.values, strict=True))
-        ast = _Copy(values, self.text.ends, [0, *grown]).of(select.ast)
+        copy = _Copy(values, self.text.ends, [0, *grown])
+        ast = copy.of(select.ast)
         assert isinstance(ast, exp.Query), "as the one that it copies"
         made = replace(
             self.statement,
             sql=other.text.strip(),
             select=replace(select, ast=ast, source=Source(other.text)),
         )
+        if isinstance(made, CreateQuery):
+            places = {o: Place(*map(copy.moved, place)) for o, place in made.places.items()}
+            made = replace(made, places=places)
         if isinstance(made, CreateQuery) and other.creates:
             return replace(made, name=other.values[0].strip("`"))
         return made
@@ -175,11 +179,12 @@ class _Copy:
         if isinstance(node, exp.Literal) and start in self._values:
             args["this"] = self._values[start].strip("'")
         made = type(node)(**args)
-        made.meta["start"] = self._moved(start)
-        made.meta["end"] = self._moved(node.meta["end"] + 1) - 1
+        made.meta["start"] = self.moved(start)
+        made.meta["end"] = self.moved(node.meta["end"] + 1) - 1
         return made
 
-    def _moved(self, offset: int) -> int:
+    def moved(self, offset: int) -> int:
+        """Where in the copy stands what stands there."""
         shift: int = self._shifts[bisect_right(self._ends, offset)]
         return offset + shift
 

@@ -36,7 +36,7 @@ def _taken(
 ) -> str | None:
     if name not in options:
         return None
-    value, at = options.pop(name)
+    value, at, _ = options.pop(name)
     if value not in choices:
         raise source.error(at, f"unknown option {name} = '{value}'; {did_you_mean(value, choices)}")
     return value

@@ -1,0 +1,84 @@
+"""The options that statements declare, checked: errors say where in the script an option stands."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator
+
+from eddyline.algebra.catalog import StreamDef, TableDef
+from eddyline.errors import SqlError
+from eddyline.session.query import Query
+from eddyline.session.table_changes import is_live
+from eddyline.spark.formats import Declared, OptionError, check_sink, check_source, require_source
+from eddyline.sql.source import Source
+from eddyline.sql.statements import CreateQuery, CreateStream, CreateTable, Statement
+
+Placing = CreateStream | CreateTable | CreateQuery
+
+
+def check_options(statement: Statement, text: str) -> None:
+    """Check the options of a statement's source or sink, as far as that needs no Spark.
+
+    Args:
+        text: the script in which the statement stands.
+
+    Raises:
+        SqlError: an option is missing or wrong.
+    """
+    if not isinstance(statement, Placing):
+        return
+    try:
+        match statement:
+            case CreateStream(definition=stream):
+                check_source(stream.name, stream.options, "stream")
+            case CreateTable(definition=table):
+                check_source(table.name, table.options, _kind(table))
+            case CreateQuery(name=name, options=options):
+                check_sink(name, options, of_query=True)
+    except OptionError as e:
+        raise _placed(e, statement, text) from None
+
+
+def require_sources(statements: Iterable[Statement], read: Collection[str], text: str) -> None:
+    """Check that each stream and table which queries read has a source.
+
+    Args:
+        statements: of a script. read: names of streams and tables. text: of the script.
+
+    Raises:
+        SqlError: one has none.
+    """
+    for statement in statements:
+        if not isinstance(statement, CreateStream | CreateTable):
+            continue
+        definition = statement.definition
+        if definition.name not in read:
+            continue
+        kind = "stream" if isinstance(statement, CreateStream) else "table"
+        try:
+            require_source(f"{kind} '{definition.name}'", definition.options)
+        except OptionError as e:
+            raise _placed(e, statement, text) from None
+
+
+def left_to_spark(
+    definitions: Iterable[StreamDef | TableDef], queries: Iterable[Query]
+) -> Iterator[str]:
+    """Which sources and sinks only Spark can know, each in a sentence; all have been checked."""
+    for definition in definitions:
+        yield from check_source(definition.name, definition.options, _kind(definition))
+    for query in queries:
+        yield from check_sink(query.name, query.options, of_query=True)
+
+
+def _kind(definition: StreamDef | TableDef) -> Declared:
+    if isinstance(definition, StreamDef):
+        return "stream"
+    return "changing table" if is_live(definition) else "table"
+
+
+def _placed(error: OptionError, statement: Placing, text: str) -> SqlError:
+    """The error at the option, or where the statement starts."""
+    place = statement.places.get(error.option or "")
+    if place is None:
+        return SqlError(error.message, line=statement.line, column=statement.column, sql=text)
+    return Source(text).error(getattr(place, error.part), error.message)

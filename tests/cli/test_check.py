@@ -1,0 +1,163 @@
+"""``eddyline check`` finds wrong sources, sinks and options, and starts no Spark for that."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from eddyline.cli.demo import examples
+from eddyline.cli.main import app
+from eddyline.cli.scripts import runnable
+from eddyline.errors import SqlError
+
+GOOD = """CREATE STREAM s (ts TIMESTAMP, v BIGINT) TIMESTAMP BY ts
+  WITH (source = 'csv', path = 'in', header = true);
+CREATE QUERY q AS SELECT v FROM s [NOW]
+  WITH (sink = 'parquet', path = 'out');
+"""
+SOURCE = "source = 'csv', path = 'in', header = true"
+SINK = "sink = 'parquet', path = 'out'"
+DOCUMENTS = Path(__file__).parents[2] / "docs"
+
+
+@pytest.fixture(autouse=True)
+def no_spark(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise AssertionError("Spark is started")
+
+    monkeypatch.setattr("pyspark.core.context.SparkContext._ensure_initialized", refuse)
+
+
+def check(tmp_path: Path, script: str) -> tuple[int, str]:
+    file = tmp_path / "script.sql"
+    file.write_text(script)
+    result = CliRunner().invoke(app, ["check", str(file)])
+    return result.exit_code, result.output
+
+
+@pytest.mark.parametrize(
+    ("instead_of", "given", "at", "message"),
+    [
+        (SOURCE, "source = 'cvs', path = 'in'", "'cvs'", "did you mean 'csv'"),
+        (SOURCE, "SOURCE = 'cvs', path = 'in'", "'cvs'", "did you mean 'csv'"),
+        (SOURCE, SOURCE.replace("header", "haeder"), "haeder", "did you mean 'header'"),
+        (SOURCE, "source = 'csv'", "'csv'", "the source 'csv' needs the option 'path'"),
+        (SOURCE, "source = 'csv', pth = 'in'", "pth", "did you mean 'path'"),
+        (SOURCE, "sorce = 'csv', path = 'in'", "sorce", "did you mean 'source'"),
+        (SOURCE, "source = 'csv', path = 'in', Path = 'x'", "Path", "is given twice"),
+        (SOURCE, f"{SOURCE}, Header = false", "Header", "is given twice"),
+        (SOURCE, f"{SOURCE}, ts_unti = 'ms'", "ts_unti", "did you mean 'ts_unit'"),
+        (SOURCE, f"{SOURCE}, late_sink = 'parket'", "'parket'", "'late:s': there is no sink"),
+        (SOURCE, f"{SOURCE}, bad_sink = 'parquet'", "'parquet'", "needs the option 'path'"),
+        (SOURCE, f"{SOURCE}, late_path = 'x'", "late_path", "'print' has no option 'path'"),
+        (SOURCE, "source = 'xml', path = 'in'", "'xml'", "needs the option 'rowTag'"),
+        (SOURCE, "source = 'socket', host = 'a'", "'socket'", "needs the option 'port'"),
+        (SOURCE, "source = 'rate', rowPerSecond = 1", "rowPerSecond", "'rowsPerSecond'"),
+        (SOURCE, "source = 'kafka', subscribe = 't'", "'kafka'", "'kafka.bootstrap.servers'"),
+        (
+            SOURCE,
+            "source = 'kafka', kafka.bootstrap.servers = 'b'",
+            "'kafka'",
+            "'subscribe' or 'subscribePattern' or 'assign'",
+        ),
+        (SOURCE, "source = 'delta', path = 'x', ignoreDelets = 1", "ignoreDelets", "did you mean"),
+        (SOURCE, "source = 'jdbc', url = 'x', dbtable = 't'", "'jdbc'", "rows that keep coming"),
+        (SINK, "sink = 'parket', path = 'out'", "'parket'", "did you mean 'parquet'"),
+        (SINK, "sink = 'parquet'", "'parquet'", "'q': the sink 'parquet' needs the option 'path'"),
+        (SINK, "snik = 'parquet'", "snik", "did you mean 'sink'"),
+        (SINK, f"{SINK}, compresion = 'gzip'", "compresion", "did you mean 'compression'"),
+        (SINK, "sink = 'memory', path = 'x'", "path", "'memory' has no option 'path'"),
+        (SINK, "rows = 'many'", "'many'", "not a number of rows"),
+        (SINK, f"{SINK}, shared = 'yes'", "'yes'", "neither 'true' nor 'false'"),
+        (SINK, "sink = 'jdbc', url = 'x', dbtable = 't', pasword = 'p'", "pasword", "'password'"),
+    ],
+)
+def test_what_is_wrong_is_shown_where_it_stands(
+    tmp_path: Path, instead_of: str, given: str, at: str, message: str
+) -> None:
+    script = GOOD.replace(instead_of, given)
+    code, output = check(tmp_path, script)
+    before = script[: script.index(given) + given.rindex(at)]
+    line, column = before.count("\n") + 1, len(before) - before.rfind("\n")
+    assert code == 2
+    assert f"line {line}, column {column}: " in output
+    assert message in output
+
+
+def test_a_stream_without_source_is_shown(tmp_path: Path) -> None:
+    script = GOOD.replace(f"WITH ({SOURCE})", "")
+    code, output = check(tmp_path, f"-- a comment\n{script}")
+    assert code == 2
+    assert "line 2, column 1: stream 's' has no source" in output
+
+
+def test_a_table_without_source_is_shown(tmp_path: Path) -> None:
+    table = "CREATE TABLE t (v BIGINT);\n"
+    query = "CREATE QUERY j AS SELECT s.v FROM s [NOW], t WHERE s.v = t.v;"
+    code, output = check(tmp_path, GOOD + table + query)
+    assert code == 2
+    assert "line 5, column 1: table 't' has no source" in output
+    assert check(tmp_path, GOOD + table)[0] == 0, "no query reads it, so it is not loaded"
+
+
+def test_the_place_is_right_in_statements_that_are_alike(tmp_path: Path) -> None:
+    """Those that differ in constants only are parsed once; each has its own places."""
+    for constant in ("1", "1234567"):
+        with pytest.raises(SqlError) as caught:
+            text = f"CREATE QUERY q{constant} AS SELECT v FROM s [NOW] WHERE v > {constant}"
+            _run(GOOD, f"{text} WITH (sink = 'parket')")
+        assert caught.value.column == len(f"{text} WITH (sink = ") + 1
+
+
+def _run(*scripts: str) -> None:
+    from eddyline.spark.script import Script
+
+    script = Script()
+    for text in scripts:
+        list(script.run(text))
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        GOOD,
+        GOOD.replace("header", "HEADER").replace("path", "PATH").replace("source", "Source"),
+        GOOD.replace(SINK, ""),
+        GOOD.replace(SOURCE, f"{SOURCE}, maxfilespertrigger = 1, fs.s3a.endpoint = 'x', rate = 5"),
+        GOOD.replace(SOURCE, "source = 'org.example.Provider', whatever = 1"),
+        GOOD.replace(SINK, "sink = 'org.example.Provider', whatever = 1"),
+        GOOD.replace(SINK, "sink = 'noop', shared = 'true'"),
+        GOOD.replace(SINK, "sink = 'jdbc', url = 'x', dbtable = 't', sslmode = 'require'"),
+        GOOD.replace(SOURCE, f"{SOURCE}, late_sink = 'csv', late_path = 'x', late_header = true"),
+        GOOD.replace(
+            SOURCE,
+            "source = 'kafka', kafka.bootstrap.servers = 'b', subscribe = 't', ts_unit = 's'",
+        ),
+    ],
+)
+def test_good_scripts_pass(tmp_path: Path, script: str) -> None:
+    script = script.replace("WITH ();", ";")
+    code, output = check(tmp_path, script)
+    assert (code, "warning" in output) == (0, False), output
+
+
+@pytest.mark.parametrize(
+    ("instead_of", "given", "warning"),
+    [
+        (SOURCE, "source = 'kinesis', strem = 'x'", "stream 's': only Spark can tell"),
+        (SINK, "sink = 'iceberg', anything = 1", "'q': only Spark can tell"),
+        (SOURCE, f"{SOURCE}, late_sink = 'iceberg'", "'late:s': only Spark can tell"),
+    ],
+)
+def test_a_format_that_spark_may_know_is_a_warning(
+    tmp_path: Path, instead_of: str, given: str, warning: str
+) -> None:
+    code, output = check(tmp_path, GOOD.replace(instead_of, given))
+    assert code == 0
+    assert f"warning: {warning}" in output
+
+
+def test_the_demo_passes() -> None:
+    runnable(examples() / "demo.sql")

@@ -1,0 +1,80 @@
+"""What sources and sinks take, as it is known without Spark."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from eddyline.errors import DataError, EddylineError
+from eddyline.spark.declared import check_options
+from eddyline.spark.formats import Declared, OptionError, check_sink, check_source
+from eddyline.spark.script import Script
+from eddyline.sql.parser import parse
+
+ROOT = Path(__file__).parents[2]
+STREAM = "CREATE STREAM s (ts TIMESTAMP, v BIGINT) TIMESTAMP BY ts"
+SELECT = "SELECT v FROM s [NOW]"
+
+
+@pytest.mark.parametrize(
+    ("options", "of", "valid"),
+    [
+        ({}, "stream", True),
+        ({"source": "ORC", "path": "x"}, "table", True),
+        ({"source": "rate"}, "stream", True),
+        ({"source": "rate"}, "table", False),
+        ({"source": "jdbc", "url": "x", "query": "y"}, "table", True),
+        ({"source": "jdbc", "url": "x", "query": "y"}, "changing table", False),
+        ({"source": "csv", "path": "x", "ts_unit": "s"}, "table", False),
+        ({"source": "csv", "path": "x", "cleansource": "delete"}, "stream", True),
+        ({"source": "text", "path": "x", "header": "true"}, "stream", False),
+        ({"path": "x"}, "stream", False),
+    ],
+)
+def test_sources(options: dict[str, str], of: Declared, valid: bool) -> None:
+    if valid:
+        assert check_source("s", options, of) == []
+        return
+    with pytest.raises(OptionError, match=r"^(stream|table) 's'"):
+        check_source("s", options, of)
+
+
+def test_the_option_to_look_at() -> None:
+    with pytest.raises(OptionError, match=r"did you mean 'kafka\.bootstrap\.servers'") as caught:
+        check_sink("q", {"sink": "kafka", "kafka.bootstrap.server": "b"}, of_query=True)
+    assert (caught.value.option, caught.value.part) == ("kafka.bootstrap.server", "name")
+    with pytest.raises(OptionError) as caught:
+        check_source("s", {"source": "csv", "path": "x", "late_sink": "cvs"}, "stream")
+    assert (caught.value.option, caught.value.part) == ("late_sink", "value")
+
+
+def test_side_outputs_are_not_shared() -> None:
+    options = {"sink": "csv", "path": "x", "shared": "true"}
+    assert check_sink("q", options, of_query=True) == []
+    with pytest.raises(OptionError, match="has no option 'shared'"):
+        check_sink("late:s", options, of_query=False)
+
+
+def test_options_from_python_have_no_place() -> None:
+    script = Script()
+    list(script.run(STREAM))
+    with pytest.raises(DataError, match=r"^'q': there is no sink 'parket'; did you mean 'parquet'"):
+        script.query("q", SELECT, {"sink": "parket", "path": "x"})
+    query = script.query("q", SELECT, {"SINK": "parquet", "Path": "x"})  # the name is still free
+    assert query.options == {"sink": "parquet", "path": "x"}
+
+
+def test_statements_before_a_wrong_one_have_taken_effect() -> None:
+    script = Script()
+    with pytest.raises(EddylineError, match="'memry'"):
+        list(script.run(f"{STREAM}; CREATE QUERY q AS {SELECT} WITH (sink = 'memry')"))
+    assert list(script.streams) == ["s"] and not script.queries
+
+
+@pytest.mark.parametrize("document", sorted((ROOT / "docs").rglob("*.md")), ids=lambda d: d.name)
+def test_what_the_documents_show_passes(document: Path) -> None:
+    for text in re.findall(r"```sql\n(.*?)```", document.read_text(), re.DOTALL):
+        for statement in parse(text):
+            check_options(statement, text)
