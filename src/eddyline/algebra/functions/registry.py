@@ -65,7 +65,9 @@ _NOT_REPEATABLE: Final = {
     for name in names
 }
 
-_AGGREGATES: Final = frozenset({"count", "sum", "avg", "min", "max", "stddev"})
+_AGGREGATES: Final = frozenset(
+    {"count", "sum", "avg", "min", "max", "stddev", "try_sum", "try_avg"}
+)
 
 
 def define(
