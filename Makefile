@@ -9,7 +9,7 @@ SOURCES := src tests examples scripts $(wildcard benchmarks/*.py)
 export PYTHONHASHSEED ?= 0
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-long check format bench lock clean
+.PHONY: help setup demo test test-long test-faults check format bench lock clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 12
@@ -36,6 +36,10 @@ test: setup  ## run the tests (a quarter of an hour)
 test-long: setup  ## run all tests, with thousands of generated cases (an hour)
 	EDDYLINE_HYPOTHESIS_PROFILE=long $(BIN)/python -m pytest -q -m "not spark" -n 2 --dist worksteal
 	EDDYLINE_HYPOTHESIS_PROFILE=long $(BIN)/python -m pytest -q -m spark
+
+test-faults: setup  ## kill workers and drivers, cut and litter files (minutes)
+	$(BIN)/python -m pytest -q -m "fault and not spark"
+	$(BIN)/python -m pytest -q -m "fault and spark"
 
 check: setup  ## format, lint, types and layers
 	$(BIN)/ruff format --check $(SOURCES)

@@ -11,6 +11,9 @@ from typing import Final
 
 #: Characters of a line that an error shows at most.
 _SHOWN: Final = 200
+#: Choices that an error lists at most; of more it lists so many.
+_LISTED: Final = 20
+_NEAREST: Final = 8
 
 
 class EddylineError(Exception):
@@ -81,7 +84,7 @@ class SetupError(EddylineError):
 
 
 def did_you_mean(word: str, choices: Iterable[str]) -> str:
-    """A sentence that lists the valid choices, the nearest one first.
+    """A sentence that lists the valid choices, the nearest one first; of many the nearest ones.
 
     >>> did_you_mean("prise", ["price", "symbol"])
     "did you mean 'price'? valid: price, symbol"
@@ -91,4 +94,7 @@ def did_you_mean(word: str, choices: Iterable[str]) -> str:
         return "there is nothing to choose from"
     near = difflib.get_close_matches(word, names, n=1)
     hint = f"did you mean '{near[0]}'? " if near else ""
-    return f"{hint}valid: {', '.join(names)}"
+    if len(names) <= _LISTED:
+        return f"{hint}valid: {', '.join(names)}"
+    nearest = difflib.get_close_matches(word, names, n=_NEAREST, cutoff=0.0)
+    return f"{hint}nearest of {len(names)}: {', '.join(nearest)}"

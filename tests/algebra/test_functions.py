@@ -20,7 +20,9 @@ from eddyline.algebra.functions import (
     try_cast,
     unify,
 )
+from eddyline.algebra.functions.elsewhere import ELSEWHERE
 from eddyline.algebra.functions.reference import reference
+from eddyline.algebra.functions.registry import find
 from eddyline.errors import SqlError, UnsupportedError
 from eddyline.types import TIMESTAMP, sql_type
 
@@ -208,3 +210,24 @@ def test_reference_page_is_current() -> None:
     page = Path(__file__).parents[2] / "docs" / "sql-functions.md"
     assert page.read_text() == reference(), "run: python -m eddyline.algebra.functions.reference"
     assert all(f"`{f.forms[0]}`" in reference() or "|" in f.forms[0] for f in FUNCTIONS.values())
+
+
+def test_what_is_said_of_functions_of_other_systems_is_of_others_only() -> None:
+    assert not [name for name in ELSEWHERE if name in FUNCTIONS]
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("MEDIAN", r"there is no function MEDIAN; aggregates: count, sum, "),
+        ("count_if", r"there is no function count_if: write COUNT\(\*\) FILTER"),
+        (
+            "lenght",
+            r"there is no function lenght; did you mean 'length'\? nearest of [0-9]+: length",
+        ),
+    ],
+)
+def test_unknown_functions(name: str, said: str) -> None:
+    with pytest.raises(SqlError, match=said) as caught:
+        find(name)
+    assert len(str(caught.value)) < 250

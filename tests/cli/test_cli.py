@@ -15,9 +15,9 @@ from typer.testing import CliRunner
 
 import eddyline
 from eddyline.cli.demo import examples, staged_demo
-from eddyline.cli.failures import cause
 from eddyline.cli.job import Job
 from eddyline.cli.main import app
+from eddyline.spark.causes import cause
 
 SCRIPT = """
 CREATE STREAM s (ts TIMESTAMP, k BIGINT, v DOUBLE) TIMESTAMP BY ts LATENESS 2 SECONDS

@@ -8,9 +8,11 @@ import pytest
 from join_queries import Windows, random_query
 
 from eddyline.optimizer.joins.costing import Costing, PerTuple, Priced
+from eddyline.optimizer.joins.flows import Flow
 from eddyline.optimizer.joins.functions import PlanFunctions
-from eddyline.optimizer.joins.query import JoinQuery, Mask, Source, Term
-from eddyline.optimizer.joins.search import cheapest, connected_pairs
+from eddyline.optimizer.joins.posynomial import Number
+from eddyline.optimizer.joins.query import JoinQuery, Mask, Source, Term, Tie
+from eddyline.optimizer.joins.search import MOST_PAIRS, cheapest, connected_pairs, fewest_pairs
 from eddyline.optimizer.joins.trees import Tree, all_bushy, clique, components, mask, subtrees
 
 
@@ -90,3 +92,51 @@ def test_very_many_joins_are_grown_greedily() -> None:
     assert mask(quick) == query.everything
     best = price(query, cheapest(query, Priced()), Priced(), keep)
     assert best <= price(query, quick, Priced(), keep) < 3 * best
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_how_many_pairs_there_are_at_least(seed: int) -> None:
+    graph = random_query(seed, 7, density=seed / 10).neighbours()
+    assert fewest_pairs(graph) <= sum(1 for _ in connected_pairs(graph))
+    star = [0b111110, *[1] * 5]
+    assert fewest_pairs(star) == sum(1 for _ in connected_pairs(star))
+
+
+def chain(n: int) -> list[tuple[int, int]]:
+    return [(i, i + 1) for i in range(n - 1)]
+
+
+SHAPES = {
+    "chain": chain,
+    "cycle": lambda n: [*chain(n), (0, n - 1)],
+    "star": lambda n: [(0, i) for i in range(1, n)],
+    "clique": lambda n: [(i, j) for j in range(n) for i in range(j)],
+    "grid": lambda n: [*chain(n), *((i, i + 5) for i in range(n - 5))],
+    "stars in a chain": lambda n: [*chain(n // 2), *((i, i + n // 2) for i in range(n - n // 2))],
+    "nothing tied": lambda n: [],
+}
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("size", [12, 16, 30])
+def test_many_streams_of_any_shape_are_ordered_with_a_bounded_number_of_joins(
+    shape: str, size: int
+) -> None:
+    rng = random.Random(size)
+    sources = [Source.range(str(i), rng.randint(1, 100), rng.randint(1, 60)) for i in range(size)]
+    terms = [Term.edge(a, b, 1 / rng.randint(2, 1_000)) for a, b in SHAPES[shape](size)]
+    costing = Counting()
+    Counting.joins = 0
+    tree = cheapest(JoinQuery(tuple(sources), tuple(terms)), costing)
+    assert mask(tree) == (1 << size) - 1
+    assert costing.joins <= MOST_PAIRS + size**3
+
+
+class Counting(Priced):
+    """Counts the joins that are looked at."""
+
+    joins = 0
+
+    def join(self, left: Flow[Number], right: Flow[Number], tie: Tie) -> Number:
+        Counting.joins += 1
+        return super().join(left, right, tie)

@@ -13,6 +13,8 @@ from eddyline import SqlError, StateError
 from eddyline.spark.control import ControlStream, Request
 from eddyline.spark.directory import LocalDirectory
 
+pytestmark = pytest.mark.fault
+
 #: What may lie in the directory and is no request: name and content.
 GARBAGE = {
     "notes.txt": b"hello",

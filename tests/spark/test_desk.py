@@ -22,6 +22,8 @@ from eddyline.spark.run import Ledger
 from eddyline.spark.standing import StandingQueries
 from eddyline.sql.parser import parse
 
+pytestmark = pytest.mark.fault
+
 
 class Standing:
     """Carries out what it is told, or fails as it is told."""

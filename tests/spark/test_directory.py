@@ -16,6 +16,8 @@ from eddyline import StateError
 from eddyline.cli.places import ArrowDirectory
 from eddyline.spark.directory import Directory, LocalDirectory, path_segment
 
+pytestmark = pytest.mark.fault
+
 
 @pytest.fixture(params=["local", "arrow"])
 def directory(request: pytest.FixtureRequest, tmp_path: Path) -> Directory:

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-import os
-import signal
 import time
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-import pytest
-from pyspark.errors import StreamingQueryException
 from pyspark.sql import SparkSession
 from spark_cases import NAMES, QUERIES, SECOND, Feed, bag, definitions, embedded, stream_tables
 
@@ -73,57 +68,6 @@ def test_stop_and_start_continues(spark: SparkSession, feeds: Feeds, tmp_path: P
     assert second.id == first.id
     assert delivered(session) == embedded({"a": a, "b": b})
     assert second.progress().rows_in == {"a": 200, "b": 200}, "counts go on where they stopped"
-
-
-@pytest.mark.long
-def test_killed_worker_loses_and_repeats_nothing(
-    spark: SparkSession, feeds: Feeds, tmp_path: Path
-) -> None:
-    a, b = stream_tables(5, 8), stream_tables(6, 8)
-    feeds[0].write(*a)
-    feeds[1].write(*b)
-    run = session_over(spark, feeds, tmp_path).start()
-    wait_for_batches(run, 2)
-    killed = [os.kill(pid, signal.SIGKILL) for pid in engine_workers()]
-    assert killed
-    with suppress(StreamingQueryException):  # a retry may have helped
-        run.processAllAvailable()
-    run.stop()
-    session = session_over(spark, feeds, tmp_path)
-    session.start(available_now=True).finish()
-    assert delivered(session) == embedded({"a": a, "b": b})
-
-
-def engine_workers() -> list[int]:
-    """Python workers of shards, of this test only: they run in a pool that their environment names.
-
-    Other jobs may run on the machine, so those count that descend from this process.
-    """
-    found = []
-    for pid in descendants(os.getpid()):
-        with suppress(OSError):  # gone
-            environment = Path(f"/proc/{pid}/environ").read_bytes()
-            command = Path(f"/proc/{pid}/cmdline").read_bytes()
-            if b"EDDYLINE_WORKER_POOL=" in environment and b"daemon" in command:
-                found.append(pid)
-    return found
-
-
-def descendants(ancestor: int) -> list[int]:
-    """The processes that a process started, those that they started, and so on."""
-    children: dict[int, list[int]] = {}
-    for stat in Path("/proc").glob("[0-9]*/stat"):
-        with suppress(OSError):
-            # PID (NAME) STATE PARENT ..., where the name may hold anything
-            parent = stat.read_bytes().rpartition(b")")[2].split()[1]
-            children.setdefault(int(parent), []).append(int(stat.parent.name))
-    found: list[int] = []
-    reached = [ancestor]
-    while reached:
-        below = children.get(reached.pop(), [])
-        found += below
-        reached += below
-    return found
 
 
 def test_late_and_bad_rows_are_kept(spark: SparkSession, feeds: Feeds, tmp_path: Path) -> None:

@@ -20,6 +20,8 @@ from eddyline.spark import lease as lease_module
 from eddyline.spark.directory import LocalDirectory
 from eddyline.spark.lease import EXPIRES_AFTER_S, NAME, Holder, Lease, read_holder
 
+pytestmark = pytest.mark.fault
+
 
 @pytest.fixture
 def directory(tmp_path: Path) -> Iterator[LocalDirectory]:

@@ -161,3 +161,17 @@ def test_a_checkpoint_is_for_one_session_at_a_time(spark: SparkSession, tmp_path
     with pytest.raises(StateError, match=r"program\.json is missing"):
         first.start()
     assert not (tmp_path / "lease.json").exists(), "a start that fails keeps no other out"
+
+
+def test_a_table_whose_file_is_damaged(spark: SparkSession, tmp_path: Path) -> None:
+    pq.write_table(pa.table({"x": list(range(1000))}), tmp_path / "1.parquet")
+    content = (tmp_path / "1.parquet").read_bytes()
+    (tmp_path / "1.parquet").write_bytes(content[:50] + bytes(200) + content[250:])
+    session = Session(spark)
+    df = spark.readStream.format("rate-micro-batch").option("rowsPerBatch", 1).load()
+    session.stream("s", df, timestamp="timestamp")
+    session.sql(f"CREATE TABLE t (x BIGINT) WITH (source = 'parquet', path = '{tmp_path}')")
+    session.query("q", "SELECT value FROM s [NOW], t WHERE x = value", sink="memory")
+    with pytest.raises(DataError, match="table 't': source 'parquet': ") as caught:
+        session.start()
+    assert "\n" not in str(caught.value)

@@ -13,6 +13,8 @@ from pyspark.sql.streaming.query import StreamingQuery
 
 from eddyline.spark.supervisor import NEVER, Restart, Supervisor
 
+pytestmark = pytest.mark.fault
+
 
 class Query:
     """Runs until it is ended, with an error or without."""

@@ -17,6 +17,8 @@ from eddyline.spark.directory import LocalDirectory
 from eddyline.spark.program_file import SavedProgram, write_program
 from eddyline.spark.verify import verify
 
+pytestmark = pytest.mark.fault
+
 QUERY = "CREATE QUERY q AS SELECT x FROM s [NOW]"
 PROGRAM = SavedProgram(
     2, ("CREATE STREAM s (ts TIMESTAMP, x BIGINT) TIMESTAMP BY ts",), {0: {"q": QUERY}}

@@ -13,7 +13,8 @@ Nodes compare and hash by structure: equal sub-plans of two queries run once.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
+from functools import cached_property
 from typing import Literal
 
 import pyarrow as pa
@@ -29,17 +30,34 @@ Updates = Literal["static", "non-retroactive", "retroactive"]
 
 @dataclass(frozen=True)
 class Plan:
-    """A node of a logical plan."""
+    """A node of a logical plan.
+
+    What is computed of a node is kept with it: equal parts of large plans are often the same nodes.
+    """
+
+    def __init_subclass__(cls) -> None:
+        cls.__hash__ = Plan._hash_once  # type: ignore[assignment]  # dataclasses leave it so
+
+    def _hash_once(self) -> int:
+        return self._hash
+
+    @cached_property
+    def _hash(self) -> int:
+        return hash((type(self), *(getattr(self, f.name) for f in fields(self) if f.compare)))
+
+    def __getstate__(self) -> dict[str, object]:
+        """The fields alone: hashes differ from process to process."""
+        return {f.name: getattr(self, f.name) for f in fields(self)}
 
     @property
     def inputs(self) -> tuple[Plan, ...]:
         return ()
 
-    @property
+    @cached_property
     def schema(self) -> Schema:
         raise TypeError(f"{type(self).__name__} has no schema")
 
-    @property
+    @cached_property
     def pattern(self) -> Pattern:
         """The update pattern of the node's output edge."""
         raise TypeError(f"{type(self).__name__} has no update pattern")
@@ -58,11 +76,11 @@ class StreamScan(Plan):
     window: Window
     fields: Schema
 
-    @property
+    @cached_property
     def schema(self) -> Schema:
         return self.fields
 
-    @property
+    @cached_property
     def pattern(self) -> Pattern:
         if isinstance(self.window, Unbounded):
             return Pattern.MONOTONIC
@@ -85,11 +103,11 @@ class TableScan(Plan):
     fields: Schema
     updates: Updates = "static"
 
-    @property
+    @cached_property
     def schema(self) -> Schema:
         return self.fields
 
-    @property
+    @cached_property
     def pattern(self) -> Pattern:
         return Pattern.STR if self.updates == "retroactive" else Pattern.MONOTONIC
 
@@ -115,11 +133,11 @@ class SharedRows(Plan):
     def inputs(self) -> tuple[Plan, ...]:
         return self.sources
 
-    @property
+    @cached_property
     def schema(self) -> Schema:
         return self.fields
 
-    @property
+    @cached_property
     def pattern(self) -> Pattern:  # windows differ from query to query
         return max(Pattern.WK, *(s.pattern for s in self.sources))
 
@@ -139,11 +157,11 @@ class Filter(Plan):
     def inputs(self) -> tuple[Plan, ...]:
         return (self.input,)
 
-    @property
+    @cached_property
     def schema(self) -> Schema:
         return self.input.schema
 
-    @property
+    @cached_property
     def pattern(self) -> Pattern:
         return self.input.pattern
 
@@ -169,11 +187,11 @@ class Project(Plan):
     def inputs(self) -> tuple[Plan, ...]:
         return (self.input,)
 
-    @property
+    @cached_property
     def schema(self) -> Schema:
         return tuple(Field(n, e.type) for n, e in zip(self.names, self.exprs, strict=True))
 
-    @property
+    @cached_property
     def pattern(self) -> Pattern:
         return self.input.pattern
 
@@ -196,11 +214,11 @@ class Product(Plan):
     def inputs(self) -> tuple[Plan, ...]:
         return self.parts
 
-    @property
+    @cached_property
     def schema(self) -> Schema:
         return tuple(f for p in self.parts for f in p.schema)
 
-    @property
+    @cached_property
     def pattern(self) -> Pattern:
         return _joined(self.parts)
 
@@ -231,11 +249,11 @@ class Join(Plan):
     def inputs(self) -> tuple[Plan, ...]:
         return (self.left, self.right)
 
-    @property
+    @cached_property
     def schema(self) -> Schema:
         return self.left.schema + self.right.schema
 
-    @property
+    @cached_property
     def pattern(self) -> Pattern:  # rule 1 for the join with an NRR
         return self.left.pattern if looks_up(self) else _joined((self.left, self.right))
 
@@ -265,11 +283,11 @@ class _Matching(Plan):
     def inputs(self) -> tuple[Plan, ...]:
         return (self.left, self.right)
 
-    @property
+    @cached_property
     def schema(self) -> Schema:
         return self.left.schema
 
-    @property
+    @cached_property
     def pattern(self) -> Pattern:  # rule 5
         return Pattern.STR
 
@@ -302,7 +320,7 @@ class _Existence(_Matching):
         if self.residual is not None:
             _check_columns(self.residual, self.left.schema + self.right.schema)
 
-    @property
+    @cached_property
     def pattern(self) -> Pattern:  # rule 5, but changes of an NRR take nothing back
         return self.left.pattern if looks_up(self) else super().pattern
 
@@ -344,11 +362,11 @@ class Union(Plan):
     def inputs(self) -> tuple[Plan, ...]:
         return self.parts
 
-    @property
+    @cached_property
     def schema(self) -> Schema:
         return self.parts[0].schema
 
-    @property
+    @cached_property
     def pattern(self) -> Pattern:  # rule 2; windows of different length do not expire in FIFO order
         worst = max(p.pattern for p in self.parts)
         spans = {lifespan_us(p) for p in self.parts}
@@ -375,12 +393,12 @@ class GroupBy(Plan):
     def inputs(self) -> tuple[Plan, ...]:
         return (self.input,)
 
-    @property
+    @cached_property
     def schema(self) -> Schema:
         types = [k.type for k in self.keys] + [a.type for a in self.aggregates]
         return tuple(Field(n, t) for n, t in zip(self.names, types, strict=True))
 
-    @property
+    @cached_property
     def pattern(self) -> Pattern:  # rule 4: new aggregate values replace old ones
         return Pattern.WK
 
@@ -400,11 +418,11 @@ class Distinct(Plan):
     def inputs(self) -> tuple[Plan, ...]:
         return (self.input,)
 
-    @property
+    @cached_property
     def schema(self) -> Schema:
         return self.input.schema
 
-    @property
+    @cached_property
     def pattern(self) -> Pattern:  # rule 3
         if self.input.pattern == Pattern.MONOTONIC:
             return Pattern.MONOTONIC

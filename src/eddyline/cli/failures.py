@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final
@@ -13,8 +12,6 @@ from eddyline.errors import EddylineError, SetupError
 
 JOB_FAILED: Final = 1
 BAD_INPUT: Final = 2
-
-_RAISED: Final = re.compile(r"^(?:[\w.]+\.)?(\w*(?:Error|Exception)): (.+)$", re.MULTILINE)
 
 
 class JobFailedError(Exception):
@@ -30,15 +27,6 @@ def reported() -> Iterator[None]:
         raise _exit(e, JOB_FAILED) from None
     except EddylineError as e:
         raise _exit(e, BAD_INPUT) from None
-
-
-def cause(error: Exception) -> str:
-    """The one line of a failed job's text that says why: Spark wraps it in two stack traces."""
-    raised = _RAISED.findall(str(error))
-    if not raised:
-        return str(error).strip().splitlines()[0]
-    kind, message = raised[-1]
-    return f"{kind}: {message}"
 
 
 def _exit(error: Exception, code: int) -> typer.Exit:

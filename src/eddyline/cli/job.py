@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import signal
 import tempfile
-import time
-from collections.abc import Mapping
+import threading
+from collections.abc import Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
@@ -14,12 +15,15 @@ from typing import Final
 from pyspark.errors import StreamingQueryException
 from pyspark.sql import SparkSession
 
-from eddyline.cli.failures import JobFailedError, cause
+from eddyline.cli.failures import JobFailedError
 from eddyline.cli.scripts import checked, read, warm_up
 from eddyline.cli.view import View
+from eddyline.errors import StateError
+from eddyline.spark.causes import cause
 from eddyline.spark.environment import local_session
 from eddyline.spark.run import Run
 from eddyline.spark.session import Session
+from eddyline.spark.supervisor import NEVER, Restart
 
 _REFRESH_S: Final = 0.2
 
@@ -31,7 +35,8 @@ class Job:
     Attributes:
         once: process what the sources hold now, then end.
         input_ends: afterwards let the rows that are held and all windows run out.
-        capacity, keep: as of ``Session``. drop: queries to drop before anything is processed.
+        capacity, keep, restart: as of ``Session``.
+        drop: queries to drop before anything is processed.
     """
 
     script: Path
@@ -42,10 +47,12 @@ class Job:
     capacity: float | None = None
     keep: Mapping[str, float] = field(default_factory=dict)
     drop: tuple[str, ...] = ()
+    restart: Restart = NEVER
 
 
 def run_job(job: Job, view: View) -> None:
-    """Run a job to its end, or until it is interrupted, which is a good end too.
+    """Run a job to its end, or until it is interrupted or told to end (SIGTERM), which are good
+    ends too. Told to end, it processes the current batch to its end.
 
     Raises:
         EddylineError: the script, a source or a sink is wrong.
@@ -67,14 +74,16 @@ def run_job(job: Job, view: View) -> None:
             printer=view.rows,
             capacity=job.capacity,
             keep=job.keep,
+            restart=job.restart,
         )
         session.sql(read(job.script))
         view.say("starting the job")
         run = session.start(available_now=job.once, drop=job.drop)
         view.say("running")
-        _watch(run, pool.submit(_to_the_end, run, job), view, log)
-        view.summary(session, run)
-        session.spark.stop()
+        with told_to_end() as told:
+            _watch(run, pool.submit(_to_the_end, run, job), view, log, told)
+            view.summary(session, run)
+            session.spark.stop()
     log.unlink()
 
 
@@ -85,19 +94,48 @@ def _to_the_end(run: Run, job: Job) -> None:
         run.awaitTermination()
 
 
-def _watch(run: Run, ending: Future[None], view: View, log: Path) -> None:
+def _watch(run: Run, ending: Future[None], view: View, log: Path, told: threading.Event) -> None:
     try:
         with view.live():
-            while not ending.done():
+            while not ending.done() and not told.is_set():
                 view.update(run)
-                time.sleep(_REFRESH_S)
+                told.wait(_REFRESH_S)
             view.update(run)
+        if told.is_set():
+            view.say("stopping after the current batch")
+            _stop(run, ending, after_batch=True)
         ending.result()
     except KeyboardInterrupt:
         view.say("stopping")
-        run.stop()
-        with suppress(StreamingQueryException):  # the stop itself may surface as one
-            ending.result()
-    except StreamingQueryException as e:
+        _stop(run, ending)
+    except (StreamingQueryException, StateError) as e:
+        if told.is_set():  # who told this process may have told Spark's too
+            return
         log.write_text(f"{log.read_text()}\n{e}\n")
         raise JobFailedError(f"the job failed: {cause(e)}\nthe whole story: {log}") from None
+
+
+def _stop(run: Run, ending: Future[None], *, after_batch: bool = False) -> None:
+    run.stop(after_batch=after_batch)
+    with suppress(StreamingQueryException, StateError):  # the stop itself may surface as one
+        ending.result()
+
+
+@contextmanager
+def told_to_end() -> Iterator[threading.Event]:
+    """In the block SIGTERM sets the event; a second one ends the process at once."""
+    told = threading.Event()
+    before = signal.getsignal(signal.SIGTERM)
+
+    def tell(number: int, frame: object) -> None:
+        signal.signal(signal.SIGTERM, before)
+        told.set()
+
+    if threading.current_thread() is not threading.main_thread():  # which alone hears signals
+        yield told
+        return
+    signal.signal(signal.SIGTERM, tell)
+    try:
+        yield told
+    finally:
+        signal.signal(signal.SIGTERM, before)

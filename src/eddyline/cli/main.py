@@ -102,11 +102,25 @@ def run(
         list[str] | None,
         typer.Option(help="A query to drop before anything is processed; may be repeated."),
     ] = None,
+    restart: Annotated[
+        int,
+        typer.Option(
+            min=0,
+            help="When the job fails, start it again from the last committed batch, after 1 s, "
+            "2 s, 4 s ... up to a minute; at most so many times in a row.",
+            metavar="TIMES",
+        ),
+    ] = 0,
     json: Json = False,
 ) -> None:
-    """Run the queries of a script as one Spark job."""
+    """Run the queries of a script as one Spark job.
+
+    Exit codes: 0 the job has ended, or was stopped by SIGINT, or by SIGTERM after the batch that it
+    was processing; 1 it failed; 2 the input is wrong.
+    """
     from eddyline.cli.job import Job, run_job
     from eddyline.cli.view import make_view
+    from eddyline.spark.supervisor import Restart
 
     with failures.reported():
         ended = once and (checkpoint is None if finish is None else finish)
@@ -119,6 +133,7 @@ def run(
             capacity=capacity,
             keep=_shares(keep or []),
             drop=tuple(drop or ()),
+            restart=Restart(limit=restart),
         )
         run_job(job, make_view(as_json=json))
 

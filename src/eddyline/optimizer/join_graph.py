@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import accumulate
 from typing import Final
 
@@ -32,27 +33,51 @@ class JoinGraph:
     parts: tuple[Plan, ...]
     terms: tuple[Expr, ...]
 
+    @cached_property
+    def _starts(self) -> list[int]:
+        """The first column of each part, and behind the last one."""
+        return list(accumulate((len(p.schema) for p in self.parts), initial=0))
+
+    @cached_property
+    def _part_of(self) -> list[int]:
+        """The part of each column."""
+        return [part for part in range(len(self.parts)) for _ in self.columns(part)]
+
+    @cached_property
+    def _known(self) -> dict[int, tuple[Mask, tuple[Mask, Mask] | None]]:
+        """What each term reads, and its sides, by its identity."""
+        return {id(t): (self._reads(t), self._sides(t)) for t in self.terms}
+
     def columns(self, part: int) -> range:
         """The columns of a part."""
-        starts = list(accumulate((len(p.schema) for p in self.parts), initial=0))
-        return range(starts[part], starts[part + 1])
+        return range(self._starts[part], self._starts[part + 1])
 
     def reads(self, expr: Expr) -> Mask:
         """The parts that an expression reads."""
-        read = columns_of(expr)
-        return mask_of(i for i in range(len(self.parts)) if not read.isdisjoint(self.columns(i)))
+        known = self._known.get(id(expr))
+        return self._reads(expr) if known is None else known[0]
 
     def sides(self, term: Expr) -> tuple[Mask, Mask] | None:
         """Of an equality of some parts and others, the parts that its sides read."""
+        known = self._known.get(id(term))
+        return self._sides(term) if known is None else known[1]
+
+    def _reads(self, expr: Expr) -> Mask:
+        return mask_of({self._part_of[column] for column in columns_of(expr)})
+
+    def _sides(self, term: Expr) -> tuple[Mask, Mask] | None:
         if not (isinstance(term, Call) and term.function == "="):
             return None
-        a, b = map(self.reads, term.arguments)
+        a, b = map(self._reads, term.arguments)
         return (a, b) if a and b and not a & b else None
 
     def is_key(self, term: Expr, left: Mask, right: Mask) -> bool:
         """Whether a term is a key of a join of these parts."""
         sides = self.sides(term)
-        return sides is not None and Term(sides[0] | sides[1], 1.0, sides).is_key(left, right)
+        if sides is None:
+            return False
+        (a, b), (c, d) = sides, (left, right)
+        return not (a & ~c or b & ~d) or not (a & ~d or b & ~c)
 
     @property
     def late(self) -> Mask:

@@ -15,7 +15,7 @@ import itertools
 from collections import Counter
 from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from math import inf, log
+from math import inf, log, prod
 from typing import Final, TypeAlias
 
 import numpy as np
@@ -36,6 +36,11 @@ _WHOLLY: Final = 1 - 1e-3  # a keep rate from which on a stream is kept wholly
 _ROUNDS: Final = 5
 _MOST_POWERS: Final = 3  # of one keep rate: so often is a stream joined with itself
 _STARTS: Final = (0.3, 0.1, 0.01)  # keep rates of all streams at which cheap plans are looked for
+#: So many streams are thinned at most, those whose thinning saves most: cost models are evaluated at
+#: a grid of their keep rates.
+MOST_BOXES: Final = 6
+#: Points of a grid for all starts: beyond them cheap plans are looked for from one start only.
+_MOST_POINTS: Final = 700
 #: Joins leave their order if the sum of the outputs' logarithms grows by as much.
 _GAIN: Final = 0.05
 
@@ -114,7 +119,7 @@ def verdict(
     needed = first.cores({})
     if needed <= capacity or not streams:
         return Verdict(capacity, needed, needed)
-    problem, keep = _best(first, capacity)
+    problem, keep = _best(first.narrowed(), capacity)
     outputs = {n: share for work, share in problem.shares(keep) for n in work.names if share < 1}
     others = tuple(w for w, before in zip(problem.works, works, strict=True) if w is not before)
     return Verdict(capacity, needed, problem.cores(keep), keep, outputs, others)
@@ -125,7 +130,8 @@ def _best(problem: _Problem, capacity: float) -> tuple[_Problem, dict[str, float
     best, keep = problem, problem.solve(capacity)
     feasible, score = problem.rank(keep, capacity)
     least = feasible, score + _GAIN
-    for start in (keep, *_starts(problem.streams)):
+    starts = [keep, *_starts(problem.streams)]
+    for start in starts if problem.points() * len(starts) <= _MOST_POINTS else starts[:1]:
         for found, rates in _improved(problem, start, capacity):
             rank = found.rank(rates, capacity)
             if rank > least:
@@ -165,6 +171,18 @@ class _Problem:
         self.streams = streams
         self._statistics = statistics
         self._prices = prices
+
+    def narrowed(self) -> _Problem:
+        """The same with drop boxes for those streams only whose thinning saves most."""
+        if len(self.streams) <= MOST_BOXES:
+            return self
+        left = {stream: self.cores({stream: LEAST_KEPT}) for stream in self.streams}
+        chosen = sorted(sorted(left, key=lambda s: (left[s], s))[:MOST_BOXES])
+        return _Problem(self.works, chosen, self._statistics, self._prices)
+
+    def points(self) -> int:
+        """At how many points the model of a work is evaluated, at most."""
+        return max(_Grid(work, self.streams).size for work in self.works)
 
     def cores(self, keep: Mapping[str, float]) -> float:
         """What all works need at these keep rates."""
@@ -249,6 +267,11 @@ class _Grid:
         self._all = streams
         self.streams = [s for s in streams if s in scans]
         self._powers = [min(scans[s], _MOST_POWERS) for s in self.streams]
+
+    @property
+    def size(self) -> int:
+        """How many points there are."""
+        return prod(power + 1 for power in self._powers)
 
     def points(self) -> Iterator[dict[str, float]]:
         """Keep rates by stream; the last point is where all rows are kept."""

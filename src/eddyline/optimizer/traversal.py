@@ -37,8 +37,20 @@ def with_inputs(plan: Plan, inputs: Sequence[Plan]) -> Plan:
 
 
 def bottom_up(plan: Plan, change: Rule) -> Plan:
-    """The plan with every node changed, inputs before the nodes that read them."""
-    return change(with_inputs(plan, [bottom_up(i, change) for i in plan.inputs]))
+    """The plan with every node changed, inputs before the nodes that read them.
+
+    A node that several read is changed once.
+    """
+    done: dict[int, Plan] = {}
+
+    def changed(node: Plan) -> Plan:
+        found = done.get(id(node))
+        if found is None:
+            found = change(with_inputs(node, [changed(i) for i in node.inputs]))
+            done[id(node)] = found
+        return found
+
+    return changed(plan)
 
 
 def filtered(plan: Plan, terms: Sequence[Expr]) -> Plan:

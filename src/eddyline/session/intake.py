@@ -19,6 +19,7 @@ from eddyline.runtime.stem import Stem
 from eddyline.session.arrow_values import as_text, converted, flat, to_table
 from eddyline.session.drop_box import DropBox
 from eddyline.session.event_times import event_times, improbable, improbable_reasons
+from eddyline.session.valid_text import with_valid_text
 from eddyline.types import (
     BEGINNING,
     END_OF_TIME,
@@ -94,6 +95,7 @@ class Intake:
         self.seen = 0
         self.kept = 0
         names = [f.name for f in definition.schema]
+        self._names = {CORRUPT_RECORD, *(name.lower() for name in names)}
         self._ts = names.index(definition.timestamp)
         self._nothing = _nothing(definition.schema)
         self._held = self._nothing
@@ -109,8 +111,11 @@ class Intake:
         Raises:
             DataError: a column is missing, or its type cannot be made the declared one.
         """
-        table = to_table(data, self.definition.name)
+        table, broken = with_valid_text(to_table(data, self.definition.name), self._names)
         columns, reasons, given = self._typed(table)
+        for name, rows in broken.items():
+            if name.lower() != CORRUPT_RECORD:
+                reasons = first_reason(reasons, _told(rows, f"{name} is not UTF-8"))
         doubtful = pa.types.is_integer(given.type) and self.definition.ts_unit is None
         return Incoming(table, columns, reasons, given if doubtful else None)
 

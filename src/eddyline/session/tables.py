@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.dataset as ds
 
 from eddyline.algebra.catalog import TableDef
 from eddyline.errors import DataError, did_you_mean
 from eddyline.session.arrow_values import to_table
+from eddyline.session.valid_text import with_valid_text
 from eddyline.types import arrow_schema
 
 _FORMATS = ("parquet", "csv", "json", "orc")
@@ -21,7 +23,14 @@ def table_columns(definition: TableDef, data: Any) -> pa.Table:
     Raises:
         DataError: a column is missing or cannot be converted.
     """
-    rows = to_table(data, definition.name)
+    names = {field.name.lower() for field in definition.schema}
+    rows, broken = with_valid_text(to_table(data, definition.name), names)
+    for name, where in broken.items():
+        first = rows.column(name).filter(where)[0].as_py()
+        raise DataError(
+            f"table {definition.name!r}, column {name!r}: the text of {pc.sum(where).as_py()} rows "
+            f"is not UTF-8; the first: '{first}'"
+        )
     places = {n.lower(): i for i, n in enumerate(rows.column_names)}
     columns = []
     for field in definition.schema:

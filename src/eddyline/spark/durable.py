@@ -19,6 +19,7 @@ from dataclasses import dataclass, field
 from typing import Any, BinaryIO, Final, Protocol
 
 from eddyline.errors import StateError
+from eddyline.spark.disk import state_written
 
 #: Below this a snapshot is not worth its fixed cost: small batches go to the log.
 MIN_LOG_BYTES: Final = 4 << 20
@@ -120,16 +121,22 @@ class Head:
 
 
 class DurableState:
-    """Reads and writes the state of one shard through Spark's state variables."""
+    """Reads and writes the state of one shard through Spark's state variables.
 
-    def __init__(self, head: Cell, log: Cells, snapshot: Cells) -> None:
+    Args:
+        place: the checkpoint, for messages.
+    """
+
+    def __init__(self, head: Cell, log: Cells, snapshot: Cells, place: str = "") -> None:
+        self._place = place
         self._head = head
         self._log = log
         self._snapshot = snapshot
 
     def head(self) -> Head | None:
         """The committed head; None before the first batch."""
-        row = self._head.get()
+        with state_written(self._place, 0):
+            row = self._head.get()
         if row is None:
             return None
         fields = json.loads(row[0])
@@ -165,6 +172,10 @@ class DurableState:
 
         Spark makes it durable together with the batch, or not at all.
         """
+        with state_written(self._place, max(step.nbytes, head.snapshot_bytes)):
+            self._commit(head, step, engine)
+
+    def _commit(self, head: Head, step: Step, engine: Saves) -> None:
         outgrown = head.log_bytes + step.nbytes > max(MIN_LOG_BYTES, head.snapshot_bytes)
         if head.chunks == 0 or outgrown:
             self._write_snapshot(head, engine)

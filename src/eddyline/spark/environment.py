@@ -18,6 +18,8 @@ from pyspark.sql import SparkSession
 from eddyline.errors import SetupError
 
 _MIN_JAVA: Final = 17
+#: A task whose worker died runs again, in another worker: the batch does not fail.
+_TASK_ATTEMPTS: Final = 4
 _LOG_SETTINGS: Final = Path(__file__).with_name("log4j2.properties")
 
 #: What a streaming query of ours needs; fixed when it starts, so set only around the start.
@@ -68,7 +70,7 @@ def local_session(partitions: int, log: Path | None = None) -> SparkSession:
     # pandas carries a handful of fat rows here; what PySpark warns of does not occur
     warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
     builder = (
-        SparkSession.builder.master("local[*]")
+        SparkSession.builder.master(f"local[*, {_TASK_ATTEMPTS}]")
         .appName("eddyline")
         .config("spark.driver.bindAddress", "127.0.0.1")
         .config("spark.driver.host", "127.0.0.1")

@@ -44,6 +44,18 @@ def qualified(spark: SparkSession, path: str) -> str:
         return str(system.makeQualified(opened).toString())
 
 
+def jvm_of(spark: SparkSession) -> Any:
+    """The Java side of a session.
+
+    Raises:
+        StateError: the session has been stopped.
+    """
+    context = spark.sparkContext
+    if context._jvm is None or context._jsc is None:
+        raise StateError("the Spark session has been stopped: make another one")
+    return context._jvm
+
+
 class HadoopDirectory:
     """A directory on a file system that Spark reaches. See :class:`Directory`."""
 
@@ -159,6 +171,4 @@ def _open(spark: SparkSession, path: str) -> tuple[Any, Any]:
 
 
 def _path(spark: SparkSession, path: str) -> Any:
-    jvm = spark.sparkContext._jvm
-    assert jvm is not None, "the Spark session is stopped"
-    return jvm.org.apache.hadoop.fs.Path(path)
+    return jvm_of(spark).org.apache.hadoop.fs.Path(path)

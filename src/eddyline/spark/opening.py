@@ -14,6 +14,7 @@ from eddyline.errors import DataError, did_you_mean
 from eddyline.session.bad_rows import BAD_ROWS
 from eddyline.session.query import Query
 from eddyline.spark import files
+from eddyline.spark.causes import cause
 from eddyline.spark.outlets import PREVIEW_ROWS, outlet_of
 from eddyline.spark.printing import print_more, print_rows
 from eddyline.spark.sinks import (
@@ -55,19 +56,27 @@ class OpenSinks:
 
     Args:
         base: directory from which relative paths count. job: names the job, for Delta.
+        memory: has the rows of the sink ``memory``, also those of earlier runs of the session.
 
     Attributes:
         by_key: where goes what leaves a shard.
     """
 
-    def __init__(self, spark: SparkSession, base: Path | None, printer: Printer, job: str) -> None:
+    def __init__(
+        self,
+        spark: SparkSession,
+        base: Path | None,
+        printer: Printer,
+        job: str,
+        memory: MemorySink | None = None,
+    ) -> None:
         self.by_key: dict[Key, Sink] = {}
         self._spark = spark
         self._base = base
         self._job = job
         self._printer = printer
         self._print = self._print_sink(None)
-        self._memory = MemorySink()
+        self._memory = MemorySink() if memory is None else memory
         self._by_path: dict[str, FileSink] = {}
         self._formats = set(_FILE_FORMATS)  # which Spark knows
         self._opened: dict[str, Opened] = {}  # by label in lower case
@@ -240,14 +249,13 @@ def _positive(target: Target, text: str) -> None:
 
 def _check_format(spark: SparkSession, target: Target, format_: str) -> None:
     """Ask Spark whether it knows the format, rather than find out after the first batch."""
-    jvm = spark.sparkContext._jvm
-    assert jvm is not None, "the Spark session is stopped"
+    jvm = files.jvm_of(spark)
     data_source = jvm.org.apache.spark.sql.execution.datasources.DataSource
     try:
         data_source.lookupDataSource(format_, spark._jsparkSession.sessionState().conf())
     except (PySparkException, Py4JJavaError) as e:
         if "DATA_SOURCE_NOT_FOUND" not in str(e):
-            raise
+            raise DataError(f"'{target.label}': sink '{format_}': {cause(e)}") from e
         raise DataError(
             f"'{target.label}': Spark knows no sink '{format_}' (is its package on the class "
             f"path?); {did_you_mean(format_, _KNOWN)}"

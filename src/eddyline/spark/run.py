@@ -6,7 +6,8 @@ import json
 import logging
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
@@ -16,6 +17,7 @@ from pyspark.sql.streaming.query import StreamingQuery
 from eddyline.errors import StateError
 from eddyline.session.query import Query
 from eddyline.spark.control import ControlStream
+from eddyline.spark.disk import disk_trouble
 from eddyline.spark.lease import Lease
 from eddyline.spark.standing import StandingQueries
 from eddyline.spark.supervisor import Supervisor
@@ -137,7 +139,7 @@ class Run:
     """What :meth:`Session.start` returns. Named as Spark's StreamingQuery where it has a name.
 
     Args:
-        supervisor: starts the streaming query from the checkpoint.
+        checkpoint: its path, for messages. supervisor: starts the streaming query from there.
         standing: the queries, which come and go through the control stream.
         control: it also asks the shards for what they hold back at the end.
         desk: where other processes reach the job, if they can. lease: of the checkpoint.
@@ -146,6 +148,7 @@ class Run:
 
     def __init__(
         self,
+        checkpoint: str,
         supervisor: Supervisor,
         standing: StandingQueries,
         control: ControlStream,
@@ -155,6 +158,7 @@ class Run:
         *,
         bounded: bool,
     ) -> None:
+        self._checkpoint = checkpoint
         self._supervisor = supervisor
         self._standing = standing
         self._control = control
@@ -163,6 +167,7 @@ class Run:
         self._lease = lease
         self._bounded = bounded
         self._finishing = False
+        self._stopped = False
         self._lost: StateError | None = None  # another job has the checkpoint
         self._begin(bounded)
         if lease is not None:
@@ -263,10 +268,11 @@ class Run:
 
         Raises:
             StreamingQueryException: the job failed, for the last time if it is started again.
-            StateError: another job has taken the checkpoint.
+            StateError: a disk is full or broken, or another job has taken the checkpoint.
         """
         try:
-            ended = self._supervisor.wait(timeout)
+            with self._disk_named():
+                ended = self._supervisor.wait(timeout)
             if ended and self._lost is not None:
                 raise self._lost
             return ended
@@ -278,9 +284,10 @@ class Run:
         """Wait until everything that the sources hold now has been processed and delivered.
 
         Raises:
-            StreamingQueryException: the job failed, for the last time if it is started again.
+            StreamingQueryException, StateError: as of :meth:`awaitTermination`.
         """
-        self._supervisor.process_all()
+        with self._disk_named():
+            self._supervisor.process_all()
 
     def stop(self, *, after_batch: bool = False, timeout: float = 60.0) -> None:
         """Stop; a later start from the checkpoint continues exactly here.
@@ -289,6 +296,7 @@ class Run:
             after_batch: let the batch end that is being processed, rather than process it again at
                 the next start. timeout: no longer than so many seconds.
         """
+        self._stopped = True
         if after_batch:
             self._supervisor.end_batch(timeout)
         self._supervisor.stop()
@@ -300,25 +308,41 @@ class Run:
 
         A source that never ends, such as ``rate``, ends with what it has now.
 
-        Rows that arrive in a later run from the same checkpoint would be late.
+        Rows that arrive in a later run from the same checkpoint would be late. If another thread
+        stops the job meanwhile, it ends there, as if this had not been called.
 
         Raises:
-            StreamingQueryException: the job failed.
+            StreamingQueryException, StateError: as of :meth:`awaitTermination`.
         """
         self._finishing = True
         try:
-            if not self._bounded:
-                self._supervisor.stop()
-                self._begin(bounded=True)
-            self._supervisor.wait()
-            # only now: it must come behind the last row
-            self._control.end_of_input(self._standing.drain_us())
-            self._begin(bounded=True)
-            self._supervisor.wait()
+            with self._disk_named():
+                if not self._bounded:
+                    self._supervisor.stop()
+                    self._begin(bounded=True)
+                self._supervisor.wait()
+                if not self._stopped and self._lost is None:
+                    # only now: it must come behind the last row
+                    self._control.end_of_input(self._standing.drain_us())
+                    self._begin(bounded=True)
+                    self._supervisor.wait()
+            if self._lost is not None:
+                raise self._lost
         finally:
             self._finishing = False
             if not self.isActive:
                 self._close()
+
+    @contextmanager
+    def _disk_named(self) -> Iterator[None]:
+        """A failure because of a disk names it."""
+        try:
+            yield
+        except StreamingQueryException as e:
+            trouble = disk_trouble(self._checkpoint, e)
+            if trouble is None:
+                raise
+            raise trouble from e
 
     @property
     def _query(self) -> StreamingQuery:

@@ -138,6 +138,7 @@ class Session:
         if keep:
             self._script.shed(keep)
         self._feeds = Feeds(self.spark, self._script, base)
+        self._memory = MemorySink()  # it stays when the job is started again
         self._sinks: OpenSinks | None = None  # of the job that was started last
         self._standing: StandingQueries | None = None  # of the job that was started last
 
@@ -348,7 +349,7 @@ class Session:
                     reduce(DataFrame.unionAll, [*inputs, control.fat_rows(self.spark)])
                     .groupBy("shard")
                     .transformWithStateInPandas(
-                        EngineProcessor(specs, uuid4().hex, requests),
+                        EngineProcessor(specs, uuid4().hex, self._checkpoint, requests),
                         OUTPUT_SCHEMA,
                         "Append",
                         "None",
@@ -362,7 +363,8 @@ class Session:
                 return writer.trigger(processingTime=self._trigger).start()
 
         supervisor = Supervisor(launch, self._restart, lambda: ledger.progress().batch_id)
-        run = Run(supervisor, standing, control, ledger, desk, lease, bounded=available_now)
+        place = self._checkpoint
+        run = Run(place, supervisor, standing, control, ledger, desk, lease, bounded=available_now)
         self._standing = standing
         return run
 
@@ -424,7 +426,7 @@ class Session:
         )
 
     def _open_sinks(self, groups: Sequence[Group], job: str) -> OpenSinks:
-        sinks = OpenSinks(self.spark, self._base, self._printer, job)
+        sinks = OpenSinks(self.spark, self._base, self._printer, job, self._memory)
         sinks.open_bad_rows(f"{self._checkpoint}/bad_rows_of_queries")
         for group in groups:
             sinks.open_first(self._script.queries[name] for name in group.queries)

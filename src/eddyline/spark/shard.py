@@ -49,7 +49,9 @@ class Arrivals:
     drain_us: int | None  #: at the end of the input, how far the clock goes behind the last row
 
     @classmethod
-    def read(cls, frames: Iterator[pd.DataFrame], requests: Mapping[int, str]) -> Arrivals:
+    def read(
+        cls, frames: Iterator[pd.DataFrame], requests: Mapping[int, str] = MappingProxyType({})
+    ) -> Arrivals:
         """Collect the fat rows; pieces of a stream come in the order (part, seq).
 
         Args:
@@ -88,6 +90,7 @@ class EngineProcessor(StatefulProcessor):
         specs: shard id to what its engine is built from.
         launch: tells apart the launches of a job: the first batch of each reports the counts of all
             queries, the others only what they add.
+        checkpoint: its path, for messages.
         requests: by shard, statements to carry out with the first batch, by number: those that came
             before the launch, when a batch that is repeated must not wait for them.
     """
@@ -96,10 +99,12 @@ class EngineProcessor(StatefulProcessor):
         self,
         specs: Mapping[int, ShardSpec],
         launch: str,
+        checkpoint: str,
         requests: Mapping[int, Mapping[int, str]] = MappingProxyType({}),
     ) -> None:
         self._specs = specs
         self._launch = launch
+        self._checkpoint = checkpoint
         self._requests = {shard: dict(texts) for shard, texts in requests.items()}
 
     def init(self, handle: StatefulProcessorHandle) -> None:
@@ -111,6 +116,7 @@ class EngineProcessor(StatefulProcessor):
             handle.getMapState(
                 "snapshot", durable.SNAPSHOT_KEY_SCHEMA, durable.SNAPSHOT_VALUE_SCHEMA
             ),
+            self._checkpoint,
         )
 
     def handleInputRows(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
@@ -20,7 +21,10 @@ from eddyline.errors import DataError, did_you_mean
 from eddyline.session.intake import CORRUPT_RECORD, Intake
 from eddyline.session.table_changes import OPERATION, changes_of
 from eddyline.session.tables import table_columns
+from eddyline.session.valid_text import with_valid_text
 from eddyline.spark import files
+from eddyline.spark.causes import cause
+from eddyline.spark.lines import are_lines, header_of, parsed
 from eddyline.spark.parquet import Reader, local_parquet
 from eddyline.types import Field, Schema
 
@@ -55,8 +59,7 @@ def stream_source(
         if by_arrow is not None:
             return by_arrow
     schema = _read_schema(spark, what, format_, options, _as_read(stream, format_, options))
-    reader = spark.readStream.format(format_).options(**options)
-    df = _load(what, format_, reader if schema is None else reader.schema(schema))
+    df = _read(spark, spark.readStream, what, format_, options, schema)
     return declared_columns(df, stream, kind), None
 
 
@@ -91,10 +94,10 @@ def table_source(spark: SparkSession, table: TableDef) -> pa.Table:
     what = f"table '{table.name}'"
     format_, options = _source_of(what, table.options)
     schema = _read_schema(spark, what, format_, options, table.schema)
-    reader = spark.read.format(format_).options(**options)
-    df = _load(what, format_, reader if schema is None else reader.schema(schema))
+    df = _read(spark, spark.read, what, format_, options, schema)
     table_columns(table, _no_rows(what, df))  # complain before the rows are read
-    content = _selected(df, table.schema).toArrow()
+    with _reading(what, format_):
+        content, _ = with_valid_text(_selected(df, table.schema).toArrow(), {CORRUPT_RECORD})
     if CORRUPT_RECORD in content.column_names:
         malformed = content.column(CORRUPT_RECORD).drop_null()
         if len(malformed):
@@ -186,6 +189,30 @@ def _read_schema(
     return _own_schema(spark, what, format_, options) or StructType(_declared_types(declared))
 
 
+def _read(
+    spark: SparkSession,
+    read: Any,
+    what: str,
+    format_: str,
+    options: dict[str, str],
+    schema: StructType | None,
+) -> DataFrame:
+    """What a source brings; of text that holds a record per line a row per line.
+
+    Args:
+        read: ``spark.read`` or ``spark.readStream``.
+    """
+    if schema is not None and are_lines(format_, options):
+        named = format_ == "csv" and options.get("header", "false").lower() == "true"
+        with _reading(what, format_):
+            header = header_of(spark, options) if named else None
+        if not named or header is not None:
+            lines = _load(what, "text", read.format("text").options(**options))
+            return parsed(lines, format_, options, schema, header)
+    reader = read.format(format_).options(**options)
+    return _load(what, format_, reader if schema is None else reader.schema(schema))
+
+
 def _as_read(stream: StreamDef, format_: str, options: Mapping[str, str]) -> Schema:
     """The columns with the types in which Spark reads them.
 
@@ -270,15 +297,28 @@ def _no_rows(what: str, df: DataFrame) -> pa.Table:
 
 
 def _load(what: str, format_: str, reader: Any) -> DataFrame:
-    try:
+    with _reading(what, format_):
         df: DataFrame = reader.load()
+    return df
+
+
+@contextmanager
+def _reading(what: str, format_: str) -> Iterator[None]:
+    """What Spark says of a source, as an error that names the stream or table.
+
+    Raises:
+        DataError: Spark cannot read it.
+    """
+    try:
+        yield
     except Py4JJavaError as e:  # which streaming sources raise where batch ones are captured
-        raise _unknown_source(what, format_) if _NOT_FOUND in str(e) else e from None
+        if _NOT_FOUND in str(e):
+            raise _unknown_source(what, format_) from None
+        raise DataError(f"{what}: source '{format_}': {cause(e)}") from e
     except PySparkException as e:
         if e.getCondition() == _NOT_FOUND:
             raise _unknown_source(what, format_) from None
-        raise DataError(f"{what}: source '{format_}': {_first_line(e)}") from None
-    return df
+        raise DataError(f"{what}: source '{format_}': {_first_line(e)}") from e
 
 
 def _unknown_source(what: str, format_: str) -> DataError:

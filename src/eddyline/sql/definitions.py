@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 from sqlglot import exp
 from sqlglot.tokenizer_core import Token, TokenType
@@ -14,6 +14,8 @@ from eddyline.types import TIMESTAMP, Field, Schema
 
 #: Options as written, each with the place of its value.
 PlacedOptions = dict[str, tuple[str, Token]]
+
+_CONSTRAINTS: Final = ("NOT", "NULL", "PRIMARY KEY", "UNIQUE", "DEFAULT", "CHECK", "REFERENCES")
 
 
 class DefinitionParser(EddylineParser):
@@ -31,10 +33,14 @@ class DefinitionParser(EddylineParser):
         fields: list[Field] = []
         while not fields or self._match(TokenType.COMMA):
             at = self._curr
+            if self._next.text.upper() == "FOR" and at.text.upper() == "WATERMARK":
+                self.refuse("WATERMARK FOR", "write TIMESTAMP BY ts LATENESS 5 SECONDS behind )")
             field = Field(self._name("column"), self._type())
             if any(f.name.lower() == field.name.lower() for f in fields):
                 raise self.fail(f"column '{field.name}' is declared twice", at)
             fields.append(field)
+        if self._curr.text.upper() in _CONSTRAINTS:
+            self.refuse(self._curr.text.upper(), "a column has a name and a type, and may be NULL")
         if not self._match(TokenType.R_PAREN):
             raise self.fail(f"expected , or ) behind a column's type, {self.here()}")
         return tuple(fields)

@@ -26,6 +26,10 @@ from eddyline.sql.set_syntax import SetOperationParser
 QUERY_TOKENS: Final = frozenset({TokenType.SELECT, TokenType.WITH, TokenType.L_PAREN})
 
 _BAG_ADVICE = "a standing query answers with a bag of rows: sort and cut where you read it"
+_OVER_ADVICE = (
+    "put a window on the stream, as in FROM s [RANGE 5 MINUTES] or s [PARTITION BY k ROWS 10], and "
+    "use GROUP BY"
+)
 _REFUSED_CLAUSES: Final[dict[TokenType, tuple[str, str]]] = {
     TokenType.ORDER_BY: ("ORDER BY", _BAG_ADVICE),
     TokenType.SORT_BY: ("SORT BY", _BAG_ADVICE),
@@ -35,8 +39,8 @@ _REFUSED_CLAUSES: Final[dict[TokenType, tuple[str, str]]] = {
     TokenType.FETCH: ("FETCH", _BAG_ADVICE),
     TokenType.OFFSET: ("OFFSET", _BAG_ADVICE),
     TokenType.QUALIFY: ("QUALIFY", "use GROUP BY ... HAVING over a stream window"),
-    TokenType.MATCH_RECOGNIZE: ("MATCH_RECOGNIZE", "use a window join of the stream with itself"),
-    TokenType.TABLE_SAMPLE: ("TABLESAMPLE", "filter on a hash of a column instead"),
+    TokenType.MATCH_RECOGNIZE: ("MATCH_RECOGNIZE", "join the stream with itself over windows"),
+    TokenType.TABLE_SAMPLE: ("TABLESAMPLE", "ON OVERLOAD SHED drops rows when they are too many"),
     TokenType.CONNECT_BY: ("CONNECT BY", "recursive queries are out of the language"),
 }
 
@@ -103,6 +107,8 @@ class EddylineParser(SetOperationParser):
     def _parse_table_alias(self, *args: Any, **kwargs: Any) -> exp.TableAlias | None:
         if self._at_emit():
             return None
+        if self._curr.text.upper() == "MATCH_RECOGNIZE":
+            self.refuse(*_REFUSED_CLAUSES[TokenType.MATCH_RECOGNIZE])
         at_as = self._match(TokenType.ALIAS, advance=False)
         alias = super()._parse_table_alias(*args, **kwargs)
         if at_as and alias is None:
@@ -231,6 +237,8 @@ class EddylineParser(SetOperationParser):
             raise self.fail(f"expected {what}, {self.here()}")
 
     def _parse_projections(self) -> Any:
+        if self._curr.text.upper() == "TOP" and self._next.token_type == TokenType.NUMBER:
+            self.refuse("TOP", _BAG_ADVICE)
         parsed = super()._parse_projections()
         if not parsed[0]:
             raise self.fail(f"expected what to SELECT, {self.here()}")
@@ -263,7 +271,7 @@ class EddylineParser(SetOperationParser):
         parsed = super()._parse_window(this, alias)
         over = [t for t in self._tokens[start : self._index] if t.token_type == TokenType.OVER]
         if over:
-            self.refuse("OVER", "put a window on the stream and use GROUP BY", over[0])
+            self.refuse("OVER", _OVER_ADVICE, over[0])
         return parsed
 
     def _parse_interval(self, *args: Any, **kwargs: Any) -> Any:
@@ -273,9 +281,28 @@ class EddylineParser(SetOperationParser):
             interval.update_positions(start)
         return interval
 
+    def _parse_pivots(self) -> list[exp.Pivot] | None:
+        if self._curr.token_type in (TokenType.PIVOT, TokenType.UNPIVOT):
+            advice = "write SUM(x) FILTER (WHERE k = 'a') AS a, ... with GROUP BY"
+            if self._curr.token_type == TokenType.UNPIVOT:
+                advice = "write a SELECT for each column, between UNION ALL"
+            self.refuse(self._curr.text.upper(), advice)
+        return None
+
+    def _parse_version(self) -> exp.Version | None:
+        start = self._prev
+        version = super()._parse_version()
+        if version is not None:
+            self.refuse(
+                "AS OF",
+                "join a table with updates = 'non-retroactive': each row sees it as it was then",
+                start,
+            )
+        return None
+
     def _parse_lateral(self) -> exp.Lateral | None:
         if self._match(TokenType.LATERAL, advance=False):
-            self.refuse("LATERAL", "use a join")
+            self.refuse("LATERAL", "write a join, or EXISTS in WHERE; columns hold single values")
         return super()._parse_lateral()
 
 
@@ -283,9 +310,13 @@ class Eddyline(Spark):
     """Eddyline's dialect of SQL."""
 
     class Tokenizer(Spark.Tokenizer):
-        """Spark 4's tokens."""
+        """Spark 4's tokens, but with "..." for names, as in standard SQL, and not for text."""
 
-        STRING_ESCAPES: ClassVar[list[str]] = ["\\", "'", '"']  # 'it''s', as of Spark 4
+        QUOTES: ClassVar[list[tuple[str, str] | str]] = ["'"]
+        IDENTIFIERS: ClassVar[list[str | tuple[str, str]]] = ["`", '"']
+        IDENTIFIER_ESCAPES: ClassVar[list[str]] = ["`", '"']
+        STRING_ESCAPES: ClassVar[list[str]] = ["\\", "'"]  # 'it''s', as of Spark 4
+        RAW_STRINGS: ClassVar[list[str | tuple[str, str]]] = [("r'", "'"), ("R'", "'")]
         # sqlglot takes all that follows EXPLAIN as one opaque string
         KEYWORDS: ClassVar[dict[str, TokenType]] = {
             **Spark.Tokenizer.KEYWORDS,

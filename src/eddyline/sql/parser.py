@@ -11,11 +11,13 @@ from sqlglot.errors import ParseError, TokenError
 from sqlglot.tokenizer_core import TokenType
 
 from eddyline.algebra.catalog import Emit, StreamDef, TableDef
+from eddyline.algebra.functions.elsewhere import ELSEWHERE, GROUP_WINDOWS
 from eddyline.errors import SqlError, did_you_mean
 from eddyline.sql.definitions import DefinitionParser, type_choices, without_places
 from eddyline.sql.dialect import QUERY_TOKENS, Eddyline
 from eddyline.sql.known import Sized, taken_out
 from eddyline.sql.nesting import check_depth, check_nesting
+from eddyline.sql.numbers import shortened
 from eddyline.sql.room import with_room
 from eddyline.sql.source import Source
 from eddyline.sql.statements import (
@@ -41,6 +43,25 @@ _STATEMENTS: Final = (
     "EXPLAIN",
     "SELECT",
 )
+_WRITES: Final = "rows come from the sources of streams and tables, and go to the sinks of queries"
+_SETTINGS: Final = "settings are arguments of Engine and Session, and options of `eddyline run`"
+_LOOKS: Final = "`eddyline list`, Engine.queries and EXPLAIN show what there is"
+_OTHER_STATEMENTS: Final = {
+    "INSERT": "write CREATE QUERY name AS SELECT ... WITH (sink = ...)",
+    **dict.fromkeys(("UPDATE", "DELETE", "MERGE", "TRUNCATE", "COPY", "LOAD", "VALUES"), _WRITES),
+    **dict.fromkeys(("SET", "USE", "RESET"), _SETTINGS),
+    **dict.fromkeys(("SHOW", "DESCRIBE", "DESC"), _LOOKS),
+    "ALTER": "DROP it, and CREATE it anew",
+}
+_OTHER_KINDS: Final = {
+    "MATERIALIZED": "a query keeps its answer up to date: write CREATE QUERY",
+    "FUNCTION": "functions are written in Python: Engine.function and Session.function",
+    "SOURCE": "write CREATE STREAM, or CREATE TABLE for rows that do not pass by",
+    "SINK": "sinks are options of a query: CREATE QUERY name AS SELECT ... WITH (sink = ...)",
+    "SCHEMA": "there are no databases and schemas",
+    "DATABASE": "there are no databases and schemas",
+    "INDEX": "the engine keeps the indexes that its queries need",
+}
 _DIALECT: Final = Eddyline()
 _TEMPLATES: Final = Templates()
 _UPDATES: Final = ("static", "non-retroactive", "retroactive")
@@ -92,13 +113,24 @@ class StatementParser(DefinitionParser):
         """A ParseError (whose ``col`` is an offset here, see ``raise_error``) as a SqlError."""
         detail = error.errors[0]
         offset, what = int(detail["col"]), str(detail["description"])
+        if "Unexpected token" in what or what.startswith("Expecting )"):
+            self._refuse_group_window()
         if "Unexpected token" in what:
-            return source.error(offset, f"unexpected '{self._curr.text}'")
+            at = self._curr
+            return source.error(
+                offset, f"unexpected '{shortened(at.text)}'{self.double_quotes(at)}"
+            )
         if what.startswith("Expected TYPE"):
             return source.error(offset, f"expected a type; {type_choices(self._curr)}")
         if " but got <Token" in what:
             what = f"{what[: what.index(' but got')]}, {self.here()}"
         return source.error(offset, what[0].lower() + what[1:])
+
+    def _refuse_group_window(self) -> None:
+        """Refuse SESSION(...) and its like, which are words that sqlglot reads otherwise."""
+        before = self._prev
+        if before and before.text.lower() in GROUP_WINDOWS:
+            self.refuse(f"{before.text}(...)", ELSEWHERE[before.text.lower()], before)
 
     def _statement(self) -> Statement | None:
         start = self._curr
@@ -113,7 +145,9 @@ class StatementParser(DefinitionParser):
         elif start.token_type in QUERY_TOKENS:
             parse_body = self._select_statement
         else:
-            raise self.fail(f"unknown statement; {did_you_mean(start.text.upper(), _STATEMENTS)}")
+            word = start.text.upper()
+            advice = _OTHER_STATEMENTS.get(word) or did_you_mean(word, _STATEMENTS)
+            raise self.fail(f"unknown statement; {advice}")
         build = parse_body()
         line, column = self.source.position(start.start)
         return build(self._find_sql(start, self._prev), line, column)
@@ -153,7 +187,10 @@ class StatementParser(DefinitionParser):
         return lambda text, line, column: CreateStream(text, line, column, definition)
 
     def _create_table(self) -> _Build:
-        name, schema = self._name("table"), self._columns()
+        name = self._name("table")
+        if self._match(TokenType.ALIAS, advance=False):
+            self.refuse("CREATE TABLE AS", "write CREATE VIEW, or CREATE QUERY with a sink")
+        schema = self._columns()
         given = self._placed_options()
         updates, at = given.pop("updates", ("static", None))
         if updates not in _UPDATES:
@@ -272,8 +309,9 @@ class StatementParser(DefinitionParser):
         for kind in _KINDS:
             if self._match_text_seq(kind.upper()):
                 return kind
-        choices = [k.upper() for k in _KINDS]
-        raise self.fail(f"{verb} what? {did_you_mean(self._curr.text.upper(), choices)}")
+        word = self._curr.text.upper()
+        advice = _OTHER_KINDS.get(word) or did_you_mean(word, [k.upper() for k in _KINDS])
+        raise self.fail(f"{verb} what? {advice}")
 
 
 #: Makes the statement from its text, line and column.

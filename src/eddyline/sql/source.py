@@ -43,6 +43,11 @@ class Source:
         line, column = self.position(offset)
         return kind(message, line=line, column=column, sql=self.text)
 
+    def is_in_double_quotes(self, at: Token | exp.Expr) -> bool:
+        """Whether a word is a name in double quotes."""
+        offset = offset_of(at)
+        return offset is not None and self.text.startswith('"', offset)
+
     def position(self, offset: int) -> tuple[int, int]:
         """Line and column, both from 1, of an offset."""
         starts = _line_starts(self.text)

@@ -31,7 +31,7 @@ def _end(text: str, start: int, opening: str, closing: str) -> int | None:
     """The offset behind a span; None if it never ends (a -- comment ends with the text)."""
     at = start + len(opening)
     while at < len(text):
-        if closing in ("'", '"') and text[at] == "\\":
+        if closing == "'" and text[at] == "\\":
             at += 2
         elif text.startswith(closing, at):
             return at + len(closing)

@@ -12,6 +12,7 @@ from sqlglot import exp
 from sqlglot.parsers.spark import SparkParser
 from sqlglot.tokenizer_core import Token, TokenType
 
+from eddyline.algebra.functions.elsewhere import ELSEWHERE, GROUP_WINDOWS
 from eddyline.errors import SqlError, UnsupportedError
 from eddyline.sql.durations import duration_us, parse_duration
 from eddyline.sql.limits import MAX_ROWS
@@ -19,6 +20,9 @@ from eddyline.sql.numbers import shortened, whole_number
 from eddyline.sql.source import Source
 
 WINDOW_FORMS: Final = "[RANGE 5 MINUTES], [ROWS 100], [PARTITION BY c ROWS 3], [NOW] or [UNBOUNDED]"
+
+#: What other languages call the step of a window.
+_STEPS: Final = ("SLIDE", "SLIDES", "HOP", "ADVANCE", "STEP", "EVERY")
 
 
 class StreamWindow(exp.Expression):
@@ -50,8 +54,30 @@ class WindowParser(SparkParser):
     def _parse_table(self, *args: Any, **kwargs: Any) -> exp.Expr | None:
         if self._match(TokenType.DOT, advance=False):
             raise self.fail("expected the name of a stream or table, got '.'")
+        self._refuse_call()
         table = super()._parse_table(*args, **kwargs)
+        if self._curr.token_type in (TokenType.COLON, TokenType.HASH):
+            self.refuse(f"'{self._curr.text}' behind a stream", f"windows are {WINDOW_FORMS}")
         return self._with_window(table) if table is not None else None
+
+    def _refuse_call(self) -> None:
+        """Refuse functions in FROM, as in ``TABLE(HOP(TABLE s, DESCRIPTOR(ts), ...))``."""
+        at = self._index
+        while self._tokens[at : at + 1] and self._tokens[at].token_type == TokenType.TABLE:
+            at += 2 if self._kind_at(at + 1) == TokenType.L_PAREN else 1
+        if self._kind_at(at) == TokenType.VALUES:
+            self.refuse("VALUES in FROM", "give the rows to a table", self._tokens[at])
+        called = self._kind_at(at + 1) == TokenType.L_PAREN and self._tokens[at].text.isidentifier()
+        if not called or self._tokens[at].token_type == TokenType.LATERAL:
+            return
+        name = self._tokens[at].text
+        advice = (
+            ELSEWHERE.get(name.lower()) or "name a stream, table, view or query, or write SELECT"
+        )
+        self.refuse(f"{name}(...) in FROM", advice, self._tokens[at])
+
+    def _kind_at(self, index: int) -> TokenType | None:
+        return self._tokens[index].token_type if index < len(self._tokens) else None
 
     def _parse_bracket(self, this: exp.Expr | None = None) -> exp.Expr | None:
         if isinstance(this, exp.Table):
@@ -85,6 +111,8 @@ class WindowParser(SparkParser):
         start = self._curr
         self._match(TokenType.L_BRACKET)
         window = self._window_body(start)
+        if self._curr.text.upper() in _STEPS:
+            self.refuse(f"{self._curr.text} in a window", ELSEWHERE["hop"])
         if not self._match(TokenType.R_BRACKET):
             raise self.fail(f"expected ] to end the window, {self.here()}")
         return window
@@ -92,6 +120,8 @@ class WindowParser(SparkParser):
     def trailing_window(self) -> StreamWindow:
         """``WINDOW 10 SECONDS``, ``WINDOW [RANGE ...]``, ``WINDOW ROWS n``."""
         start = self._curr
+        if self._next.token_type == TokenType.L_PAREN:
+            self.refuse("window(...)", ELSEWHERE["window"])
         self._match(TokenType.WINDOW)
         if self._next.token_type == TokenType.ALIAS:
             self.refuse("a named OVER window", f"write a stream window, {WINDOW_FORMS}", start)
@@ -103,6 +133,7 @@ class WindowParser(SparkParser):
 
     def _window_body(self, start: Token) -> StreamWindow:
         if self._match_text_seq("RANGE"):
+            self._refuse_frame("RANGE")
             at = self._curr
             size = self.duration()
             if size <= 0:
@@ -118,8 +149,18 @@ class WindowParser(SparkParser):
             if not columns:
                 raise self.fail(f"expected the columns of PARTITION BY, {self.here()}")
         if self._match_text_seq("ROWS"):
+            self._refuse_frame("ROWS")
             return self._new_window(start, "ROWS", self._row_count(), columns)
+        if self._curr.text.lower() in GROUP_WINDOWS:
+            word = self._curr.text
+            self.refuse(f"a {word} window", ELSEWHERE[word.lower()])
         raise self.fail(f"unknown window, {self.here()}; valid: {WINDOW_FORMS}")
+
+    def _refuse_frame(self, kind: str) -> None:
+        """Refuse the BETWEEN of OVER."""
+        if self._match(TokenType.BETWEEN, advance=False):
+            advice = f"a window ends now and goes back so far: {WINDOW_FORMS}"
+            self.refuse(f"{kind} BETWEEN", advice)
 
     def _new_window(
         self, start: Token, kind: str, size: int | None = None, columns: Any = None
@@ -158,4 +199,10 @@ class WindowParser(SparkParser):
     def here(self, at: Token | None = None) -> str:
         """What stands at a token, for messages."""
         at = at or self._curr
-        return f"got '{shortened(at.text)}'" if at else "but the statement ends"
+        if not at:
+            return "but the statement ends"
+        return f"got '{shortened(at.text)}'{self.double_quotes(at)}"
+
+    def double_quotes(self, at: Token) -> str:
+        """A remark on a name in double quotes, which may have been meant as text."""
+        return " (text stands in single quotes)" if self.source.is_in_double_quotes(at) else ""

@@ -176,7 +176,7 @@ UnsupportedError: line 1, column 105: LIMIT is not supported: a standing query a
 ----------
 SELECT t.price FROM trades [NOW] t WHERE EXISTS (SELECT DISTINCT ON (bid) bid FROM quotes [NOW])
 =>
-UnsupportedError: line 1, column 70: ON is not supported here
+UnsupportedError: line 1, column 70: DISTINCT ON is not supported here: for the last row of each key read FROM s [PARTITION BY k ROWS 1]
   SELECT t.price FROM trades [NOW] t WHERE EXISTS (SELECT DISTINCT ON (bid) bid FROM quotes [NOW])
                                                                        ^
 ----------

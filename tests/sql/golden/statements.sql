@@ -54,7 +54,7 @@ SqlError: line 1, column 32: column 'TS' is declared twice
 ----------
 CREATE STREAM s (ts TIMESTAMP NOT NULL) TIMESTAMP BY ts
 =>
-SqlError: line 1, column 31: expected , or ) behind a column's type, got 'NOT'
+UnsupportedError: line 1, column 31: NOT is not supported: a column has a name and a type, and may be NULL
   CREATE STREAM s (ts TIMESTAMP NOT NULL) TIMESTAMP BY ts
                                 ^
 ----------
@@ -180,7 +180,7 @@ SqlError: line 1, column 18: unknown window, got 'SLIDE'; valid: [RANGE 5 MINUTE
 ----------
 SELECT a FROM s [RANGE 3 SECONDS SLIDE 1 SECOND]
 =>
-SqlError: line 1, column 34: expected ] to end the window, got 'SLIDE'
+UnsupportedError: line 1, column 34: SLIDE in a window is not supported: windows slide with every row: write FROM s [RANGE 5 MINUTES] and GROUP BY the other keys, and EMIT SNAPSHOT EVERY 1 MINUTE for an answer per minute
   SELECT a FROM s [RANGE 3 SECONDS SLIDE 1 SECOND]
                                    ^
 ----------

@@ -19,7 +19,7 @@ UnsupportedError: line 1, column 26: LIMIT is not supported: a standing query an
 ----------
 SELECT SUM(price) OVER (PARTITION BY symbol) FROM trades
 =>
-UnsupportedError: line 1, column 19: OVER is not supported: put a window on the stream and use GROUP BY
+UnsupportedError: line 1, column 19: OVER is not supported: put a window on the stream, as in FROM s [RANGE 5 MINUTES] or s [PARTITION BY k ROWS 10], and use GROUP BY
   SELECT SUM(price) OVER (PARTITION BY symbol) FROM trades
                     ^
 ----------
@@ -37,13 +37,13 @@ UnsupportedError: line 1, column 26: QUALIFY is not supported: use GROUP BY ... 
 ----------
 SELECT price FROM trades LATERAL VIEW EXPLODE(symbol) t AS x
 =>
-UnsupportedError: line 1, column 26: LATERAL is not supported: use a join
+UnsupportedError: line 1, column 26: LATERAL is not supported: write a join, or EXISTS in WHERE; columns hold single values
   SELECT price FROM trades LATERAL VIEW EXPLODE(symbol) t AS x
                            ^
 ----------
 SELECT symbol FROM trades [NOW] GROUP BY GROUPING SETS ((symbol), ())
 =>
-UnsupportedError: line 1, column 58: GROUP BY GROUPING SETS is not supported: list the keys
+UnsupportedError: line 1, column 58: GROUP BY GROUPING SETS is not supported: list the keys, and write a query for each grouping
   SELECT symbol FROM trades [NOW] GROUP BY GROUPING SETS ((symbol), ())
                                                            ^
 ----------
@@ -61,13 +61,13 @@ UnsupportedError: line 1, column 1: GROUP BY ALL is not supported: list the keys
 ----------
 SELECT * EXCEPT (price) FROM trades
 =>
-UnsupportedError: line 1, column 8: * EXCEPT is not supported here
+UnsupportedError: line 1, column 8: * EXCEPT is not supported here: name the columns
   SELECT * EXCEPT (price) FROM trades
          ^
 ----------
 SELECT DISTINCT ON (symbol) price FROM trades [NOW]
 =>
-UnsupportedError: line 1, column 21: ON is not supported here
+UnsupportedError: line 1, column 21: DISTINCT ON is not supported here: for the last row of each key read FROM s [PARTITION BY k ROWS 1]
   SELECT DISTINCT ON (symbol) price FROM trades [NOW]
                       ^
 ----------
@@ -79,31 +79,31 @@ UnsupportedError: line 1, column 8: a hint is not supported: joins run in the or
 ----------
 SELECT price FROM trades TABLESAMPLE (10 PERCENT)
 =>
-UnsupportedError: line 1, column 39: TABLESAMPLE is not supported here
+UnsupportedError: line 1, column 39: TABLESAMPLE is not supported here: ON OVERLOAD SHED drops rows when they are too many
   SELECT price FROM trades TABLESAMPLE (10 PERCENT)
                                         ^
 ----------
 SELECT price FROM trades PIVOT (SUM(price) FOR symbol IN ('a'))
 =>
-UnsupportedError: line 1, column 19: PIVOT is not supported here
+UnsupportedError: line 1, column 26: PIVOT is not supported: write SUM(x) FILTER (WHERE k = 'a') AS a, ... with GROUP BY
   SELECT price FROM trades PIVOT (SUM(price) FOR symbol IN ('a'))
-                    ^
+                           ^
 ----------
 SELECT price FROM trades VERSION AS OF 3
 =>
-UnsupportedError: line 1, column 40: VERSION AS OF is not supported here
+UnsupportedError: line 1, column 19: AS OF is not supported: join a table with updates = 'non-retroactive': each row sees it as it was then
   SELECT price FROM trades VERSION AS OF 3
-                                         ^
+                    ^
 ----------
 SELECT price FROM trades FOR UPDATE
 =>
-UnsupportedError: line 1, column 1: FOR UPDATE is not supported here
+UnsupportedError: line 1, column 1: FOR UPDATE is not supported here: queries only read
   SELECT price FROM trades FOR UPDATE
   ^
 ----------
 SELECT price FROM db.trades
 =>
-UnsupportedError: line 1, column 19: a qualified name is not supported here
+UnsupportedError: line 1, column 19: a qualified name is not supported here: there are no databases and schemas: write the plain name
   SELECT price FROM db.trades
                     ^
 ----------
@@ -115,7 +115,7 @@ UnsupportedError: line 1, column 63: a name for a join in parentheses is not sup
 ----------
 SELECT price FROM (trades JOIN quotes ON TRUE WINDOW 5 SECONDS)
 =>
-UnsupportedError: line 1, column 47: WINDOW is not supported here
+UnsupportedError: line 1, column 47: WINDOW is not supported here: it ends a whole SELECT
   SELECT price FROM (trades JOIN quotes ON TRUE WINDOW 5 SECONDS)
                                                 ^
 ----------
@@ -137,7 +137,7 @@ no error
 ----------
 SELECT symbol[0] FROM trades
 =>
-UnsupportedError: line 1, column 8: [...] behind an expression is not supported: columns hold single values
+UnsupportedError: line 1, column 8: [...] behind an expression is not supported: columns hold single values, no lists, maps or structures
   SELECT symbol[0] FROM trades
          ^
 ----------
@@ -149,13 +149,13 @@ UnsupportedError: line 1, column 16: WITH RECURSIVE is not supported: plain WITH
 ----------
 VALUES (1)
 =>
-SqlError: line 1, column 1: unknown statement; valid: CREATE QUERY, CREATE STREAM, CREATE TABLE, CREATE VIEW, DROP QUERY, DROP STREAM, DROP TABLE, DROP VIEW, EXPLAIN, SELECT
+SqlError: line 1, column 1: unknown statement; rows come from the sources of streams and tables, and go to the sinks of queries
   VALUES (1)
   ^
 ----------
 INSERT INTO trades SELECT * FROM quotes
 =>
-SqlError: line 1, column 1: unknown statement; valid: CREATE QUERY, CREATE STREAM, CREATE TABLE, CREATE VIEW, DROP QUERY, DROP STREAM, DROP TABLE, DROP VIEW, EXPLAIN, SELECT
+SqlError: line 1, column 1: unknown statement; write CREATE QUERY name AS SELECT ... WITH (sink = ...)
   INSERT INTO trades SELECT * FROM quotes
   ^
 ----------

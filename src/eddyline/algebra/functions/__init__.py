@@ -27,7 +27,7 @@ from eddyline.algebra.functions.coercion import (
     try_cast,
     unify,
 )
-from eddyline.algebra.functions.registry import FUNCTIONS, Function, is_reserved, resolve
+from eddyline.algebra.functions.registry import FUNCTIONS, Function, find, is_reserved, resolve
 from eddyline.algebra.functions.user_defined import FUNCTION_KINDS, FunctionKind, UserFunction
 
 __all__ = [
@@ -43,6 +43,7 @@ __all__ = [
     "conditionals",
     "converted_constant",
     "datetimes",
+    "find",
     "is_reserved",
     "literal",
     "numbers",

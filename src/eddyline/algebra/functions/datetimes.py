@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 import pyarrow as pa
 import pyarrow.types as pt
 
@@ -37,9 +39,14 @@ TRUNC_UNITS = {
 }
 
 
+#: What EXTRACT takes out of a timestamp.
+FIELDS: Final[list[str]] = []
+
+
 def _field(names: str, help_: str, parameter: pa.DataType = TIMESTAMP) -> None:
     name = names.split()[0]
     define(_FAMILY, names, f"{name}(timestamp)", help_, takes(name, (parameter,), _INT))
+    FIELDS.extend(names.split())
 
 
 _field("year", "The year.")

@@ -10,7 +10,9 @@ from typing import Final, Protocol
 import pyarrow as pa
 
 from eddyline.algebra.expressions import Call, Expr
+from eddyline.algebra.functions.aggregates import AGGREGATES
 from eddyline.algebra.functions.coercion import implicit
+from eddyline.algebra.functions.elsewhere import ELSEWHERE
 from eddyline.errors import SqlError, did_you_mean
 from eddyline.types import sql_type
 
@@ -64,10 +66,6 @@ _NOT_REPEATABLE: Final = {
     }.items()
     for name in names
 }
-
-_AGGREGATES: Final = frozenset(
-    {"count", "sum", "avg", "min", "max", "stddev", "try_sum", "try_avg"}
-)
 
 
 def define(
@@ -129,16 +127,26 @@ def resolve(name: str, args: tuple[Expr, ...], own: Mapping[str, Resolvable] = _
         SqlError: the name is unknown, the arguments do not fit, or the function is not repeatable.
             It carries no position; the caller knows where the call stands.
     """
-    key = name.lower()
-    function: Resolvable | None = FUNCTIONS.get(key) or own.get(key)
-    if function is None:
-        raise SqlError(_unknown(name, own))
+    function = find(name, own)
     expr = function.rule(args)
     if expr is None:
         types = ", ".join(sql_type(a.type) for a in args)
         forms = " or ".join(function.forms)
-        raise SqlError(f"{key} does not take ({types}); valid: {forms}")
+        raise SqlError(f"{name.lower()} does not take ({types}); valid: {forms}")
     return expr
+
+
+def find(name: str, own: Mapping[str, Resolvable] = _NONE) -> Resolvable:
+    """The function of a name, in any case.
+
+    Raises:
+        SqlError: there is none; with what to write instead. It carries no position.
+    """
+    key = name.lower()
+    function: Resolvable | None = FUNCTIONS.get(key) or own.get(key)
+    if function is None:
+        raise SqlError(_unknown(name, own))
+    return function
 
 
 def _unknown(name: str, own: Mapping[str, Resolvable]) -> str:
@@ -148,7 +156,12 @@ def _unknown(name: str, own: Mapping[str, Resolvable]) -> str:
             f"{name} gives another value each time it runs, so a replay after a failure would "
             f"give other answers; {_NOT_REPEATABLE[key]} instead"
         )
-    if key in _AGGREGATES:
+    if key in AGGREGATES:
         return f"{name} is an aggregate; it may stand only in the select list or HAVING"
-    words = [*(n for n in FUNCTIONS if n[0].isalpha()), *own]
-    return f"there is no function {name}; {did_you_mean(key, words)}"
+    if ELSEWHERE.get(key):
+        return f"there is no function {name}: {ELSEWHERE[key]}"
+    aggregates = f"; aggregates: {', '.join(AGGREGATES)}"
+    if key in ELSEWHERE:
+        return f"there is no function {name}{aggregates}"
+    words = [*(n for n in FUNCTIONS if n[0].isalpha()), *own, *AGGREGATES]
+    return f"there is no function {name}; {did_you_mean(key, words)}{aggregates}"

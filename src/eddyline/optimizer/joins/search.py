@@ -16,7 +16,8 @@ from eddyline.optimizer.joins.flows import Flow, joined, source_flows
 from eddyline.optimizer.joins.query import JoinQuery, Mask, members
 from eddyline.optimizer.joins.trees import Tree, clique, components
 
-#: Beyond so many joins looked at, trees are grown greedily: a clique of 11 sources has 86,526.
+#: Beyond so many joins looked at, trees are grown greedily: a clique of 11 sources has 86,526. That
+#: is about half a second; it is counted and not timed, so that each run finds the same tree.
 MOST_PAIRS: Final = 100_000
 
 
@@ -91,6 +92,8 @@ class _Search:
 
     def best(self, atoms: Sequence[Candidate], neighbours: Sequence[Mask]) -> Candidate:
         """The cheapest tree of all atoms, whose join graph is connected."""
+        if fewest_pairs(neighbours) > self.most_pairs:
+            return self._greedy(atoms, neighbours)
         best = {1 << place: atom for place, atom in enumerate(atoms)}
         for number, (left, right) in enumerate(connected_pairs(neighbours)):
             if number == self.most_pairs:
@@ -131,6 +134,16 @@ class _Search:
             grown[a | b] = self._join(grown.pop(a), grown.pop(b), None)
             near[a | b] = (near.pop(a) | near.pop(b)) & ~(a | b)
         return next(iter(grown.values()))
+
+
+def fewest_pairs(neighbours: Sequence[Mask]) -> int:
+    """How many :func:`connected_pairs` there are at least, told without making them.
+
+    A node with d neighbours is connected with any set of them, and each other one is a pair of
+    that: d * 2**(d - 1) in all, which is all there are for a star.
+    """
+    degrees = (mask.bit_count() for mask in neighbours)
+    return max((d << (d - 1) for d in degrees if d), default=0)
 
 
 def connected_pairs(neighbours: Sequence[Mask]) -> Iterator[tuple[Mask, Mask]]:

@@ -16,16 +16,19 @@ from eddyline.sql.limits import MAX_QUERIES
 from eddyline.sql.source import Source
 from eddyline.sql.window_syntax import WINDOW_FORMS, StreamWindow
 
-#: What sqlglot calls otherwise than SQL does.
+#: Clauses by sqlglot's name: what SQL calls them, and what to write instead.
 _CLAUSES: Final = {
-    "db": "a qualified name",
-    "windows": "WINDOW",
-    "pivots": "PIVOT",
-    "locks": "FOR UPDATE",
-    "sample": "TABLESAMPLE",
-    "version": "VERSION AS OF",
-    "except_": "* EXCEPT",
-    "by_name": "BY NAME",
+    "db": ("a qualified name", "there are no databases and schemas: write the plain name"),
+    "windows": ("WINDOW", "it ends a whole SELECT"),
+    "locks": ("FOR UPDATE", "queries only read"),
+    "sample": ("TABLESAMPLE", "ON OVERLOAD SHED drops rows when they are too many"),
+    "except_": ("* EXCEPT", "name the columns"),
+    "replace": ("* REPLACE", "name the columns"),
+    "rename": ("* RENAME", "name the columns"),
+    "by_name": ("BY NAME", "columns go together by their place"),
+    "on": ("DISTINCT ON", "for the last row of each key read FROM s [PARTITION BY k ROWS 1]"),
+    "hints": ("a hint", "joins run in the order that is expected to cost least"),
+    "laterals": ("LATERAL", "write a join"),
 }
 
 
@@ -112,8 +115,9 @@ class Context:
         for name, value in node.args.items():
             if value and name not in allowed:
                 at = value if isinstance(value, exp.Expr) else node
-                clause = _CLAUSES.get(name, name.strip("_").upper())
-                raise self.error(at, f"{clause} is not supported here", UnsupportedError)
+                clause, advice = _CLAUSES.get(name, (name.strip("_").upper(), ""))
+                message = f"{clause} is not supported here" + (f": {advice}" if advice else "")
+                raise self.error(at, message, UnsupportedError)
 
 
 @dataclass(frozen=True)

@@ -12,9 +12,11 @@ from sqlglot import exp
 from eddyline.algebra import functions
 from eddyline.algebra.expressions import Aggregate, Expr, Literal, columns_of
 from eddyline.algebra.functions.aggregates import ALIASES as AGGREGATE_ALIASES
-from eddyline.errors import SqlError, UnsupportedError
+from eddyline.algebra.functions.elsewhere import ELSEWHERE
+from eddyline.errors import SqlError, UnsupportedError, did_you_mean
 from eddyline.sql.binder.context import Context
 from eddyline.sql.binder.literals import constant, interval
+from eddyline.sql.binder.refused import IN_WHERE, refusal_of
 from eddyline.sql.binder.scope import Scope
 from eddyline.sql.datatypes import arrow_type
 from eddyline.types import sql_type
@@ -41,24 +43,6 @@ _BINARY: Final[dict[type[exp.Expr], str]] = {
     exp.Like: "like",
     exp.ILike: "ilike",
     exp.RegexpLike: "rlike",
-}
-
-_IN_WHERE: Final = "it stands in WHERE, alone or between ANDs; for OR, write a UNION"
-
-_REFUSED: Final[dict[type[exp.Expr], tuple[str, str]]] = {
-    exp.Subquery: ("a sub-query in an expression", "join it in FROM"),
-    exp.Select: ("a sub-query in an expression", "join it in FROM"),
-    exp.Exists: ("EXISTS here", _IN_WHERE),
-    exp.Any: ("ANY", "use IN or EXISTS"),
-    exp.All: ("ALL", "use NOT EXISTS"),
-    exp.GroupingSets: ("GROUP BY GROUPING SETS", "list the keys"),
-    exp.Cube: ("GROUP BY CUBE", "list the keys"),
-    exp.Rollup: ("GROUP BY ROLLUP", "list the keys"),
-    exp.Window: ("OVER", "put a window on the stream and use GROUP BY"),
-    exp.Star: ("* inside an expression", "name the columns"),
-    exp.Distinct: ("DISTINCT inside a function", "only COUNT(DISTINCT x) has it"),
-    exp.Bracket: ("[...] behind an expression", "columns hold single values"),
-    exp.Dot: ("a field of a column", "columns hold single values"),
 }
 
 
@@ -129,9 +113,7 @@ class Scalars:
         return expr
 
     def _refusal(self, node: exp.Expr) -> SqlError:
-        what, instead = _REFUSED.get(
-            type(node), (f"'{node.sql('spark')}'", "see the documentation for what is run")
-        )
+        what, instead = refusal_of(node)
         return self._context.error(node, f"{what} is not supported: {instead}", UnsupportedError)
 
     def _all(self, nodes: list[exp.Expr]) -> tuple[Expr, ...]:
@@ -220,7 +202,7 @@ class Scalars:
     def _in(self, node: exp.Expr) -> Expr:
         if node.args.get("query"):
             raise self._context.error(
-                node, f"IN (SELECT ...) here is not supported: {_IN_WHERE}", UnsupportedError
+                node, f"IN (SELECT ...) here is not supported: {IN_WHERE}", UnsupportedError
             )
         self._context.require_only(node, "this", "expressions")
         return functions.resolve("in", self._all([node.this, *node.expressions]))
@@ -253,13 +235,29 @@ class Scalars:
     # -- functions -----------------------------------------------------------------------------
 
     def _extract(self, node: exp.Expr) -> Expr:
-        return functions.resolve(node.this.name.lower(), (self.bind(node.expression),))
+        name = node.this.name.lower()
+        if name not in functions.datetimes.FIELDS:
+            choices = ELSEWHERE.get(name) or did_you_mean(name, functions.datetimes.FIELDS)
+            raise self._context.error(node.this, f"EXTRACT has no field '{name}'; {choices}")
+        return functions.resolve(name, (self.bind(node.expression),))
 
     def _call(self, node: exp.Expr) -> Expr:
         if is_aggregate(node):
             return self._aggregate(node, None)
         own = self._context.catalog.functions
+        function = functions.find(node.name, own)
+        unit = self._unit(node)
+        if unit is not None:
+            forms = " or ".join(function.forms)
+            raise self._context.error(unit, f"{node.name} takes no unit; valid: {forms}")
         return functions.resolve(node.name, self._all(node.expressions), own)
+
+    def _unit(self, node: exp.Expr) -> exp.Expr | None:
+        """The first of three arguments where it is a unit of time, as in DATEDIFF(day, a, b)."""
+        first = node.expressions[0] if len(node.expressions) == 3 else None
+        if not isinstance(first, exp.Column) or first.table or self._scope.names(first):
+            return None
+        return first if first.name.lower() in functions.datetimes.TRUNC_UNITS else None
 
     def _filtered(self, node: exp.Expr) -> Expr:
         if not is_aggregate(node.this):
@@ -308,6 +306,7 @@ _Handler = Callable[[Scalars, Any], Expr]
 _HANDLERS: Final[dict[type[exp.Expr], _Handler]] = {
     exp.Column: Scalars._column,
     exp.Literal: lambda _, node: constant(node),
+    exp.RawString: lambda _, node: functions.literal(node.name, pa.string()),
     exp.Interval: lambda _, node: interval(node),
     exp.Boolean: lambda _, node: functions.literal(bool(node.this), pa.bool_()),
     exp.Null: lambda _, node: Literal(pa.null(), None),

@@ -136,7 +136,9 @@ class Scope:
         if context.row is not None:
             names.append(context.row.name)
         message = f"'{node.table}' is not in FROM; {did_you_mean(node.table, names)}"
-        if context.row is None and node.table in context.catalog.tables:
+        if any(r.positions(node.table) for r in self._in_sight):
+            message += f". '{node.table}' is a column: columns hold single values, without fields"
+        elif context.row is None and node.table in context.catalog.tables:
             message += f". For a query per row: CREATE QUERY name FOR EACH ROW OF {node.table} AS"
         raise context.error(node.args["table"], message)
 
@@ -147,7 +149,10 @@ class Scope:
             self._refuse_far(node, context)
         relations = [self.relation(node, context)] if node.table else self._in_sight
         choices = [f.name for r in relations for f in r.fields]
-        message = f"there is no column '{node.name}'{inside}; {did_you_mean(node.name, choices)}"
+        text = _as_text(node, context)
+        message = (
+            f"there is no column '{node.name}'{inside}{text}; {did_you_mean(node.name, choices)}"
+        )
         of_row = [p.name for name, p in parameters(context) if name.lower() == node.name.lower()]
         if of_row and not node.table:
             message = f"there is no column '{node.name}' in FROM; that of the row is {of_row[0]}"
@@ -196,3 +201,11 @@ class Scope:
         """What ``*`` gives, with names: all columns, those merged by USING once."""
         named = zip(self.column_names(), self.columns(), strict=True)
         return [(n, self.merged.get(c.index, c)) for n, c in named if c.index not in self.hidden]
+
+
+def _as_text(node: exp.Column, context: Context) -> str:
+    """What to write instead if a name in double quotes was meant as text, which it is in Spark."""
+    if node.table or not context.source.is_in_double_quotes(node.this):
+        return ""
+    text = node.name.replace("'", "''")
+    return f": double quotes are for names; if this is text, write '{text}' in single quotes"

@@ -25,8 +25,8 @@ def bind_select(select: exp.Select, context: Context, bind_query: BindQuery) -> 
     check_tables(source.items, source.parts, context)
     plan, streams = _chosen(select, source, context, bind_query), source.open_streams
     if is_grouped(select):
-        require_windows(streams, "GROUP BY" if select.args.get("group") else "an aggregate")
         plan = _grouped(select, plan, source.scope, context)
+        require_windows(streams, "GROUP BY" if select.args.get("group") else "an aggregate")
     else:
         plan = _projected(select, plan, source.scope, context)
     distinct = select.args.get("distinct")

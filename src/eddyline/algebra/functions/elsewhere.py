@@ -1,0 +1,84 @@
+"""Functions of other systems: what to write here instead."""
+
+from __future__ import annotations
+
+from typing import Final
+
+_SLIDING: Final = (
+    "windows slide with every row: write FROM s [RANGE 5 MINUTES] and GROUP BY the other keys, and "
+    "EMIT SNAPSHOT EVERY 1 MINUTE for an answer per minute"
+)
+_TUMBLING: Final = f"{_SLIDING}; date_trunc('minute', ts) is a key per calendar unit"
+_SESSION: Final = f"there are no windows that end with a gap; {_SLIDING}"
+_OVER: Final = (
+    "there are no functions of the row before or behind: join the stream with itself, or take the "
+    "last rows of each key, FROM s [PARTITION BY k ROWS 2]"
+)
+_SINGLE: Final = (
+    "columns hold single values, no lists, maps or structures: take these apart before the stream"
+)
+_LAST: Final = (
+    "rows of a group have no order: for the last row of each key read FROM s [PARTITION BY k "
+    "ROWS 1], without GROUP BY"
+)
+_BITS: Final = "there are no operators and functions on bits"
+_CODE: Final = "define it in Python: Engine.function or Session.function"
+
+_ADVICE: Final[dict[str, str]] = {
+    "tumble tumbling tumble_start tumble_end tumble_rowtime tumble_proctime time_bucket": _TUMBLING,
+    "window window_time date_bin": _TUMBLING,
+    "hop hop_start hop_end hop_rowtime cumulate sliding hopping": _SLIDING,
+    "session session_start session_end session_window": _SESSION,
+    "lag lead row_number rank dense_rank percent_rank cume_dist ntile nth_value": _OVER,
+    "first last first_value last_value arg_min arg_max earliest latest latest_by_offset": _LAST,
+    "min_by max_by earliest_by_offset": _LAST,
+    "any_value arbitrary": "min(x) and max(x) are values of the group that are the same each time",
+    "count_if countif": "write COUNT(*) FILTER (WHERE condition)",
+    "sum_if sumif avg_if avgif": "write SUM(x) FILTER (WHERE condition)",
+    "bool_and every all_match": "write MIN(condition)",
+    "bool_or some any any_match": "write MAX(condition)",
+    "approx_count_distinct approx_distinct count_distinct": "write COUNT(DISTINCT x)",
+    "var variance var_samp": "it is the square of stddev(x)",
+    "median percentile percentile_approx approx_percentile percentile_cont percentile_disc": "",
+    "quantile approx_quantiles mode skewness kurtosis corr covar_pop covar_samp var_pop": "",
+    "stddev_pop regr_slope regr_intercept regr_r2 product entropy grouping grouping_id": "",
+    "array_agg collect_list collect_set string_agg listagg group_concat json_agg": _SINGLE,
+    "json_arrayagg json_objectagg map_agg histogram": _SINGLE,
+    "array map struct named_struct row element_at explode explode_outer posexplode": _SINGLE,
+    "unnest flatten inline stack split regexp_extract_all array_contains size": _SINGLE,
+    "cardinality transform aggregate array_join json_tuple map_keys map_values": _SINGLE,
+    "get_json_object from_json to_json json_extract json_value json_query": _SINGLE,
+    "json_extract_path_text parse_json variant_get": _SINGLE,
+    "timestampdiff timediff age date_part_diff": (
+        "write b - a for an INTERVAL, unix_seconds(b) - unix_seconds(a) for a number, or "
+        "datediff(b, a) for days"
+    ),
+    "timestampadd dateadd add_months date_add_interval adddate": (
+        "write ts + INTERVAL 5 MINUTES, or date_add(date, days)"
+    ),
+    "subdate": "write ts - INTERVAL 5 MINUTES, or date_sub(date, days)",
+    "from_unixtime timestamp_from_unix to_timestamp_ltz epoch_ms": (
+        "write timestamp_seconds(n), timestamp_millis(n) or timestamp_micros(n)"
+    ),
+    "epoch to_unixtime to_unix_timestamp": "write unix_seconds(ts) or unix_millis(ts)",
+    "strftime to_char": "write date_format(ts, 'pattern')",
+    "str_to_date strptime": "write to_timestamp(text, 'pattern') or to_date(text, 'pattern')",
+    "convert": "write CAST(x AS type)",
+    "decode": "write CASE x WHEN ... THEN ... END",
+    "charindex strpos": "write position(part, text)",
+    "rowtime proctime": "the event time is the stream's column behind TIMESTAMP BY",
+    "istream rstream dstream": "write EMIT INSERTS, EMIT SNAPSHOT EVERY ... or EMIT CHANGES",
+    "monotonically_increasing_id spark_partition_id input_file_name": (
+        "rows are not numbered: have the source give each a column of its own"
+    ),
+    "bit_and bit_or bit_xor bit_count shiftleft shiftright getbit": _BITS,
+    "md5 sha sha1 sha2 hash xxhash64 crc32": _CODE,
+}
+
+#: What to write instead, by name; empty if nothing is near.
+ELSEWHERE: Final = {name: text for names, text in _ADVICE.items() for name in names.split()}
+
+#: Those that form groups by time.
+GROUP_WINDOWS: Final = frozenset(
+    name for name, text in ELSEWHERE.items() if text in (_SLIDING, _TUMBLING, _SESSION)
+)

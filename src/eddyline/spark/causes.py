@@ -1,0 +1,17 @@
+"""Why a job failed, in one line: Spark wraps it in two stack traces."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+_RAISED: Final = re.compile(r"^(?:[\w.]+\.)?(\w*(?:Error|Exception))(: .+)?$", re.MULTILINE)
+
+
+def cause(error: Exception) -> str:
+    """The one line of a failed job's text that says why."""
+    raised = _RAISED.findall(str(error))
+    if raised:
+        return "".join(raised[-1])
+    lines = str(error).strip().splitlines()
+    return lines[0] if lines else type(error).__name__

@@ -1,0 +1,63 @@
+"""Expressions that are understood and not run: what they are called, and what to write instead."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from sqlglot import exp
+
+from eddyline.algebra.functions.aggregates import AGGREGATES
+from eddyline.algebra.functions.elsewhere import ELSEWHERE
+from eddyline.sql.numbers import shortened
+
+IN_WHERE: Final = "it stands in WHERE, alone or between ANDs; for OR, write a UNION"
+_SINGLE: Final = "columns hold single values, no lists, maps or structures"
+_KEYS: Final = "list the keys, and write a query for each grouping"
+_BITS: Final = "there are no operators on bits; a power is power(x, y)"
+_NOW: Final = "a replay would give another value: use the event time of the stream"
+
+_REFUSED: Final[dict[type[exp.Expr], tuple[str, str]]] = {
+    exp.Subquery: ("a sub-query in an expression", "join it in FROM"),
+    exp.Select: ("a sub-query in an expression", "join it in FROM"),
+    exp.Exists: ("EXISTS here", IN_WHERE),
+    exp.Any: ("ANY", "use IN or EXISTS"),
+    exp.All: ("ALL", "use NOT EXISTS"),
+    exp.GroupingSets: ("GROUP BY GROUPING SETS", _KEYS),
+    exp.Cube: ("GROUP BY CUBE", _KEYS),
+    exp.Rollup: ("GROUP BY ROLLUP", _KEYS),
+    exp.Window: ("OVER", "put a window on the stream and use GROUP BY"),
+    exp.WithinGroup: ("WITHIN GROUP", f"aggregates are {', '.join(AGGREGATES)}"),
+    exp.Star: ("* inside an expression", "name the columns"),
+    exp.Distinct: ("DISTINCT inside a function", "only COUNT(DISTINCT x) has it"),
+    exp.Bracket: ("[...] behind an expression", _SINGLE),
+    exp.Dot: ("a field of a column", _SINGLE),
+    exp.Array: ("ARRAY", _SINGLE),
+    exp.Struct: ("STRUCT", _SINGLE),
+    exp.Map: ("MAP", _SINGLE),
+    exp.Lambda: ("->", _SINGLE),
+    exp.JSONExtract: ("->", _SINGLE),
+    exp.JSONExtractScalar: ("->>", _SINGLE),
+    exp.SimilarTo: ("SIMILAR TO", "write RLIKE and a regular expression"),
+    exp.BitwiseXor: ("^", _BITS),
+    exp.BitwiseAnd: ("&", _BITS),
+    exp.BitwiseOr: ("|", _BITS),
+    exp.BitwiseNot: ("~", _BITS),
+    exp.BitwiseLeftShift: ("<<", _BITS),
+    exp.BitwiseRightShift: (">>", _BITS),
+    exp.CurrentTimestamp: ("CURRENT_TIMESTAMP", _NOW),
+    exp.CurrentDate: ("CURRENT_DATE", _NOW),
+    exp.CurrentTime: ("CURRENT_TIME", _NOW),
+    exp.Collate: ("COLLATE", "texts are ordered by their code points; lower(x) ignores case"),
+    exp.Tuple: ("a tuple", "compare the parts one by one, between ANDs"),
+    exp.Placeholder: ("a placeholder", "write the value, or FOR EACH ROW OF a table of values"),
+    exp.Parameter: ("a parameter", "write the value, or FOR EACH ROW OF a table of values"),
+}
+
+
+def refusal_of(node: exp.Expr) -> tuple[str, str]:
+    """What an expression is called in the message that refuses it, and what to write instead."""
+    known = _REFUSED.get(type(node))
+    if known is not None:
+        return known
+    instead = ELSEWHERE.get(node.key.lower()) or "docs/sql-functions.md lists what is run"
+    return f"'{shortened(node.sql('spark'))}'", instead

@@ -1,0 +1,828 @@
+SELECT MEDIAN(price) FROM trades [NOW]
+=>
+SqlError: line 1, column 8: there is no function MEDIAN; aggregates: count, sum, avg, min, max, stddev
+  SELECT MEDIAN(price) FROM trades [NOW]
+         ^
+----------
+SELECT percentile(price, 0.5) FROM trades [NOW]
+=>
+SqlError: line 1, column 8: there is no function percentile; aggregates: count, sum, avg, min, max, stddev
+  SELECT percentile(price, 0.5) FROM trades [NOW]
+         ^
+----------
+SELECT approx_percentile(price, 0.5) FROM trades [NOW]
+=>
+SqlError: line 1, column 8: there is no function approx_percentile; aggregates: count, sum, avg, min, max, stddev
+  SELECT approx_percentile(price, 0.5) FROM trades [NOW]
+         ^
+----------
+SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY price) FROM trades [NOW]
+=>
+UnsupportedError: line 1, column 8: WITHIN GROUP is not supported: aggregates are count, sum, avg, min, max, stddev
+  SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY price) FROM trades [NOW]
+         ^
+----------
+SELECT first(price) FROM trades [NOW]
+=>
+SqlError: line 1, column 8: there is no function first: rows of a group have no order: for the last row of each key read FROM s [PARTITION BY k ROWS 1], without GROUP BY
+  SELECT first(price) FROM trades [NOW]
+         ^
+----------
+SELECT last_value(price) FROM trades [NOW]
+=>
+SqlError: line 1, column 8: there is no function last_value: rows of a group have no order: for the last row of each key read FROM s [PARTITION BY k ROWS 1], without GROUP BY
+  SELECT last_value(price) FROM trades [NOW]
+         ^
+----------
+SELECT any_value(price) FROM trades [NOW]
+=>
+SqlError: line 1, column 8: there is no function any_value: min(x) and max(x) are values of the group that are the same each time
+  SELECT any_value(price) FROM trades [NOW]
+         ^
+----------
+SELECT collect_list(price) FROM trades [NOW]
+=>
+SqlError: line 1, column 8: there is no function collect_list: columns hold single values, no lists, maps or structures: take these apart before the stream
+  SELECT collect_list(price) FROM trades [NOW]
+         ^
+----------
+SELECT array_agg(price) FROM trades [NOW]
+=>
+SqlError: line 1, column 8: there is no function array_agg: columns hold single values, no lists, maps or structures: take these apart before the stream
+  SELECT array_agg(price) FROM trades [NOW]
+         ^
+----------
+SELECT string_agg(symbol, ',') FROM trades [NOW]
+=>
+SqlError: line 1, column 8: there is no function string_agg: columns hold single values, no lists, maps or structures: take these apart before the stream
+  SELECT string_agg(symbol, ',') FROM trades [NOW]
+         ^
+----------
+SELECT approx_count_distinct(price) FROM trades [NOW]
+=>
+SqlError: line 1, column 8: there is no function approx_count_distinct: write COUNT(DISTINCT x)
+  SELECT approx_count_distinct(price) FROM trades [NOW]
+         ^
+----------
+SELECT count_if(price > 1) FROM trades [NOW]
+=>
+SqlError: line 1, column 8: there is no function count_if: write COUNT(*) FILTER (WHERE condition)
+  SELECT count_if(price > 1) FROM trades [NOW]
+         ^
+----------
+SELECT bool_and(price > 1) FROM trades [NOW]
+=>
+SqlError: line 1, column 8: there is no function bool_and: write MIN(condition)
+  SELECT bool_and(price > 1) FROM trades [NOW]
+         ^
+----------
+SELECT variance(price), var_pop(price) FROM trades [NOW]
+=>
+SqlError: line 1, column 8: there is no function variance: it is the square of stddev(x)
+  SELECT variance(price), var_pop(price) FROM trades [NOW]
+         ^
+----------
+SELECT stddev_pop(price) FROM trades [NOW]
+=>
+SqlError: line 1, column 8: there is no function stddev_pop; aggregates: count, sum, avg, min, max, stddev
+  SELECT stddev_pop(price) FROM trades [NOW]
+         ^
+----------
+SELECT corr(price, qty) FROM trades [NOW]
+=>
+SqlError: line 1, column 8: there is no function corr; aggregates: count, sum, avg, min, max, stddev
+  SELECT corr(price, qty) FROM trades [NOW]
+         ^
+----------
+SELECT max_by(symbol, price) FROM trades [NOW]
+=>
+SqlError: line 1, column 8: there is no function max_by: rows of a group have no order: for the last row of each key read FROM s [PARTITION BY k ROWS 1], without GROUP BY
+  SELECT max_by(symbol, price) FROM trades [NOW]
+         ^
+----------
+SELECT sum(DISTINCT qty) FROM trades [NOW]
+=>
+UnsupportedError: line 1, column 8: sum(DISTINCT ...) is not supported; only COUNT(DISTINCT ...) is
+  SELECT sum(DISTINCT qty) FROM trades [NOW]
+         ^
+----------
+SELECT window_start, count(*) FROM TABLE(TUMBLE(TABLE trades, DESCRIPTOR(ts), INTERVAL '1' MINUTE)) GROUP BY window_start
+=>
+UnsupportedError: line 1, column 42: TUMBLE(...) in FROM is not supported: windows slide with every row: write FROM s [RANGE 5 MINUTES] and GROUP BY the other keys, and EMIT SNAPSHOT EVERY 1 MINUTE for an answer per minute; date_trunc('minute', ts) is a key per calendar unit
+  SELECT window_start, count(*) FROM TABLE(TUMBLE(TABLE trades, DESCRIPTOR(ts), INTERVAL '1' MINUTE)) GROUP BY window_start
+                                           ^
+----------
+SELECT TUMBLE_START(ts, INTERVAL '1' MINUTE), count(*) FROM trades GROUP BY TUMBLE(ts, INTERVAL '1' MINUTE)
+=>
+SqlError: line 1, column 77: there is no function TUMBLE: windows slide with every row: write FROM s [RANGE 5 MINUTES] and GROUP BY the other keys, and EMIT SNAPSHOT EVERY 1 MINUTE for an answer per minute; date_trunc('minute', ts) is a key per calendar unit
+  SELECT TUMBLE_START(ts, INTERVAL '1' MINUTE), count(*) FROM trades GROUP BY TUMBLE(ts, INTERVAL '1' MINUTE)
+                                                                              ^
+----------
+SELECT count(*) FROM trades GROUP BY HOP(ts, INTERVAL '1' MINUTE, INTERVAL '5' MINUTE)
+=>
+SqlError: line 1, column 38: there is no function HOP: windows slide with every row: write FROM s [RANGE 5 MINUTES] and GROUP BY the other keys, and EMIT SNAPSHOT EVERY 1 MINUTE for an answer per minute
+  SELECT count(*) FROM trades GROUP BY HOP(ts, INTERVAL '1' MINUTE, INTERVAL '5' MINUTE)
+                                       ^
+----------
+SELECT count(*) FROM TABLE(HOP(TABLE trades, DESCRIPTOR(ts), INTERVAL '1' MINUTE, INTERVAL '5' MINUTE))
+=>
+UnsupportedError: line 1, column 28: HOP(...) in FROM is not supported: windows slide with every row: write FROM s [RANGE 5 MINUTES] and GROUP BY the other keys, and EMIT SNAPSHOT EVERY 1 MINUTE for an answer per minute
+  SELECT count(*) FROM TABLE(HOP(TABLE trades, DESCRIPTOR(ts), INTERVAL '1' MINUTE, INTERVAL '5' MINUTE))
+                             ^
+----------
+SELECT count(*) FROM HOP(trades, ts, INTERVAL '1' MINUTE, INTERVAL '5' MINUTE)
+=>
+UnsupportedError: line 1, column 22: HOP(...) in FROM is not supported: windows slide with every row: write FROM s [RANGE 5 MINUTES] and GROUP BY the other keys, and EMIT SNAPSHOT EVERY 1 MINUTE for an answer per minute
+  SELECT count(*) FROM HOP(trades, ts, INTERVAL '1' MINUTE, INTERVAL '5' MINUTE)
+                       ^
+----------
+SELECT count(*) FROM TUMBLE(trades, ts, INTERVAL '1' MINUTE)
+=>
+UnsupportedError: line 1, column 22: TUMBLE(...) in FROM is not supported: windows slide with every row: write FROM s [RANGE 5 MINUTES] and GROUP BY the other keys, and EMIT SNAPSHOT EVERY 1 MINUTE for an answer per minute; date_trunc('minute', ts) is a key per calendar unit
+  SELECT count(*) FROM TUMBLE(trades, ts, INTERVAL '1' MINUTE)
+                       ^
+----------
+SELECT count(*) FROM TABLE(CUMULATE(TABLE trades, DESCRIPTOR(ts), INTERVAL '1' MINUTE, INTERVAL '5' MINUTE))
+=>
+UnsupportedError: line 1, column 28: CUMULATE(...) in FROM is not supported: windows slide with every row: write FROM s [RANGE 5 MINUTES] and GROUP BY the other keys, and EMIT SNAPSHOT EVERY 1 MINUTE for an answer per minute
+  SELECT count(*) FROM TABLE(CUMULATE(TABLE trades, DESCRIPTOR(ts), INTERVAL '1' MINUTE, INTERVAL '5' MINUTE))
+                             ^
+----------
+SELECT count(*) FROM trades GROUP BY SESSION(ts, INTERVAL '5' MINUTE)
+=>
+UnsupportedError: line 1, column 38: SESSION(...) is not supported: there are no windows that end with a gap; windows slide with every row: write FROM s [RANGE 5 MINUTES] and GROUP BY the other keys, and EMIT SNAPSHOT EVERY 1 MINUTE for an answer per minute
+  SELECT count(*) FROM trades GROUP BY SESSION(ts, INTERVAL '5' MINUTE)
+                                       ^
+----------
+SELECT window(ts, '1 minute'), count(*) FROM trades GROUP BY window(ts, '1 minute')
+=>
+UnsupportedError: line 1, column 62: window(...) is not supported: windows slide with every row: write FROM s [RANGE 5 MINUTES] and GROUP BY the other keys, and EMIT SNAPSHOT EVERY 1 MINUTE for an answer per minute; date_trunc('minute', ts) is a key per calendar unit
+  SELECT window(ts, '1 minute'), count(*) FROM trades GROUP BY window(ts, '1 minute')
+                                                               ^
+----------
+SELECT count(*) FROM trades GROUP BY window(ts, '10 minutes', '5 minutes'), symbol
+=>
+UnsupportedError: line 1, column 38: window(...) is not supported: windows slide with every row: write FROM s [RANGE 5 MINUTES] and GROUP BY the other keys, and EMIT SNAPSHOT EVERY 1 MINUTE for an answer per minute; date_trunc('minute', ts) is a key per calendar unit
+  SELECT count(*) FROM trades GROUP BY window(ts, '10 minutes', '5 minutes'), symbol
+                                       ^
+----------
+SELECT window.start, count(*) FROM trades GROUP BY window(ts, '1 minute')
+=>
+UnsupportedError: line 1, column 52: window(...) is not supported: windows slide with every row: write FROM s [RANGE 5 MINUTES] and GROUP BY the other keys, and EMIT SNAPSHOT EVERY 1 MINUTE for an answer per minute; date_trunc('minute', ts) is a key per calendar unit
+  SELECT window.start, count(*) FROM trades GROUP BY window(ts, '1 minute')
+                                                     ^
+----------
+SELECT session_window(ts, '5 minutes'), count(*) FROM trades GROUP BY session_window(ts, '5 minutes')
+=>
+SqlError: line 1, column 71: there is no function session_window: there are no windows that end with a gap; windows slide with every row: write FROM s [RANGE 5 MINUTES] and GROUP BY the other keys, and EMIT SNAPSHOT EVERY 1 MINUTE for an answer per minute
+  SELECT session_window(ts, '5 minutes'), count(*) FROM trades GROUP BY session_window(ts, '5 minutes')
+                                                                        ^
+----------
+SELECT time_bucket('1 minute', ts), count(*) FROM trades [NOW] GROUP BY 1
+=>
+SqlError: line 1, column 8: there is no function time_bucket: windows slide with every row: write FROM s [RANGE 5 MINUTES] and GROUP BY the other keys, and EMIT SNAPSHOT EVERY 1 MINUTE for an answer per minute; date_trunc('minute', ts) is a key per calendar unit
+  SELECT time_bucket('1 minute', ts), count(*) FROM trades [NOW] GROUP BY 1
+         ^
+----------
+SELECT avg(price) OVER (PARTITION BY symbol ORDER BY ts ROWS BETWEEN 5 PRECEDING AND CURRENT ROW) FROM trades
+=>
+UnsupportedError: line 1, column 19: OVER is not supported: put a window on the stream, as in FROM s [RANGE 5 MINUTES] or s [PARTITION BY k ROWS 10], and use GROUP BY
+  SELECT avg(price) OVER (PARTITION BY symbol ORDER BY ts ROWS BETWEEN 5 PRECEDING AND CURRENT ROW) FROM trades
+                    ^
+----------
+SELECT LAG(price) OVER (PARTITION BY symbol ORDER BY ts) FROM trades
+=>
+UnsupportedError: line 1, column 19: OVER is not supported: put a window on the stream, as in FROM s [RANGE 5 MINUTES] or s [PARTITION BY k ROWS 10], and use GROUP BY
+  SELECT LAG(price) OVER (PARTITION BY symbol ORDER BY ts) FROM trades
+                    ^
+----------
+SELECT ROW_NUMBER() OVER (PARTITION BY symbol ORDER BY ts DESC) AS rn FROM trades
+=>
+UnsupportedError: line 1, column 21: OVER is not supported: put a window on the stream, as in FROM s [RANGE 5 MINUTES] or s [PARTITION BY k ROWS 10], and use GROUP BY
+  SELECT ROW_NUMBER() OVER (PARTITION BY symbol ORDER BY ts DESC) AS rn FROM trades
+                      ^
+----------
+SELECT LAG(price) FROM trades
+=>
+SqlError: line 1, column 8: there is no function LAG: there are no functions of the row before or behind: join the stream with itself, or take the last rows of each key, FROM s [PARTITION BY k ROWS 2]
+  SELECT LAG(price) FROM trades
+         ^
+----------
+SELECT * FROM trades QUALIFY ROW_NUMBER() OVER (PARTITION BY symbol ORDER BY ts) = 1
+=>
+UnsupportedError: line 1, column 22: QUALIFY is not supported: use GROUP BY ... HAVING over a stream window
+  SELECT * FROM trades QUALIFY ROW_NUMBER() OVER (PARTITION BY symbol ORDER BY ts) = 1
+                       ^
+----------
+SELECT symbol, price FROM trades ORDER BY price LIMIT 10
+=>
+UnsupportedError: line 1, column 34: ORDER BY is not supported: a standing query answers with a bag of rows: sort and cut where you read it
+  SELECT symbol, price FROM trades ORDER BY price LIMIT 10
+                                   ^
+----------
+SELECT * FROM trades LIMIT 10
+=>
+UnsupportedError: line 1, column 22: LIMIT is not supported: a standing query answers with a bag of rows: sort and cut where you read it
+  SELECT * FROM trades LIMIT 10
+                       ^
+----------
+SELECT TOP 10 * FROM trades
+=>
+UnsupportedError: line 1, column 8: TOP is not supported: a standing query answers with a bag of rows: sort and cut where you read it
+  SELECT TOP 10 * FROM trades
+         ^
+----------
+SELECT * FROM trades MATCH_RECOGNIZE (PARTITION BY symbol ORDER BY ts MEASURES A.price AS price PATTERN (A B) DEFINE A AS price > 1)
+=>
+UnsupportedError: line 1, column 22: MATCH_RECOGNIZE is not supported: join the stream with itself over windows
+  SELECT * FROM trades MATCH_RECOGNIZE (PARTITION BY symbol ORDER BY ts MEASURES A.price AS price PATTERN (A B) DEFINE A AS price > 1)
+                       ^
+----------
+SELECT * FROM trades PIVOT (sum(price) FOR symbol IN ('a', 'b'))
+=>
+UnsupportedError: line 1, column 22: PIVOT is not supported: write SUM(x) FILTER (WHERE k = 'a') AS a, ... with GROUP BY
+  SELECT * FROM trades PIVOT (sum(price) FOR symbol IN ('a', 'b'))
+                       ^
+----------
+SELECT * FROM trades UNPIVOT (price FOR n IN (qty, price))
+=>
+UnsupportedError: line 1, column 22: UNPIVOT is not supported: write a SELECT for each column, between UNION ALL
+  SELECT * FROM trades UNPIVOT (price FOR n IN (qty, price))
+                       ^
+----------
+SELECT * FROM trades, LATERAL (SELECT * FROM orders WHERE orders.qty = trades.qty) q
+=>
+UnsupportedError: line 1, column 23: LATERAL is not supported: write a join, or EXISTS in WHERE; columns hold single values
+  SELECT * FROM trades, LATERAL (SELECT * FROM orders WHERE orders.qty = trades.qty) q
+                        ^
+----------
+SELECT * FROM trades LATERAL VIEW explode(split(symbol, ',')) e AS word
+=>
+UnsupportedError: line 1, column 22: LATERAL is not supported: write a join, or EXISTS in WHERE; columns hold single values
+  SELECT * FROM trades LATERAL VIEW explode(split(symbol, ',')) e AS word
+                       ^
+----------
+SELECT * FROM trades CROSS JOIN UNNEST(split(symbol, ',')) AS w(word)
+=>
+UnsupportedError: line 1, column 33: UNNEST(...) in FROM is not supported: columns hold single values, no lists, maps or structures: take these apart before the stream
+  SELECT * FROM trades CROSS JOIN UNNEST(split(symbol, ',')) AS w(word)
+                                  ^
+----------
+SELECT explode(split(symbol, ',')) FROM trades
+=>
+SqlError: line 1, column 8: there is no function explode: columns hold single values, no lists, maps or structures: take these apart before the stream
+  SELECT explode(split(symbol, ',')) FROM trades
+         ^
+----------
+SELECT split(symbol, ',')[0] FROM trades
+=>
+UnsupportedError: line 1, column 8: [...] behind an expression is not supported: columns hold single values, no lists, maps or structures
+  SELECT split(symbol, ',')[0] FROM trades
+         ^
+----------
+SELECT symbol.name FROM trades
+=>
+SqlError: line 1, column 8: 'symbol' is not in FROM; valid: trades. 'symbol' is a column: columns hold single values, without fields
+  SELECT symbol.name FROM trades
+         ^
+----------
+SELECT named_struct('a', qty) FROM trades
+=>
+SqlError: line 1, column 8: there is no function named_struct: columns hold single values, no lists, maps or structures: take these apart before the stream
+  SELECT named_struct('a', qty) FROM trades
+         ^
+----------
+SELECT array(1, 2) FROM trades
+=>
+SqlError: line 1, column 8: there is no function array: columns hold single values, no lists, maps or structures: take these apart before the stream
+  SELECT array(1, 2) FROM trades
+         ^
+----------
+SELECT get_json_object(symbol, '$.a') FROM trades
+=>
+SqlError: line 1, column 8: there is no function get_json_object: columns hold single values, no lists, maps or structures: take these apart before the stream
+  SELECT get_json_object(symbol, '$.a') FROM trades
+         ^
+----------
+SELECT symbol ->> 'a' FROM trades
+=>
+UnsupportedError: line 1, column 8: ->> is not supported: columns hold single values, no lists, maps or structures
+  SELECT symbol ->> 'a' FROM trades
+         ^
+----------
+SELECT from_json(symbol, 'a INT') FROM trades
+=>
+SqlError: line 1, column 8: there is no function from_json: columns hold single values, no lists, maps or structures: take these apart before the stream
+  SELECT from_json(symbol, 'a INT') FROM trades
+         ^
+----------
+WITH RECURSIVE r AS (SELECT qty FROM trades UNION ALL SELECT qty + 1 FROM r) SELECT * FROM r
+=>
+UnsupportedError: line 1, column 16: WITH RECURSIVE is not supported: plain WITH is
+  WITH RECURSIVE r AS (SELECT qty FROM trades UNION ALL SELECT qty + 1 FROM r) SELECT * FROM r
+                 ^
+----------
+SELECT timestampdiff(SECOND, ts, ts) FROM trades
+=>
+SqlError: line 1, column 8: there is no function timestampdiff: write b - a for an INTERVAL, unix_seconds(b) - unix_seconds(a) for a number, or datediff(b, a) for days
+  SELECT timestampdiff(SECOND, ts, ts) FROM trades
+         ^
+----------
+SELECT timestampadd(MINUTE, 5, ts) FROM trades
+=>
+SqlError: line 1, column 8: there is no function timestampadd: write ts + INTERVAL 5 MINUTES, or date_add(date, days)
+  SELECT timestampadd(MINUTE, 5, ts) FROM trades
+         ^
+----------
+SELECT DATEDIFF(day, ts, ts) FROM trades
+=>
+SqlError: line 1, column 17: DATEDIFF takes no unit; valid: datediff(end, start)
+  SELECT DATEDIFF(day, ts, ts) FROM trades
+                  ^
+----------
+SELECT DATE_ADD(ts, INTERVAL 1 DAY) FROM trades
+=>
+SqlError: line 1, column 8: date_add does not take (TIMESTAMP, INTERVAL); valid: date_add(date, days)
+  SELECT DATE_ADD(ts, INTERVAL 1 DAY) FROM trades
+         ^
+----------
+SELECT DATE_ADD(day, 1, ts) FROM trades
+=>
+SqlError: line 1, column 17: DATE_ADD takes no unit; valid: date_add(date, days)
+  SELECT DATE_ADD(day, 1, ts) FROM trades
+                  ^
+----------
+SELECT ts + INTERVAL 1 MONTH FROM trades
+=>
+SqlError: line 1, column 13: unknown time unit 'MONTH'; valid: DAYS, HOURS, MICROSECONDS, MILLISECONDS, MINUTES, SECONDS, WEEKS
+  SELECT ts + INTERVAL 1 MONTH FROM trades
+              ^
+----------
+SELECT ts AT TIME ZONE 'UTC' FROM trades
+=>
+UnsupportedError: line 1, column 11: AT TIME ZONE is not supported: timestamps are instants in UTC; convert what you read
+  SELECT ts AT TIME ZONE 'UTC' FROM trades
+            ^
+----------
+SELECT now() - ts FROM trades
+=>
+SqlError: line 1, column 8: now gives another value each time it runs, so a replay after a failure would give other answers; use the event time of the stream instead
+  SELECT now() - ts FROM trades
+         ^
+----------
+SELECT CURRENT_TIMESTAMP FROM trades
+=>
+UnsupportedError: line 1, column 1: CURRENT_TIMESTAMP is not supported: a replay would give another value: use the event time of the stream
+  SELECT CURRENT_TIMESTAMP FROM trades
+  ^
+----------
+SELECT * FROM trades WHERE ts > now() - INTERVAL '5' MINUTE
+=>
+SqlError: line 1, column 33: now gives another value each time it runs, so a replay after a failure would give other answers; use the event time of the stream instead
+  SELECT * FROM trades WHERE ts > now() - INTERVAL '5' MINUTE
+                                  ^
+----------
+SELECT extract(epoch FROM ts) FROM trades
+=>
+SqlError: line 1, column 27: EXTRACT has no field 'epoch'; write unix_seconds(ts) or unix_millis(ts)
+  SELECT extract(epoch FROM ts) FROM trades
+                            ^
+----------
+SELECT qty FROM trades FOR SYSTEM_TIME AS OF ts
+=>
+UnsupportedError: line 1, column 17: AS OF is not supported: join a table with updates = 'non-retroactive': each row sees it as it was then
+  SELECT qty FROM trades FOR SYSTEM_TIME AS OF ts
+                  ^
+----------
+SELECT * FROM trades JOIN companies FOR SYSTEM_TIME AS OF trades.ts ON trades.symbol = companies.symbol
+=>
+UnsupportedError: line 1, column 27: AS OF is not supported: join a table with updates = 'non-retroactive': each row sees it as it was then
+  SELECT * FROM trades JOIN companies FOR SYSTEM_TIME AS OF trades.ts ON trades.symbol = companies.symbol
+                            ^
+----------
+SELECT qty FROM trades TABLESAMPLE (10 PERCENT)
+=>
+UnsupportedError: line 1, column 37: TABLESAMPLE is not supported here: ON OVERLOAD SHED drops rows when they are too many
+  SELECT qty FROM trades TABLESAMPLE (10 PERCENT)
+                                      ^
+----------
+SELECT qty FROM trades WHERE qty = ANY (SELECT qty FROM orders)
+=>
+UnsupportedError: line 1, column 41: ANY is not supported: use IN or EXISTS
+  SELECT qty FROM trades WHERE qty = ANY (SELECT qty FROM orders)
+                                          ^
+----------
+SELECT qty FROM trades WHERE qty > (SELECT avg(qty) FROM orders)
+=>
+UnsupportedError: line 1, column 37: a sub-query in an expression is not supported: join it in FROM
+  SELECT qty FROM trades WHERE qty > (SELECT avg(qty) FROM orders)
+                                      ^
+----------
+SELECT (SELECT max(qty) FROM orders) FROM trades
+=>
+UnsupportedError: line 1, column 9: a sub-query in an expression is not supported: join it in FROM
+  SELECT (SELECT max(qty) FROM orders) FROM trades
+          ^
+----------
+SELECT qty FROM trades WHERE qty NOT IN (SELECT qty FROM orders)
+=>
+UnsupportedError: line 1, column 30: NOT IN (SELECT ...) is not supported: one NULL in the sub-query makes it never true; write NOT EXISTS (SELECT ... WHERE y = x)
+  SELECT qty FROM trades WHERE qty NOT IN (SELECT qty FROM orders)
+                               ^
+----------
+SELECT * FROM trades NATURAL JOIN orders
+=>
+UnsupportedError: line 1, column 22: NATURAL JOIN is not supported: name the columns with USING
+  SELECT * FROM trades NATURAL JOIN orders
+                       ^
+----------
+SELECT * FROM trades LEFT SEMI JOIN orders ON trades.qty = orders.qty
+=>
+UnsupportedError: line 1, column 27: SEMI JOIN is not supported: write WHERE EXISTS (SELECT ...)
+  SELECT * FROM trades LEFT SEMI JOIN orders ON trades.qty = orders.qty
+                            ^
+----------
+SELECT * FROM trades ASOF JOIN orders MATCH_CONDITION (trades.ts >= orders.ts) ON trades.qty = orders.qty
+=>
+UnsupportedError: line 1, column 22: ASOF JOIN is not supported: join on equalities and windows
+  SELECT * FROM trades ASOF JOIN orders MATCH_CONDITION (trades.ts >= orders.ts) ON trades.qty = orders.qty
+                       ^
+----------
+SELECT * EXCEPT (qty) FROM trades
+=>
+UnsupportedError: line 1, column 8: * EXCEPT is not supported here: name the columns
+  SELECT * EXCEPT (qty) FROM trades
+         ^
+----------
+SELECT * REPLACE (qty + 1 AS qty) FROM trades
+=>
+UnsupportedError: line 1, column 8: * REPLACE is not supported here: name the columns
+  SELECT * REPLACE (qty + 1 AS qty) FROM trades
+         ^
+----------
+SELECT count(*) FROM trades [NOW] GROUP BY ROLLUP (symbol)
+=>
+UnsupportedError: line 1, column 52: GROUP BY ROLLUP is not supported: list the keys, and write a query for each grouping
+  SELECT count(*) FROM trades [NOW] GROUP BY ROLLUP (symbol)
+                                                     ^
+----------
+SELECT count(*) FROM trades [NOW] GROUP BY symbol WITH ROLLUP
+=>
+UnsupportedError: line 1, column 44: GROUP BY ROLLUP is not supported: list the keys
+  SELECT count(*) FROM trades [NOW] GROUP BY symbol WITH ROLLUP
+                                             ^
+----------
+SELECT count(*) FROM trades [NOW] GROUP BY GROUPING SETS ((symbol), ())
+=>
+UnsupportedError: line 1, column 60: GROUP BY GROUPING SETS is not supported: list the keys, and write a query for each grouping
+  SELECT count(*) FROM trades [NOW] GROUP BY GROUPING SETS ((symbol), ())
+                                                             ^
+----------
+SELECT count(*) FROM trades [NOW] GROUP BY ALL
+=>
+UnsupportedError: line 1, column 1: GROUP BY ALL is not supported: list the keys
+  SELECT count(*) FROM trades [NOW] GROUP BY ALL
+  ^
+----------
+SELECT DISTINCT ON (symbol) * FROM trades [NOW]
+=>
+UnsupportedError: line 1, column 21: DISTINCT ON is not supported here: for the last row of each key read FROM s [PARTITION BY k ROWS 1]
+  SELECT DISTINCT ON (symbol) * FROM trades [NOW]
+                      ^
+----------
+SELECT * FROM trades.win:time(5 min)
+=>
+SqlError: line 1, column 33: expecting )
+  SELECT * FROM trades.win:time(5 min)
+                                  ^
+----------
+SELECT * FROM trades#time(5 min)
+=>
+UnsupportedError: line 1, column 21: '#' behind a stream is not supported: windows are [RANGE 5 MINUTES], [ROWS 100], [PARTITION BY c ROWS 3], [NOW] or [UNBOUNDED]
+  SELECT * FROM trades#time(5 min)
+                      ^
+----------
+SELECT * FROM pattern [every a=trades -> b=orders]
+=>
+SqlError: line 1, column 24: unknown window, got 'every'; valid: [RANGE 5 MINUTES], [ROWS 100], [PARTITION BY c ROWS 3], [NOW] or [UNBOUNDED]
+  SELECT * FROM pattern [every a=trades -> b=orders]
+                         ^
+----------
+SELECT * FROM trades WINDOW w AS (PARTITION BY symbol)
+=>
+UnsupportedError: line 1, column 22: a named OVER window is not supported: write a stream window, [RANGE 5 MINUTES], [ROWS 100], [PARTITION BY c ROWS 3], [NOW] or [UNBOUNDED]
+  SELECT * FROM trades WINDOW w AS (PARTITION BY symbol)
+                       ^
+----------
+SELECT * FROM trades [RANGE 5 MINUTES SLIDE 1 MINUTE]
+=>
+UnsupportedError: line 1, column 39: SLIDE in a window is not supported: windows slide with every row: write FROM s [RANGE 5 MINUTES] and GROUP BY the other keys, and EMIT SNAPSHOT EVERY 1 MINUTE for an answer per minute
+  SELECT * FROM trades [RANGE 5 MINUTES SLIDE 1 MINUTE]
+                                        ^
+----------
+SELECT * FROM trades [RANGE 5]
+=>
+SqlError: line 1, column 29: 5 of which unit? Write for instance 5 SECONDS
+  SELECT * FROM trades [RANGE 5]
+                              ^
+----------
+SELECT * FROM trades [TUMBLE 5 MINUTES]
+=>
+UnsupportedError: line 1, column 23: a TUMBLE window is not supported: windows slide with every row: write FROM s [RANGE 5 MINUTES] and GROUP BY the other keys, and EMIT SNAPSHOT EVERY 1 MINUTE for an answer per minute; date_trunc('minute', ts) is a key per calendar unit
+  SELECT * FROM trades [TUMBLE 5 MINUTES]
+                        ^
+----------
+SELECT * FROM trades [LAST 5 ROWS]
+=>
+SqlError: line 1, column 23: unknown window, got 'LAST'; valid: [RANGE 5 MINUTES], [ROWS 100], [PARTITION BY c ROWS 3], [NOW] or [UNBOUNDED]
+  SELECT * FROM trades [LAST 5 ROWS]
+                        ^
+----------
+SELECT * FROM trades [RANGE BETWEEN 5 PRECEDING]
+=>
+UnsupportedError: line 1, column 29: RANGE BETWEEN is not supported: a window ends now and goes back so far: [RANGE 5 MINUTES], [ROWS 100], [PARTITION BY c ROWS 3], [NOW] or [UNBOUNDED]
+  SELECT * FROM trades [RANGE BETWEEN 5 PRECEDING]
+                              ^
+----------
+SELECT * FROM VALUES (1), (2)
+=>
+UnsupportedError: line 1, column 15: VALUES in FROM is not supported: give the rows to a table
+  SELECT * FROM VALUES (1), (2)
+                ^
+----------
+SELECT * FROM range(10)
+=>
+UnsupportedError: line 1, column 15: range(...) in FROM is not supported: name a stream, table, view or query, or write SELECT
+  SELECT * FROM range(10)
+                ^
+----------
+SELECT * FROM (VALUES (1)) AS v(qty)
+=>
+UnsupportedError: line 1, column 24: this is not supported in FROM: name a stream or table
+  SELECT * FROM (VALUES (1)) AS v(qty)
+                         ^
+----------
+SELECT 1
+=>
+UnsupportedError: line 1, column 1: SELECT without FROM is not supported: read a stream
+  SELECT 1
+  ^
+----------
+VALUES (1)
+=>
+SqlError: line 1, column 1: unknown statement; rows come from the sources of streams and tables, and go to the sinks of queries
+  VALUES (1)
+  ^
+----------
+INSERT INTO trades VALUES (1)
+=>
+SqlError: line 1, column 1: unknown statement; write CREATE QUERY name AS SELECT ... WITH (sink = ...)
+  INSERT INTO trades VALUES (1)
+  ^
+----------
+INSERT INTO sink SELECT * FROM trades
+=>
+SqlError: line 1, column 1: unknown statement; write CREATE QUERY name AS SELECT ... WITH (sink = ...)
+  INSERT INTO sink SELECT * FROM trades
+  ^
+----------
+CREATE TABLE qty AS SELECT * FROM trades
+=>
+UnsupportedError: line 1, column 18: CREATE TABLE AS is not supported: write CREATE VIEW, or CREATE QUERY with a sink
+  CREATE TABLE qty AS SELECT * FROM trades
+                   ^
+----------
+CREATE OR REPLACE VIEW price AS SELECT 1 FROM trades
+=>
+UnsupportedError: line 1, column 8: CREATE OR REPLACE is not supported: DROP it first and create it anew
+  CREATE OR REPLACE VIEW price AS SELECT 1 FROM trades
+         ^
+----------
+CREATE MATERIALIZED VIEW price AS SELECT qty FROM trades
+=>
+SqlError: line 1, column 8: CREATE what? a query keeps its answer up to date: write CREATE QUERY
+  CREATE MATERIALIZED VIEW price AS SELECT qty FROM trades
+         ^
+----------
+CREATE TEMPORARY VIEW price AS SELECT 1 FROM trades
+=>
+UnsupportedError: line 1, column 8: CREATE TEMPORARY is not supported: DROP it first and create it anew
+  CREATE TEMPORARY VIEW price AS SELECT 1 FROM trades
+         ^
+----------
+CREATE STREAMING TABLE price AS SELECT 1 FROM trades
+=>
+SqlError: line 1, column 8: CREATE what? did you mean 'STREAM'? valid: QUERY, STREAM, TABLE, VIEW
+  CREATE STREAMING TABLE price AS SELECT 1 FROM trades
+         ^
+----------
+CREATE TABLE qty (ts TIMESTAMP(3), WATERMARK FOR ts AS ts - INTERVAL '5' SECOND) WITH ('connector' = 'kafka')
+=>
+UnsupportedError: line 1, column 36: WATERMARK FOR is not supported: write TIMESTAMP BY ts LATENESS 5 SECONDS behind )
+  CREATE TABLE qty (ts TIMESTAMP(3), WATERMARK FOR ts AS ts - INTERVAL '5' SECOND) WITH ('connector' = 'kafka')
+                                     ^
+----------
+CREATE STREAM z (ts TIMESTAMP, qty INT) WITH (kafka_topic='qty', value_format='json')
+=>
+SqlError: line 1, column 41: expected TIMESTAMP BY and the column that is the event time of 'z', got 'WITH'
+  CREATE STREAM z (ts TIMESTAMP, qty INT) WITH (kafka_topic='qty', value_format='json')
+                                          ^
+----------
+CREATE STREAM z (ts TIMESTAMP NOT NULL, qty INT) TIMESTAMP BY ts
+=>
+UnsupportedError: line 1, column 31: NOT is not supported: a column has a name and a type, and may be NULL
+  CREATE STREAM z (ts TIMESTAMP NOT NULL, qty INT) TIMESTAMP BY ts
+                                ^
+----------
+CREATE STREAM z (ts TIMESTAMP, qty INT PRIMARY KEY) TIMESTAMP BY ts
+=>
+UnsupportedError: line 1, column 40: PRIMARY KEY is not supported: a column has a name and a type, and may be NULL
+  CREATE STREAM z (ts TIMESTAMP, qty INT PRIMARY KEY) TIMESTAMP BY ts
+                                         ^
+----------
+CREATE STREAM z (ts TIMESTAMP, qty ARRAY<INT>) TIMESTAMP BY ts
+=>
+SqlError: line 1, column 36: unknown type ARRAY<INT>; valid: BIGINT, BINARY, BOOLEAN, CHAR, DATE, DECIMAL, DOUBLE, FLOAT, INT, INTEGER, LONG, REAL, SMALLINT, STRING, TIMESTAMP, TINYINT, VARCHAR
+  CREATE STREAM z (ts TIMESTAMP, qty ARRAY<INT>) TIMESTAMP BY ts
+                                     ^
+----------
+CREATE STREAM z (ts TIMESTAMP, qty INT) TIMESTAMP BY ts LATENESS 5
+=>
+SqlError: line 1, column 66: 5 of which unit? Write for instance 5 SECONDS
+  CREATE STREAM z (ts TIMESTAMP, qty INT) TIMESTAMP BY ts LATENESS 5
+                                                                   ^
+----------
+CREATE FUNCTION f(qty INT) RETURNS INT AS 'qty'
+=>
+SqlError: line 1, column 8: CREATE what? functions are written in Python: Engine.function and Session.function
+  CREATE FUNCTION f(qty INT) RETURNS INT AS 'qty'
+         ^
+----------
+SHOW TABLES
+=>
+SqlError: line 1, column 1: unknown statement; `eddyline list`, Engine.queries and EXPLAIN show what there is
+  SHOW TABLES
+  ^
+----------
+DESCRIBE trades
+=>
+SqlError: line 1, column 1: unknown statement; `eddyline list`, Engine.queries and EXPLAIN show what there is
+  DESCRIBE trades
+  ^
+----------
+SET qty = 1
+=>
+SqlError: line 1, column 1: unknown statement; settings are arguments of Engine and Session, and options of `eddyline run`
+  SET qty = 1
+  ^
+----------
+SELECT qty FROM trades EMIT FINAL
+=>
+SqlError: line 1, column 29: unknown EMIT mode; valid: CHANGES, INSERTS, SNAPSHOT EVERY 10 SECONDS
+  SELECT qty FROM trades EMIT FINAL
+                              ^
+----------
+SELECT qty FROM trades EMIT EVERY 1 MINUTE
+=>
+SqlError: line 1, column 29: unknown EMIT mode; valid: CHANGES, INSERTS, SNAPSHOT EVERY 10 SECONDS
+  SELECT qty FROM trades EMIT EVERY 1 MINUTE
+                              ^
+----------
+SELECT nth_value(price, 2) FROM trades
+=>
+SqlError: line 1, column 8: there is no function nth_value: there are no functions of the row before or behind: join the stream with itself, or take the last rows of each key, FROM s [PARTITION BY k ROWS 2]
+  SELECT nth_value(price, 2) FROM trades
+         ^
+----------
+SELECT qty FROM trades WHERE symbol ~ 'a.*'
+=>
+SqlError: line 1, column 37: unexpected '~'
+  SELECT qty FROM trades WHERE symbol ~ 'a.*'
+                                      ^
+----------
+SELECT qty FROM trades WHERE symbol SIMILAR TO 'a'
+=>
+UnsupportedError: line 1, column 30: SIMILAR TO is not supported: write RLIKE and a regular expression
+  SELECT qty FROM trades WHERE symbol SIMILAR TO 'a'
+                               ^
+----------
+SELECT qty FROM trades WHERE symbol ILIKE ANY ('a', 'b')
+=>
+UnsupportedError: line 1, column 48: ANY is not supported: use IN or EXISTS
+  SELECT qty FROM trades WHERE symbol ILIKE ANY ('a', 'b')
+                                                 ^
+----------
+SELECT qty ** 2 FROM trades
+=>
+SqlError: line 1, column 15: unexpected '2'
+  SELECT qty ** 2 FROM trades
+                ^
+----------
+SELECT qty ^ 2, qty & 1, qty | 1, qty << 1 FROM trades
+=>
+UnsupportedError: line 1, column 8: ^ is not supported: there are no operators on bits; a power is power(x, y)
+  SELECT qty ^ 2, qty & 1, qty | 1, qty << 1 FROM trades
+         ^
+----------
+SELECT lenght(symbol) FROM trades
+=>
+SqlError: line 1, column 8: there is no function lenght; did you mean 'length'? nearest of 128: length, len, left, char_length, right, least, ln, ceiling; aggregates: count, sum, avg, min, max, stddev
+  SELECT lenght(symbol) FROM trades
+         ^
+----------
+SELECT hash(symbol), md5(symbol), sha2(symbol, 256) FROM trades
+=>
+SqlError: line 1, column 8: there is no function hash: define it in Python: Engine.function or Session.function
+  SELECT hash(symbol), md5(symbol), sha2(symbol, 256) FROM trades
+         ^
+----------
+SELECT grouping(symbol) FROM trades [NOW] GROUP BY symbol
+=>
+SqlError: line 1, column 8: there is no function grouping; aggregates: count, sum, avg, min, max, stddev
+  SELECT grouping(symbol) FROM trades [NOW] GROUP BY symbol
+         ^
+----------
+SELECT monotonically_increasing_id() FROM trades
+=>
+SqlError: line 1, column 8: there is no function monotonically_increasing_id: rows are not numbered: have the source give each a column of its own
+  SELECT monotonically_increasing_id() FROM trades
+         ^
+----------
+SELECT from_unixtime(qty), to_timestamp(symbol), unix_timestamp(ts) FROM trades
+=>
+SqlError: line 1, column 8: there is no function from_unixtime: write timestamp_seconds(n), timestamp_millis(n) or timestamp_micros(n)
+  SELECT from_unixtime(qty), to_timestamp(symbol), unix_timestamp(ts) FROM trades
+         ^
+----------
+SELECT rand() FROM trades
+=>
+SqlError: line 1, column 8: rand gives another value each time it runs, so a replay after a failure would give other answers; compute it before the stream instead
+  SELECT rand() FROM trades
+         ^
+----------
+SELECT qty FROM trades WHERE sum(qty) > 1
+=>
+SqlError: line 1, column 30: aggregate sum cannot stand in WHERE
+  SELECT qty FROM trades WHERE sum(qty) > 1
+                               ^
+----------
+SELECT SECOND FROM trades
+=>
+SqlError: line 1, column 8: there is no column 'SECOND'; valid: price, qty, symbol, ts
+  SELECT SECOND FROM trades
+         ^
+----------
+SELECT count(DISTINCT qty, symbol) FROM trades [NOW]
+=>
+SqlError: line 1, column 8: count takes one argument, not 2
+  SELECT count(DISTINCT qty, symbol) FROM trades [NOW]
+         ^
+----------
+SELECT qty AS y FROM trades WHERE y > 1
+=>
+SqlError: line 1, column 35: there is no column 'y'; valid: price, qty, symbol, ts
+  SELECT qty AS y FROM trades WHERE y > 1
+                                    ^
+----------
+SELECT qty FROM trades HAVING qty > 1
+=>
+SqlError: line 1, column 8: column 'qty' is neither in GROUP BY nor inside an aggregate; grouped by: nothing
+  SELECT qty FROM trades HAVING qty > 1
+         ^
+----------
+UPDATE trades SET qty = 1
+=>
+SqlError: line 1, column 1: unknown statement; rows come from the sources of streams and tables, and go to the sinks of queries
+  UPDATE trades SET qty = 1
+  ^
+----------
+DELETE FROM trades
+=>
+SqlError: line 1, column 1: unknown statement; rows come from the sources of streams and tables, and go to the sinks of queries
+  DELETE FROM trades
+  ^
+----------
+SELECT /*+ BROADCAST(orders) */ qty FROM trades
+=>
+UnsupportedError: line 1, column 8: a hint is not supported: joins run in the order written
+  SELECT /*+ BROADCAST(orders) */ qty FROM trades
+         ^
+----------
+SELECT STREAM qty FROM trades
+=>
+SqlError: line 1, column 8: there is no column 'STREAM'; valid: price, qty, symbol, ts
+  SELECT STREAM qty FROM trades
+         ^
+----------
+SELECT ISTREAM(qty) FROM trades [NOW]
+=>
+SqlError: line 1, column 8: there is no function ISTREAM: write EMIT INSERTS, EMIT SNAPSHOT EVERY ... or EMIT CHANGES
+  SELECT ISTREAM(qty) FROM trades [NOW]
+         ^
+----------
+SELECT transform(array(1), qty -> qty + 1) FROM trades
+=>
+SqlError: line 1, column 8: there is no function transform: columns hold single values, no lists, maps or structures: take these apart before the stream
+  SELECT transform(array(1), qty -> qty + 1) FROM trades
+         ^
+----------
