@@ -7,18 +7,36 @@ import numpy as np
 from eddyline.kernels import aggregates as kernels
 
 
-def test_integer_sums_wrap_around_and_back() -> None:
-    top = np.iinfo(np.int64).max
-    state = [np.zeros(1, np.int64), np.zeros(1, np.int64), np.zeros(1, np.int64)]
-    new, valid, old, old_valid = kernels.run_sum_int(
-        np.zeros(4, np.int64), np.array([1, 1, -1, -1], np.int8), np.ones(4, np.bool_),
-        np.zeros(0, np.bool_), np.array([top, 5, top, 5]), *state, np.zeros(1, np.bool_),
+def test_integer_sums_are_exact() -> None:
+    random = np.random.default_rng(2)
+    ends = np.array([-(2**63), 2**63 - 1, 1, -1, 0, 2**62])
+    values, there = np.concatenate((random.choice(ends, 200), random.integers(-9, 9, 50))), []
+    sequence: list[tuple[int, int]] = []
+    sums: list[int | None] = []
+    for value in values.tolist():
+        there.append(value)
+        sequence.append((value, 1))
+        sums.append(sum(there))
+        while there and random.random() < 0.5:
+            left = there.pop(random.integers(len(there)))
+            sequence.append((left, -1))
+            sums.append(sum(there) if there else None)
+    value, sign = (np.array(v) for v in zip(*sequence, strict=True))
+    n = value.size
+    new, kind, old, old_kind = kernels.run_sum_int(
+        np.zeros(n, np.int64), sign.astype(np.int8), np.ones(n, np.bool_), np.zeros(0, np.bool_),
+        value, np.zeros(1, np.int64), np.zeros((1, 2), np.int64), np.zeros(1, np.int64),
+        np.zeros(1, np.int8),
     )  # fmt: skip
-    assert new.tolist()[0] == top
-    assert new.tolist()[1] == top + 5 - (1 << 64)
-    assert new.tolist()[2:] == [5, 0]
-    assert valid.tolist() == [True, True, True, False]
-    assert (old.tolist()[1:], old_valid.tolist()) == (new.tolist()[:3], [False, True, True, True])
+    for found, of, total in zip(new.tolist(), kind.tolist(), sums, strict=True):
+        if total is None:
+            assert of == kernels.NOTHING
+        elif -(2**63) <= total < 2**63:
+            assert (found, of) == (total, kernels.FITS)
+        else:
+            assert of == kernels.OVERFLOW
+    assert kernels.OVERFLOW in kind
+    assert (old.tolist()[1:], old_kind.tolist()[1:]) == (new.tolist()[:-1], kind.tolist()[:-1])
 
 
 def test_counts_skip_nulls() -> None:

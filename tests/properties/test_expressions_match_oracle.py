@@ -12,13 +12,14 @@ from hypothesis import strategies as st
 from eddyline.algebra.catalog import Emit
 from eddyline.algebra.plan import Filter, Project, StreamScan
 from eddyline.physical.expressions import compile_expr, compile_predicate
+from eddyline.runtime.failures import collecting, failed_rows
 from eddyline.sql.binder import bind
 from eddyline.sql.catalog import Catalog
 from eddyline.sql.parser import parse
 from eddyline.sql.statements import CreateStream, SelectStatement
 from eddyline.testing import Oracle, rows_of
 from eddyline.testing.bags import close
-from eddyline.testing.strategies.expressions import Column, predicates, values
+from eddyline.testing.strategies.expressions import Column, fallible, predicates, values
 from eddyline.testing.strategies.streams import arrivals, tables_of
 
 SCOPE = [Column("k", "int"), Column("s", "str"), Column("d", "double"), Column("v", "int")]
@@ -44,14 +45,19 @@ ROWS = arrivals(["a"], 0).map(
 )
 
 
-@given(ROWS, st.sampled_from(["int", "double", "str"]).flatmap(lambda k: values(SCOPE, k)))
+KINDS = st.sampled_from(["int", "double", "str"])
+
+
+@given(ROWS, KINDS.flatmap(lambda k: values(SCOPE, k) | fallible(SCOPE, k)))
 def test_values(rows: pa.Table, expression: str) -> None:
     sql = f"SELECT {expression} AS x FROM a [UNBOUNDED]"
     plan = _plan(sql)
     assert isinstance(plan, Project)
     assert isinstance(plan.input, StreamScan)
-    found = compile_expr(plan.exprs[0])(Rows(rows))
+    with collecting() as failures:
+        found = compile_expr(plan.exprs[0])(Rows(rows))
     assert found.type == plan.exprs[0].type
+    found = found.filter(pa.array(~failed_rows(failures, rows.num_rows)))
     expected = Oracle({"a": rows}).answer(sql, END_US)
     actual = rows_of(pa.table({"x": found}))
     assert len(actual) == len(expected)

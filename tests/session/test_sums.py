@@ -61,3 +61,70 @@ def test_a_saved_engine_knows_all_digits(aggregate: str, expected: float, tmp_pa
         each.advance(15 * SECOND)
         [answer] = each.queries["q"].snapshot()["a"].to_pylist()
         assert answer == pytest.approx(expected, rel=1e-12)
+
+
+INTEGERS = "CREATE STREAM s (ts TIMESTAMP, k STRING, n BIGINT) TIMESTAMP BY ts"
+MOST = 2**63 - 1
+
+
+def numbered(keys: str, numbers: list[int], start: int = 0) -> pa.Table:
+    times = [(start + i) * SECOND for i in range(len(numbers))]
+    ts = pa.array(times).cast(pa.timestamp("us", "UTC"))
+    return pa.table({"ts": ts, "k": list(keys), "n": pa.array(numbers, pa.int64())})
+
+
+@pytest.mark.parametrize("executor", ["tree", "eddy"])
+def test_a_sum_that_is_no_bigint(executor: str, tmp_path: Path) -> None:
+    """The group is not there while it has none; the others are, and other queries."""
+    engine = Engine(executor=executor)
+    engine.sql(INTEGERS)
+    window = "FROM s [RANGE 10 SECONDS]"
+    for name, x in (("q", "SUM(n)"), ("tried", "TRY_SUM(n)"), ("mean", "TRY_AVG(n)")):
+        engine.query(f"SELECT k, {x} AS a {window} GROUP BY k EMIT CHANGES", name=name)
+    engine.query(f"SELECT SUM(n) AS a {window}", name="all")
+    out = engine.process({"s": numbered("aabaab", [MOST, 1, 5, 1, -9, 7])})
+
+    def answers(engine: Engine) -> dict[str, list[tuple[Any, ...]]]:
+        found = {n: query.snapshot().to_pydict() for n, query in engine.queries.items()}
+        return {n: sorted(zip(*columns.values(), strict=True)) for n, columns in found.items()}
+
+    assert out["q"].select(["_op", "k", "a"]).to_pylist() == [
+        {"_op": "+", "k": "a", "a": MOST},
+        {"_op": "-", "k": "a", "a": MOST},
+        {"_op": "+", "k": "b", "a": 5},
+        {"_op": "+", "k": "a", "a": MOST - 7},
+        {"_op": "-", "k": "b", "a": 5},
+        {"_op": "+", "k": "b", "a": 12},
+    ]
+    [bad] = out.bad["q"].to_pylist()
+    assert (bad["_ts"].second, bad["_reason"]) == (1, "a SUM of the group is no BIGINT")
+    assert '"a"' in bad["_row"]
+    assert "_query" not in bad["_row"]
+    assert "tried" not in out.bad
+    assert answers(engine)["q"] == answers(engine)["tried"] == [("a", MOST - 7), ("b", 12)]
+    assert answers(engine)["all"] == []
+    out = engine.process({"s": numbered("a", [MOST], start=7)})
+    assert out.bad["q"].num_rows == 1
+    assert answers(engine)["q"] == [("b", 12)]
+    assert answers(engine)["tried"] == [("a", None), ("b", 12)]
+    engine.save(tmp_path / "saved")
+    loaded = Engine.load(tmp_path / "saved")
+    for each in (engine, loaded):
+        assert answers(each)["q"] == [("b", 12)]
+        each.process({"s": numbered("c", [3], start=11)})  # two have left
+        assert answers(each)["q"] == [("a", MOST - 8), ("b", 12), ("c", 3)]
+        assert answers(each)["tried"] == answers(each)["q"]
+        assert answers(each)["all"] == []
+        assert dict(answers(each)["mean"])["c"] == 3.0
+
+
+@pytest.mark.parametrize("executor", ["tree", "eddy"])
+def test_an_argument_is_needed_only_where_its_filter_is_true(executor: str) -> None:
+    engine = Engine(executor=executor)
+    engine.sql(INTEGERS)
+    engine.query(
+        "SELECT SUM(CAST(k AS BIGINT)) FILTER (WHERE n > 0) AS a FROM s [RANGE 9 SECONDS]", name="q"
+    )
+    out = engine.process({"s": numbered("1x3", [1, 0, 1])})
+    assert engine.queries["q"].snapshot()["a"].to_pylist() == [4]
+    assert "q" not in out.bad

@@ -65,6 +65,10 @@ def run_count(
     return new, old
 
 
+#: What ``run_sum_int`` says of a group: it has no value, a sum, or one that is no int64.
+NOTHING, FITS, OVERFLOW = 0, 1, 2
+
+
 @kernel
 def run_sum_int(
     slot: np.ndarray,
@@ -75,30 +79,42 @@ def run_sum_int(
     count: np.ndarray,
     total: np.ndarray,
     reported: np.ndarray,
-    reported_valid: np.ndarray,
+    reported_kind: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """SUM of int64 (wraps around, as in Spark) -> new, new_valid, old, old_valid."""
+    """SUM of int64 -> new, new_kind, old, old_kind; kinds are NOTHING, FITS and OVERFLOW.
+
+    ``total`` is int64[slots, 2], what the sum is modulo 2^64, from -2^63 on, and how many times
+    2^64 that is less.
+    """
     m = emit.sum()
     new = np.empty(m, np.int64)
-    new_valid = np.empty(m, np.bool_)
+    new_kind = np.empty(m, np.int8)
     old = np.empty(m, np.int64)
-    old_valid = np.empty(m, np.bool_)
+    old_kind = np.empty(m, np.int8)
     everything = valid.size == 0
     j = 0
     for i in range(slot.size):
         s = slot[i]
         if everything or valid[i]:
             count[s] += sign[i]
-            total[s] += sign[i] * value[i]
+            before = total[s, 0]
+            after = before + value[i] if sign[i] > 0 else before - value[i]
+            total[s, 0] = after
+            if sign[i] > 0 and (before ^ after) & (value[i] ^ after) < 0:
+                total[s, 1] += 1 if value[i] > 0 else -1
+            elif sign[i] < 0 and (before ^ value[i]) & (before ^ after) < 0:
+                total[s, 1] += -1 if value[i] > 0 else 1
         if emit[i]:
             old[j] = reported[s]
-            old_valid[j] = reported_valid[s]
-            new[j] = total[s]
-            new_valid[j] = count[s] > 0
+            old_kind[j] = reported_kind[s]
+            new[j] = total[s, 0]
+            new_kind[j] = NOTHING
+            if count[s] > 0:
+                new_kind[j] = FITS if total[s, 1] == 0 else OVERFLOW
             reported[s] = new[j]
-            reported_valid[s] = new_valid[j]
+            reported_kind[s] = new_kind[j]
             j += 1
-    return new, new_valid, old, old_valid
+    return new, new_kind, old, old_kind
 
 
 @kernel

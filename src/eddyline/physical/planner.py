@@ -79,6 +79,7 @@ from eddyline.runtime.stem import (
     TimeWindow,
 )
 from eddyline.runtime.table import TableStem
+from eddyline.sharing.grouping import is_query_number
 from eddyline.types import FOREVER
 
 #: How the planner gets at the SteM of a stream or table.
@@ -394,6 +395,7 @@ class Planner:
             [k.type for k in keys],
             columns,
             self._expiries(source_plan, dtypes, explicit),
+            key_names={i: str(k) for i, k in enumerate(keys) if not is_query_number(k)},
             id_width=id_width,
             retract=retract,
         )

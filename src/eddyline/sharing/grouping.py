@@ -18,7 +18,16 @@ from typing import Final
 
 import pyarrow as pa
 
-from eddyline.algebra.expressions import ColumnRef, Expr, rewrite, shift_columns
+from eddyline.algebra.expressions import (
+    Aggregate,
+    Call,
+    ColumnRef,
+    Expr,
+    Literal,
+    rewrite,
+    shift_columns,
+)
+from eddyline.algebra.functions.fallibility import can_fail
 from eddyline.algebra.patterns import Pattern
 from eddyline.algebra.plan import (
     Distinct,
@@ -93,10 +102,24 @@ def _taking(flat: Flat, grouping: GroupBy | Distinct) -> tuple[Flat, GroupBy | D
 
     keys = tuple(map(taken, grouping.keys))
     aggregates = tuple(
-        replace(a, argument=a.argument and taken(a.argument), where=a.where and taken(a.where))
+        replace(a, argument=a.argument and taken(_guarded(a)), where=a.where and taken(a.where))
         for a in grouping.aggregates
     )
     return replace(flat, outputs=list(outputs)), replace(grouping, keys=keys, aggregates=aggregates)
+
+
+def _guarded(aggregate: Aggregate) -> Expr:
+    """The argument of an aggregate; if it may fail, only for the rows that its FILTER wants."""
+    argument, where = aggregate.argument, aggregate.where
+    assert argument is not None, "COUNT(*) has no argument"
+    if where is None or not can_fail(argument):
+        return argument
+    return Call(argument.type, "case", (where, argument, Literal(argument.type, None)))
+
+
+def is_query_number(key: Expr) -> bool:
+    """Whether a key of a shared grouping is the number of a query."""
+    return isinstance(key, ColumnRef) and key.name == _NUMBER.name
 
 
 def _shared_rows(signature: Signature, part: Part, lifespan: int | None) -> SharedRows:

@@ -6,6 +6,8 @@ from typing import Final
 
 from sqlglot import exp
 
+from eddyline.testing.failing import failing_division
+
 _INTEGERS: Final = (
     exp.DataType.Type.TINYINT,
     exp.DataType.Type.SMALLINT,
@@ -23,11 +25,11 @@ def in_duckdb(query: exp.Expr) -> exp.Expr:
             exp.DataType.Type.TIMESTAMPLTZ,
         ):
             return exp.DataType.build("timestamp", dialect="duckdb")
-        if isinstance(node, (exp.Mod, exp.IntDiv)):  # x % 0 is NULL
-            return type(node)(this=node.this, expression=exp.func("NULLIF", node.expression, "0"))
         return node
 
-    return _with_escapes(query.transform(adapt).transform(_truncating_cast))
+    adapted = query.transform(adapt).transform(_strict_cast).transform(_truncating_cast)
+    adapted = adapted.transform(failing_division)
+    return _with_escapes(adapted)
 
 
 def _with_escapes(query: exp.Expr) -> exp.Expr:
@@ -39,6 +41,13 @@ def _with_escapes(query: exp.Expr) -> exp.Expr:
     return query
 
 
+def _strict_cast(node: exp.Expr) -> exp.Expr:
+    """A CAST that fails, which sqlglot takes for one of Spark without ANSI mode."""
+    if isinstance(node, exp.TryCast) and not node.args.get("safe"):
+        return exp.Cast(this=node.this, to=node.to)
+    return node
+
+
 def _truncating_cast(node: exp.Expr) -> exp.Expr:
     """CAST of a fraction to an integer truncates; DuckDB's rounds."""
     if not isinstance(node, exp.Cast) or node.to.this not in _INTEGERS:
@@ -46,8 +55,9 @@ def _truncating_cast(node: exp.Expr) -> exp.Expr:
     source = node.this.sql(dialect="duckdb")
     fraction = f"TYPEOF({source}) IN ('DOUBLE', 'FLOAT') OR TYPEOF({source}) LIKE 'DECIMAL%'"
     to = node.to.sql(dialect="duckdb")
+    cast = "TRY_CAST" if isinstance(node, exp.TryCast) else "CAST"
     return exp.maybe_parse(
-        f"CASE WHEN {fraction} THEN TRY_CAST(TRUNC(TRY_CAST({source} AS DOUBLE)) AS {to}) "
-        f"ELSE TRY_CAST({source} AS {to}) END",
+        f"CASE WHEN {fraction} THEN {cast}(TRUNC({cast}({source} AS DOUBLE)) AS {to}) "
+        f"ELSE {cast}({source} AS {to}) END",
         dialect="duckdb",
     )

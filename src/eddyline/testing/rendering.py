@@ -1,7 +1,7 @@
 """A query in DuckDB's SQL, with ``$tau`` for the instant.
 
 Windows and live tables become sub-selects of the rows alive at ``$tau``. What DuckDB does not
-know is spelled out::
+know is spelled out (of rows that the query cannot take see ``failing.py``)::
 
     a EXCEPT ALL ON (k) b     of the rows of a with a k, the youngest (by __ts, __n) as many as
                               COUNT(a with it) - COUNT(b with it); NULL is a value like others
@@ -20,6 +20,7 @@ import sqlglot
 from sqlglot import exp
 
 from eddyline.testing.duckdb_words import in_duckdb
+from eddyline.testing.failing import without_failing_rows
 from eddyline.testing.live import LiveUpdates
 from eddyline.testing.reading import Reading, WindowText, read_query, stream_of
 
@@ -63,6 +64,8 @@ class _Inliner:
         """The query; ``outer`` is the window of streams for which it does not tell one."""
         trailing = reading.trailing or outer
         select = reading.select.copy()
+        for part in select.find_all(exp.Select):
+            without_failing_rows(part)
         for table in list(select.find_all(exp.Table)):
             name, number = stream_of(table)
             rows = self._rows(name, trailing if number is None else reading.windows[number])

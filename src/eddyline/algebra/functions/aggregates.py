@@ -15,14 +15,15 @@ from eddyline.types import sql_type
 #: Canonical names and what each computes.
 AGGREGATES: Final[dict[str, str]] = {
     "count": "Number of rows, of values that are not NULL, or (DISTINCT) of different values.",
-    "sum": "Sum of the values that are not NULL: BIGINT of integers (wraps), DOUBLE of floats.",
+    "sum": "Sum of the values that are not NULL: BIGINT of integers, DOUBLE of floats.",
+    "try_sum": "The same; NULL where the sum of integers is no BIGINT.",
     "avg": "Mean of the values that are not NULL, a DOUBLE.",
     "min": "Smallest value that is not NULL.",
     "max": "Largest value that is not NULL.",
     "stddev": "Sample standard deviation, a DOUBLE; NULL for fewer than two values.",
 }
 
-ALIASES: Final = {"mean": "avg", "stddev_samp": "stddev", "std": "stddev"}
+ALIASES: Final = {"mean": "avg", "try_avg": "avg", "stddev_samp": "stddev", "std": "stddev"}
 
 _ORDERED: Final = ("integer", "float", "decimal", "string", "date", "timestamp", "bool", "duration")
 
@@ -72,9 +73,10 @@ def _argument(function: str, argument: Expr) -> Expr:
         return argument
     if not is_number(type_) and not pt.is_null(type_):
         raise SqlError(f"{function} needs numbers, not {sql_type(type_)}; CAST the argument")
-    if function == "sum" and kind(type_) == "decimal":
+    is_sum = function in ("sum", "try_sum")
+    if is_sum and kind(type_) == "decimal":
         raise UnsupportedError("sum of DECIMAL is not supported; CAST to DOUBLE or BIGINT")
-    if function == "sum" and kind(type_) == "integer":
+    if is_sum and kind(type_) == "integer":
         return cast(argument, pa.int64())
     return cast(argument, pa.float64())
 

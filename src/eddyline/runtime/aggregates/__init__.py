@@ -38,7 +38,12 @@ def make_aggregate(
     if function in ("min", "max"):
         assert argument is not None
         return Extreme(argument, largest=function == "max")
-    if function == "sum" and pa.types.is_integer(type_):
-        return SumInt()
-    what = {"sum": moments.SUM, "avg": moments.AVG, "stddev": moments.STDDEV}[function]
+    if function in ("sum", "try_sum") and pa.types.is_integer(type_):
+        return SumInt(tolerant=function == "try_sum")
+    what = {
+        "sum": moments.SUM,
+        "try_sum": moments.SUM,
+        "avg": moments.AVG,
+        "stddev": moments.STDDEV,
+    }[function]
     return Moments(what)

@@ -28,11 +28,15 @@ class Rows:
 
 @dataclass(frozen=True, slots=True)
 class Reported:
-    """An aggregate's values at m emissions: now, before, and bool[m] whether they differ."""
+    """An aggregate's values at m emissions: now, before, and bool[m] whether they differ.
+
+    ``failed``: where it has no value and is not NULL either, bool[m] now and before; None: nowhere.
+    """
 
     new: pa.Array
     old: pa.Array
     changed: Array
+    failed: tuple[Array, Array] | None = None
 
 
 class Aggregate(Protocol):
@@ -51,6 +55,9 @@ class Aggregate(Protocol):
 
     def current(self, slots: Array) -> pa.Array:
         """The values last reported for slots."""
+
+    def has_failed(self, slots: Array) -> Array:
+        """bool[n]: for which slots there is no value, as last reported."""
 
     def settle(self) -> None:
         """The chunk is over: give back what is not referred to any more."""
@@ -83,6 +90,9 @@ class SlotArrays:
 
     def grow(self, capacity: int) -> None:
         self._grow(capacity)
+
+    def has_failed(self, slots: Array) -> Array:
+        return np.zeros(slots.size, np.bool_)
 
     def settle(self) -> None:
         """Nothing to give back."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -24,24 +25,34 @@ from eddyline.runtime.state import State, array
 
 
 class SumInt(SlotArrays):
-    """SUM of integers, exact modulo 2^64."""
+    """SUM of integers, exact. A sum that is no BIGINT has failed.
+
+    Args:
+        tolerant: it is NULL instead (TRY_SUM).
+    """
 
     dtypes: Sequence[Any] = (np.bool_, np.int64)
     count: Array
     total: Array
     reported: Array
-    shown: Array
+    kind: Array
 
-    def __init__(self) -> None:
+    def __init__(self, *, tolerant: bool = False) -> None:
+        self._tolerant = tolerant
         zero = np.zeros(0, np.int64)
-        super().__init__(count=zero, total=zero, reported=zero, shown=np.zeros(0, np.bool_))
+        super().__init__(
+            count=zero,
+            total=np.zeros((0, 2), np.int64),
+            reported=zero,
+            kind=np.zeros(0, np.int8),
+        )
 
     def lanes(self, slot: Array, values: pa.Array | None) -> list[Array]:
         assert values is not None
         return [valid_lane(values), numbers(values, np.int64)]
 
     def run(self, rows: Rows, lanes: Sequence[Array]) -> Reported:
-        new, new_valid, old, old_valid = kernels.run_sum_int(
+        new, new_kind, old, old_kind = kernels.run_sum_int(
             rows.slot,
             rows.sign,
             rows.emit,
@@ -50,12 +61,21 @@ class SumInt(SlotArrays):
             self.count,
             self.total,
             self.reported,
-            self.shown,
+            self.kind,
         )
-        return numbers_reported(new, new_valid, old, old_valid, pa.int64())
+        fits = new_kind == kernels.FITS, old_kind == kernels.FITS
+        out = numbers_reported(new, fits[0], old, fits[1], pa.int64())
+        if self._tolerant or not (new_kind.max(initial=0) | old_kind.max(initial=0)) & 2:
+            return out
+        failed = new_kind == kernels.OVERFLOW, old_kind == kernels.OVERFLOW
+        return replace(out, failed=failed)
 
     def current(self, slots: Array) -> pa.Array:
-        return number_array(self.reported[slots], self.shown[slots], pa.int64())
+        return number_array(self.reported[slots], self.kind[slots] == kernels.FITS, pa.int64())
+
+    def has_failed(self, slots: Array) -> Array:
+        none = np.zeros(slots.size, np.bool_)
+        return none if self._tolerant else self.kind[slots] == kernels.OVERFLOW
 
 
 class Moments(SlotArrays):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,7 +14,7 @@ from eddyline.runtime.aggregates import Aggregate, Count, Rows
 from eddyline.runtime.batch import EXPIRY, Batch, Evaluator, merge
 from eddyline.runtime.columns import Array
 from eddyline.runtime.expiry import ExpiryStore, uncancelled
-from eddyline.runtime.failures import usable_rows
+from eddyline.runtime.failures import Failure, report, usable_rows
 from eddyline.runtime.keytable import KeyTable
 from eddyline.runtime.operators.base import Operator, Tick
 from eddyline.runtime.state import State, array, nested
@@ -41,7 +41,8 @@ class _Due:
 class GroupBy(Operator):
     """Rows enter when they come and leave when they expire or are taken back.
 
-    A row whose keys or arguments cannot be computed belongs to no group.
+    A row whose keys or arguments cannot be computed belongs to no group. A group is not there while
+    an aggregate of it has no value (a sum that is no BIGINT); when that begins it is reported.
 
     Each row waits for its expiry with its group's slot and the aggregates' lanes, so nothing is
     looked up or computed twice. A '-' waits as well, until the row that it takes back would have
@@ -55,6 +56,7 @@ class GroupBy(Operator):
         expiries: dtypes (int64 exp, int64 order, int64 slot, int8 sign, int64 per id, lanes of
             the aggregates); None where every row leaves by a '-' (negative tuples).
         id_width: how many ids rows wait with: none if the input never takes a row back.
+        key_names: names of keys by their number, for reports of groups; some may be missing.
         retract: whether to emit the '-' of a row that a '+' replaces; where the consumer knows
             that new rows replace older ones it is spared.
     """
@@ -67,10 +69,12 @@ class GroupBy(Operator):
         columns: Sequence[AggregateColumn],
         expiries: ExpiryStore | None,
         *,
+        key_names: Mapping[int, str],
         id_width: int,
         retract: bool,
     ) -> None:
         super().__init__((source,))
+        self._key_names = tuple((name, number) for number, name in key_names.items())
         self._id_width = id_width
         self._retract = retract
         self._keys = tuple(keys)
@@ -165,6 +169,7 @@ class GroupBy(Operator):
         before = members.old.to_numpy() > 0
         changed = now != before
         new, old = [], []
+        failed = np.zeros((2, changed.size), np.bool_)  # now, and before
         taken = 0
         for column in self._columns:
             width = len(column.aggregate.dtypes)
@@ -173,11 +178,20 @@ class GroupBy(Operator):
             new.append(reported.new)
             old.append(reported.old)
             changed |= reported.changed
+            if reported.failed is not None:
+                failed |= reported.failed
         slots = rows.slot[rows.emit]
         if not self._keys and now.size:
             now[:], before[:] = True, True
             if not self._started:  # brought up to date with rows that were there before it
                 self._started, before[0], changed[0] = True, False, True
+        if failed.any():
+            now, before, changed = (
+                now & ~failed[0],
+                before & ~failed[1],
+                changed | failed.any(axis=0),
+            )
+            self._report_failed(slots, ts, seq, new, np.flatnonzero(failed[0] & ~failed[1]))
         plus, minus = now & changed, before & changed
         if not self._retract:
             minus &= ~now
@@ -186,12 +200,26 @@ class GroupBy(Operator):
         self._table.release(gone[self._members.count[gone] == 0])
         return out
 
+    def _report_failed(
+        self, slots: Array, ts: Array, seq: Array, values: list[pa.Array], places: Array
+    ) -> None:
+        """Report groups, by the places of their emissions, of which an aggregate has no value."""
+        taken = [v.take(pa.array(places)) for v in values]
+        never, plus = np.full(places.size, FOREVER, np.int64), np.ones(places.size, np.int8)
+        columns = self._table.keys(slots[places]) + taken
+        groups = _rows(slots[places], ts[places], seq[places], plus, never, columns, places)
+        reason = pa.repeat("a SUM of the group is no BIGINT", places.size)
+        report(Failure(groups, np.arange(places.size), reason, self._key_names))
+
     def live(self, clock: int) -> Batch:
         slots = self._table.used()
         if self._keys:
             slots = slots[self._members.count[slots] > 0]
         n = slots.size if self._started else 0
         slots = slots[:n]
+        for column in self._columns:
+            slots = slots[~column.aggregate.has_failed(slots)]
+        n = slots.size
         values = [c.aggregate.current(slots) for c in self._columns]
         never = np.full(n, FOREVER, np.int64)
         return _rows(

@@ -6,6 +6,7 @@ from typing import Final
 
 from hypothesis import strategies as st
 
+from eddyline.testing.strategies import expressions
 from eddyline.testing.strategies.expressions import (
     Column,
     Kind,
@@ -45,7 +46,8 @@ def _changes(select: Select) -> bool:
 @st.composite
 def selects(draw: st.DrawFn, depth: int = 1) -> Select:
     """Any SELECT; ``depth`` sub-queries may stand in each other."""
-    shapes = [flat(), flat(), grouped(), grouped(), unions(), set_operations(flat)]
+    shapes = [flat(), flat(fallible=depth > 0), grouped(), grouped(), unions()]
+    shapes.append(set_operations(flat))
     if depth:
         shapes += [over_subquery(depth - 1), over_subquery(depth - 1)]
     chosen: Select = draw(st.one_of(*shapes))
@@ -53,14 +55,19 @@ def selects(draw: st.DrawFn, depth: int = 1) -> Select:
 
 
 @st.composite
-def flat(draw: st.DrawFn, kinds: Kinds | None = None) -> Select:
-    """SELECT [DISTINCT] ... FROM windows WHERE ..., of given column kinds or any."""
+def flat(draw: st.DrawFn, kinds: Kinds | None = None, *, fallible: bool = False) -> Select:
+    """SELECT [DISTINCT] ... FROM windows WHERE ..., of given column kinds or any.
+
+    ``fallible``: a column may have no value for some rows. Not in sub-queries: columns that nothing
+    reads may not be computed.
+    """
     source = draw(sources())
     distinct = draw(st.sampled_from(["", "", "DISTINCT "]))
     chosen: Kinds = kinds or tuple(
         draw(st.lists(st.sampled_from(["int", "str", "double", "int"]), min_size=1, max_size=3))
     )
-    items = [draw(values(source.scope, kind)) for kind in chosen]
+    makers = [values, values, expressions.fallible] if fallible else [values]
+    items = [draw(draw(st.sampled_from(makers))(source.scope, kind)) for kind in chosen]
     return Select(
         f"SELECT {distinct}{select_list(items)} FROM {source.sql}{where(source.conditions)}",
         tuple((f"c{i}", kind) for i, kind in enumerate(chosen)),

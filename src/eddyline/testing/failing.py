@@ -1,0 +1,108 @@
+"""Rows that a query cannot take, in DuckDB's words: they are not in the answer.
+
+DuckDB computes all operands of AND and OR, and division by zero is NULL there. So conditions are
+taken apart down to terms without connectives, of which each is NULL where it fails, and dividing by
+zero is made to fail::
+
+    WHERE p AND 1 / x > 2      WHERE p AND TRY(1 / x > 2)
+    SELECT 1 / x FROM t        SELECT 1 / x FROM t WHERE TRY(ROW(1 / x)) IS NOT NULL
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from sqlglot import exp
+
+#: What may fail.
+_FALLIBLE: Final = (
+    *(exp.Add, exp.Sub, exp.Mul, exp.Div, exp.IntDiv, exp.Mod, exp.Neg, exp.Abs, exp.Cast),
+)
+_CONNECTIVES: Final = (exp.And, exp.Or, exp.Not, exp.Paren)
+_TRIES: Final[dict[type[exp.Expr], type[exp.Expr]]] = {
+    exp.SafeAdd: exp.Add,
+    exp.SafeSubtract: exp.Sub,
+    exp.SafeMultiply: exp.Mul,
+    exp.SafeDivide: exp.Div,
+}
+
+
+def without_failing_rows(select: exp.Select) -> None:
+    """Change a SELECT as it is written so that no row is left for which it fails.
+
+    What is computed of groups must not fail.
+    """
+    for join in select.args.get("joins") or []:
+        if join.args.get("on") is not None:
+            join.set("on", _tried(join.args["on"]))
+    if select.args.get("where") is not None:
+        select.args["where"].set("this", _tried(select.args["where"].this))
+    for filtered in select.find_all(exp.Filter):  # DuckDB computes arguments for all rows
+        if _may_fail(filtered.this.this):
+            filtered.this.set("this", _argument(filtered.this))
+    needed = [e for e in _computed_of_rows(select) if _may_fail(e)]
+    if needed:
+        row = exp.Anonymous(this="ROW", expressions=[e.copy() for e in needed])
+        select.where(exp.Is(this=_try(row), expression=exp.Not(this=exp.null())), copy=False)
+
+
+def failing_division(node: exp.Expr) -> exp.Expr:
+    """Division that fails by zero, unless the dividend is NULL; ``try_divide`` and the like."""
+    if type(node) in _TRIES:
+        operation = _TRIES[type(node)](this=node.this, expression=node.expression)
+        return _try(failing_division(operation))
+    if not isinstance(node, (exp.Div, exp.IntDiv, exp.Mod)):
+        return node
+    divisor = node.expression
+    if isinstance(divisor, exp.Literal) and float(divisor.this) != 0:
+        return node
+    zero = exp.EQ(this=exp.paren(divisor.copy()), expression=exp.Literal.number(0))
+    known = exp.Not(this=exp.Is(this=exp.paren(node.this.copy()), expression=exp.null()))
+    text = exp.cast(divisor.copy(), "varchar", dialect="duckdb")
+    unless = exp.Case().when(exp.and_(zero, known), exp.Literal.string("by zero")).else_(text)
+    type_ = "double" if isinstance(node, exp.Div) else "bigint"
+    node.set("expression", exp.cast(unless, type_, dialect="duckdb"))
+    return node
+
+
+def _computed_of_rows(select: exp.Select) -> list[exp.Expr]:
+    """What a SELECT computes of each row: its list, or keys and arguments of aggregates."""
+    aggregates = [a for e in select.expressions for a in e.find_all(exp.AggFunc)]
+    having = select.args.get("having")
+    if having is not None:
+        aggregates += having.find_all(exp.AggFunc)
+    group = select.args.get("group")
+    if group is None and not aggregates:
+        return [e.unalias() for e in select.expressions]
+    return [*(group.expressions if group is not None else []), *map(_argument, aggregates)]
+
+
+def _argument(aggregate: exp.Expr) -> exp.Expr:
+    """What an aggregate is of, for the rows that its FILTER wants."""
+    value = aggregate.this or exp.null()
+    if isinstance(value, exp.Star):
+        value = exp.true()
+    if isinstance(value, exp.Distinct):
+        (value,) = value.expressions
+    if isinstance(aggregate.parent, exp.Filter):
+        return exp.Case().when(aggregate.parent.expression.this.copy(), value.copy())
+    return value
+
+
+def _may_fail(expression: exp.Expr) -> bool:
+    found = expression.find(*_FALLIBLE, *_TRIES)
+    return found is not None and expression.find(exp.Query) is None
+
+
+def _tried(condition: exp.Expr) -> exp.Expr:
+    """The condition with NULL for terms that fail."""
+    if isinstance(condition, _CONNECTIVES):
+        for name in ("this", "expression"):
+            if isinstance(condition.args.get(name), exp.Expr):
+                condition.set(name, _tried(condition.args[name]))
+        return condition
+    return _try(condition) if _may_fail(condition) else condition
+
+
+def _try(expression: exp.Expr) -> exp.Expr:
+    return exp.Anonymous(this="TRY", expressions=[expression.copy()])
