@@ -16,7 +16,6 @@ import pytest
 
 from eddyline import CatalogError, Engine, StateError
 from eddyline.testing import batch
-from eddyline.testing.feeding import process_all
 
 DDL = """
     CREATE STREAM a (ts TIMESTAMP, k BIGINT, v DOUBLE, t STRING, d DECIMAL(9,2)) TIMESTAMP BY ts
