@@ -112,7 +112,7 @@ class Arrivals:
 
     def read(self, names: Iterable[str]) -> None:
         """A query is added that reads these streams and tables."""
-        self._readers.update(names)
+        self._readers.update(list(names))
         together = [g for g in self.groups if g.names.intersection(names)]
         if len(together) > 1:
             clock_us = max(g.clock_us for g in together)
@@ -123,7 +123,7 @@ class Arrivals:
 
     def unread(self, names: Iterable[str]) -> None:
         """It is dropped."""
-        self._readers.subtract(names)
+        self._readers.subtract(list(names))
 
     def process(
         self, batches: Mapping[str, pa.Table], watermark_us: int | None = None, now_us: int = 0

@@ -207,7 +207,8 @@ class Trial:
         for _ in range(-(-int(seconds * 1e6) // int(self.call_s * 1e6))):
             batch = self._rows(self._clock_s, self._clock_s + self.call_s)
             begin = time.process_time()
-            changes = self.engine.process(batch)[_QUERY]
+            end_us = round((self._clock_s + self.call_s) * 1e6)
+            changes = self.engine.process(batch, watermark=end_us - 1)[_QUERY]
             spent += time.process_time() - begin
             self._changes.append(changes.select(["_op", "_ts", "_exp"]))
             self._clock_s += self.call_s
