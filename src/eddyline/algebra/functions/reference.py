@@ -40,6 +40,7 @@ OR an error is TRUE, in whatever order they stand; other functions fail where th
 
 Where it differs from Spark:
 
+- Double quotes name columns, as in standard SQL; texts have single ones.
 - Text and numbers are never compared or added: write a `CAST`. Only a constant text is read as
   the DATE or TIMESTAMP it is compared with, and must be valid.
 - INT or BIGINT with FLOAT gives DOUBLE.
