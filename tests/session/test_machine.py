@@ -36,7 +36,7 @@ def test_a_file_is_of_one_version_and_one_processor(
     monkeypatch.setattr(machine, "machine", lambda: "Another (R) CPU @ 5 GHz")
     assert Engine().prices == TYPICAL
     assert machine.write_prices(Prices(pass_s=1e-6)).name.endswith("-another-r-cpu-5-ghz.json")
-    monkeypatch.setattr("eddyline.__version__", "99.0")
+    monkeypatch.setattr("eddyline.session.machine.VERSION", "99.0")
     assert Engine().prices == TYPICAL
     assert len(list(cache.iterdir())) == 2
 

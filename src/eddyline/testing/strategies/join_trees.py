@@ -15,6 +15,7 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 import pyarrow as pa
 
+from eddyline.testing.arrivals import latest
 from eddyline.testing.script import Script
 from eddyline.types import TIMESTAMP
 
@@ -63,7 +64,14 @@ class JoinTreeCase:
             script.process(**batch)
             if number in self.restart:
                 script.restart()
-        return script.advance(script.arrivals.clock_us + (max(_WINDOWS) + 1) * _SECOND)
+        last = max(
+            (
+                latest(batch, dict.fromkeys(script.arrivals.rules, "ts")) or 0
+                for batch in self.batches
+            ),
+            default=0,
+        )
+        return script.advance(last + (max(_WINDOWS) + 1) * _SECOND)
 
 
 def join_tree_case(seed: int, *, most_streams: int = 8) -> JoinTreeCase:
