@@ -167,12 +167,16 @@ def test_what_is_grouped_gets_new_orders_and_takes_back_what_it_told(
     assert accounts["q"]["shared_with"] == accounts["r"]["shared_with"] == 1
 
 
-def test_a_query_that_is_refused_leaves_no_order() -> None:
+def test_a_query_that_is_refused_leaves_no_order(monkeypatch: pytest.MonkeyPatch) -> None:
     """Else a better one would be looked for, and it would be saved."""
     engine = streams()
-    engine.function("broken", lambda x: 1 // 0, args=["BIGINT"], returns="BIGINT", kind="python")
-    with pytest.raises(EddylineError, match="broken"):
-        engine.query(SQL + " AND a.j > broken(1)", name="refused")
+
+    def refuse(*_: object, **__: object) -> None:
+        raise EddylineError("refused")
+
+    monkeypatch.setattr(engine._standing.execution, "plant", refuse)
+    with pytest.raises(EddylineError, match="refused"):
+        engine.query(SQL + " AND a.j > 1", name="refused")
     ways = engine._standing.placing.ways()
     assert list(ways) == ["q"]
 

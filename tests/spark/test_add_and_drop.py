@@ -169,7 +169,7 @@ def test_statement_of_a_query_says_its_options() -> None:
     script = Script()
     list(script.run("CREATE STREAM s (ts TIMESTAMP, x BIGINT) TIMESTAMP BY ts"))
     options = {"sink": "csv", "path": r"/tmp/it's \n here", "a.b-c": "1"}
-    script.query("q `1", "SELECT x FROM s [NOW] EMIT CHANGES -- all", options)
-    copied = Script.of(script.statements).queries["q `1"]
+    script.query("q $1", "SELECT x FROM s [NOW] EMIT CHANGES -- all", options)
+    copied = Script.of(script.statements).queries["q $1"]
     assert copied.options == options
     assert copied.emit.mode == "changes"

@@ -6,6 +6,7 @@ import time
 from typing import Any, Final
 
 import eddyline
+from eddyline.bench.feeding import process_all
 from eddyline.bench.measure import Figure, Sample, repeat
 from eddyline.bench.workload import Workload
 
@@ -36,7 +37,7 @@ def feed(engine: eddyline.Engine, batches: list[dict[str, Any]]) -> Sample:
     results = 0
     begin = time.perf_counter()
     for batch in batches:
-        results += engine.process(batch)["q"].num_rows
+        results += process_all(engine, batch)["q"].num_rows
     return Sample(rows, results, time.perf_counter() - begin)
 
 

@@ -1,24 +1,24 @@
 SELECT MEDIAN(price) FROM trades [NOW]
 =>
-SqlError: line 1, column 8: there is no function MEDIAN; aggregates: count, sum, avg, min, max, stddev
+SqlError: line 1, column 8: there is no function MEDIAN; aggregates: count, sum, try_sum, avg, min, max, stddev
   SELECT MEDIAN(price) FROM trades [NOW]
          ^
 ----------
 SELECT percentile(price, 0.5) FROM trades [NOW]
 =>
-SqlError: line 1, column 8: there is no function percentile; aggregates: count, sum, avg, min, max, stddev
+SqlError: line 1, column 8: there is no function percentile; aggregates: count, sum, try_sum, avg, min, max, stddev
   SELECT percentile(price, 0.5) FROM trades [NOW]
          ^
 ----------
 SELECT approx_percentile(price, 0.5) FROM trades [NOW]
 =>
-SqlError: line 1, column 8: there is no function approx_percentile; aggregates: count, sum, avg, min, max, stddev
+SqlError: line 1, column 8: there is no function approx_percentile; aggregates: count, sum, try_sum, avg, min, max, stddev
   SELECT approx_percentile(price, 0.5) FROM trades [NOW]
          ^
 ----------
 SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY price) FROM trades [NOW]
 =>
-UnsupportedError: line 1, column 8: WITHIN GROUP is not supported: aggregates are count, sum, avg, min, max, stddev
+UnsupportedError: line 1, column 8: WITHIN GROUP is not supported: aggregates are count, sum, try_sum, avg, min, max, stddev
   SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY price) FROM trades [NOW]
          ^
 ----------
@@ -84,13 +84,13 @@ SqlError: line 1, column 8: there is no function variance: it is the square of s
 ----------
 SELECT stddev_pop(price) FROM trades [NOW]
 =>
-SqlError: line 1, column 8: there is no function stddev_pop; aggregates: count, sum, avg, min, max, stddev
+SqlError: line 1, column 8: there is no function stddev_pop; aggregates: count, sum, try_sum, avg, min, max, stddev
   SELECT stddev_pop(price) FROM trades [NOW]
          ^
 ----------
 SELECT corr(price, qty) FROM trades [NOW]
 =>
-SqlError: line 1, column 8: there is no function corr; aggregates: count, sum, avg, min, max, stddev
+SqlError: line 1, column 8: there is no function corr; aggregates: count, sum, try_sum, avg, min, max, stddev
   SELECT corr(price, qty) FROM trades [NOW]
          ^
 ----------
@@ -726,7 +726,7 @@ UnsupportedError: line 1, column 8: ^ is not supported: there are no operators o
 ----------
 SELECT lenght(symbol) FROM trades
 =>
-SqlError: line 1, column 8: there is no function lenght; did you mean 'length'? nearest of 134: length, len, left, char_length, right, least, ln, ceiling; aggregates: count, sum, avg, min, max, stddev
+SqlError: line 1, column 8: there is no function lenght; did you mean 'length'? nearest of 135: length, len, left, char_length, right, least, ln, ceiling; aggregates: count, sum, try_sum, avg, min, max, stddev
   SELECT lenght(symbol) FROM trades
          ^
 ----------
@@ -738,7 +738,7 @@ SqlError: line 1, column 8: there is no function hash: define it in Python: Engi
 ----------
 SELECT grouping(symbol) FROM trades [NOW] GROUP BY symbol
 =>
-SqlError: line 1, column 8: there is no function grouping; aggregates: count, sum, avg, min, max, stddev
+SqlError: line 1, column 8: there is no function grouping; aggregates: count, sum, try_sum, avg, min, max, stddev
   SELECT grouping(symbol) FROM trades [NOW] GROUP BY symbol
          ^
 ----------

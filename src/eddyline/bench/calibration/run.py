@@ -13,6 +13,7 @@ from rich.console import Console
 from rich.table import Table
 
 from eddyline.bench.calibration.cases import CASES, SCHEMA, Case, Rows
+from eddyline.bench.feeding import process_all
 from eddyline.bench.figures.console import progress_bar
 from eddyline.kernels.options import report_compilations
 from eddyline.optimizer.price_fit import Observation, fitted, predicted
@@ -72,13 +73,13 @@ def measure(case: Case) -> Measured:
     """What a case takes, windows being full: the median of several stretches of time."""
     engine = engine_of(case)
     rows = Rows(case)
-    engine.process(rows.between(0.0, _WARM_S))
+    process_all(engine, rows.between(0.0, _WARM_S))
     took = []
     for n in range(_REPETITIONS):
         start = _WARM_S + n * _TIMED_S
         new = rows.between(start, start + _TIMED_S)
         began = time.process_time()
-        for _ in engine.process(new).batches():
+        for _ in process_all(engine, new).batches():
             pass
         took.append(time.process_time() - began)
     calls = case.calls(len(engine.stats()["operators"]))

@@ -17,6 +17,7 @@ from typing import Any, Final
 import pyarrow.compute as pc
 
 import eddyline
+from eddyline.bench.feeding import process_all
 from eddyline.bench.figures.trace import LINK_COLUMNS, Playback, Trace
 
 #: Chunks per call of the engine; the state is counted after each call.
@@ -170,7 +171,7 @@ class _Run:
         """
         self.engine.chunk_rows = _FILL_CHUNK_ROWS
         for batch in playback.batches(0, rows, _FILL_CHUNK_ROWS):
-            self.engine.process(batch)
+            process_all(self.engine, batch)
 
     def take_turn(self, playback: Playback, begin: int, end: int, chunk_rows: int) -> None:
         """Measure one stretch."""
@@ -187,7 +188,7 @@ class _Run:
     def _calls(self, batches: Iterator[dict[str, Any]]) -> Iterator[tuple[Any, float]]:
         for batch in batches:
             begin = time.perf_counter()
-            changes = self.engine.process(batch)[_QUERY]
+            changes = process_all(self.engine, batch)[_QUERY]
             yield changes, time.perf_counter() - begin
 
     def point(self, rows: int, chunk_rows: int) -> Point:

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 import eddyline
+from eddyline.bench.feeding import process_all
 
 
 def engine_of(script: str, selects: Sequence[str], **options: Any) -> eddyline.Engine:
@@ -51,6 +52,7 @@ class Feed:
         """One turn; returns what the engine returns."""
         later = pa.scalar(self._turns * self._period_us)
         self._turns += 1
-        return self.engine.process(
-            {name: t.set_column(0, "ts", pc.add(t["ts"], later)) for name, t in self._rows.items()}
+        return process_all(
+            self.engine,
+            {name: t.set_column(0, "ts", pc.add(t["ts"], later)) for name, t in self._rows.items()},
         )

@@ -18,6 +18,7 @@ import numpy as np
 import pyarrow as pa
 
 import eddyline
+from eddyline.bench.feeding import process_all
 from eddyline.bench.figures.experiment import Claim, Experiment
 from eddyline.bench.figures.plots import draw_bars
 from eddyline.bench.figures.shared_windows.server import TABLE_1
@@ -123,7 +124,7 @@ class _Run:
             rows[name] = pa.table({"ts": ts, "k": keys})
         self._calls += 1
         begin = time.process_time()
-        changes = self.engine.process(rows)
+        changes = process_all(self.engine, rows)
         self._results.append(sum(table.num_rows for table, _ in changes.sets()))
         self._seconds.append(time.process_time() - begin)
 
