@@ -55,7 +55,7 @@ class JobCase:
     def __post_init__(self) -> None:
         rows = [r for step in self.case.steps for r in step.rows]
         size = -(-len(rows) // BATCHES) or 1
-        names = [n for n in self.case.rules if f" {n} [" in self.case.sql]
+        names = [n for n in self.case.rules if re.search(rf"\b{n} \[", self.case.sql)]
         self.batches = [
             {self.name(n): t for n, t in tables_of(rows[i * size : (i + 1) * size], names).items()}
             for i in range(BATCHES)
