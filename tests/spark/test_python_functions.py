@@ -45,7 +45,7 @@ def test_functions_go_to_the_workers_and_are_there_after_a_restart(
         first.add("wrong", "SELECT scale(v) FROM a [NOW]")
     first.processAllAvailable()
     first.stop()
-    with pytest.raises(StateError, match="function .* is missing here"):
+    with pytest.raises(StateError, match=r"function .* is missing here"):
         session_over(slice(0, 0), functions=False).start()
     session = session_over(slice(1, 2))
     session.start(available_now=True).finish()
