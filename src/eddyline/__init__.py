@@ -17,9 +17,9 @@ from eddyline.errors import (
 from eddyline.version import VERSION
 
 if TYPE_CHECKING:
-    from eddyline.session.changes import Changes
-    from eddyline.session.engine import Engine
-    from eddyline.session.query import Query
+    from eddyline.engine.changes import Changes
+    from eddyline.engine.engine import Engine
+    from eddyline.engine.query import Query
 
 __version__ = VERSION
 
@@ -38,9 +38,9 @@ __all__ = [
 ]
 
 _ON_DEMAND = {
-    "Changes": "eddyline.session.changes",
-    "Engine": "eddyline.session.engine",
-    "Query": "eddyline.session.query",
+    "Changes": "eddyline.engine.changes",
+    "Engine": "eddyline.engine.engine",
+    "Query": "eddyline.engine.query",
 }
 
 

@@ -19,7 +19,7 @@ from typer.testing import CliRunner
 from eddyline.cli.main import app
 from eddyline.cli.reports import amount
 from eddyline.spark import Run, Session
-from eddyline.spark.pace import Pace
+from eddyline.spark.rate_limiter import Pace
 
 SCRIPT = """
 CREATE STREAM s (ts TIMESTAMP, k BIGINT, v DOUBLE) TIMESTAMP BY ts
@@ -206,7 +206,7 @@ def test_amounts_say_their_unit() -> None:
 
 def test_pace_keeps_to_its_share(monkeypatch: pytest.MonkeyPatch) -> None:
     now = 100.0
-    monkeypatch.setattr("eddyline.spark.pace.time.monotonic", lambda: now)
+    monkeypatch.setattr("eddyline.spark.rate_limiter.time.monotonic", lambda: now)
     pace = Pace(share=0.1)
     assert pace.due
     with pace.measured():

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-import wrong_lines as fuzz
 from pyspark.sql import SparkSession
 
+import wrong_lines as fuzz
 from eddyline.spark import Session
 
 COLUMNS = "(ts TIMESTAMP, v BIGINT, s STRING) TIMESTAMP BY ts"

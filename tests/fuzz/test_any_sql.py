@@ -14,8 +14,8 @@ import pytest
 
 from eddyline import Engine
 from eddyline.errors import EddylineError
-from fuzz.mutations import mutated, statements
 from golden import SCHEMA
+from mutations import mutated, statements
 
 #: Seconds that a text may take on a machine that does other things as well.
 MOST_S = 5.0

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from eddyline.kernels.heaps import NO_NODE, run_extreme
 from eddyline.kernels.text import text_prefixes
-from eddyline.runtime.columns import text_buffers
+from eddyline.runtime.stores.columns import text_buffers
 
 GROUPS = 3
 

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from eddyline.kernels.pairs import have_common
-from eddyline.runtime.index import HashIndex, Liveness
-from eddyline.runtime.rowstore import RowStore
+from eddyline.runtime.stores.index import HashIndex, Liveness
+from eddyline.runtime.stores.rowstore import RowStore
 
 LIFESPAN = 10
 LIVENESS = [Liveness("ts", LIFESPAN, fifo=True), Liveness("ts", LIFESPAN, fifo=False)]

@@ -14,7 +14,7 @@ from eddyline.kernels.merge import merge_destinations
 from eddyline.kernels.options import report_compilations
 from eddyline.kernels.text import gather_bytes, gathered_offsets, same_texts, text_prefixes
 from eddyline.kernels.windows import push_out
-from eddyline.runtime.columns import text_buffers
+from eddyline.runtime.stores.columns import text_buffers
 
 instants = st.lists(st.tuples(st.integers(-2, 3), st.integers(-1, 2)), max_size=8).map(sorted)
 

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 
 import pyarrow as pa
 import pytest
-from join_queries import Windows, random_query
 
 from eddyline.algebra.expressions import Call, ColumnRef, Expr
 from eddyline.algebra.plan import Join, Plan, StreamScan
@@ -22,6 +21,7 @@ from eddyline.optimizer.prices import TYPICAL, Prices
 from eddyline.optimizer.selectivity import RANGE_SHARE
 from eddyline.optimizer.statistics import Statistics
 from eddyline.types import Field
+from join_queries import Windows, random_query
 
 EXAMPLE_1 = join_query(
     [Source.last(name, rate, rows=10) for name, rate in {"A": 10, "B": 70, "C": 20}.items()],

@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 
 import pytest
-from join_queries import Windows, random_query
 
 from eddyline.optimizer.joins.costing import Costing, PerTuple, Priced
 from eddyline.optimizer.joins.flows import Flow
@@ -14,6 +13,7 @@ from eddyline.optimizer.joins.posynomial import Number
 from eddyline.optimizer.joins.query import JoinQuery, Mask, Source, Term, Tie
 from eddyline.optimizer.joins.search import MOST_PAIRS, cheapest, connected_pairs, fewest_pairs
 from eddyline.optimizer.joins.trees import Tree, all_bushy, clique, components, mask, subtrees
+from join_queries import Windows, random_query
 
 
 def price(query: JoinQuery, tree: Tree, costing: Costing, keep: list[float]) -> float:

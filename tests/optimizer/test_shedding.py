@@ -8,7 +8,6 @@ import random
 
 import numpy as np
 import pytest
-from join_queries import Windows, random_query
 
 from eddyline.optimizer.joins.costing import PerTuple, Priced
 from eddyline.optimizer.joins.functions import PlanFunctions
@@ -21,6 +20,7 @@ from eddyline.optimizer.shedding.filters import StreamFilter, cheapest_order, ke
 from eddyline.optimizer.shedding.geometric import Sum, maximize_product
 from eddyline.optimizer.shedding.heuristic import heuristic_left_deep
 from eddyline.optimizer.shedding.setting import Setting, shed, shed_together
+from join_queries import Windows, random_query
 
 #: Of what the whole plan needs.
 CAPACITIES = (0.7, 0.3, 0.05)

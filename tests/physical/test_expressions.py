@@ -14,7 +14,6 @@ import duckdb
 import numpy as np
 import pyarrow as pa
 import pytest
-from expression_columns import TABLE, Rows, column, connect, evaluate, failing, fn, lit, same
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -25,6 +24,7 @@ from eddyline.physical.expressions import compile_expr, compile_predicate
 from eddyline.physical.expressions.compile import KERNELS
 from eddyline.physical.expressions.fallible import FALLIBLE_KERNELS, TOLERANT_KERNELS
 from eddyline.types import TIMESTAMP, sql_type
+from expression_columns import TABLE, Rows, column, connect, evaluate, failing, fn, lit, same
 
 I, J, X, Y, S, U, B, C, T, R, D, E = (column(n) for n in "ijxysubctrde")  # noqa: E741
 HOUR = dt.timedelta(hours=1)

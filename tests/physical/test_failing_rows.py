@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
-from expression_columns import TABLE, Rows, column, evaluate, failing, fn, lit
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -19,6 +18,7 @@ from eddyline.algebra.functions.fallibility import can_fail
 from eddyline.physical.expressions import compile_predicate
 from eddyline.runtime.failures import collecting
 from eddyline.types import TIMESTAMP
+from expression_columns import TABLE, Rows, column, evaluate, failing, fn, lit
 
 MOST, LEAST = 2**63 - 1, -(2**63)
 HOUR = dt.timedelta(hours=1)

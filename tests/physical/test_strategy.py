@@ -11,7 +11,7 @@ from eddyline.algebra.plan import Distinct, Join, Negation, StreamScan
 from eddyline.algebra.windows import Range, Rows
 from eddyline.optimizer.statistics import Statistics
 from eddyline.physical.strategy import Strategy
-from eddyline.runtime.expiry import FifoStore, ListStore, PartitionedStore
+from eddyline.runtime.stores.expiry import FifoStore, ListStore, PartitionedStore
 from eddyline.types import Field
 
 SCHEMA = (Field("ts", pa.timestamp("us", "UTC")), Field("k", pa.int64()))

@@ -8,6 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
+
 from expression_columns import column, evaluate, fn
 
 #: Function, its constant arguments ("?" is the text), the text, and Spark's answer.

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 from pyspark.sql import SparkSession
-from spark_cases import NAMES, QUERIES, SECOND, Feed, Twin, bag, definitions, stream_tables
 
 from eddyline import CatalogError, DataError, Engine, SqlError, StateError
 from eddyline.spark import Session
@@ -17,6 +16,7 @@ from eddyline.spark.durable import Head
 from eddyline.spark.environment import worker_pool
 from eddyline.spark.script import Script
 from eddyline.spark.shard import Arrivals, _due
+from spark_cases import NAMES, QUERIES, SECOND, Feed, Twin, bag, definitions, stream_tables
 
 Feeds = tuple[Feed, Feed]
 

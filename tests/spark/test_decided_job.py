@@ -8,13 +8,13 @@ from typing import Any
 import pyarrow as pa
 import pytest
 from pyspark.sql import SparkSession
-from spark_cases import QUERIES, SECOND, Feed, Twin, bag, definitions, stream_tables
 
 from eddyline import Engine
 from eddyline.optimizer.prices import TYPICAL
 from eddyline.spark import Session
 from eddyline.spark.ledger import Ledger
 from eddyline.spark.run import Run
+from spark_cases import QUERIES, SECOND, Feed, Twin, bag, definitions, stream_tables
 
 Feeds = tuple[Feed, Feed]
 NAMES = ("pairs", "sums", "last")

@@ -14,12 +14,12 @@ import pytest
 from eddyline import CatalogError, StateError
 from eddyline.cli.failures import JobFailedError
 from eddyline.cli.running import RunningJob
-from eddyline.spark import desk as desk_module
+from eddyline.spark import mailbox as desk_module
 from eddyline.spark.delivery import Delivery
-from eddyline.spark.desk import Desk
 from eddyline.spark.directory import LocalDirectory
 from eddyline.spark.ledger import Ledger
-from eddyline.spark.standing import StandingQueries
+from eddyline.spark.mailbox import Desk
+from eddyline.spark.running_queries import StandingQueries
 from eddyline.sql.parser import parse
 
 pytestmark = pytest.mark.fault

@@ -6,13 +6,13 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from spark_cases import QUERIES, SECOND, bag, stream_tables
 
 from eddyline import Engine
 from eddyline.spark import durable
 from eddyline.spark.durable import DurableState, Head, Step
-from eddyline.spark.fatrows import pack
 from eddyline.spark.live import LiveEngine, Made
+from eddyline.spark.packed_batches import pack
+from spark_cases import QUERIES, SECOND, bag, stream_tables
 
 
 class OneCell:

@@ -15,8 +15,9 @@ from pathlib import Path
 import duckdb
 import pytest
 from pyspark.sql import SparkSession
-from spark_cases import QUERIES, Feed, bag, definitions, embedded, stream_tables
 from test_job import delivered, session_over, wait_for_batches
+
+from spark_cases import QUERIES, Feed, bag, definitions, embedded, stream_tables
 
 Feeds = tuple[Feed, Feed]
 pytestmark = [pytest.mark.long, pytest.mark.fault, pytest.mark.spark]

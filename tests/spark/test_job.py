@@ -8,9 +8,9 @@ from typing import Any
 
 import pyarrow as pa
 from pyspark.sql import SparkSession
-from spark_cases import NAMES, QUERIES, SECOND, Feed, bag, definitions, embedded, stream_tables
 
 from eddyline.spark import Run, Session
+from spark_cases import NAMES, QUERIES, SECOND, Feed, bag, definitions, embedded, stream_tables
 
 Feeds = tuple[Feed, Feed]
 

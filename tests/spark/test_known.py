@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
+from eddyline.engine.calibration import write_prices
 from eddyline.optimizer.prices import Prices
-from eddyline.session.machine import write_prices
 from eddyline.spark import Session
 from eddyline.spark.program import Program
 

@@ -10,15 +10,15 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import SparkSession
-from spark_cases import SECOND, Feed, Twin, bag, definitions, stream_tables
 
 from eddyline import DataError, Engine
-from eddyline.session.changes import QUERY_COLUMN
+from eddyline.engine.changes import QUERY_COLUMN
 from eddyline.spark import Session
 from eddyline.spark import session as session_module
 from eddyline.spark.environment import worker_pool
-from eddyline.spark.opening import OpenSinks
+from eddyline.spark.sink_factory import OpenSinks
 from eddyline.spark.sinks import FileSink, Target
+from spark_cases import SECOND, Feed, Twin, bag, definitions, stream_tables
 
 Feeds = tuple[Feed, Feed]
 

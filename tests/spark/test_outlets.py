@@ -7,15 +7,15 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pyarrow as pa
 import pytest
-from spark_cases import bag
 
 from eddyline import Engine
 from eddyline.spark.durable import Step
-from eddyline.spark.fatrows import pack
 from eddyline.spark.live import LiveEngine, Made
-from eddyline.spark.outlets import Outlet, Parted, outlet_of, together
+from eddyline.spark.output_routes import Outlet, Parted, outlet_of, together
+from eddyline.spark.packed_batches import pack
 from eddyline.spark.printing import print_more
 from eddyline.spark.sinks import PrintSink
+from spark_cases import bag
 
 ROWS = pa.table({"ts": np.arange(200) * 1_000, "k": np.arange(200) % 7, "v": np.arange(200)})
 QUERIES = {

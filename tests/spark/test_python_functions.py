@@ -9,10 +9,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 from pyspark.sql import SparkSession
-from spark_cases import Feed, bag, definitions, stream_tables
 
 from eddyline import Engine, SqlError, StateError
 from eddyline.spark import Session
+from spark_cases import Feed, bag, definitions, stream_tables
 
 QUERY = "SELECT k, scaled(v) AS w FROM a [RANGE 6 SECONDS] WHERE odd(k) AND v > scaled(1) * 10"
 ADDED = "SELECT k, SUM(scaled(v)) AS s FROM a [RANGE 5 SECONDS] GROUP BY k EMIT CHANGES"

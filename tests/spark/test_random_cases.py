@@ -14,7 +14,6 @@ import pyarrow as pa
 import pytest
 from hypothesis import Phase, given, settings
 from pyspark.sql import SparkSession
-from spark_cases import Feed
 
 from eddyline.spark import Progress, Session
 from eddyline.testing.arrivals import Arrivals
@@ -22,6 +21,7 @@ from eddyline.testing.history import check_history
 from eddyline.testing.oracle import Oracle
 from eddyline.testing.strategies import Case, cases, play
 from eddyline.testing.strategies.streams import TABLES, tables_of
+from spark_cases import Feed
 
 BATCHES = 4
 

@@ -18,12 +18,12 @@ from random import Random
 import pyarrow as pa
 import pytest
 from pyspark.sql import SparkSession
-from spark_cases import SECOND, Feed, Twin, bag
 
 from eddyline import CatalogError, Engine
 from eddyline.spark import Run, Session
 from eddyline.testing.strategies.query_set_cases import STREAMS, QuerySetCase, Row, random_case
 from eddyline.types import sql_type
+from spark_cases import SECOND, Feed, Twin, bag
 
 #: In seconds; more than a row of a case is ever behind.
 LATENESS = 8

@@ -10,9 +10,9 @@ import pyarrow as pa
 import pytest
 from pyspark.errors import StreamingQueryException
 from pyspark.sql import SparkSession
-from spark_cases import Feed, bag, definitions
 
 from eddyline.spark import NEVER, Restart, Session
+from spark_cases import Feed, bag, definitions
 
 pytestmark = pytest.mark.fault
 

@@ -9,10 +9,10 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from pyspark.sql import SparkSession
-from spark_cases import SECOND, Feed, bag, definitions, stream_tables
 
 from eddyline import DataError, Engine
 from eddyline.spark import Session
+from spark_cases import SECOND, Feed, bag, definitions, stream_tables
 
 OWNERS = "CREATE TABLE owners (k BIGINT, owner STRING) WITH (updates = 'retroactive'{source})"
 NAMES = pa.table({"k": pa.array([0, 1, 2], pa.int64()), "name": ["zero", "one", "two"]})

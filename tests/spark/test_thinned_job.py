@@ -9,18 +9,18 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 from pyspark.sql import SparkSession
-from spark_cases import QUERIES, SECOND, Feed, Twin, bag, definitions, stream_tables
 from test_durable import ManyCells, OneCell
 
 from eddyline import CatalogError, Engine, StateError
 from eddyline.spark import Session
 from eddyline.spark.durable import DurableState, Head
-from eddyline.spark.fatrows import unpack
 from eddyline.spark.ingest import _packer
 from eddyline.spark.live import LiveEngine, counted
+from eddyline.spark.packed_batches import unpack
 from eddyline.spark.shard import Arrivals, _step
 from eddyline.sql.parser import parse
 from eddyline.sql.statements import CreateStream
+from spark_cases import QUERIES, SECOND, Feed, Twin, bag, definitions, stream_tables
 
 Feeds = tuple[Feed, Feed]
 KEEP = {"a": 0.5, "b": 0.7}

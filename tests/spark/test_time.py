@@ -11,7 +11,6 @@ from typing import Any
 import pyarrow as pa
 import pytest
 from pyspark.sql import SparkSession
-from spark_cases import SECOND, Feed
 
 from eddyline import CatalogError
 from eddyline.spark import Session
@@ -20,6 +19,7 @@ from eddyline.spark.run import Run
 from eddyline.sql.parser import parse
 from eddyline.sql.statements import CreateStream
 from eddyline.types import TIMESTAMP
+from spark_cases import SECOND, Feed
 
 Feeds = tuple[Feed, Feed]
 NEW_YEAR_2200 = 7_258_118_400

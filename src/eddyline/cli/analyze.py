@@ -13,11 +13,11 @@ from rich.console import Console
 
 from eddyline.algebra.catalog import StreamDef, TableDef
 from eddyline.cli.scripts import checked
+from eddyline.engine.explain import aligned, number
+from eddyline.engine.ingest.sampled import Sampled, as_options, of_changes, of_stream, of_table
+from eddyline.engine.ingest.table_changes import is_live
 from eddyline.errors import DataError
 from eddyline.optimizer.compared import columns_compared
-from eddyline.session.explained import aligned, number
-from eddyline.session.sampled import Sampled, as_options, of_changes, of_stream, of_table
-from eddyline.session.table_changes import is_live
 from eddyline.spark.environment import local_session
 from eddyline.spark.sampling import Sampler
 from eddyline.spark.script import Script

@@ -140,7 +140,7 @@ def run(
 
 def _shares(given: Sequence[str]) -> dict[str, float]:
     """By stream the share to keep, of options like ``trades=0.5``."""
-    from eddyline.session.drop_box import check_rates
+    from eddyline.engine.overload.drop_box import check_rates
 
     shares: dict[str, float] = {}
     for text in given:

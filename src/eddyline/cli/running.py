@@ -1,4 +1,4 @@
-"""A job that runs in another process, reached through its checkpoint (``eddyline.spark.desk``)."""
+"""A job in another process, reached through its checkpoint (``eddyline.spark.mailbox``)."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from eddyline import errors
 from eddyline.cli.failures import JobFailedError
 from eddyline.cli.places import open_directory
 from eddyline.errors import CatalogError, EddylineError, StateError, did_you_mean
-from eddyline.spark.desk import DIRECTORY, ROWS_MADE, SIGN_OF_LIFE_S
-from eddyline.spark.fatrows import unpack
+from eddyline.spark.mailbox import DIRECTORY, ROWS_MADE, SIGN_OF_LIFE_S
+from eddyline.spark.packed_batches import unpack
 
 #: A job that was silent for so long is taken for dead.
 _SILENT_S: Final = 4 * SIGN_OF_LIFE_S

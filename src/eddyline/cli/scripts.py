@@ -8,9 +8,9 @@ from pathlib import Path
 import pyarrow as pa
 
 from eddyline.algebra.functions.conversion import convert
+from eddyline.engine.ingest.table_changes import INSTANT, is_live
 from eddyline.errors import DataError, SqlError
 from eddyline.kernels.options import report_compilations
-from eddyline.session.table_changes import INSTANT, is_live
 from eddyline.spark.script import Script
 from eddyline.sql.parser import parse
 from eddyline.sql.statements import CreateQuery, Statement

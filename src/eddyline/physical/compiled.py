@@ -8,10 +8,10 @@ from eddyline.algebra.expressions import ColumnRef, Expr, shift_columns
 from eddyline.algebra.plan import AntiJoin, Join, SemiJoin
 from eddyline.physical.expressions import compile_expr, compile_predicate
 from eddyline.runtime.batch import Batch, Evaluator, Predicate
-from eddyline.runtime.columns import Array
-from eddyline.runtime.keys import is_exact, same_keys
 from eddyline.runtime.operators.base import Operator
 from eddyline.runtime.operators.scan import Scan
+from eddyline.runtime.stores.columns import Array
+from eddyline.runtime.stores.keys import is_exact, same_keys
 
 
 def output(expr: Expr) -> int | Evaluator:

@@ -13,23 +13,23 @@ from eddyline.algebra.expressions import ColumnRef, Expr, Parameter, conjunction
 from eddyline.algebra.plan import Plan, StreamScan
 from eddyline.errors import did_you_mean
 from eddyline.physical.expressions import compile_expr, compile_predicate
-from eddyline.physical.graph import Graph
 from eddyline.physical.planner import Planner, StemOf
 from eddyline.physical.strategy import Feedback
 from eddyline.runtime.batch import Evaluator, Predicate
 from eddyline.runtime.eddy.edges import Equality, Key, keys_of
-from eddyline.runtime.eddy.filter_bank import Attribute, Clause
 from eddyline.runtime.eddy.flow import Flow
-from eddyline.runtime.eddy.flow_windows import FlowRows, FlowWindow
 from eddyline.runtime.eddy.gates import Gates
 from eddyline.runtime.eddy.members import Member
 from eddyline.runtime.eddy.per_query import PerQuery
 from eddyline.runtime.eddy.policies import Policy, PolicyName, make_policy
-from eddyline.runtime.eddy.schedules import make_schedule
-from eddyline.runtime.eddy.stem_side import StemSide
 from eddyline.runtime.failures import collecting
+from eddyline.runtime.graph import Graph
+from eddyline.runtime.join_inputs.flow_windows import FlowRows, FlowWindow
+from eddyline.runtime.join_inputs.stem_side import StemSide
 from eddyline.runtime.operators.base import Operator
 from eddyline.runtime.operators.scan import Scan
+from eddyline.runtime.predicates.filter_bank import Attribute, Clause
+from eddyline.runtime.window_join.schedules import make_schedule
 from eddyline.sharing.predicates import clauses_of
 from eddyline.sharing.signature import Part, Signature
 from eddyline.types import FOREVER

@@ -33,8 +33,7 @@ from eddyline.algebra.windows import PartitionRows, Range, Rows
 from eddyline.kernels import matching
 from eddyline.physical.compiled import output, residual, scan_below
 from eddyline.physical.expressions import compile_expr, compile_predicate
-from eddyline.physical.feedback import FeedbackTree, feeds_back, takes_feedback
-from eddyline.physical.graph import Graph, in_order
+from eddyline.physical.feedback.tree import FeedbackTree, feeds_back, takes_feedback
 from eddyline.physical.patterns import (
     asks_as_it_is,
     base_scan,
@@ -49,8 +48,9 @@ from eddyline.physical.patterns import (
 from eddyline.physical.strategy import Strategy
 from eddyline.runtime.aggregates import make_aggregate
 from eddyline.runtime.batch import Batch, Evaluator
-from eddyline.runtime.expiry import ExpiryStore
 from eddyline.runtime.feedback.join import FeedbackJoin
+from eddyline.runtime.graph import Graph, in_order
+from eddyline.runtime.join_inputs.sides import CompositeSide, Side, StaticSide, StemSide, TableSide
 from eddyline.runtime.operators.base import Operator
 from eddyline.runtime.operators.distinct import ClassicDistinct
 from eddyline.runtime.operators.distinct import Distinct as DistinctOperator
@@ -69,8 +69,8 @@ from eddyline.runtime.operators.snapshots import Snapshots
 from eddyline.runtime.operators.spool import Spool
 from eddyline.runtime.operators.union import Union as UnionOperator
 from eddyline.runtime.operators.view import ExpiringView, KeyedView, View
-from eddyline.runtime.sides import CompositeSide, Side, StaticSide, StemSide, TableSide
-from eddyline.runtime.stem import (
+from eddyline.runtime.stores.expiry import ExpiryStore
+from eddyline.runtime.stores.stem import (
     CountWindow,
     EndlessWindow,
     PartitionWindow,
@@ -78,7 +78,7 @@ from eddyline.runtime.stem import (
     StemWindow,
     TimeWindow,
 )
-from eddyline.runtime.table import TableStem
+from eddyline.runtime.stores.table import TableStem
 from eddyline.sharing.grouping import is_query_number
 from eddyline.types import FOREVER
 

@@ -21,8 +21,8 @@ from eddyline.algebra.windows import Range
 from eddyline.errors import did_you_mean
 from eddyline.optimizer.estimates import premature_share
 from eddyline.optimizer.statistics import UNKNOWN, Statistics
-from eddyline.runtime.answers import AnswerCalendar, AnswerList, AnswerQueue, AnswerStore
-from eddyline.runtime.expiry import ExpiryStore, FifoStore, ListStore, PartitionedStore
+from eddyline.runtime.stores.answers import AnswerCalendar, AnswerList, AnswerQueue, AnswerStore
+from eddyline.runtime.stores.expiry import ExpiryStore, FifoStore, ListStore, PartitionedStore
 
 StateStrategy = Literal["upa", "direct", "negative-tuple"]
 STATE_STRATEGIES: Final[tuple[str, ...]] = get_args(StateStrategy)

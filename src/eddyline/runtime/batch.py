@@ -15,8 +15,8 @@ import numpy as np
 import pyarrow as pa
 
 from eddyline.kernels.merge import merge_destinations
-from eddyline.runtime.columns import Array, Column
-from eddyline.runtime.rowstore import RowStore
+from eddyline.runtime.stores.columns import Array, Column
+from eddyline.runtime.stores.rowstore import RowStore
 
 #: ``seq`` of a change that an expiry causes: before the arrivals of its instant.
 EXPIRY = -1

@@ -17,7 +17,7 @@ import numpy as np
 import pyarrow as pa
 
 from eddyline.runtime.batch import Batch, Evaluator
-from eddyline.runtime.columns import Array
+from eddyline.runtime.stores.columns import Array
 
 #: In ``Failure.bits``: all queries of the flow.
 EVERY_QUERY: Final = -1

@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from eddyline.runtime.batch import Batch
-from eddyline.runtime.columns import Array, bitmap
+from eddyline.runtime.stores.columns import Array, bitmap
 from eddyline.types import END_OF_TIME, TIMESTAMP, Schema, arrow_schema
 
 #: The columns before the select list.

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from eddyline.algebra.expressions import Call, Expr, Literal, columns_of
 from eddyline.algebra.functions import literal
-from eddyline.runtime.eddy.values import (
+from eddyline.algebra.value_sets import (
     NOT_NULL,
     NOTHING,
     ONLY_NULL,

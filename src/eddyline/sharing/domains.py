@@ -13,7 +13,7 @@ import pyarrow.types as pt
 
 from eddyline.algebra.expressions import Call, Expr
 from eddyline.algebra.functions.coercion import kind
-from eddyline.runtime.eddy.values import EVERYTHING, NOTHING, Interval, ValueSet, one_of
+from eddyline.algebra.value_sets import EVERYTHING, NOTHING, Interval, ValueSet, one_of
 
 #: The kinds of types whose values a grouped filter puts in order.
 _ORDERED: Final = frozenset(

@@ -25,7 +25,7 @@ import pyarrow.types as pt
 
 from eddyline.algebra.expressions import Call, Expr
 from eddyline.algebra.functions.fallibility import can_fail
-from eddyline.runtime.eddy.values import NOTHING, ValueSet
+from eddyline.algebra.value_sets import NOTHING, ValueSet
 from eddyline.sharing.conditions import (
     Condition,
     Fold,

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator
 
 from eddyline.algebra.catalog import StreamDef, TableDef
+from eddyline.engine.ingest.table_changes import is_live
+from eddyline.engine.query import Query
 from eddyline.errors import SqlError
-from eddyline.session.query import Query
-from eddyline.session.table_changes import is_live
 from eddyline.spark.formats import Declared, OptionError, check_sink, check_source, require_source
 from eddyline.sql.source import Source
 from eddyline.sql.statements import CreateQuery, CreateStream, CreateTable, Statement

@@ -13,11 +13,11 @@ from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import from_arrow_schema
 from pyspark.sql.types import StructType
 
-from eddyline.session.changes import QUERY_COLUMN
-from eddyline.spark.fatrows import unpack
+from eddyline.engine.changes import QUERY_COLUMN
 from eddyline.spark.garbage import exempt_what_stays
-from eddyline.spark.opening import Key, OpenSinks
-from eddyline.spark.outlets import Parted
+from eddyline.spark.output_routes import Parted
+from eddyline.spark.packed_batches import unpack
+from eddyline.spark.sink_factory import Key, OpenSinks
 from eddyline.spark.sinks import DriverSink, SparkSink
 
 #: Called with a batch's id, the first rows of a query, and how many rows there were.

@@ -9,7 +9,7 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
 from eddyline.algebra.catalog import StreamDef
-from eddyline.session.table_changes import changes_of, is_live
+from eddyline.engine.ingest.table_changes import changes_of, is_live
 from eddyline.spark.parquet import Reader
 from eddyline.spark.script import Group, Script
 from eddyline.spark.sources import (

@@ -10,20 +10,20 @@ from pyspark import TaskContext
 from pyspark.sql import DataFrame
 
 from eddyline.algebra.catalog import StreamDef
-from eddyline.runtime.columns import raw_values
-from eddyline.session.drop_box import DropBox
-from eddyline.session.intake import Intake
+from eddyline.engine.ingest.intake import Intake
+from eddyline.engine.overload.drop_box import DropBox
+from eddyline.runtime.stores.columns import raw_values
 from eddyline.spark.batch_time import Timed, timed
-from eddyline.spark.fatrows import (
+from eddyline.spark.garbage import exempt_what_stays
+from eddyline.spark.keep_rates import announced
+from eddyline.spark.packed_batches import (
     BLOB_BYTES,
     INPUT_ARROW,
     INPUT_SCHEMA,
     pack,
     pieces,
 )
-from eddyline.spark.garbage import exempt_what_stays
 from eddyline.spark.parquet import Reader
-from eddyline.spark.shares import announced
 
 
 def fat_rows(

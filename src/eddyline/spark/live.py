@@ -10,12 +10,12 @@ from typing import Any, BinaryIO, Final
 import pyarrow as pa
 
 from eddyline.algebra.functions import UserFunction
-from eddyline.session.changes import Changes
-from eddyline.session.engine import Engine
+from eddyline.engine.changes import Changes
+from eddyline.engine.engine import Engine
 from eddyline.spark.durable import Step
-from eddyline.spark.fatrows import unpack
 from eddyline.spark.garbage import put_off
-from eddyline.spark.outlets import Outlets, Parted
+from eddyline.spark.output_routes import Outlets, Parted
+from eddyline.spark.packed_batches import unpack
 from eddyline.types import END_OF_TIME, FIRST_INSTANT
 
 _LENGTH_BYTES: Final = 8

@@ -9,11 +9,11 @@ from typing import Any
 import pandas as pd
 import pyarrow as pa
 
-from eddyline.session.changes import QUERY_COLUMN
+from eddyline.engine.changes import QUERY_COLUMN
 from eddyline.spark.durable import Head, Step
-from eddyline.spark.fatrows import OUTPUT_COLUMNS, pack, pieces
 from eddyline.spark.live import Made, counted
-from eddyline.spark.outlets import Outlet, together
+from eddyline.spark.output_routes import Outlet, together
+from eddyline.spark.packed_batches import OUTPUT_COLUMNS, pack, pieces
 from eddyline.spark.program import ShardSpec
 from eddyline.spark.sinks import OF_QUERIES
 

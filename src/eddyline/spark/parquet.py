@@ -18,8 +18,8 @@ import pyarrow.parquet as pq
 from pyspark.sql import DataFrame, SparkSession
 
 from eddyline.algebra.catalog import StreamDef
+from eddyline.engine.ingest.intake import Intake
 from eddyline.errors import DataError
-from eddyline.session.intake import Intake
 
 #: Options that say which files to take and when; any other is for Spark's own reader.
 _FILE_OPTIONS: Final = frozenset(

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 from pyspark import cloudpickle
 
 from eddyline.algebra.functions import UserFunction
+from eddyline.engine.engine import Engine
+from eddyline.engine.functions import add_function
 from eddyline.optimizer.prices import TYPICAL, Prices
-from eddyline.session.engine import Engine
-from eddyline.session.functions import add_function
-from eddyline.spark.fatrows import unpack
 from eddyline.spark.garbage import put_off
+from eddyline.spark.packed_batches import unpack
 
 if TYPE_CHECKING:
     from pyspark import Broadcast, SparkContext

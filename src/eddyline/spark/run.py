@@ -10,14 +10,14 @@ from typing import Any
 from pyspark.errors import StreamingQueryException
 from pyspark.sql.streaming.query import StreamingQuery
 
+from eddyline.engine.query import Query
 from eddyline.errors import StateError
-from eddyline.session.query import Query
 from eddyline.spark.control import ControlStream
-from eddyline.spark.desk import Desk
 from eddyline.spark.disk import disk_trouble
 from eddyline.spark.lease import Lease
 from eddyline.spark.ledger import Ledger, Progress
-from eddyline.spark.standing import StandingQueries
+from eddyline.spark.mailbox import Desk
+from eddyline.spark.running_queries import StandingQueries
 from eddyline.spark.supervisor import Supervisor
 
 _log = logging.getLogger(__name__)

@@ -13,12 +13,12 @@ from eddyline.algebra.functions import FunctionKind, UserFunction
 from eddyline.algebra.plan import StreamScan
 from eddyline.algebra.reads import nodes, streams_read, tables_read
 from eddyline.algebra.windows import Range
+from eddyline.engine.engine import Engine
+from eddyline.engine.functions import add_function
+from eddyline.engine.ingest.table_changes import is_live
+from eddyline.engine.query import Query
 from eddyline.errors import SqlError
 from eddyline.optimizer.overload import Verdict
-from eddyline.session.engine import Engine
-from eddyline.session.functions import add_function
-from eddyline.session.query import Query
-from eddyline.session.table_changes import is_live
 from eddyline.spark.declared import check_options, left_to_spark, require_sources
 from eddyline.spark.formats import check_sink
 from eddyline.spark.partitioning import connected

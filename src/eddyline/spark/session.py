@@ -21,20 +21,18 @@ from pyspark.sql.streaming.query import StreamingQuery
 from eddyline.algebra.catalog import Known, StreamDef, TimeUnit
 from eddyline.algebra.functions import FunctionKind
 from eddyline.algebra.plan import Updates
+from eddyline.engine.calibration import prices_of_machine
+from eddyline.engine.changes import QUERY_COLUMN
+from eddyline.engine.ingest.intake import bad_schema, late_schema
+from eddyline.engine.ingest.sampled import as_options
+from eddyline.engine.ingest.table_changes import INSTANT, OPERATION
+from eddyline.engine.query import Query
 from eddyline.errors import CatalogError, DataError, did_you_mean
-from eddyline.session.changes import QUERY_COLUMN
-from eddyline.session.intake import bad_schema, late_schema
-from eddyline.session.machine import prices_of_machine
-from eddyline.session.query import Query
-from eddyline.session.sampled import as_options
-from eddyline.session.table_changes import INSTANT, OPERATION
 from eddyline.spark import files
 from eddyline.spark.batch_time import heartbeat, timed
 from eddyline.spark.control import DIRECTORY as CONTROL
 from eddyline.spark.control import ControlStream
 from eddyline.spark.delivery import Delivery
-from eddyline.spark.desk import DIRECTORY as DESK
-from eddyline.spark.desk import Desk
 from eddyline.spark.directory import path_segment
 from eddyline.spark.environment import (
     JOB_CONF,
@@ -43,14 +41,16 @@ from eddyline.spark.environment import (
     settings,
     worker_pool,
 )
-from eddyline.spark.fatrows import OUTPUT_SCHEMA, pack
 from eddyline.spark.feeds import Feeds
 from eddyline.spark.formats import side_options
 from eddyline.spark.garbage import put_off
 from eddyline.spark.ingest import fat_rows
+from eddyline.spark.keep_rates import announce, forget
 from eddyline.spark.lease import Lease
 from eddyline.spark.ledger import Ledger
-from eddyline.spark.opening import OpenSinks
+from eddyline.spark.mailbox import DIRECTORY as DESK
+from eddyline.spark.mailbox import Desk
+from eddyline.spark.packed_batches import OUTPUT_SCHEMA, pack
 from eddyline.spark.partitioning import cores_by_group, shard_ids
 from eddyline.spark.printing import print_rows
 from eddyline.spark.program import Program, SentProgram, ShardSpec
@@ -62,13 +62,13 @@ from eddyline.spark.program_file import (
     write_program,
 )
 from eddyline.spark.run import Run
+from eddyline.spark.running_queries import StandingQueries
 from eddyline.spark.same_program import require_same
 from eddyline.spark.script import Group, Script, assigned
 from eddyline.spark.shard import EngineProcessor
-from eddyline.spark.shares import announce, forget
+from eddyline.spark.sink_factory import OpenSinks
 from eddyline.spark.sinks import FileSink, MemorySink, Printer, Target
 from eddyline.spark.sources import arrow_fields, resolve_path
-from eddyline.spark.standing import StandingQueries
 from eddyline.spark.supervisor import NEVER, Restart, Supervisor
 from eddyline.sql.durations import parse_duration
 from eddyline.sql.naming import quoted, require_name

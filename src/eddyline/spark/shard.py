@@ -19,8 +19,8 @@ from eddyline.spark.durable import DurableState, Head, Step
 from eddyline.spark.garbage import exempt_what_stays, look_again
 from eddyline.spark.live import LiveEngine
 from eddyline.spark.output import ShardOutput
-from eddyline.spark.pace import Pace
 from eddyline.spark.program import ShardSpec
+from eddyline.spark.rate_limiter import Pace
 from eddyline.sql.parser import parse
 from eddyline.sql.statements import CreateQuery
 from eddyline.types import BEGINNING

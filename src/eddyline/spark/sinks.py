@@ -9,8 +9,8 @@ from typing import Final, Literal
 import pyarrow as pa
 from pyspark.sql import DataFrame
 
-from eddyline.session.changes import QUERY_COLUMN
-from eddyline.spark.outlets import Parted
+from eddyline.engine.changes import QUERY_COLUMN
+from eddyline.spark.output_routes import Parted
 
 #: What rows a target has: changes of a query, or the late or bad rows of a stream.
 Kind = Literal["changes", "late", "bad"]

@@ -17,11 +17,11 @@ from pyspark.sql.pandas.types import from_arrow_type, to_arrow_type
 from pyspark.sql.types import StringType, StructField, StructType
 
 from eddyline.algebra.catalog import StreamDef, TableDef
+from eddyline.engine.ingest.intake import CORRUPT_RECORD, Intake
+from eddyline.engine.ingest.table_changes import OPERATION, changes_of
+from eddyline.engine.ingest.tables import table_columns
+from eddyline.engine.ingest.valid_text import with_valid_text
 from eddyline.errors import DataError, did_you_mean
-from eddyline.session.intake import CORRUPT_RECORD, Intake
-from eddyline.session.table_changes import OPERATION, changes_of
-from eddyline.session.tables import table_columns
-from eddyline.session.valid_text import with_valid_text
 from eddyline.spark import files
 from eddyline.spark.causes import cause
 from eddyline.spark.format_options import FILE_FORMATS, SOURCES

@@ -11,8 +11,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from eddyline.algebra.catalog import StreamDef
-from eddyline.session.arrow_values import flat
-from eddyline.session.drop_box import DropBox
+from eddyline.engine.ingest.arrow_values import flat
+from eddyline.engine.overload.drop_box import DropBox
 from eddyline.testing.live import LiveTable, LiveUpdates, as_changes, change_schema
 from eddyline.types import BEGINNING, arrow_schema
 

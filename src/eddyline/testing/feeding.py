@@ -8,9 +8,9 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from eddyline.session.arrow_values import flat, instants, to_table
-from eddyline.session.changes import Changes
-from eddyline.session.engine import Engine
+from eddyline.engine.changes import Changes
+from eddyline.engine.engine import Engine
+from eddyline.engine.ingest.arrow_values import flat, instants, to_table
 
 
 def process_all(engine: Engine, inputs: Mapping[str, Any]) -> Changes:

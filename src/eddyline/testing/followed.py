@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import pyarrow as pa
 
-from eddyline.session.query import Query
+from eddyline.engine.query import Query
 from eddyline.testing.arrivals import Arrivals, event_times
 from eddyline.testing.bags import rows_of
 from eddyline.testing.changes import compare

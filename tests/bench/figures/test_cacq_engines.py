@@ -6,6 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from eddyline.algebra.value_sets import above, at_least, at_most, below
 from eddyline.bench.figures.cacq import banks, engines, joins, niagara_report
 from eddyline.bench.figures.cacq.feeds import Feed, engine_of
 from eddyline.bench.figures.cacq.joins import JoinPoint
@@ -25,7 +26,6 @@ from eddyline.bench.figures.cacq.niagara import (
 from eddyline.bench.figures.cacq.scaling import SEPARATE, SHARED, ScalePoint, dealt, measure_both
 from eddyline.bench.figures.cacq.workloads import as_sql, random_queries, tuples
 from eddyline.bench.figures.experiment import Claim, Experiment, Speed
-from eddyline.runtime.eddy.values import above, at_least, at_most, below
 
 STREAM = "CREATE STREAM s (ts TIMESTAMP, a BIGINT, b BIGINT, c BIGINT, d BIGINT, e BIGINT)"
 

@@ -6,9 +6,9 @@ import random
 from typing import Any
 
 import pytest
-from flow_model import Model, Wanted, random_rows, random_wanted
 
 from eddyline.types import FOREVER
+from flow_model import Model, Wanted, random_rows, random_wanted
 
 GRAPHS: dict[str, tuple[list[str], list[tuple[int, str, int, str]]]] = {
     "one": (["a"], []),

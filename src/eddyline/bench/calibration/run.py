@@ -15,12 +15,12 @@ from rich.table import Table
 from eddyline.bench.calibration.cases import CASES, SCHEMA, Case, Rows
 from eddyline.bench.feeding import process_all
 from eddyline.bench.figures.console import progress_bar
+from eddyline.engine.calibration import machine, write_prices
+from eddyline.engine.engine import Engine
 from eddyline.kernels.options import report_compilations
 from eddyline.optimizer.price_fit import Observation, fitted, predicted
 from eddyline.optimizer.prices import TYPICAL, Prices
 from eddyline.physical.flows import Executor
-from eddyline.session.engine import Engine
-from eddyline.session.machine import machine, write_prices
 
 #: Event time that runs before the clock does, as long as the longest window; and that is timed.
 _WARM_S: Final = 1.0

@@ -11,7 +11,7 @@ from typing import Final
 
 import numpy as np
 
-from eddyline.runtime.columns import Array
+from eddyline.runtime.stores.columns import Array
 
 _FILE: Final = Path(__file__).with_name("lbl_calibration.json")
 

@@ -9,7 +9,7 @@ import numpy as np
 from eddyline.bench.figures.calibration import Calibration, lbl_calibration
 from eddyline.bench.figures.synthetic import HURST, SOURCES, protocol_shares
 from eddyline.bench.figures.trace import UNIT_US, Trace
-from eddyline.runtime.columns import Array
+from eddyline.runtime.stores.columns import Array
 
 #: Time units in which arrivals are counted for the Hurst parameter, and how many are put together.
 _COUNTED_UNITS: Final = 100

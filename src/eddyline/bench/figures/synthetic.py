@@ -29,7 +29,7 @@ from eddyline.bench.figures.calibration import (
     rank_shares,
 )
 from eddyline.bench.figures.trace import UNIT_US, Trace, link_table
-from eddyline.runtime.columns import Array
+from eddyline.runtime.stores.columns import Array
 
 #: Rows per link of the whole trace.
 ROWS: Final = 560_000

@@ -9,7 +9,7 @@ from typing import Any, Final
 import numpy as np
 import pyarrow as pa
 
-from eddyline.runtime.columns import Array
+from eddyline.runtime.stores.columns import Array
 from eddyline.types import TIMESTAMP
 
 #: Columns of every link, those of the paper's trace.

@@ -9,7 +9,7 @@ A static table is always the same, so whether it has a row for given keys is a p
         companies                                 companies
 
 Then rows of groups that nobody wants are not grouped; if a join makes them, the look-up tells it
-which to make (``physical/feedback.py``).
+which to make (``physical/feedback/tree.py``).
 
 Source: Yang and Papadias 2008, section V: a selection says once and for all what it does not want.
 

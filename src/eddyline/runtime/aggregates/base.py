@@ -9,8 +9,8 @@ from typing import Any, Protocol
 import numpy as np
 import pyarrow as pa
 
-from eddyline.runtime.columns import Array, bitmap, validity_of
 from eddyline.runtime.state import State, array
+from eddyline.runtime.stores.columns import Array, bitmap, validity_of
 
 
 @dataclass(frozen=True, slots=True)

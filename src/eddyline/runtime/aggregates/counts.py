@@ -11,8 +11,8 @@ import pyarrow as pa
 from eddyline.kernels import aggregates as kernels
 from eddyline.runtime.aggregates.base import Reported, Rows, SlotArrays, valid_lane
 from eddyline.runtime.aggregates.nodes import Nodes
-from eddyline.runtime.columns import Array
 from eddyline.runtime.state import State, nested
+from eddyline.runtime.stores.columns import Array
 
 
 class Count(SlotArrays):

@@ -14,8 +14,8 @@ from eddyline.kernels.heaps import NO_NODE, run_extreme
 from eddyline.kernels.text import text_prefixes
 from eddyline.runtime.aggregates.base import Reported, Rows, SlotArrays, numbers
 from eddyline.runtime.aggregates.nodes import Nodes
-from eddyline.runtime.columns import Array, raw_values, text_buffers
 from eddyline.runtime.state import State, nested
+from eddyline.runtime.stores.columns import Array, raw_values, text_buffers
 from eddyline.types import sql_type
 
 

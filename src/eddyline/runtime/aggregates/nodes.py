@@ -6,9 +6,9 @@ import numpy as np
 import pyarrow as pa
 
 from eddyline.kernels.heaps import NO_NODE
-from eddyline.runtime.columns import Array, validity_of
-from eddyline.runtime.keytable import KeyTable
 from eddyline.runtime.state import State, array, nested
+from eddyline.runtime.stores.columns import Array, validity_of
+from eddyline.runtime.stores.keytable import KeyTable
 
 
 class Nodes:

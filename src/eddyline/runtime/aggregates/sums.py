@@ -20,8 +20,8 @@ from eddyline.runtime.aggregates.base import (
     numbers_reported,
     valid_lane,
 )
-from eddyline.runtime.columns import Array
 from eddyline.runtime.state import State, array
+from eddyline.runtime.stores.columns import Array
 
 
 class SumInt(SlotArrays):

@@ -10,7 +10,7 @@ import numpy as np
 from eddyline.kernels.hashing import combine, mix_all
 from eddyline.kernels.lineage import order_ties
 from eddyline.runtime.batch import Batch
-from eddyline.runtime.columns import Array
+from eddyline.runtime.stores.columns import Array
 
 
 @dataclass

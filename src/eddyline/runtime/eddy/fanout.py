@@ -9,7 +9,7 @@ import numpy as np
 
 from eddyline.kernels.lineage import by_bit, earliest, expand, within_reach
 from eddyline.runtime.batch import Batch
-from eddyline.runtime.columns import Array
+from eddyline.runtime.stores.columns import Array
 from eddyline.types import FOREVER
 
 _Lists = tuple[Array, Array, Array]

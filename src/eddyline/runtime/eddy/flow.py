@@ -33,31 +33,31 @@ import numpy as np
 
 from eddyline.kernels.lineage import any_wanted, meet_levels
 from eddyline.runtime.batch import Batch, Predicate, Stored
-from eddyline.runtime.columns import Array
 from eddyline.runtime.eddy.composites import Composites, in_order, singletons
 from eddyline.runtime.eddy.edges import Equality, computed_keys
 from eddyline.runtime.eddy.fanout import Fanout, LeveledFanout, fan_out
-from eddyline.runtime.eddy.filter_bank import FilterBank
-from eddyline.runtime.eddy.flow_windows import FlowRows, FlowWindow, Windows
 from eddyline.runtime.eddy.gates import Gates
-from eddyline.runtime.eddy.grouped_filter import GroupedFilter
-from eddyline.runtime.eddy.leveled_join import leveled_join
-from eddyline.runtime.eddy.levels import Levels
-from eddyline.runtime.eddy.lineage_failures import for_queries
 from eddyline.runtime.eddy.members import Member, Members
-from eddyline.runtime.eddy.output_buffer import Verify
-from eddyline.runtime.eddy.paced_join import PacedJoin
 from eddyline.runtime.eddy.policies import Policy
-from eddyline.runtime.eddy.pushed_out import MOST_WORDS
 from eddyline.runtime.eddy.routing import Routing, Wants
-from eddyline.runtime.eddy.rows_groups import RowsGroups
-from eddyline.runtime.eddy.schedules import Schedule
-from eddyline.runtime.eddy.stem_side import StemSide
 from eddyline.runtime.eddy.theta import Theta
 from eddyline.runtime.failures import collecting, report
+from eddyline.runtime.join_inputs.flow_windows import FlowRows, FlowWindow, Windows
+from eddyline.runtime.join_inputs.stem_side import StemSide
 from eddyline.runtime.operators.base import Operator, Tick
 from eddyline.runtime.operators.scan import Scan
+from eddyline.runtime.predicates.filter_bank import FilterBank
+from eddyline.runtime.predicates.grouped_filter import GroupedFilter
+from eddyline.runtime.predicates.lineage_failures import for_queries
 from eddyline.runtime.state import State
+from eddyline.runtime.stores.columns import Array
+from eddyline.runtime.window_join.evictions import MOST_WORDS
+from eddyline.runtime.window_join.leveled_join import leveled_join
+from eddyline.runtime.window_join.levels import Levels
+from eddyline.runtime.window_join.output_buffer import Verify
+from eddyline.runtime.window_join.paced_join import PacedJoin
+from eddyline.runtime.window_join.rows_groups import RowsGroups
+from eddyline.runtime.window_join.schedules import Schedule
 from eddyline.types import FOREVER
 
 

@@ -15,13 +15,13 @@ from collections.abc import Hashable, Iterable, Sequence
 from typing import Any
 
 from eddyline.runtime.batch import Batch
-from eddyline.runtime.columns import Array
 from eddyline.runtime.eddy.edges import Equality, ties_of
-from eddyline.runtime.eddy.side_rows import Shown, SideRows
-from eddyline.runtime.eddy.stem_side import StemSide
 from eddyline.runtime.feedback.gate import Gate
+from eddyline.runtime.feedback.match_probe import Partner
 from eddyline.runtime.feedback.partners import Known, Partners
-from eddyline.runtime.feedback.wanted import Partner
+from eddyline.runtime.join_inputs.side_rows import Shown, SideRows
+from eddyline.runtime.join_inputs.stem_side import StemSide
+from eddyline.runtime.stores.columns import Array
 
 #: Of a source: new rows that some query wants, and who wants each.
 New = tuple[Batch, Array]

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from eddyline.runtime.batch import Predicate
-from eddyline.runtime.columns import Array
-from eddyline.runtime.eddy.filter_bank import Clause
-from eddyline.runtime.eddy.flow_windows import Windows
+from eddyline.runtime.join_inputs.flow_windows import Windows
+from eddyline.runtime.predicates.filter_bank import Clause
+from eddyline.runtime.stores.columns import Array
 
 
 @dataclass(frozen=True)

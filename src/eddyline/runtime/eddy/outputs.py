@@ -8,9 +8,9 @@ import numpy as np
 import pyarrow as pa
 
 from eddyline.runtime.batch import Evaluator
-from eddyline.runtime.columns import Array
 from eddyline.runtime.eddy.fanout import Fanout
 from eddyline.runtime.failures import collecting, failed_rows, report
+from eddyline.runtime.stores.columns import Array
 
 
 def computed(

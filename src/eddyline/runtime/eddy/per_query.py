@@ -23,7 +23,6 @@ import pyarrow as pa
 
 from eddyline.kernels.lineage import by_bit
 from eddyline.runtime.batch import Batch, Evaluator
-from eddyline.runtime.columns import Array
 from eddyline.runtime.eddy.fanout import Fanout
 from eddyline.runtime.eddy.flow import Flow
 from eddyline.runtime.eddy.outputs import computed
@@ -31,6 +30,7 @@ from eddyline.runtime.failures import collecting, report
 from eddyline.runtime.operators.base import Operator, Tick
 from eddyline.runtime.operators.distinct import Distinct
 from eddyline.runtime.state import State, array, nested
+from eddyline.runtime.stores.columns import Array
 
 #: Rows of queries that run through the operators at once.
 _MOST_ROWS: Final = 1 << 20

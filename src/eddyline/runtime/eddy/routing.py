@@ -13,17 +13,17 @@ import numpy as np
 
 from eddyline.kernels.lineage import meet_levels
 from eddyline.runtime.batch import Batch
-from eddyline.runtime.columns import Array, validity_of
 from eddyline.runtime.eddy.composites import Composites
 from eddyline.runtime.eddy.edges import Equality, Key
-from eddyline.runtime.eddy.flow_windows import Windows
-from eddyline.runtime.eddy.levels import Levels
 from eddyline.runtime.eddy.policies import Policy
-from eddyline.runtime.eddy.rows_groups import RowsGroups
-from eddyline.runtime.eddy.stem_side import StemSide
 from eddyline.runtime.eddy.theta import Theta
-from eddyline.runtime.index import Probes
-from eddyline.runtime.keys import is_exact, join_keys, same_values
+from eddyline.runtime.join_inputs.flow_windows import Windows
+from eddyline.runtime.join_inputs.stem_side import StemSide
+from eddyline.runtime.stores.columns import Array, validity_of
+from eddyline.runtime.stores.index import Probes
+from eddyline.runtime.stores.keys import is_exact, join_keys, same_values
+from eddyline.runtime.window_join.levels import Levels
+from eddyline.runtime.window_join.rows_groups import RowsGroups
 
 
 @dataclass(frozen=True)

@@ -13,11 +13,11 @@ import numpy as np
 
 from eddyline.kernels.lineage import any_wanted
 from eddyline.runtime.batch import Batch, Predicate, Stored
-from eddyline.runtime.columns import Array
-from eddyline.runtime.eddy.filter_bank import FilterBank
-from eddyline.runtime.eddy.lineage_failures import for_queries
-from eddyline.runtime.eddy.stem_side import StemSide
 from eddyline.runtime.failures import collecting, report
+from eddyline.runtime.join_inputs.stem_side import StemSide
+from eddyline.runtime.predicates.filter_bank import FilterBank
+from eddyline.runtime.predicates.lineage_failures import for_queries
+from eddyline.runtime.stores.columns import Array
 
 
 class Theta:

@@ -10,9 +10,9 @@ import numpy as np
 
 from eddyline.kernels.bloom import BITS_PER_KEY, add, may_hold
 from eddyline.runtime.batch import Batch, Evaluator
-from eddyline.runtime.columns import Array
 from eddyline.runtime.feedback.partners import Keeping, Known
 from eddyline.runtime.state import State, array, nested
+from eddyline.runtime.stores.columns import Array
 from eddyline.types import BEGINNING
 
 _LEAST_KEYS: Final = 1_024

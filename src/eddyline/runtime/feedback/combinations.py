@@ -24,16 +24,16 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 
 from eddyline.runtime.batch import Batch, Evaluator
-from eddyline.runtime.columns import Array
-from eddyline.runtime.feedback.findable import Findable
-from eddyline.runtime.feedback.kept import Kept
 from eddyline.runtime.feedback.partners import Partners
-from eddyline.runtime.feedback.rows import Lane
 from eddyline.runtime.feedback.trial import Trial
 from eddyline.runtime.feedback.until import Until
-from eddyline.runtime.index import Probes
-from eddyline.runtime.keys import join_keys
+from eddyline.runtime.join_inputs.buffer import Kept
+from eddyline.runtime.join_inputs.findable import Findable
+from eddyline.runtime.join_inputs.rows import Lane
 from eddyline.runtime.state import State, array, nested
+from eddyline.runtime.stores.columns import Array
+from eddyline.runtime.stores.index import Probes
+from eddyline.runtime.stores.keys import join_keys
 from eddyline.types import FOREVER
 
 _NO_ROWS: Final = np.zeros(0, np.int64)

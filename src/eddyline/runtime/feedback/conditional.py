@@ -7,12 +7,12 @@ from collections.abc import Sequence
 import numpy as np
 
 from eddyline.runtime.batch import Batch, Evaluator, Predicate
-from eddyline.runtime.columns import Array
-from eddyline.runtime.feedback.kept import Kept
+from eddyline.runtime.feedback.match_probe import Found, RowsAt, Waiting
 from eddyline.runtime.feedback.partners import Partners
-from eddyline.runtime.feedback.wanted import Found, RowsAt, Waiting
-from eddyline.runtime.keys import join_keys
+from eddyline.runtime.join_inputs.buffer import Kept
 from eddyline.runtime.operators.pairs import paired
+from eddyline.runtime.stores.columns import Array
+from eddyline.runtime.stores.keys import join_keys
 
 
 class ConditionalPartner:

@@ -13,12 +13,12 @@ from typing import Any
 import numpy as np
 
 from eddyline.runtime.batch import Batch
-from eddyline.runtime.columns import Array
+from eddyline.runtime.feedback.match_probe import Wanted
 from eddyline.runtime.feedback.partners import Keeping
-from eddyline.runtime.feedback.rows import Lane
 from eddyline.runtime.feedback.trial import Trial
-from eddyline.runtime.feedback.wanted import Wanted
-from eddyline.runtime.index import HashIndex
+from eddyline.runtime.join_inputs.rows import Lane
+from eddyline.runtime.stores.columns import Array
+from eddyline.runtime.stores.index import HashIndex
 
 _NO_ROWS = np.zeros(0, np.int64)
 

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from eddyline.runtime.batch import EXPIRY, Batch
-from eddyline.runtime.columns import Array
-from eddyline.runtime.feedback.findable import Findable
 from eddyline.runtime.feedback.gate import Gate
-from eddyline.runtime.index import Probes
+from eddyline.runtime.join_inputs.findable import Findable
 from eddyline.runtime.state import State, nested
+from eddyline.runtime.stores.columns import Array
+from eddyline.runtime.stores.index import Probes
 
 _NO_ROWS = np.zeros(0, np.int64)
 

@@ -24,15 +24,15 @@ import numpy as np
 
 from eddyline.kernels.pairs import merged_pairs
 from eddyline.runtime.batch import EXPIRY, Batch, Predicate, merge
-from eddyline.runtime.columns import Array
 from eddyline.runtime.feedback.combinations import Combinations
-from eddyline.runtime.feedback.findable import Findable
 from eddyline.runtime.feedback.gate import Gate
 from eddyline.runtime.feedback.inputs import Before, Coming, Input
-from eddyline.runtime.index import Probes
+from eddyline.runtime.join_inputs.findable import Findable
 from eddyline.runtime.operators.base import Operator, Tick
 from eddyline.runtime.operators.pairs import matched, meeting, paired, side_by_side, stacked
 from eddyline.runtime.state import State, array, nested
+from eddyline.runtime.stores.columns import Array
+from eddyline.runtime.stores.index import Probes
 from eddyline.types import BEGINNING
 
 _NO_ROWS = np.zeros(0, np.int64)

@@ -10,11 +10,11 @@ import numpy as np
 
 from eddyline.kernels.lattice import kill, minimal_alive
 from eddyline.runtime.batch import Batch, Evaluator, Predicate
-from eddyline.runtime.columns import Array
-from eddyline.runtime.feedback.kept import Kept
 from eddyline.runtime.feedback.partners import Partners
-from eddyline.runtime.keys import join_keys
+from eddyline.runtime.join_inputs.buffer import Kept
 from eddyline.runtime.operators.pairs import paired
+from eddyline.runtime.stores.columns import Array
+from eddyline.runtime.stores.keys import join_keys
 
 #: Pairs of a part and an opposite row, and nodes of lattices, that are at hand at once.
 _MOST_PAIRS: Final = 1 << 18

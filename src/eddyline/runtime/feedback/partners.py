@@ -9,11 +9,11 @@ from typing import Final, Protocol, TypeAlias
 import numpy as np
 
 from eddyline.runtime.batch import Batch, Evaluator
-from eddyline.runtime.columns import Array
-from eddyline.runtime.feedback.rows import Lane
-from eddyline.runtime.index import HashIndex, Liveness
-from eddyline.runtime.keys import join_keys
+from eddyline.runtime.join_inputs.rows import Lane
 from eddyline.runtime.state import State
+from eddyline.runtime.stores.columns import Array
+from eddyline.runtime.stores.index import HashIndex, Liveness
+from eddyline.runtime.stores.keys import join_keys
 
 #: bool[n], which of n pairs meet a condition: numbers of who asks, and positions of rows.
 Pairs: TypeAlias = Callable[[Array, Array], Array]

@@ -20,14 +20,14 @@ from typing import Any
 import numpy as np
 
 from eddyline.runtime.batch import Batch, Predicate
-from eddyline.runtime.columns import Array
-from eddyline.runtime.feedback.findable import Findable
 from eddyline.runtime.feedback.gate import Gate
 from eddyline.runtime.feedback.inputs import Before, Coming, Input
 from eddyline.runtime.feedback.join import FeedbackJoin, Pairs
 from eddyline.runtime.feedback.mns import Detector
+from eddyline.runtime.join_inputs.findable import Findable
 from eddyline.runtime.operators.base import Tick
 from eddyline.runtime.state import State, array
+from eddyline.runtime.stores.columns import Array
 from eddyline.types import FOREVER
 
 _NO_ROWS = np.zeros(0, np.int64)

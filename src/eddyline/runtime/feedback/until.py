@@ -8,8 +8,8 @@ import numpy as np
 
 from eddyline.kernels import until as kernels
 from eddyline.kernels.until import NEVER
-from eddyline.runtime.columns import Array
 from eddyline.runtime.state import State, array
+from eddyline.runtime.stores.columns import Array
 
 _SMALLEST = 64
 

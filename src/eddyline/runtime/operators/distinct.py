@@ -10,11 +10,11 @@ import pyarrow as pa
 
 from eddyline.kernels.distinct import eliminate
 from eddyline.runtime.batch import Batch
-from eddyline.runtime.columns import Array
-from eddyline.runtime.expiry import ExpiryStore, ListStore
-from eddyline.runtime.keytable import KeyTable
 from eddyline.runtime.operators.base import Operator, Tick
 from eddyline.runtime.state import State, array, nested
+from eddyline.runtime.stores.columns import Array
+from eddyline.runtime.stores.expiry import ExpiryStore, ListStore
+from eddyline.runtime.stores.keytable import KeyTable
 from eddyline.types import BEGINNING, FOREVER
 
 

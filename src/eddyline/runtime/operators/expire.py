@@ -12,9 +12,9 @@ from dataclasses import replace
 import numpy as np
 
 from eddyline.runtime.batch import EXPIRY, Batch, merge
-from eddyline.runtime.expiry import ExpiryStore, uncancelled
 from eddyline.runtime.operators.base import Operator, Tick
 from eddyline.runtime.state import State, array, nested
+from eddyline.runtime.stores.expiry import ExpiryStore, uncancelled
 from eddyline.types import FOREVER
 
 

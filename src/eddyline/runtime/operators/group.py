@@ -12,12 +12,12 @@ from eddyline.kernels.aggregates import last_of_event
 from eddyline.kernels.merge import merge_destinations
 from eddyline.runtime.aggregates import Aggregate, Count, Rows
 from eddyline.runtime.batch import EXPIRY, Batch, Evaluator, merge
-from eddyline.runtime.columns import Array
-from eddyline.runtime.expiry import ExpiryStore, uncancelled
 from eddyline.runtime.failures import Failure, report, usable_rows
-from eddyline.runtime.keytable import KeyTable
 from eddyline.runtime.operators.base import Operator, Tick
 from eddyline.runtime.state import State, array, nested
+from eddyline.runtime.stores.columns import Array
+from eddyline.runtime.stores.expiry import ExpiryStore, uncancelled
+from eddyline.runtime.stores.keytable import KeyTable
 from eddyline.types import BEGINNING, FOREVER
 
 

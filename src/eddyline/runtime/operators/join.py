@@ -20,12 +20,12 @@ from typing import Final
 
 from eddyline.kernels.pairs import merged_pairs
 from eddyline.runtime.batch import Batch, Predicate
-from eddyline.runtime.columns import Array
-from eddyline.runtime.index import Probes
+from eddyline.runtime.join_inputs.sides import Side
 from eddyline.runtime.operators.base import Operator, Tick
 from eddyline.runtime.operators.pairs import matched, meeting, side_by_side, stacked
-from eddyline.runtime.sides import Side
 from eddyline.runtime.state import State, nested
+from eddyline.runtime.stores.columns import Array
+from eddyline.runtime.stores.index import Probes
 
 
 class Join(Operator):
@@ -33,7 +33,7 @@ class Join(Operator):
 
     Args:
         residual: over left columns + right columns; must include the equality of the keys where
-            these are hashes (see ``eddyline.runtime.keys``).
+            these are hashes (see ``eddyline.runtime.stores.keys``).
     """
 
     def __init__(

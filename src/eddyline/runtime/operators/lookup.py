@@ -19,13 +19,13 @@ import numpy as np
 
 from eddyline.kernels.chains import match_pairs
 from eddyline.runtime.batch import Batch, Evaluator, Predicate, Stored, before
-from eddyline.runtime.columns import Array
 from eddyline.runtime.failures import usable_rows
-from eddyline.runtime.index import Probes
-from eddyline.runtime.keys import join_keys
+from eddyline.runtime.join_inputs.sides import StaticSide, TableSide
 from eddyline.runtime.operators.base import Operator, Tick
-from eddyline.runtime.sides import StaticSide, TableSide
 from eddyline.runtime.state import State
+from eddyline.runtime.stores.columns import Array
+from eddyline.runtime.stores.index import Probes
+from eddyline.runtime.stores.keys import join_keys
 from eddyline.types import BEGINNING
 
 #: Which rows come out: pairs of rows that match, left rows with a match, left rows without one.
@@ -45,7 +45,7 @@ class Lookup(Operator):
         keys: of left rows; as many as the ``side`` has for the table's rows.
         side: the table, findable by key.
         residual: over left columns + right columns; must include the equality of the keys where
-            these are hashes (see ``eddyline.runtime.keys``).
+            these are hashes (see ``eddyline.runtime.stores.keys``).
     """
 
     def __init__(

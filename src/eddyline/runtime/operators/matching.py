@@ -11,14 +11,14 @@ import pyarrow as pa
 from eddyline.kernels import matching as kernels
 from eddyline.kernels.merge import merged_order
 from eddyline.runtime.batch import EXPIRY, Batch, Evaluator, empty_like
-from eddyline.runtime.columns import Array
-from eddyline.runtime.expiry import ExpiryStore, uncancelled
 from eddyline.runtime.failures import usable_rows
-from eddyline.runtime.keys import all_known
-from eddyline.runtime.keytable import KeyTable
-from eddyline.runtime.lanes import FreeNumbers, Lanes
 from eddyline.runtime.operators.base import Operator, Tick
 from eddyline.runtime.state import State, array, nested
+from eddyline.runtime.stores.columns import Array
+from eddyline.runtime.stores.expiry import ExpiryStore, uncancelled
+from eddyline.runtime.stores.keys import all_known
+from eddyline.runtime.stores.keytable import KeyTable
+from eddyline.runtime.stores.lanes import FreeNumbers, Lanes
 from eddyline.types import FOREVER
 
 _NO_ROW = kernels.NOBODY

@@ -6,7 +6,7 @@ import numpy as np
 
 from eddyline.kernels.chains import match_pairs
 from eddyline.runtime.batch import Batch, Predicate, Stored, before
-from eddyline.runtime.columns import Array
+from eddyline.runtime.stores.columns import Array
 
 
 def paired(left: Batch, right: Batch) -> Batch:

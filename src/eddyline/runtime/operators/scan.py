@@ -8,10 +8,10 @@ from dataclasses import replace
 import numpy as np
 
 from eddyline.runtime.batch import Batch, Stored
-from eddyline.runtime.columns import Array
 from eddyline.runtime.operators.base import Operator, Tick
-from eddyline.runtime.stem import Stem, StemWindow
-from eddyline.runtime.table import DEATH, TableStem
+from eddyline.runtime.stores.columns import Array
+from eddyline.runtime.stores.stem import Stem, StemWindow
+from eddyline.runtime.stores.table import DEATH, TableStem
 from eddyline.types import FOREVER
 
 

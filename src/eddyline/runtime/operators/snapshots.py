@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from eddyline.runtime.batch import EXPIRY, Batch, empty_like, merge
-from eddyline.runtime.columns import Array
 from eddyline.runtime.operators.base import Operator, Tick
 from eddyline.runtime.state import State, array
+from eddyline.runtime.stores.columns import Array
 from eddyline.types import BEGINNING
 
 

@@ -8,11 +8,11 @@ import numpy as np
 import pyarrow as pa
 
 from eddyline.runtime.batch import Batch, Stored
-from eddyline.runtime.columns import Array
-from eddyline.runtime.keys import group_hashes
 from eddyline.runtime.operators.base import Operator, Tick
-from eddyline.runtime.results import Results
 from eddyline.runtime.state import State
+from eddyline.runtime.stores.columns import Array
+from eddyline.runtime.stores.intermediates import Results
+from eddyline.runtime.stores.keys import group_hashes
 from eddyline.types import Schema
 
 

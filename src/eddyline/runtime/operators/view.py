@@ -9,14 +9,14 @@ from dataclasses import replace
 import numpy as np
 import pyarrow as pa
 
-from eddyline.runtime.answers import AnswerStore, refill, saved
 from eddyline.runtime.batch import Batch, empty_like
-from eddyline.runtime.columns import Array
-from eddyline.runtime.expiry import uncancelled
-from eddyline.runtime.keys import group_hashes
 from eddyline.runtime.operators.base import Operator, Tick
-from eddyline.runtime.results import Results
 from eddyline.runtime.state import State, array, nested
+from eddyline.runtime.stores.answers import AnswerStore, refill, saved
+from eddyline.runtime.stores.columns import Array
+from eddyline.runtime.stores.expiry import uncancelled
+from eddyline.runtime.stores.intermediates import Results
+from eddyline.runtime.stores.keys import group_hashes
 from eddyline.types import BEGINNING, FOREVER
 
 

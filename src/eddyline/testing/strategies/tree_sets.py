@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import pyarrow as pa
 
-from eddyline.session.engine import Engine
+from eddyline.engine.engine import Engine
 from eddyline.testing.text import pretty
 from eddyline.types import TIMESTAMP
 

@@ -14,8 +14,8 @@ from eddyline.bench.figures.cacq.workloads import ADAPTIVITY, FIELDS, add, tuple
 from eddyline.bench.figures.experiment import Claim, Experiment
 from eddyline.bench.figures.plots import Spot, draw_course
 from eddyline.bench.figures.verdicts import Verdict
-from eddyline.runtime.eddy.filter_bank import FilterBank
 from eddyline.runtime.eddy.policies import TicketPolicy
+from eddyline.runtime.predicates.filter_bank import FilterBank
 
 _ROWS: Final = 4_096
 _INDEPENDENT, _EQUAL, _DIFFERENT = ADAPTIVITY

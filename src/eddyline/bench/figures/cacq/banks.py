@@ -25,10 +25,10 @@ from eddyline.bench.figures.cacq.workloads import (
     wanted_by,
 )
 from eddyline.runtime.batch import Batch
-from eddyline.runtime.columns import Array
 from eddyline.runtime.eddy.fanout import fan_out
-from eddyline.runtime.eddy.filter_bank import FilterBank
 from eddyline.runtime.eddy.policies import TicketPolicy
+from eddyline.runtime.predicates.filter_bank import FilterBank
+from eddyline.runtime.stores.columns import Array
 
 _ROWS: Final = 4_096
 _COUNTS: Final = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1_024)

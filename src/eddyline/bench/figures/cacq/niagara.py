@@ -28,7 +28,7 @@ import pyarrow as pa
 import eddyline
 from eddyline.bench.figures.cacq.feeds import Feed, name_of
 from eddyline.bench.figures.experiment import Speed, take_turns
-from eddyline.physical.graph import in_order
+from eddyline.runtime.graph import in_order
 from eddyline.runtime.operators.filter import Filter
 
 CACQ: Final = "CACQ"

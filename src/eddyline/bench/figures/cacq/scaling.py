@@ -11,7 +11,7 @@ from eddyline.bench.figures.cacq.workloads import Where
 from eddyline.bench.figures.experiment import Claim, Experiment, Speed, take_turns
 from eddyline.bench.figures.plots import Spot, draw_series
 from eddyline.bench.figures.verdicts import Verdict, factor
-from eddyline.runtime.columns import Array
+from eddyline.runtime.stores.columns import Array
 
 SHARED: Final = "all queries together"
 SEPARATE: Final = "each query alone"

@@ -15,10 +15,10 @@ from eddyline.bench.figures.experiment import Claim, Experiment, Speed, take_tur
 from eddyline.bench.figures.plots import draw_series
 from eddyline.bench.figures.verdicts import Verdict
 from eddyline.runtime.batch import Batch
-from eddyline.runtime.columns import Array
 from eddyline.runtime.eddy.fanout import fan_out
-from eddyline.runtime.eddy.filter_bank import FilterBank
 from eddyline.runtime.eddy.policies import TicketPolicy
+from eddyline.runtime.predicates.filter_bank import FilterBank
+from eddyline.runtime.stores.columns import Array
 
 _ROWS: Final = 16_384
 _WORDS: Final = (1, 2, 4, 8, 16, 32, 64, 128, 256)

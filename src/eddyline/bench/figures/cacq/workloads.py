@@ -12,11 +12,11 @@ from typing import Final
 import numpy as np
 import pyarrow as pa
 
+from eddyline.algebra.value_sets import ValueSet, above, at_least, at_most, below
 from eddyline.runtime.batch import Batch
-from eddyline.runtime.columns import Array
-from eddyline.runtime.eddy.filter_bank import Attribute, FilterBank
 from eddyline.runtime.eddy.policies import Policy
-from eddyline.runtime.eddy.values import ValueSet, above, at_least, at_most, below
+from eddyline.runtime.predicates.filter_bank import Attribute, FilterBank
+from eddyline.runtime.stores.columns import Array
 from eddyline.types import FOREVER
 
 FIELDS: Final = "abcde"

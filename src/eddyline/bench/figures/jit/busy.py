@@ -19,7 +19,7 @@ from eddyline.bench.figures.jit.plans import PLANS, PlanName, clique_join, colum
 from eddyline.bench.figures.jit.runs import JIT, REF, JitPoint
 from eddyline.bench.figures.plots import draw_bars
 from eddyline.bench.figures.verdicts import Verdict
-from eddyline.runtime.columns import Array
+from eddyline.runtime.stores.columns import Array
 
 _BUSHY: Final = "bushy, N = 6"
 _LEFT_DEEP: Final = "left-deep, N = 4"

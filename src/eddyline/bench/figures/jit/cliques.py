@@ -18,7 +18,7 @@ from eddyline.bench.figures.jit.plans import (
     source_name,
 )
 from eddyline.bench.figures.jit.runs import PAPERS, JitPoint, Rows, Run, require_equal_answers
-from eddyline.runtime.columns import Array
+from eddyline.runtime.stores.columns import Array
 
 NESTED_LOOPS: Final = "nested loops"
 HASH: Final = "hash"

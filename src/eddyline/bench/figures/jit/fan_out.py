@@ -14,7 +14,7 @@ from eddyline.bench.figures.jit.pictures import CPU_LABEL, table
 from eddyline.bench.figures.jit.runs import JIT, REACTIVE, REF, JitPoint
 from eddyline.bench.figures.plots import Panel, draw_panels
 from eddyline.bench.figures.verdicts import Verdict, factor
-from eddyline.runtime.columns import Array
+from eddyline.runtime.stores.columns import Array
 
 _FULL: Final = Size(window_rows=10_000, stretch_calls=4, rounds=5, call_rows=2_500)
 _QUICK: Final = Size(window_rows=10_000, stretch_calls=4, rounds=3, call_rows=2_500)

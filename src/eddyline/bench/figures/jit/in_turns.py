@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from eddyline.bench.figures.jit.runs import JIT, REF, JitPoint, Rows, Run, require_equal_answers
 from eddyline.physical.flows import Executor
-from eddyline.runtime.columns import Array
+from eddyline.runtime.stores.columns import Array
 
 _ROW_US: Final = 10_000  # from a row of a stream to the next
 _FILL_WINDOWS: Final = 2

@@ -15,7 +15,7 @@ from eddyline.bench.figures.jit.in_turns import Size, Work, measure_work
 from eddyline.bench.figures.jit.runs import AUTO, JIT, REF, JitPoint
 from eddyline.bench.figures.plots import draw_bars
 from eddyline.bench.figures.verdicts import Verdict
-from eddyline.runtime.columns import Array
+from eddyline.runtime.stores.columns import Array
 
 _FULL: Final = Size(window_rows=10_000, stretch_calls=16, rounds=15, call_rows=2_500)
 _QUICK: Final = Size(window_rows=10_000, stretch_calls=16, rounds=5, call_rows=2_500)

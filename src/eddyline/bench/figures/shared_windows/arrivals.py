@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from eddyline.runtime.columns import Array
+from eddyline.runtime.stores.columns import Array
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from typing import Final, Literal
 import numpy as np
 
 from eddyline.bench.figures.shared_windows.arrivals import Arrivals, evenly
-from eddyline.runtime.columns import Array
+from eddyline.runtime.stores.columns import Array
 
 Method = Literal["hash", "nested loops"]
 

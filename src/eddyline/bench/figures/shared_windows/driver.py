@@ -18,7 +18,7 @@ from typing import Final
 import numpy as np
 
 from eddyline.bench.figures.shared_windows.server import Released, Server
-from eddyline.runtime.columns import Array
+from eddyline.runtime.stores.columns import Array
 
 
 @dataclass(frozen=True)

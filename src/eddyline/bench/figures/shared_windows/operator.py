@@ -17,13 +17,13 @@ from eddyline.bench.figures.shared_windows.server import (
     Released,
     Server,
 )
-from eddyline.runtime.eddy.access import Access, HashAccess, ScanAccess, SlicedAccess
-from eddyline.runtime.eddy.levels import Levels
-from eddyline.runtime.eddy.output_buffer import Release
-from eddyline.runtime.eddy.schedules import ScheduleName, make_schedule
-from eddyline.runtime.eddy.shared_join import Arrivals, SharedJoin
-from eddyline.runtime.index import HashIndex
-from eddyline.runtime.rowstore import RowStore
+from eddyline.runtime.join_inputs.access import Access, HashAccess, ScanAccess, SlicedAccess
+from eddyline.runtime.stores.index import HashIndex
+from eddyline.runtime.stores.rowstore import RowStore
+from eddyline.runtime.window_join.levels import Levels
+from eddyline.runtime.window_join.output_buffer import Release
+from eddyline.runtime.window_join.schedules import ScheduleName, make_schedule
+from eddyline.runtime.window_join.shared_join import Arrivals, SharedJoin
 
 _SCHEDULES: Final[dict[str, ScheduleName]] = {
     LWO: "lwo",

@@ -23,12 +23,12 @@ from eddyline.bench.figures.static_optimization.trial import (
     ratio,
 )
 from eddyline.bench.figures.verdicts import Verdict
+from eddyline.engine.calibration import prices_of_machine
 from eddyline.optimizer.joins.costing import Priced
 from eddyline.optimizer.joins.functions import PlanFunctions
 from eddyline.optimizer.joins.search import cheapest
 from eddyline.optimizer.prices import Prices
 from eddyline.optimizer.shedding.setting import Setting, shed
-from eddyline.session.machine import prices_of_machine
 
 _CAPACITY: Final = 0.4  # of what all rows would need, where some are dropped
 _FLOOR: Final = 0.02  # a window of rows that is never refreshed is nothing that could be measured

@@ -19,8 +19,8 @@ from eddyline.bench.figures.static_optimization.trial import (
     WindowedStream,
 )
 from eddyline.bench.figures.verdicts import Verdict
+from eddyline.engine.calibration import prices_of_machine
 from eddyline.optimizer.joins.trees import Tree, all_bushy, show
-from eddyline.session.machine import prices_of_machine
 
 #: s0 and s1 have ten matches for each other's rows, s3 has few rows and s2 few that match them.
 CASE: Final = JoinCase(

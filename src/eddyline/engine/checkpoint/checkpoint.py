@@ -1,0 +1,179 @@
+"""Saving an engine, and going on with a new one where it stood.
+
+A new engine is made with the same options and carries out the statements of the program again; its
+queries run in the ways in which they ran. Then its parts take over what they had come to know. How
+this is written is in ``saved.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, BinaryIO, Final
+
+import numpy as np
+import pyarrow as pa
+
+from eddyline.engine.changes import Changes
+from eddyline.engine.checkpoint.files import write_saved
+from eddyline.engine.execution.failure_counts import Trouble
+from eddyline.engine.execution.progress import Progress
+from eddyline.engine.functions import add_declared, declared
+from eddyline.engine.ingest.inputs import Inputs
+from eddyline.engine.overload.controller import Overload
+from eddyline.engine.overload.shedding import Shedding
+from eddyline.engine.placement.replanning import Replanner
+from eddyline.engine.placement.ways import saved_way, to_save
+from eddyline.engine.program import Program
+from eddyline.engine.query_set import QuerySet
+from eddyline.engine.statements import Statements
+from eddyline.optimizer.prices import Prices
+from eddyline.optimizer.statistics import Statistics
+from eddyline.runtime.state import State, array, nested
+from eddyline.sql.catalog import Catalog
+from eddyline.sql.parser import parse
+
+_PENDING: Final = "pending:"  # among the tables: changes of a query that nobody has fetched
+#: What is saved next to the options of an engine.
+_NO_OPTIONS: Final = {"shedding", "functions", "looked", "groups", "ways", "aside", "trouble"}
+
+
+class Saving:
+    """Saves an engine, and lets a new one go on.
+
+    Args:
+        catalog, inputs, standing, program, statements, replanner, shedding, overload, progress: the
+            parts of the engine that have something to be saved.
+    """
+
+    def __init__(
+        self,
+        catalog: Catalog,
+        inputs: Inputs,
+        standing: QuerySet,
+        program: Program,
+        statements: Statements,
+        replanner: Replanner,
+        shedding: Shedding,
+        overload: Overload,
+        progress: Progress,
+    ) -> None:
+        self._catalog = catalog
+        self._inputs = inputs
+        self._standing = standing
+        self._program = program
+        self._statements = statements
+        self._replanner = replanner
+        self._shedding = shedding
+        self._overload = overload
+        self._progress = progress
+
+    # -- saving ------------------------------------------------------------------------------------
+
+    def save(self, target: str | BinaryIO, options: Mapping[str, Any]) -> None:
+        """Write everything to a path or a binary file.
+
+        Args:
+            options: that a new engine is to be made with.
+        """
+        self._standing.finish()
+        changes = Changes(self._standing.everyone(), *self._standing.pending())
+        pending = {_PENDING + name: changes[name] for name in changes.active()}
+        tables = {**self._inputs.contents, **pending}
+        statements = [entry.sql for entry in self._program]
+        write_saved(target, statements, tables, self._header(options), self._state())
+
+    def _header(self, options: Mapping[str, Any]) -> dict[str, Any]:
+        """What is written as text: the options, and what is no array."""
+        return {
+            **options,
+            "statistics": options["statistics"].as_dict(),
+            "prices": options["prices"].as_dict(),
+            "keep": {} if self._overload.decides else dict(self._shedding.asked),
+            "shedding": {"since": self._shedding.saved(), "overload": self._overload.saved()},
+            "functions": declared(self._catalog),
+            "looked": self._replanner.looked,
+            "groups": self._progress.saved(),
+            "ways": {n: to_save(w) for n, w in self._standing.placing.ways().items()},
+            "aside": {n: q.set_aside for n, q in self._standing.aside.items()},
+            "trouble": self._standing.troubles(),
+        }
+
+    def _state(self) -> State:
+        inputs = self._inputs
+        counters = [
+            inputs.arrived,
+            inputs.sequence,
+            self._statements.unnamed,
+        ]
+        return {
+            "counters": np.array(counters, np.int64),
+            **inputs.state(),
+            "operators": {str(i): o.state() for i, o in enumerate(self._standing.to_save())},
+        }
+
+    # -- going on ----------------------------------------------------------------------------------
+
+    def restore(
+        self,
+        program: Sequence[str],
+        tables: Mapping[str, pa.Table],
+        header: Mapping[str, Any],
+        state: State,
+        functions: Mapping[str, Callable[..., Any]],
+    ) -> None:
+        """Let a new engine go on with what ``read_saved`` returned.
+
+        Args:
+            functions: the code of those that were defined, by name.
+        """
+        add_declared(self._catalog, header["functions"], functions)
+        self._statements.aside = header["aside"]
+        self._carry_out(program, tables, header["ways"])
+        self._statements.aside = {}
+        self._restore(state, header["groups"])
+        queries = self._standing.everyone()
+        for name, trouble in header["trouble"].items():
+            queries[name].trouble = Trouble(*trouble)
+        self._replanner.looked = tuple(header["looked"])
+        self._overload.restore(header["shedding"]["overload"])
+        self._shedding.restore(header["shedding"]["since"])
+        for name, rows in tables.items():
+            if name.startswith(_PENDING):
+                self._standing.put_back(name.removeprefix(_PENDING), rows)
+
+    def _carry_out(
+        self, program: Sequence[str], tables: Mapping[str, pa.Table], ways: Mapping[str, Any]
+    ) -> None:
+        """Make streams, tables and queries again; static tables have their rows at once."""
+        self._statements.ways = {name: saved_way(way) for name, way in ways.items()}
+        for text in program:
+            for statement in parse(text):
+                self._statements.execute(statement)
+            for name in self._catalog.tables:
+                if name in tables:
+                    self._inputs.contents.setdefault(name, tables[name])
+        self._statements.ways = {}
+
+    def _restore(self, state: State, groups: Sequence[dict[str, Any]]) -> None:
+        inputs = self._inputs
+        inputs.arrived, inputs.sequence, self._statements.unnamed = (
+            int(v) for v in array(state, "counters")
+        )
+        self._progress.resume(groups)
+        inputs.restore(state)
+        self._standing.sync()
+        places = {operator: str(i) for i, operator in enumerate(self._standing.to_save())}
+        for operator in self._standing.operators():
+            place = places.get(operator, "")  # of those that are only asked nothing is saved
+            operator.restore(nested(nested(state, "operators"), place))
+        for group in inputs.groups:
+            for operator in self._standing.execution.operators_of(group):
+                operator.clock = group.clock
+
+
+def options_of(header: Mapping[str, Any]) -> dict[str, Any]:
+    """The options that a new engine is to be made with, by what was written as text."""
+    options = {name: value for name, value in header.items() if name not in _NO_OPTIONS}
+    options["statistics"] = Statistics.from_dict(options["statistics"])
+    options["prices"] = Prices.from_dict(options.get("prices", {}))
+    return options

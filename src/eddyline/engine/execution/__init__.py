@@ -1,0 +1,1 @@
+"""The operators of all queries, and what comes out of them."""

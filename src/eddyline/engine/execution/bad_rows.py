@@ -1,0 +1,118 @@
+"""Bad rows of queries: rows that an expression or function of a query could not take.
+
+They leave as ``bad:QUERY``, one table per query: when the row came (``_ts``), its columns as the
+text of a JSON object (``_row``), and the reason.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, Final
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from eddyline.engine.ingest.arrow_values import as_text
+from eddyline.runtime.batch import Batch, Stored
+from eddyline.runtime.failures import Failure
+from eddyline.runtime.output import instants
+from eddyline.runtime.stores.columns import Array
+from eddyline.runtime.stores.stem import Stem
+from eddyline.types import TIMESTAMP
+
+#: What the bad rows of any query look like.
+BAD_ROWS: Final = pa.schema([("_ts", TIMESTAMP), ("_row", pa.string()), ("_reason", pa.string())])
+
+_PLAIN: Final = (pa.types.is_integer, pa.types.is_boolean)
+
+
+def bad_rows(failures: Sequence[Failure]) -> pa.Table:
+    """What one query could not take in one chunk, each row once, as a table of ``BAD_ROWS``.
+
+    A row that is taken back has been reported when it came. What an operator has computed without
+    rows of a batch (of pairs that are not made, say) is computed again where it matters.
+    """
+    parts = [_table(f) for f in _once(f for f in failures if isinstance(f.columns, Batch))]
+    return pa.concat_tables(parts) if parts else BAD_ROWS.empty_table()
+
+
+def _once(failures: Iterable[Failure]) -> Iterator[Failure]:
+    """The rows that came, each with its first reason."""
+    by_width: dict[int, list[Failure]] = {}
+    for failure in failures:
+        by_width.setdefault(len(failure.columns.ids), []).append(failure)
+    for alike in by_width.values():
+        identity = np.concatenate([_identity(f) for f in alike])
+        came = np.concatenate([f.columns.sign[f.rows] > 0 for f in alike])
+        _, first = np.unique(identity[came], axis=0, return_index=True)
+        new = np.zeros(came.size, np.bool_)
+        new[np.flatnonzero(came)[first]] = True
+        ends = np.cumsum([f.rows.size for f in alike])
+        for failure, mine in zip(alike, np.split(new, ends[:-1]), strict=True):
+            if mine.any():
+                yield failure.take(np.flatnonzero(mine))
+
+
+def _identity(failure: Failure) -> Array:
+    """int64[k, 1 + ids]: which rows they are."""
+    batch = failure.columns
+    out: Array = np.stack([batch.seq, *batch.ids], axis=1)[failure.rows]
+    return out
+
+
+def _table(failure: Failure) -> pa.Table:
+    batch = failure.columns
+    rows = batch.take(failure.rows)
+    columns = [instants(rows.ts), _as_json(rows, failure.reads), failure.reasons]
+    return pa.Table.from_arrays(columns, schema=BAD_ROWS)
+
+
+def _as_json(batch: Batch, reads: Sequence[tuple[str, int]]) -> pa.Array:
+    """Rows as texts of JSON objects: the columns of base rows, and those that are read."""
+    names = dict(_names(batch)) | {number: name for name, number in reads}
+    if not names:
+        return pa.array(["{}"]).take(pa.array(np.zeros(len(batch), np.int64)))
+    members: list[Any] = []
+    for number, name in sorted(names.items()):
+        before = ", " if members else "{"
+        members += [f"{before}{_quoted(name)}: ", _values(batch.column(number))]
+    return pc.binary_join_element_wise(*members, "}", "")
+
+
+def _names(batch: Batch) -> Iterator[tuple[int, str]]:
+    """The columns of base rows; where several streams have one, with the stream's name."""
+    stored = []
+    for number, cell in enumerate(batch.cells):
+        store = batch.stores[cell.source] if isinstance(cell, Stored) else None
+        if isinstance(cell, Stored) and store is not None:
+            stored.append((number, store, store.schema[cell.column].name))
+    names = Counter(name for _, _, name in stored)
+    for number, store, name in stored:
+        of_stream = f"{store.name}." if isinstance(store, Stem) and names[name] > 1 else ""
+        yield number, of_stream + name
+
+
+def _values(values: pa.Array) -> pa.Array:
+    """Values as JSON: numbers and truth values as they are, all else as text, NULL as null."""
+    text = as_text(values)
+    if pa.types.is_floating(values.type):
+        quoted = pc.binary_join_element_wise('"', text, '"', "")
+        text = pc.if_else(pc.is_finite(values), text, quoted)
+    elif not any(is_plain(values.type) for is_plain in _PLAIN):
+        text = pc.binary_join_element_wise('"', _escaped(text), '"', "")
+    return pc.fill_null(text, "null")
+
+
+def _escaped(text: pa.Array) -> pa.Array:
+    text = pc.replace_substring(text, "\\", "\\\\")
+    text = pc.replace_substring(text, '"', '\\"')
+    if pc.any(pc.match_substring_regex(text, r"[\x00-\x1f]")).as_py():
+        for code in range(0x20):
+            text = pc.replace_substring(text, chr(code), f"\\u{code:04x}")
+    return text
+
+
+def _quoted(name: str) -> str:
+    return str(_values(pa.array([name]))[0])

@@ -1,0 +1,170 @@
+"""Event times as sources bring them: timestamps, text, and numbers of some unit since 1970.
+
+Numbers without a declared unit are microseconds. Epoch seconds and milliseconds read as that fall
+into the first weeks of 1970, so such rows are refused with a hint instead of taken. Clocks that
+start near zero, as those of tests and simulations do, pass through the same numbers and are not
+refused; what tells them apart is where the stream stood before (see :func:`improbable`).
+"""
+
+from __future__ import annotations
+
+from typing import Final, get_args
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from eddyline.algebra.catalog import TimeUnit
+from eddyline.engine.ingest.arrow_values import instants
+from eddyline.runtime.stores.columns import Array
+from eddyline.types import BEGINNING, END_OF_TIME, FIRST_INSTANT, TIMESTAMP
+
+_UNITS: Final[tuple[TimeUnit, ...]] = get_args(TimeUnit)
+_PER_SECOND: Final[dict[str, int]] = {"s": 1, "ms": 1_000, "us": 1_000_000, "ns": 1_000_000_000}
+_NAMES: Final = {"s": "seconds", "ms": "milliseconds", "us": "microseconds", "ns": "nanoseconds"}
+#: From 2001 to 2100, in seconds since 1970: what is probable.
+_PROBABLE_S: Final = (978_307_200, 4_102_444_800)
+#: A clock that starts near zero has passed a thousandth of where it stands.
+_APPROACH: Final = 1_000
+_WHOLE: Final = r"^-?\d{1,18}$"
+_NUMBER: Final = r"^\s*[-+]?\d+(?:\.\d*)?(?:[eE][-+]?\d+)?\s*$"
+
+
+def event_times(
+    values: pa.Array, unit: TimeUnit | None, column: str
+) -> tuple[pa.Array, pa.Array | None]:
+    """A column of event times as timestamps, and for each row why there is none.
+
+    Args:
+        values: timestamps, dates, ISO 8601 text, or numbers, also as text.
+        unit: of numbers; None: integers are microseconds, other numbers are refused.
+
+    Returns:
+        Timestamps, NULL where there is a reason; and the reasons (None: no row has one).
+
+    Raises:
+        pa.ArrowTypeError: values of this type are no timestamps.
+    """
+    numbers = _numbers(values, unit)
+    if numbers is None:
+        times = instants(values)
+    else:
+        times = _scaled(numbers, unit or "us")
+        if pa.types.is_string(values.type):
+            times = pc.if_else(numbers.is_valid(), times, instants(values))
+    lost = pc.and_(values.is_valid(), times.is_null())
+    if not pc.any(lost).as_py():
+        return times, None
+    text = values.cast(pa.string())
+    why = pc.binary_join_element_wise(f"{column}: cannot read '", text, "' as TIMESTAMP", "")
+    if numbers is not None:
+        where = f" {_NAMES[unit or 'us']} since 1970 is not between the years 1 and 9999"
+        beyond = pc.binary_join_element_wise(f"{column}: ", text, where, "")
+        why = pc.if_else(pc.is_finite(numbers).fill_null(False), beyond, why)
+    why = pc.binary_join_element_wise(why, _hints(values, unit), "")
+    return times, pc.if_else(lost, why, pa.scalar(None, pa.string()))
+
+
+def improbable(us: Array, usable: Array, newest: int) -> Array:
+    """Which integers, taken for microseconds, are more likely seconds or milliseconds.
+
+    Read as the other unit they lie between 2001 and 2100, and the stream has not come there by
+    itself: milliseconds while it stands at less than a thousandth of that; seconds before any other
+    row, unless they are a multiple of a million, which then are whole seconds in microseconds. The
+    answer for a row depends on the rows before it, not on how they are cut into batches.
+
+    Args:
+        us: int64[n], in the order of arrival. usable: bool[n], rows that are good so far.
+        newest: the largest timestamp of the stream before, BEGINNING if there is none.
+
+    Returns:
+        bool[n].
+    """
+    first, last = _PROBABLE_S
+    as_seconds = (us >= first) & (us < last) & (us % 1_000_000 != 0)
+    as_millis = (us >= first * 1_000) & (us < last * 1_000)
+    if not (as_seconds | as_millis).any():
+        return np.zeros(us.size, np.bool_)
+    plain = usable & ~as_seconds & ~as_millis
+    began = np.logical_or.accumulate(plain) | (newest > BEGINNING)
+    stands = np.where(plain | (usable & as_seconds & began), us, BEGINNING)
+    stands = np.maximum(np.maximum.accumulate(stands), newest)
+    approached = stands >= us // _APPROACH
+    approached = approached | np.logical_or.accumulate(usable & as_millis & approached)
+    out: Array = usable & ((as_seconds & ~began) | (as_millis & ~approached))
+    return out
+
+
+def in_doubt(us: Array) -> Array:
+    """bool[n]: integers that may be improbable as microseconds, depending on the rows before."""
+    first, last = _PROBABLE_S
+    found: Array = (us >= first) & (us < last * 1_000)
+    return found
+
+
+def improbable_reasons(values: pa.Array, column: str) -> pa.Array:
+    """Why rows are bad whose integers are improbable as microseconds."""
+    text = values.cast(pa.string())
+    why = " microseconds since 1970 is in the first weeks of that year"
+    return pc.binary_join_element_wise(f"{column}: ", text, why, _hints(values, None), "")
+
+
+def _numbers(values: pa.Array, unit: TimeUnit | None) -> pa.Array | None:
+    """The values as numbers, NULL where text is none; None if no numbers are meant."""
+    if pa.types.is_integer(values.type):
+        return _integers(values)
+    return None if unit is None else _as_numbers(values)
+
+
+def _as_numbers(values: pa.Array) -> pa.Array | None:
+    """Numbers of whatever type, also in text, as int64 or double; None if the type has none."""
+    type_ = values.type
+    if pa.types.is_integer(type_):
+        return _integers(values)
+    if pa.types.is_floating(type_) or pa.types.is_decimal(type_):
+        return values.cast(pa.float64())
+    return _written(values) if pa.types.is_string(type_) else None
+
+
+def _integers(values: pa.Array) -> pa.Array:
+    return values.cast(pa.float64() if pa.types.is_uint64(values.type) else pa.int64(), safe=False)
+
+
+def _written(texts: pa.Array) -> pa.Array:
+    """Numbers in text; NULL for other text."""
+    is_number = pc.match_substring_regex(texts, _NUMBER)
+    words = pc.if_else(is_number, pc.utf8_trim_whitespace(texts), pa.scalar(None, pa.string()))
+    words = pc.utf8_ltrim(words, "+")
+    whole = pc.all(pc.match_substring_regex(words, _WHOLE)).as_py() is not False
+    return words.cast(pa.int64() if whole else pa.float64())
+
+
+def _scaled(numbers: pa.Array, unit: TimeUnit) -> pa.Array:
+    """Numbers of a unit as timestamps, NULL beyond the years 1 to 9999."""
+    raw = np.asarray(numbers.fill_null(0))
+    per_second = _PER_SECOND[unit]
+    first, end = (us // 1_000_000 * per_second for us in (FIRST_INSTANT, END_OF_TIME))
+    inside = (raw >= first) & (raw < end)
+    raw = np.where(inside, raw, 0)
+    if raw.dtype == np.float64:
+        us = np.rint(raw * (1e6 / per_second)).astype(np.int64)
+    else:
+        us = raw // 1_000 if unit == "ns" else raw * (1_000_000 // per_second)
+    known = inside & np.asarray(numbers.is_valid())
+    return pa.array(us, mask=~known).cast(TIMESTAMP)
+
+
+def _hints(values: pa.Array, unit: TimeUnit | None) -> pa.Array:
+    """Which unit would make a number probable, as a question; "" where none would."""
+    numbers = _as_numbers(values)
+    hints = pa.scalar("")
+    if numbers is None:
+        return hints
+    numbers = numbers.cast(pa.float64(), safe=False)
+    first, last = _PROBABLE_S
+    for other in _UNITS:
+        if other != (unit or "us"):
+            low, high = (float(s * _PER_SECOND[other]) for s in (first, last))
+            fits = pc.and_(pc.greater_equal(numbers, low), pc.less(numbers, high)).fill_null(False)
+            hints = pc.if_else(fits, f"; {_NAMES[other]}? declare ts_unit = '{other}'", hints)
+    return hints

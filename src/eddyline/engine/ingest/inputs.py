@@ -1,0 +1,342 @@
+"""What an engine reads: its streams and tables, from the rows handed over to their SteMs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from eddyline.algebra.catalog import StreamDef, TableDef
+from eddyline.algebra.plan import Updates
+from eddyline.engine.ingest.intake import Intake, merged
+from eddyline.engine.ingest.measuring import Measuring
+from eddyline.engine.ingest.stream_groups import Group, Groups
+from eddyline.engine.ingest.table_changes import ChangeIntake, is_live
+from eddyline.engine.ingest.tables import load_table, table_columns
+from eddyline.engine.ingest.watermark import Bound
+from eddyline.engine.overload.drop_box import DropBox
+from eddyline.errors import CatalogError, did_you_mean
+from eddyline.runtime.operators.base import Tick
+from eddyline.runtime.state import State, nested
+from eddyline.runtime.stores.columns import Array
+from eddyline.runtime.stores.stem import Stem
+from eddyline.runtime.stores.table import TableStem
+from eddyline.sql.catalog import Names
+from eddyline.types import BEGINNING, FOREVER
+
+_Counters = dict[str, dict[str, int]]
+
+
+class Inputs:
+    """Streams and tables by name.
+
+    Args:
+        ahead_us: how far timestamps may be ahead of the wall clock where streams do not say; None:
+            any.
+
+    Attributes:
+        stems: of streams, and of tables once a query reads them or they change.
+        contents: the first rows of tables, as far as they were given or loaded. Those of a table
+            that changes are in its SteM, and nowhere else once something has happened.
+        arrived: how many rows were handed over. sequence: how many were processed.
+        measuring: of their rates and values. groups: which of them run on one clock.
+    """
+
+    def __init__(self, ahead_us: int | None = None) -> None:
+        self.stems: Names[Stem] = Names()
+        self.contents: Names[pa.Table] = Names()
+        self.arrived = 0
+        self.sequence = 0
+        self.measuring = Measuring(self.stems)
+        self.groups = Groups()
+        self._ahead_us = ahead_us
+        self._intakes: Names[Intake] = Names()
+        self._tables: Names[TableDef] = Names()
+        self._rules: set[str] = set()  # tables whose rows are rules
+        self._refused: dict[str, list[pa.Table]] = {}
+        self._begun: set[str] = set()  # tables that changes may have reached
+
+    def add_stream(self, definition: StreamDef) -> None:
+        """A stream has been declared."""
+        self.stems[definition.name] = Stem(definition.name, definition.schema)
+        intake = self._intakes[definition.name] = Intake(definition)
+        if intake.ahead_us is None:
+            intake.ahead_us = self._ahead_us
+        self.groups.add(definition.name)
+        self.measuring.add_stream(definition.name, definition.schema)
+
+    def add_table(self, definition: TableDef) -> None:
+        """A table has been declared."""
+        self._tables[definition.name] = definition
+        if is_live(definition):
+            self._intakes[definition.name] = ChangeIntake(definition)
+            self.groups.add(definition.name)
+        self.measuring.add_table(definition.name, definition.schema, changes=is_live(definition))
+
+    def drop(self, name: str) -> None:
+        """A stream or table is gone."""
+        for names in (self.stems, self.contents, self._intakes, self._tables):
+            names.pop(name, None)
+        self.groups.drop(name)
+        self._begun.discard(name)
+        self.measuring.drop(name)
+
+    def give(self, name: str, data: Any) -> None:
+        """Give a table its first rows.
+
+        Raises:
+            CatalogError: no such table, or it has rows already. DataError: columns do not fit.
+        """
+        definition = self._tables.get(name)
+        if definition is None:
+            raise CatalogError(f"there is no table {name!r}; {did_you_mean(name, self._tables)}")
+        if name in self.contents:
+            advice = "; its changes go through process()" if is_live(definition) else ""
+            raise CatalogError(f"table {definition.name!r} has its rows already{advice}")
+        self.contents[definition.name] = table_columns(definition, data)
+
+    def stem(self, name: str) -> Stem:
+        """The SteM of a stream, or of a table, which gets its first rows now.
+
+        Raises:
+            DataError: the table has no rows, or they cannot be read.
+        """
+        if name not in self.stems:
+            definition = self._tables[name]
+            if name not in self.contents:
+                self.contents[name] = load_table(definition)
+            self.stems[name] = self._table_stem(definition)
+        return self.stems[name]
+
+    def rules(self, name: str) -> tuple[Stem, Updates]:
+        """The SteM of a table whose rows are rules from now on, and what its changes mean.
+
+        Chunks are cut so that each change of it stands alone, with all before it processed.
+        """
+        stem = self.stem(name)
+        definition = self._tables[name]
+        if is_live(definition):
+            self._rules.add(definition.name)
+        return stem, definition.updates
+
+    def _table_stem(self, definition: TableDef) -> Stem:
+        contents = self.contents[definition.name]
+        if is_live(definition):
+            table = TableStem(definition.name, definition.schema)
+            table.load(contents)
+            if definition.name in self._begun:
+                self.contents[definition.name] = contents.slice(0, 0)
+            return table
+        stem = Stem(definition.name, definition.schema)
+        begin = np.full(contents.num_rows, BEGINNING, np.int64)
+        lanes = {"ts": begin, "seq": np.arange(contents.num_rows)}
+        stem.append(contents.num_rows, lanes, [c.combine_chunks() for c in contents.columns])
+        return stem
+
+    # -- rows on their way -------------------------------------------------------------------------
+
+    def begin(self, group: Group) -> None:
+        """Something happens in a group: its tables may no longer hold what they held at first."""
+        for name in group.members:
+            if name in self._tables:
+                self._begun.add(name)
+                if name in self.stems and name in self.contents:
+                    self.contents[name] = self.contents[name].slice(0, 0)
+
+    def accept(
+        self, inputs: Mapping[str, Any], now_us: int
+    ) -> tuple[dict[str, pa.Table], dict[str, pa.Table]]:
+        """Take in rows of streams and changes of tables: all of them, or none if some do not fit.
+
+        Args:
+            now_us: the wall clock.
+
+        Returns:
+            Late rows and bad rows by name.
+
+        Raises:
+            CatalogError: unknown name, or the table is static. DataError: columns are missing or of
+                the wrong type.
+        """
+        late, bad = {}, {}
+        named = [(self._intake(name), data) for name, data in inputs.items()]
+        for intake, incoming in [(i, i.read(data)) for i, data in named]:
+            watermark = self.groups.of([intake.definition.name]).watermark
+            late_rows, bad_rows = intake.accept(incoming, watermark, self.arrived, now_us)
+            self.arrived += incoming.table.num_rows
+            if late_rows is not None:
+                late[intake.definition.name] = late_rows
+            if bad_rows is not None:
+                bad[intake.definition.name] = bad_rows
+        return late, bad
+
+    def _intake(self, name: str) -> Intake:
+        if name in self._intakes:
+            return self._intakes[name]
+        if name in self._tables:
+            raise CatalogError(
+                f"table {name!r} is static: declare it WITH (updates = 'retroactive'), or "
+                "'non-retroactive', if it is to change while queries run"
+            )
+        raise CatalogError(f"there is no stream {name!r}; {did_you_mean(name, self._intakes)}")
+
+    def rows_in(self, streams: Iterable[str]) -> int:
+        """How many rows have come of some streams, good or not."""
+        return sum(self._intakes[s].rows for s in streams if s in self._intakes)
+
+    # -- drop boxes --------------------------------------------------------------------------------
+
+    def streams(self) -> list[str]:
+        """The names of the streams."""
+        return [n for n, i in self._intakes.items() if not isinstance(i, ChangeIntake)]
+
+    def thin(self, stream: str, keep: float) -> None:
+        """Keep this share of a stream's rows from now on."""
+        self._intakes[stream].box = DropBox(stream, keep) if keep < 1 else None
+
+    def keep(self, stream: str) -> float:
+        """The share of a stream's rows that is kept."""
+        box = self._intakes[stream].box
+        return 1.0 if box is None else box.keep
+
+    def count_dropped(
+        self, rows: Mapping[str, int], newest: Mapping[str, int], now_us: int
+    ) -> None:
+        """So many more rows of streams have come to a drop box, and were dropped; the largest
+        timestamp among them.
+        """
+        for stream, n in rows.items():
+            self._intakes[stream].seen += n
+        for stream, ts in newest.items():
+            self._intakes[stream].pass_by(ts, now_us)
+
+    def seen_and_kept(self, stream: str) -> tuple[int, int]:
+        """How many rows have come to a stream's drop box and how many have passed."""
+        intake = self._intakes[stream]
+        return intake.seen, intake.kept
+
+    def newest(self) -> int:
+        """The largest timestamp seen in any stream."""
+        streams = (i for i in self._intakes.values() if not isinstance(i, ChangeIntake))
+        return max((i.newest for i in streams), default=BEGINNING)
+
+    def newest_of(self, stream: str) -> int | None:
+        """The largest timestamp seen in a stream; None: there is none."""
+        newest = self._intakes[stream].newest
+        return None if newest == BEGINNING else newest
+
+    def bounds(self, group: Group, now_us: int) -> list[Bound]:
+        """What the streams of a group say of its watermark; of none that a query reads, all."""
+        streams = [n for n in group.members if not isinstance(self._intakes[n], ChangeIntake)]
+        read = [n for n in streams if self.groups.is_read(n)]
+        return [self._intakes[n].bound(now_us) for n in read or streams]
+
+    def fill(self, group: Group, watermark: int, chunk_rows: int) -> Iterator[Tick]:
+        """Put the rows that a group's watermark frees into their SteMs, in order of (ts, arrival).
+
+        Yields:
+            After each chunk its span of time; until the next one it is what the SteMs hold fresh.
+        """
+        intakes = {name: self._intakes[name] for name in group.members}
+        released = {name: intake.release(watermark) for name, intake in intakes.items()}
+        ready = {name: rows for name, rows in released.items() if rows.ts.size}
+        if not ready:
+            return
+        ts, places = merged(list(ready.values()))
+        seqs = [2 * (self.sequence + place) + 1 for place in places]
+        done = dict.fromkeys(ready, 0)
+        rules = np.zeros(ts.size, np.bool_)
+        for name, place in zip(ready, places, strict=True):
+            rules[place] = name in self._rules
+        starts = _chunk_starts(ts, rules, chunk_rows)
+        for start, end in pairwise([*starts.tolist(), ts.size]):
+            if rules[start]:  # what expires until then is not its concern
+                yield Tick(int(ts[start]))
+            for (name, rows), place, seq in zip(ready.items(), places, seqs, strict=True):
+                first, last = done[name], int(place.searchsorted(end))
+                if first < last:
+                    done[name] = last
+                    self._put(name, rows.ts[first:last], seq[first:last], rows.part(first, last))
+            self.measuring.pass_time(int(ts[end - 1]), group.members)
+            yield Tick(int(ts[end - 1]), first_row=int(ts[start]))
+        self.sequence += ts.size
+
+    def _put(self, name: str, ts: Array, seq: Array, columns: list[pa.Array]) -> None:
+        intake, stem = self._intakes[name], self.stem(name)
+        if not isinstance(intake, ChangeIntake):
+            self.measuring.see(name, ts, columns)
+            stem.add(ts, seq, columns)
+            return
+        assert isinstance(stem, TableStem), "a table that changes has rows that can be deleted"
+        self.measuring.see(name, ts[intake.additions(columns)], ())
+        refused = intake.apply(stem, ts, seq, columns)
+        if refused is not None:
+            self._refused.setdefault(name, []).append(refused)
+
+    def refused(self) -> dict[str, pa.Table]:
+        """By table, the changes since the last call that it could not take in, as bad rows."""
+        refused, self._refused = self._refused, {}
+        return {name: pa.concat_tables(parts) for name, parts in refused.items()}
+
+    def purge(self, group: Group) -> None:
+        """A group's chunk is over: forget what nobody needs any more."""
+        for name in group.members:
+            if name in self.stems:
+                self.stems[name].purge(group.clock)
+
+    def restart(self, group: Group) -> None:
+        """The group begins again; no query has a window on its streams now."""
+        for name in group.members:
+            self._intakes[name].forget_time()
+        self.purge(group)
+        self.measuring.restart(group.members)
+
+    def first_held(self, group: Group) -> int:
+        """The smallest timestamp of the rows that wait; FOREVER if none does."""
+        held = (self._intakes[name].first_held for name in group.members)
+        return min(held, default=FOREVER)
+
+    def held(self, group: Group) -> int:
+        """Rows of a group that wait for its watermark."""
+        return sum(self._intakes[name].held for name in group.members)
+
+    # -- looking inside, saving --------------------------------------------------------------------
+
+    def stats(self) -> tuple[_Counters, _Counters]:
+        """Counters by stream, and by table that changes."""
+        streams: _Counters = {}
+        tables: _Counters = {}
+        for name, intake in self._intakes.items():
+            counters = intake.stats(self.stems.get(name))
+            (tables if isinstance(intake, ChangeIntake) else streams)[name] = counters
+        return streams, tables
+
+    def state(self) -> State:
+        """Rows that wait and rows that are kept, as plain arrays; ``contents`` are apart."""
+        return {
+            "intakes": {n: i.state() for n, i in self._intakes.items()},
+            "stems": {n: self.stems[n].state() for n in self._intakes if n in self.stems},
+            "meters": self.measuring.state(),
+        }
+
+    def restore(self, state: State) -> None:
+        """Take over what ``state`` returned; streams, tables and contents are there already."""
+        for name, intake in self._intakes.items():
+            intake.restore(nested(nested(state, "intakes"), name))
+        for name in nested(state, "stems"):
+            self.stem(name).restore(nested(nested(state, "stems"), name))
+        if "meters" in state:  # older ones had none
+            self.measuring.restore(nested(state, "meters"))
+
+
+def _chunk_starts(ts: Array, rules: Array, chunk_rows: int) -> Array:
+    """Where chunks start: the changes of rules at one instant are chunks of their own."""
+    starts = np.zeros(ts.size, np.bool_)
+    starts[::chunk_rows] = True
+    if rules.any():
+        starts[1:] |= rules[1:] != rules[:-1]
+        starts[1:] |= rules[1:] & (ts[1:] != ts[:-1])
+    return np.flatnonzero(starts)

@@ -1,0 +1,125 @@
+"""What a sample of rows tells of those to come: rates, sizes, numbers of values."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from eddyline.algebra.catalog import Known, StreamDef, TableDef
+from eddyline.engine.ingest.intake import Intake
+from eddyline.engine.ingest.table_changes import OPERATION, ChangeIntake
+from eddyline.engine.ingest.tables import table_columns
+from eddyline.optimizer.estimates import population
+from eddyline.runtime.stores.columns import Array, raw_values
+
+#: Of a larger sample the first and the last rows are left out: some stray far in time.
+_STRAYING: Final = 0.01
+_MANY: Final = 1_000
+
+
+@dataclass(frozen=True)
+class Sampled:
+    """What was found.
+
+    Attributes:
+        rows: of the sample. bad: those among them that an engine would put aside.
+    """
+
+    known: Known
+    rows: int
+    bad: int = 0
+
+
+def of_stream(stream: StreamDef, rows: pa.Table, columns: Collection[str]) -> Sampled:
+    """What rows of a stream tell of its rate and of how many values these columns take.
+
+    Raises:
+        DataError: a column is missing, or its type cannot be made the declared one.
+    """
+    good, bad = _good_rows(Intake(stream), rows)
+    return Sampled(_known(good, stream.timestamp, columns), rows.num_rows, bad)
+
+
+def of_changes(table: TableDef, rows: pa.Table, columns: Collection[str]) -> Sampled:
+    """The same of the changes of a table: how many rows are added per second, and are left."""
+    good, bad = _good_rows(ChangeIntake(table), rows)
+    added = pc.not_equal(good[OPERATION.name], "-")
+    known = _known(good.filter(added), "_ts", columns)
+    left = max(2 * int(pc.sum(added).as_py() or 0) - good.num_rows, 0)
+    return Sampled(Known(known.rate, left, known.distinct), rows.num_rows, bad)
+
+
+def of_table(table: TableDef, rows: pa.Table, columns: Collection[str]) -> Sampled:
+    """What all rows of a static table tell.
+
+    Raises:
+        DataError: as for a stream.
+    """
+    typed = table_columns(table, rows)
+    distinct = {c: float(_different(typed[c])) for c in columns}
+    return Sampled(Known(None, typed.num_rows, distinct), typed.num_rows)
+
+
+def as_options(known: Known, digits: int = 3) -> str:
+    """What stands in WITH to declare it, numbers to so many digits.
+
+    >>> as_options(Known(1234.5, None, {"symbol": 300.0, "trade id": 12345.6}))
+    "rate = 1230, distinct = 'symbol: 300, `trade id`: 12300'"
+    """
+    options = []
+    if known.rate is not None:
+        options.append(f"rate = {_digits(known.rate, digits)}")
+    if known.rows is not None:
+        options.append(f"rows = {_digits(known.rows, digits)}")
+    if known.distinct:
+        options.append(f"distinct = '{_distinct_text(known.distinct, digits)}'")
+    return ", ".join(options)
+
+
+def _distinct_text(distinct: Mapping[str, float], digits: int) -> str:
+    names = (c if c.isidentifier() else f"`{c}`" for c in distinct)
+    return ", ".join(
+        f"{name}: {_digits(n, digits)}" for name, n in zip(names, distinct.values(), strict=True)
+    )
+
+
+def _digits(value: float, digits: int) -> str:
+    rounded = float(f"{value:.{digits}g}")
+    return str(int(rounded)) if rounded == int(rounded) else f"{rounded:.12f}".rstrip("0")
+
+
+def _good_rows(intake: Intake, rows: pa.Table) -> tuple[pa.Table, int]:
+    incoming = intake.read(rows)
+    names = [f.name for f in intake.definition.schema]
+    typed = pa.Table.from_arrays(incoming.columns, names=names)
+    if incoming.reasons is None:
+        return typed, 0
+    good = typed.filter(incoming.reasons.is_null())
+    return good, typed.num_rows - good.num_rows
+
+
+def _known(rows: pa.Table, timestamp: str, columns: Collection[str]) -> Known:
+    distinct = {
+        c: max(1.0, round(population(_different(rows[c]), rows.num_rows)))
+        for c in columns
+        if rows.num_rows
+    }
+    ts = raw_values(rows[timestamp].combine_chunks(), np.dtype(np.int64))
+    return Known(_rate(np.sort(ts)), None, distinct)
+
+
+def _rate(ts: Array) -> float | None:
+    """Rows per second between the timestamps of rows, in order; None if no time passes."""
+    skip = round(_STRAYING * ts.size) if ts.size >= _MANY else 0
+    middle = ts[skip : ts.size - skip]
+    us = int(middle[-1] - middle[0]) if middle.size else 0
+    return (middle.size - 1) * 1e6 / us if us else None
+
+
+def _different(values: pa.ChunkedArray) -> int:
+    return int(pc.count_distinct(values, mode="all").as_py())

@@ -1,0 +1,100 @@
+"""Changes of tables on their way in: rows with an instant and a sign."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from eddyline.algebra.catalog import StreamDef, TableDef
+from eddyline.engine.ingest.arrow_values import to_table
+from eddyline.engine.ingest.intake import Incoming, Intake, first_reason
+from eddyline.errors import CatalogError
+from eddyline.runtime.stores.columns import Array
+from eddyline.runtime.stores.stem import Stem
+from eddyline.runtime.stores.table import TableStem
+from eddyline.types import TIMESTAMP, Field
+
+#: When a change happens, and whether its row comes ('+', the default) or goes ('-').
+INSTANT: Final = Field("_ts", TIMESTAMP)
+OPERATION: Final = Field("_op", pa.string())
+_OWN: Final = (INSTANT, OPERATION)
+
+
+def is_live(table: TableDef) -> bool:
+    """Whether the table changes while queries run."""
+    return table.updates != "static"
+
+
+def changes_of(table: TableDef) -> StreamDef:
+    """The stream of a table's changes: ``_ts``, ``_op`` and the table's columns.
+
+    Raises:
+        CatalogError: the table has a column of such a name itself.
+    """
+    for field in _OWN:
+        if any(f.name.lower() == field.name for f in table.schema):
+            raise CatalogError(
+                f"table {table.name!r} cannot have a column {field.name!r}: in the changes of a "
+                "table that is updated it says when, or in which direction, a row changes"
+            )
+    return StreamDef(
+        table.name,
+        (*_OWN, *table.schema),
+        INSTANT.name,
+        options=table.options,
+        ts_unit=table.ts_unit,
+    )
+
+
+class ChangeIntake(Intake):
+    """One table's changes on their way in."""
+
+    def __init__(self, table: TableDef) -> None:
+        super().__init__(changes_of(table), kind="table")
+
+    def read(self, data: Any) -> Incoming:
+        table = to_table(data, self.definition.name)
+        place = next((i for i, n in enumerate(table.column_names) if n.lower() == "_op"), None)
+        if place is None:
+            table = table.append_column(OPERATION.name, _inserts(table.num_rows))
+        incoming = super().read(table)
+        when, operation, *columns = incoming.columns
+        operation = operation.fill_null("+")
+        unknown = pc.invert(pc.is_in(operation, pa.array(["+", "-"])))
+        if not pc.any(unknown).as_py():
+            return Incoming(incoming.table, [when, operation, *columns], incoming.reasons)
+        reason = pc.binary_join_element_wise("_op: '", operation, "' is neither '+' nor '-'", "")
+        reasons = first_reason(
+            incoming.reasons, pc.if_else(unknown, reason, pa.scalar(None, pa.string()))
+        )
+        return Incoming(incoming.table, [when, operation, *columns], reasons)
+
+    def additions(self, columns: list[pa.Array]) -> Array:
+        """bool[n]: which of the released changes add a row."""
+        added: Array = pc.not_equal(columns[1], "-").to_numpy(zero_copy_only=False)
+        return added
+
+    def apply(
+        self, table: TableStem, ts: Array, seq: Array, columns: list[pa.Array]
+    ) -> pa.Table | None:
+        """Let the table take in released changes; those that it cannot, as bad rows."""
+        values = columns[2:]
+        signs = np.where(self.additions(columns), 1, -1)
+        orphans = table.change(ts, seq, signs.astype(np.int8), values)
+        if orphans.size == 0:
+            return None
+        rows = [c.take(pa.array(orphans)) for c in columns]
+        return self.refuse(rows, f"there is no such row in table {table.name!r}")
+
+    def stats(self, stem: Stem | None) -> dict[str, int]:
+        """As for a stream, but none is dropped; ``rows`` are in the table, others remembered."""
+        counters = {**super().stats(stem), "rows": stem.alive if isinstance(stem, TableStem) else 0}
+        del counters["dropped"]
+        return counters
+
+
+def _inserts(count: int) -> pa.Array:
+    return pa.array(["+"]).take(pa.array(np.zeros(count, np.int64)))

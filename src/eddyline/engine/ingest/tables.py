@@ -1,0 +1,80 @@
+"""The rows of tables: given by the user, or read from files."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.dataset as ds
+
+from eddyline.algebra.catalog import TableDef
+from eddyline.engine.ingest.arrow_values import to_table
+from eddyline.engine.ingest.valid_text import with_valid_text
+from eddyline.errors import DataError, did_you_mean
+from eddyline.types import arrow_schema
+
+_FORMATS = ("parquet", "csv", "json", "orc")
+
+
+def table_columns(definition: TableDef, data: Any) -> pa.Table:
+    """The declared columns of the data, in the declared types.
+
+    Raises:
+        DataError: a column is missing or cannot be converted.
+    """
+    names = {field.name.lower() for field in definition.schema}
+    rows, broken = with_valid_text(to_table(data, definition.name), names)
+    for name, where in broken.items():
+        first = rows.column(name).filter(where)[0].as_py()
+        raise DataError(
+            f"table {definition.name!r}, column {name!r}: the text of {pc.sum(where).as_py()} rows "
+            f"is not UTF-8; the first: '{first}'"
+        )
+    places = {n.lower(): i for i, n in enumerate(rows.column_names)}
+    columns = []
+    for field in definition.schema:
+        if field.name.lower() not in places:
+            raise DataError(
+                f"table {definition.name!r}: the rows have no column {field.name!r}; "
+                + did_you_mean(field.name, rows.column_names)
+            )
+        values = rows.column(places[field.name.lower()])
+        try:
+            columns.append(values.cast(field.type).combine_chunks())
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
+            raise DataError(f"table {definition.name!r}, column {field.name!r}: {error}") from None
+    return pa.Table.from_arrays(columns, schema=arrow_schema(definition.schema))
+
+
+def load_table(definition: TableDef) -> pa.Table:
+    """The first rows of a table: its source's; none if it has no source, yet will change.
+
+    Raises:
+        DataError: it has no source that can be read here.
+    """
+    source, path = definition.options.get("source"), definition.options.get("path")
+    if source is None and definition.updates != "static":
+        return arrow_schema(definition.schema).empty_table()
+    if source is None:
+        raise DataError(
+            f"table {definition.name!r} has no rows: declare it WITH (source = 'parquet', "
+            f"path = '...') or give them by table({definition.name!r}, rows)"
+        )
+    if source not in _FORMATS:
+        raise DataError(
+            f"table {definition.name!r}: source {source!r} cannot be read here; "
+            + did_you_mean(source, _FORMATS)
+        )
+    if path is None:
+        raise DataError(f"table {definition.name!r}: WITH lacks path = '...'")
+    try:
+        rows = ds.dataset(path, format=source).to_table()
+        if definition.updates != "static" and "_ts" in rows.column_names:
+            raise DataError(
+                f"table {definition.name!r}: {path} holds changes (it has a column '_ts'): "
+                "hand them to process(), and leave the source out"
+            )
+        return table_columns(definition, rows)
+    except (OSError, pa.ArrowInvalid) as error:
+        raise DataError(f"table {definition.name!r}: {error}") from None

@@ -1,0 +1,1 @@
+"""Which share of the rows is kept when all are too many."""

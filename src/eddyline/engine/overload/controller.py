@@ -1,0 +1,226 @@
+"""Whether an engine's queries are too much, and what is done then."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from math import isfinite
+from typing import Any, Final
+
+from eddyline.algebra.plan import Plan
+from eddyline.algebra.reads import streams_read
+from eddyline.engine.ingest.inputs import Inputs
+from eddyline.engine.overload.shedding import Shedding
+from eddyline.engine.placement.workload import Workload
+from eddyline.engine.query import Query
+from eddyline.optimizer.overload import Verdict, verdict
+from eddyline.optimizer.prices import Prices
+from eddyline.optimizer.statistics import Statistics
+from eddyline.optimizer.thinned import thinned
+from eddyline.optimizer.work import Work
+from eddyline.types import BEGINNING
+
+#: Measured rates that differ by less from those decided by are no reason to decide anew.
+_CHANGED: Final = 0.1
+
+
+class Overload:
+    """Decides how many rows of streams to keep, from what the queries are expected to need.
+
+    It does so when queries have come or gone, and when the rates measured over a period have
+    changed; always between two calls that bring rows, so that the same calls drop the same rows.
+
+    Args:
+        shedding: carries decisions out, and so does workload, which knows what runs.
+        inputs: whose rates are measured.
+        statistics: given and declared ones. measured: of what is not. A rate that was measured
+            here, of all rows that come, takes precedence.
+        capacity: cores' worth. every_us: how long rates are measured, of event time.
+        afterwards: whether it decides when a call is over, for the next one, or when one begins.
+
+    Attributes:
+        decides: whether it does, or somebody said what to keep.
+        held: all rows are kept for now.
+    """
+
+    def __init__(
+        self,
+        shedding: Shedding,
+        inputs: Inputs,
+        workload: Workload,
+        statistics: Statistics,
+        measured: Callable[[], Statistics],
+        prices: Prices,
+        capacity: float,
+        every_us: int,
+        *,
+        decides: bool,
+        afterwards: bool,
+    ) -> None:
+        if not capacity > 0:
+            raise ValueError(f"capacity must be above 0 cores, not {capacity}")
+        if every_us <= 0:
+            raise ValueError("decide_every must be longer than zero")
+        self.decides = decides
+        self.afterwards = afterwards
+        self.held = False
+        self.capacity = capacity
+        self._shedding = shedding
+        self._inputs = inputs
+        self._workload = workload
+        self._reordered = workload.reordered
+        self._statistics = statistics
+        self._measured = measured
+        self._prices = prices
+        self._every_us = every_us
+        self._rates: dict[str, float] = {}  # measured, that decisions are made by
+        self._since: tuple[int, dict[str, int]] | None = None  # when, and rows seen then
+        self._due = False
+        self._known: Verdict | None = None
+        self._is_known = False
+
+    def changed(self) -> None:
+        """Queries have come or gone, or somebody said something else to keep."""
+        self._due, self._is_known, self.held = True, False, False
+
+    def restart(self) -> None:
+        """Time begins again: rates are measured anew."""
+        self._since = None
+        self.changed()
+
+    def begin_call(self) -> None:
+        """Rows are about to come, or somebody asks what becomes of them: decide if it is time."""
+        if not self.afterwards:
+            self._attend()
+
+    def end_call(self) -> None:
+        """They have come."""
+        if self.afterwards:
+            self._attend()
+
+    def hold(self) -> None:
+        """Keep all rows from the next decision on, until queries have come or gone."""
+        self.held = self._due = True
+
+    def _attend(self) -> None:
+        if not self.decides or not isfinite(self.capacity) or not self._shedding.allowed():
+            return
+        if self.held:
+            self._shedding.ask({})
+            return
+        self._measure()
+        if self._reordered != self._workload.reordered:  # which costs less
+            self._reordered = self._workload.reordered
+            self.changed()
+        if not self._due:
+            return
+        self._due = False
+        found = self.verdict()
+        if found is not None:
+            self._shedding.ask(found.keep)
+            self._workload.reorder(found.reordered)
+            self._reordered = self._workload.reordered
+            self._is_known = not found.reordered
+
+    def verdict(self) -> Verdict | None:
+        """What the queries need and what is done about it; None where rates are not known."""
+        if not self._is_known:
+            self._known, self._is_known = self._verdict(self._shedding.allowed()), True
+        return self._known
+
+    def advice(self) -> str | None:
+        """What to say if the queries are too much as they are; None if they are not."""
+        found = self.verdict()
+        if found is None or found.feasible:
+            return None
+        if found.used <= self.capacity * 1.01:
+            return found.text()
+        refused = sorted(self._shedding.refusing())
+        if not refused:
+            return found.text()
+        other = self._verdict(self._inputs.streams())
+        assert other is not None, "rates are known"
+        who = ", ".join(refused[:3]) + (f" and {len(refused) - 3:,} more" if refused[3:] else "")
+        return f"{other.text()}; nothing is dropped unless {who} allow it by ON OVERLOAD SHED"
+
+    def lines(self, query: Query) -> list[str]:
+        """What EXPLAIN says of a query."""
+        self.begin_call()
+        advice = self.advice() if self.decides else None
+        return [*self._shedding.lines(query), *([f"all queries: {advice}"] if advice else [])]
+
+    def lines_with(self, plan: Plan, *, sheds: bool) -> list[str]:
+        """What EXPLAIN says of a query that does not run."""
+        streams = streams_read(plan)
+        allowed = set(self._shedding.allowed())
+        idle = streams - self._shedding.read()
+        thinnable = allowed | idle if sheds else allowed - streams
+        found = self._verdict(thinnable, [Work(plan, ("this query",))])
+        if found is None or found.feasible:
+            return []
+        return [f"with all that run: {found.text()}"]
+
+    def _verdict(self, thinnable: Iterable[str], more: Sequence[Work] = ()) -> Verdict | None:
+        known = self._known_rows()
+        works = [*self._workload.works(), *more]
+        return verdict(works, frozenset(thinnable), self.capacity, known, self._prices)
+
+    def _known_rows(self) -> Statistics:
+        """What is known of all rows that come."""
+        known = self._statistics.over(self._measured())
+        return replace(known, rates={**self._statistics.rates, **self._rates})
+
+    # -- measuring ---------------------------------------------------------------------------------
+
+    def _measure(self) -> None:
+        newest = self._inputs.newest()
+        if newest == BEGINNING:
+            return
+        seen = {s: self._inputs.seen_and_kept(s)[0] for s in self._inputs.streams()}
+        if self._since is None:
+            self._since = (newest, seen)
+            return
+        before_us, before = self._since
+        if newest - before_us < self._every_us:
+            return
+        seconds = (newest - before_us) / 1e6
+        rates = {s: (n - before.get(s, 0)) / seconds for s, n in seen.items()}
+        self._since = (newest, seen)
+        keep = {s: self._inputs.keep(s) for s in rates}
+        kept = thinned(replace(self._known_rows(), rates=rates), keep)
+        if self._workload.learn(kept, seconds):
+            self.changed()
+        if any(_differ(rate, self._rates.get(s)) for s, rate in rates.items()):
+            self._rates = rates
+            self.changed()
+
+    # -- saving ------------------------------------------------------------------------------------
+
+    def saved(self) -> dict[str, Any]:
+        """For JSON."""
+        decided = dict(self._shedding.asked) if self.decides else {}
+        return {
+            "decides": self.decides,
+            "rates": self._rates,
+            "since": self._since,
+            "due": self._due,
+            "held": self.held,
+            "learnt": self._workload.learnt(),
+            "keep": decided,
+        }
+
+    def restore(self, saved: Mapping[str, Any]) -> None:
+        """Take over what ``saved`` returned."""
+        self.decides, self._due, self.held = saved["decides"], saved["due"], saved["held"]
+        self._rates = dict(saved["rates"])
+        if saved["since"] is not None:
+            newest, seen = saved["since"]
+            self._since = (newest, dict(seen))
+        self._workload.restore_learnt(saved["learnt"])
+        if self.decides:
+            self._shedding.ask(saved["keep"])
+        self._is_known = False
+
+
+def _differ(rate: float, known: float | None) -> bool:
+    return known is None or abs(rate - known) > _CHANGED * max(rate, known)

@@ -1,0 +1,128 @@
+"""What runs for the queries of an engine, as works that are expected to need something."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+from eddyline.algebra.plan import Plan
+from eddyline.engine.execution.shared_flow import Kind, Learning, SharedFlow
+from eddyline.engine.placement.orders import Orders
+from eddyline.engine.placement.replanning import Ordered
+from eddyline.engine.query import Query
+from eddyline.optimizer.joins.trees import Tree
+from eddyline.optimizer.statistics import Statistics
+from eddyline.optimizer.work import Work
+from eddyline.sharing.flow_work import FlowWork, SeatWork
+
+#: The queries of a flow by kind, or by the kinds of what they stand for.
+_ByKind: TypeAlias = dict[tuple[Kind, ...], list[Query]]
+
+
+@dataclass(frozen=True)
+class OrderedWork(Work):
+    """A query that runs as a tree of joins, in an order that may change."""
+
+    ordered: Ordered
+    tree: Tree
+    cheapest: Callable[[Ordered, Statistics], Tree]
+
+    def reordered(self, statistics: Statistics) -> OrderedWork | None:
+        tree = self.cheapest(self.ordered, statistics)
+        if tree == self.tree:
+            return None
+        return replace(self, plan=self.ordered.joins.plan(tree), tree=tree)
+
+
+class Workload:
+    """What runs for the queries of an engine.
+
+    Args:
+        queries: all that stand, by name. orders: of those whose joins may have another one.
+    """
+
+    def __init__(self, queries: Mapping[str, Query], orders: Orders) -> None:
+        self._queries = queries
+        self._orders = orders
+
+    def works(self) -> list[Work]:
+        """What runs, to be reckoned with."""
+        queries = self._queries.values()
+        works: list[Work] = []
+        trees: dict[Plan, list[str]] = {}
+        for query in queries:
+            if query.seat is not None:
+                continue
+            if query.name in self._orders.running:
+                found = self._orders.running[query.name]
+                name, cheapest = (query.name,), self._orders.cheapest
+                works.append(OrderedWork(query.plan, name, found, found.tree, cheapest))
+            else:
+                trees.setdefault(query.plan, []).append(query.name)
+        works += [Work(plan, tuple(names), count=len(names)) for plan, names in trees.items()]
+        for shared, members in _by_flow(queries).items():
+            some = next(iter(members.values()))[0]
+            parts = {kind.part: kind.count for kind in shared.kinds.values()}
+            works.append(FlowWork(some.plan, (), shared.signature, parts, count=0))
+            works += _of_seats(members, shared.learning.factor)
+        return works
+
+    @property
+    def reordered(self) -> int:
+        """How often a tree of joins has got another order."""
+        return self._orders.reordered
+
+    def reorder(self, works: Iterable[Work]) -> None:
+        """Let trees join as these works have it, of those that :meth:`works` told."""
+        for work in works:
+            assert isinstance(work, OrderedWork), "other works have no order"
+            self._orders.change(work.ordered, work.tree, "the best to shed load from")
+
+    # -- what flows hand out, against what is expected ---------------------------------------------
+
+    def learn(self, statistics: Statistics, seconds: float) -> bool:
+        """Compare what flows have handed out with what is expected of them, and reckon with it.
+
+        Args:
+            statistics: of the rows that came. seconds: for so long they did.
+
+        Returns:
+            Whether it makes a difference.
+        """
+        differs = False
+        for shared, members in _by_flow(self._queries.values()).items():
+            rate = sum(work.handed_out(statistics) for work in _of_seats(members))
+            differs |= shared.learning.look(seconds * rate)
+        return differs
+
+    def learnt(self) -> dict[str, tuple[float, int]]:
+        """What has been learnt of flows, by one query of each, to be saved."""
+        names = {q.seat.shared: q.name for q in self._queries.values() if q.seat is not None}
+        return {
+            name: (flow.learning.factor, flow.learning.handed_out - flow.learning.before)
+            for flow, name in names.items()
+        }
+
+    def restore_learnt(self, saved: Mapping[str, tuple[float, int]]) -> None:
+        """Take over what ``learnt`` returned; the queries are there already."""
+        for name, (factor, handed_out) in saved.items():
+            seat = self._queries[name].seat
+            assert seat is not None, "queries run as they did"
+            seat.shared.learning = Learning(factor, handed_out)
+
+
+def _by_flow(queries: Iterable[Query]) -> dict[SharedFlow, _ByKind]:
+    """The queries that have seats in flows."""
+    found: dict[SharedFlow, _ByKind] = {}
+    for query in queries:
+        if query.seat is not None:
+            alike = found.setdefault(query.seat.shared, {})
+            alike.setdefault(tuple(query.seat.kinds), []).append(query)
+    return found
+
+
+def _of_seats(members: _ByKind, factor: float = 1.0) -> Iterator[SeatWork]:
+    for kinds, queries in members.items():
+        names = tuple(query.name for query in queries)
+        yield SeatWork(queries[0].plan, names, factor, count=len(kinds) * len(queries))

@@ -1,0 +1,239 @@
+"""What each statement does to an engine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from eddyline.algebra.catalog import Emit
+from eddyline.algebra.reads import streams_read, tables_read
+from eddyline.engine.declared import Declared
+from eddyline.engine.execution.progress import Progress
+from eddyline.engine.ingest.inputs import Inputs
+from eddyline.engine.ingest.table_changes import changes_of, is_live
+from eddyline.engine.overload.controller import Overload
+from eddyline.engine.overload.shedding import Shedding
+from eddyline.engine.placement.ways import Way
+from eddyline.engine.planning import Planning
+from eddyline.engine.program import Program
+from eddyline.engine.query import Query
+from eddyline.engine.query_set import QuerySet
+from eddyline.errors import CatalogError, EddylineError, UnsupportedError, did_you_mean
+from eddyline.sql import statements as st
+from eddyline.sql.binder import bind, check_view
+from eddyline.sql.catalog import Catalog
+from eddyline.sql.naming import quoted
+
+
+class Statements:
+    """Carries out statements.
+
+    Args:
+        catalog, inputs, standing, program, declared, shedding, overload: the parts of the engine
+            that they change.
+        planning: what becomes of a plan before it runs.
+        progress: lets what a query reads run on one clock. chunk_rows: so many rows at once.
+
+    Attributes:
+        unnamed: how many names were given to queries without one.
+        ways: while an engine is loaded, how its queries ran. aside: why some are set aside.
+    """
+
+    def __init__(
+        self,
+        catalog: Catalog,
+        inputs: Inputs,
+        standing: QuerySet,
+        program: Program,
+        declared: Declared,
+        shedding: Shedding,
+        overload: Overload,
+        planning: Planning,
+        progress: Progress,
+        chunk_rows: Callable[[], int],
+    ) -> None:
+        self._catalog = catalog
+        self._inputs = inputs
+        self._standing = standing
+        self._program = program
+        self._declared = declared
+        self._shedding = shedding
+        self._overload = overload
+        self._planning = planning
+        self._progress = progress
+        self._chunk_rows = chunk_rows
+        self.unnamed = 0
+        self.ways: dict[str, Way] = {}
+        self.aside: dict[str, str] = {}
+
+    def execute(self, statement: st.Statement) -> Query | str | None:
+        """Carry out one statement: returns the query that it made, a text, or nothing."""
+        match statement:
+            case st.CreateStream(definition=stream):
+                self._catalog.create_stream(stream)
+                self._inputs.add_stream(stream)
+                self._declared.add(stream.name, stream.known)
+                self._program.add("stream", stream.name, statement.sql)
+            case st.CreateTable(definition=table):
+                if is_live(table):
+                    changes_of(table)  # which it must be able to have
+                self._catalog.create_table(table)
+                self._inputs.add_table(table)
+                self._declared.add(table.name, table.known)
+                self._program.add("table", table.name, statement.sql)
+            case st.CreateView(name=name, select=select):
+                check_view(select, self._catalog)
+                self._catalog.create_view(name, select)
+                self._program.add("view", name, statement.sql, select)
+            case st.CreateQuery():
+                return self.add_query(statement.name, statement, statement.emit, statement.options)
+            case st.SelectStatement():
+                return self.add_query(None, statement, statement.emit, {})
+            case st.Explain():
+                return self._explain(statement)
+            case st.ResetWatermark(name=name):
+                self.reset_watermark(name)
+            case st.Drop(kind="query", name=name):
+                self.drop_query(name)
+            case st.Drop():
+                self._drop_source(statement)
+        return None
+
+    def add_query(
+        self,
+        name: str | None,
+        statement: st.CreateQuery | st.SelectStatement,
+        emit: Emit,
+        options: Mapping[str, str],
+    ) -> Query:
+        """A standing query comes; without a name it gets one."""
+        name = name or self._new_name()
+        bound = bind(statement.select, emit, self._catalog)
+        plan = self._planning.optimized(bound.plan)
+        self._catalog.create_query(name, statement.select)
+        rules = () if bound.rules is None else (bound.rules,)
+        try:
+            reads = (*streams_read(plan), *tables_read(plan), *rules)
+            self._progress.bring_together(reads, self._chunk_rows())
+            if bound.rules is None or name in self.aside:
+                query = self._standing.add(
+                    name,
+                    statement.sql,
+                    plan,
+                    bound.emit,
+                    options,
+                    sheds=statement.sheds,
+                    way=self.ways.get(name),
+                    aside=self.aside.get(name),
+                )
+            else:
+                table, updates = self._inputs.rules(bound.rules)
+                query = self._standing.add_for_each(
+                    name,
+                    statement.sql,
+                    plan,
+                    bound.emit,
+                    options,
+                    table,
+                    updates,
+                    sheds=statement.sheds,
+                )
+        except EddylineError:
+            self._catalog.drop("query", name)
+            raise
+        self._program.add("query", name, _as_create(name, statement), statement.select)
+        if query.set_aside is not None:
+            return query
+        self._inputs.measuring.watch(plan)
+        self._shedding.add(query)
+        self._overload.changed()
+        query.shedding_lines = lambda: self._lines(query)
+        return query
+
+    def _lines(self, query: Query) -> list[str]:
+        """What EXPLAIN says of a query besides its plan."""
+        return [*self._overload.lines(query), *self._progress.lines(query)]
+
+    def reset_watermark(self, stream: str) -> None:
+        """Let nothing be late by what has come so far; see ``Progress.reset``.
+
+        Raises:
+            CatalogError: there is no such stream.
+        """
+        if stream not in self._catalog.streams:
+            choices = did_you_mean(stream, self._catalog.streams)
+            raise CatalogError(f"there is no stream {stream!r}; {choices}")
+        self._progress.reset(self._inputs.groups.of([stream]))
+        self._overload.restart()
+
+    def drop_query(self, name: str) -> None:
+        """Remove a standing query and free what nobody else needs.
+
+        Raises:
+            CatalogError: there is no such query.
+        """
+        query = self._named(name)
+        self._program.require_unread("query", query.name)
+        self._shedding.drop(query)
+        self._overload.changed()
+        self._standing.drop(query.name)
+        self._catalog.drop("query", query.name)
+        self._program.remove("query", query.name)
+
+    def _named(self, name: str) -> Query:
+        """The query of a name.
+
+        Raises:
+            CatalogError: there is none.
+        """
+        query = self._standing.queries.get(name) or self._standing.aside.get(name)
+        if query is None:
+            choices = did_you_mean(name, self._standing.everyone())
+            raise CatalogError(f"there is no query {name!r}; {choices}")
+        return query
+
+    def _explain(self, statement: st.Explain) -> str:
+        if isinstance(statement.target, str):
+            return self._named(statement.target).described(analyze=statement.analyze)
+        if statement.analyze:
+            raise UnsupportedError(
+                "EXPLAIN ANALYZE shows what went through a running query: "
+                "name one, as in EXPLAIN ANALYZE my_query",
+                line=statement.line,
+                column=statement.column,
+                sql=statement.target.source.text,
+            )
+        bound = bind(statement.target, statement.emit, self._catalog)
+        plan = self._planning.optimized(bound.plan)
+        lines = self._overload.lines_with(plan, sheds=statement.sheds)
+        return "\n".join([self._planning.explained(bound.emit, plan), *lines])
+
+    def _drop_source(self, statement: st.Drop) -> None:
+        kind = statement.kind
+        entry = next(
+            (
+                e
+                for e in self._program
+                if e.kind == kind and e.name.lower() == statement.name.lower()
+            ),
+            None,
+        )
+        if entry is not None:
+            self._program.require_unread(kind, entry.name)
+        self._catalog.drop(kind, statement.name)
+        assert entry is not None, "what is in the catalog is in the program"
+        self._inputs.drop(entry.name)
+        self._declared.drop(entry.name)
+        self._program.remove(kind, entry.name)
+
+    def _new_name(self) -> str:
+        self.unnamed += 1
+        while f"q{self.unnamed}" in self._catalog.queries:
+            self.unnamed += 1
+        return f"q{self.unnamed}"
+
+
+def _as_create(name: str, statement: st.CreateQuery | st.SelectStatement) -> str:
+    """A statement that creates this query again."""
+    if isinstance(statement, st.CreateQuery):
+        return statement.sql
+    return f"CREATE QUERY {quoted(name)} AS {statement.sql}"

@@ -1,0 +1,1 @@
+"""What a probe can see of a join's input: visible rows by key."""

@@ -1,0 +1,194 @@
+"""Windows of a flow over one of its streams: as long as its queries need.
+
+How old a row is, is told in microseconds; where windows count rows, in rows: the newest one is 0,
+and a window of N rows holds what is younger than N. So the same masks by age do for both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from eddyline.runtime.join_inputs.access import Access, ScanAccess
+from eddyline.runtime.stores.columns import Array
+from eddyline.runtime.stores.index import HashIndex, Liveness, Probes
+from eddyline.runtime.stores.stem import EndlessWindow, Stem, TimeWindow
+from eddyline.types import FOREVER
+
+
+class FlowWindow(TimeWindow):
+    """As long as the longest window that a query of the flow has over the stream.
+
+    Args:
+        joined: whether rows are looked up later. If not, rows of an unbounded stream pass: they are
+            kept for other windows only.
+    """
+
+    def __init__(self, *, joined: bool) -> None:
+        super().__init__(0)
+        self._joined = joined
+        self.waiting_since: int | None = None  # the instant of the first row that has yet to probe
+        self._resize(0, 0)
+
+    def fit(self, lengths_us: Sequence[int], held_us: Sequence[int]) -> None:
+        """The queries' windows are as long as this now; rows are held this long in any case."""
+        kept_us = max((*map(self._keeps, lengths_us), *held_us), default=0)
+        self._resize(max((*lengths_us, *held_us), default=0), kept_us)
+
+    def extend(self, us: int) -> None:
+        """There is one more window."""
+        self._resize(max(us, self._us), max(self._keeps(us), self._kept_us))
+
+    def _keeps(self, us: int) -> int:
+        return us if self._joined or us < FOREVER else 0
+
+    def _resize(self, us: int, kept_us: int) -> None:
+        self._us, self._kept_us = us, kept_us
+        self.liveness = Liveness("ts", us, fifo=us < FOREVER)
+
+    def find(
+        self, stem: Stem, index: HashIndex | ScanAccess, probes: Probes, *, inclusive: bool
+    ) -> tuple[Array, Array, Array]:
+        """See ``StemSide.probe``; how old rows are in microseconds."""
+        number, found = index.probe(probes, self.liveness, inclusive=inclusive)
+        return number, found, probes.ts.take(number) - stem.lane_at("ts", found)
+
+    @property
+    def pins(self) -> bool:
+        """Whether somebody is in the middle of the rows."""
+        return self.waiting_since is not None
+
+    def needed(self, stem: Stem, clock: int) -> int | Array:
+        if self._kept_us >= FOREVER:
+            return stem.first
+        if self.waiting_since is not None:
+            clock = min(clock, self.waiting_since)
+        return stem.first + int(np.searchsorted(stem.held("ts"), clock - self._kept_us, "right"))
+
+
+class FlowRows(EndlessWindow):
+    """Likewise, where the queries' windows count the rows of the stream.
+
+    Rows are kept for the longest window. A query that comes later sees those behind which none is
+    missing, as if its window had begun with them: all that are in anybody's window are among these.
+    """
+
+    def __init__(self, stem: Stem) -> None:
+        super().__init__(keep=True)
+        self._stem = stem
+        self._kept = 0
+        self.waiting_since: int | None = None  # the seq of the first row that has yet to probe
+
+    def fit(self, lengths: Sequence[int], held: Sequence[int]) -> None:
+        """The queries' windows hold so many rows now; so many are held in any case."""
+        self._kept = max((*lengths, *held), default=0)
+
+    def extend(self, count: int) -> None:
+        """There is one more window."""
+        self._kept = max(count, self._kept)
+
+    def find(
+        self,
+        access: Access,
+        probes: Probes,
+        longest: Array | int,
+        *,
+        inclusive: bool,
+        as_of_now: bool,
+    ) -> tuple[Array, Array, Array]:
+        """See ``StemSide.probe``; ``as_of_now``: what windows hold now, not at each probe."""
+        stem = self._stem
+        if not len(stem):
+            none = np.zeros(0, np.int64)
+            return none, none, none
+        came = self._came(probes.seq, inclusive=inclusive)
+        if as_of_now:
+            came = np.full(came.size, stem.next_id)
+        cursor = access.begin(probes, inclusive=inclusive)
+        number, found = access.follow(0, probes.key, cursor, self._oldest(came, longest))
+        return number, found, came.take(number) - 1 - stem.ids(found)
+
+    def oldest(self, ts: Array, seq: Array, length: Array | int, *, inclusive: bool) -> Array:
+        """See ``Reach``."""
+        if not len(self._stem):
+            return np.full(seq.size, self._stem.first)
+        return self._oldest(self._came(seq, inclusive=inclusive), length)
+
+    def instants(
+        self, ts: Array, seq: Array, by: Array, positions: Array, *, inclusive: bool
+    ) -> Array:
+        """See ``Reach``: how old rows are in rows."""
+        if not positions.size:
+            return positions
+        newest = self._came(seq, inclusive=inclusive) - 1
+        instants: Array = self._stem.ids(positions) + (ts - newest)[by]
+        return instants
+
+    def _oldest(self, came: Array, length: Array | int) -> Array:
+        """int64[n]: the first positions in windows when so many rows had come."""
+        stem = self._stem
+        oldest = stem.positions(np.maximum(came - length, stem.unbroken))
+        return np.maximum(oldest, stem.first)
+
+    def _came(self, seq: Array, *, inclusive: bool) -> Array:
+        """int64[n]: how many rows had come when each probe was made.
+
+        A row pushes others out one ``seq`` before it comes, for those who see its event. Before the
+        oldest row held the number means nothing: nobody finds any then.
+        """
+        stem = self._stem
+        before = np.searchsorted(stem.held("seq"), seq + 1, "right" if inclusive else "left")
+        newest: Array = stem.ids(np.maximum(before - 1, 0) + stem.first)
+        return newest + 1
+
+    def pushed_out(self, fresh: Array, counts: Array) -> tuple[Array, Array, Array]:
+        """The rows that new ones (ids) push out of windows of these many rows.
+
+        Returns:
+            int64[m] numbers of the new rows, ascending; int64[m] numbers of windows; int64[m] ids.
+        """
+        out = fresh[:, None] - counts
+        by, window = np.nonzero(out >= self._stem.unbroken)
+        return by, window, out[by, window]
+
+    def ages(self, positions: Array) -> Array:
+        """int64[n]: how old rows are now; FOREVER: they are in no window."""
+        ids = self._stem.ids(positions)
+        return np.where(ids >= self._stem.unbroken, self._stem.next_id - 1 - ids, FOREVER)
+
+    @property
+    def pins(self) -> bool:
+        """Whether somebody is in the middle of the rows."""
+        return self.waiting_since is not None
+
+    def needed(self, stem: Stem, clock: int) -> int | Array:
+        end = stem.end
+        if self.waiting_since is not None:  # what was in windows just before
+            end = stem.first + int(np.searchsorted(stem.held("seq"), self.waiting_since))
+        return max(end - self._kept, stem.first)
+
+
+class Windows:
+    """Which queries' windows over a stream still hold a row of some age.
+
+    Attributes:
+        lengths: int64[k], the distinct lengths, ascending; microseconds or rows.
+        members: uint64[k + 1, W], row r: the queries whose window is ``lengths[r]`` or longer; the
+            last row is empty.
+
+    Args:
+        windows: int64 by bit. present: the bits that are queries. words: W.
+    """
+
+    def __init__(self, windows: Array, present: Sequence[int], words: int) -> None:
+        bits = np.asarray(present, np.int64)
+        self.lengths, rank = np.unique(windows[bits], return_inverse=True)
+        members = np.zeros((self.lengths.size + 1, words), np.uint64)
+        np.bitwise_or.at(members, (rank, bits >> 6), np.uint64(1) << (bits & 63).astype(np.uint64))
+        self.members = np.bitwise_or.accumulate(members[::-1])[::-1].copy()
+
+    @property
+    def groups(self) -> Array:
+        """uint64[k, W]: the queries whose window is just ``lengths[r]``."""
+        return self.members[:-1] & ~self.members[1:]

@@ -1,0 +1,1 @@
+"""Predicates of many queries over one source, applied at once (CACQ, section 3)."""

@@ -1,0 +1,252 @@
+"""Grouped filters: the predicates of all queries over one attribute, applied at once.
+
+All constants of the predicates, in order, cut the attribute's values into cells, in each of which
+the queries that accept a value are the same. So a row costs one look-up and one AND of its lineage,
+however many predicates there are::
+
+     queries     1: x > 3     2: 5 <= x < 8     3: x < 5
+                        3         5         8
+     cell        0      |    1    |    2    |    3
+     accept     {3}     |  {1,3}  |  {1,2}  |   {1}
+
+Source: Madden et al. 2002, section 2.2.1, whose trees and hash tables of constants find the
+accepting predicates one by one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, fields
+from itertools import chain
+from typing import Final
+
+import numpy as np
+import pyarrow as pa
+
+from eddyline.algebra.value_sets import ValueSet
+from eddyline.kernels.grouped_filter import (
+    bitmap,
+    checkpoints,
+    in_order,
+    narrow,
+    rows_left,
+    rows_wanted,
+)
+from eddyline.kernels.lineage import expand
+from eddyline.runtime.failures import Failure, failed_rows
+from eddyline.runtime.predicates.attributes import Attribute, AttributeValues
+from eddyline.runtime.predicates.cells import Cells, Steps, keys_of, make_cells, steps_of
+from eddyline.runtime.stores.columns import Array
+
+#: Checkpoints take about this many bytes, as long as a cell is not far from one of them...
+_CHECKPOINT_BYTES: Final = 1 << 19
+#: ... in toggles.
+_FAR: Final = 64
+#: Words are gathered one by one if less than one in so many has a predicate.
+_SPARSE: Final = 4
+_BLOCK_BYTES: Final = 1 << 20
+_COMPUTED_BLOCK_BYTES: Final = 1 << 24
+_LEAST_BLOCK_ROWS: Final = 256
+
+
+@dataclass(frozen=True, slots=True)
+class _Index:
+    """What the kernels read; see ``kernels.grouped_filter``."""
+
+    cells: Cells
+    words: Array
+    dense: bool
+    predicates: Array
+    reach: Array
+    toggles: Array
+    bitmaps: Array
+    shift: int
+
+
+@dataclass(frozen=True, slots=True)
+class Undecided:
+    """Rows for which an attribute has no value, and the queries with a predicate on it.
+
+    Attributes:
+        failure: why; its rows are those of what the attribute was evaluated over.
+        rows: int64[k], the same rows in the lineage.
+        words: int64[c], words of the lineage. queries: uint64[c], the bits of these words.
+    """
+
+    failure: Failure
+    rows: Array
+    words: Array
+    queries: Array
+
+    def bits(self, lineage: Array) -> tuple[Array, Array]:
+        """int64[m] places in ``rows`` and int64[m] bits of the queries that want them."""
+        wanted = np.zeros((self.rows.size, lineage.shape[1]), np.uint64)
+        wanted[:, self.words] = lineage[np.ix_(self.rows, self.words)] & self.queries
+        places, bits = expand(wanted, 0)
+        return places, bits.astype(np.int64)
+
+    def clear(self, lineage: Array) -> None:
+        """Take these queries' bits out of the rows."""
+        lineage[np.ix_(self.rows, self.words)] &= ~self.queries
+
+
+class GroupedFilter:
+    """The predicates of queries over one attribute. The index is made anew when it is needed.
+
+    Attributes:
+        attribute: what the predicates are about.
+        visited: how many rows have been looked at: those wanted by a query with a predicate here.
+        returned: how many of these such a query still wanted afterwards.
+
+    Raises:
+        DataError: values of the attribute's type have no order.
+    """
+
+    def __init__(self, attribute: Attribute) -> None:
+        keys_of(pa.array([], attribute.type))
+        self.attribute = attribute
+        self.visited = 0
+        self.returned = 0
+        self._steps: dict[int, Steps] = {}
+        self._index: _Index | None = None
+
+    @property
+    def name(self) -> str:
+        """The attribute's name, for people."""
+        return self.attribute.name
+
+    @property
+    def predicates(self) -> int:
+        """How many queries have a predicate here."""
+        return len(self._steps)
+
+    @property
+    def nbytes(self) -> int:
+        """Size of the index."""
+        if self._index is None:
+            return 0
+        parts = [getattr(self._index, f.name) for f in fields(self._index)]
+        return sum(p.nbytes for p in parts if isinstance(p, np.ndarray))
+
+    def put(self, bit: int, accepts: ValueSet) -> None:
+        """Apply a predicate for the query with this bit, in place of the one that it had."""
+        self._steps[bit] = steps_of(accepts, self.attribute.type)
+        self._index = None
+
+    def remove(self, bit: int) -> None:
+        """The query has no predicate here any more: it accepts every value.
+
+        Raises:
+            KeyError: it had none.
+        """
+        del self._steps[bit]
+        self._index = None
+
+    def prepare(self) -> None:
+        """Make the index, if predicates have changed."""
+        if self._index is None and self._steps:
+            self._index = _make_index(self._steps, self.attribute.type)
+
+    def narrow(
+        self,
+        values: AttributeValues,
+        lineage: Array,
+        rows: Array,
+        numbers: Array,
+        undecided: list[Undecided],
+    ) -> Array:
+        """Clear the bits of the queries that do not accept, in place.
+
+        Args:
+            values: of a batch.
+            lineage: uint64[n, W].
+            rows: int64[k], the rows of ``lineage`` to look at.
+            numbers: int64[n], which rows of the batch those of ``lineage`` are.
+            undecided: gets the rows for which the attribute has no value. Their bits stay: whether
+                the row fails a query depends on what the query's other predicates say.
+
+        Returns:
+            int64[m], those of ``rows`` that some query still wants.
+        """
+        self.prepare()
+        index = self._index
+        if index is None:
+            return rows
+        assert index.words[-1] < lineage.shape[1], "a bit is behind the end of the lineage"
+        asked = rows if self.attribute.plain else self._wanted(index, lineage, rows)
+        keys, places, failures = values.keys(self.attribute, numbers[asked])
+        if failures:
+            failed = failed_rows(failures, asked.size)
+            undecided += [
+                Undecided(f, asked[f.rows], index.words, index.predicates) for f in failures
+            ]
+            asked, places = asked[~failed], places[~failed]
+        kept, visited, returned = narrow(
+            asked,
+            index.cells.find(keys, places),
+            lineage,
+            index.words,
+            index.dense,
+            index.predicates,
+            index.reach,
+            index.toggles,
+            index.bitmaps,
+            index.shift,
+        )
+        self.visited += visited
+        self.returned += returned
+        return kept if asked is rows else rows_left(rows, lineage)
+
+    def _wanted(self, index: _Index, lineage: Array, rows: Array) -> Array:
+        """Those of the rows that a query with a predicate here wants."""
+        return rows_wanted(rows, lineage, index.words, index.dense, index.predicates)
+
+
+def rows_per_block(words: int, filters: Iterable[GroupedFilter]) -> int:
+    """How many rows with lineage of so many words are best sent through filters together.
+
+    As many as stay in the processor's cache; more, if values have to be computed for the rows of a
+    block, which costs something per block.
+    """
+    plain = all(f.attribute.plain for f in filters)
+    size = _BLOCK_BYTES if plain else _COMPUTED_BLOCK_BYTES
+    return max(size // (8 * max(words, 1)), _LEAST_BLOCK_ROWS)
+
+
+def _make_index(steps: dict[int, Steps], type_: pa.DataType) -> _Index:
+    count = len(steps)
+    every = steps.values()
+    bits = np.fromiter(steps, np.int64, count)
+    words, dense = _words(bits)
+    own = 64 * np.searchsorted(words, bits >> 6) + (bits & 63)  # bits of the index's bitmaps
+    changes = np.fromiter((len(s.thresholds) for s in every), np.int64, count)
+    cells, cell = make_cells(list(chain.from_iterable(s.thresholds for s in every)), type_)
+    toggles, reach = in_order(cell, np.repeat(own, changes), cells.count)
+    predicates = bitmap(own, words.size)
+
+    def accepting(flag: str) -> Array:
+        """Those that accept, and those that have nothing to say."""
+        chosen = np.fromiter((getattr(s, flag) for s in every), np.bool_, count)
+        mask: Array = bitmap(own[chosen], words.size) | ~predicates
+        return mask
+
+    shift = _spacing(toggles.size, words.size)
+    bitmaps = checkpoints(accepting("starts"), toggles, shift, accepting("null"), accepting("nan"))
+    special = np.array([len(bitmaps) - 2, len(bitmaps) - 1]) << shift
+    reach = np.append(reach, special.astype(np.int32))
+    return _Index(cells, words, dense, predicates, reach, toggles, bitmaps, shift)
+
+
+def _words(bits: Array) -> tuple[Array, bool]:
+    """The words of the lineage that bitmaps are kept for, and whether these have no gaps."""
+    used = np.unique(bits >> 6)
+    span = int(used[-1] - used[0]) + 1
+    if span > _SPARSE * used.size:
+        return used, False
+    return np.arange(used[0], used[-1] + 1), True
+
+
+def _spacing(toggles: int, words: int) -> int:
+    """The binary logarithm of the number of toggles from one checkpoint to the next."""
+    affordable = 8 * words * toggles // _CHECKPOINT_BYTES
+    return max(min(affordable, max(_FAR, words // 2)) - 1, 0).bit_length()

@@ -1,0 +1,1 @@
+"""Where rows are: stores, their columns, indexes and expiry."""

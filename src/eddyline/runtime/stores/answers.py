@@ -1,0 +1,153 @@
+"""The rows of a materialised answer, until they expire. Nothing here is sorted.
+
+Who reads an answer skips what has expired, so expired rows may stay for a while: in the queue up to
+the end of their chunk's piece, in the calendar up to the end of their partition.
+
+Source: Golab and Ozsu 2005, section 5.3.2.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Sequence
+from typing import Protocol
+
+import numpy as np
+
+from eddyline.kernels import calendar
+from eddyline.runtime.state import State, array
+from eddyline.runtime.stores.columns import Array
+from eddyline.runtime.stores.expiry import ListStore
+
+
+class AnswerStore(Protocol):
+    """Rows of parallel int64 arrays, the first being ``exp``."""
+
+    def push(self, rows: Sequence[Array], clock: int) -> None:
+        """Add rows, and forget those with ``exp <= clock``, now or later."""
+
+    def rows(self) -> list[Array]:
+        """All rows, among them perhaps some that have expired."""
+
+    def __len__(self) -> int: ...
+
+
+class AnswerQueue:
+    """For WKS patterns: rows expire in the order in which they come."""
+
+    def __init__(self, width: int) -> None:
+        self._width = width
+        self._pieces: deque[list[Array]] = deque()
+        self._count = 0
+
+    def push(self, rows: Sequence[Array], clock: int) -> None:
+        if rows[0].size:
+            self._pieces.append(list(rows))
+            self._count += rows[0].size
+        while self._pieces and self._pieces[0][0][-1] <= clock:
+            self._count -= self._pieces.popleft()[0].size
+
+    def rows(self) -> list[Array]:
+        if not self._pieces:
+            return [np.zeros(0, np.int64) for _ in range(self._width)]
+        return [np.concatenate(lanes) for lanes in zip(*self._pieces, strict=True)]
+
+    def __len__(self) -> int:
+        return self._count
+
+
+class AnswerCalendar:
+    """For WK and STR patterns: a circular array of partitions by expiry time.
+
+    Args:
+        width: how many lanes rows have.
+        partitions: over a lifespan.
+        lifespan_us: no row expires later than this from the clock of its ``push`` on.
+    """
+
+    def __init__(self, width: int, partitions: int, lifespan_us: int) -> None:
+        self._partition = max(lifespan_us // partitions, 1)
+        count = lifespan_us // self._partition + 2  # the first and the last are cut by the clock
+        self._heads = np.full(count, calendar.NONE, np.int64)
+        self._fill = np.zeros(count, np.int64)
+        self._slab = np.zeros((0, width), np.int64)
+        self._older = np.zeros(0, np.int64)
+        self._free = np.zeros(0, np.int64)
+        self._free_count = 0
+        self._count = 0
+        self._first: int | None = None  # number of the oldest partition that may hold rows
+
+    def push(self, rows: Sequence[Array], clock: int) -> None:
+        self._clear_before(clock // self._partition)
+        lanes = np.concatenate(rows).reshape(len(rows), -1)
+        self._reserve(self._heads.size + rows[0].size // calendar.BLOCK + 1)
+        self._free_count, filed = calendar.file_rows(
+            lanes, self._partition, clock, *self._partitions(), self._free, self._free_count
+        )
+        self._count += filed
+
+    def _partitions(self) -> tuple[Array, Array, Array, Array]:
+        return self._heads, self._fill, self._older, self._slab
+
+    def _clear_before(self, number: int) -> None:
+        """Forget partitions whose time is over."""
+        first = number - self._heads.size if self._first is None else self._first
+        for over in range(max(first, number - self._heads.size), number):
+            self._free_count, gone = calendar.clear_partition(
+                over % self._heads.size,
+                *self._partitions()[:3],
+                self._free,
+                self._free_count,
+            )
+            self._count -= gone
+        self._first = max(first, number)
+
+    def _reserve(self, blocks: int) -> None:
+        """Make sure that so many blocks are free."""
+        if self._free_count >= blocks:
+            return
+        have = self._older.size
+        more = max(have, blocks)
+        self._older = np.concatenate((self._older, np.full(more, calendar.NONE)))
+        slab = np.zeros(((have + more) * calendar.BLOCK, self._slab.shape[1]), np.int64)
+        slab[: len(self._slab)] = self._slab
+        self._slab = slab
+        fresh = np.arange(have + more - 1, have - 1, -1)
+        kept = self._free[: self._free_count]
+        self._free = np.concatenate((fresh, kept, np.zeros(have - kept.size, np.int64)))
+        self._free_count += more
+
+    def rows(self) -> list[Array]:
+        block = calendar.all_rows(self._count, *self._partitions())
+        return [np.ascontiguousarray(lane) for lane in block.T]
+
+    def __len__(self) -> int:
+        return self._count
+
+
+class AnswerList:
+    """Rows in the order of arrival, all of them scanned for what has expired: DIRECT."""
+
+    def __init__(self, width: int) -> None:
+        self._store = ListStore([np.int64] * width)
+
+    def push(self, rows: Sequence[Array], clock: int) -> None:
+        self._store.push(rows)
+        self._store.discard(clock)
+
+    def rows(self) -> list[Array]:
+        return self._store.peek()
+
+    def __len__(self) -> int:
+        return len(self._store)
+
+
+def saved(store: AnswerStore) -> State:
+    """The rows of a store as plain arrays."""
+    return {str(i): lane for i, lane in enumerate(store.rows())}
+
+
+def refill(store: AnswerStore, state: State, width: int, clock: int) -> None:
+    """Put the rows that ``saved`` returned into an empty store."""
+    rows = [array(state, str(i)) for i in range(width)]
+    store.push(rows, clock)

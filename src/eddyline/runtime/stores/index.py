@@ -1,0 +1,323 @@
+"""Hash indexes over row stores: which rows of a store have a key, newest first.
+
+An index may hold only some of a store's rows (those that pass a filter). It is built by the chunk:
+``insert`` puts the chunk's new rows in, and any number of joins may then probe it *as of* each
+probe's own instant (see ``eddyline.kernels.chains``).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from eddyline.kernels import chains
+from eddyline.runtime.state import State, array
+from eddyline.runtime.stores.columns import Array
+from eddyline.runtime.stores.rowstore import RowStore
+
+_NO_LANE = np.zeros(0, np.int64)
+_NO_ROWS = np.zeros(0, np.int64)
+#: Rows are linked one by one for as long as that takes so many steps per row of the store.
+_STEPS_PER_ROW = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Liveness:
+    """Which rows of a store are alive at an instant, for one consumer.
+
+    A row is gone at ``lane + lifespan``; with ``fifo`` rows go in the order of their positions.
+    ``death``, if any, names the two lanes that say when a negative tuple took a row back.
+    """
+
+    lane: str
+    lifespan: int
+    fifo: bool
+    death: tuple[str, str] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Probes:
+    """What to look for: keys in the (ts, seq) order of the changes that ask."""
+
+    key: Array
+    ts: Array
+    seq: Array
+
+
+class HashIndex:
+    """Chains of positions by key over one store.
+
+    Args:
+        store: where the rows are.
+        name: unique among the store's indexes; its lanes are called after it.
+        scanned: use one chain for all keys, so that every probe looks at every row: the nested
+            loops of the papers, to compare with.
+    """
+
+    def __init__(self, store: RowStore, name: str, *, scanned: bool = False) -> None:
+        self._store = store
+        self._scanned = scanned
+        self._nodes = f"nodes:{name}"
+        store.add_lane(self._nodes, chains.NOT_INDEXED, width=2, derived=True)
+        self._heads = np.full(1 if scanned else 64, chains.NOTHING, np.int64)
+        self._generation = store.generation
+        self._new = _NO_ROWS
+        self.version = 0  # grows when the chains are made anew
+
+    @property
+    def _shift(self) -> int:
+        return 65 - int(self._heads.size).bit_length()
+
+    def insert(self, positions: Array, keys: Array) -> None:
+        """Index this chunk's new rows, oldest first. Call once per chunk, even with no rows."""
+        store = self._store
+        self._fit()
+        self._new = positions
+        nodes = store.lane(self._nodes)
+        chains.insert(self._heads, self._shift, nodes, store.base, positions, keys)
+
+    def link(self, positions: Array, keys: Array) -> None:
+        """Index rows that came earlier, in any order, so that probes of any instant see them."""
+        self._fit()
+        self._new = _NO_ROWS
+        nodes, base = self._store.lane(self._nodes), self._store.base
+        most = _STEPS_PER_ROW * (len(self._store) + positions.size)
+        done = chains.link(self._heads, self._shift, nodes, base, positions, keys, most)
+        if done < positions.size:  # long chains: making them anew is no more work
+            rest = positions[done:] - base
+            nodes[rest, chains.KEY], nodes[rest, chains.LINK] = keys[done:], chains.NOTHING
+            self._rebuild()
+
+    def take_out(self, keys: Array) -> Array:
+        """The positions of all rows with these keys, which leave the index."""
+        self._fit()
+        store = self._store
+        nodes = store.lane(self._nodes)
+        return chains.take_out(self._heads, self._shift, nodes, store.base, store.first, keys)
+
+    def positions(self) -> Array:
+        """The positions of all rows in the index, ascending."""
+        links = self._store.held(self._nodes)[:, chains.LINK]
+        return np.flatnonzero(links != chains.NOT_INDEXED) + self._store.first
+
+    def take_all(self) -> Array:
+        """The positions of all rows in the index, ascending, which leave it."""
+        positions = self.positions()
+        self.fill(_NO_ROWS, _NO_ROWS)
+        return positions
+
+    def any_alive(self, keys: Array, ts: Array, liveness: Liveness) -> Array:
+        """bool[n]: whether a row with the key, of whatever instant, expires after ``ts``."""
+        return chains.any_alive(*self._walk(liveness), keys, ts)
+
+    def all_alive(self, keys: Array, ts: Array, liveness: Liveness) -> tuple[Array, Array]:
+        """Numbers of the keys, ascending, and positions of the rows that ``any_alive`` is about."""
+        return chains.all_alive(*self._walk(liveness), keys, ts)
+
+    def look(self, keys: Array) -> Array:
+        """int64[n], cursors for ``look_on``."""
+        return chains.first_of(self._heads, self._shift, keys)
+
+    def look_on(
+        self, keys: Array, ts: Array, liveness: Liveness, cursor: Array, stop: int, most: int
+    ) -> tuple[Array, Array]:
+        """``all_alive`` bit by bit: at most so many rows per key, newest first, none before the
+        position ``stop``; moves ``cursor``, which is negative when there are no more.
+        """
+        _, _, nodes, base, first, expiry, lifespan, fifo = self._walk(liveness)
+        stop = max(stop, first)
+        return chains.more_alive(nodes, base, expiry, lifespan, fifo, keys, ts, cursor, stop, most)
+
+    def _walk(self, liveness: Liveness) -> tuple[Array, int, Array, int, int, Array, int, bool]:
+        """The chains, and who in them is alive: arguments of kernels."""
+        store, expiry = self._store, self._store.lane(liveness.lane)
+        nodes, ends = store.lane(self._nodes), (liveness.lifespan, liveness.fifo)
+        return (self._heads, self._shift, nodes, store.base, store.first, expiry, *ends)
+
+    def keys_at(self, positions: Array) -> tuple[Array, Array]:
+        """Keys of rows, and bool[n]: which of the rows are in the index."""
+        nodes = self._store.lane_at(self._nodes, positions)
+        return nodes[:, chains.KEY], nodes[:, chains.LINK] != chains.NOT_INDEXED
+
+    def nodes_at(self, positions: Array) -> tuple[Array, Array]:
+        """What kernels read of rows: the index's nodes by place, and int64[n] the rows' places."""
+        store = self._store
+        return store.lane(self._nodes), positions - store.base
+
+    def sizes(self) -> tuple[int, int]:
+        """How many of the store's rows are in the index, and how many keys they have."""
+        nodes = self._store.held(self._nodes)
+        keys = nodes[nodes[:, chains.LINK] != chains.NOT_INDEXED, chains.KEY]
+        return keys.size, np.unique(keys).size
+
+    def rewind(self) -> None:
+        """Let the next probes see all rows only as of when they came."""
+        nodes = self._store.held(self._nodes)
+        self._new = np.flatnonzero(nodes[:, chains.LINK] != chains.NOT_INDEXED) + self._store.first
+        self._rebuild()  # without the rows that have been dropped
+
+    def admit(self) -> None:
+        """Let probes of any instant see the rows inserted last: they have always been there."""
+        self._new = _NO_ROWS
+
+    def probe(self, probes: Probes, liveness: Liveness, *, inclusive: bool) -> tuple[Array, Array]:
+        """Numbers of probes and positions of the rows that match them, in probe order."""
+        store = self._store
+        death_ts = death_seq = _NO_LANE
+        if liveness.death is not None:
+            death_ts, death_seq = (store.lane(n) for n in liveness.death)
+        return chains.probe(
+            self._heads,
+            self._shift,
+            store.lane(self._nodes),
+            store.base,
+            store.first,
+            store.end,
+            self._new,
+            store.lane("ts"),
+            store.lane("seq"),
+            store.lane(liveness.lane),
+            liveness.lifespan,
+            liveness.fifo,
+            death_ts,
+            death_seq,
+            inclusive,
+            probes.key,
+            probes.ts,
+            probes.seq,
+        )
+
+    def begin(self, probes: Probes, *, inclusive: bool) -> Array:
+        """int64[n], cursors for ``follow``: where a walk begins, as of each probe's instant."""
+        store = self._store
+        return chains.newest(
+            self._heads,
+            self._shift,
+            store.lane(self._nodes),
+            store.base,
+            self._new,
+            store.lane("ts"),
+            store.lane("seq"),
+            inclusive,
+            probes.key,
+            probes.ts,
+            probes.seq,
+        )
+
+    def follow(self, key: Array, cursor: Array, stop: Array) -> tuple[Array, Array]:
+        """Walk on from ``cursor`` (changed in place) down to the positions ``stop``.
+
+        Returns:
+            Numbers of probes and positions of the rows that match them: in probe order, newest
+            first.
+        """
+        store = self._store
+        return chains.follow(
+            store.lane(self._nodes),
+            store.base,
+            cursor,
+            stop,
+            _NO_LANE,
+            0,
+            True,
+            _NO_LANE,
+            _NO_LANE,
+            False,
+            key,
+            key,
+            key,
+        )
+
+    def find_again(self, key: Array, cursor: Array) -> None:
+        """Put cursors right, in place, that were made when ``version`` was another."""
+        store = self._store
+        nodes = store.lane(self._nodes)
+        chains.find_again(self._heads, self._shift, nodes, store.base, store.first, key, cursor)
+
+    def bury(
+        self,
+        dead: Probes,
+        ids: Array,
+        before: Array,
+        block: str,
+        death: tuple[str, str],
+    ) -> Array:
+        """Write into the ``death`` lanes when rows were taken back.
+
+        Args:
+            dead: keys and instants of the negative tuples.
+            ids: int64[n, k], what identifies their rows in the store's ``block``.
+            before: the rows came before these positions.
+
+        Returns:
+            The positions of the rows taken back.
+        """
+        store = self._store
+        return chains.bury(
+            self._heads,
+            self._shift,
+            store.lane(self._nodes),
+            store.base,
+            store.first,
+            store.lane(block),
+            store.lane(death[0]),
+            store.lane(death[1]),
+            dead.key,
+            ids,
+            dead.ts,
+            dead.seq,
+            before,
+        )
+
+    def forget(self, gone: Array) -> None:
+        """Take rows (bool[len(store)] ``gone``) out of the index; they stay in the store."""
+        self._store.held(self._nodes)[gone, chains.LINK] = chains.NOT_INDEXED
+        self._rebuild()
+
+    def close(self) -> None:
+        """Give the lanes back to the store."""
+        self._store.remove_lane(self._nodes)
+
+    def state(self) -> State:
+        """Which rows of the store are indexed, and their keys."""
+        nodes = self._store.held(self._nodes)
+        indexed = nodes[:, chains.LINK] != chains.NOT_INDEXED
+        return {"indexed": indexed, "keys": nodes[indexed, chains.KEY]}
+
+    def restore(self, state: State) -> None:
+        """Index these rows and no others; the store has been restored."""
+        positions = np.flatnonzero(array(state, "indexed")) + self._store.first
+        self.fill(positions, array(state, "keys"))
+
+    def fill(self, positions: Array, keys: Array) -> None:
+        """Index these rows, oldest first, and no others; probes of any instant see them."""
+        self.version += 1
+        self._heads.fill(chains.NOTHING)
+        self._store.lane(self._nodes).fill(chains.NOT_INDEXED)
+        self.insert(positions, keys)
+        self._new = _NO_ROWS
+
+    def _fit(self) -> None:
+        """Keep about one bucket per row, and follow the store when it renumbers positions."""
+        rows = max(len(self._store), 32)
+        moved = self._generation != self._store.generation
+        if moved or not (self._scanned or rows <= self._heads.size <= 16 * rows):
+            self._rebuild()
+
+    def _rebuild(self) -> None:
+        """Make the chains anew, of the rows that are in the index."""
+        rows = max(len(self._store), 32)
+        size = 1 if self._scanned else 1 << (2 * rows - 1).bit_length()
+        self._heads = np.full(size, chains.NOTHING, np.int64)
+        self._generation = self._store.generation
+        self.version += 1
+        store = self._store
+        chains.reinsert_all(
+            self._heads,
+            self._shift,
+            store.lane(self._nodes),
+            store.base,
+            store.first,
+            store.end,
+        )

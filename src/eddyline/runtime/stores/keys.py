@@ -1,0 +1,129 @@
+"""Key columns to 64-bit integers.
+
+A single column of at most 64 bits maps one to one (*exact*): floats by their bits with -0.0 made
+0.0 and all NaNs alike, so NaN equals NaN as in Spark. Several columns, strings and decimals are
+hashed, and whoever matches by hash verifies the values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from eddyline.kernels.hashing import NULL_HASH, combine, hash_texts, mix_all
+from eddyline.kernels.text import same_texts
+from eddyline.runtime.batch import Batch, Evaluator
+from eddyline.runtime.stores.columns import Array, TextColumn, raw_values, text_buffers, validity_of
+
+_NAN_BITS = np.float64("nan").view(np.int64)
+
+
+def is_exact(types: Sequence[pa.DataType]) -> bool:
+    """Whether equal keys mean equal values."""
+    return len(types) == 1 and (pa.types.is_boolean(types[0]) or _fits(types[0]))
+
+
+def _fits(type_: pa.DataType) -> bool:
+    try:
+        return int(type_.bit_width) <= 64
+    except ValueError:
+        return False
+
+
+def _bits(values: pa.Array) -> Array:
+    """int64[n], one to one with the values of a type of at most 64 bits; any number where null."""
+    type_ = values.type
+    if pa.types.is_floating(type_):
+        numbers = raw_values(values, np.dtype(type_.to_pandas_dtype())).astype(np.float64)
+        bits = (numbers + 0.0).view(np.int64)
+        return np.where(np.isnan(numbers), _NAN_BITS, bits)
+    if pa.types.is_boolean(type_):
+        return np.asarray(values.cast(pa.int64()).fill_null(0).to_numpy(zero_copy_only=False))
+    width = int(type_.bit_width) // 8
+    return raw_values(values, np.dtype(f"i{width}")).astype(np.int64)
+
+
+def _hashes(values: pa.Array) -> Array:
+    if _fits(values.type) or pa.types.is_boolean(values.type):
+        hashes = mix_all(_bits(values))
+    else:
+        if pa.types.is_decimal(values.type):
+            values = values.cast(pa.string())
+        hashes = hash_texts(*text_buffers(values))
+    valid = validity_of(values)
+    if valid is not None:
+        hashes[~valid] = NULL_HASH
+    return hashes
+
+
+def join_keys(columns: Sequence[pa.Array], count: int) -> tuple[Array, Array | None]:
+    """Keys of rows for an equi join: int64[n], and bool[n] of the rows that can match at all.
+
+    A row with a NULL in its key matches nothing. No columns (a nested-loop join): one key for all.
+    """
+    if not columns:
+        return np.zeros(count, np.int64), None
+    usable = _known(columns)
+    if is_exact([c.type for c in columns]):
+        return _bits(columns[0]), usable
+    return group_hashes(columns), usable
+
+
+def _known(columns: Sequence[pa.Array]) -> Array | None:
+    """bool[n], True where no column is NULL; None if that is everywhere."""
+    known = None
+    for column in columns:
+        valid = validity_of(column)
+        if valid is not None:
+            known = valid if known is None else known & valid
+    return known
+
+
+def all_known(columns: Sequence[pa.Array], count: int) -> Array:
+    """bool[count]: the rows in which no column is NULL."""
+    known = _known(columns)
+    return np.ones(count, np.bool_) if known is None else known
+
+
+def group_hashes(columns: Sequence[pa.Array]) -> Array:
+    """Hashes of rows for grouping, where NULL is a value like any other; int64[n]."""
+    hashes = _hashes(columns[0])
+    for column in columns[1:]:
+        combine(hashes, _hashes(column))
+    return hashes
+
+
+def same_keys(batch: Batch, left: int | Evaluator, right: int | Evaluator) -> Array:
+    """bool[n]: whether two columns of joined rows are equal, neither being NULL.
+
+    A column is given by its number or as how to compute it. Texts that are in stores are compared
+    where they are.
+    """
+    if isinstance(left, int) and isinstance(right, int):
+        a, b = batch.in_store(left), batch.in_store(right)
+        if a is not None and b is not None:
+            (a_column, a_places), (b_column, b_places) = a, b
+            if isinstance(a_column, TextColumn) and isinstance(b_column, TextColumn):
+                return same_texts(*a_column.buffers(), a_places, *b_column.buffers(), b_places)
+    values = [batch.column(c) if isinstance(c, int) else c(batch) for c in (left, right)]
+    return same_values([values[0]], [values[1]])
+
+
+def same_values(left: Sequence[pa.Array], right: Sequence[pa.Array]) -> Array:
+    """bool[n]: whether rows are equal in all columns, NULL and NaN being equal to themselves."""
+    same = np.ones(len(left[0]), np.bool_)
+    for a, b in zip(left, right, strict=True):
+        if _fits(a.type) or pa.types.is_boolean(a.type):
+            equal = _bits(a) == _bits(b)
+        else:
+            equal = pc.equal(a, b).fill_null(False).to_numpy(zero_copy_only=False)
+        va, vb = validity_of(a), validity_of(b)
+        if va is not None or vb is not None:
+            va = np.ones(len(a), np.bool_) if va is None else va
+            vb = np.ones(len(b), np.bool_) if vb is None else vb
+            equal = np.where(va & vb, equal, va == vb)
+        same &= equal
+    return same

@@ -1,0 +1,211 @@
+"""Row stores: rows appended in order of time, with lanes, payload columns and hash indexes.
+
+A row's *position* counts up from the first row ever; its *place* in the buffers is
+``position - base``. Rows leave at the front (``drop_before``) or, where they die in another order
+than they came, by compaction (``keep``), which renumbers the rest. *Row ids* are what others may
+hold on to: they equal positions until the first compaction and stay stable across it.
+
+Cost: appending and dropping are O(1) per row, amortised, whatever the store holds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pyarrow as pa
+
+from eddyline.runtime.state import State, array, arrays, nested
+from eddyline.runtime.stores.columns import Array, Column, make_column, moved
+from eddyline.types import Schema
+
+_SMALLEST = 64
+
+
+class RowStore:
+    """Columns by position.
+
+    Args:
+        schema: the payload columns (Arrow), may be empty.
+        lanes: names of further int64 columns that the engine itself uses, among them ``ts`` and
+            ``seq``, by which the rows are ordered.
+    """
+
+    def __init__(self, schema: Schema, lanes: Sequence[str]) -> None:
+        self.schema = schema
+        self._capacity = _SMALLEST
+        self._start = 0  # place of the first row
+        self._end = 0  # place behind the last row
+        self.base = 0  # position of place 0
+        self._columns: list[Column] = [make_column(f.type, _SMALLEST) for f in schema]
+        self._lanes: dict[str, Array] = {n: np.zeros(_SMALLEST, np.int64) for n in lanes}
+        self._fill: dict[str, int] = {}
+        self._derived: set[str] = set()
+        self._ids: Array | None = None  # by place; None: ids are positions
+        self.next_id = 0
+        self.generation = 0  # grows when positions are renumbered
+
+    @property
+    def first(self) -> int:
+        """Position of the oldest row."""
+        return self.base + self._start
+
+    @property
+    def end(self) -> int:
+        """Position behind the newest row."""
+        return self.base + self._end
+
+    def __len__(self) -> int:
+        return self._end - self._start
+
+    def lane(self, name: str) -> Array:
+        """A whole lane, by place; only places [first - base, end - base) mean something."""
+        return self._lanes[name]
+
+    def lane_at(self, name: str, positions: Array) -> Array:
+        """Values of a lane at positions."""
+        places = positions - self.base if self.base else positions
+        out: Array = self._lanes[name].take(places, axis=0)
+        return out
+
+    def held(self, name: str) -> Array:
+        """A view of the lane over the rows in the store, oldest first."""
+        return self._lanes[name][self._start : self._end]
+
+    def add_lane(self, name: str, fill: int, *, width: int = 1, derived: bool = False) -> None:
+        """Add a lane that is ``fill`` for the rows in the store and for those to come.
+
+        A lane may have several int64 per row. A derived one is not saved: its owner knows how to
+        make it again.
+        """
+        shape = self._capacity if width == 1 else (self._capacity, width)
+        self._lanes[name] = np.full(shape, fill, np.int64)
+        self._fill[name] = fill
+        if derived:
+            self._derived.add(name)
+
+    def add_block(self, name: str, width: int) -> None:
+        """Add ``width`` int64 per row, side by side; ``append`` takes them as int64[n, width]."""
+        self._lanes[name] = np.zeros((self._capacity, width), np.int64)
+
+    def remove_lane(self, name: str) -> None:
+        """Give back a lane that was added."""
+        del self._lanes[name], self._fill[name]
+        self._derived.discard(name)
+
+    def append(
+        self,
+        count: int,
+        lanes: Mapping[str, Array | int],
+        columns: Sequence[pa.Array] = (),
+    ) -> range:
+        """Append rows; returns their positions. Lanes added with a fill may be left out."""
+        if self._end + count > self._capacity:
+            self._make_room(count)
+        place = self._end
+        for name, lane in self._lanes.items():
+            lane[place : place + count] = lanes[name] if name in lanes else self._fill[name]
+        for column, arrived in zip(self._columns, columns, strict=True):
+            column.write(place, arrived)
+        if self._ids is not None:
+            self._ids[place : place + count] = np.arange(self.next_id, self.next_id + count)
+        self.next_id += count
+        self._end += count
+        return range(self.end - count, self.end)
+
+    def ids(self, positions: Array) -> Array:
+        """Stable row ids of positions."""
+        if self._ids is None:
+            return positions
+        out: Array = self._ids.take(positions - self.base)
+        return out
+
+    def positions(self, ids: Array) -> Array:
+        """Positions of row ids that are still in the store."""
+        if self._ids is None:
+            return ids
+        held = self._ids[self._start : self._end]
+        return np.searchsorted(held, ids) + self.first
+
+    def places(self, ids: Array) -> Array:
+        """Where rows that are still in the store stand in its buffers."""
+        return self.positions(ids) - self.base
+
+    def gather(self, column: int, ids: Array) -> pa.Array:
+        """Payload values of rows, by id."""
+        return self._columns[column].gather(self.places(ids))
+
+    def column(self, number: int) -> Column:
+        """A payload column, for kernels that work by place."""
+        return self._columns[number]
+
+    def drop_before(self, position: int) -> None:
+        """Forget the rows before ``position``."""
+        self._start = min(max(position - self.base, self._start), self._end)
+
+    def keep(self, alive: Array) -> None:
+        """Forget all rows but those where bool[len(self)] ``alive``; renumbers positions."""
+        if self._ids is None:
+            self._ids = np.arange(self.base, self.base + self._capacity)
+        end = self.end
+        places = np.flatnonzero(alive) + self._start
+        self._relocate(places, places.size, self._capacity)
+        self.base = end  # new positions are larger than all old ones
+        self.generation += 1
+
+    def _make_room(self, count: int) -> None:
+        live = len(self)
+        capacity = self._capacity
+        while live + count > capacity // 2:
+            capacity *= 2
+        self._to_front(capacity)
+
+    def _to_front(self, capacity: int) -> None:
+        first = self.first
+        self._relocate(slice(self._start, self._end), len(self), capacity)
+        self.base = first
+
+    def _relocate(self, places: Array | slice, count: int, capacity: int) -> None:
+        for column in self._columns:
+            column.move(places, capacity)
+        for name, lane in self._lanes.items():
+            self._lanes[name] = moved(lane, places, capacity)
+        if self._ids is not None:
+            self._ids = moved(self._ids, places, capacity)
+        self._capacity, self._start, self._end = capacity, 0, count
+
+    def state(self) -> State:
+        """Everything in the store."""
+        self._to_front(self._capacity)
+        used = self._end
+        out: dict[str, State | Array] = {
+            "counters": np.array([self.base, self.next_id], np.int64),
+            "lanes": {n: v[:used] for n, v in self._lanes.items() if n not in self._derived},
+            "columns": {str(i): c.state(used) for i, c in enumerate(self._columns)},
+        }
+        if self._ids is not None:
+            out["ids"] = self._ids[:used]
+        return out
+
+    def restore(self, state: State) -> None:
+        """Take over what ``state`` returned; the lanes must be the same."""
+        lanes = nested(state, "lanes")
+        used = array(lanes, "ts").size
+        self._capacity = _SMALLEST
+        while self._capacity < 2 * used:
+            self._capacity *= 2
+        self._start, self._end = 0, used
+        self.base, self.next_id = (int(v) for v in array(state, "counters"))
+        for name in self._lanes:
+            if name in self._derived:
+                shape = (self._capacity, *self._lanes[name].shape[1:])
+                self._lanes[name] = np.full(shape, self._fill[name], np.int64)
+            else:
+                self._lanes[name] = moved(array(lanes, name), slice(0, used), self._capacity)
+        for i, column in enumerate(self._columns):
+            column.restore(arrays(nested(state, "columns"), str(i)), self._capacity)
+        ids = state.get("ids")
+        self._ids = (
+            None if ids is None else moved(array(state, "ids"), slice(0, used), self._capacity)
+        )
+        self.generation += 1

@@ -1,0 +1,307 @@
+"""SteMs: the one home of base rows.
+
+A SteM (state module; Madden et al. 2002, section 2.2) holds the rows of one stream, for all
+queries, as long as the longest window that any of them needs. Joins probe it through its hash
+indexes; everything else refers to its rows by id.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+import pyarrow as pa
+
+from eddyline.kernels.windows import push_out
+from eddyline.runtime.state import State, array, nested
+from eddyline.runtime.stores.columns import Array
+from eddyline.runtime.stores.index import HashIndex, Liveness
+from eddyline.runtime.stores.keytable import KeyTable
+from eddyline.runtime.stores.rowstore import RowStore
+from eddyline.types import BEGINNING, FOREVER, Schema
+
+_NO_ROWS = np.zeros(0, np.int64)
+
+
+@dataclass(frozen=True, slots=True)
+class PushedOut:
+    """Rows that left a ROWS window: their ids, and the chunk's numbers of who pushed them."""
+
+    ids: Array
+    by: Array
+
+
+class StemWindow(Protocol):
+    """One window over a stream: how long it needs rows, and who leaves it.
+
+    Attributes:
+        pins: whether positions must stay as they are.
+    """
+
+    liveness: Liveness
+
+    @property
+    def pins(self) -> bool:
+        """See above."""
+
+    def expiry(self, ts: Array) -> Array:
+        """int64[n]: when rows with these timestamps expire."""
+
+    def advance(self, stem: Stem, fresh: Array) -> PushedOut | None:
+        """Take in the chunk's rows (ids); say which rows they push out."""
+
+    def needed(self, stem: Stem, clock: int) -> int | Array:
+        """The first position still needed, or bool[len(stem)] where that is no suffix."""
+
+    def state(self) -> State:
+        """Saved as plain arrays."""
+
+    def restore(self, state: State) -> None:
+        """Take over what ``state`` returned."""
+
+
+class Stem(RowStore):
+    """The rows of one stream or table.
+
+    Attributes:
+        fresh: ids of the rows that the current chunk brought.
+        pushed: by window, which rows those pushed out of it.
+    """
+
+    def __init__(self, name: str, schema: Schema) -> None:
+        super().__init__(schema, ["ts", "seq"])
+        self.name = name
+        self.fresh: Array = _NO_ROWS
+        self._came: Sequence[pa.Array] = ()  # the columns of the fresh rows, as they came
+        self.pushed: dict[object, PushedOut] = {}
+        self.arrived = 0
+        self._windows: dict[object, StemWindow] = {}
+        self._indexes = 0
+        self._compact_at = 1024
+
+    def add(self, ts: Array, seq: Array, columns: Sequence[pa.Array]) -> None:
+        """Append a chunk's rows, which are in (ts, seq) order."""
+        positions = self.append(ts.size, {"ts": ts, "seq": seq}, columns)
+        self.arrived += ts.size
+        self.fresh = self.ids(np.arange(positions.start, positions.stop))
+        self._came = columns
+        for key, window in self._windows.items():
+            self._push_out(key, window)
+
+    def gather(self, column: int, ids: Array) -> pa.Array:
+        if self._came and ids is self.fresh:
+            return pa.concat_arrays([self._came[column]])  # a copy: the user's memory may change
+        return super().gather(column, ids)
+
+    def _push_out(self, key: object, window: StemWindow) -> None:
+        """Let the fresh rows push others out of a window, and note when that happened."""
+        pushed = window.advance(self, self.fresh)
+        if pushed is None:
+            return
+        assert window.liveness.death is not None, "only ROWS windows push rows out"
+        pushers = self.positions(self.fresh[pushed.by])
+        at = self.positions(pushed.ids) - self.base
+        death_ts, death_seq = window.liveness.death
+        self.lane(death_ts)[at] = self.lane_at("ts", pushers)
+        self.lane(death_seq)[at] = self.lane_at("seq", pushers) - 1
+        self.pushed[key] = pushed
+
+    def open_window(self, key: object, make: Callable[[], StemWindow]) -> StemWindow:
+        """Register a window; equal keys share one. It takes in the rows that are already here."""
+        if key not in self._windows:
+            window = self._windows[key] = make()
+            self.fresh, self._came = self.ids(np.arange(self.first, self.end)), ()
+            self._push_out(key, window)
+            self.fresh = _NO_ROWS
+            self.pushed.clear()
+        return self._windows[key]
+
+    def close_window(self, key: object) -> None:
+        """Nobody needs this window any more."""
+        window = self._windows.pop(key)
+        for lane in window.liveness.death or ():
+            self.remove_lane(lane)
+
+    @property
+    def unbroken(self) -> int:
+        """The id of the oldest row behind which no row of the stream is missing."""
+        oldest = self.next_id - len(self)  # if none is missing
+
+        def is_behind(row: int) -> bool:
+            return int(self.ids(np.array([self.first + row]))[0]) == oldest + row
+
+        return oldest + bisect_left(range(len(self)), x=True, key=is_behind)
+
+    def new_index(self, *, scanned: bool = False) -> HashIndex:
+        """An empty index over this SteM; ``scanned``: see there."""
+        return HashIndex(self, self.new_name(), scanned=scanned)
+
+    def new_name(self) -> str:
+        """A name for an index or a lane that no other has."""
+        self._indexes += 1
+        return str(self._indexes)
+
+    def purge(self, clock: int) -> None:
+        """Drop the rows that no window needs at ``clock``; the chunk is over."""
+        self.fresh, self._came = _NO_ROWS, ()
+        self.pushed.clear()
+        needs = [w.needed(self, clock) for w in self._windows.values()]
+        suffixes = [n for n in needs if not isinstance(n, np.ndarray)]
+        masks = [n for n in needs if isinstance(n, np.ndarray)]
+        start = min(suffixes, default=self.end)
+        if not masks:
+            self.drop_before(start)
+        elif len(self) >= self._compact_at and not any(w.pins for w in self._windows.values()):
+            alive = np.logical_or.reduce(masks)
+            alive[max(start - self.first, 0) :] = True
+            self.keep(alive)
+            self._compact_at = 2 * len(self) + 1024
+
+    def state(self) -> State:
+        return {
+            **super().state(),
+            "arrived": np.array([self.arrived]),
+            "windows": {str(key): w.state() for key, w in self._windows.items()},
+        }
+
+    def restore(self, state: State) -> None:
+        super().restore(state)
+        self.arrived = int(array(state, "arrived")[0])
+        for key, window in self._windows.items():
+            window.restore(nested(nested(state, "windows"), str(key)))
+
+
+class _Stateless:
+    @property
+    def pins(self) -> bool:
+        return False
+
+    def advance(self, stem: Stem, fresh: Array) -> PushedOut | None:
+        return None
+
+    def state(self) -> State:
+        return {}
+
+    def restore(self, state: State) -> None:
+        """There is nothing to restore."""
+
+
+class TimeWindow(_Stateless):
+    """``[RANGE T]``: rows leave in the order in which they came.
+
+    ``keep``: whether anybody looks rows up while they are alive; DISTINCT, for one, does not.
+    """
+
+    def __init__(self, us: int, *, keep: bool = True) -> None:
+        self._us = us
+        self._keep = keep
+        self.liveness = Liveness("ts", us, fifo=True)
+
+    def expiry(self, ts: Array) -> Array:
+        return ts + self._us
+
+    def needed(self, stem: Stem, clock: int) -> int | Array:
+        if not self._keep:
+            return stem.end
+        return stem.first + int(np.searchsorted(stem.held("ts"), clock - self._us, "right"))
+
+
+class EndlessWindow(_Stateless):
+    """``[UNBOUNDED]``, and static tables. Rows are kept only where a join will probe for them."""
+
+    def __init__(self, *, keep: bool) -> None:
+        self._keep = keep
+        self.liveness = Liveness("ts", FOREVER, fifo=False)
+
+    def expiry(self, ts: Array) -> Array:
+        return np.full(ts.size, FOREVER, np.int64)
+
+    def needed(self, stem: Stem, clock: int) -> int | Array:
+        return stem.first if self._keep else stem.end
+
+
+class CountWindow(_Stateless):
+    """``[ROWS N]``: each row pushes out the one that came N rows before it."""
+
+    def __init__(self, stem: Stem, name: str, count: int) -> None:
+        self._count = count
+        self.liveness = Liveness("ts", FOREVER, fifo=False, death=_death_lanes(stem, name))
+        # of the rows that are already here, those count behind which no row is missing
+        held = stem.ids(np.arange(stem.first, stem.end))
+        self._start = max(stem.unbroken, stem.next_id - count)
+        assert self.liveness.death is not None, "it has just been made"
+        stem.held(self.liveness.death[0])[held < self._start] = BEGINNING
+
+    def expiry(self, ts: Array) -> Array:
+        return np.full(ts.size, FOREVER, np.int64)
+
+    def advance(self, stem: Stem, fresh: Array) -> PushedOut | None:
+        out = fresh - self._count
+        by = np.flatnonzero(out >= self._start)
+        return PushedOut(out[by], by)
+
+    def needed(self, stem: Stem, clock: int) -> int | Array:
+        return max(stem.end - self._count, stem.first)
+
+    def state(self) -> State:
+        return {"start": np.array([self._start])}
+
+    def restore(self, state: State) -> None:
+        self._start = int(array(state, "start")[0])
+
+
+class PartitionWindow:
+    """``[PARTITION BY c ROWS N]``: each row pushes out the N-th before it of its own partition."""
+
+    pins = False
+
+    def __init__(self, stem: Stem, name: str, columns: Sequence[int], count: int) -> None:
+        self._columns = list(columns)
+        self._count = count
+        self._table = KeyTable([stem.schema[c].type for c in columns])
+        self._last = np.full((1, count), -1, np.int64)  # ids, a ring per slot
+        self._seen = np.zeros(1, np.int64)
+        self._death = _death_lanes(stem, name)
+        self.liveness = Liveness("ts", FOREVER, fifo=False, death=self._death)
+
+    def expiry(self, ts: Array) -> Array:
+        return np.full(ts.size, FOREVER, np.int64)
+
+    def advance(self, stem: Stem, fresh: Array) -> PushedOut | None:
+        slots = self._table.slots([stem.gather(c, fresh) for c in self._columns], fresh.size)
+        self._grow(int(slots.max(initial=0)) + 1)
+        out = push_out(slots, fresh, self._last, self._seen)
+        by = np.flatnonzero(out >= 0)
+        return PushedOut(out[by], by)
+
+    def needed(self, stem: Stem, clock: int) -> int | Array:
+        inside: Array = stem.held(self._death[0]) == FOREVER
+        return inside
+
+    def _grow(self, slots: int) -> None:
+        """Make room for that many partitions; slots are given out from 0 on."""
+        have = self._seen.size
+        if slots <= have:
+            return
+        more = max(slots, 2 * have) - have
+        self._last = np.concatenate((self._last, np.full((more, self._count), -1, np.int64)))
+        self._seen = np.concatenate((self._seen, np.zeros(more, np.int64)))
+
+    def state(self) -> State:
+        return {"table": self._table.state(), "last": self._last, "seen": self._seen}
+
+    def restore(self, state: State) -> None:
+        self._table.restore(nested(state, "table"))
+        self._last = array(state, "last").copy()
+        self._seen = array(state, "seen").copy()
+
+
+def _death_lanes(stem: Stem, name: str) -> tuple[str, str]:
+    """Two lanes that say when a row was pushed out of a window: FOREVER while it is inside."""
+    lanes = (f"death_ts:{name}", f"death_seq:{name}")
+    for lane in lanes:
+        stem.add_lane(lane, FOREVER)
+    return lanes

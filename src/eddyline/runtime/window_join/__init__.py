@@ -1,0 +1,1 @@
+"""Joins that serve many windows at once, and whose results come first."""

@@ -1,0 +1,105 @@
+"""Schedules of a shared window join: whose results come first.
+
+New rows are joined with the windows slice by slice, from the newest rows of the other stream to the
+oldest. The slices' ends are *rungs*; rows that wait to be joined with a slice are in its scheduling
+queue. A schedule says which queue is served next.
+
+Source: Hammad et al. 2003, section 3.
+"""
+
+from __future__ import annotations
+
+from typing import Final, Literal, Protocol
+
+import numpy as np
+
+from eddyline.runtime.stores.columns import Array
+from eddyline.types import FOREVER
+
+ScheduleName = Literal["lwo", "swf", "greedy", "state-slice"]
+
+#: Where there are more windows than this, those near to each other share a rung.
+MAX_RUNGS: Final = 32
+
+
+class Schedule(Protocol):
+    """Which queue is served next.
+
+    Attributes:
+        releases_early: whether a query may get results of a row before all of its window has been
+            scanned, if those are certainly its next ones.
+    """
+
+    releases_early: bool
+
+    def rungs(self, lengths: Array) -> Array:
+        """int64[r], ascending, the last one always: the windows (numbers into ``lengths``, which
+        ascend) that rows pause at.
+        """
+
+    def next(self, waiting: Array, sizes: Array) -> int:
+        """The rung to serve.
+
+        Args:
+            waiting: bool[r], where rows wait; somewhere they do.
+            sizes: float64[r], how much longer each rung is than the one below.
+        """
+
+
+class LargestWindowOnly:
+    """LWO: a row is joined with the whole of the largest window before the next one is."""
+
+    releases_early = False
+
+    def rungs(self, lengths: Array) -> Array:
+        return np.array([lengths.size - 1], np.int64)
+
+    def next(self, waiting: Array, sizes: Array) -> int:
+        return 0
+
+
+class SmallestWindowFirst:
+    """SWF: no row goes on to a larger window while another one waits for a smaller."""
+
+    releases_early = False
+
+    def rungs(self, lengths: Array) -> Array:
+        return spread(lengths)
+
+    def next(self, waiting: Array, sizes: Array) -> int:
+        return int(waiting.argmax())
+
+
+class Greedy:
+    """The smallest slice first, whichever window it belongs to."""
+
+    releases_early = True
+
+    def __init__(self) -> None:
+        self._sizes: Array | None = None
+        self._order = np.zeros(0, np.int64)  # of rungs, the smallest slice first
+
+    def rungs(self, lengths: Array) -> Array:
+        return spread(lengths)
+
+    def next(self, waiting: Array, sizes: Array) -> int:
+        if sizes is not self._sizes:
+            self._sizes, self._order = sizes, np.argsort(sizes, kind="stable")
+        return int(self._order[waiting[self._order].argmax()])
+
+
+def make_schedule(name: ScheduleName) -> Schedule:
+    """The schedule of this name."""
+    if name == "lwo":
+        return LargestWindowOnly()
+    return Greedy() if name == "greedy" else SmallestWindowFirst()
+
+
+def spread(lengths: Array, most: int = MAX_RUNGS) -> Array:
+    """At most so many of the windows (numbers): all, or those at ends of equal ratios."""
+    if lengths.size <= most:
+        return np.arange(lengths.size)
+    finite = lengths[lengths < FOREVER]
+    ends = np.geomspace(max(int(finite[0]), 1), int(finite[-1]), most - 1)
+    chosen = np.minimum(np.searchsorted(finite, ends), finite.size - 1)
+    return np.unique(np.append(chosen, lengths.size - 1))

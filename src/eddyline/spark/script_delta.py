@@ -1,0 +1,106 @@
+"""The script of a running job: the one that it was started with, minus and plus queries."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from eddyline.engine.program import names_read
+from eddyline.engine.query import Query
+from eddyline.errors import CatalogError, did_you_mean
+from eddyline.spark.script import Script
+from eddyline.sql.catalog import Names
+from eddyline.sql.parser import parse
+from eddyline.sql.statements import CreateQuery, SelectStatement
+
+
+class AmendedScript:
+    """Queries that come and go, checked against a script which stays as it is.
+
+    That may have thousands of queries, so it is not copied: what comes is checked by a script of
+    its own, which gets the definitions, and those queries of the first that are read.
+
+    Args:
+        first: what becomes of it later has no effect here.
+    """
+
+    def __init__(self, first: Script) -> None:
+        self._queries: Names[Query] = Names()
+        self._queries.update(first.queries)
+        self._tables = {name: first.tables_of(name) for name in first.queries}
+        self._statements: Names[str] = Names()  # of the queries of the first script
+        self._statements.update({name: first.statement(name) for name in first.queries})
+        self._readers = {
+            name: readers for name in first.queries if (readers := first.readers(name))
+        }
+        self._script = Script.of(first.definitions, first.functions)
+
+    @property
+    def queries(self) -> Names[Query]:
+        """The queries that stand, by name."""
+        return self._queries
+
+    def tables_of(self, name: str) -> frozenset[str]:
+        """The tables that a query reads, or read before it was dropped."""
+        return self._tables[name]
+
+    def statement(self, name: str) -> str:
+        """The CREATE QUERY of a query that was added."""
+        return self._script.statement(name)
+
+    def run(self, statement: CreateQuery) -> Query:
+        """Add a query by its statement.
+
+        Raises:
+            SqlError: it is wrong. CatalogError: the name is taken.
+        """
+        self._prepare(statement.name, statement.sql)
+        ((_, made),) = self._script.run(statement.sql)
+        assert isinstance(made, Query), "that is what CREATE QUERY makes"
+        return self._added(made)
+
+    def query(self, name: str, select: str, options: Mapping[str, str]) -> Query:
+        """Add a query as :meth:`Script.query` does."""
+        self._prepare(name, select)
+        return self._added(self._script.query(name, select, options))
+
+    def drop(self, name: str) -> Query:
+        """Drop a query, and return it.
+
+        Raises:
+            CatalogError: there is no such query, or another one reads it.
+        """
+        query = self._queries.get(name)
+        if query is None:
+            raise CatalogError(f"there is no query '{name}'; {did_you_mean(name, self._queries)}")
+        for reader in self._readers.get(query.name, ()):
+            if reader in self._queries:
+                raise CatalogError(
+                    f"cannot drop query '{query.name}': query '{reader}' reads it; "
+                    f"DROP QUERY {reader} first"
+                )
+        if query.name in self._script.queries:
+            self._script.drop(query.name)
+        del self._queries[query.name]
+        return query
+
+    def _added(self, query: Query) -> Query:
+        self._queries[query.name] = query
+        self._tables[query.name] = self._script.tables_of(query.name)
+        return query
+
+    def _prepare(self, name: str, text: str) -> None:
+        """Check that the name is free, and let what the text reads be known."""
+        if name in self._queries:
+            raise CatalogError(
+                f"cannot create query '{name}': a query of this name exists; DROP it first"
+            )
+        self._know_reads(text)
+
+    def _know_reads(self, text: str) -> None:
+        for statement in parse(text):
+            if isinstance(statement, CreateQuery | SelectStatement):
+                for name in names_read(statement.select):
+                    if name in self._queries and name not in self._script.queries:
+                        create = self._statements[name]
+                        self._know_reads(create)
+                        list(self._script.run(create))

@@ -1,0 +1,196 @@
+"""A join of three streams that is alone: an eddy, a tree in a good order, and back."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from eddyline import Engine
+from eddyline.engine.placement import adaptive
+from eddyline.engine.placement.adaptive import Steadiness
+from eddyline.testing import difference, rows_of
+from eddyline.testing.feeding import process_all
+from flow_cases import bags, reloaded
+
+DDL = "".join(
+    f"CREATE STREAM {s} (ts TIMESTAMP, k BIGINT, x BIGINT) TIMESTAMP BY ts;" for s in "abc"
+)
+CHAIN = (
+    "SELECT a.k, a.x, b.x AS y, c.x AS z"
+    " FROM a [RANGE 50 MILLISECONDS], b [RANGE 60 MILLISECONDS], c [RANGE 50 MILLISECONDS]"
+    " WHERE a.k = b.k AND b.x = c.x AND c.k < 90"
+)
+#: Where few of ``b`` and ``c`` meet, and where few of ``a`` and ``b`` do: how many values there are
+#: of a.k and b.k, and of b.x and c.x.
+PHASES = {"bc": (5, 100), "ab": (100, 5)}
+ROWS = 200  # of each stream in a call
+
+
+@pytest.fixture(autouse=True)
+def often(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Look at the fan-outs after few rows."""
+    monkeypatch.setattr(adaptive, "_PERIOD_ROWS", 600)
+    monkeypatch.setattr(adaptive, "_LEAST_ROWS", 30)
+
+
+def engine(executor: Any, **options: Any) -> Engine:
+    out = Engine(executor=executor, **options)
+    out.sql(DDL)
+    return out
+
+
+class Rows:
+    """Random rows, a millisecond apart."""
+
+    def __init__(self) -> None:
+        self._random = np.random.default_rng(1)
+        self._start = 0
+
+    def of(self, phase: str) -> dict[str, pa.Table]:
+        keys, numbers = PHASES[phase]
+        ts = (self._start + np.arange(ROWS)) * 1000
+        self._start += ROWS
+        return {
+            s: pa.table(
+                {
+                    "ts": ts + i,
+                    "k": self._random.integers(0, keys if s != "c" else 100, ROWS),
+                    "x": self._random.integers(0, numbers if s != "a" else 100, ROWS),
+                }
+            )
+            for i, s in enumerate("abc")
+        }
+
+
+def how(eng: Engine) -> tuple[str, str]:
+    account = eng.stats()["queries"]["q"]
+    assert account["why"] == eng.queries["q"].why
+    return account["executor"], account["why"]
+
+
+UNKNOWN = ("eddy", "the fan-outs of its joins are not known to be steady")
+CHANGED = ("eddy", "the fan-outs of its joins have changed")
+
+
+def first_pair(eng: Engine) -> set[str]:
+    """The streams that a tree joins first."""
+    executor, why = how(eng)
+    assert executor == "tree"
+    reason, _, order = why.partition("; order: ")
+    assert reason == "its joins have steady fan-outs"
+    return set(order.split(", ")[:2])
+
+
+@pytest.mark.parametrize("chunk_rows", [50, 1000])
+def test_from_eddy_to_tree_and_back(chunk_rows: int) -> None:
+    """With the answers of a tree throughout, call by call, and saved at every stage."""
+    ours, tree = engine("auto", chunk_rows=chunk_rows), engine("tree", chunk_rows=chunk_rows)
+    for eng in (ours, tree):
+        eng.query(CHAIN, name="q")
+    assert how(ours) == UNKNOWN
+    rows, stages = Rows(), ["eddy"]
+    said = counted = 0
+    for phase in ["bc"] * 8 + ["ab"] * 10:
+        data = rows.of(phase)
+        out, expected = process_all(ours, data), process_all(tree, data)
+        assert bags(out, ["q"]) == bags(expected, ["q"])
+        answers = (rows_of(eng.queries["q"].snapshot()) for eng in (ours, tree))
+        assert difference(*answers) == ([], [])
+        said, counted = said + out["q"].num_rows, counted + 3 * ROWS
+        account = ours.stats()["queries"]["q"]
+        assert (account["rows_out"], account["rows_seen"]) == (said, counted)
+        if how(ours)[0] != stages[-1]:
+            stages.append(how(ours)[0])
+            if stages[-1] == "tree":
+                assert first_pair(ours) == set(phase)
+            else:
+                assert how(ours) == CHANGED
+            loaded = reloaded(ours)
+            assert how(loaded) == (how(ours) if stages[-1] == "tree" else UNKNOWN)
+            ours, said, counted = loaded, 0, 0
+    assert said > 20
+    assert stages == ["eddy", "tree", "eddy", "tree"]
+
+
+def test_an_eddy_stays_one_while_fan_outs_change() -> None:
+    eng = engine("auto")
+    eng.query(CHAIN, name="q")
+    rows = Rows()
+    for phase in [*PHASES] * 6:
+        eng.process(rows.of(phase))
+        assert how(eng) == UNKNOWN
+
+
+def test_who_gets_company_shares_a_flow_and_is_alone_again() -> None:
+    eng = engine("auto")
+    eng.query(CHAIN, name="q")
+    rows = Rows()
+    for _ in range(8):
+        eng.process(rows.of("bc"))
+    assert how(eng)[0] == "tree"
+    eng.query(CHAIN.replace("90", "80"), name="other")
+    assert how(eng) == ("eddy", "it shares the flow of its signature")
+    for _ in range(8):
+        eng.process(rows.of("bc"))
+    assert how(eng)[0] == "eddy"
+    eng.drop("other")
+    assert how(eng) == UNKNOWN
+    for _ in range(8):
+        eng.process(rows.of("bc"))
+    assert how(eng)[0] == "tree"
+    eng.drop("q")
+    assert not list(eng._standing.execution.graph)
+
+
+def test_only_auto_changes() -> None:
+    for executor in ("eddy", "tree"):
+        eng = engine(executor)
+        eng.query(CHAIN, name="q")
+        rows = Rows()
+        for _ in range(8):
+            eng.process(rows.of("bc"))
+        assert how(eng)[0] == executor
+
+
+def test_seconds_and_state_go_on() -> None:
+    eng = engine("auto")
+    eng.query(CHAIN, name="q")
+    rows, before = Rows(), 0.0
+    for _ in range(10):
+        eng.process(rows.of("bc"))
+        seconds = eng.stats()["queries"]["q"]["seconds"]
+        assert seconds > before
+        before = seconds
+    assert how(eng)[0] == "tree"
+
+
+# -- steadiness ------------------------------------------------------------------------------------
+
+
+def test_steadiness() -> None:
+    watched = Steadiness(1.5)
+    assert watched.look(599, {"j": (300, 600)}) is None, "too early"
+    assert watched.look(600, {"j": (300, 600)}) is None, "nothing to compare with"
+    assert watched.look(1199, {"j": (600, 1200)}) is None, "too early again"
+    assert watched.look(1200, {"j": (600, 1100)}) is True
+    assert watched.look(1800, {"j": (900, 1100 + 1000)}) is False, "twice as many"
+    assert watched.look(2400, {"j": (1200, 1100 + 2000)}) is True, "compared with the last change"
+
+
+def test_small_numbers_say_nothing() -> None:
+    watched = Steadiness(1.5)
+    assert watched.look(600, {"j": (29, 600)}) is None
+    assert watched.look(1200, {"j": (58, 1200)}) is None
+    assert watched.look(1800, {"j": (88, 1300), "k": (30, 3)}) is None
+    assert watched.look(2400, {"j": (118, 1400), "k": (60, 30)}) is False
+
+
+def test_few_matches_may_come_by_chance() -> None:
+    watched = Steadiness(2.0)
+    assert watched.look(600, {"j": (10_000, 3)}) is None
+    assert watched.look(1200, {"j": (20_000, 3 + 11)}) is True
+    assert watched.look(1800, {"j": (30_000, 14 + 0)}) is True
+    assert watched.look(2400, {"j": (40_000, 14 + 40)}) is False

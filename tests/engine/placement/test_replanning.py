@@ -1,0 +1,189 @@
+"""Running queries whose joins get another order: when they do, and that nobody notices."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import assume, event, given
+from hypothesis import strategies as st
+
+from eddyline import EddylineError, Engine
+from eddyline.engine.placement import replanning
+from eddyline.engine.placement.replanning import Better, Ordered, Replanner
+from eddyline.optimizer.joins.trees import Tree
+from eddyline.testing import pretty
+from eddyline.testing.strategies.join_trees import join_tree_case
+
+SECOND = 1_000_000
+SQL = """
+    SELECT a.i, b.j, c.j AS cj FROM a [RANGE 10 SECONDS], b [RANGE 10 SECONDS], c [RANGE 10 SECONDS]
+    WHERE a.i = b.i AND b.j = c.j
+"""
+
+
+GROUPED = """
+    SELECT s0_x AS k, COUNT(*) AS n, SUM(s1_y) AS s, AVG(s1_z * 0.1) AS a, MIN(s2_x) AS x,
+           COUNT(DISTINCT s2_y) AS d
+    FROM ({}) AS j GROUP BY s0_x HAVING COUNT(*) > 1
+"""
+
+
+def streams(**options: Any) -> Engine:
+    """A tree that begins with a ⋈ b, as it was declared that few of them match."""
+    engine = Engine(executor="tree", **options)
+    for name in "abc":
+        engine.sql(
+            f"CREATE STREAM {name} (ts TIMESTAMP, i BIGINT, j BIGINT) TIMESTAMP BY ts"
+            " WITH (rate = 1000, distinct = 'i: 100000, j: 1000')"
+        )
+    engine.query(SQL, name="q")
+    return engine
+
+
+def batches(count: int, *, values_of_i: int, values_of_j: int) -> list[dict[str, pa.Table]]:
+    """A second of 1,000 rows per stream each."""
+    random = np.random.default_rng(7)
+    found = []
+    for second in range(count):
+        batch = {}
+        for name in "abc":
+            ts = np.sort(random.integers(0, SECOND, 1_000)) + second * SECOND
+            i, j = (random.integers(0, n, 1_000) for n in (values_of_i, values_of_j))
+            batch[name] = pa.table({"ts": pa.array(ts, pa.timestamp("us")), "i": i, "j": j})
+        found.append(batch)
+    return found
+
+
+def play(engine: Engine, given: list[dict[str, pa.Table]]) -> list[str]:
+    return [pretty(sorted_by_all(engine.process(batch)["q"])) for batch in given]
+
+
+def sorted_by_all(changes: pa.Table) -> pa.Table:
+    return changes.sort_by([(n, "ascending") for n in ["_ts", *changes.column_names]])
+
+
+def test_joins_are_reordered_when_measured_values_make_it_cheaper() -> None:
+    engine, other = streams(), streams(replan=float("inf"))
+    assert "a ⋈ b" in order(engine)
+    given = batches(30, values_of_i=200, values_of_j=100_000)
+    assert play(engine, given) == play(other, given)
+    account = engine.stats()["queries"]["q"]
+    assert account["reordered"] == 1
+    assert account["why"].startswith("joins a ⋈ (b ⋈ c), expected to take")
+    assert "b ⋈ c" in order(engine)
+    assert other.stats()["queries"]["q"]["reordered"] == 0
+
+
+def order(engine: Engine) -> str:
+    """Which two streams of the query are joined first, by the tree that EXPLAIN shows."""
+    lines = engine.queries["q"].explain().splitlines()
+    scans = [line for line in lines if "StreamScan" in line]
+    depth = {line.split()[1]: line.index("StreamScan") for line in scans}
+    return " ⋈ ".join(sorted(n for n, d in depth.items() if d == max(depth.values())))
+
+
+def test_a_saved_engine_goes_on_in_the_order_that_it_had(tmp_path: Path) -> None:
+    engine, other = streams(), streams(replan=float("inf"))
+    given = batches(40, values_of_i=200, values_of_j=100_000)
+    assert play(engine, given[:30]) == play(other, given[:30])
+    engine.save(str(tmp_path / "saved"))
+    engine = Engine.load(str(tmp_path / "saved"))
+    assert "b ⋈ c" in order(engine)
+    assert play(engine, given[30:]) == play(other, given[30:])
+
+
+def test_what_is_declared_rightly_stays() -> None:
+    engine = streams()
+    play(engine, batches(30, values_of_i=100_000, values_of_j=1_000))
+    assert engine.stats()["queries"]["q"]["reordered"] == 0
+
+
+def test_a_margin_below_one_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"replan must be at least 1, not 0\.5"):
+        Engine(replan=0.5)
+
+
+@given(
+    st.integers(0, 1 << 32),
+    st.fixed_dictionaries(
+        {
+            "feedback": st.sampled_from(["off", "jit", "doe", "auto"]),
+            "state": st.sampled_from(["upa", "upa", "direct", "negative-tuple"]),
+            "nested_loops": st.booleans(),
+            "chunk_rows": st.sampled_from([1, 3, 16, 16_384]),
+        }
+    ),
+    st.sampled_from(["{}", GROUPED]),
+    st.sampled_from(["", " EMIT CHANGES"]),
+    st.booleans(),
+)
+def test_nobody_notices_new_orders(
+    seed: int, options: dict[str, Any], select: str, emit: str, by_rows: bool
+) -> None:
+    """Orders are drawn anew after every chunk."""
+    case = join_tree_case(seed, most_streams=5)
+    assume(not by_rows or case.updates == "static")  # NRRs do not join what takes rows back
+    sql = re.sub(r"RANGE (\d+) SECONDS", r"ROWS \1", case.sql) if by_rows else case.sql
+    case = replace(case, sql=select.format(sql) + emit)
+    expected = case.play(feedback="off", replan=float("inf")).changes()
+    random = Random(seed)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Replanner, "due", lambda self, running: list(running.values()))
+        patch.setattr(Replanner, "better", lambda self, o, us: Better(any_tree(random, o), 1.0))
+        found = case.play(**options).changes()
+    event("with results" if expected.num_rows else "without results")
+    assert pretty(sorted_by_all(found)) == pretty(sorted_by_all(expected))
+
+
+def test_what_is_grouped_gets_new_orders_and_takes_back_what_it_told(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """One of two queries that share their groups gets the order before the other one does."""
+    monkeypatch.setattr(replanning, "_AT_ONCE", 1)
+    grouped = f"SELECT i, COUNT(*) AS n, AVG(j * 0.1) AS a FROM ({SQL}) AS q GROUP BY i HAVING "
+    engines = [streams(), streams(replan=float("inf"))]
+    for engine in engines:
+        engine.drop("q")
+        engine.query(grouped + "COUNT(*) > 1", name="q")
+        engine.query(grouped + "COUNT(*) > 2 EMIT CHANGES", name="r")
+    standing: Counter[tuple[Any, ...]] = Counter()
+    for batch in batches(30, values_of_i=200, values_of_j=100_000):
+        found, expected = (engine.process(batch) for engine in engines)
+        for name in "qr":
+            assert pretty(sorted_by_all(found[name])) == pretty(sorted_by_all(expected[name]))
+        for op, *row in map(dict.values, found["r"].select(["_op", "i", "n", "a"]).to_pylist()):
+            standing[tuple(row)] += 1 if op == "+" else -1
+            assert standing[tuple(row)] >= 0, "what is taken back is what was told, to the last bit"
+    accounts = engines[0].stats()["queries"]
+    assert [accounts[name]["reordered"] for name in "qr"] == [1, 1]
+    assert accounts["q"]["shared_with"] == accounts["r"]["shared_with"] == 1
+
+
+def test_a_query_that_is_refused_leaves_no_order(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else a better one would be looked for, and it would be saved."""
+    engine = streams()
+
+    def refuse(*_: object, **__: object) -> None:
+        raise EddylineError("refused")
+
+    monkeypatch.setattr(engine._standing.execution, "plant", refuse)
+    with pytest.raises(EddylineError, match="refused"):
+        engine.query(SQL + " AND a.j > 1", name="refused")
+    ways = engine._standing.placing.ways()
+    assert list(ways) == ["q"]
+
+
+def any_tree(random: Random, ordered: Ordered) -> Tree:
+    trees: list[Tree] = list(range(len(ordered.joins.graph.parts)))
+    while len(trees) > 1:
+        left, right = (trees.pop(random.randrange(len(trees))) for _ in range(2))
+        trees.append((left, right))
+    return trees[0]
