@@ -24,7 +24,6 @@ from eddyline.engine.ingest.inputs import Inputs
 from eddyline.engine.instants import checked_instant, instant_us
 from eddyline.engine.overload.controller import Overload
 from eddyline.engine.overload.shedding import Shedding
-from eddyline.engine.placement.replanning import Replanner
 from eddyline.engine.planning import Planning
 from eddyline.engine.program import Program
 from eddyline.engine.query import Query
@@ -166,15 +165,16 @@ class Engine:
         self.turns = Turns()
         self.wall_clock: Callable[[], int] = _wall_clock
         self._inputs = Inputs(None if ahead_at_most is None else parse_duration(ahead_at_most))
-        planning = Planning(optimize, self.statistics, self._inputs.measuring.statistics, prices)
-        replanner = Replanner(lambda: self._inputs.arrived, planning, replan)
+        measured = self._inputs.measuring.statistics
+        planning = Planning(
+            optimize, self.statistics, measured, prices, replan, lambda: self._inputs.arrived
+        )
         self._standing = QuerySet(
             self.turns,
             self._inputs.stem,
             self.strategy,
             self.sharing,
-            planning.explained,
-            replanner,
+            planning,
             self._inputs.rows_in,
             set_aside_after,
             self._inputs.groups,
@@ -214,7 +214,6 @@ class Engine:
             self._standing,
             self._program,
             self._statements,
-            replanner,
             self._shedding,
             self._overload,
             self._progress,

@@ -1,4 +1,4 @@
-"""By what an engine chooses its plans, and what it expects of them."""
+"""What an engine chooses plans and orders of joins by, and what it expects of them."""
 
 from __future__ import annotations
 
@@ -15,20 +15,24 @@ from eddyline.optimizer.statistics import Statistics
 
 @dataclass(frozen=True)
 class Planning:
-    """By what an engine chooses its plans, and what it expects of them.
+    """What an engine chooses plans and orders of joins by, and what it expects of them.
 
     Attributes:
-        rewrites: whether plans are rewritten by rule, and not only where they must be.
-        statistics: given and declared: what plans are chosen by. measured: what the engine has seen
-            so far. A plan is not chosen by that, so that a saved engine finds the same one again;
-            joins that run may be reordered by it, which is saved.
+        rewrites: whether plans are rewritten by all rules, or only by those that are required.
+        statistics: supplied and declared: plans are chosen by these. measured: of the rows so far.
+            Plans are not chosen by them, so that a loaded engine makes the same ones again; joins
+            that run may be reordered by them, which a checkpoint records.
         prices: of the steps of operators.
+        margin: how many times cheaper an order of joins must be for a running query to get it.
+        rows: how many rows of all streams there have been so far.
     """
 
     rewrites: bool
     statistics: Statistics
     measured: Callable[[], Statistics]
     prices: Prices
+    margin: float
+    rows: Callable[[], int]
 
     def optimized(self, plan: Plan) -> Plan:
         """What becomes of a plan before it runs."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import Any
 
 from eddyline.algebra.catalog import Emit
 from eddyline.algebra.reads import streams_read, tables_read
@@ -12,7 +13,6 @@ from eddyline.engine.ingest.inputs import Inputs
 from eddyline.engine.ingest.table_changes import changes_of, is_live
 from eddyline.engine.overload.controller import Overload
 from eddyline.engine.overload.shedding import Shedding
-from eddyline.engine.placement.ways import Way
 from eddyline.engine.planning import Planning
 from eddyline.engine.program import Program
 from eddyline.engine.query import Query
@@ -35,7 +35,8 @@ class Statements:
 
     Attributes:
         unnamed: how many names were given to queries without one.
-        ways: while an engine is loaded, how its queries ran. aside: why some are set aside.
+        placements: while an engine is loaded, records of its queries' placements.
+        aside: why some are set aside.
     """
 
     def __init__(
@@ -62,7 +63,7 @@ class Statements:
         self._progress = progress
         self._chunk_rows = chunk_rows
         self.unnamed = 0
-        self.ways: dict[str, Way] = {}
+        self.placements: Mapping[str, Any] = {}
         self.aside: dict[str, str] = {}
 
     def execute(self, statement: st.Statement) -> Query | str | None:
@@ -122,7 +123,7 @@ class Statements:
                     bound.emit,
                     options,
                     sheds=statement.sheds,
-                    way=self.ways.get(name),
+                    placement=self.placements.get(name),
                     aside=self.aside.get(name),
                 )
             else:

@@ -1,7 +1,7 @@
 """Saving an engine, and going on with a new one where it stood.
 
 A new engine is made with the same options and carries out the statements of the program again; its
-queries run in the ways in which they ran. Then its parts take over what they had come to know. How
+queries get the placements that they had. Then its parts take over what they had come to know. How
 this is written is in ``saved.py``.
 """
 
@@ -21,8 +21,6 @@ from eddyline.engine.functions import add_declared, declared
 from eddyline.engine.ingest.inputs import Inputs
 from eddyline.engine.overload.controller import Overload
 from eddyline.engine.overload.shedding import Shedding
-from eddyline.engine.placement.replanning import Replanner
-from eddyline.engine.placement.ways import saved_way, to_save
 from eddyline.engine.program import Program
 from eddyline.engine.query_set import QuerySet
 from eddyline.engine.statements import Statements
@@ -34,14 +32,14 @@ from eddyline.sql.parser import parse
 
 _PENDING: Final = "pending:"  # among the tables: changes of a query that nobody has fetched
 #: What is saved next to the options of an engine.
-_NO_OPTIONS: Final = {"shedding", "functions", "looked", "groups", "ways", "aside", "trouble"}
+_NO_OPTIONS: Final = {"shedding", "functions", "groups", "placements", "aside", "trouble"}
 
 
 class Saving:
     """Saves an engine, and lets a new one go on.
 
     Args:
-        catalog, inputs, standing, program, statements, replanner, shedding, overload, progress: the
+        catalog, inputs, standing, program, statements, shedding, overload, progress: the
             parts of the engine that have something to be saved.
     """
 
@@ -52,7 +50,6 @@ class Saving:
         standing: QuerySet,
         program: Program,
         statements: Statements,
-        replanner: Replanner,
         shedding: Shedding,
         overload: Overload,
         progress: Progress,
@@ -62,7 +59,6 @@ class Saving:
         self._standing = standing
         self._program = program
         self._statements = statements
-        self._replanner = replanner
         self._shedding = shedding
         self._overload = overload
         self._progress = progress
@@ -91,9 +87,8 @@ class Saving:
             "keep": {} if self._overload.decides else dict(self._shedding.asked),
             "shedding": {"since": self._shedding.saved(), "overload": self._overload.saved()},
             "functions": declared(self._catalog),
-            "looked": self._replanner.looked,
             "groups": self._progress.saved(),
-            "ways": {n: to_save(w) for n, w in self._standing.placing.ways().items()},
+            "placements": self._standing.placements.saved(),
             "aside": {n: q.set_aside for n, q in self._standing.aside.items()},
             "trouble": self._standing.troubles(),
         }
@@ -128,13 +123,13 @@ class Saving:
         """
         add_declared(self._catalog, header["functions"], functions)
         self._statements.aside = header["aside"]
-        self._carry_out(program, tables, header["ways"])
+        self._carry_out(program, tables, header["placements"]["queries"])
         self._statements.aside = {}
         self._restore(state, header["groups"])
         queries = self._standing.everyone()
         for name, trouble in header["trouble"].items():
             queries[name].trouble = Trouble(*trouble)
-        self._replanner.looked = tuple(header["looked"])
+        self._standing.placements.restore_measured(header["placements"])
         self._overload.restore(header["shedding"]["overload"])
         self._shedding.restore(header["shedding"]["since"])
         for name, rows in tables.items():
@@ -142,17 +137,17 @@ class Saving:
                 self._standing.put_back(name.removeprefix(_PENDING), rows)
 
     def _carry_out(
-        self, program: Sequence[str], tables: Mapping[str, pa.Table], ways: Mapping[str, Any]
+        self, program: Sequence[str], tables: Mapping[str, pa.Table], placements: Mapping[str, Any]
     ) -> None:
         """Make streams, tables and queries again; static tables have their rows at once."""
-        self._statements.ways = {name: saved_way(way) for name, way in ways.items()}
+        self._statements.placements = placements
         for text in program:
             for statement in parse(text):
                 self._statements.execute(statement)
             for name in self._catalog.tables:
                 if name in tables:
                     self._inputs.contents.setdefault(name, tables[name])
-        self._statements.ways = {}
+        self._statements.placements = {}
 
     def _restore(self, state: State, groups: Sequence[dict[str, Any]]) -> None:
         inputs = self._inputs
