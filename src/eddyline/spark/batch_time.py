@@ -24,7 +24,7 @@ def now_us() -> Column:
     return F.unix_micros(F.current_timestamp())
 
 
-def timed(fat: DataFrame) -> DataFrame:
+def with_batch_time(fat: DataFrame) -> DataFrame:
     """Fat rows with the time of their batch."""
     return fat.withColumn(NOW, now_us())
 

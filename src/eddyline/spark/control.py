@@ -24,7 +24,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from eddyline.errors import SqlError, StateError
-from eddyline.spark.batch_time import timed
+from eddyline.spark.batch_time import with_batch_time
 from eddyline.spark.directory import Directory
 
 DIRECTORY: Final = "control"
@@ -126,7 +126,7 @@ class ControlStream:
             F.lit(None).cast("bigint").alias("max_ts"),
             F.encode("text", "UTF-8").alias("blob"),
         )
-        return timed(fat)
+        return with_batch_time(fat)
 
     def statements(self) -> list[Request]:
         """All statements ever sent, as :func:`read_statements` finds them."""
