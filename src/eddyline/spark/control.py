@@ -103,7 +103,7 @@ class ControlStream:
             self._statements[request.shard] = request.number
 
     def packed_batches(self, spark: SparkSession) -> DataFrame:
-        """The requests as fat rows, to be united with those of the streams."""
+        """The requests as packed rows, to be united with those of the streams."""
         asked = F.concat_ws(
             "\n", F.col("shard").cast("string"), "name", F.col("number").cast("string"), "text"
         )
@@ -115,7 +115,7 @@ class ControlStream:
             .json(self._directory.path)
             .where(F.sha2(asked, 256) == F.col("digest"))
         )
-        fat = requests.select(
+        packed = requests.select(
             "shard",
             F.lit("control").alias("kind"),
             "name",
@@ -126,7 +126,7 @@ class ControlStream:
             F.lit(None).cast("bigint").alias("max_ts"),
             F.encode("text", "UTF-8").alias("blob"),
         )
-        return with_batch_time(fat)
+        return with_batch_time(packed)
 
     def statements(self) -> list[Request]:
         """All statements ever sent, as :func:`read_statements` finds them."""
