@@ -23,7 +23,6 @@ from eddyline.engine.ingest.table_changes import OPERATION, changes_of
 from eddyline.engine.ingest.tables import table_columns
 from eddyline.errors import DataError, did_you_mean
 from eddyline.spark import files
-from eddyline.spark.causes import cause
 from eddyline.spark.format_options import FILE_FORMATS, SOURCES
 from eddyline.spark.formats import (
     OF_SOURCES,
@@ -34,6 +33,7 @@ from eddyline.spark.formats import (
 )
 from eddyline.spark.lines import are_lines, header_of, parsed
 from eddyline.spark.parquet import Reader, local_parquet
+from eddyline.spark.root_cause import cause
 from eddyline.sql.definitions import SIDE_PREFIXES
 from eddyline.types import Field, Schema
 
