@@ -23,7 +23,7 @@ from eddyline.algebra.functions import FunctionKind
 from eddyline.algebra.plan import Updates
 from eddyline.engine.calibration import prices_of_machine
 from eddyline.engine.changes import QUERY_COLUMN
-from eddyline.engine.ingest.intake import bad_schema, late_schema
+from eddyline.engine.ingest.row_reader import bad_schema, late_schema
 from eddyline.engine.ingest.sampled import as_options
 from eddyline.engine.ingest.table_changes import INSTANT, OPERATION
 from eddyline.engine.query import Query
