@@ -29,7 +29,7 @@ from eddyline.engine.query_metrics import accounts_of
 from eddyline.engine.turns import Turns
 from eddyline.errors import EddylineError, UnsupportedError
 from eddyline.physical.flows import Sharing
-from eddyline.physical.planner import StemOf
+from eddyline.physical.node_planner import StemOf
 from eddyline.physical.strategy import Strategy
 from eddyline.runtime.eddy.fanout import Fanout
 from eddyline.runtime.graph import in_order

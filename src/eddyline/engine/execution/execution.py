@@ -19,7 +19,8 @@ from eddyline.engine.query import Query
 from eddyline.engine.query_metrics import brought_along, rows_seen
 from eddyline.errors import EddylineError
 from eddyline.physical.flows import FlowPlanner, Sharing
-from eddyline.physical.planner import Planner, StemOf
+from eddyline.physical.node_planner import StemOf
+from eddyline.physical.state_forms import planner
 from eddyline.physical.strategy import Strategy
 from eddyline.runtime.eddy.fanout import Fanout
 from eddyline.runtime.eddy.per_query import PerQuery
@@ -74,7 +75,7 @@ class Execution:
         self.flows: dict[object, SharedFlow] = {}
         self.trees: dict[str, Query] = {}
         self._groups = groups
-        self._planner = Planner(self.graph, stem_of, strategy)
+        self._planner = planner(self.graph, stem_of, strategy)
         self._flow_planner = FlowPlanner(
             self.graph, self._planner, stem_of, sharing, strategy.feedback
         )
