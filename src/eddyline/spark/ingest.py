@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import numpy as np
 import pyarrow as pa
 from pyspark import TaskContext
 from pyspark.sql import DataFrame
 
 from eddyline.algebra.catalog import StreamDef
-from eddyline.engine.ingest.intake import Intake
+from eddyline.engine.ingest.row_reader import RowReader
 from eddyline.engine.overload.drop_box import DropBox
-from eddyline.runtime.stores.columns import raw_values
 from eddyline.spark.batch_time import TimedBatches, with_batch_time
 from eddyline.spark.gc_control import freeze_live_objects
 from eddyline.spark.keep_rates import keep_rate
@@ -90,9 +88,9 @@ def _thinned(
 
     It drops no row that is bad, or may be.
     """
-    intake = Intake(stream)
-    incoming = intake.read(table)
-    good = intake.surely_good(incoming, now_us)
-    keeps = DropBox(stream.name, keep).keeps(incoming.columns) | ~good
-    times = raw_values(intake.times(incoming), np.dtype(np.int64))[good]
+    reader = RowReader(stream)
+    rows = reader.read(table)
+    good = reader.surely_good(rows, now_us)
+    keeps = DropBox(stream.name, keep).keeps(rows.columns) | ~good
+    times = reader.times(rows)[good]
     return table.filter(pa.array(keeps)), int(times.max()) if times.size else None

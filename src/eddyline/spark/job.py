@@ -16,7 +16,7 @@ from pyspark.sql.streaming.query import StreamingQuery
 
 from eddyline.algebra.catalog import StreamDef
 from eddyline.engine.calibration import prices_of_machine
-from eddyline.engine.ingest.intake import bad_schema, late_schema
+from eddyline.engine.ingest.row_reader import bad_schema, late_schema
 from eddyline.spark.batch_time import heartbeat, with_batch_time
 from eddyline.spark.control import DIRECTORY as CONTROL
 from eddyline.spark.control import ControlStream

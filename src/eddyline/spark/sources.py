@@ -17,10 +17,10 @@ from pyspark.sql.pandas.types import from_arrow_type, to_arrow_type
 from pyspark.sql.types import StringType, StructField, StructType
 
 from eddyline.algebra.catalog import StreamDef, TableDef
-from eddyline.engine.ingest.intake import CORRUPT_RECORD, Intake
+from eddyline.engine.ingest.arrow_values import with_valid_text
+from eddyline.engine.ingest.row_reader import CORRUPT_RECORD, RowReader
 from eddyline.engine.ingest.table_changes import OPERATION, changes_of
 from eddyline.engine.ingest.tables import table_columns
-from eddyline.engine.ingest.valid_text import with_valid_text
 from eddyline.errors import DataError, did_you_mean
 from eddyline.spark import files
 from eddyline.spark.format_options import FILE_FORMATS, OF_SOURCES, SOURCES, source_format
@@ -114,7 +114,7 @@ def declared_columns(df: DataFrame, stream: StreamDef, kind: str = "stream") -> 
     Raises:
         DataError: a column is missing, or there is no conversion to its declared type.
     """
-    Intake(stream, kind).read(_no_rows(f"{kind} '{stream.name}'", df))
+    RowReader(stream, kind).read(_no_rows(f"{kind} '{stream.name}'", df))
     return _selected(df, stream.schema)
 
 
