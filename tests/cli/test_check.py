@@ -63,7 +63,12 @@ def check(tmp_path: Path, script: str) -> tuple[int, str]:
             "'subscribe' or 'subscribePattern' or 'assign'",
         ),
         (SOURCE, "source = 'delta', path = 'x', ignoreDelets = 1", "ignoreDelets", "did you mean"),
-        (SOURCE, "source = 'jdbc', url = 'x', dbtable = 't'", "'jdbc'", "cannot be read as a stream"),
+        (
+            SOURCE,
+            "source = 'jdbc', url = 'x', dbtable = 't'",
+            "'jdbc'",
+            "cannot be read as a stream",
+        ),
         (SINK, "sink = 'parket', path = 'out'", "'parket'", "did you mean 'parquet'"),
         (SINK, "sink = 'parquet'", "'parquet'", "'q': the sink 'parquet' needs the option 'path'"),
         (SINK, "snik = 'parquet'", "snik", "did you mean 'sink'"),

@@ -164,8 +164,8 @@ def _unchecked_format(kind: str, what: str, format_: str) -> list[str]:
     if "." in format_:  # the name of a class
         return []
     return [
-        f"{what}: whether there is a {kind} '{format_}' (a package on the class path) is checked by "
-        "Spark when the job starts; its options are not checked"
+        f"{what}: whether there is a {kind} '{format_}' (a package on the class path) is checked "
+        "by Spark when the job starts; its options are not checked"
     ]
 
 
