@@ -298,7 +298,12 @@ def _fails(_: Any) -> Any:
         ("arrow", lambda v: 1, "BIGINT", "returned a int, not a pyarrow.Array"),
         ("pandas", lambda v: v.sum(), "BIGINT", "returned a int.*, not a pandas.Series"),
         ("pandas", lambda v: v.dropna(), "BIGINT", "returned 3 values for 4 rows"),
-        ("pandas", lambda v: pd.Series([1, "a", 2, 3]), "BIGINT", "returned values of several types"),
+        (
+            "pandas",
+            lambda v: pd.Series([1, "a", 2, 3]),
+            "BIGINT",
+            "returned values of several types",
+        ),
         ("python", str, "BIGINT", "returned a value that is no BIGINT"),
         ("python", lambda v: 1 << 70, "BIGINT", "returned a value that is no BIGINT"),
         ("arrow", _fails, "BIGINT", "failed: ZeroDivisionError: no"),
