@@ -18,7 +18,7 @@ from eddyline.engine.execution.execution import Execution, Outcome
 from eddyline.engine.execution.parameterized import Rules
 from eddyline.engine.execution.result_tables import RuleRows, SharedChanges
 from eddyline.engine.execution.shared_flow import Crowd, Seat
-from eddyline.engine.ingest.stream_groups import Group, Groups
+from eddyline.engine.ingest.watermarks import StreamGroup, StreamGroups
 from eddyline.engine.placement.placements import Placements
 from eddyline.engine.placement.reoptimizer import Reoptimizer
 from eddyline.engine.placement.workload import Workload
@@ -28,14 +28,14 @@ from eddyline.engine.query_metrics import accounts_of
 from eddyline.engine.turns import Turns
 from eddyline.errors import EddylineError, UnsupportedError
 from eddyline.physical.flows import Sharing
-from eddyline.physical.planner import StemOf
+from eddyline.physical.node_planner import StemOf
 from eddyline.physical.strategy import Strategy
 from eddyline.runtime.eddy.fanout import Fanout
 from eddyline.runtime.graph import in_order
 from eddyline.runtime.operators.base import Operator, Tick
 from eddyline.runtime.output import to_rows
 from eddyline.runtime.stores.stem import Stem
-from eddyline.sharing.signature import taken_apart
+from eddyline.sharing.signature import decompose
 from eddyline.sql.catalog import Names
 
 _log: Final = logging.getLogger(__name__)
@@ -65,7 +65,7 @@ class QuerySet:
         planning: Planning,
         rows_in: Callable[[Iterable[str]], int],
         set_aside_after: int | None,
-        groups: Groups,
+        groups: StreamGroups,
     ) -> None:
         self.queries: Names[Query] = Names()
         self.execution = Execution(stem_of, strategy, sharing, groups)
@@ -114,7 +114,7 @@ class QuerySet:
             self.placements.start(query)
         else:
             self.placements.restore(query, placement)
-        self._groups.read(query.reads)
+        self._groups.add_reader(query.reads)
         self.queries[name] = query
         self._to_report[name] = query
         return query
@@ -139,7 +139,7 @@ class QuerySet:
         self._with_bad.pop(query.name, None)
         if query.set_aside is not None:
             return
-        self._groups.unread(query.reads)
+        self._groups.drop_reader(query.reads)
         if query.name in self._rules:
             self._rules.pop(query.name).close()
         self.placements.stop(query)
@@ -178,7 +178,7 @@ class QuerySet:
         Raises:
             UnsupportedError: the queries cannot share a flow.
         """
-        found = taken_apart(plan) if emit.mode == "inserts" else None
+        found = decompose(plan) if emit.mode == "inserts" else None
         if found is None or any(map(has_parameters, found[0].sources)):
             raise UnsupportedError(
                 "FOR EACH ROW OF runs queries that filter, join (on keys, or two streams on any "
@@ -196,13 +196,13 @@ class QuerySet:
         query.replace_key = None  # rows of one rule do not replace those of another
         query.reads |= {table.name}
         self._start_for_each(query, table, updates)
-        self._groups.read(query.reads)
+        self._groups.add_reader(query.reads)
         self.queries[name] = query
         self._to_report[name] = query
         return query
 
     def _start_for_each(self, query: Query, table: Stem, updates: Updates) -> None:
-        found = taken_apart(query.plan)
+        found = decompose(query.plan)
         assert found is not None, "it is such a query"
         signature, part = found
         shared = self.placements.start_parameterized(query, signature, part)
@@ -223,7 +223,7 @@ class QuerySet:
             raise
         self.execution.report_answer(query, rules)
 
-    def restart(self, group: Group, between: Callable[[], None]) -> None:
+    def restart(self, group: StreamGroup, between: Callable[[], None]) -> None:
         """Let the queries of a group begin again, from windows that are empty.
 
         Args:
@@ -266,22 +266,22 @@ class QuerySet:
 
     # -- rows --------------------------------------------------------------------------------------
 
-    def begin(self, group: Group, instant: int) -> None:
+    def begin(self, group: StreamGroup, instant: int) -> None:
         """The first instant at which anything happens in a group."""
         for query in self.of(group):
             query.begin(instant)
             self._to_report[query.name] = query
 
-    def resume(self, group: Group) -> None:
+    def resume(self, group: StreamGroup) -> None:
         """Something has happened in a group already, and was reported."""
         for query in self.of(group):
             query.resume()
 
-    def of(self, group: Group) -> list[Query]:
+    def of(self, group: StreamGroup) -> list[Query]:
         """The queries that go by a group's clock."""
         return [q for q in self.queries.values() if self.execution.group_of(q) is group]
 
-    def run(self, tick: Tick, group: Group, *, arrived: float, paced: bool = False) -> None:
+    def run(self, tick: Tick, group: StreamGroup, *, arrived: float, paced: bool = False) -> None:
         """One chunk through the operators of a group; see ``Execution.run``."""
         self._take_in(self.execution.run(tick, group, arrived=arrived, paced=paced))
 

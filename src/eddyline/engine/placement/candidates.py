@@ -14,7 +14,7 @@ from eddyline.physical.flows import Sharing
 from eddyline.physical.strategy import Strategy
 from eddyline.sharing.grouping import grouped_apart
 from eddyline.sharing.reordering import LEAST_REORDERED, Joins, joins_of, tree_of
-from eddyline.sharing.signature import Part, Signature, taken_apart
+from eddyline.sharing.signature import Part, Signature, decompose
 
 SHARED = "it shares the flow of its signature"
 SAME_GROUPS = "it reads the groups of a query that groups the same rows"
@@ -50,7 +50,7 @@ def candidates(
     reason = _why_only_tree(emit, strategy, sharing)
     if reason is not None:
         return _only(replace(tree, why=reason))
-    found = [taken_apart(plan)]
+    found = [decompose(plan)]
     if not strategy.explicit_above_negation(plan):
         found.append(grouped_apart(plan))
     flow = [in_flow(name, *f, sharing, replaces=replaces) for f in found if f is not None]
