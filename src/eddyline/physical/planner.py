@@ -48,9 +48,9 @@ from eddyline.physical.patterns import (
 from eddyline.physical.strategy import Strategy
 from eddyline.runtime.aggregates import make_aggregate
 from eddyline.runtime.batch import Batch, Evaluator
-from eddyline.runtime.feedback.join import FeedbackJoin
 from eddyline.runtime.graph import Graph, in_order
-from eddyline.runtime.join_inputs.sides import CompositeSide, Side, StaticSide, StemSide, TableSide
+from eddyline.runtime.join_inputs.join_input import InputRows, JoinInput, StemRows
+from eddyline.runtime.join_inputs.table_input import StaticInput, TableInput
 from eddyline.runtime.operators.base import Operator
 from eddyline.runtime.operators.distinct import ClassicDistinct
 from eddyline.runtime.operators.distinct import Distinct as DistinctOperator
@@ -70,6 +70,7 @@ from eddyline.runtime.operators.spool import Spool
 from eddyline.runtime.operators.union import Union as UnionOperator
 from eddyline.runtime.operators.view import ExpiringView, KeyedView, View
 from eddyline.runtime.stores.expiry import ExpiryStore
+from eddyline.runtime.stores.intermediates import ResultRows
 from eddyline.runtime.stores.stem import (
     CountWindow,
     EndlessWindow,
@@ -125,11 +126,11 @@ class Planner:
         """The operator of a plan whose rows a flow reads."""
         return self._build(plan, probed=not is_endless(plan))
 
-    def join(self, plan: Join) -> JoinOperator | FeedbackJoin | None:
+    def join(self, plan: Join) -> JoinOperator | None:
         """The operator of a join that runs in a tree."""
         ways = ((plan, probed, explicit) for probed in (True, False) for explicit in (False, True))
         found = (self._graph.find(key) for key in (("join", plan), *ways))
-        return next((o for o in found if isinstance(o, (JoinOperator, FeedbackJoin))), None)
+        return next((o for o in found if isinstance(o, JoinOperator)), None)
 
     def runs(self, grouping: Plan) -> bool:
         """Whether there is an operator of this GROUP BY or DISTINCT already."""
@@ -255,20 +256,20 @@ class Planner:
         left_keys, right_keys = ([compile_expr(p[i]) for p in plan.keys] for i in (0, 1))
         right = self._build(plan.right)
         table = self._stem_of(scan.table)
-        side: StaticSide | TableSide
+        rows: StaticInput | TableInput
         if isinstance(table, TableStem):
             assert not takes_back(plan.left), "an NRR is not joined with a strict input"
             remember = _remembered_us(plan.left) if probed or explicit else 0
-            side = TableSide(right_keys, table, remember=remember, history=explicit)
+            rows = TableInput(table, right_keys, remember=remember, history=explicit)
         else:
-            side = StaticSide(right_keys, table, EndlessWindow(keep=True))
+            rows = StaticInput(table, right_keys)
         if not asks_as_it_is(plan) and not is_stored(plan.left):
             left = self._spooled(plan.left, left, keep=probed or explicit)
         return Lookup(
             left,
             right,
             left_keys,
-            side,
+            rows,
             residual(plan),
             _LOOKUPS[type(plan)],
         )
@@ -278,11 +279,11 @@ class Planner:
             return self._feedback_tree(plan).join()
         keys = ([k for k, _ in plan.keys], [k for _, k in plan.keys])
         sources = [self._stored(p, explicit) for p in plan.inputs]
-        sides = [
-            self._side(p, source, [compile_expr(k) for k in ks], explicit)
+        left, right = (
+            self._join_input(p, source, [compile_expr(k) for k in ks], explicit)
             for p, source, ks in zip(plan.inputs, sources, keys, strict=True)
-        ]
-        return JoinOperator(sources[0], sources[1], (sides[0], sides[1]), residual(plan))
+        )
+        return JoinOperator(sources[0], sources[1], (left, right), residual(plan))
 
     def _feedback_tree(self, plan: Join | SemiJoin) -> FeedbackTree:
         leaf = partial(self._stored, explicit=False)
@@ -306,22 +307,22 @@ class Planner:
         make = partial(Spool, source, plan.schema, width, lazy_us, keep=keep)
         return self._graph.obtain(("spool", source, keep), make)
 
-    def _side(
+    def _join_input(
         self, plan: Plan, source: Operator, keys: Sequence[Evaluator], explicit: bool
-    ) -> Side:
+    ) -> JoinInput:
+        rows: InputRows
         scan = base_scan(plan)
         if scan is None or (explicit and isinstance(scan, StreamScan)):
-            width = id_width_of(plan) if is_stored(plan) else 1
-            return CompositeSide(
-                keys,
-                width,
+            rows = ResultRows(
+                id_width_of(plan) if is_stored(plan) else 1,
                 strict=takes_back(plan),
                 explicit=explicit,
                 lazy_us=self._strategy.lazy_us,
-                scanned=self._strategy.nested_loops,
             )
-        source = scan_below(source)
-        return StemSide(keys, source.stem, source.window, scanned=self._strategy.nested_loops)
+        else:
+            below = scan_below(source)
+            rows = StemRows(below.stem, below.window)
+        return JoinInput(rows, keys, scanned=self._strategy.nested_loops)
 
     def _matching(self, plan: Negation | SemiJoin | AntiJoin, explicit: bool) -> Operator:
         left = self._stored(plan.left, explicit)

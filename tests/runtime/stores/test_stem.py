@@ -9,7 +9,7 @@ import pyarrow as pa
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from eddyline.runtime.stores.index import Probes
+from eddyline.runtime.stores.index import HashIndex, Probes
 from eddyline.runtime.stores.keys import join_keys
 from eddyline.runtime.stores.stem import (
     CountWindow,
@@ -146,7 +146,7 @@ def test_windows_and_an_index_against_lists_with_compaction_at_every_chunk(
         "rows": stem.open_window("rows", lambda: CountWindow(stem, "rows", last)),
         "each": stem.open_window("each", lambda: PartitionWindow(stem, "each", [0], each)),
     }
-    index = stem.new_index()
+    index = HashIndex(stem)
     came: list[tuple[int, int]] = []  # (ts, key) by id
     for chunk in chunks:
         clock = came[-1][0] if came else 0

@@ -109,7 +109,7 @@ FIELDS = ("ts", "seq", "key")
 
 def _access(name: str, store: RowStore) -> Access:
     if name == "hash":
-        return HashAccess(HashIndex(store, "keys"))
+        return HashAccess(HashIndex(store))
     return ScanAccess(store) if name == "scan" else SlicedAccess(store)
 
 

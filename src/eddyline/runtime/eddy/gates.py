@@ -114,7 +114,7 @@ class Gates:
         if gate is None:
             return batch, wanted
         if not gate.is_open(len(batch)):
-            woken = gate.wake(clock, gate.waiting)
+            woken = gate.resume(clock, gate.waiting)
             if woken.size:
                 side.show_late(rows.rows_at(woken), woken)
             ok = gate.admit(batch, rows.coming)

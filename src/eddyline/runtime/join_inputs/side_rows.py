@@ -11,11 +11,11 @@ import numpy as np
 from eddyline.runtime.batch import Batch
 from eddyline.runtime.feedback.gate import Gate
 from eddyline.runtime.feedback.partners import Known
-from eddyline.runtime.join_inputs.rows import Lane
 from eddyline.runtime.join_inputs.stem_side import StemSide
 from eddyline.runtime.state import State
 from eddyline.runtime.stores.columns import Array
 from eddyline.runtime.stores.index import HashIndex, Liveness
+from eddyline.runtime.stores.rowstore import Lane
 from eddyline.types import FOREVER
 
 _NO_ROWS = np.zeros(0, np.int64)
@@ -54,10 +54,10 @@ class SideRows:
         return replace(rows, ts=instants[0], seq=instants[1], exp=np.full(positions.size, FOREVER))
 
     def new_index(self) -> HashIndex:
-        return self.side.stem.new_index()
+        return HashIndex(self.side.stem)
 
     def new_lane(self, fill: int) -> Lane:
-        return Lane(self.side.stem, self.side.stem.new_name(), fill)
+        return Lane(self.side.stem, fill)
 
     def forget(self, known: Known) -> None:
         known.close()

@@ -44,8 +44,7 @@ class StemSide:
         self.window = window
         self._keys = keys
         self._indexes = {
-            name: stem.new_index() if columns else ScanAccess(stem)
-            for name, columns in keys.items()
+            name: HashIndex(stem) if columns else ScanAccess(stem) for name, columns in keys.items()
         }
         self._lane = f"lineage:{next(_numbers)}"
         self._words = 1

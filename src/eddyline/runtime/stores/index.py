@@ -50,15 +50,14 @@ class HashIndex:
 
     Args:
         store: where the rows are.
-        name: unique among the store's indexes; its lanes are called after it.
         scanned: use one chain for all keys, so that every probe looks at every row: the nested
             loops of the papers, to compare with.
     """
 
-    def __init__(self, store: RowStore, name: str, *, scanned: bool = False) -> None:
+    def __init__(self, store: RowStore, *, scanned: bool = False) -> None:
         self._store = store
         self._scanned = scanned
-        self._nodes = f"nodes:{name}"
+        self._nodes = f"nodes:{store.new_name()}"
         store.add_lane(self._nodes, chains.NOT_INDEXED, width=2, derived=True)
         self._heads = np.full(1 if scanned else 64, chains.NOTHING, np.int64)
         self._generation = store.generation

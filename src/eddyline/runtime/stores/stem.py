@@ -18,7 +18,7 @@ import pyarrow as pa
 from eddyline.kernels.windows import push_out
 from eddyline.runtime.state import State, array, nested
 from eddyline.runtime.stores.columns import Array
-from eddyline.runtime.stores.index import HashIndex, Liveness
+from eddyline.runtime.stores.index import Liveness
 from eddyline.runtime.stores.keytable import KeyTable
 from eddyline.runtime.stores.rowstore import RowStore
 from eddyline.types import BEGINNING, FOREVER, Schema
@@ -79,7 +79,6 @@ class Stem(RowStore):
         self.pushed: dict[object, PushedOut] = {}
         self.arrived = 0
         self._windows: dict[object, StemWindow] = {}
-        self._indexes = 0
         self._compact_at = 1024
 
     def add(self, ts: Array, seq: Array, columns: Sequence[pa.Array]) -> None:
@@ -134,15 +133,6 @@ class Stem(RowStore):
             return int(self.ids(np.array([self.first + row]))[0]) == oldest + row
 
         return oldest + bisect_left(range(len(self)), x=True, key=is_behind)
-
-    def new_index(self, *, scanned: bool = False) -> HashIndex:
-        """An empty index over this SteM; ``scanned``: see there."""
-        return HashIndex(self, self.new_name(), scanned=scanned)
-
-    def new_name(self) -> str:
-        """A name for an index or a lane that no other has."""
-        self._indexes += 1
-        return str(self._indexes)
 
     def purge(self, clock: int) -> None:
         """Drop the rows that no window needs at ``clock``; the chunk is over."""

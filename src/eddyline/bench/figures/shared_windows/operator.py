@@ -130,4 +130,4 @@ def _access(strategy: str, work: Blocks, store: RowStore) -> Access:
         return SlicedAccess(store)
     if work.load.method == "nested loops":
         return ScanAccess(store)
-    return HashAccess(HashIndex(store, "bench"))
+    return HashAccess(HashIndex(store))
