@@ -18,7 +18,7 @@ from eddyline.cli.demo import staged_demo
 from eddyline.cli.job import Job
 from eddyline.cli.main import app
 from eddyline.shipped import examples
-from eddyline.spark.causes import cause
+from eddyline.spark.root_cause import cause
 
 SCRIPT = """
 CREATE STREAM s (ts TIMESTAMP, k BIGINT, v DOUBLE) TIMESTAMP BY ts LATENESS 2 SECONDS

@@ -10,7 +10,7 @@ from pyspark.sql import DataFrame, SparkSession
 from eddyline.engine.calibration import write_prices
 from eddyline.optimizer.prices import Prices
 from eddyline.spark import Session
-from eddyline.spark.program import Program
+from eddyline.spark.shard_program import ShardProgram
 
 CHEAP, DEAR = Prices(make_s=1e-9), Prices(make_s=1e-3)
 
@@ -28,7 +28,7 @@ def test_statistics_are_declared_from_python(spark: SparkSession) -> None:
     session.table("u", names, updates="retroactive", rate=0.25)
     query = session.query("q", "SELECT s.value FROM s [NOW], t WHERE s.value = t.value")
     assert "expected: " in query.explain()
-    engine = Program(session._script.definitions, ()).build()
+    engine = ShardProgram(session._script.definitions, ()).build()
     known = engine.statistics
     assert (known.rate("s"), known.rows("t"), known.table_rate("u")) == (rate, 7, 0.25)
     assert known.values == {("s", "value"): 9_876_543, ("t", "a name"): 3}
@@ -49,4 +49,4 @@ def test_a_checkpoint_keeps_the_prices_that_its_plans_were_chosen_by(
     assert started() == CHEAP
     write_prices(DEAR)
     assert started() == CHEAP, "state fits these plans only"
-    assert Program((), (), prices=CHEAP).build().prices == CHEAP
+    assert ShardProgram((), (), prices=CHEAP).build().prices == CHEAP

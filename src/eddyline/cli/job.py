@@ -19,8 +19,8 @@ from eddyline.cli.failures import JobFailedError
 from eddyline.cli.scripts import checked, read, runnable, warm_up
 from eddyline.cli.view import View
 from eddyline.errors import StateError
-from eddyline.spark.causes import cause
 from eddyline.spark.environment import local_session
+from eddyline.spark.root_cause import cause
 from eddyline.spark.run import Run
 from eddyline.spark.session import Session
 from eddyline.spark.supervisor import NEVER, Restart
@@ -80,7 +80,7 @@ def run_job(job: Job, view: View) -> None:
         view.say("starting the job")
         run = session.start(available_now=job.once, drop=job.drop)
         view.say("running")
-        with told_to_end() as told:
+        with termination_event() as told:
             _watch(run, pool.submit(_to_the_end, run, job), view, log, told)
             view.summary(session, run)
             session.spark.stop()
@@ -122,7 +122,7 @@ def _stop(run: Run, ending: Future[None], *, after_batch: bool = False) -> None:
 
 
 @contextmanager
-def told_to_end() -> Iterator[threading.Event]:
+def termination_event() -> Iterator[threading.Event]:
     """In the block SIGTERM sets the event; a second one ends the process at once."""
     told = threading.Event()
     before = signal.getsignal(signal.SIGTERM)

@@ -13,7 +13,8 @@ from eddyline.algebra.expressions import ColumnRef, Expr, Parameter, conjunction
 from eddyline.algebra.plan import Plan, StreamScan
 from eddyline.errors import did_you_mean
 from eddyline.physical.expressions import compile_expr, compile_predicate
-from eddyline.physical.planner import Planner, StemOf
+from eddyline.physical.node_planner import StemOf
+from eddyline.physical.planner import Planner
 from eddyline.physical.strategy import Feedback
 from eddyline.runtime.batch import Evaluator, Predicate
 from eddyline.runtime.eddy.edges import Equality, Key, keys_of

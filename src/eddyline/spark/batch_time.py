@@ -44,7 +44,7 @@ def heartbeat(df: DataFrame, shard: int) -> DataFrame:
     )
 
 
-class Timed:
+class TimedBatches:
     """Batches of ingest without their last column, which holds the time of the batch.
 
     Attributes:

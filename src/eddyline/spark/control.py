@@ -97,12 +97,12 @@ class ControlStream:
         self._directory = directory
         directory.make()
         self._statements: dict[int, int] = {}  # how many have been sent, by shard
-        for name in strangers(directory):
+        for name in foreign_files(directory):
             _log.warning("%s/%s is ignored: no job wrote it", directory.path, name)
         for request in self.statements():
             self._statements[request.shard] = request.number
 
-    def fat_rows(self, spark: SparkSession) -> DataFrame:
+    def packed_batches(self, spark: SparkSession) -> DataFrame:
         """The requests as fat rows, to be united with those of the streams."""
         asked = F.concat_ws(
             "\n", F.col("shard").cast("string"), "name", F.col("number").cast("string"), "text"
@@ -197,7 +197,7 @@ def read_statements(directory: Directory) -> list[Request]:
     return sorted((r for of in by_shard.values() for r in of.values()), key=lambda r: r.number)
 
 
-def strangers(directory: Directory) -> list[str]:
+def foreign_files(directory: Directory) -> list[str]:
     """The names of files that no job wrote."""
     ours = (_STATEMENT_FILE, _END_FILE)
     return [n for n in directory.names() if not any(form.fullmatch(n) for form in ours)]

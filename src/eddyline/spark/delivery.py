@@ -14,10 +14,10 @@ from pyspark.sql.pandas.types import from_arrow_schema
 from pyspark.sql.types import StructType
 
 from eddyline.engine.changes import QUERY_COLUMN
-from eddyline.spark.garbage import exempt_what_stays
-from eddyline.spark.output_routes import Parted
+from eddyline.spark.gc_control import freeze_live_objects
+from eddyline.spark.output_routes import QueryRows
 from eddyline.spark.packed_batches import unpack
-from eddyline.spark.sink_factory import Key, OpenSinks
+from eddyline.spark.sink_factory import Key, SinkFactory
 from eddyline.spark.sinks import DriverSink, SparkSink
 
 #: Called with a batch's id, the first rows of a query, and how many rows there were.
@@ -39,7 +39,7 @@ class Delivery:
     sinks that get nothing start no Spark job.
     """
 
-    def __init__(self, sinks: OpenSinks, report: Reporter) -> None:
+    def __init__(self, sinks: SinkFactory, report: Reporter) -> None:
         self._sinks = sinks
         self._followers: dict[str, dict[str, Follower]] = {}
         self._report = report
@@ -83,10 +83,10 @@ class Delivery:
 
     def _deliver_here(
         self, batch_id: int, rows: list[dict[str, Any]], counts: Mapping[str, int]
-    ) -> dict[Key, list[Parted]]:
+    ) -> dict[Key, list[QueryRows]]:
         """Print and keep; what there was, by key."""
-        parts: dict[Key, list[Parted]] = {}
-        by_sink: dict[DriverSink, list[Parted]] = {}
+        parts: dict[Key, list[QueryRows]] = {}
+        by_sink: dict[DriverSink, list[QueryRows]] = {}
         side_counts: dict[str, int] = {}
         for row in rows:
             key = (row["kind"], row["name"])
@@ -120,7 +120,7 @@ class Delivery:
         self,
         batch_id: int,
         fat: DataFrame,
-        parts: Mapping[Key, list[Parted]],
+        parts: Mapping[Key, list[QueryRows]],
         counts: Mapping[str, int],
     ) -> None:
         for query, followers in self._followers.items():
@@ -176,7 +176,7 @@ def _first_rows(query: str) -> Unpacker:
     def unpacked(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         left = _SHOWN_ROWS
         for table in _tables(batches):
-            rows = Parted.of(table).only(query).slice(0, left)
+            rows = QueryRows.of(table).only(query).slice(0, left)
             left -= rows.num_rows
             yield from rows.to_batches()
 
@@ -184,12 +184,12 @@ def _first_rows(query: str) -> Unpacker:
 
 
 def _tables(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.Table]:
-    exempt_what_stays()
+    freeze_live_objects()
     for batch in batches:
         for blob in batch.column("blob"):
             yield unpack(blob.as_buffer())
 
 
-def _parted(kind: str, name: str, blob: bytes) -> Parted:
+def _parted(kind: str, name: str, blob: bytes) -> QueryRows:
     rows = unpack(blob)
-    return Parted.of(rows) if kind == "changes" else Parted.whole(f"{kind}:{name}", rows)
+    return QueryRows.of(rows) if kind == "changes" else QueryRows.whole(f"{kind}:{name}", rows)

@@ -19,20 +19,20 @@ from dataclasses import dataclass, field
 from typing import Any, BinaryIO, Final, Protocol
 
 from eddyline.errors import StateError
-from eddyline.spark.disk import state_written
+from eddyline.spark.disk import state_access
 
 #: Below this a snapshot is not worth its fixed cost: small batches go to the log.
 MIN_LOG_BYTES: Final = 4 << 20
 _CHUNK_BYTES: Final = 4 << 20
 
-HEAD_SCHEMA: Final = "head STRING"
+COMMIT_SCHEMA: Final = "head STRING"
 LOG_KEY_SCHEMA: Final = "version BIGINT, piece BIGINT"
 LOG_VALUE_SCHEMA: Final = "stream STRING, blob BINARY"
 SNAPSHOT_KEY_SCHEMA: Final = "chunk BIGINT"
 SNAPSHOT_VALUE_SCHEMA: Final = "blob BINARY"
 
 
-class Cell(Protocol):
+class ValueState(Protocol):
     """The part of Spark's ValueState that is used here."""
 
     def get(self) -> tuple[Any, ...] | None:
@@ -42,7 +42,7 @@ class Cell(Protocol):
         """Replace the value."""
 
 
-class Cells(Protocol):
+class MapState(Protocol):
     """The part of Spark's MapState that is used here."""
 
     def getValue(self, key: tuple[Any, ...]) -> tuple[Any, ...] | None:
@@ -55,7 +55,7 @@ class Cells(Protocol):
         """Forget a key."""
 
 
-class Saves(Protocol):
+class Savable(Protocol):
     """What a snapshot is made of."""
 
     def save(self, target: BinaryIO) -> None:
@@ -63,7 +63,7 @@ class Saves(Protocol):
 
 
 @dataclass(frozen=True)
-class Step:
+class EngineBatch:
     """What one batch does to an engine; applying the same steps gives the same engine.
 
     Attributes:
@@ -92,7 +92,7 @@ class Step:
 
 
 @dataclass
-class Logged:
+class LogEntry:
     """Where a step lies in the log."""
 
     version: int
@@ -106,7 +106,7 @@ class Logged:
 
 
 @dataclass
-class Head:
+class CommitRecord:
     """The one small record that makes a batch committed.
 
     Attributes:
@@ -120,7 +120,7 @@ class Head:
     chunks: int = 0
     snapshot_bytes: int = 0
     log_bytes: int = 0
-    log: list[Logged] = field(default_factory=list)
+    log: list[LogEntry] = field(default_factory=list)
     notes: dict[str, Any] = field(default_factory=dict)
 
 
@@ -131,23 +131,25 @@ class DurableState:
         place: the checkpoint, for messages.
     """
 
-    def __init__(self, head: Cell, log: Cells, snapshot: Cells, place: str = "") -> None:
+    def __init__(
+        self, head: ValueState, log: MapState, snapshot: MapState, place: str = ""
+    ) -> None:
         self._place = place
         self._head = head
         self._log = log
         self._snapshot = snapshot
 
-    def head(self) -> Head | None:
+    def head(self) -> CommitRecord | None:
         """The committed head; None before the first batch."""
-        with state_written(self._place, 0):
+        with state_access(self._place, 0):
             row = self._head.get()
         if row is None:
             return None
         fields = json.loads(row[0])
-        fields["log"] = [Logged(**entry) for entry in fields["log"]]
-        return Head(**fields)
+        fields["log"] = [LogEntry(**entry) for entry in fields["log"]]
+        return CommitRecord(**fields)
 
-    def snapshot(self, head: Head) -> BinaryIO:
+    def snapshot(self, head: CommitRecord) -> BinaryIO:
         """The engine as it was when the head was written, without the logged batches."""
         buffer = io.BytesIO()
         for chunk in range(head.chunks):
@@ -155,14 +157,14 @@ class DurableState:
         buffer.seek(0)
         return buffer
 
-    def steps(self, head: Head) -> Iterator[Step]:
+    def steps(self, head: CommitRecord) -> Iterator[EngineBatch]:
         """The batches since the snapshot, in order."""
         for entry in head.log:
             rows = [
                 _present(self._log.getValue((entry.version, piece)))
                 for piece in range(entry.pieces)
             ]
-            yield Step(
+            yield EngineBatch(
                 tuple((stream, bytes(blob)) for stream, blob in rows),
                 entry.now_us,
                 entry.drain_us,
@@ -172,15 +174,15 @@ class DurableState:
                 entry.hold,
             )
 
-    def commit(self, head: Head, step: Step, engine: Saves) -> None:
+    def commit(self, head: CommitRecord, step: EngineBatch, engine: Savable) -> None:
         """Record that ``step`` was applied to the engine, and write the head.
 
         Spark makes it durable together with the batch, or not at all.
         """
-        with state_written(self._place, max(step.nbytes, head.snapshot_bytes)):
+        with state_access(self._place, max(step.nbytes, head.snapshot_bytes)):
             self._commit(head, step, engine)
 
-    def _commit(self, head: Head, step: Step, engine: Saves) -> None:
+    def _commit(self, head: CommitRecord, step: EngineBatch, engine: Savable) -> None:
         outgrown = head.log_bytes + step.nbytes > max(MIN_LOG_BYTES, head.snapshot_bytes)
         if head.chunks == 0 or outgrown:
             self._write_snapshot(head, engine)
@@ -189,10 +191,10 @@ class DurableState:
         fields = {**vars(head), "log": [vars(entry) for entry in head.log]}
         self._head.update((json.dumps(fields),))
 
-    def _append(self, head: Head, step: Step) -> None:
+    def _append(self, head: CommitRecord, step: EngineBatch) -> None:
         for piece, value in enumerate(step.pieces):
             self._log.updateValue((head.version, piece), value)
-        entry = Logged(
+        entry = LogEntry(
             head.version,
             len(step.pieces),
             step.now_us,
@@ -205,7 +207,7 @@ class DurableState:
         head.log.append(entry)
         head.log_bytes += step.nbytes
 
-    def _write_snapshot(self, head: Head, engine: Saves) -> None:
+    def _write_snapshot(self, head: CommitRecord, engine: Savable) -> None:
         buffer = io.BytesIO()
         engine.save(buffer)
         content = buffer.getbuffer()

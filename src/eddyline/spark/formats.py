@@ -108,7 +108,7 @@ def check_source(name: str, options: Mapping[str, str], of: Declared) -> list[st
         return unsure
     known = _known("source", what, format_, SOURCES)
     if known is None:
-        return [*unsure, *_left_to_spark("source", what, format_)]
+        return [*unsure, *_unchecked_format("source", what, format_)]
     brings = "tables" if of == "table" else "streams"
     if known.brings not in ("both", brings):
         rows = "the rows of a static table" if of == "table" else "rows that keep coming"
@@ -149,7 +149,7 @@ def check_sink(what: str, options: Mapping[str, str], *, of_query: bool) -> list
         raise OptionError(
             f"'{what}': shared = '{shared}' is neither 'true' nor 'false'", "shared", "value"
         )
-    return [] if known is not None else _left_to_spark("sink", f"'{what}'", format_)
+    return [] if known is not None else _unchecked_format("sink", f"'{what}'", format_)
 
 
 def _check_side(what: str, options: Mapping[str, str], prefix: str) -> list[str]:
@@ -181,7 +181,7 @@ def _known(
     return None
 
 
-def _left_to_spark(kind: str, what: str, format_: str) -> list[str]:
+def _unchecked_format(kind: str, what: str, format_: str) -> list[str]:
     if "." in format_:  # the name of a class is hardly a slip
         return []
     return [

@@ -37,7 +37,7 @@ def forget(context: SparkContext) -> None:
     context.setLocalProperty(_PROPERTY, None)  # type: ignore[arg-type]  # removes it
 
 
-def announced(shard: int, stream: str) -> float:
+def keep_rate(shard: int, stream: str) -> float:
     """In a task: the share of a stream's rows that its shard is going to keep; 1 if not known."""
     context = TaskContext.get()
     known = None if context is None else context.getLocalProperty(_PROPERTY)

@@ -1,4 +1,4 @@
-"""What a shard hands on after a batch: its changes by outlet, side outputs and its report."""
+"""What a shard hands on after a batch: its changes by route, side outputs and its report."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ import pandas as pd
 import pyarrow as pa
 
 from eddyline.engine.changes import QUERY_COLUMN
-from eddyline.spark.durable import Head, Step
-from eddyline.spark.live import Made, counted
-from eddyline.spark.output_routes import Outlet, together
+from eddyline.spark.durable import CommitRecord, EngineBatch
+from eddyline.spark.output_routes import OutputRoute, together
 from eddyline.spark.packed_batches import OUTPUT_COLUMNS, pack, pieces
-from eddyline.spark.program import ShardSpec
+from eddyline.spark.shard_engine import StepOutput, counted
+from eddyline.spark.shard_program import ShardSpec
 from eddyline.spark.sinks import OF_QUERIES
 
 
@@ -22,20 +22,20 @@ class ShardOutput:
     """The fat rows that a batch makes: changes, side outputs, progress.
 
     Args:
-        made: by the engine. outlets: of its queries.
+        made: by the engine. routes: of its queries.
         arrived: by input, how many rows came.
     """
 
     def __init__(
         self,
         spec: ShardSpec,
-        made: list[Made],
-        outlets: Mapping[str, Outlet],
+        made: list[StepOutput],
+        routes: Mapping[str, OutputRoute],
         arrived: Mapping[str, int],
     ) -> None:
         self._spec = spec
         self._made = made
-        self._outlets = outlets
+        self._routes = routes
         self._arrived = arrived
         self._late = {n: [m.late[n] for m in made if n in m.late] for n in spec.inputs}
         self._bad = {n: [m.bad[n] for m in made if n in m.bad] for n in spec.inputs}
@@ -68,7 +68,11 @@ class ShardOutput:
                 total[name] = total.get(name, 0) + n
 
     def progress(
-        self, head: Head, step: Step, seconds: Mapping[str, float], more: Mapping[str, Any]
+        self,
+        head: CommitRecord,
+        step: EngineBatch,
+        seconds: Mapping[str, float],
+        more: Mapping[str, Any],
     ) -> pd.DataFrame:
         """The row that tells the driver how far this shard is, and what each query got."""
         report = {
@@ -83,15 +87,15 @@ class ShardOutput:
         }
         return self._frame("progress", "", 1, json.dumps(report).encode())
 
-    def stats(self, accounts: bytes) -> pd.DataFrame:
+    def stats(self, query_stats: bytes) -> pd.DataFrame:
         """The row that tells what the engine says of each query, as JSON."""
-        return self._frame("stats", str(self._spec.shard), 1, accounts)
+        return self._frame("stats", str(self._spec.shard), 1, query_stats)
 
     def _changes(self) -> Iterator[tuple[str, pa.Table]]:
-        """One table per outlet: thousands of queries must not make thousands of small values."""
+        """One table per route: thousands of queries must not make thousands of small values."""
         tables: dict[str, list[pa.Table]] = {}
         for parted in (p for m in self._made for p in m.changes):
-            for key, table in parted.through(self._outlets):
+            for key, table in parted.through(self._routes):
                 tables.setdefault(key, []).append(table)
         for key, parts in tables.items():
             yield key, together(parts)

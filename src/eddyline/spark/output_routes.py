@@ -1,7 +1,7 @@
-"""Outlets: changes leave a shard together if they have the same columns and go to the same place.
+"""Output routes: changes of queries with equal columns and equal sinks leave a shard as one table.
 
 Ten thousand queries with one sink make one table of changes per batch, whose first column names the
-query. It stays one until somebody needs the changes of one query.
+query. It is split only where the changes of a single query are needed.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _SMALL_PART: Final = 1_000
 
 
 @dataclass(frozen=True, slots=True)
-class Outlet:
+class OutputRoute:
     """Where the changes of a query go.
 
     Attributes:
@@ -42,17 +42,19 @@ class Outlet:
     preview: int | None
 
 
-def outlet_of(query: Query) -> Outlet:
-    """The outlet that a query's (valid) options name. Shards and the driver come to the same."""
+def route_of(query: Query) -> OutputRoute:
+    """The route that a query's (valid) options name. Shards and the driver come to the same."""
     options = {k: v for k, v in query.options.items() if k not in PER_QUERY}
     options["sink"] = sink = sink_format(options)
     columns = [(f.name, str(f.type)) for f in query.change_schema]
     text = json.dumps([sorted(options.items()), columns])
     key = hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
-    return Outlet(key, int(query.options.get("rows", PREVIEW_ROWS)) if sink == "print" else None)
+    return OutputRoute(
+        key, int(query.options.get("rows", PREVIEW_ROWS)) if sink == "print" else None
+    )
 
 
-class Parted:
+class QueryRows:
     """Rows of several queries in one table.
 
     Attributes:
@@ -67,7 +69,7 @@ class Parted:
         self._told = told  # whether the first column says whose a row is
 
     @classmethod
-    def of(cls, changes: pa.Table) -> Parted:
+    def of(cls, changes: pa.Table) -> QueryRows:
         """Changes whose first column says whose they are."""
         column = changes.column(0).unify_dictionaries()
         if not changes.num_rows:
@@ -84,7 +86,7 @@ class Parted:
         return cls(rows, names.to_pylist(), owner, told=True)
 
     @classmethod
-    def whole(cls, name: str, rows: pa.Table) -> Parted:
+    def whole(cls, name: str, rows: pa.Table) -> QueryRows:
         """Rows that are all of one, and do not say so."""
         return cls(rows, [name], np.zeros(rows.num_rows, np.int32), told=False)
 
@@ -114,13 +116,13 @@ class Parted:
             return rows
         return rows.filter(pa.array(self.owner == self.names.index(name)))
 
-    def through(self, outlets: Mapping[str, Outlet]) -> Iterator[tuple[str, pa.Table]]:
-        """The rows by key of an outlet, as many of each query as are wanted.
+    def through(self, routes: Mapping[str, OutputRoute]) -> Iterator[tuple[str, pa.Table]]:
+        """The rows by key of an route, as many of each query as are wanted.
 
         Args:
-            outlets: of each query.
+            routes: of each query.
         """
-        mine = [outlets[name] for name in self.names]
+        mine = [routes[name] for name in self.names]
         keys = list(dict.fromkeys(o.key for o in mine))
         wanted = self._previewed(mine)
         number = {key: i for i, key in enumerate(keys)}
@@ -129,15 +131,15 @@ class Parted:
             some = wanted if len(keys) == 1 else wanted & (place == i)
             yield key, self.rows if some.all() else self.rows.filter(pa.array(some))
 
-    def _previewed(self, outlets: list[Outlet]) -> Array:
-        """bool[n]: the first rows where an outlet wants no more of a query, else all."""
-        if all(o.preview is None for o in outlets):
+    def _previewed(self, routes: list[OutputRoute]) -> Array:
+        """bool[n]: the first rows where an route wants no more of a query, else all."""
+        if all(o.preview is None for o in routes):
             return np.ones(self.owner.size, np.bool_)
         order, starts = self._by_owner()
         rank = np.empty(order.size, np.int64)
         rank[order] = np.arange(order.size) - starts[self.owner[order]]
         everything = self.owner.size
-        limits = [everything if o.preview is None else o.preview for o in outlets]
+        limits = [everything if o.preview is None else o.preview for o in routes]
         few: Array = rank < np.array(limits)[self.owner]
         return few
 
@@ -160,18 +162,18 @@ def together(tables: Iterable[pa.Table]) -> pa.Table:
     return table
 
 
-class Outlets(Mapping[str, Outlet]):
-    """The outlets of an engine's queries, worked out when they are first asked for."""
+class OutputRoutes(Mapping[str, OutputRoute]):
+    """The routes of an engine's queries, worked out when they are first asked for."""
 
     def __init__(self, queries: Mapping[str, Query]) -> None:
         self._queries = queries
-        self._known: WeakKeyDictionary[Query, Outlet] = WeakKeyDictionary()
+        self._known: WeakKeyDictionary[Query, OutputRoute] = WeakKeyDictionary()
 
-    def __getitem__(self, name: str) -> Outlet:
+    def __getitem__(self, name: str) -> OutputRoute:
         query = self._queries[name]
         found = self._known.get(query)
         if found is None:
-            found = self._known[query] = outlet_of(query)
+            found = self._known[query] = route_of(query)
         return found
 
     def __iter__(self) -> Iterator[str]:

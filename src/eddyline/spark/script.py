@@ -19,8 +19,8 @@ from eddyline.engine.ingest.table_changes import is_live
 from eddyline.engine.query import Query
 from eddyline.errors import SqlError
 from eddyline.optimizer.overload import Verdict
-from eddyline.spark.declared import check_options, left_to_spark, require_sources
 from eddyline.spark.formats import check_sink
+from eddyline.spark.option_check import check_options, require_sources, unchecked_formats
 from eddyline.spark.partitioning import connected
 from eddyline.sql.definitions import own_option
 from eddyline.sql.naming import quoted
@@ -38,7 +38,7 @@ from eddyline.types import arrow_schema
 
 
 @dataclass(frozen=True)
-class Group:
+class QueryGroup:
     """Streams that meet in queries, the queries over them, and the tables that those read.
 
     ``live`` are those of the tables that change while the queries run.
@@ -50,7 +50,9 @@ class Group:
     live: tuple[str, ...]
 
 
-def assigned(groups: Iterable[Group], shards: Mapping[int, Iterable[str]]) -> dict[int, Group]:
+def assigned(
+    groups: Iterable[QueryGroup], shards: Mapping[int, Iterable[str]]
+) -> dict[int, QueryGroup]:
     """The groups by id of the shard that has their queries.
 
     Args:
@@ -118,7 +120,7 @@ class Script:
         """Say which share of streams' rows is to be kept, as :meth:`Engine.shed` does."""
         self._engine.shed(keep)
 
-    def verdicts(self, cores: Sequence[float]) -> Iterator[tuple[Group, Verdict, str | None]]:
+    def verdicts(self, cores: Sequence[float]) -> Iterator[tuple[QueryGroup, Verdict, str | None]]:
         """What the queries of each group need, and what to do if that is too much, as
         :attr:`Engine.verdict` and :attr:`Engine.advice` say; nothing of groups of which a stream's
         rate is not declared.
@@ -140,10 +142,10 @@ class Script:
         read = {name for g in groups for name in (*g.streams, *g.tables)}
         require_sources(statements, read, text)
 
-    def left_to_spark(self) -> Iterator[str]:
+    def unchecked_formats(self) -> Iterator[str]:
         """Which sources and sinks only Spark can know, each in a sentence."""
         definitions: list[StreamDef | TableDef] = [*self.streams.values(), *self.tables.values()]
-        return left_to_spark(definitions, self.queries.values())
+        return unchecked_formats(definitions, self.queries.values())
 
     @property
     def thinned(self) -> dict[str, float]:
@@ -231,7 +233,7 @@ class Script:
         """The CREATE QUERY that makes a query, with the options of its sink."""
         return self._queries[query]
 
-    def groups(self) -> list[Group]:
+    def groups(self) -> list[QueryGroup]:
         """The queries by the streams, and tables that change, that they have in common."""
         reads = {name: self._reads(name) for name in self.queries}
         return [self._group(read, names) for read, names in connected(reads)]
@@ -240,10 +242,10 @@ class Script:
         tables = (t for t in self.tables_of(query) if is_live(self.tables[t]))
         return streams_read(self.queries[query].plan).union(tables)
 
-    def _group(self, streams: frozenset[str], names: list[str]) -> Group:
+    def _group(self, streams: frozenset[str], names: list[str]) -> QueryGroup:
         tables = {t for name in names for t in self.tables_of(name)}
         # in the order declared: the same script always gives the same program
-        return Group(
+        return QueryGroup(
             tuple(s for s in self.streams if s in streams),
             tuple(names),
             tuple(t for t in self.tables if t in tables),

@@ -23,7 +23,7 @@ from eddyline.algebra.functions import FunctionKind
 from eddyline.algebra.plan import Updates
 from eddyline.engine.calibration import prices_of_machine
 from eddyline.engine.changes import QUERY_COLUMN
-from eddyline.engine.ingest.intake import bad_schema, late_schema
+from eddyline.engine.ingest.row_reader import bad_schema, late_schema
 from eddyline.engine.ingest.sampled import as_options
 from eddyline.engine.ingest.table_changes import INSTANT, OPERATION
 from eddyline.engine.query import Query
@@ -41,19 +41,18 @@ from eddyline.spark.environment import (
     settings,
     worker_pool,
 )
-from eddyline.spark.feeds import Feeds
 from eddyline.spark.formats import side_options
-from eddyline.spark.garbage import put_off
-from eddyline.spark.ingest import fat_rows
+from eddyline.spark.gc_control import gc_paused
+from eddyline.spark.ingest import packed_batches
+from eddyline.spark.job_inputs import JobInputs
 from eddyline.spark.keep_rates import announce, forget
 from eddyline.spark.lease import Lease
-from eddyline.spark.ledger import Ledger
-from eddyline.spark.mailbox import DIRECTORY as DESK
-from eddyline.spark.mailbox import Desk
+from eddyline.spark.mailbox import DIRECTORY as MAILBOX
+from eddyline.spark.mailbox import Mailbox
 from eddyline.spark.packed_batches import OUTPUT_SCHEMA, pack
 from eddyline.spark.partitioning import cores_by_group, shard_ids
 from eddyline.spark.printing import print_rows
-from eddyline.spark.program import Program, SentProgram, ShardSpec
+from eddyline.spark.program_diff import require_same
 from eddyline.spark.program_file import NAME as PROGRAM
 from eddyline.spark.program_file import (
     SPARK_DIRECTORY,
@@ -61,12 +60,13 @@ from eddyline.spark.program_file import (
     read_program,
     write_program,
 )
+from eddyline.spark.progress_tracker import ProgressTracker
 from eddyline.spark.run import Run
-from eddyline.spark.running_queries import StandingQueries
-from eddyline.spark.same_program import require_same
-from eddyline.spark.script import Group, Script, assigned
+from eddyline.spark.running_queries import RunningQueries
+from eddyline.spark.script import QueryGroup, Script, assigned
 from eddyline.spark.shard import EngineProcessor
-from eddyline.spark.sink_factory import OpenSinks
+from eddyline.spark.shard_program import BroadcastProgram, ShardProgram, ShardSpec
+from eddyline.spark.sink_factory import SinkFactory
 from eddyline.spark.sinks import FileSink, MemorySink, Printer, Target
 from eddyline.spark.sources import arrow_fields, resolve_path
 from eddyline.spark.supervisor import NEVER, Restart, Supervisor
@@ -147,10 +147,10 @@ class Session:
         self._script = Script()
         if keep:
             self._script.shed(keep)
-        self._feeds = Feeds(self.spark, self._script, base)
+        self._feeds = JobInputs(self.spark, self._script, base)
         self._memory = MemorySink()  # it stays when the job is started again
-        self._sinks: OpenSinks | None = None  # of the job that was started last
-        self._standing: StandingQueries | None = None  # of the job that was started last
+        self._sinks: SinkFactory | None = None  # of the job that was started last
+        self._running: RunningQueries | None = None  # of the job that was started last
 
     def sql(self, script: str) -> list[Query | str | None]:
         """Take in the statements of a script: what each makes (a query), explains (text), or None.
@@ -158,7 +158,7 @@ class Session:
         Raises:
             SqlError, CatalogError: a statement is wrong; those before it have taken effect.
         """
-        with put_off():
+        with gc_paused():
             return [made for _, made in self._script.run(script)]
 
     def stream(
@@ -216,7 +216,7 @@ class Session:
             )
             + _with(Known(rate, None, distinct), *options)
         )
-        self._feeds.give_frame(name, df)
+        self._feeds.set_frame(name, df)
 
     def table(
         self,
@@ -259,10 +259,10 @@ class Session:
         with_ = _with(Known(rate, rows, distinct), f"updates = '{updates}'")
         self.sql(f"CREATE TABLE {quoted(name)} ({columns}){with_}")
         if not df.isStreaming:
-            self._feeds.give_content(name, df.toArrow())
+            self._feeds.set_content(name, df.toArrow())
         changes = df if df.isStreaming else changes
         if changes is not None:
-            self._feeds.give_frame(name, changes)
+            self._feeds.set_frame(name, changes)
 
     def function(
         self,
@@ -304,7 +304,7 @@ class Session:
     @property
     def queries(self) -> Mapping[str, Query]:
         """The queries by name, once started those of the job: see :meth:`Run.add`."""
-        return self._script.queries if self._standing is None else self._standing.queries
+        return self._script.queries if self._running is None else self._running.queries
 
     def start(self, *, available_now: bool = False, drop: Sequence[str] = ()) -> Run:
         """Check sources and sinks, and start one streaming query for all standing queries.
@@ -336,20 +336,24 @@ class Session:
             raise
 
     def _started(
-        self, groups: list[Group], lease: Lease | None, available_now: bool, drop: Sequence[str]
+        self,
+        groups: list[QueryGroup],
+        lease: Lease | None,
+        available_now: bool,
+        drop: Sequence[str],
     ) -> Run:
         program = self._claim_checkpoint(groups)
         self._warn(program)
         ids = assigned(groups, program.queries)
         run_key = hashlib.sha256(self._checkpoint.encode()).hexdigest()[:16]
-        ledger = Ledger({shard: ", ".join(group.streams) for shard, group in ids.items()})
+        tracker = ProgressTracker({shard: ", ".join(group.streams) for shard, group in ids.items()})
         self._sinks = sinks = self._open_sinks(groups, run_key)
 
         def report(
-            batch: int, reports: list[dict[str, Any]], accounts: Mapping[str, bytes]
+            batch: int, reports: list[dict[str, Any]], query_stats: Mapping[str, bytes]
         ) -> None:
             announce(self.spark.sparkContext, reports)
-            ledger.record(batch, reports, accounts)
+            tracker.record(batch, reports, query_stats)
 
         delivery = Delivery(sinks, report)
         specs = {shard: self._spec(shard, group, run_key, program) for shard, group in ids.items()}
@@ -358,15 +362,15 @@ class Session:
         assert began is not None, "the checkpoint has been claimed"
         thinned = self._script.thinned if self._keep else {}
         since = began.isoformat(timespec="seconds")
-        standing = StandingQueries(self._script, ids, control, sinks.open, since, thinned)
+        running = RunningQueries(self._script, ids, control, sinks.open, since, thinned)
         for name in drop:
-            standing.drop(name)
+            running.drop(name)
         requests = control.by_shard() if drop else {}
-        desk = None  # who else knows a directory that has no name?
+        mailbox = None  # who else knows a directory that has no name?
         if self._is_named:
-            desk = Desk(self._directory.below(DESK), standing, ledger, delivery)
+            mailbox = Mailbox(self._directory.below(MAILBOX), running, tracker, delivery)
         inputs = [
-            fat_rows(
+            packed_batches(
                 *self._feeds.source(name),
                 shard,
                 self._judged(self._feeds.definition(name)),
@@ -384,7 +388,7 @@ class Session:
                 conf |= LOCAL_CHECKPOINT_CONF
             with settings(self.spark, conf), worker_pool(self.spark, run_key):
                 results = (
-                    reduce(DataFrame.unionAll, [*inputs, control.fat_rows(self.spark)])
+                    reduce(DataFrame.unionAll, [*inputs, control.packed_batches(self.spark)])
                     .groupBy("shard")
                     .transformWithStateInPandas(
                         EngineProcessor(specs, uuid4().hex, self._checkpoint, requests),
@@ -400,10 +404,12 @@ class Session:
                     return writer.trigger(availableNow=True).start()
                 return writer.trigger(processingTime=self._trigger).start()
 
-        supervisor = Supervisor(launch, self._restart, lambda: ledger.progress().batch_id)
+        supervisor = Supervisor(launch, self._restart, lambda: tracker.progress().batch_id)
         place = self._checkpoint
-        run = Run(place, supervisor, standing, control, ledger, desk, lease, bounded=available_now)
-        self._standing = standing
+        run = Run(
+            place, supervisor, running, control, tracker, mailbox, lease, bounded=available_now
+        )
+        self._running = running
         return run
 
     def results(self, name: str, *, streaming: bool = False) -> DataFrame:
@@ -449,7 +455,7 @@ class Session:
             return stream
         return replace(stream, ahead_us=self._ahead_us)
 
-    def _waits(self, group: Group) -> bool:
+    def _waits(self, group: QueryGroup) -> bool:
         """Whether the streams of a group stop waiting for one of them when time passes."""
         streams = [self._script.streams[name] for name in group.streams]
         return len(streams) > 1 and any(s.idle_us is not None for s in streams)
@@ -459,8 +465,8 @@ class Session:
         ticks = self.spark.readStream.format("rate").option("rowsPerSecond", 1).load()
         return timed(heartbeat(ticks, shard))
 
-    def _spec(self, shard: int, group: Group, run_key: str, saved: SavedProgram) -> ShardSpec:
-        program = Program(
+    def _spec(self, shard: int, group: QueryGroup, run_key: str, saved: SavedProgram) -> ShardSpec:
+        program = ShardProgram(
             self._script.definitions,
             tuple(self._script.statement(name) for name in group.queries),
             {name: pack(self._feeds.content(name)) for name in group.tables},
@@ -476,11 +482,11 @@ class Session:
             run_key,
             group.streams,
             group.live,
-            SentProgram(self.spark.sparkContext, program),
+            BroadcastProgram(self.spark.sparkContext, program),
         )
 
-    def _open_sinks(self, groups: Sequence[Group], job: str) -> OpenSinks:
-        sinks = OpenSinks(self.spark, self._base, self._printer, job, self._memory)
+    def _open_sinks(self, groups: Sequence[QueryGroup], job: str) -> SinkFactory:
+        sinks = SinkFactory(self.spark, self._base, self._printer, job, self._memory)
         sinks.open_bad_rows(f"{self._checkpoint}/bad_rows_of_queries")
         for group in groups:
             sinks.open_first(self._script.queries[name] for name in group.queries)
@@ -532,7 +538,7 @@ class Session:
         self._directory.make()
         return Lease.take(self._directory) if self._is_named else None
 
-    def _claim_checkpoint(self, groups: Sequence[Group]) -> SavedProgram:
+    def _claim_checkpoint(self, groups: Sequence[QueryGroup]) -> SavedProgram:
         """The program that the checkpoint belongs to, which a new checkpoint is given. Its prices
         and cores are those of the first start: the state fits plans that were chosen by them.
 

@@ -15,12 +15,12 @@ import pandas as pd
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle
 
 from eddyline.spark import durable
-from eddyline.spark.durable import DurableState, Head, Step
-from eddyline.spark.garbage import exempt_what_stays, look_again
-from eddyline.spark.live import LiveEngine
+from eddyline.spark.durable import CommitRecord, DurableState, EngineBatch
+from eddyline.spark.gc_control import freeze_live_objects, unfreeze_objects
 from eddyline.spark.output import ShardOutput
-from eddyline.spark.program import ShardSpec
-from eddyline.spark.rate_limiter import Pace
+from eddyline.spark.rate_limiter import RateLimiter
+from eddyline.spark.shard_engine import ShardEngine
+from eddyline.spark.shard_program import ShardSpec
 from eddyline.sql.parser import parse
 from eddyline.sql.statements import CreateQuery
 from eddyline.types import BEGINNING
@@ -32,13 +32,13 @@ if TYPE_CHECKING:
 _CACHED_ENGINES: Final = 16
 #: (run, shard) to (token of the committed batch that the engine has processed last, engine).
 #: Module globals of a worker outlive its tasks; the processor object does not.
-_engines: OrderedDict[tuple[str, int], tuple[str, LiveEngine]] = OrderedDict()
+_engines: OrderedDict[tuple[str, int], tuple[str, ShardEngine]] = OrderedDict()
 #: (run, shard) to when it may report on its queries again.
-_paces: dict[tuple[str, int], Pace] = {}
+_limiters: dict[tuple[str, int], RateLimiter] = {}
 
 
 @dataclass(frozen=True)
-class Arrivals:
+class ShardInput:
     """The fat rows of one shard and batch, sorted apart and put in order."""
 
     rows: tuple[tuple[str, bytes], ...]
@@ -52,7 +52,7 @@ class Arrivals:
     @classmethod
     def read(
         cls, frames: Iterator[pd.DataFrame], requests: Mapping[int, str] = MappingProxyType({})
-    ) -> Arrivals:
+    ) -> ShardInput:
         """Collect the fat rows; pieces of a stream come in the order (part, seq).
 
         Args:
@@ -111,9 +111,9 @@ class EngineProcessor(StatefulProcessor):
 
     def init(self, handle: StatefulProcessorHandle) -> None:
         """Spark calls this for every task."""
-        exempt_what_stays()
+        freeze_live_objects()
         self._state = DurableState(
-            handle.getValueState("head", durable.HEAD_SCHEMA),
+            handle.getValueState("head", durable.COMMIT_SCHEMA),
             handle.getMapState("log", durable.LOG_KEY_SCHEMA, durable.LOG_VALUE_SCHEMA),
             handle.getMapState(
                 "snapshot", durable.SNAPSHOT_KEY_SCHEMA, durable.SNAPSHOT_VALUE_SCHEMA
@@ -127,14 +127,14 @@ class EngineProcessor(StatefulProcessor):
         """Spark calls this once per batch for each shard that has fat rows in it."""
         watch = _Stopwatch()
         spec = self._specs[int(key[0])]
-        arrivals = Arrivals.read(rows, self._requests.get(spec.shard, {}))
+        arrivals = ShardInput.read(rows, self._requests.get(spec.shard, {}))
         watch.lap("read")
         head, live, is_new = self._current(spec)
         watch.lap("restore")
         step = _step(head, arrivals, refuses=live.refuses)
         made = live.apply(step)
         watch.lap("process")
-        output = ShardOutput(spec, made, live.outlets, arrivals.counts)
+        output = ShardOutput(spec, made, live.routes, arrivals.counts)
         yield from output.frames()
         watch.lap("hand over")
 
@@ -147,31 +147,31 @@ class EngineProcessor(StatefulProcessor):
         # Spark fails the task after this, the token is not the committed one, and never matches.
         _keep(spec, head.token, live)
         if is_new or step.statements:
-            look_again()
+            unfreeze_objects()
         watch.lap("commit")
         more |= {"clock_us": live.clock_us, "now_us": arrivals.now_us}
         more["groups"] = live.groups(arrivals.now_us)
         more |= {"keep": live.keep, "dropped_at_ingest": arrivals.dropped}
         yield output.progress(head, step, watch.seconds, more)
-        yield from map(output.stats, _accounts(spec, live, arrivals))
+        yield from map(output.stats, _query_stats(spec, live, arrivals))
 
     def close(self) -> None:
         """Nothing to do: the engines stay with the worker."""
 
-    def _current(self, spec: ShardSpec) -> tuple[Head, LiveEngine, bool]:
+    def _current(self, spec: ShardSpec) -> tuple[CommitRecord, ShardEngine, bool]:
         """The committed head and the engine in that state: cached, or else (True) made anew."""
         cached = _engines.pop((spec.run_key, spec.shard), None)
         head = self._state.head()
         if head is None:
-            return Head(), LiveEngine(spec.program.read().build()), True
+            return CommitRecord(), ShardEngine(spec.program.read().build()), True
         if cached is not None and cached[0] == head.token:
             return head, cached[1], False
-        live = LiveEngine.load(self._state.snapshot(head), spec.program.read().functions)
+        live = ShardEngine.load(self._state.snapshot(head), spec.program.read().functions)
         for step in self._state.steps(head):
             live.apply(step)
         return head, live, True
 
-    def _totals(self, head: Head, live: LiveEngine) -> dict[str, Any]:
+    def _totals(self, head: CommitRecord, live: ShardEngine) -> dict[str, Any]:
         """For the first report of a launch: the changes of all queries since the job began."""
         # decided by what is committed: a batch that is repeated reports the same
         if head.notes.get("launch") == self._launch:
@@ -194,10 +194,10 @@ class _Stopwatch:
         self._since = now
 
 
-def _step(head: Head, arrivals: Arrivals, *, refuses: bool = False) -> Step:
+def _step(head: CommitRecord, arrivals: ShardInput, *, refuses: bool = False) -> EngineBatch:
     """What the batch does to the engine."""
     due, hold = _due(head, arrivals, refuses=refuses)
-    return Step(
+    return EngineBatch(
         arrivals.rows,
         arrivals.now_us,
         arrivals.drain_us,
@@ -208,7 +208,9 @@ def _step(head: Head, arrivals: Arrivals, *, refuses: bool = False) -> Step:
     )
 
 
-def _due(head: Head, arrivals: Arrivals, *, refuses: bool) -> tuple[tuple[str, ...], bool]:
+def _due(
+    head: CommitRecord, arrivals: ShardInput, *, refuses: bool
+) -> tuple[tuple[str, ...], bool]:
     """The statements to carry out with this batch, in the order of their numbers; and whether one
     has to wait for the next batch, as it adds a query which allows nothing to be dropped.
 
@@ -232,16 +234,16 @@ def _wants_all_rows(statement: str) -> bool:
     return isinstance(parsed, CreateQuery) and not parsed.sheds
 
 
-def _keep(spec: ShardSpec, token: str, live: LiveEngine) -> None:
+def _keep(spec: ShardSpec, token: str, live: ShardEngine) -> None:
     _engines[spec.run_key, spec.shard] = (token, live)
     while len(_engines) > _CACHED_ENGINES:
         _engines.popitem(last=False)
 
 
-def _accounts(spec: ShardSpec, live: LiveEngine, arrivals: Arrivals) -> Iterator[bytes]:
+def _query_stats(spec: ShardSpec, live: ShardEngine, arrivals: ShardInput) -> Iterator[bytes]:
     """What the engine says of each query, as JSON; nothing if it did so a short while ago."""
-    pace = _paces.setdefault((spec.run_key, spec.shard), Pace())
-    if pace.due or arrivals.drain_us is not None:
-        with pace.measured():
-            accounts = json.dumps(live.engine.stats()["queries"]).encode()
-        yield accounts
+    limiter = _limiters.setdefault((spec.run_key, spec.shard), RateLimiter())
+    if limiter.due or arrivals.drain_us is not None:
+        with limiter.measured():
+            query_stats = json.dumps(live.engine.stats()["queries"]).encode()
+        yield query_stats

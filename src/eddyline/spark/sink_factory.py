@@ -14,11 +14,11 @@ from eddyline.engine.execution.bad_rows import BAD_ROWS
 from eddyline.engine.query import Query
 from eddyline.errors import DataError, did_you_mean
 from eddyline.spark import files
-from eddyline.spark.causes import cause
 from eddyline.spark.format_options import FILE_FORMATS, SINKS
 from eddyline.spark.formats import OF_SINKS, check_sink, sink_format
-from eddyline.spark.output_routes import PREVIEW_ROWS, outlet_of
+from eddyline.spark.output_routes import PREVIEW_ROWS, route_of
 from eddyline.spark.printing import print_more, print_rows
+from eddyline.spark.root_cause import cause
 from eddyline.spark.sinks import (
     OF_QUERIES,
     FileSink,
@@ -36,7 +36,7 @@ from eddyline.spark.sources import resolve_path
 Key = tuple[str, str]
 
 
-class Opened(NamedTuple):
+class SinkBinding(NamedTuple):
     """A query or side output, how its rows come, and where they go."""
 
     target: Target
@@ -44,7 +44,7 @@ class Opened(NamedTuple):
     sink: Sink
 
 
-class OpenSinks:
+class SinkFactory:
     """The sinks of a job. Queries with equal sinks and equal columns have one together.
 
     Whether it is shared shows in what is written, so it is settled when the job starts: by how many
@@ -75,7 +75,7 @@ class OpenSinks:
         self._memory = MemorySink() if memory is None else memory
         self._by_path: dict[str, FileSink] = {}
         self._formats = {"print", "memory", *FILE_FORMATS}  # which need not be asked for
-        self._opened: dict[str, Opened] = {}  # by label in lower case
+        self._opened: dict[str, SinkBinding] = {}  # by label in lower case
 
     def open_first(self, queries: Iterable[Query]) -> None:
         """Open the sinks of the queries that a job starts with.
@@ -135,14 +135,14 @@ class OpenSinks:
         sink = FileSink(target, "parquet", {}, path, shared=True)
         self.by_key["bad", OF_QUERIES] = sink
 
-    def find(self, label: str) -> Opened | None:
+    def find(self, label: str) -> SinkBinding | None:
         """A query or side output with its sink; None if there is none of this name."""
         found = self._opened.get(label.lower())
         kind, colon, name = label.partition(":")
         query = self._opened.get(name.lower())
         if found is None and kind == "bad" and colon and query is not None:
             key = ("bad", OF_QUERIES)
-            return Opened(Target("bad", query.target.name, BAD_ROWS), key, self.by_key[key])
+            return SinkBinding(Target("bad", query.target.name, BAD_ROWS), key, self.by_key[key])
         return found
 
     def labels(self) -> list[str]:
@@ -152,7 +152,7 @@ class OpenSinks:
     def _open(self, query: Query) -> Sink:
         target = Target("changes", query.name, query.change_schema)
         self._check(target, query.options)
-        key = ("changes", outlet_of(query).key)
+        key = ("changes", route_of(query).key)
         sink = self.by_key.get(key)
         if sink is None:
             sink = self._query_sink(target, query.options)
@@ -161,7 +161,7 @@ class OpenSinks:
 
     def _put(self, key: Key, target: Target, sink: Sink) -> None:
         self.by_key[key] = sink
-        self._opened[target.label.lower()] = Opened(target, key, sink)
+        self._opened[target.label.lower()] = SinkBinding(target, key, sink)
 
     def _query_sink(self, target: Target, options: Mapping[str, str]) -> Sink:
         match sink_format(options):

@@ -10,14 +10,14 @@ import pyarrow as pa
 from pyspark.sql import DataFrame
 
 from eddyline.engine.changes import QUERY_COLUMN
-from eddyline.spark.output_routes import Parted
+from eddyline.spark.output_routes import QueryRows
 
 #: What rows a target has: changes of a query, or the late or bad rows of a stream.
 Kind = Literal["changes", "late", "bad"]
 #: Called with a target's label, the first rows of a batch, and how many rows there were.
 Printer = Callable[[str, pa.Table, int], None]
 #: Called with the number of targets whose rows of a batch were not printed, and of these rows.
-Untold = Callable[[int, int], None]
+OmittedPrinter = Callable[[int, int], None]
 
 #: The name under which the bad rows of all queries leave a shard: no stream has it.
 OF_QUERIES: Final = ""
@@ -49,12 +49,12 @@ class PrintSink:
     """
 
     printer: Printer
-    untold: Untold
+    untold: OmittedPrinter
     rows: int | None = None
 
-    def deliver(self, batch_id: int, parts: Sequence[Parted], counts: Mapping[str, int]) -> None:
+    def deliver(self, batch_id: int, parts: Sequence[QueryRows], counts: Mapping[str, int]) -> None:
         """Print rows of the first targets; ``counts`` says how many there were of each."""
-        having: dict[str, list[Parted]] = {}
+        having: dict[str, list[QueryRows]] = {}
         for part in parts:
             for label in part.names:
                 having.setdefault(label, []).append(part)
@@ -71,9 +71,9 @@ class PrintSink:
 class MemorySink:
     """Keeps all rows in the driver, by batch: a replayed batch replaces itself."""
 
-    batches: dict[int, list[Parted]] = field(default_factory=dict)
+    batches: dict[int, list[QueryRows]] = field(default_factory=dict)
 
-    def deliver(self, batch_id: int, parts: Sequence[Parted], counts: Mapping[str, int]) -> None:
+    def deliver(self, batch_id: int, parts: Sequence[QueryRows], counts: Mapping[str, int]) -> None:
         """Keep the rows of a batch."""
         self.batches[batch_id] = list(parts)
 

@@ -17,13 +17,12 @@ from pyspark.sql.pandas.types import from_arrow_type, to_arrow_type
 from pyspark.sql.types import StringType, StructField, StructType
 
 from eddyline.algebra.catalog import StreamDef, TableDef
-from eddyline.engine.ingest.intake import CORRUPT_RECORD, Intake
+from eddyline.engine.ingest.arrow_values import with_valid_text
+from eddyline.engine.ingest.row_reader import CORRUPT_RECORD, RowReader
 from eddyline.engine.ingest.table_changes import OPERATION, changes_of
 from eddyline.engine.ingest.tables import table_columns
-from eddyline.engine.ingest.valid_text import with_valid_text
 from eddyline.errors import DataError, did_you_mean
 from eddyline.spark import files
-from eddyline.spark.causes import cause
 from eddyline.spark.format_options import FILE_FORMATS, SOURCES
 from eddyline.spark.formats import (
     OF_SOURCES,
@@ -34,6 +33,7 @@ from eddyline.spark.formats import (
 )
 from eddyline.spark.lines import are_lines, header_of, parsed
 from eddyline.spark.parquet import Reader, local_parquet
+from eddyline.spark.root_cause import cause
 from eddyline.sql.definitions import SIDE_PREFIXES
 from eddyline.types import Field, Schema
 
@@ -120,7 +120,7 @@ def declared_columns(df: DataFrame, stream: StreamDef, kind: str = "stream") -> 
     Raises:
         DataError: a column is missing, or there is no conversion to its declared type.
     """
-    Intake(stream, kind).read(_no_rows(f"{kind} '{stream.name}'", df))
+    RowReader(stream, kind).read(_no_rows(f"{kind} '{stream.name}'", df))
     return _selected(df, stream.schema)
 
 

@@ -17,7 +17,7 @@ from typing import Final
 from pyspark.errors import StreamingQueryException
 from pyspark.sql.streaming.query import StreamingQuery
 
-from eddyline.spark.causes import cause
+from eddyline.spark.root_cause import cause
 
 _log = logging.getLogger(__name__)
 _LOOK_S: Final = 0.02

@@ -7,8 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from eddyline.engine.ingest.inputs import Inputs
-from eddyline.engine.ingest.stream_groups import Group
-from eddyline.engine.ingest.watermark import holding, watermark_of
+from eddyline.engine.ingest.watermarks import StreamGroup, slowest, watermark_of
 from eddyline.engine.instants import shown
 from eddyline.engine.query import Query
 from eddyline.engine.query_set import QuerySet
@@ -40,11 +39,11 @@ class Progress:
         """The instant up to which everything is processed, in microseconds."""
         return min(group.reached for group in self._of_queries())
 
-    def _of_queries(self) -> list[Group]:
+    def _of_queries(self) -> list[StreamGroup]:
         """The groups of streams that queries read; the foremost of all if there is none."""
         return self._with_readers() or [self._groups.of(())]
 
-    def _with_readers(self) -> list[Group]:
+    def _with_readers(self) -> list[StreamGroup]:
         streams = [name for name in self._inputs.streams() if self._groups.is_read(name)]
         return self._groups.among(streams)
 
@@ -85,7 +84,7 @@ class Progress:
             self._inputs.begin(merged)
             self._standing.begin(merged, merged.clock)
 
-    def reset(self, group: Group) -> None:
+    def reset(self, group: StreamGroup) -> None:
         """Let nothing be late by what has come so far: the group begins again, with empty windows.
         Tables keep their rows.
         """
@@ -93,7 +92,7 @@ class Progress:
         group.watermark, group.clock, group.began = BEGINNING, BEGINNING, None
         self._standing.restart(group, lambda: self._inputs.restart(group))
 
-    def _targets(self, watermark: int | None, now_us: int) -> dict[Group, int]:
+    def _targets(self, watermark: int | None, now_us: int) -> dict[StreamGroup, int]:
         """Where the watermark of each group is to be."""
         bounds = {group: self._inputs.bounds(group, now_us) for group in self._groups}
         if watermark is not None:
@@ -106,7 +105,7 @@ class Progress:
 
     def _advance(
         self,
-        group: Group,
+        group: StreamGroup,
         watermark: int,
         chunk_rows: int,
         *,
@@ -129,7 +128,7 @@ class Progress:
             self._run(Tick(watermark), group, arrived, told=told, paced=paced)
             yield
 
-    def _since(self, group: Group) -> int:
+    def _since(self, group: StreamGroup) -> int:
         """When tables that change apart from all streams begin, with the streams by which they go;
         FOREVER if they have begun, or have to wait for rows of their own.
         """
@@ -143,7 +142,7 @@ class Progress:
     def _run(
         self,
         tick: Tick,
-        group: Group,
+        group: StreamGroup,
         arrived: float,
         *,
         told: bool = False,
@@ -169,7 +168,7 @@ class Progress:
         found = []
         for group in self._groups:
             bounds = self._inputs.bounds(group, now_us)
-            holder = holding(bounds)
+            holder = slowest(bounds)
             found.append(
                 {
                     "members": list(group.members),
@@ -186,7 +185,7 @@ class Progress:
         """What EXPLAIN says of a query's rows that wait; nothing if none do."""
         group = self._standing.execution.group_of(query)
         waiting = self._inputs.held(group)
-        holder = holding(self._inputs.bounds(group, self._wall_clock()))
+        holder = slowest(self._inputs.bounds(group, self._wall_clock()))
         if not waiting or holder is None:
             return []
         newest = self._inputs.newest_of(holder.stream)

@@ -60,7 +60,7 @@ def require_sources(statements: Iterable[Statement], read: Collection[str], text
             raise _placed(e, statement, text) from None
 
 
-def left_to_spark(
+def unchecked_formats(
     definitions: Iterable[StreamDef | TableDef], queries: Iterable[Query]
 ) -> Iterator[str]:
     """Which sources and sinks only Spark can know, each in a sentence; all have been checked."""

@@ -12,9 +12,9 @@ import pyarrow as pa
 from eddyline.algebra.functions import UserFunction
 from eddyline.engine.changes import Changes
 from eddyline.engine.engine import Engine
-from eddyline.spark.durable import Step
-from eddyline.spark.garbage import put_off
-from eddyline.spark.output_routes import Outlets, Parted
+from eddyline.spark.durable import EngineBatch
+from eddyline.spark.gc_control import gc_paused
+from eddyline.spark.output_routes import OutputRoutes, QueryRows
 from eddyline.spark.packed_batches import unpack
 from eddyline.types import END_OF_TIME, FIRST_INSTANT
 
@@ -22,25 +22,25 @@ _LENGTH_BYTES: Final = 8
 
 
 @dataclass(frozen=True)
-class Made:
+class StepOutput:
     """What a step made: changes, by shape of queries; late and bad rows, by input; how many rows
     drop boxes did not keep.
     """
 
-    changes: list[Parted]
+    changes: list[QueryRows]
     late: Mapping[str, pa.Table]
     bad: Mapping[str, pa.Table]
     dropped: Mapping[str, int]
 
     @classmethod
-    def of(cls, changes: Changes) -> Made:
+    def of(cls, changes: Changes) -> StepOutput:
         """What a call of the engine gave back."""
-        parts = [Parted.of(table) for table in changes.batches() if table.num_rows]
+        parts = [QueryRows.of(table) for table in changes.batches() if table.num_rows]
         dropped = {stream: k.seen - k.kept for stream, k in changes.kept.items()}
         return cls(parts, changes.late, changes.bad, dropped)
 
 
-class LiveEngine:
+class ShardEngine:
     """An engine, where its changes go, and how many each query has had since the job began.
 
     It is deterministic: the same steps give the same state.
@@ -48,10 +48,10 @@ class LiveEngine:
 
     def __init__(self, engine: Engine, rows_out: Mapping[str, int] | None = None) -> None:
         self.engine = engine
-        self.outlets = Outlets(engine.queries)
+        self.routes = OutputRoutes(engine.queries)
         self.rows_out: dict[str, int] = dict(rows_out or {})
 
-    def apply(self, step: Step) -> list[Made]:
+    def apply(self, step: EngineBatch) -> list[StepOutput]:
         """Let the engine process one batch. What it makes when replayed was delivered before."""
         for statement in step.statements:
             self.engine.sql(statement)
@@ -64,11 +64,11 @@ class LiveEngine:
         changes = self.engine.process(
             batch, now=step.now_us, dropped=step.dropped, newest_dropped=step.newest
         )
-        made = [Made.of(changes)]
+        made = [StepOutput.of(changes)]
         newest = self.engine.newest
         if step.drain_us is not None and newest is not None:
             end = min(newest + step.drain_us + 1, END_OF_TIME - 1)
-            made.append(Made.of(self.engine.advance(end)))
+            made.append(StepOutput.of(self.engine.advance(end)))
         for name, n in counted(made).items():
             self.rows_out[name] = self.rows_out.get(name, 0) + n
         return made
@@ -104,7 +104,7 @@ class LiveEngine:
         self.engine.save(target)
 
     @classmethod
-    def load(cls, source: BinaryIO, functions: Iterable[UserFunction] = ()) -> LiveEngine:
+    def load(cls, source: BinaryIO, functions: Iterable[UserFunction] = ()) -> ShardEngine:
         """What was saved. Its queries find the code of the functions that they call here.
 
         Raises:
@@ -113,11 +113,11 @@ class LiveEngine:
         length = int.from_bytes(source.read(_LENGTH_BYTES), "little")
         counts = json.loads(source.read(length))
         code = {f.name: f.evaluate for f in functions}
-        with put_off():
+        with gc_paused():
             return cls(Engine.load(source, functions=code), counts)
 
 
-def counted(made: Iterable[Made]) -> dict[str, int]:
+def counted(made: Iterable[StepOutput]) -> dict[str, int]:
     """The changes of each query that has some."""
     counts: dict[str, int] = {}
     for parted in (p for m in made for p in m.changes):
