@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from eddyline.bench.comparison.state_slices import SlicedAccess
-from eddyline.runtime.join_inputs.access import Access, HashAccess, ScanAccess
+from eddyline.runtime.join_inputs.access import Access, ScanIndex
 from eddyline.runtime.stores.index import HashIndex
 from eddyline.runtime.stores.rowstore import RowStore
 from eddyline.runtime.window_join.levels import Levels
@@ -110,8 +110,8 @@ FIELDS = ("ts", "seq", "key")
 
 def _access(name: str, store: RowStore) -> Access:
     if name == "hash":
-        return HashAccess(HashIndex(store))
-    return ScanAccess(store) if name == "scan" else SlicedAccess(store)
+        return HashIndex(store)
+    return ScanIndex(store) if name == "scan" else SlicedAccess(store)
 
 
 @pytest.mark.parametrize("access", ["hash", "scan", "slices"])

@@ -43,7 +43,7 @@ from eddyline.runtime.eddy.routing import Routing, Wants
 from eddyline.runtime.eddy.theta import Theta
 from eddyline.runtime.failures import collecting, report
 from eddyline.runtime.join_inputs.flow_windows import FlowRows, FlowWindow, Windows
-from eddyline.runtime.join_inputs.stem_side import StemSide
+from eddyline.runtime.join_inputs.lineage_input import LineageInput
 from eddyline.runtime.operators.base import Operator, Tick
 from eddyline.runtime.operators.scan import Scan
 from eddyline.runtime.predicates.filter_bank import FilterBank
@@ -87,7 +87,7 @@ class Flow(Operator):
         self,
         sources: Sequence[Operator],
         windows: Sequence[FlowWindow | FlowRows],
-        sides: Sequence[StemSide],
+        sides: Sequence[LineageInput],
         edges: Sequence[Equality],
         new_policy: Callable[[], Policy],
         *,
@@ -269,7 +269,7 @@ class Flow(Operator):
             self._gates.doubt()
 
     def _mark(
-        self, number: int, side: StemSide, bit: int, wants: Callable[[], Predicate] | None
+        self, number: int, side: LineageInput, bit: int, wants: Callable[[], Predicate] | None
     ) -> None:
         held = side.held()
         rows = self._routing.rows_of(number, side.stem.ids(held))
@@ -402,7 +402,7 @@ class Flow(Operator):
         asked[list(bits)] = True
         return fanout.of_queries(asked).alive_at(clock)
 
-    def _held_rows(self, number: int, side: StemSide, mask: Array) -> tuple[Batch, Array]:
+    def _held_rows(self, number: int, side: LineageInput, mask: Array) -> tuple[Batch, Array]:
         """The rows held of a source that queries in ``mask`` want, and who wants them.
 
         Where windows count rows: those that are in windows now.
@@ -412,7 +412,7 @@ class Flow(Operator):
             positions = side.held()
             wanted = np.zeros(positions.size, np.int64)
         else:
-            positions, wanted = side.wanted_by(mask)
+            positions, wanted = side.required_by(mask)
         if isinstance(window, FlowRows):
             kept, wanted = self._within(number, wanted, window.ages(positions))
             positions = positions[kept]
@@ -540,7 +540,7 @@ class Flow(Operator):
         """Lineage and indexes follow from the rows in the SteMs, which have been restored."""
         self._refresh()
         for number, side in enumerate(self._sides):
-            side.catch_up()
+            side.build_all()
             held = side.held()
             batch = self._routing.rows_of(number, side.stem.ids(held))
             lineage = np.tile(self._wanted, (held.size, 1))

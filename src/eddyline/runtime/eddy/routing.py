@@ -18,7 +18,7 @@ from eddyline.runtime.eddy.edges import Equality, Key
 from eddyline.runtime.eddy.policies import Policy
 from eddyline.runtime.eddy.theta import Theta
 from eddyline.runtime.join_inputs.flow_windows import Windows
-from eddyline.runtime.join_inputs.stem_side import StemSide
+from eddyline.runtime.join_inputs.lineage_input import LineageInput
 from eddyline.runtime.stores.columns import Array, validity_of
 from eddyline.runtime.stores.index import Probes
 from eddyline.runtime.stores.keys import is_exact, join_keys, same_values
@@ -63,7 +63,7 @@ class Routing:
 
     def __init__(
         self,
-        sides: Sequence[StemSide],
+        sides: Sequence[LineageInput],
         edges: Sequence[Equality],
         new_policy: Callable[[], Policy],
         theta: Theta | None = None,

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from eddyline.runtime.batch import Batch, Evaluator
+from eddyline.runtime.join_inputs.access import ScanIndex
 from eddyline.runtime.state import State, nested
 from eddyline.runtime.stores.columns import Array
 from eddyline.runtime.stores.index import HashIndex, Liveness, Probes
@@ -103,7 +104,7 @@ class JoinInput:
     Args:
         rows: where they are stored.
         keys: compute the columns of the join key; none: all rows have one key.
-        index: an index over these rows that has another owner; None: one of its own.
+        index: over the visible rows; None: a new one.
         scanned: see ``HashIndex``.
     """
 
@@ -112,12 +113,14 @@ class JoinInput:
         rows: InputRows,
         keys: Sequence[Evaluator],
         *,
-        index: HashIndex | None = None,
+        index: HashIndex | ScanIndex | None = None,
         scanned: bool = False,
     ) -> None:
         self.rows = rows
         self._keys = tuple(keys)
-        self.index = HashIndex(rows.store, scanned=scanned) if index is None else index
+        self.index: HashIndex | ScanIndex = (
+            HashIndex(rows.store, scanned=scanned) if index is None else index
+        )
 
     def keys(self, batch: Batch) -> tuple[Array, Array | None]:
         """int64[n] keys, and bool[n]: which of them can match at all (None: all)."""
@@ -133,6 +136,7 @@ class JoinInput:
     def take_in(self, batch: Batch) -> tuple[Batch, Array]:
         """Take in the chunk's changes; returns ``keyed``."""
         batch, keys = self.keyed(batch)
+        assert isinstance(self.index, HashIndex), "rows of trees have keys"
         self.rows.take_in(batch, keys, self.index)
         return batch, keys
 

@@ -21,7 +21,7 @@ import numpy as np
 from eddyline.kernels.lineage import any_wanted
 from eddyline.runtime.join_inputs.access import before
 from eddyline.runtime.join_inputs.flow_windows import FlowRows
-from eddyline.runtime.join_inputs.stem_side import StemSide
+from eddyline.runtime.join_inputs.lineage_input import LineageInput
 from eddyline.runtime.stores.columns import Array
 from eddyline.runtime.window_join.levels import Levels
 from eddyline.runtime.window_join.output_buffer import Meet, Pairs, Verify
@@ -67,7 +67,7 @@ class PushedOut:
         meet: who wants what, if rows have lineage.
     """
 
-    def __init__(self, sides: Sequence[StemSide], verify: Verify | None) -> None:
+    def __init__(self, sides: Sequence[LineageInput], verify: Verify | None) -> None:
         self._sides = tuple(sides)
         self._verify = verify
         self.meet: Meet | None = None
@@ -125,13 +125,13 @@ class PushedOut:
         other, inclusive = self._sides[target], target < source
         ts, seq = waiting["ts"][leaving.place], waiting["seq"][leaving.place] - 1
         longest = np.minimum(groups.longest[target][leaving.group], reach)
-        stop = other.reach.oldest(ts, seq, longest, inclusive=inclusive)
+        stop = other.bounds.oldest(ts, seq, longest, inclusive=inclusive)
         above = before(other.stem, seq, inclusive=inclusive)
-        cursor = other.access.begin_below(leaving.key, above)
-        for some in other.access.pieces(cursor, stop):
-            by, position = other.access.follow(0, leaving.key[some], cursor[some], stop[some])
+        cursor = other.only.index.begin_below(leaving.key, above)
+        for some in other.only.index.pieces(cursor, stop):
+            by, position = other.only.index.follow(0, leaving.key[some], cursor[some], stop[some])
             by += some.start
-            instants = other.reach.instants(ts, seq, by, position, inclusive=inclusive)
+            instants = other.bounds.instants(ts, seq, by, position, inclusive=inclusive)
             age, group, lineage = ts[by] - instants, leaving.group[by], None
             if leaving.lineage is not None and self.meet is not None:
                 kept, lineage = self.meet(target, leaving.lineage, by, position, age)

@@ -15,7 +15,7 @@ import numpy as np
 from eddyline.runtime.batch import Batch
 from eddyline.runtime.eddy.composites import Composites
 from eddyline.runtime.join_inputs.flow_windows import FlowRows
-from eddyline.runtime.join_inputs.stem_side import StemSide
+from eddyline.runtime.join_inputs.lineage_input import LineageInput
 from eddyline.runtime.stores.columns import Array
 from eddyline.runtime.window_join.evictions import PushedOut
 from eddyline.runtime.window_join.levels import Levels
@@ -50,7 +50,7 @@ class PacedJoin:
 
     def __init__(
         self,
-        sides: Sequence[StemSide],
+        sides: Sequence[LineageInput],
         schedule: Schedule,
         rows_per_step: int,
         meet: Meet,
@@ -63,11 +63,11 @@ class PacedJoin:
         self._pushed = PushedOut(sides, verify) if counted else None
         self._join = SharedJoin(
             [side.stem for side in sides],
-            [side.access for side in sides],
+            [side.only.index for side in sides],
             schedule,
             rows_per_step=rows_per_step,
             verify=verify,
-            reach=[side.reach for side in sides],
+            reach=[side.bounds for side in sides],
             pushed=self._pushed,
         )
         self._since = np.zeros(64, np.int64)  # by bit: the first row that is the query's business
@@ -131,7 +131,7 @@ class PacedJoin:
         self._arrived.append(arrived)
         self._note_who_waits()
 
-    def _arrivals(self, side: StemSide, every: Batch, batch: Batch, wanted: Array) -> Arrivals:
+    def _arrivals(self, side: LineageInput, every: Batch, batch: Batch, wanted: Array) -> Arrivals:
         chosen, key = side.keyed(batch)
         lineage = wanted[chosen] if self._has_lineage else None
         if not isinstance(side.window, FlowRows):

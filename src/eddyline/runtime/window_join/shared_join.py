@@ -28,7 +28,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from eddyline.runtime.join_inputs.access import Access
-from eddyline.runtime.join_inputs.window_bounds import Reach, TimeReach
+from eddyline.runtime.join_inputs.flow_windows import TimeBounds, WindowBounds
 from eddyline.runtime.stores.columns import Array
 from eddyline.runtime.stores.index import Probes
 from eddyline.runtime.stores.rowstore import RowStore
@@ -96,11 +96,11 @@ class SharedJoin:
         rows_per_step: int = 4_096,
         verify: Verify | None = None,
         meet: Meet | None = None,
-        reach: Sequence[Reach] | None = None,
+        reach: Sequence[WindowBounds] | None = None,
         pushed: PushedOut | None = None,
     ) -> None:
         self._stores = tuple(stores)
-        self._reach = tuple(map(TimeReach, stores)) if reach is None else tuple(reach)
+        self._reach = tuple(map(TimeBounds, stores)) if reach is None else tuple(reach)
         self._pushed = pushed
         self._access = tuple(access)
         self._versions = [a.version for a in access]

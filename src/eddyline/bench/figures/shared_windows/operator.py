@@ -18,7 +18,7 @@ from eddyline.bench.figures.shared_windows.server import (
     Released,
     Server,
 )
-from eddyline.runtime.join_inputs.access import Access, HashAccess, ScanAccess
+from eddyline.runtime.join_inputs.access import Access, ScanIndex
 from eddyline.runtime.stores.index import HashIndex
 from eddyline.runtime.stores.rowstore import RowStore
 from eddyline.runtime.window_join.levels import Levels
@@ -130,5 +130,5 @@ def _access(strategy: str, work: Blocks, store: RowStore) -> Access:
     if strategy == STATE_SLICE:
         return SlicedAccess(store)
     if work.load.method == "nested loops":
-        return ScanAccess(store)
-    return HashAccess(HashIndex(store))
+        return ScanIndex(store)
+    return HashIndex(store)
