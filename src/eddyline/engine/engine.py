@@ -506,7 +506,7 @@ class Engine:
             What expiry and rows that were held bring about.
         """
         steps = self._progress.advance(
-            instant_us(to), self.chunk_rows, now_us=self.wall_clock(), told=True
+            instant_us(to), self.chunk_rows, now_us=self.wall_clock(), begins=True
         )
         for _ in steps:
             pass
