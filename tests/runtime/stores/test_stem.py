@@ -39,7 +39,7 @@ def ids(stem: Stem) -> list[int]:
 
 def pushed(stem: Stem, key: str) -> list[tuple[int, int]]:
     """(id that left, id that pushed it out) in the current chunk."""
-    out = stem.pushed[key]
+    out = stem.evicted[key]
     return list(zip(out.ids.tolist(), stem.fresh[out.by].tolist(), strict=True))
 
 
@@ -65,7 +65,7 @@ def test_a_count_window_says_who_pushed_whom_out_and_when() -> None:
     stem.purge(9)
     assert ids(stem) == [2, 3]
     assert stem.fresh.size == 0
-    assert not stem.pushed
+    assert not stem.evicted
 
 
 def test_a_partition_window_counts_by_value_and_null_is_a_value() -> None:

@@ -67,7 +67,7 @@ class FlowWindow(TimeWindow):
     def __init__(self, *, joined: bool) -> None:
         super().__init__(0)
         self._joined = joined
-        self.waiting_since: int | None = None  # the instant of the first row that has yet to probe
+        self.queued_since: int | None = None  # the instant of the first row that has yet to probe
         self._resize(0, 0)
 
     def fit(self, lengths_us: Sequence[int], held_us: Sequence[int]) -> None:
@@ -89,13 +89,13 @@ class FlowWindow(TimeWindow):
     @property
     def pins(self) -> bool:
         """Whether somebody is in the middle of the rows."""
-        return self.waiting_since is not None
+        return self.queued_since is not None
 
     def needed(self, stem: Stem, clock: int) -> int | Array:
         if self._kept_us >= FOREVER:
             return stem.first
-        if self.waiting_since is not None:
-            clock = min(clock, self.waiting_since)
+        if self.queued_since is not None:
+            clock = min(clock, self.queued_since)
         return stem.first + int(np.searchsorted(stem.held("ts"), clock - self._kept_us, "right"))
 
 
@@ -110,7 +110,7 @@ class FlowRows(EndlessWindow):
         super().__init__(keep=True)
         self._stem = stem
         self._kept = 0
-        self.waiting_since: int | None = None  # the seq of the first row that has yet to probe
+        self.queued_since: int | None = None  # the seq of the first row that has yet to probe
 
     def fit(self, lengths: Sequence[int], held: Sequence[int]) -> None:
         """The queries' windows hold so many rows now; so many are held in any case."""
@@ -174,7 +174,7 @@ class FlowRows(EndlessWindow):
         newest: Array = stem.ids(np.maximum(before - 1, 0) + stem.first)
         return newest + 1
 
-    def pushed_out(self, fresh: Array, counts: Array) -> tuple[Array, Array, Array]:
+    def evicted(self, fresh: Array, counts: Array) -> tuple[Array, Array, Array]:
         """The rows that new ones (ids) push out of windows of these many rows.
 
         Returns:
@@ -192,12 +192,12 @@ class FlowRows(EndlessWindow):
     @property
     def pins(self) -> bool:
         """Whether somebody is in the middle of the rows."""
-        return self.waiting_since is not None
+        return self.queued_since is not None
 
     def needed(self, stem: Stem, clock: int) -> int | Array:
         end = stem.end
-        if self.waiting_since is not None:  # what was in windows just before
-            end = stem.first + int(np.searchsorted(stem.held("seq"), self.waiting_since))
+        if self.queued_since is not None:  # what was in windows just before
+            end = stem.first + int(np.searchsorted(stem.held("seq"), self.queued_since))
         return max(end - self._kept, stem.first)
 
 
