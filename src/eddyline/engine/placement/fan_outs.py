@@ -16,7 +16,6 @@ from math import inf, sqrt
 from typing import Any, Final
 
 from eddyline.runtime.eddy.flow import Flow
-from eddyline.runtime.feedback.join import FeedbackJoin
 from eddyline.runtime.operators.base import Operator
 from eddyline.runtime.operators.join import Join
 
@@ -79,7 +78,7 @@ class Steadiness:
 
 def of_joins(operators: list[Operator]) -> Counts:
     """Rows joined and results, made or spared, of the joins among the operators of a tree."""
-    joins = (o for o in operators if isinstance(o, (Join, FeedbackJoin)))
+    joins = (o for o in operators if isinstance(o, Join))
     return {i: (j.joined, j.rows_out + j.spared) for i, j in enumerate(joins)}
 
 
