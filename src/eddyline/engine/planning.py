@@ -1,4 +1,4 @@
-"""What an engine chooses plans and orders of joins by, and what it expects of them."""
+"""The optimizer's inputs in an engine: rules, statistics and prices."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from eddyline.optimizer.statistics import Statistics
 
 @dataclass(frozen=True)
 class Planning:
-    """What an engine chooses plans and orders of joins by, and what it expects of them.
+    """Optimizes and explains the plans of an engine.
 
     Attributes:
-        rewrites: whether plans are rewritten by all rules, or only by those that are required.
-        statistics: supplied and declared: plans are chosen by these. measured: of the rows so far.
-            Plans are not chosen by them, so that a loaded engine makes the same ones again; joins
-            that run may be reordered by them, which a checkpoint records.
+        rewrites: whether all rules apply, or only the required ones.
+        statistics: supplied and declared ones: plans are chosen by these. measured: those measured
+            so far. New plans do not depend on them, so that a loaded checkpoint has the same
+            plans; running joins are re-ordered by them, and checkpoints contain the order.
         prices: of the steps of operators.
         margin: how many times cheaper an order of joins must be for a running query to get it.
         rows: how many rows of all streams there have been so far.
@@ -35,17 +35,17 @@ class Planning:
     rows: Callable[[], int]
 
     def optimized(self, plan: Plan) -> Plan:
-        """What becomes of a plan before it runs."""
-        if not self.rewrites:  # nor are joins ordered by what is known
+        """The optimized plan."""
+        if not self.rewrites:  # joins keep the order of the text
             return optimize(plan, REQUIRED_RULES)
         return optimize(plan, RULES, self.statistics, self.prices)
 
     def known(self) -> Statistics:
-        """What is known now: what was measured, and else what is declared."""
+        """The measured statistics, completed by the declared ones."""
         return self.measured().over(self.statistics)
 
     def explained(self, emit: Emit, plan: Plan, *, analyze: bool = False) -> str:
-        """The text of EXPLAIN, by what is known now; with ``analyze`` also what was measured."""
+        """The text of EXPLAIN; with ``analyze``, also the measured statistics."""
         measured = self.measured()
         text = explained(emit, plan, self.statistics.over(measured), self.prices)
         if not analyze:

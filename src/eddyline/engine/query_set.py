@@ -19,13 +19,13 @@ from eddyline.engine.execution.parameterized import Rules
 from eddyline.engine.execution.result_tables import RuleRows, SharedChanges
 from eddyline.engine.execution.shared_flow import Crowd, Seat
 from eddyline.engine.ingest.watermarks import StreamGroup, StreamGroups
+from eddyline.engine.locking import EngineLock
 from eddyline.engine.placement.placements import Placements
 from eddyline.engine.placement.reoptimizer import Reoptimizer
 from eddyline.engine.placement.workload import Workload
 from eddyline.engine.planning import Planning
 from eddyline.engine.query import Query
 from eddyline.engine.query_metrics import accounts_of
-from eddyline.engine.turns import Turns
 from eddyline.errors import EddylineError, UnsupportedError
 from eddyline.physical.flows import Sharing
 from eddyline.physical.node_planner import StemOf
@@ -45,8 +45,8 @@ class QuerySet:
     """Queries by name.
 
     Args:
-        turns: of the engine.
-        planning: makes the text of EXPLAIN, and says when joins get another order.
+        lock: of the engine.
+        planning: the text of EXPLAIN, and by what joins get another order.
         rows_in: how many rows have come of some streams.
         set_aside_after: so many bad rows without a result, and a query runs no more; None: never.
 
@@ -58,7 +58,7 @@ class QuerySet:
 
     def __init__(
         self,
-        turns: Turns,
+        lock: EngineLock,
         stem_of: StemOf,
         strategy: Strategy,
         sharing: Sharing,
@@ -77,7 +77,7 @@ class QuerySet:
         self._explained = planning.explained
         self.aside: Names[Query] = Names()
         self.on_set_aside: Callable[[Query], None] = _nothing
-        self._turns = turns
+        self._lock = lock
         self._rows_in = rows_in
         self._limit = set_aside_after
         self._groups = groups
@@ -130,7 +130,7 @@ class QuerySet:
         sheds: bool,
     ) -> Query:
         answer, explained = self.answer, self._explained
-        return Query(name, sql, plan, emit, options, self._turns, answer, explained, sheds=sheds)
+        return Query(name, sql, plan, emit, options, self._lock, answer, explained, sheds=sheds)
 
     def drop(self, name: str) -> None:
         """Remove a query, and free what nobody else needs."""

@@ -15,13 +15,13 @@ import pyarrow as pa
 
 from eddyline.engine.changes import Changes
 from eddyline.engine.checkpoint.files import write_saved
+from eddyline.engine.definitions import Definitions
 from eddyline.engine.execution.failure_counts import Trouble
 from eddyline.engine.execution.progress import Progress
-from eddyline.engine.functions import add_declared, declared
+from eddyline.engine.functions import add_declared, function_declarations
 from eddyline.engine.ingest.inputs import Inputs
 from eddyline.engine.overload.controller import Overload
 from eddyline.engine.overload.shedding import Shedding
-from eddyline.engine.program import Program
 from eddyline.engine.query_set import QuerySet
 from eddyline.engine.statements import Statements
 from eddyline.optimizer.prices import Prices
@@ -39,8 +39,8 @@ class Saving:
     """Saves an engine, and lets a new one go on.
 
     Args:
-        catalog, inputs, standing, program, statements, shedding, overload, progress: the
-            parts of the engine that have something to be saved.
+        catalog, inputs, standing, definitions, statements, shedding, overload, progress: the parts
+            of the engine that have something to be saved.
     """
 
     def __init__(
@@ -48,7 +48,7 @@ class Saving:
         catalog: Catalog,
         inputs: Inputs,
         standing: QuerySet,
-        program: Program,
+        definitions: Definitions,
         statements: Statements,
         shedding: Shedding,
         overload: Overload,
@@ -57,7 +57,7 @@ class Saving:
         self._catalog = catalog
         self._inputs = inputs
         self._standing = standing
-        self._program = program
+        self._definitions = definitions
         self._statements = statements
         self._shedding = shedding
         self._overload = overload
@@ -75,7 +75,7 @@ class Saving:
         changes = Changes(self._standing.everyone(), *self._standing.pending())
         pending = {_PENDING + name: changes[name] for name in changes.active()}
         tables = {**self._inputs.contents, **pending}
-        statements = [entry.sql for entry in self._program]
+        statements = [entry.sql for entry in self._definitions]
         write_saved(target, statements, tables, self._header(options), self._state())
 
     def _header(self, options: Mapping[str, Any]) -> dict[str, Any]:
@@ -86,7 +86,7 @@ class Saving:
             "prices": options["prices"].as_dict(),
             "keep": {} if self._overload.decides else dict(self._shedding.requested),
             "shedding": {"since": self._shedding.saved(), "overload": self._overload.saved()},
-            "functions": declared(self._catalog),
+            "functions": function_declarations(self._catalog),
             "groups": self._progress.saved(),
             "placements": self._standing.placements.saved(),
             "aside": {n: q.set_aside for n, q in self._standing.aside.items()},
