@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pyarrow as pa
-import pytest
 
 from eddyline.algebra.expressions import ColumnRef
 from eddyline.algebra.plan import Distinct, Join, Negation, StreamScan
@@ -31,15 +30,6 @@ def test_upa_goes_by_the_pattern() -> None:
 def test_direct_knows_no_patterns() -> None:
     for plan in (FIFO, WEAK, STRICT):
         assert isinstance(Strategy("direct").expiries(plan, [np.int64] * 2), ListStore)
-
-
-def test_mistakes_are_named() -> None:
-    with pytest.raises(ValueError, match="did you mean 'direct'"):
-        Strategy("driect")  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match="partitions must be at least 1, not 0"):
-        Strategy(partitions=0)
-    with pytest.raises(ValueError, match="interval must be positive, not -1 us"):
-        Strategy(lazy_us=-1)
 
 
 def test_the_expected_share_of_premature_expirations_picks_the_strict_strategy() -> None:

@@ -21,11 +21,16 @@ from pyspark.sql.streaming.query import StreamingQuery
 from eddyline.algebra.catalog import Known, StreamDef, TimeUnit
 from eddyline.algebra.functions import FunctionKind
 from eddyline.algebra.plan import Updates
-from eddyline.engine.calibration import prices_of_machine
 from eddyline.engine.changes import QUERY_COLUMN
 from eddyline.engine.ingest.intake import bad_schema, late_schema
 from eddyline.engine.ingest.sampled import as_options
 from eddyline.engine.ingest.table_changes import INSTANT, OPERATION
+from eddyline.engine.options import (
+    DEFAULT_STRATEGY,
+    DEFAULTS,
+    EngineOptions,
+    StrategyOptions,
+)
 from eddyline.engine.query import Query
 from eddyline.errors import CatalogError, DataError, did_you_mean
 from eddyline.spark import files
@@ -75,6 +80,8 @@ from eddyline.sql.naming import quoted, require_name
 from eddyline.types import TIMESTAMP, sql_type
 
 _MARKS: Final = (INSTANT.name, OPERATION.name)
+#: How far timestamps may be ahead of the wall clock if neither stream nor options have a limit.
+_AHEAD_AT_MOST: Final = "1 day"
 #: What nobody knows of the columns of a stream.
 NOTHING: Final[Mapping[str, float]] = MappingProxyType({})
 _log = logging.getLogger(__name__)
@@ -92,18 +99,13 @@ class Session:
         trigger: shortest time between two batches (Spark's ``processingTime``).
         base: directory from which relative paths in statements count; by default the working one.
         printer: what the sink ``print`` calls; by default it writes to standard output.
-        keep: the share of rows to keep, by stream, as of :class:`eddyline.Engine`. Rows are dropped
-            where they are read. By default each shard's engine decides, batch by batch, from
-            declared and measured rates.
-        capacity: cores' worth that all queries may take, spread evenly over the groups of streams
-            that no query brings together. An engine runs on one core, so a group never gets more;
-            by default each gets one, or its part where there are fewer shards or cores. It stays as
-            it is for as long as the checkpoint is used, and so do ``keep`` and ``decide_every``.
-        decide_every: how long rates are measured, of event time, before it is decided anew.
+        options: see :class:`eddyline.EngineOptions`. With ``keep`` rows are dropped where they are
+            read. ``capacity`` is spread evenly over the groups of streams that no query joins; an
+            engine runs on one core, so a group never gets more. SET statements of the script can
+            change them before the first query; a checkpoint keeps them.
+        strategy: see :class:`eddyline.StrategyOptions`; a checkpoint keeps it.
         restart: whether the streaming query is started again in this process when it has failed:
             ``ON_FAILURE``, or a ``Restart`` with other limits.
-        ahead_at_most: how far timestamps may be ahead of the wall clock, of streams that do not say
-            so by AHEAD AT MOST; it stays as it is, too.
 
     Example:
         >>> s = Session(checkpoint="/data/checkpoints/alerts")        # doctest: +SKIP
@@ -121,11 +123,9 @@ class Session:
         trigger: str = "0 seconds",
         base: Path | None = None,
         printer: Printer = print_rows,
-        keep: Mapping[str, float] = MappingProxyType({}),
-        capacity: float | None = None,
-        decide_every: str = "1 minute",
+        options: EngineOptions = DEFAULTS,
+        strategy: StrategyOptions = DEFAULT_STRATEGY,
         restart: Restart = NEVER,
-        ahead_at_most: str = "1 day",
     ) -> None:
         if shards < 1:
             raise ValueError(f"shards must be at least 1, not {shards}")
@@ -138,15 +138,9 @@ class Session:
         self._trigger = trigger
         self._base = base
         self._printer = printer
-        self._keep = dict(keep)
-        self._decide_every = decide_every
         self._restart = restart
-        self._ahead_at_most = ahead_at_most
-        self._ahead_us = parse_duration(ahead_at_most)
-        self._capacity = capacity
-        self._script = Script()
-        if keep:
-            self._script.shed(keep)
+        ahead = options.ahead_at_most or _AHEAD_AT_MOST
+        self._script = Script(replace(options, ahead_at_most=ahead), strategy)
         self._feeds = Feeds(self.spark, self._script, base)
         self._memory = MemorySink()  # it stays when the job is started again
         self._sinks: OpenSinks | None = None  # of the job that was started last
@@ -323,7 +317,7 @@ class Session:
             StateError: the checkpoint belongs to another program, cannot be read or written, or is
                 in use by another session or process.
         """
-        self._require_streams(self._keep)
+        self._require_streams(self._script.options.keep)
         groups = self._script.groups()
         if not groups:
             raise CatalogError("there is no query to run: add one with query() or CREATE QUERY")
@@ -356,7 +350,8 @@ class Session:
         control = ControlStream(self._directory.below(CONTROL))
         began = self._directory.modified(PROGRAM)
         assert began is not None, "the checkpoint has been claimed"
-        thinned = self._script.thinned if self._keep else {}
+        keep = self._script.options.keep
+        thinned = self._script.thinned if keep else {}
         since = began.isoformat(timespec="seconds")
         standing = StandingQueries(self._script, ids, control, sinks.open, since, thinned)
         for name in drop:
@@ -370,7 +365,7 @@ class Session:
                 *self._feeds.source(name),
                 shard,
                 self._judged(self._feeds.definition(name)),
-                thinned.get(name, 1.0) if self._keep or name not in group.streams else None,
+                thinned.get(name, 1.0) if keep or name not in group.streams else None,
             )
             for shard, group in ids.items()
             for name in self._feeds.inputs(group)
@@ -447,7 +442,7 @@ class Session:
         """A stream with the limit of the session, if it has none of its own."""
         if stream.ahead_us is not None or stream.name not in self._script.streams:
             return stream
-        return replace(stream, ahead_us=self._ahead_us)
+        return replace(stream, ahead_us=self._script.options.ahead_us)
 
     def _waits(self, group: Group) -> bool:
         """Whether the streams of a group stop waiting for one of them when time passes."""
@@ -465,11 +460,8 @@ class Session:
             tuple(self._script.statement(name) for name in group.queries),
             {name: pack(self._feeds.content(name)) for name in group.tables},
             self._script.functions,
-            saved.prices,
-            self._keep,
-            saved.cores[shard],
-            self._decide_every,
-            self._ahead_at_most,
+            replace(saved.options, capacity=saved.cores[shard]),
+            saved.strategy,
         )
         return ShardSpec(
             shard,
@@ -510,15 +502,16 @@ class Session:
     def _warn(self, program: SavedProgram) -> None:
         """Say so if the capacity is more than engines can use, or the queries need more than it."""
         usable = sum(program.cores.values())
-        if program.capacity is not None and program.capacity > usable * 1.001:
+        capacity = program.options.capacity
+        if capacity is not None and capacity > usable * 1.001:
             _log.warning(
                 "of capacity %g no more than %g cores can be used: each group of streams that "
                 "queries bring together runs on one core at most",
-                program.capacity,
+                capacity,
                 usable,
             )
         cores = [program.cores[s] for s in assigned(self._script.groups(), program.queries)]
-        if not self._keep:
+        if not program.options.keep:
             for _, _, advice in self._script.verdicts(cores):
                 if advice is not None:
                     _log.warning("the queries are too much: %s", advice)
@@ -542,7 +535,7 @@ class Session:
         """
         ids = shard_ids(len(groups), self._shards)
         there = self.spark.sparkContext.defaultParallelism
-        cores = cores_by_group(len(groups), self._shards, there, self._capacity)
+        cores = cores_by_group(len(groups), self._shards, there, self._script.options.capacity)
         program = SavedProgram(
             self._shards,
             self._script.definitions,
@@ -551,12 +544,9 @@ class Session:
                 for shard, group in zip(ids, groups, strict=True)
             },
             tuple(map(str, self._script.functions)),
-            self._keep,
-            self._capacity,
-            self._decide_every,
-            self._ahead_at_most,
             dict(zip(ids, cores, strict=True)),
-            prices_of_machine(),
+            self._script.options,
+            self._script.strategy,
         )
         saved = read_program(self._directory)
         if saved is not None:

@@ -22,6 +22,9 @@ class Progress:
     Args:
         inputs: where rows wait for the watermark. standing: the queries.
         wall_clock: microseconds since 1970.
+
+    Attributes:
+        chunk_rows: rows that run through the operators in one batch, at most.
     """
 
     def __init__(self, inputs: Inputs, standing: QuerySet, wall_clock: Callable[[], int]) -> None:
@@ -29,6 +32,7 @@ class Progress:
         self._groups = inputs.groups
         self._standing = standing
         self._wall_clock = wall_clock
+        self.chunk_rows = 1
 
     @property
     def watermark(self) -> int:
@@ -51,7 +55,6 @@ class Progress:
     def advance(
         self,
         watermark: int | None,
-        chunk_rows: int,
         *,
         now_us: int,
         told: bool = False,
@@ -67,9 +70,9 @@ class Progress:
                 before newer ones.
         """
         for group, to in self._targets(watermark, now_us).items():
-            yield from self._advance(group, to, chunk_rows, told=told, paced=paced)
+            yield from self._advance(group, to, told=told, paced=paced)
 
-    def bring_together(self, names: Iterable[str], chunk_rows: int) -> None:
+    def bring_together(self, names: Iterable[str]) -> None:
         """A query is about to read these: let their groups be one. Those that lag are advanced to
         the watermark of the foremost one first, and what they hold up to there is processed.
         """
@@ -78,7 +81,7 @@ class Progress:
             return
         watermark = max(group.watermark for group in groups)
         for group in groups:
-            for _ in self._advance(group, watermark, chunk_rows):
+            for _ in self._advance(group, watermark):
                 pass
         merged = self._groups.merge(groups)
         if merged.began is not None:
@@ -108,7 +111,6 @@ class Progress:
         self,
         group: Group,
         watermark: int,
-        chunk_rows: int,
         *,
         told: bool = False,
         paced: bool = False,
@@ -119,7 +121,7 @@ class Progress:
         since = self._since(group)
         if since <= min(watermark, self._inputs.first_held(group)):
             self._run(Tick(since, first_row=since), group, arrived, paced=paced)
-        for tick in self._inputs.fill(group, watermark, chunk_rows):
+        for tick in self._inputs.fill(group, watermark, self.chunk_rows):
             self._run(tick, group, arrived, paced=paced)
             yield
             while paced and execution.waiting and not execution.wants_rows:

@@ -10,6 +10,7 @@ from typing import Any, Final
 from eddyline.algebra.plan import Plan
 from eddyline.algebra.reads import streams_read
 from eddyline.engine.ingest.inputs import Inputs
+from eddyline.engine.options import EngineOptions
 from eddyline.engine.overload.shedding import Shedding
 from eddyline.engine.placement.workload import Workload
 from eddyline.engine.query import Query
@@ -35,11 +36,10 @@ class Overload:
         inputs: whose rates are measured.
         statistics: given and declared ones. measured: of what is not. A rate that was measured
             here, of all rows that come, takes precedence.
-        capacity: cores' worth. every_us: how long rates are measured, of event time.
-        afterwards: whether it decides when a call is over, for the next one, or when one begins.
 
     Attributes:
-        decides: whether it does, or somebody said what to keep.
+        capacity: CPU cores that the queries may use.
+        decides: whether the shares to keep are decided here; else they are given.
         held: all rows are kept for now.
     """
 
@@ -51,20 +51,12 @@ class Overload:
         statistics: Statistics,
         measured: Callable[[], Statistics],
         prices: Prices,
-        capacity: float,
-        every_us: int,
-        *,
-        decides: bool,
-        afterwards: bool,
     ) -> None:
-        if not capacity > 0:
-            raise ValueError(f"capacity must be above 0 cores, not {capacity}")
-        if every_us <= 0:
-            raise ValueError("decide_every must be longer than zero")
-        self.decides = decides
-        self.afterwards = afterwards
+        self.decides = True
         self.held = False
-        self.capacity = capacity
+        self.capacity = 1.0
+        self._afterwards = False
+        self._every_us = 1
         self._shedding = shedding
         self._inputs = inputs
         self._workload = workload
@@ -72,12 +64,28 @@ class Overload:
         self._statistics = statistics
         self._measured = measured
         self._prices = prices
-        self._every_us = every_us
         self._rates: dict[str, float] = {}  # measured, that decisions are made by
         self._since: tuple[int, dict[str, int]] | None = None  # when, and rows seen then
         self._due = False
         self._known: Verdict | None = None
         self._is_known = False
+
+    def configure(self, options: EngineOptions) -> None:
+        """Apply the options that concern overload."""
+        self.capacity = 1.0 if options.capacity is None else options.capacity
+        self._every_us = options.decide_every_us
+        self._afterwards = options.decide == "after"
+        self.shed(options.keep or None)
+
+    def shed(self, keep: Mapping[str, float] | None) -> None:
+        """Keep these shares of the rows, by stream; None: decide them here.
+
+        Raises:
+            ValueError: a share is not in (0, 1].
+        """
+        self._shedding.ask(keep or {})
+        self.decides = keep is None
+        self.changed()
 
     def changed(self) -> None:
         """Queries have come or gone, or somebody said something else to keep."""
@@ -90,12 +98,12 @@ class Overload:
 
     def begin_call(self) -> None:
         """Rows are about to come, or somebody asks what becomes of them: decide if it is time."""
-        if not self.afterwards:
+        if not self._afterwards:
             self._attend()
 
     def end_call(self) -> None:
         """They have come."""
-        if self.afterwards:
+        if self._afterwards:
             self._attend()
 
     def hold(self) -> None:

@@ -42,14 +42,10 @@ class Shedding:
 
     Args:
         inputs: whose streams are thinned.
-        keep: the share of rows to keep, by stream.
         statistics: what is known of the streams, to say what output to expect.
-
-    Raises:
-        ValueError: a share is not in (0, 1].
     """
 
-    def __init__(self, inputs: Inputs, keep: Mapping[str, float], statistics: Statistics) -> None:
+    def __init__(self, inputs: Inputs, statistics: Statistics) -> None:
         self._inputs = inputs
         self._statistics = statistics
         self._asked: Names[float] = Names()
@@ -58,7 +54,6 @@ class Shedding:
         self._before: dict[str, dict[str, Kept]] = {}  # by query and stream, when it came
         self._expected: dict[str, tuple[dict[str, float], float | None]] = {}  # by query
         self._told: dict[str, Kept] = {}
-        self.ask(keep)
 
     def ask(self, keep: Mapping[str, float]) -> None:
         """Keep these shares of the rows to come, where queries allow it, and all of other streams.
