@@ -19,7 +19,7 @@ from typer.testing import CliRunner
 from eddyline.cli.main import app
 from eddyline.cli.reports import amount
 from eddyline.spark import Run, Session
-from eddyline.spark.rate_limiter import Pace
+from eddyline.spark.rate_limiter import RateLimiter
 
 SCRIPT = """
 CREATE STREAM s (ts TIMESTAMP, k BIGINT, v DOUBLE) TIMESTAMP BY ts
@@ -130,7 +130,7 @@ def test_a_job_from_outside(job: Run, tmp_path: Path, monkeypatch: pytest.Monkey
         (rows,) = events("tail", "TWO", "--limit", "1")
     assert rows["query"] == "two" and rows["count"] >= 1
     assert {r["v"] for r in rows["rows"]} == {2.0}
-    assert not list(checkpoint.glob("desk/tails/*"))
+    assert not list(checkpoint.glob("mailbox/tails/*"))
     assert command("tail", "too")[0] == 2
 
     # stats
@@ -175,21 +175,21 @@ def test_a_checkpoint_out_of_reach() -> None:
 
 
 def test_a_silent_job_does_not_run(tmp_path: Path) -> None:
-    (tmp_path / "desk").mkdir()
+    (tmp_path / "mailbox").mkdir()
     status = {"state": "running", "at": "2026-01-01T00:00:00+00:00", "progress": {}, "queries": []}
-    (tmp_path / "desk/status.json").write_text(json.dumps({**status, "stats": {}}))
+    (tmp_path / "mailbox/status.json").write_text(json.dumps({**status, "stats": {}}))
     code, output = command("drop", "q", "--checkpoint", str(tmp_path))
     assert code == 2 and "it was last seen at 2026-01-01 00:00:00" in output
 
 
 def test_a_request_that_nobody_answers_is_withdrawn(tmp_path: Path) -> None:
-    (tmp_path / "desk").mkdir()
+    (tmp_path / "mailbox").mkdir()
     status = {"state": "running", "at": "2999-01-01T00:00:00+00:00", "progress": {}, "stats": {}}
     query = {"name": "q", "since": "", "sink": "print", "sql": "SELECT 1"}
-    (tmp_path / "desk/status.json").write_text(json.dumps({**status, "queries": [query]}))
+    (tmp_path / "mailbox/status.json").write_text(json.dumps({**status, "queries": [query]}))
     code, output = command("drop", "q", "--patience", "0.3", "--checkpoint", str(tmp_path))
     assert code == 1 and "the request is withdrawn" in output
-    assert not list((tmp_path / "desk/requests").iterdir())
+    assert not list((tmp_path / "mailbox/requests").iterdir())
 
 
 def test_amounts_say_their_unit() -> None:
@@ -207,11 +207,11 @@ def test_amounts_say_their_unit() -> None:
 def test_pace_keeps_to_its_share(monkeypatch: pytest.MonkeyPatch) -> None:
     now = 100.0
     monkeypatch.setattr("eddyline.spark.rate_limiter.time.monotonic", lambda: now)
-    pace = Pace(share=0.1)
-    assert pace.due
-    with pace.measured():
+    limiter = RateLimiter(share=0.1)
+    assert limiter.due
+    with limiter.measured():
         now += 2
     now += 17
-    assert not pace.due
+    assert not limiter.due
     now += 1
-    assert pace.due
+    assert limiter.due

@@ -10,7 +10,7 @@ import pyarrow as pa
 from rich.console import Console
 
 from eddyline.cli.view import TextView
-from eddyline.spark import Progress
+from eddyline.spark import JobProgress
 
 
 def summary(rows_out: dict[str, int], printed: list[str]) -> str:
@@ -18,7 +18,7 @@ def summary(rows_out: dict[str, int], printed: list[str]) -> str:
     view = TextView(Console(file=text, width=100))
     for name in printed:
         view.rows(name, pa.table({"x": [1]}), 1)
-    run: Any = SimpleNamespace(progress=lambda: Progress(3, {"s": 9}, rows_out))
+    run: Any = SimpleNamespace(progress=lambda: JobProgress(3, {"s": 9}, rows_out))
     session: Any = SimpleNamespace(queries=dict.fromkeys(rows_out))
     view.summary(session, run)
     return text.getvalue()

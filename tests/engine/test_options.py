@@ -42,7 +42,7 @@ QUERY = "CREATE QUERY q AS SELECT x FROM s [NOW]"
     ],
 )
 def test_values_that_are_not_valid_are_named(options: dict[str, Any], message: str) -> None:
-    with pytest.raises(ValueError) as error:  # noqa: PT011
+    with pytest.raises(ValueError) as error:
         engine_with(**options)
     assert message in str(error.value)
 
@@ -62,7 +62,9 @@ def test_options_pass_through_json() -> None:
 
 
 def test_a_saved_engine_keeps_its_options() -> None:
-    engine = Engine(EngineOptions(chunk_rows=7, prices=TYPICAL), StrategyOptions(state="direct"))
+    engine = engine_with(
+        EngineOptions(chunk_rows=7, prices=TYPICAL), StrategyOptions(state="direct")
+    )
     engine.sql("SET decide_every = '3 minutes'")
     file = io.BytesIO()
     engine.save(file)

@@ -12,13 +12,13 @@ from eddyline import CatalogError, DataError, Engine, SqlError, StateError
 from eddyline.spark import Session
 from eddyline.spark import session as session_module
 from eddyline.spark.control import Request
-from eddyline.spark.durable import Head
+from eddyline.spark.durable import CommitRecord
 from eddyline.spark.environment import worker_pool
 from eddyline.spark.script import Script
-from eddyline.spark.shard import Arrivals, _due
+from eddyline.spark.shard import ShardInput, _due
 from spark_cases import NAMES, QUERIES, SECOND, Feed, Twin, bag, definitions, stream_tables
 
-Feeds = tuple[Feed, Feed]
+JobInputs = tuple[Feed, Feed]
 
 #: Its window is shorter than that of "pairs": all that it would have held is still there.
 ADDED = "SELECT k, COUNT(*) AS n, SUM(v) AS s FROM b [RANGE 7 SECONDS] GROUP BY k EMIT CHANGES"
@@ -33,7 +33,7 @@ def new_twin() -> Twin:
 
 
 def test_same_changes_as_embedded_also_after_a_restart(
-    spark: SparkSession, feeds: Feeds, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    spark: SparkSession, feeds: JobInputs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     a, b = stream_tables(1, 5), stream_tables(2, 5)
     printed: list[tuple[str, int, int]] = []
@@ -94,7 +94,7 @@ def test_same_changes_as_embedded_also_after_a_restart(
     assert sum(n for _, _, n in printed) >= len(expected["shown"])
 
 
-def test_refused_while_running(spark: SparkSession, feeds: Feeds, tmp_path: Path) -> None:
+def test_refused_while_running(spark: SparkSession, feeds: JobInputs, tmp_path: Path) -> None:
     session = Session(spark, checkpoint=tmp_path / "checkpoint", shards=2)
     sources = {"a": feeds[0].source, "b": feeds[1].source, "c": "source = 'rate'"}
     session.sql(definitions(sources))
@@ -139,16 +139,16 @@ def test_refused_while_running(spark: SparkSession, feeds: Feeds, tmp_path: Path
 
 
 def test_statements_wait_for_earlier_ones() -> None:
-    def arriving(*numbers: int) -> Arrivals:
+    def arriving(*numbers: int) -> ShardInput:
         requests = [Request(0, "sql", f"DROP QUERY q{n}", n) for n in numbers]
-        return Arrivals((), {}, {}, {}, {r.number: r.text for r in requests}, None)
+        return ShardInput((), {}, {}, {}, {r.number: r.text for r in requests}, None)
 
-    def due(head: Head, arrivals: Arrivals) -> tuple[str, ...]:
-        statements, hold = _due(head, arrivals, refuses=True)
+    def due(head: CommitRecord, arrivals: ShardInput) -> tuple[str, ...]:
+        statements, hold = _due(head, arrivals, drops_rows=True)
         assert not hold, "who goes wants no rows"
         return statements
 
-    head = Head()
+    head = CommitRecord()
     assert due(head, arriving(2, 1)) == ("DROP QUERY q1", "DROP QUERY q2")
     assert due(head, arriving(5, 4, 2)) == ()
     assert due(head, arriving(3)) == ("DROP QUERY q3", "DROP QUERY q4", "DROP QUERY q5")
@@ -158,11 +158,14 @@ def test_queries_that_want_all_rows_wait_while_some_are_dropped() -> None:
     sqls = ["DROP QUERY q", *(f"CREATE QUERY {n} AS SELECT x FROM s" for n in "abc")]
     sqls[1] += " ON OVERLOAD SHED"
     statements = dict(enumerate(sqls, start=1))
-    head = Head()
-    arrivals = Arrivals((), {}, {}, {}, statements, None)
-    assert _due(head, arrivals, refuses=True) == ((sqls[0], sqls[1]), True)
-    assert _due(head, Arrivals((), {}, {}, {}, {}, None), refuses=True) == ((), True)
-    assert _due(head, Arrivals((), {}, {}, {}, {}, None), refuses=False) == ((*sqls[2:],), False)
+    head = CommitRecord()
+    arrivals = ShardInput((), {}, {}, {}, statements, None)
+    assert _due(head, arrivals, drops_rows=True) == ((sqls[0], sqls[1]), True)
+    assert _due(head, ShardInput((), {}, {}, {}, {}, None), drops_rows=True) == ((), True)
+    assert _due(head, ShardInput((), {}, {}, {}, {}, None), drops_rows=False) == (
+        (*sqls[2:],),
+        False,
+    )
 
 
 def test_statement_of_a_query_says_its_options() -> None:

@@ -102,7 +102,7 @@ def test_spark_reads_requests_and_no_garbage(
     litter(tmp_path / "control")
     seen: list[tuple[int, str, int, str]] = []
     query = (
-        control.fat_rows(spark)
+        control.packed_batches(spark)
         .writeStream.foreachBatch(
             lambda rows, _: seen.extend(
                 (r["shard"], r["name"], r["seq"], bytes(r["blob"]).decode()) for r in rows.collect()

@@ -12,12 +12,12 @@ from pyspark.sql import SparkSession
 from eddyline import EngineOptions
 from eddyline.optimizer.prices import TYPICAL
 from eddyline.spark import Session
-from eddyline.spark.ledger import Ledger
+from eddyline.spark.progress_tracker import ProgressTracker
 from eddyline.spark.run import Run
 from eddyline.testing import engine_with
 from spark_cases import QUERIES, SECOND, Feed, Twin, bag, definitions, stream_tables
 
-Feeds = tuple[Feed, Feed]
+JobInputs = tuple[Feed, Feed]
 NAMES = ("pairs", "sums", "last")
 EVERY = "4 seconds"
 ROWS = 60
@@ -34,7 +34,7 @@ def capacity() -> float:
     return verdict.needed / 2
 
 
-def session_over(spark: SparkSession, feeds: Feeds, directory: Path) -> Session:
+def session_over(spark: SparkSession, feeds: JobInputs, directory: Path) -> Session:
     options = EngineOptions(capacity=capacity(), decide_every=EVERY)
     session = Session(spark, checkpoint=directory / "checkpoint", options=options)
     session.sql(definitions({"a": feeds[0].source, "b": feeds[1].source}))
@@ -56,20 +56,22 @@ def new_twin() -> Twin:
 def reports(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
     """What the shard says after each batch."""
     found: list[dict[str, Any]] = []
-    record = Ledger.record
+    record = ProgressTracker.record
 
-    def noted(self: Ledger, batch: int, reports: list[dict[str, Any]], accounts: Any) -> None:
+    def noted(
+        self: ProgressTracker, batch: int, reports: list[dict[str, Any]], query_stats: Any
+    ) -> None:
         found.extend(dict(report) for report in reports)
-        record(self, batch, reports, accounts)
+        record(self, batch, reports, query_stats)
 
-    monkeypatch.setattr(Ledger, "record", noted)
+    monkeypatch.setattr(ProgressTracker, "record", noted)
     return found
 
 
 class Played:
     """The same files for a job and an embedded engine, batch by batch."""
 
-    def __init__(self, feeds: Feeds) -> None:
+    def __init__(self, feeds: JobInputs) -> None:
         self.twin = new_twin()
         self._feeds = feeds
         self._files = [stream_tables(seed, 12, rows=ROWS) for seed in (1, 2)]
@@ -95,7 +97,7 @@ def ended(run: Run) -> None:
 
 
 def test_the_job_decides_as_the_embedded_engine_does_and_drops_the_same_rows(
-    spark: SparkSession, feeds: Feeds, tmp_path: Path, reports: list[dict[str, Any]]
+    spark: SparkSession, feeds: JobInputs, tmp_path: Path, reports: list[dict[str, Any]]
 ) -> None:
     played = Played(feeds)
     played.write(6)
@@ -123,7 +125,7 @@ def test_the_job_decides_as_the_embedded_engine_does_and_drops_the_same_rows(
 
 
 def test_queries_that_want_all_rows_wait_until_they_get_them(
-    spark: SparkSession, feeds: Feeds, tmp_path: Path, reports: list[dict[str, Any]]
+    spark: SparkSession, feeds: JobInputs, tmp_path: Path, reports: list[dict[str, Any]]
 ) -> None:
     played = Played(feeds)
     played.write(6)

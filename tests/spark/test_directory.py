@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from eddyline import StateError
-from eddyline.cli.places import ArrowDirectory
+from eddyline.cli.arrow_directory import ArrowDirectory
 from eddyline.spark.directory import Directory, LocalDirectory, path_segment
 
 pytestmark = pytest.mark.fault

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from eddyline import StateError
-from eddyline.spark.causes import cause
-from eddyline.spark.disk import disk_trouble, state_written
+from eddyline.spark.disk import disk_error, state_access
+from eddyline.spark.root_cause import root_cause
 
 pytestmark = pytest.mark.fault
 
@@ -44,12 +44,12 @@ eddyline.errors.StateError: the state of a shard (5 bytes) was not read or writt
     ],
 )
 def test_the_disk_is_named(text: str, message: str) -> None:
-    trouble = disk_trouble("/c", RuntimeError(text))
+    trouble = disk_error("/c", RuntimeError(text))
     assert trouble is not None and str(trouble).startswith(message)
 
 
 def test_other_failures_are_no_matter_of_disks() -> None:
-    assert disk_trouble("/c", RuntimeError("ZeroDivisionError: division by zero")) is None
+    assert disk_error("/c", RuntimeError("ZeroDivisionError: division by zero")) is None
 
 
 @pytest.mark.parametrize("error", [EOFError(), ConnectionResetError(), BrokenPipeError()])
@@ -66,17 +66,17 @@ def test_a_state_that_breaks_off_says_where(
         monkeypatch.setattr(shutil, "disk_usage", free(room))
         with (
             pytest.raises(StateError, match=message),
-            state_written(f"file:{tmp_path}", 10**6),
+            state_access(f"file:{tmp_path}", 10**6),
         ):
             raise error
     with pytest.raises(StateError, match="s3a://b/c: Spark's log says why"), \
-            state_written("s3a://b/c", 1):  # fmt: skip
+            state_access("s3a://b/c", 1):  # fmt: skip
         raise error
 
 
 def test_the_cause_of_a_failure_is_never_a_heading() -> None:
-    assert cause(RuntimeError("PythonException: Traceback:\n  raise EOFError\nEOFError\n")) == (
-        "EOFError"
-    )
-    assert cause(RuntimeError(WORKER)).startswith("StateError: the state of a shard")
-    assert cause(RuntimeError("\n")) == "RuntimeError"
+    assert root_cause(
+        RuntimeError("PythonException: Traceback:\n  raise EOFError\nEOFError\n")
+    ) == ("EOFError")
+    assert root_cause(RuntimeError(WORKER)).startswith("StateError: the state of a shard")
+    assert root_cause(RuntimeError("\n")) == "RuntimeError"

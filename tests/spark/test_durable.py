@@ -9,9 +9,9 @@ import pytest
 
 from eddyline import Engine
 from eddyline.spark import durable
-from eddyline.spark.durable import DurableState, Head, Step
-from eddyline.spark.live import LiveEngine, Made
+from eddyline.spark.durable import CommitRecord, DurableState, EngineBatch
 from eddyline.spark.packed_batches import pack
+from eddyline.spark.shard_engine import ShardEngine, StepOutput
 from spark_cases import QUERIES, SECOND, bag, stream_tables
 
 
@@ -37,34 +37,37 @@ class ManyCells(dict[tuple[Any, ...], tuple[Any, ...]]):
         del self[key]
 
 
-def new_engine() -> LiveEngine:
+def new_engine() -> ShardEngine:
     engine = Engine()
     for name in "ab":
         columns = "(ts TIMESTAMP, k BIGINT, v BIGINT)"
         engine.sql(f"CREATE STREAM {name} {columns} TIMESTAMP BY ts LATENESS 5 SECONDS")
     for name in ("pairs", "sums", "last"):
         engine.query(QUERIES[name], name=name)
-    return LiveEngine(engine)
+    return ShardEngine(engine)
 
 
-def rebuilt(state: DurableState) -> LiveEngine | None:
+def rebuilt(state: DurableState) -> ShardEngine | None:
     """The engine as of the last commit, if there is one."""
-    head = state.head()
+    head = state.commit_record()
     if head is None:
         return None
-    live = LiveEngine.load(state.snapshot(head))
-    for step in state.steps(head):
+    live = ShardEngine.load(state.snapshot(head))
+    for step in state.logged(head):
         live.apply(step)
     return live
 
 
-def said(made: list[Made]) -> dict[str, list[tuple[Any, ...]]]:
+def said(made: list[StepOutput]) -> dict[str, list[tuple[Any, ...]]]:
     return {name: bag(rows) for m in made for part in m.changes for name, rows in part.each()}
 
 
-def steps() -> list[Step]:
+def steps() -> list[EngineBatch]:
     batches = zip(stream_tables(1, 6), stream_tables(2, 6), strict=True)
-    return [Step((("a", pack(a)), ("b", pack(b))), i * SECOND) for i, (a, b) in enumerate(batches)]
+    return [
+        EngineBatch((("a", pack(a)), ("b", pack(b))), i * SECOND)
+        for i, (a, b) in enumerate(batches)
+    ]
 
 
 @pytest.mark.parametrize("log_bytes", [0, 8_000, 1 << 30])
@@ -72,7 +75,7 @@ def test_rebuilt_engine_goes_on_alike(log_bytes: int, monkeypatch: pytest.Monkey
     monkeypatch.setattr(durable, "MIN_LOG_BYTES", log_bytes)
     monkeypatch.setattr(durable, "_CHUNK_BYTES", 1_000)
     state = DurableState(OneCell(), ManyCells(), ManyCells())
-    steady, head = new_engine(), Head()
+    steady, head = new_engine(), CommitRecord()
     for step in steps():
         again = rebuilt(state)
         here = steady.apply(step)
@@ -89,7 +92,7 @@ def test_queries_come_and_go_in_the_rebuilt_engine_too(
 ) -> None:
     monkeypatch.setattr(durable, "MIN_LOG_BYTES", log_bytes)
     state = DurableState(OneCell(), ManyCells(), ManyCells())
-    steady, head = new_engine(), Head()
+    steady, head = new_engine(), CommitRecord()
     changes = {
         1: ("CREATE QUERY added AS SELECT v FROM b [RANGE 7 SECONDS] EMIT CHANGES",),
         3: ("DROP QUERY sums", "CREATE QUERY more AS SELECT v FROM added", "DROP QUERY last"),
@@ -114,7 +117,7 @@ def test_log_is_dropped_when_a_snapshot_replaces_it(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(durable, "MIN_LOG_BYTES", 0)
     log = ManyCells()
     state = DurableState(OneCell(), log, ManyCells())
-    engine, head = new_engine(), Head()
+    engine, head = new_engine(), CommitRecord()
     most = 0
     for step in steps() * 3:
         head.version += 1
@@ -126,5 +129,5 @@ def test_log_is_dropped_when_a_snapshot_replaces_it(monkeypatch: pytest.MonkeyPa
 
 
 def test_a_step_without_rows() -> None:
-    (made,) = new_engine().apply(Step(()))
+    (made,) = new_engine().apply(EngineBatch(()))
     assert (made.changes, made.late, made.bad) == ([], {}, {})

@@ -19,11 +19,11 @@ from test_job import delivered, session_over, wait_for_batches
 
 from spark_cases import QUERIES, Feed, bag, definitions, embedded, stream_tables
 
-Feeds = tuple[Feed, Feed]
+JobInputs = tuple[Feed, Feed]
 pytestmark = [pytest.mark.long, pytest.mark.fault, pytest.mark.spark]
 
 
-def test_killed_workers_end_no_batch(spark: SparkSession, feeds: Feeds, tmp_path: Path) -> None:
+def test_killed_workers_end_no_batch(spark: SparkSession, feeds: JobInputs, tmp_path: Path) -> None:
     a, b = stream_tables(5, 10), stream_tables(6, 10)
     feeds[0].write(*a[:2])
     feeds[1].write(*b[:2])
@@ -78,7 +78,7 @@ def descendants(ancestor: int) -> list[int]:
 class Command:
     """``eddyline`` in processes of its own, over a script whose sources are two feeds."""
 
-    def __init__(self, feeds: Feeds, directory: Path) -> None:
+    def __init__(self, feeds: JobInputs, directory: Path) -> None:
         self.script = directory / "script.sql"
         self.checkpoint = directory / "checkpoint"
         self._directory = directory
@@ -125,7 +125,7 @@ class Command:
         return found
 
 
-def test_killed_terminated_and_doubled_drivers(feeds: Feeds, tmp_path: Path) -> None:
+def test_killed_terminated_and_doubled_drivers(feeds: JobInputs, tmp_path: Path) -> None:
     a, b = stream_tables(5, 9), stream_tables(6, 9)
     command = Command(feeds, tmp_path)
 
@@ -160,7 +160,7 @@ def test_killed_terminated_and_doubled_drivers(feeds: Feeds, tmp_path: Path) -> 
     assert command.said() == expected
 
 
-def test_a_truncated_program_is_named(feeds: Feeds, tmp_path: Path) -> None:
+def test_a_truncated_program_is_named(feeds: JobInputs, tmp_path: Path) -> None:
     command = Command(feeds, tmp_path)
     feeds[0].write(*stream_tables(5, 1))
     feeds[1].write(*stream_tables(6, 1))

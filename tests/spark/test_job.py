@@ -12,10 +12,10 @@ from pyspark.sql import SparkSession
 from eddyline.spark import Run, Session
 from spark_cases import NAMES, QUERIES, SECOND, Feed, bag, definitions, embedded, stream_tables
 
-Feeds = tuple[Feed, Feed]
+JobInputs = tuple[Feed, Feed]
 
 
-def session_over(spark: SparkSession, feeds: Feeds, directory: Path) -> Session:
+def session_over(spark: SparkSession, feeds: JobInputs, directory: Path) -> Session:
     """The queries of ``cases`` over two feeds, to files, from a checkpoint."""
     session = Session(spark, checkpoint=directory / "checkpoint", shards=2)
     session.sql(definitions({"a": feeds[0].source, "b": feeds[1].source}))
@@ -37,7 +37,7 @@ def wait_for_batches(run: Run, count: int) -> None:
         time.sleep(0.05)
 
 
-def test_same_changes_as_embedded(spark: SparkSession, feeds: Feeds, tmp_path: Path) -> None:
+def test_same_changes_as_embedded(spark: SparkSession, feeds: JobInputs, tmp_path: Path) -> None:
     a, b = stream_tables(1, 3), stream_tables(2, 3)
     feeds[0].write(*a)
     feeds[1].write(*b)
@@ -53,7 +53,7 @@ def test_same_changes_as_embedded(spark: SparkSession, feeds: Feeds, tmp_path: P
     assert sum(progress.late.values()) == sum(progress.bad.values()) == 0
 
 
-def test_stop_and_start_continues(spark: SparkSession, feeds: Feeds, tmp_path: Path) -> None:
+def test_stop_and_start_continues(spark: SparkSession, feeds: JobInputs, tmp_path: Path) -> None:
     a, b = stream_tables(3, 5), stream_tables(4, 5)
     feeds[0].write(*a[:3])
     feeds[1].write(*b[:3])
@@ -70,7 +70,7 @@ def test_stop_and_start_continues(spark: SparkSession, feeds: Feeds, tmp_path: P
     assert second.progress().rows_in == {"a": 200, "b": 200}, "counts go on where they stopped"
 
 
-def test_late_and_bad_rows_are_kept(spark: SparkSession, feeds: Feeds, tmp_path: Path) -> None:
+def test_late_and_bad_rows_are_kept(spark: SparkSession, feeds: JobInputs, tmp_path: Path) -> None:
     def rows(seconds: list[float | None], values: list[str]) -> pa.Table:
         us = [None if s is None else int(s * SECOND) for s in seconds]
         ts = pa.array(us, pa.int64()).cast(pa.timestamp("us", "UTC"))
@@ -92,7 +92,7 @@ def test_late_and_bad_rows_are_kept(spark: SparkSession, feeds: Feeds, tmp_path:
 
 
 def test_memory_keeps_what_comes_after_silence(
-    spark: SparkSession, feeds: Feeds, tmp_path: Path
+    spark: SparkSession, feeds: JobInputs, tmp_path: Path
 ) -> None:
     rows = stream_tables(1, 4, 1)
     feeds[0].write(*rows)
@@ -122,7 +122,7 @@ def test_malformed_csv_is_a_bad_row(spark: SparkSession, tmp_path: Path) -> None
 
 
 def test_groups_do_not_disturb_each_other(
-    spark: SparkSession, feeds: Feeds, tmp_path: Path
+    spark: SparkSession, feeds: JobInputs, tmp_path: Path
 ) -> None:
     """Streams that no query brings together: one is decades behind the other, and not late."""
     old = stream_tables(7, 1)[0]

@@ -11,7 +11,7 @@ from eddyline import EngineOptions
 from eddyline.engine.calibration import write_prices
 from eddyline.optimizer.prices import Prices
 from eddyline.spark import Session
-from eddyline.spark.program import Program
+from eddyline.spark.shard_program import ShardProgram
 
 CHEAP, DEAR = Prices(make_s=1e-9), Prices(make_s=1e-3)
 
@@ -29,7 +29,7 @@ def test_statistics_are_declared_from_python(spark: SparkSession) -> None:
     session.table("u", names, updates="retroactive", rate=0.25)
     query = session.query("q", "SELECT s.value FROM s [NOW], t WHERE s.value = t.value")
     assert "expected: " in query.explain()
-    engine = Program(session._script.definitions, ()).build()
+    engine = ShardProgram(session._script.definitions, ()).build()
     known = engine.statistics
     assert (known.rate("s"), known.rows("t"), known.table_rate("u")) == (rate, 7, 0.25)
     assert known.values == {("s", "value"): 9_876_543, ("t", "a name"): 3}
@@ -44,10 +44,10 @@ def test_a_checkpoint_keeps_the_prices_that_its_plans_were_chosen_by(
         session = Session(spark, checkpoint=tmp_path / "checkpoint")
         session.stream("s", frame(spark), timestamp="timestamp")
         session.query("q", "SELECT value FROM s [NOW]", sink="memory")
-        return session._claim_checkpoint(session._script.groups()).options.prices
+        return session._starter._claim_checkpoint(session._script.groups()).options.prices
 
     write_prices(CHEAP)
     assert started() == CHEAP
     write_prices(DEAR)
     assert started() == CHEAP, "state fits these plans only"
-    assert Program((), (), options=EngineOptions(prices=CHEAP)).build().options.prices == CHEAP
+    assert ShardProgram((), (), options=EngineOptions(prices=CHEAP)).build().options.prices == CHEAP

@@ -16,11 +16,11 @@ from eddyline.engine.changes import QUERY_COLUMN
 from eddyline.spark import Session
 from eddyline.spark import session as session_module
 from eddyline.spark.environment import worker_pool
-from eddyline.spark.sink_factory import OpenSinks
+from eddyline.spark.sink_factory import SinkFactory
 from eddyline.spark.sinks import FileSink, Target
 from spark_cases import SECOND, Feed, Twin, bag, definitions, stream_tables
 
-Feeds = tuple[Feed, Feed]
+JobInputs = tuple[Feed, Feed]
 
 #: Per shape a SELECT, where {0} is another number for each query.
 SHAPES = {
@@ -52,7 +52,7 @@ def sink_of(shape: str, directory: Path) -> dict[str, str]:
 
 
 def test_many_queries_come_and_go(
-    spark: SparkSession, feeds: Feeds, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    spark: SparkSession, feeds: JobInputs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rows = {"a": stream_tables(1, 6), "b": stream_tables(2, 6)}
     engine = Engine()
@@ -131,7 +131,7 @@ def test_many_queries_come_and_go(
     assert set(printed) == {name for name in expected if name.startswith("sum")}
 
 
-def test_for_each_row_of_a_table(spark: SparkSession, feeds: Feeds, tmp_path: Path) -> None:
+def test_for_each_row_of_a_table(spark: SparkSession, feeds: JobInputs, tmp_path: Path) -> None:
     """The rules come and go as rows of a table that changes, and as statements."""
     columns = "(id BIGINT, least BIGINT, room BIGINT)"
     rules = [
@@ -197,8 +197,8 @@ SAME = "SELECT k, v FROM s [NOW] WHERE v > {}"
 
 
 @pytest.fixture
-def sinks(spark: SparkSession, tmp_path: Path) -> OpenSinks:
-    return OpenSinks(spark, tmp_path, lambda label, rows, n: None, "job")
+def sinks(spark: SparkSession, tmp_path: Path) -> SinkFactory:
+    return SinkFactory(spark, tmp_path, lambda label, rows, n: None, "job")
 
 
 def declared(options: Mapping[str, str], select: str = SAME) -> dict[str, Any]:
@@ -211,7 +211,7 @@ def declared(options: Mapping[str, str], select: str = SAME) -> dict[str, Any]:
     return dict(engine.queries)
 
 
-def test_who_is_alone_has_a_sink_as_it_always_was(sinks: OpenSinks) -> None:
+def test_who_is_alone_has_a_sink_as_it_always_was(sinks: SinkFactory) -> None:
     made = declared({"a": "path = 'x'", "b": "path = 'y'", "c": "path = 'y'"})
     sinks.open_first(made.values())
     found = {name: sinks.find(name) for name in "abc"}
@@ -222,7 +222,7 @@ def test_who_is_alone_has_a_sink_as_it_always_was(sinks: OpenSinks) -> None:
     assert sink_b.schema.names == [QUERY_COLUMN, *made["b"].change_schema.names]
 
 
-def test_one_path_written_in_two_ways(sinks: OpenSinks, tmp_path: Path) -> None:
+def test_one_path_written_in_two_ways(sinks: SinkFactory, tmp_path: Path) -> None:
     made = declared({"a": "path = 'x'", "b": f"path = 'file://{tmp_path}/x'"})
     sinks.open_first(made.values())
     first, second = sinks.find("A"), sinks.find("b")
@@ -231,7 +231,7 @@ def test_one_path_written_in_two_ways(sinks: OpenSinks, tmp_path: Path) -> None:
     assert isinstance(first.sink, FileSink) and first.sink.shared
 
 
-def test_later_queries_join_who_says_whose_rows_are_whose(sinks: OpenSinks) -> None:
+def test_later_queries_join_who_says_whose_rows_are_whose(sinks: SinkFactory) -> None:
     made = declared(
         {
             "alone": "path = 'x'",
@@ -256,21 +256,21 @@ def test_later_queries_join_who_says_whose_rows_are_whose(sinks: OpenSinks) -> N
 @pytest.mark.parametrize(
     ("options", "select", "message"),
     [
-        ("path = 'x', compression = 'gzip'", SAME, "'b': the path '.*x' is that of 'a', whose"),
+        ("path = 'x', compression = 'gzip'", SAME, "'b': the path '.*x' belongs to 'a', whose"),
         ("sink = 'csv', path = 'x'", SAME, "another format or other options"),
-        ("path = 'x'", "SELECT v FROM s [NOW] WHERE v > {}", "whose columns are others"),
+        ("path = 'x'", "SELECT v FROM s [NOW] WHERE v > {}", "which has other columns"),
         ("path = 'y', shared = 'yes'", SAME, "'b': shared = 'yes' is neither 'true' nor 'false'"),
         ("sink = 'memory', shared = 'true'", SAME, "the sink 'memory' has no option 'shared'"),
     ],
 )
-def test_what_cannot_share(sinks: OpenSinks, options: str, select: str, message: str) -> None:
+def test_what_cannot_share(sinks: SinkFactory, options: str, select: str, message: str) -> None:
     sinks.open_first(declared({"a": "path = 'x'"}).values())
     with pytest.raises(DataError, match=message):
         sinks.open_first(declared({"b": options}, select).values())
 
 
-def test_files_of_a_side_output_are_its_own(sinks: OpenSinks, tmp_path: Path) -> None:
+def test_files_of_a_side_output_are_its_own(sinks: SinkFactory, tmp_path: Path) -> None:
     sinks.open_first(declared({"a": "path = 'x'"}).values())
     late = Target("late", "s", pa.schema([("v", pa.int64())]))
-    with pytest.raises(DataError, match=r"'late:s': the path '.*x' is that of 'a'"):
+    with pytest.raises(DataError, match=r"'late:s': the path '.*x' belongs to 'a'"):
         sinks.open_side(late, {"sink": "parquet", "path": f"{tmp_path}/x"})

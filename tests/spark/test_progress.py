@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from eddyline.spark.ledger import Ledger
+from eddyline.spark.progress_tracker import ProgressTracker
 
 
 def report(shard: int, out: dict[str, int], **more: Any) -> dict[str, Any]:
@@ -14,22 +14,22 @@ def report(shard: int, out: dict[str, int], **more: Any) -> dict[str, Any]:
 
 
 def test_shards_report_what_a_batch_adds() -> None:
-    ledger = Ledger({0: "s0", 1: "s1"})
-    ledger.record(0, [report(0, {"q": 2}, totals={"q": 12, "r": 0})], {})
-    ledger.record(1, [report(1, {}, totals={"t": 5}), report(0, {"r": 3})], {})
-    ledger.record(2, [report(1, {"t": 1, "u": 1})], {})
-    assert ledger.progress().rows_out == {"q": 12, "r": 3, "t": 6, "u": 1}
-    ledger.record(3, [report(0, {"q": 1}, totals={"q": 13, "r": 3})], {})
-    assert ledger.progress().rows_out == {"q": 13, "r": 3, "t": 6, "u": 1}, "launched anew"
-    assert all("out" not in shard and "totals" not in shard for shard in ledger.shards())
+    tracker = ProgressTracker({0: "s0", 1: "s1"})
+    tracker.record(0, [report(0, {"q": 2}, totals={"q": 12, "r": 0})], {})
+    tracker.record(1, [report(1, {}, totals={"t": 5}), report(0, {"r": 3})], {})
+    tracker.record(2, [report(1, {"t": 1, "u": 1})], {})
+    assert tracker.progress().rows_out == {"q": 12, "r": 3, "t": 6, "u": 1}
+    tracker.record(3, [report(0, {"q": 1}, totals={"q": 13, "r": 3})], {})
+    assert tracker.progress().rows_out == {"q": 13, "r": 3, "t": 6, "u": 1}, "launched anew"
+    assert all("out" not in shard and "totals" not in shard for shard in tracker.shards())
 
 
 def test_accounts_are_those_that_came_last() -> None:
-    def accounts(**rows: int) -> bytes:
+    def query_stats(**rows: int) -> bytes:
         return json.dumps({name: {"rows_out": n} for name, n in rows.items()}).encode()
 
-    ledger = Ledger({0: "s0", 1: "s1"})
-    ledger.record(0, [], {"0": accounts(q=1, r=1), "1": accounts(t=4)})
-    ledger.record(1, [], {})
-    ledger.record(2, [], {"0": accounts(q=2)})
-    assert ledger.stats() == {"q": {"rows_out": 2}, "t": {"rows_out": 4}}
+    tracker = ProgressTracker({0: "s0", 1: "s1"})
+    tracker.record(0, [], {"0": query_stats(q=1, r=1), "1": query_stats(t=4)})
+    tracker.record(1, [], {})
+    tracker.record(2, [], {"0": query_stats(q=2)})
+    assert tracker.stats() == {"q": {"rows_out": 2}, "t": {"rows_out": 4}}

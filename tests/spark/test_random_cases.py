@@ -15,7 +15,7 @@ import pytest
 from hypothesis import Phase, given, settings
 from pyspark.sql import SparkSession
 
-from eddyline.spark import Progress, Session
+from eddyline.spark import JobProgress, Session
 from eddyline.testing.arrivals import Arrivals
 from eddyline.testing.history import check_history
 from eddyline.testing.oracle import Oracle
@@ -87,7 +87,7 @@ class JobCase:
             for name, rows in batch.items():
                 self.feeds[name].write(rows)
 
-    def check(self, changes: pa.Table, progress: Progress) -> None:
+    def check(self, changes: pa.Table, progress: JobProgress) -> None:
         """What the job delivered, against the oracle over what the watermark lets through."""
         rules = {self.name(n): r for n, r in self.case.rules.items() if self.name(n) in self.feeds}
         arrivals = Arrivals(rules)

@@ -16,7 +16,7 @@ from spark_cases import Feed, bag, definitions
 
 pytestmark = pytest.mark.fault
 
-Feeds = tuple[Feed, Feed]
+JobInputs = tuple[Feed, Feed]
 FEW = Restart(limit=2, first_s=0.01)
 
 
@@ -48,7 +48,7 @@ def session_over(spark: SparkSession, feed: Feed, checkpoint: Path, **more: Any)
 
 
 def test_memory_stays_and_replayed_batches_replace_themselves(
-    spark: SparkSession, feeds: Feeds, tmp_path: Path
+    spark: SparkSession, feeds: JobInputs, tmp_path: Path
 ) -> None:
     rows = in_order(3)
     feeds[0].write(*rows[:2])
@@ -75,7 +75,7 @@ def test_memory_stays_and_replayed_batches_replace_themselves(
 
 
 def test_stop_after_the_batch_and_while_it_finishes(
-    spark: SparkSession, feeds: Feeds, tmp_path: Path
+    spark: SparkSession, feeds: JobInputs, tmp_path: Path
 ) -> None:
     feeds[0].write(*in_order(4))
     started, go_on = threading.Event(), threading.Event()

@@ -13,17 +13,17 @@ from test_durable import ManyCells, OneCell
 
 from eddyline import CatalogError, Engine, EngineOptions, StateError
 from eddyline.spark import Session
-from eddyline.spark.durable import DurableState, Head
+from eddyline.spark.durable import CommitRecord, DurableState
 from eddyline.spark.ingest import _packer
-from eddyline.spark.live import LiveEngine, counted
 from eddyline.spark.packed_batches import unpack
-from eddyline.spark.shard import Arrivals, _step
+from eddyline.spark.shard import ShardInput, _engine_batch
+from eddyline.spark.shard_engine import ShardEngine, counted
 from eddyline.sql.parser import parse
 from eddyline.sql.statements import CreateStream
 from eddyline.testing import engine_with
 from spark_cases import QUERIES, SECOND, Feed, Twin, bag, definitions, stream_tables
 
-Feeds = tuple[Feed, Feed]
+JobInputs = tuple[Feed, Feed]
 KEEP = {"a": 0.5, "b": 0.7}
 SHED = " ON OVERLOAD SHED"
 NAMES = ("pairs", "sums", "last")
@@ -34,7 +34,7 @@ def with_leave(name: str) -> str:
 
 
 def session_over(
-    spark: SparkSession, feeds: Feeds, directory: Path, keep: dict[str, float] = KEEP
+    spark: SparkSession, feeds: JobInputs, directory: Path, keep: dict[str, float] = KEEP
 ) -> Session:
     session = Session(spark, checkpoint=directory / "checkpoint", options=EngineOptions(keep=keep))
     session.sql(definitions({"a": feeds[0].source, "b": feeds[1].source}))
@@ -44,7 +44,7 @@ def session_over(
 
 
 def test_the_job_keeps_the_same_rows_as_the_embedded_engine(
-    spark: SparkSession, feeds: Feeds, tmp_path: Path
+    spark: SparkSession, feeds: JobInputs, tmp_path: Path
 ) -> None:
     engine = new_engine()
     twin = Twin(engine, dict.fromkeys("ab", 5 * SECOND))
@@ -88,7 +88,7 @@ def test_the_job_keeps_the_same_rows_as_the_embedded_engine(
     assert run.stats()["pairs"]["expected_output_share"] == pytest.approx(0.35)
 
 
-def test_streams_to_be_thinned_must_be_there(spark: SparkSession, feeds: Feeds) -> None:
+def test_streams_to_be_thinned_must_be_there(spark: SparkSession, feeds: JobInputs) -> None:
     session = Session(spark, options=EngineOptions(keep={"c": 0.5}))
     session.sql(definitions({"a": feeds[0].source}))
     session.query("q", "SELECT k FROM a" + SHED, sink="noop")
@@ -115,26 +115,26 @@ def new_engine() -> Engine:
 
 def test_shards_make_of_what_is_packed_what_an_embedded_engine_makes_of_all_rows() -> None:
     twin = Twin(new_engine(), dict.fromkeys("ab", 5 * SECOND))
-    live, head = LiveEngine(new_engine()), Head()
+    live, head = ShardEngine(new_engine()), CommitRecord()
     state = DurableState(OneCell(), ManyCells(), ManyCells())
     said: dict[str, int] = dict.fromkeys(NAMES, 0)
     for part in range(4):
         rows = {n: stream_tables(i, 4, rows=150)[part] for i, n in enumerate("ab", start=1)}
         fat = [row for name, t in rows.items() for row in packed(KEEP[name], t, stream=name)]
-        arrivals = Arrivals.read(iter([pd.DataFrame(fat).assign(now_us=0)]))
+        arrivals = ShardInput.read(iter([pd.DataFrame(fat).assign(now_us=0)]))
         assert dict(arrivals.counts) == {"a": 150, "b": 150}
         assert 30 < arrivals.dropped["b"] < arrivals.dropped["a"] < 120
-        step = _step(head, arrivals)
+        step = _engine_batch(head, arrivals)
         for name, n in counted(live.apply(step)).items():
             said[name] += n
         head.version += 1
         state.commit(head, step, live)
         if part == 2:  # all is lost: from the snapshot and the log it comes back
-            committed = state.head()
+            committed = state.commit_record()
             assert committed is not None
             assert committed.log, "the log has dropped rows to count"
-            live = LiveEngine.load(state.snapshot(committed))
-            for logged in state.steps(committed):
+            live = ShardEngine.load(state.snapshot(committed))
+            for logged in state.logged(committed):
                 live.apply(logged)
         twin.process({name: [t] for name, t in rows.items()})
     assert said == {name: len(rows) for name, rows in twin.said().items()}

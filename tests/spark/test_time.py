@@ -21,7 +21,7 @@ from eddyline.sql.statements import CreateStream
 from eddyline.types import TIMESTAMP
 from spark_cases import SECOND, Feed
 
-Feeds = tuple[Feed, Feed]
+JobInputs = tuple[Feed, Feed]
 NEW_YEAR_2200 = 7_258_118_400
 START = 1_767_225_600  # 2026
 DDL = "CREATE STREAM {} (ts TIMESTAMP, k BIGINT) TIMESTAMP BY ts {} WITH ({})"
@@ -43,7 +43,7 @@ def wait(run: Run, until: Callable[[], bool]) -> None:
 
 @pytest.mark.spark
 def test_one_row_of_the_year_2200_makes_nothing_late(
-    spark: SparkSession, feeds: Feeds, tmp_path: Path
+    spark: SparkSession, feeds: JobInputs, tmp_path: Path
 ) -> None:
     feed = feeds[0]
     feed.write(rows(*range(START, START + 100)))
@@ -90,7 +90,7 @@ def test_ingest_drops_no_number_of_a_doubtful_unit() -> None:
 
 @pytest.mark.spark
 def test_an_idle_stream_and_a_watermark_that_is_reset(
-    spark: SparkSession, feeds: Feeds, tmp_path: Path
+    spark: SparkSession, feeds: JobInputs, tmp_path: Path
 ) -> None:
     a, b = feeds
     a.write(rows(START + 100))

@@ -20,8 +20,8 @@ from eddyline.cli.scripts import checked, read, runnable, warm_up
 from eddyline.cli.view import View
 from eddyline.engine.options import DEFAULTS, EngineOptions
 from eddyline.errors import StateError
-from eddyline.spark.causes import cause
 from eddyline.spark.environment import local_session
+from eddyline.spark.root_cause import root_cause
 from eddyline.spark.run import Run
 from eddyline.spark.session import Session
 from eddyline.spark.supervisor import NEVER, Restart
@@ -79,7 +79,7 @@ def run_job(job: Job, view: View) -> None:
         view.say("starting the job")
         run = session.start(available_now=job.once, drop=job.drop)
         view.say("running")
-        with told_to_end() as told:
+        with termination_event() as told:
             _watch(run, pool.submit(_to_the_end, run, job), view, log, told)
             view.summary(session, run)
             session.spark.stop()
@@ -111,7 +111,7 @@ def _watch(run: Run, ending: Future[None], view: View, log: Path, told: threadin
         if told.is_set():  # who told this process may have told Spark's too
             return
         log.write_text(f"{log.read_text()}\n{e}\n")
-        raise JobFailedError(f"the job failed: {cause(e)}\nthe whole story: {log}") from None
+        raise JobFailedError(f"the job failed: {root_cause(e)}\nthe whole story: {log}") from None
 
 
 def _stop(run: Run, ending: Future[None], *, after_batch: bool = False) -> None:
@@ -121,7 +121,7 @@ def _stop(run: Run, ending: Future[None], *, after_batch: bool = False) -> None:
 
 
 @contextmanager
-def told_to_end() -> Iterator[threading.Event]:
+def termination_event() -> Iterator[threading.Event]:
     """In the block SIGTERM sets the event; a second one ends the process at once."""
     told = threading.Event()
     before = signal.getsignal(signal.SIGTERM)

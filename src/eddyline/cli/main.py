@@ -166,7 +166,7 @@ def check(file: ScriptFile, capacity: Capacity = None) -> None:
             f"{_count(len(script.tables), 'table')}, "
             f"{_count(len(script.queries), 'query')} in {_count(groups, 'group')}"
         )
-        for sentence in script.left_to_spark():
+        for sentence in script.unchecked_formats():
             typer.echo(f"{file}: warning: {sentence}")
         cores = cores_by_group(groups, groups, groups, script.options.capacity)
         for group, verdict, advice in script.verdicts(cores):
@@ -212,7 +212,7 @@ def add(
     patience: Patience = 30.0,
 ) -> None:
     """Add queries to a running job."""
-    from eddyline.cli.running import RunningJob
+    from eddyline.cli.mailbox_client import RunningJob
     from eddyline.cli.scripts import check_additions
 
     with failures.reported():
@@ -232,7 +232,7 @@ def drop(
     patience: Patience = 30.0,
 ) -> None:
     """Drop a query from a running job."""
-    from eddyline.cli.running import RunningJob
+    from eddyline.cli.mailbox_client import RunningJob
     from eddyline.spark.script import drop_statement
 
     with failures.reported():
@@ -251,7 +251,7 @@ def reset_watermark(
     patience: Patience = 30.0,
 ) -> None:
     """Let nothing be late by what has come so far; windows over the stream are empty then."""
-    from eddyline.cli.running import RunningJob
+    from eddyline.cli.mailbox_client import RunningJob
     from eddyline.spark.script import reset_statement
 
     with failures.reported():
@@ -264,8 +264,8 @@ def reset_watermark(
 @app.command("list")
 def list_queries(checkpoint: Checkpoint, json: Json = False) -> None:
     """List the queries of a running job."""
+    from eddyline.cli.mailbox_client import RunningJob
     from eddyline.cli.reports import print_queries
-    from eddyline.cli.running import RunningJob
 
     with failures.reported():
         print_queries(RunningJob(checkpoint).status(), as_json=json)
@@ -280,8 +280,8 @@ def stats(
     json: Json = False,
 ) -> None:
     """Show how far a running job is, and what each of its queries takes and gives."""
+    from eddyline.cli.mailbox_client import RunningJob
     from eddyline.cli.reports import print_stats
-    from eddyline.cli.running import RunningJob
 
     with failures.reported():
         status = RunningJob(checkpoint).status()
@@ -299,8 +299,8 @@ def tail(
     json: Json = False,
 ) -> None:
     """Follow the results of a query of a running job, whatever its sink is, until interrupted."""
+    from eddyline.cli.mailbox_client import RunningJob
     from eddyline.cli.reports import print_results
-    from eddyline.cli.running import RunningJob
 
     with failures.reported(), suppress(KeyboardInterrupt):
         job = RunningJob(checkpoint)
@@ -322,7 +322,7 @@ def checkpoint_verify(
     json: Json = False,
 ) -> None:
     """Say what is in a checkpoint and what is wrong with it; exit code 2 if something is."""
-    from eddyline.cli.places import open_directory
+    from eddyline.cli.arrow_directory import open_directory
     from eddyline.cli.reports import print_findings
     from eddyline.spark.verify import verify
 

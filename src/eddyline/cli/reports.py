@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import pyarrow as pa
 
-from eddyline.cli.running import Status, state_of
+from eddyline.cli.mailbox_client import Status, state_of
 from eddyline.cli.view import instant, jsonable
 from eddyline.spark.printing import format_rows
 from eddyline.spark.verify import Finding
@@ -47,26 +47,26 @@ def _set_aside(status: Status, query: str) -> str | None:
 
 
 def print_stats(status: Status, names: Sequence[str], *, as_json: bool) -> None:
-    """How far the job is, and the accounts of some of its queries."""
+    """How far the job is, and the figures of some of its queries."""
     out = status.progress["rows_out"]
-    accounts = {  # the engine may count from its last start on, the job counts from its first one
+    metrics = {  # rows_out: the job counts since its first start, the engine since its last one
         name: {**_flat(status.stats.get(name, {})), "rows_out": out.get(name, 0)} for name in names
     }
     if as_json:
         problem = status.problem
         _print_json("job", state=status.state, at=status.at, problem=problem, **status.progress)
-        for name, account in accounts.items():
-            _print_json("query", name=name, **account)
+        for name, entry in metrics.items():
+            _print_json("query", name=name, **entry)
         return
     _print_progress(status.progress)
-    columns = list(dict.fromkeys(key for account in accounts.values() for key in account))
+    columns = list(dict.fromkeys(key for entry in metrics.values() for key in entry))
     lines = [("query", *(c.replace("_", " ") for c in columns))]
-    for name, account in accounts.items():
-        lines.append((name, *(amount(c, account.get(c)) for c in columns)))
+    for name, entry in metrics.items():
+        lines.append((name, *(amount(c, entry.get(c)) for c in columns)))
     numbers = {
         i
         for i, column in enumerate(columns, start=1)
-        if not any(isinstance(account.get(column), str) for account in accounts.values())
+        if not any(isinstance(entry.get(column), str) for entry in metrics.values())
     }
     _print_aligned(lines, None, numbers)
     _print_state(status)
@@ -95,7 +95,7 @@ def print_findings(findings: Iterable[Finding], *, as_json: bool) -> bool:
 
 
 def amount(key: str, value: Any) -> str:
-    """A value of an account as people read it; the end of its name tells the unit.
+    """A value of a metric as people read it; the end of its name tells the unit.
 
     >>> amount("state_bytes", 2_500_000), amount("cpu_seconds", 0.25), amount("rows_saved", 12345)
     ('2.5 MB', '0.25 s', '12,345')
@@ -128,11 +128,11 @@ def _bytes(value: float) -> str:
     return f"{value:.3g} {_BYTE_UNITS[-1]}"
 
 
-def _flat(account: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
-    """Accounts within accounts as ``outer.inner``."""
+def _flat(entry: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+    """Nested metrics as ``outer.inner``."""
 
     def items() -> Iterator[tuple[str, Any]]:
-        for key, value in account.items():
+        for key, value in entry.items():
             if isinstance(value, Mapping):
                 yield from _flat(value, f"{prefix}{key}.").items()
             else:
@@ -159,7 +159,7 @@ def _print_state(status: Status) -> None:
     if status.state != "running":
         print(f"the job does not run: {state_of(status)}", file=sys.stderr)
     if status.problem is not None:
-        print(f"the job has trouble with its desk: {status.problem}", file=sys.stderr)
+        print(f"the job has trouble with its mailbox: {status.problem}", file=sys.stderr)
 
 
 def _print_aligned(

@@ -16,8 +16,8 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from eddyline.spark.ledger import Progress
 from eddyline.spark.printing import cell
+from eddyline.spark.progress_tracker import JobProgress
 from eddyline.spark.run import Run
 from eddyline.spark.session import Session
 
@@ -126,7 +126,7 @@ class TextView:
     def _elapsed(self) -> float:
         return time.monotonic() - self._started
 
-    def _line(self, progress: Progress) -> str:
+    def _line(self, progress: JobProgress) -> str:
         return (
             f"{self._elapsed():8.1f} s  batch {progress.batch_id}: "
             f"{sum(progress.rows_in.values()):,} rows in "
@@ -135,7 +135,7 @@ class TextView:
             f"{sum(progress.dropped.values()):,} dropped"
         )
 
-    def _table(self, progress: Progress) -> Group:
+    def _table(self, progress: JobProgress) -> Group:
         streams = Table("stream", "rows in", "late", "bad", "dropped", box=None, pad_edge=False)
         for column in streams.columns[1:]:
             column.justify = "right"

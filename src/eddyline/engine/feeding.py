@@ -29,6 +29,7 @@ class Feeding:
         self._queries = parts.queries
         self._progress = parts.progress
         self._overload = parts.overload
+        self._shedding = parts.shedding
         self._collector = parts.collector
         self._wall_clock = wall_clock
 
@@ -43,17 +44,20 @@ class Feeding:
         """See :meth:`Engine.process`."""
         _check_watermark(watermark)
         now = self._wall_clock() if now is None else now
-        self._overload.begin_call()
+        if self._shedding.sheddable:
+            self._overload.begin_call()
         late, bad = self._inputs.accept(inputs, now)
-        self._inputs.count_dropped(dropped, newest_dropped, now)
+        if dropped or newest_dropped:
+            self._inputs.count_dropped(dropped, newest_dropped, now)
         for _ in self._progress.advance(watermark, now_us=now):
             pass
-        self._overload.end_call()
+        if self._shedding.sheddable:
+            self._overload.end_call()
         return self._collector.changes(late, bad)
 
     def advance(self, to: int) -> Changes:
         """See :meth:`Engine.advance`."""
-        for _ in self._progress.advance(to, now_us=self._wall_clock(), told=True):
+        for _ in self._progress.advance(to, now_us=self._wall_clock(), begins=True):
             pass
         return self._collector.changes()
 
@@ -83,7 +87,8 @@ class Feeding:
             yield from self._collector.said()
             return
         now = self._wall_clock()
-        self._overload.begin_call()
+        if self._shedding.sheddable:
+            self._overload.begin_call()
         late, bad = self._inputs.accept(rows, now)
         steps = self._progress.advance(watermark, now_us=now, paced=True)
         try:
@@ -94,7 +99,8 @@ class Feeding:
         finally:
             for _ in steps:
                 pass
-        self._overload.end_call()
+        if self._shedding.sheddable:
+            self._overload.end_call()
 
     def _rest(self) -> Iterator[tuple[str, pa.Table]]:
         """The changes of rows that still wait in a shared join."""

@@ -18,7 +18,7 @@ from eddyline.engine.execution.execution import Execution, Outcome
 from eddyline.engine.execution.parameterized import Rules
 from eddyline.engine.execution.result_tables import RuleRows, SharedChanges
 from eddyline.engine.execution.shared_flow import Crowd, Seat
-from eddyline.engine.ingest.stream_groups import Group, Groups
+from eddyline.engine.ingest.watermarks import StreamGroup, StreamGroups
 from eddyline.engine.placement.orders import Orders
 from eddyline.engine.placement.placing import Placing
 from eddyline.engine.placement.replanning import Replanner
@@ -29,7 +29,7 @@ from eddyline.engine.query_metrics import accounts_of
 from eddyline.engine.turns import Turns
 from eddyline.errors import EddylineError, UnsupportedError
 from eddyline.physical.flows import Sharing
-from eddyline.physical.planner import StemOf
+from eddyline.physical.node_planner import StemOf
 from eddyline.physical.strategy import Strategy
 from eddyline.runtime.eddy.fanout import Fanout
 from eddyline.runtime.graph import in_order
@@ -67,7 +67,7 @@ class QuerySet:
         explained: Explained,
         replanner: Replanner,
         rows_in: Callable[[Iterable[str]], int],
-        groups: Groups,
+        groups: StreamGroups,
     ) -> None:
         self.queries: Names[Query] = Names()
         self.execution = Execution(stem_of, strategy, sharing, groups)
@@ -110,7 +110,7 @@ class QuerySet:
             self._put_aside(query, aside)
             return query
         self.placing.start(query, way)
-        self._groups.read(query.reads)
+        self._groups.add_reader(query.reads)
         self.queries[name] = query
         self._to_report[name] = query
         return query
@@ -135,7 +135,7 @@ class QuerySet:
         self._with_bad.pop(query.name, None)
         if query.set_aside is not None:
             return
-        self._groups.unread(query.reads)
+        self._groups.drop_reader(query.reads)
         if query.name in self._rules:
             self._rules.pop(query.name).close()
         self.placing.stop(query)
@@ -192,7 +192,7 @@ class QuerySet:
         query.replace_key = None  # rows of one rule do not replace those of another
         query.reads |= {table.name}
         self._start_for_each(query, table, updates)
-        self._groups.read(query.reads)
+        self._groups.add_reader(query.reads)
         self.queries[name] = query
         self._to_report[name] = query
         return query
@@ -220,7 +220,7 @@ class QuerySet:
             raise
         self.execution.report_answer(query, rules)
 
-    def restart(self, group: Group, between: Callable[[], None]) -> None:
+    def restart(self, group: StreamGroup, between: Callable[[], None]) -> None:
         """Let the queries of a group begin again, from windows that are empty.
 
         Args:
@@ -263,22 +263,22 @@ class QuerySet:
 
     # -- rows --------------------------------------------------------------------------------------
 
-    def begin(self, group: Group, instant: int) -> None:
+    def begin(self, group: StreamGroup, instant: int) -> None:
         """The first instant at which anything happens in a group."""
         for query in self.of(group):
             query.begin(instant)
             self._to_report[query.name] = query
 
-    def resume(self, group: Group) -> None:
+    def resume(self, group: StreamGroup) -> None:
         """Something has happened in a group already, and was reported."""
         for query in self.of(group):
             query.resume()
 
-    def of(self, group: Group) -> list[Query]:
+    def of(self, group: StreamGroup) -> list[Query]:
         """The queries that go by a group's clock."""
         return [q for q in self.queries.values() if self.execution.group_of(q) is group]
 
-    def run(self, tick: Tick, group: Group, *, arrived: float, paced: bool = False) -> None:
+    def run(self, tick: Tick, group: StreamGroup, *, arrived: float, paced: bool = False) -> None:
         """One chunk through the operators of a group; see ``Execution.run``."""
         self._take_in(self.execution.run(tick, group, arrived=arrived, paced=paced))
 

@@ -124,7 +124,7 @@ class Statements:
                     aside=self.aside.get(name),
                 )
             else:
-                table, updates = self._inputs.rules(bound.rules)
+                table, updates = self._inputs.parameters(bound.rules)
                 query = self._standing.add_for_each(
                     name,
                     statement.sql,

@@ -82,10 +82,6 @@ class Statistics:
             _over(self.values, other.values),
         )
 
-    def knows(self, source: str) -> bool:
-        """Whether the rate of a stream, or the size of a table, is more than a guess."""
-        return source in self.rates or source in self.table_rows
-
     def rate(self, stream: str) -> float:
         """Rows per second of a stream."""
         return self.rates.get(stream, DEFAULT_RATE)

@@ -12,7 +12,8 @@ import pyarrow as pa
 from eddyline.algebra.expressions import ColumnRef, Expr, Parameter, conjunction, rewrite
 from eddyline.algebra.plan import Plan, StreamScan
 from eddyline.physical.expressions import compile_expr, compile_predicate
-from eddyline.physical.planner import Planner, StemOf
+from eddyline.physical.node_planner import StemOf
+from eddyline.physical.planner import Planner
 from eddyline.physical.strategy import Feedback
 from eddyline.runtime.batch import Evaluator, Predicate
 from eddyline.runtime.eddy.edges import Equality, Key, keys_of

@@ -2,38 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Literal
+from typing import Literal
 
-from eddyline.algebra.patterns import Pattern
 from eddyline.algebra.plan import (
     AntiJoin,
     GroupBy,
     Negation,
     Plan,
     SemiJoin,
-    StreamScan,
-    lifespan_us,
     looks_up,
 )
-from eddyline.algebra.windows import Range
 from eddyline.optimizer.estimates import premature_share
 from eddyline.optimizer.statistics import UNKNOWN, Statistics
-from eddyline.runtime.stores.answers import AnswerCalendar, AnswerList, AnswerQueue, AnswerStore
-from eddyline.runtime.stores.expiry import ExpiryStore, FifoStore, ListStore, PartitionedStore
 
 StateStrategy = Literal["upa", "direct", "negative-tuple"]
 Feedback = Literal["off", "doe", "jit", "auto"]
 Mns = Literal["index", "bloom"]
 
-#: Partitions of a store whose rows may live for ever or nobody knows how long.
-_UNKNOWN_LIFESPAN_US: Final = 3_600_000_000
-
 
 @dataclass(frozen=True)
 class Strategy:
-    """What the planner is told about state.
+    """How operators keep their rows, and what producers of rows know of their consumers.
 
     Source: Golab and Ozsu 2005, sections 2.3 and 5.3.2.
 
@@ -58,20 +48,9 @@ class Strategy:
     lazy_us: int | None = None
 
     @property
-    def explicit(self) -> bool:
-        """Whether rows leave by '-' alone."""
-        return self.state == "negative-tuple"
-
-    @property
     def shares(self) -> bool:
-        """Whether queries may share a flow: its rows leave by ``exp``, and nobody keeps answers."""
+        """Whether queries may share a flow: its rows leave by ``exp``, and no answer is kept."""
         return self.state == "upa" and not self.views
-
-    def begins_explicit(self, plan: Plan) -> bool:
-        """Whether an explicit plan is an implicit one whose expiries are made explicit."""
-        if isinstance(plan, StreamScan):
-            return isinstance(plan.window, Range)
-        return _tells_who_matches(plan) and not self.explicit
 
     def explicit_above_negation(self, plan: Plan) -> bool:
         """Whether the operators above a negation do better with a '-' for every row that leaves.
@@ -81,40 +60,13 @@ class Strategy:
         least = self.negative_tuples_from
         if self.state != "upa" or least is None or isinstance(plan, GroupBy):
             return False
-        if _tells_who_matches(plan):
+        if decides_by_matches(plan):
             return premature_share(plan, self.statistics) >= least
         return any(self.explicit_above_negation(p) for p in plan.inputs)
 
-    def by_key(self, plan: Plan) -> bool:
-        """Whether STR results must be kept by key: nobody knows when the rest of them leaves."""
-        return lifespan_us(plan) is None
 
-    def expiries(self, plan: Plan, dtypes: Sequence[Any]) -> ExpiryStore:
-        """A store in which the rows of this plan's output wait for their expiry."""
-        if self.state == "direct":
-            return ListStore(dtypes)
-        if plan.pattern <= Pattern.WKS:
-            return FifoStore(dtypes)
-        return PartitionedStore(dtypes, self._partition_us(plan))
-
-    def answers(self, plan: Plan, width: int) -> AnswerStore:
-        """A store for the answer of a plan: ``width`` lanes, the first being the expiry."""
-        if self.state != "direct" and plan.pattern <= Pattern.WKS:
-            return AnswerQueue(width)
-        lifespan = lifespan_us(plan)
-        if self.state == "direct" or lifespan is None:
-            return AnswerList(width)
-        return AnswerCalendar(width, self.partitions, lifespan)
-
-    def _partition_us(self, plan: Plan) -> int:
-        lifespan = lifespan_us(plan) or _UNKNOWN_LIFESPAN_US
-        return max(lifespan // self.partitions, 1)
-
-
-def _tells_who_matches(plan: Plan) -> bool:
-    """Whether this is a negation or an existence test whose answer may change: rows that are looked
-    up in a table are shown, or not, for good.
-    """
+def decides_by_matches(plan: Plan) -> bool:
+    """Whether this is a negation, or an existence test that changes of its right input affect."""
     if isinstance(plan, (SemiJoin, AntiJoin)):
         return not looks_up(plan)
     return isinstance(plan, Negation)

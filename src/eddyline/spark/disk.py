@@ -22,7 +22,7 @@ _NOT_WRITTEN: Final = re.compile(r"StateError: (the state of a shard .*)")
 
 
 @contextmanager
-def state_written(place: str, nbytes: int) -> Iterator[None]:
+def state_access(place: str, nbytes: int) -> Iterator[None]:
     """In a worker: where Spark cannot read or write its state it hangs up, without a reason.
 
     Args:
@@ -45,7 +45,7 @@ def state_written(place: str, nbytes: int) -> Iterator[None]:
         ) from e
 
 
-def disk_trouble(checkpoint: str, error: Exception) -> StateError | None:
+def disk_error(checkpoint: str, error: Exception) -> StateError | None:
     """What a failed job says of a disk, if that is why it failed.
 
     Args:

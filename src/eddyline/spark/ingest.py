@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import numpy as np
 import pyarrow as pa
 from pyspark import TaskContext
 from pyspark.sql import DataFrame
 
 from eddyline.algebra.catalog import StreamDef
-from eddyline.engine.ingest.intake import Intake
+from eddyline.engine.ingest.row_reader import RowReader
 from eddyline.engine.overload.drop_box import DropBox
-from eddyline.runtime.stores.columns import raw_values
-from eddyline.spark.batch_time import Timed, timed
-from eddyline.spark.garbage import exempt_what_stays
-from eddyline.spark.keep_rates import announced
+from eddyline.spark.batch_time import TimedBatches, with_batch_time
+from eddyline.spark.gc_control import freeze_live_objects
+from eddyline.spark.keep_rates import keep_rate
 from eddyline.spark.packed_batches import (
     BLOB_BYTES,
     INPUT_ARROW,
@@ -26,7 +24,7 @@ from eddyline.spark.packed_batches import (
 from eddyline.spark.parquet import Reader
 
 
-def fat_rows(
+def packed_batches(
     df: DataFrame, read: Reader | None, shard: int, stream: StreamDef, keep: float | None = 1.0
 ) -> DataFrame:
     """The streaming DataFrame of one stream as fat rows.
@@ -41,16 +39,18 @@ def fat_rows(
     """
     if stream.lateness_by == "row":  # the shard has to see which row came before which
         keep = 1.0
-    return timed(timed(df).mapInArrow(_packer(read, shard, stream, keep), INPUT_SCHEMA))
+    return with_batch_time(
+        with_batch_time(df).mapInArrow(_packer(read, shard, stream, keep), INPUT_SCHEMA)
+    )
 
 
 def _packer(read: Reader | None, shard: int, stream: StreamDef, keep: float | None) -> Reader:
     def pack_partition(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        exempt_what_stays()
+        freeze_live_objects()
         context = TaskContext.get()
         part = context.partitionId() if context is not None else 0
-        share = announced(shard, stream.name) if keep is None else keep
-        source = Timed(batches)
+        share = keep_rate(shard, stream.name) if keep is None else keep
+        source = TimedBatches(batches)
         seq = 0
         for table in _coalesced(read(iter(source)) if read is not None else iter(source)):
             kept, max_ts = table, None
@@ -88,9 +88,9 @@ def _thinned(
 
     It drops no row that is bad, or may be.
     """
-    intake = Intake(stream)
-    incoming = intake.read(table)
-    good = intake.surely_good(incoming, now_us)
-    keeps = DropBox(stream.name, keep).keeps(incoming.columns) | ~good
-    times = raw_values(intake.times(incoming), np.dtype(np.int64))[good]
+    reader = RowReader(stream)
+    rows = reader.read(table)
+    good = reader.surely_good(rows, now_us)
+    keeps = DropBox(stream.name, keep).keeps(rows.columns) | ~good
+    times = reader.times(rows)[good]
     return table.filter(pa.array(keeps)), int(times.max()) if times.size else None

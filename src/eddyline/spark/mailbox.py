@@ -1,15 +1,15 @@
-"""The desk of a running job, where other processes look how it is and ask for something.
+"""The mailbox of a running job: other processes read its status and send requests through files.
 
-It is the directory ``desk`` of the checkpoint, so whoever reaches the checkpoint reaches the job::
+It is the directory ``mailbox`` of the checkpoint::
 
-    status.json          how the job is: written anew as batches are delivered, and now and then
-    requests/ID.json     a statement to carry out; taken away when the job begins with it
-    answers/ID.json      what became of it; taken away by who asked
-    tails/ID/query.json  somebody follows the results of this query ...
-    tails/ID/N.arrow     ... and takes away the first rows of each batch N that has some
+    status.json          status of the job: rewritten after batches and every 10 s
+    requests/ID.json     statements to execute; the job deletes the file before it executes them
+    responses/ID.json    the outcome; deleted by the client
+    tails/ID/query.json  a client follows the results of this query
+    tails/ID/N.arrow     first rows of batch N - 1, for that client, which deletes the file
 
-A request is carried out at most once: one that is still there can be withdrawn by deleting it.
-Every request that is taken away gets an answer, whatever it is and whatever goes wrong with it.
+A request is executed at most once; as long as its file exists, deleting it withdraws the request.
+Every request that the job has deleted gets a response, also an invalid one.
 """
 
 from __future__ import annotations
@@ -30,17 +30,17 @@ import pyarrow as pa
 from eddyline.errors import DataError, EddylineError, StateError
 from eddyline.spark.delivery import Delivery
 from eddyline.spark.directory import Directory
-from eddyline.spark.ledger import Ledger
 from eddyline.spark.packed_batches import pack
-from eddyline.spark.rate_limiter import Pace
-from eddyline.spark.running_queries import StandingQueries
+from eddyline.spark.progress_tracker import ProgressTracker
+from eddyline.spark.rate_limiter import RateLimiter
+from eddyline.spark.running_queries import RunningQueries
 from eddyline.sql.statements import CreateQuery, Drop, ResetWatermark
 
-DIRECTORY: Final = "desk"
+DIRECTORY: Final = "mailbox"
 #: A job that has nothing to say says that it lives so often.
-SIGN_OF_LIFE_S: Final = 10.0
+HEARTBEAT_S: Final = 10.0
 #: In the metadata of the rows of a batch: how many there were.
-ROWS_MADE: Final = b"rows"
+ROW_COUNT: Final = b"rows"
 
 _POLL_S: Final = 1.0
 #: Who has left so many batches of a query lying follows it no more.
@@ -53,40 +53,40 @@ _RESTARTED: Final = StateError("the job was started again before it saw the requ
 _log = logging.getLogger(__name__)
 
 
-class Desk:
-    """Serves a job's desk in a thread of the driver, while the job runs.
+class Mailbox:
+    """Serves a job's mailbox in a thread of the driver, while the job runs.
 
     What goes wrong there is logged, shown in the status as ``problem``, and tried again; the thread
     ends with the job only.
 
     Args:
-        directory: the desk; it is made if there is none.
-        standing: carries statements out. ledger: knows how far the job is. delivery: has the rows.
+        directory: the mailbox; it is made if there is none.
+        queries: carries statements out. tracker: knows how far the job is. delivery: has the rows.
     """
 
     def __init__(
         self,
         directory: Directory,
-        standing: StandingQueries,
-        ledger: Ledger,
+        queries: RunningQueries,
+        tracker: ProgressTracker,
         delivery: Delivery,
     ) -> None:
         self._directory = directory
-        self._standing = standing
-        self._ledger = ledger
+        self._queries = queries
+        self._tracker = tracker
         self._delivery = delivery
         self._started = _now()
         self._thread: threading.Thread | None = None
         self._closing = threading.Event()
         self._unsent: dict[str, Mapping[str, Any]] = {}  # answers by file name
         self._tails: dict[str, str] = {}  # the query by id
-        self._pace = Pace()
+        self._limiter = RateLimiter()
         self._problem: str | None = None
         self._shown: tuple[object, ...] = ()
         self._shown_at = 0.0
-        directory.delete("answers")
+        directory.delete("responses")
         directory.delete("tails")
-        for place in ("requests", "answers", "tails"):
+        for place in ("requests", "responses", "tails"):
             directory.make(place)
         self._answer_requests(refuse=_RESTARTED)
 
@@ -95,7 +95,7 @@ class Desk:
         self.close()
         self._closing.clear()
         self._thread = threading.Thread(
-            target=self._serve, args=(is_active,), name="eddyline-desk", daemon=True
+            target=self._serve, args=(is_active,), name="eddyline-mailbox", daemon=True
         )
         self._thread.start()
 
@@ -113,7 +113,7 @@ class Desk:
                 self._closing.wait(_POLL_S)
         except BaseException as e:
             self._problem = f"requests are not served any more: {_said(e)}"
-            _log.error("the desk in %s is closed", self._directory.path, exc_info=True)
+            _log.error("the mailbox in %s is closed", self._directory.path, exc_info=True)
             self._attempted(lambda: self._show(at_once=True))
             raise
         self._attempted(lambda: self._answer_requests(refuse=_ENDED), lambda: self._show("ended"))
@@ -127,27 +127,27 @@ class Desk:
             except Exception as e:
                 problem = problem or _said(e)
                 if _said(e) != self._problem:
-                    _log.warning("the desk in %s", self._directory.path, exc_info=True)
+                    _log.warning("the mailbox in %s", self._directory.path, exc_info=True)
         return problem
 
     # -- status --------------------------------------------------------------------------------
 
     def _show(self, state: str = "running", *, at_once: bool = False) -> None:
         """Write the status if it has changed or is old."""
-        if not at_once and state == "running" and not self._pace.due:
+        if not at_once and state == "running" and not self._limiter.due:
             return
-        queries = tuple(self._standing.queries)
-        content = (state, self._ledger.progress().batch_id, queries, self._problem)
-        same = content == self._shown and time.monotonic() - self._shown_at < SIGN_OF_LIFE_S
+        queries = tuple(self._queries.queries)
+        content = (state, self._tracker.progress().batch_id, queries, self._problem)
+        same = content == self._shown and time.monotonic() - self._shown_at < HEARTBEAT_S
         if same:
             return
-        with self._pace.measured():
+        with self._limiter.measured():
             text = json.dumps(self._status(state))
             self._directory.replace("status.json", text.encode())
         self._shown, self._shown_at = content, time.monotonic()
 
     def _status(self, state: str) -> dict[str, Any]:
-        queries, stats = dict(self._standing.queries), self._ledger.stats()
+        queries, stats = dict(self._queries.queries), self._tracker.stats()
         return {
             "state": state,
             "at": _now(),
@@ -155,11 +155,11 @@ class Desk:
             "host": socket.gethostname(),
             "process": os.getpid(),
             "problem": self._problem,
-            "progress": asdict(self._ledger.progress()),
+            "progress": asdict(self._tracker.progress()),
             "queries": [
                 {
                     "name": name,
-                    "since": self._standing.since(name),
+                    "since": self._queries.since(name),
                     "sink": query.options.get("sink", "print"),
                     "sql": query.sql,
                 }
@@ -185,7 +185,7 @@ class Desk:
             self._attempted(lambda: self._show(at_once=True))
         for name in list(self._unsent):  # one that cannot be written now is tried again
             answer = json.dumps(self._unsent[name])
-            self._directory.replace(f"answers/{name}", answer.encode())
+            self._directory.replace(f"responses/{name}", answer.encode())
             del self._unsent[name]
 
     def _carried_out(self, request: bytes | EddylineError) -> Mapping[str, Any]:
@@ -194,7 +194,7 @@ class Desk:
         try:
             if isinstance(request, EddylineError):
                 raise request
-            for statement, _ in self._standing.run(_sql_of(request)):
+            for statement, _ in self._queries.run(_sql_of(request)):
                 assert isinstance(statement, CreateQuery | Drop | ResetWatermark), "no other is"
                 done.append(statement.name)
                 self._attempted(self._show)  # there may be thousands
@@ -209,7 +209,7 @@ class Desk:
     def _look_for_tails(self) -> None:
         """Begin with new ones, end those of dropped queries, forget those that are gone."""
         for tail, query in self._tails.items():
-            if query not in self._standing.queries:
+            if query not in self._queries.queries:
                 self._directory.delete(f"tails/{tail}")
         there = set(self._directory.names("tails"))
         for tail in self._tails.keys() - there:
@@ -227,7 +227,7 @@ class Desk:
             return
         if name is None:  # it is being made
             return
-        query = self._standing.queries.get(name)
+        query = self._queries.queries.get(name)
         if query is None:  # dropped meanwhile
             self._directory.delete(f"tails/{tail}")
             return
@@ -248,7 +248,7 @@ class Desk:
             if len(there) > _UNREAD:
                 self._directory.delete(directory)
             elif "query.json" in there:
-                content = pack(rows.replace_schema_metadata({ROWS_MADE: str(n)}))
+                content = pack(rows.replace_schema_metadata({ROW_COUNT: str(n)}))
                 self._directory.replace(f"{directory}/{batch_id + 1:012}.arrow", content)
         except Exception:
             _log.warning("rows of a batch are not shown in %s", directory, exc_info=True)

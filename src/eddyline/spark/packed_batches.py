@@ -34,7 +34,7 @@ INPUT_ARROW: Final = pa.schema(
     ]
 )
 
-#: Shard to delivery. ``kind`` is 'changes' (name: the outlet), 'late' or 'bad' (name: the input) or
+#: Shard to delivery. ``kind`` is 'changes' (name: the route), 'late' or 'bad' (name: the input) or
 #: 'progress' or 'stats' (name: the shard), whose blob is JSON. ``n`` counts the rows in ``blob``.
 OUTPUT_SCHEMA: Final = "shard BIGINT, kind STRING, name STRING, n BIGINT, blob BINARY"
 OUTPUT_COLUMNS: Final = ("shard", "kind", "name", "n", "blob")

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 
-class Pace:
+class RateLimiter:
     """Says when something may be done again, so that it takes at most a share of the time.
 
     Args:

@@ -13,11 +13,11 @@ from pyspark.sql.streaming.query import StreamingQuery
 from eddyline.engine.query import Query
 from eddyline.errors import StateError
 from eddyline.spark.control import ControlStream
-from eddyline.spark.disk import disk_trouble
+from eddyline.spark.disk import disk_error
 from eddyline.spark.lease import Lease
-from eddyline.spark.ledger import Ledger, Progress
-from eddyline.spark.mailbox import Desk
-from eddyline.spark.running_queries import StandingQueries
+from eddyline.spark.mailbox import Mailbox
+from eddyline.spark.progress_tracker import JobProgress, ProgressTracker
+from eddyline.spark.running_queries import RunningQueries
 from eddyline.spark.supervisor import Supervisor
 
 _log = logging.getLogger(__name__)
@@ -28,9 +28,9 @@ class Run:
 
     Args:
         checkpoint: its path, for messages. supervisor: starts the streaming query from there.
-        standing: the queries, which come and go through the control stream.
+        queries: the queries, which come and go through the control stream.
         control: it also asks the shards for what they hold back at the end.
-        desk: where other processes reach the job, if they can. lease: of the checkpoint.
+        mailbox: where other processes reach the job, if they can. lease: of the checkpoint.
         bounded: whether it first runs over what the sources hold then, and no more.
     """
 
@@ -38,20 +38,20 @@ class Run:
         self,
         checkpoint: str,
         supervisor: Supervisor,
-        standing: StandingQueries,
+        queries: RunningQueries,
         control: ControlStream,
-        ledger: Ledger,
-        desk: Desk | None,
+        tracker: ProgressTracker,
+        mailbox: Mailbox | None,
         lease: Lease | None,
         *,
         bounded: bool,
     ) -> None:
         self._checkpoint = checkpoint
         self._supervisor = supervisor
-        self._standing = standing
+        self._queries = queries
         self._control = control
-        self._ledger = ledger
-        self._desk = desk
+        self._tracker = tracker
+        self._mailbox = mailbox
         self._lease = lease
         self._bounded = bounded
         self._finishing = False
@@ -95,13 +95,13 @@ class Run:
         """Why the job failed; None if it did not."""
         return self._lost or (None if self.isActive else self._query.exception())
 
-    def progress(self) -> Progress:
+    def progress(self) -> JobProgress:
         """Rows in and out, watermarks, late and bad rows, after the last delivered batch."""
-        return self._ledger.progress()
+        return self._tracker.progress()
 
     def shards(self) -> list[dict[str, Any]]:
         """Each shard's own report: watermark, counts, bytes of state, seconds by phase."""
-        return self._ledger.shards()
+        return self._tracker.shards()
 
     def add(self, name: str, select: str, **sink: str) -> Query:
         """Add a query to the running job. It is answered from one of the next batches on, over
@@ -118,7 +118,7 @@ class Run:
             StateError: the job has ended.
         """
         self._require_active()
-        return self._standing.add(name, select, sink)
+        return self._queries.add(name, select, sink)
 
     def drop(self, name: str) -> None:
         """Drop a query from the running job, with one of the next batches. What it delivered stays.
@@ -128,7 +128,7 @@ class Run:
             StateError: the job has ended.
         """
         self._require_active()
-        self._standing.drop(name)
+        self._queries.drop(name)
 
     def reset_watermark(self, stream: str) -> None:
         """Let nothing be late by what has come so far, in the group of a stream, from one of the
@@ -139,7 +139,7 @@ class Run:
             StateError: the job has ended.
         """
         self._require_active()
-        self._standing.reset_watermark(stream)
+        self._queries.reset_watermark(stream)
 
     def sql(self, script: str) -> list[Query | None]:
         """Carry out the CREATE QUERY, DROP QUERY and ALTER STREAM ... RESET WATERMARK statements of
@@ -150,13 +150,13 @@ class Run:
                 statements before the wrong one have taken effect.
         """
         self._require_active()
-        return [made for _, made in self._standing.run(script)]
+        return [made for _, made in self._queries.run(script)]
 
     def stats(self) -> dict[str, dict[str, Any]]:
         """By query what it has taken and given so far: ``Engine.stats()["queries"]``, as of one of
         the last batches.
         """
-        return self._ledger.stats()
+        return self._tracker.stats()
 
     def _require_active(self) -> None:
         if not self.isActive:
@@ -222,7 +222,7 @@ class Run:
                 self._supervisor.wait()
                 if not self._stopped and self._lost is None:
                     # only now: it must come behind the last row
-                    self._control.end_of_input(self._standing.drain_us())
+                    self._control.end_of_input(self._queries.drain_us())
                     self._begin(bounded=True)
                     self._supervisor.wait()
             if self._lost is not None:
@@ -238,7 +238,7 @@ class Run:
         try:
             yield
         except StreamingQueryException as e:
-            trouble = disk_trouble(self._checkpoint, e)
+            trouble = disk_error(self._checkpoint, e)
             if trouble is None:
                 raise
             raise trouble from e
@@ -249,13 +249,13 @@ class Run:
 
     def _begin(self, bounded: bool) -> None:
         self._supervisor.begin(bounded=bounded)
-        if self._desk is not None:
-            self._desk.open(lambda: self.isActive)
+        if self._mailbox is not None:
+            self._mailbox.open(lambda: self.isActive)
 
     def _close(self) -> None:
         """The job has ended: others are told, and may go on from the checkpoint."""
-        if self._desk is not None:
-            self._desk.close()
+        if self._mailbox is not None:
+            self._mailbox.close()
         if self._lease is not None:
             self._lease.release()
 

@@ -21,20 +21,20 @@ from eddyline.errors import (
 )
 from eddyline.spark.control import ControlStream, Request
 from eddyline.spark.script import (
-    Group,
+    QueryGroup,
     Script,
     drop_statement,
     longest_range_us,
     moved,
     reset_statement,
 )
-from eddyline.spark.script_delta import AmendedScript
+from eddyline.spark.script_delta import ScriptDelta
 from eddyline.sql.catalog import Names
 from eddyline.sql.parser import parse
 from eddyline.sql.statements import CreateQuery, Drop, ResetWatermark, Statement
 
 
-class StandingQueries:
+class RunningQueries:
     """Adds and drops queries of a job; takes over what earlier sessions added and dropped.
 
     Args:
@@ -49,13 +49,13 @@ class StandingQueries:
     def __init__(
         self,
         script: Script,
-        groups: Mapping[int, Group],
+        groups: Mapping[int, QueryGroup],
         control: ControlStream,
         open_sink: Callable[[Query], None],
         began: str,
         thinned: Collection[str] = (),
     ) -> None:
-        self._script = AmendedScript(script)
+        self._script = ScriptDelta(script)
         self._groups = groups
         self._control = control
         self._open_sink = open_sink
@@ -126,7 +126,7 @@ class StandingQueries:
         """
         return self._add(name, lambda script: script.query(name, select, options))
 
-    def _add(self, name: str, make: Callable[[AmendedScript], Query]) -> Query:
+    def _add(self, name: str, make: Callable[[ScriptDelta], Query]) -> Query:
         with self._lock:
             if name.lower() in self._dropped:
                 raise CatalogError(

@@ -25,8 +25,8 @@ from eddyline.engine.options import (
 from eddyline.engine.query import Query
 from eddyline.errors import SqlError
 from eddyline.optimizer.overload import Verdict
-from eddyline.spark.declared import check_options, left_to_spark, require_sources
 from eddyline.spark.formats import check_sink
+from eddyline.spark.option_check import check_options, require_sources, unchecked_formats
 from eddyline.spark.partitioning import connected
 from eddyline.sql.definitions import own_option
 from eddyline.sql.naming import quoted
@@ -44,7 +44,7 @@ from eddyline.types import arrow_schema
 
 
 @dataclass(frozen=True)
-class Group:
+class QueryGroup:
     """Streams that meet in queries, the queries over them, and the tables that those read.
 
     ``live`` are those of the tables that change while the queries run.
@@ -56,7 +56,9 @@ class Group:
     live: tuple[str, ...]
 
 
-def assigned(groups: Iterable[Group], shards: Mapping[int, Iterable[str]]) -> dict[int, Group]:
+def assigned(
+    groups: Iterable[QueryGroup], shards: Mapping[int, Iterable[str]]
+) -> dict[int, QueryGroup]:
     """The groups by id of the shard that has their queries.
 
     Args:
@@ -132,7 +134,7 @@ class Script:
         """Which algorithms and structures run the queries."""
         return self._engine.strategy
 
-    def verdicts(self, cores: Sequence[float]) -> Iterator[tuple[Group, Verdict, str | None]]:
+    def verdicts(self, cores: Sequence[float]) -> Iterator[tuple[QueryGroup, Verdict, str | None]]:
         """What the queries of each group need, and what to do if that is too much, as
         :attr:`Engine.verdict` and :attr:`Engine.advice` say; nothing of groups of which a stream's
         rate is not declared.
@@ -155,13 +157,13 @@ class Script:
         read = {name for g in groups for name in (*g.streams, *g.tables)}
         require_sources(statements, read, text)
 
-    def left_to_spark(self) -> Iterator[str]:
+    def unchecked_formats(self) -> Iterator[str]:
         """Which sources and sinks only Spark can know, each in a sentence."""
         definitions: list[StreamDef | TableDef] = [*self.streams.values(), *self.tables.values()]
-        return left_to_spark(definitions, self.queries.values())
+        return unchecked_formats(definitions, self.queries.values())
 
     @property
-    def thinned(self) -> dict[str, float]:
+    def keep_rates(self) -> dict[str, float]:
         """By stream that is thinned, by leave of all its queries, the share of rows to keep."""
         shedding = self._engine.shedding
         return {name: told["keep"] for name, told in shedding.items() if told.get("keep", 1) < 1}
@@ -246,7 +248,7 @@ class Script:
         """The CREATE QUERY that makes a query, with the options of its sink."""
         return self._queries[query]
 
-    def groups(self) -> list[Group]:
+    def groups(self) -> list[QueryGroup]:
         """The queries by the streams, and tables that change, that they have in common."""
         reads = {name: self._reads(name) for name in self.queries}
         return [self._group(read, names) for read, names in connected(reads)]
@@ -255,10 +257,10 @@ class Script:
         tables = (t for t in self.tables_of(query) if is_live(self.tables[t]))
         return streams_read(self.queries[query].plan).union(tables)
 
-    def _group(self, streams: frozenset[str], names: list[str]) -> Group:
+    def _group(self, streams: frozenset[str], names: list[str]) -> QueryGroup:
         tables = {t for name in names for t in self.tables_of(name)}
         # in the order declared: the same script always gives the same program
-        return Group(
+        return QueryGroup(
             tuple(s for s in self.streams if s in streams),
             tuple(names),
             tuple(t for t in self.tables if t in tables),

@@ -13,7 +13,7 @@ from eddyline.sql.parser import parse
 from eddyline.sql.statements import CreateQuery, SelectStatement
 
 
-class AmendedScript:
+class ScriptDelta:
     """Queries that come and go, checked against a script which stays as it is.
 
     That may have thousands of queries, so it is not copied: what comes is checked by a script of

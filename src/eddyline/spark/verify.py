@@ -12,7 +12,7 @@ from typing import Final, Literal
 
 from eddyline.errors import EddylineError, StateError
 from eddyline.spark.control import DIRECTORY as CONTROL
-from eddyline.spark.control import read_statements, strangers
+from eddyline.spark.control import foreign_files, read_statements
 from eddyline.spark.directory import Directory
 from eddyline.spark.lease import read_holder, require_free
 from eddyline.spark.program_file import NAME as PROGRAM
@@ -87,7 +87,7 @@ def _control(checkpoint: Directory) -> Iterator[Finding]:
         yield Finding("error", CONTROL, str(e))
         return
     yield Finding("ok", CONTROL, f"{len(statements)} requests to add and drop queries")
-    for name in strangers(checkpoint.below(CONTROL)):
+    for name in foreign_files(checkpoint.below(CONTROL)):
         yield Finding("note", CONTROL, f"no job wrote {name}; it has no effect")
 
 

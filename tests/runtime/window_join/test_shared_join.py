@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 import numpy as np
 import pytest
 
-from eddyline.runtime.join_inputs.access import Access, HashAccess, ScanAccess, SlicedAccess
+from eddyline.bench.comparison.state_slices import SlicedAccess
+from eddyline.runtime.join_inputs.access import Access, HashAccess, ScanAccess
 from eddyline.runtime.stores.index import HashIndex
 from eddyline.runtime.stores.rowstore import RowStore
 from eddyline.runtime.window_join.levels import Levels

@@ -84,7 +84,7 @@ class Saving:
 
     def _header(self, options: EngineOptions, strategy: StrategyOptions) -> dict[str, Any]:
         """What is written as text: the options, and what is no array."""
-        keep = {} if self._overload.decides else self._shedding.asked
+        keep = {} if self._overload.decides else self._shedding.requested
         return {
             "options": replace(options, keep=keep).as_dict(),
             "strategy": strategy.as_dict(),

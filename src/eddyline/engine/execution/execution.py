@@ -13,13 +13,14 @@ from typing import Protocol
 from eddyline.algebra.plan import Join, Plan
 from eddyline.engine.execution.grouped_subscriptions import add_grouped
 from eddyline.engine.execution.shared_flow import Seat, SharedFlow
-from eddyline.engine.ingest.stream_groups import Group, Groups
+from eddyline.engine.ingest.watermarks import StreamGroup, StreamGroups
 from eddyline.engine.placement.candidates import Place
 from eddyline.engine.query import Query
 from eddyline.engine.query_metrics import brought_along, rows_seen
 from eddyline.errors import EddylineError
 from eddyline.physical.flows import FlowPlanner, Sharing
-from eddyline.physical.planner import Planner, StemOf
+from eddyline.physical.node_planner import StemOf
+from eddyline.physical.state_forms import planner
 from eddyline.physical.strategy import Strategy
 from eddyline.runtime.eddy.fanout import Fanout
 from eddyline.runtime.eddy.per_query import PerQuery
@@ -68,13 +69,13 @@ class Execution:
     """
 
     def __init__(
-        self, stem_of: StemOf, strategy: Strategy, sharing: Sharing, groups: Groups
+        self, stem_of: StemOf, strategy: Strategy, sharing: Sharing, groups: StreamGroups
     ) -> None:
         self.graph = Graph()
         self.flows: dict[object, SharedFlow] = {}
         self.trees: dict[str, Query] = {}
         self._groups = groups
-        self._planner = Planner(self.graph, stem_of, strategy)
+        self._planner = planner(self.graph, stem_of, strategy)
         self._flow_planner = FlowPlanner(
             self.graph, self._planner, stem_of, sharing, strategy.feedback
         )
@@ -232,15 +233,17 @@ class Execution:
 
     # -- rows --------------------------------------------------------------------------------------
 
-    def group_of(self, query: Query) -> Group:
+    def group_of(self, query: Query) -> StreamGroup:
         """The group by whose clock a query goes."""
         return self._groups.of(query.reads)
 
-    def operators_of(self, group: Group) -> dict[Operator, None]:
+    def operators_of(self, group: StreamGroup) -> dict[Operator, None]:
         """The operators of a group's queries, inputs first."""
         return self.graph.without(self._groups.apart(group))
 
-    def run(self, tick: Tick, group: Group, *, arrived: float, paced: bool = False) -> Outcome:
+    def run(
+        self, tick: Tick, group: StreamGroup, *, arrived: float, paced: bool = False
+    ) -> Outcome:
         """One chunk of a group's rows through the operators of its queries.
 
         Args:

@@ -45,7 +45,7 @@ def takes_feedback(plan: Join, strategy: Strategy) -> bool:
     """Whether a join is to be run as a tree with feedback: if another join is one of its inputs,
     and nobody takes rows back.
     """
-    if strategy.feedback == "off" or strategy.state != "upa" or takes_back(plan):
+    if strategy.feedback == "off" or takes_back(plan):
         return False
     return any(inner_join(p) is not None for p in plan.inputs)
 
@@ -61,8 +61,8 @@ def feeds_back(plan: Plan, strategy: Strategy) -> bool:
     join = inner_join(plan.left)
     if join is None or strategy.feedback == "doe":
         return False
-    is_plain = strategy.state == "upa" and not takes_back(join)
-    return takes_feedback(join, strategy) or (strategy.feedback == "jit" and is_plain)
+    is_single = strategy.feedback == "jit" and not takes_back(join)
+    return takes_feedback(join, strategy) or is_single
 
 
 class FeedbackTree:

@@ -16,7 +16,7 @@ import numpy as np
 from eddyline.runtime.stores.columns import Array
 from eddyline.types import FOREVER
 
-ScheduleName = Literal["lwo", "swf", "greedy", "state-slice"]
+ScheduleName = Literal["lwo", "swf", "greedy"]
 
 #: Where there are more windows than this, those near to each other share a rung.
 MAX_RUNGS: Final = 32

@@ -125,7 +125,7 @@ class SharedJoin:
         """
         if self.levels is None or not self.waiting:
             return True
-        if self._early.any() or any(a.is_sliced for a in self._access):
+        if self._early.any():
             return False
         words = levels.groups.shape[1]
         if words > self.levels.groups.shape[1] and "lineage" in self._waiting:
@@ -157,9 +157,6 @@ class SharedJoin:
             for rung, slices in enumerate(found):
                 fits = within[rung]
                 self._found[int(fits.argmax()) if fits.any() else -1] += slices
-        else:
-            for access in self._access:
-                access.slice_anew()
         for mine in self._found:
             if not mine:
                 mine.append(FoundInSlice())

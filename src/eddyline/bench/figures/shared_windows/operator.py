@@ -8,6 +8,7 @@ from typing import Final
 
 import numpy as np
 
+from eddyline.bench.comparison.state_slices import SlicedAccess
 from eddyline.bench.figures.shared_windows.blocks import Blocks
 from eddyline.bench.figures.shared_windows.server import (
     GREEDY,
@@ -17,7 +18,7 @@ from eddyline.bench.figures.shared_windows.server import (
     Released,
     Server,
 )
-from eddyline.runtime.join_inputs.access import Access, HashAccess, ScanAccess, SlicedAccess
+from eddyline.runtime.join_inputs.access import Access, HashAccess, ScanAccess
 from eddyline.runtime.stores.index import HashIndex
 from eddyline.runtime.stores.rowstore import RowStore
 from eddyline.runtime.window_join.levels import Levels
@@ -29,7 +30,7 @@ _SCHEDULES: Final[dict[str, ScheduleName]] = {
     LWO: "lwo",
     SWF: "swf",
     GREEDY: "greedy",
-    STATE_SLICE: "state-slice",
+    STATE_SLICE: "swf",
 }
 _NOTHING: Final = np.zeros(0, np.int64)
 _NO_ROWS: Final = Arrivals(_NOTHING, _NOTHING, _NOTHING, _NOTHING)

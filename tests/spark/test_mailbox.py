@@ -1,4 +1,4 @@
-"""The desk of a job answers every request, and its thread outlives whatever goes wrong."""
+"""The mailbox of a job answers every request, and its thread outlives whatever goes wrong."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ import pytest
 
 from eddyline import CatalogError, StateError
 from eddyline.cli.failures import JobFailedError
-from eddyline.cli.running import RunningJob
+from eddyline.cli.mailbox_client import RunningJob
 from eddyline.spark import mailbox as desk_module
 from eddyline.spark.delivery import Delivery
 from eddyline.spark.directory import LocalDirectory
-from eddyline.spark.ledger import Ledger
-from eddyline.spark.mailbox import Desk
-from eddyline.spark.running_queries import StandingQueries
+from eddyline.spark.mailbox import Mailbox
+from eddyline.spark.progress_tracker import ProgressTracker
+from eddyline.spark.running_queries import RunningQueries
 from eddyline.sql.parser import parse
 
 pytestmark = pytest.mark.fault
 
 
-class Standing:
+class FakeQueries:
     """Carries out what it is told, or fails as it is told."""
 
     def __init__(self) -> None:
@@ -42,24 +42,24 @@ class Standing:
 
 
 class Served:
-    """A desk that is served, over a job that goes on until it is told to end."""
+    """A mailbox that is served, over a job that goes on until it is told to end."""
 
     def __init__(self, directory: Path) -> None:
-        self.path = directory / "desk"
-        self.standing = Standing()
-        self.desk = Desk(
+        self.path = directory / "mailbox"
+        self.queries = FakeQueries()
+        self.mailbox = Mailbox(
             LocalDirectory(self.path),
-            cast(StandingQueries, self.standing),
-            Ledger({}),
+            cast(RunningQueries, self.queries),
+            ProgressTracker({}),
             cast(Delivery, SimpleNamespace(follow=lambda *_: None, unfollow=lambda *_: None)),
         )
-        self.desk.open(lambda: True)
+        self.mailbox.open(lambda: True)
         self.outside = RunningJob(str(directory))
         eventually(lambda: (self.path / "status.json").exists())
 
     def request(self, name: str, content: bytes) -> dict[str, Any]:
         """Put down a request and take its answer."""
-        answer = self.path / "answers" / name
+        answer = self.path / "responses" / name
         (self.path / "requests" / f".{name}").write_bytes(content)
         (self.path / "requests" / f".{name}").rename(self.path / "requests" / name)
         eventually(answer.exists)
@@ -80,7 +80,7 @@ def served(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Served]:
     monkeypatch.setattr(desk_module, "_POLL_S", 0.02)
     served = Served(tmp_path)
     yield served
-    served.desk.close()
+    served.mailbox.close()
 
 
 def fails_with(error: BaseException) -> Callable[[], None]:
@@ -91,13 +91,13 @@ def fails_with(error: BaseException) -> Callable[[], None]:
 
 
 def test_an_unexpected_error_is_an_answer(served: Served) -> None:
-    served.standing.fails = fails_with(KeyError("no such thing"))
+    served.queries.fails = fails_with(KeyError("no such thing"))
     with pytest.raises(JobFailedError, match="at the request: KeyError: 'no such thing'"):
         raise served.outside.ask("DROP QUERY x", 20).error or AssertionError
-    served.standing.fails = fails_with(CatalogError("there is no query 'x'"))
+    served.queries.fails = fails_with(CatalogError("there is no query 'x'"))
     with pytest.raises(CatalogError, match="there is no query 'x'"):
         raise served.outside.ask("DROP QUERY x", 20).error or AssertionError
-    served.standing.fails = lambda: None
+    served.queries.fails = lambda: None
     assert served.outside.ask("DROP QUERY x; DROP QUERY y", 20).done == ["x", "y"]
 
 
@@ -124,8 +124,8 @@ def test_malformed_requests_are_answered(
 
 def test_a_directory_among_the_requests_is_answered(served: Served) -> None:
     (served.path / "requests/1.json").mkdir()
-    eventually((served.path / "answers/1.json").exists)
-    assert "Is a directory" in (served.path / "answers/1.json").read_text()
+    eventually((served.path / "responses/1.json").exists)
+    assert "Is a directory" in (served.path / "responses/1.json").read_text()
     assert served.request("2.json", b'{"sql": "DROP QUERY x"}') == {"done": ["x"]}
 
 
@@ -144,7 +144,7 @@ def test_an_answer_that_cannot_be_written_is_written_later(
     replace, failures = LocalDirectory.replace, []
 
     def full(self: LocalDirectory, name: str, content: bytes) -> None:
-        if name.startswith("answers") and len(failures) < 3:
+        if name.startswith("responses") and len(failures) < 3:
             failures.append(name)
             raise StateError("No space left on device")
         replace(self, name, content)
@@ -157,7 +157,7 @@ def test_an_answer_that_cannot_be_written_is_written_later(
 def test_trouble_shows_in_the_status(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
     assert served.outside.status().problem is None
     with monkeypatch.context() as patched:
-        patched.setattr(served.desk, "_look_for_tails", fails_with(RuntimeError("tails broke")))
+        patched.setattr(served.mailbox, "_look_for_tails", fails_with(RuntimeError("tails broke")))
         eventually(lambda: served.outside.status().problem == "RuntimeError: tails broke")
     eventually(lambda: served.outside.status().problem is None)
 
@@ -166,33 +166,33 @@ def test_trouble_shows_in_the_status(served: Served, monkeypatch: pytest.MonkeyP
 def test_the_death_of_the_thread_shows_in_the_status(
     served: Served, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(served.desk, "_look_for_tails", fails_with(SystemExit("killed")))
+    monkeypatch.setattr(served.mailbox, "_look_for_tails", fails_with(SystemExit("killed")))
     eventually(lambda: served.outside.status().problem is not None)
     problem = served.outside.status().problem
     assert problem == "requests are not served any more: SystemExit: killed"
 
 
 def test_requests_from_before_a_restart_are_refused(tmp_path: Path) -> None:
-    (tmp_path / "desk/requests").mkdir(parents=True)
-    (tmp_path / "desk/requests/1.json").write_text('{"sql": "DROP QUERY x"}')
+    (tmp_path / "mailbox/requests").mkdir(parents=True)
+    (tmp_path / "mailbox/requests/1.json").write_text('{"sql": "DROP QUERY x"}')
     served = Served(tmp_path)
-    answer = json.loads((served.path / "answers/1.json").read_text())
-    served.desk.close()
+    answer = json.loads((served.path / "responses/1.json").read_text())
+    served.mailbox.close()
     assert answer["error"] == "StateError" and "started again" in answer["message"]
 
 
 def test_requests_after_the_end_are_refused(served: Served) -> None:
-    served.desk.close()
+    served.mailbox.close()
     (served.path / "requests/1.json").write_text('{"sql": "DROP QUERY x"}')
-    served.desk.open(lambda: False)
-    eventually((served.path / "answers/1.json").exists)
-    assert "the job has ended" in (served.path / "answers/1.json").read_text()
+    served.mailbox.open(lambda: False)
+    eventually((served.path / "responses/1.json").exists)
+    assert "the job has ended" in (served.path / "responses/1.json").read_text()
     eventually(lambda: served.outside.status().state == "ended")
 
 
 @pytest.mark.parametrize("content", ["", "{", "[]", "{}", '{"at": "then", "state": "running"}'])
 def test_a_status_that_cannot_be_read_is_named(content: str, tmp_path: Path) -> None:
-    (tmp_path / "desk").mkdir()
-    (tmp_path / "desk/status.json").write_text(content)
+    (tmp_path / "mailbox").mkdir()
+    (tmp_path / "mailbox/status.json").write_text(content)
     with pytest.raises(StateError, match=r"status\.json is not what a job writes"):
         RunningJob(str(tmp_path)).status()

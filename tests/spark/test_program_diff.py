@@ -10,9 +10,9 @@ import pytest
 
 from eddyline import EngineOptions, StateError
 from eddyline.spark.directory import LocalDirectory
+from eddyline.spark.program_diff import differences, require_same
 from eddyline.spark.program_file import NAME, SavedProgram, read_program, write_program
-from eddyline.spark.same_program import differences, require_same
-from eddyline.spark.script import Group, Script, assigned
+from eddyline.spark.script import QueryGroup, Script, assigned
 
 DEFINITIONS = (
     "CREATE STREAM s (ts TIMESTAMP, x BIGINT, y STRING) TIMESTAMP BY ts LATENESS 5 SECONDS "
@@ -132,7 +132,7 @@ def test_the_order_of_queries_does_not_count() -> None:
     groups = first.groups()
     by_shard = assigned(groups[::-1], {5: ["p"], 7: ["q"]})
     assert {shard: group.streams for shard, group in by_shard.items()} == {5: ("a",), 7: ("b",)}
-    assert isinstance(groups[0], Group)
+    assert isinstance(groups[0], QueryGroup)
 
 
 # -- the file ----------------------------------------------------------------------------------

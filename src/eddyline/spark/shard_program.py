@@ -15,7 +15,7 @@ from eddyline.engine.engine import Engine
 from eddyline.engine.functions import add_function
 from eddyline.engine.options import DEFAULT_STRATEGY, EngineOptions, StrategyOptions
 from eddyline.optimizer.prices import TYPICAL
-from eddyline.spark.garbage import put_off
+from eddyline.spark.gc_control import gc_paused
 from eddyline.spark.packed_batches import unpack
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ _UNLIMITED: Final = EngineOptions(capacity=math.inf, prices=TYPICAL)
 
 
 @dataclass(frozen=True)
-class Program:
+class ShardProgram:
     """What an engine is built from.
 
     Attributes:
@@ -53,21 +53,21 @@ class Program:
             engine.sql(sql)
         for name, blob in self.tables.items():
             engine.table(name, unpack(blob))
-        with put_off():
+        with gc_paused():
             for sql in self.queries:
                 engine.sql(sql)
         engine.process({})  # decides, by declared rates, what to keep of the first batch
         return engine
 
 
-class SentProgram:
+class BroadcastProgram:
     """A program on its way to the workers: who already has the engine does not even read it.
 
     It goes as a Spark broadcast. What refers to that is pickled apart, because the process in which
     Spark looks at a stateful processor before it runs has no broadcasts.
     """
 
-    def __init__(self, context: SparkContext, program: Program) -> None:
+    def __init__(self, context: SparkContext, program: ShardProgram) -> None:
         code: bytes = cloudpickle.dumps(program)  # type: ignore[no-untyped-call]
         self._broadcast: Broadcast[bytes] | None = context.broadcast(code)
         self._reference = b""
@@ -75,11 +75,11 @@ class SentProgram:
     def __getstate__(self) -> dict[str, Any]:
         return {"_broadcast": None, "_reference": pickle.dumps(self._broadcast)}
 
-    def read(self) -> Program:
+    def read(self) -> ShardProgram:
         """The program, in a worker."""
         broadcast = self._broadcast or pickle.loads(self._reference)
         program = pickle.loads(broadcast.value)
-        assert isinstance(program, Program), "that is what was sent"
+        assert isinstance(program, ShardProgram), "that is what was sent"
         return program
 
 
@@ -96,7 +96,7 @@ class ShardSpec:
     run_key: str
     streams: tuple[str, ...]
     live: tuple[str, ...]
-    program: SentProgram
+    program: BroadcastProgram
 
     @property
     def inputs(self) -> tuple[str, ...]:

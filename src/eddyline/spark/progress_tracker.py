@@ -13,7 +13,7 @@ _RATE_WINDOW_S: Final = 10.0
 
 
 @dataclass(frozen=True)
-class Progress:
+class JobProgress:
     """How far a job is. Counts are since the checkpoint was new, so they survive restarts.
 
     Attributes:
@@ -36,22 +36,22 @@ class Progress:
     rows_per_second: float = 0.0
 
 
-class Ledger:
+class ProgressTracker:
     """Collects what the shards report, batch by batch; the delivery writes, others read."""
 
     def __init__(self, groups: Mapping[int, str]) -> None:
         self._groups = groups
         self._shards: dict[int, dict[str, Any]] = {}
-        self._accounts: dict[str, bytes] = {}  # read when somebody asks
+        self._query_stats: dict[str, bytes] = {}  # read when somebody asks
         self._out: dict[int, dict[str, int]] = {}
         self._batch_id: int | None = None
         self._arrivals: list[tuple[float, int]] = [(time.monotonic(), -1)]
         self._lock = threading.Lock()
 
     def record(
-        self, batch_id: int, reports: list[dict[str, Any]], accounts: Mapping[str, bytes]
+        self, batch_id: int, reports: list[dict[str, Any]], query_stats: Mapping[str, bytes]
     ) -> None:
-        """Take in the reports of one delivered batch, and by shard the accounts of its queries."""
+        """Take in the reports of one delivered batch, and by shard the figures of its queries."""
         with self._lock:
             self._batch_id = batch_id
             before = self._received()
@@ -60,7 +60,7 @@ class Ledger:
                 shard = report["shard"]
                 self._shards[shard] = report
                 self._count(shard, report.pop("out"), report.pop("totals", None))
-            self._accounts |= accounts
+            self._query_stats |= query_stats
             now = time.monotonic()
             if not known:  # a restarted job reports what it received before: that is no rate
                 before = self._received() - sum(sum(r["arrived"].values()) for r in reports)
@@ -69,10 +69,10 @@ class Ledger:
             while len(self._arrivals) > 2 and now - self._arrivals[1][0] > _RATE_WINDOW_S:
                 self._arrivals.pop(0)
 
-    def progress(self) -> Progress:
+    def progress(self) -> JobProgress:
         """The state after the last delivered batch."""
         with self._lock:
-            return Progress(
+            return JobProgress(
                 self._batch_id,
                 self._sums("rows"),
                 {name: n for out in self._out.values() for name, n in out.items()},
@@ -91,8 +91,8 @@ class Ledger:
     def stats(self) -> dict[str, dict[str, Any]]:
         """What the engines last said of each query: ``Engine.stats()["queries"]``."""
         with self._lock:
-            accounts = list(self._accounts.values())
-        return {name: s for text in accounts for name, s in json.loads(text).items()}
+            query_stats = list(self._query_stats.values())
+        return {name: s for text in query_stats for name, s in json.loads(text).items()}
 
     def _count(self, shard: int, new: dict[str, int], totals: dict[str, int] | None) -> None:
         """Add what a batch brought to the changes of each query, unless all counts came along."""

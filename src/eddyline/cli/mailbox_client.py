@@ -13,14 +13,14 @@ from typing import Any, Final
 import pyarrow as pa
 
 from eddyline import errors
+from eddyline.cli.arrow_directory import open_directory
 from eddyline.cli.failures import JobFailedError
-from eddyline.cli.places import open_directory
 from eddyline.errors import CatalogError, EddylineError, StateError, did_you_mean
-from eddyline.spark.mailbox import DIRECTORY, ROWS_MADE, SIGN_OF_LIFE_S
+from eddyline.spark.mailbox import DIRECTORY, HEARTBEAT_S, ROW_COUNT
 from eddyline.spark.packed_batches import unpack
 
 #: A job that was silent for so long is taken for dead.
-_SILENT_S: Final = 4 * SIGN_OF_LIFE_S
+_SILENT_S: Final = 4 * HEARTBEAT_S
 _POLL_S: Final = 0.1
 _LOOK_S: Final = 2.0
 
@@ -32,10 +32,10 @@ class Status:
     Attributes:
         state: 'running', 'ended', or 'silent' where it has gone without saying so.
         at: when it said so.
-        progress: see ``eddyline.spark.run.Progress``.
+        progress: see ``eddyline.spark.run.JobProgress``.
         queries: name, since, sink and SQL of each standing query.
-        stats: by query the engine's accounts, whatever they are.
-        started: when it was started last. problem: what is wrong with its desk, if anything.
+        stats: by query the engine's query_stats, whatever they are.
+        started: when it was started last. problem: what is wrong with its mailbox, if anything.
     """
 
     state: str
@@ -68,7 +68,7 @@ class Answer:
 
     @classmethod
     def read(cls, content: bytes) -> Answer:
-        """The answer as the desk writes it."""
+        """The answer as the mailbox writes it."""
         said = json.loads(content)
         if "error" not in said:
             return cls(said["done"], None)
@@ -80,7 +80,7 @@ class Answer:
 
 
 class RunningJob:
-    """The desk of a job, seen from outside.
+    """The mailbox of a job, seen from outside.
 
     Args:
         checkpoint: the job's, as a path of this machine or a URI that Arrow knows (``s3://...``).
@@ -91,7 +91,7 @@ class RunningJob:
 
     def __init__(self, checkpoint: str) -> None:
         self._checkpoint = checkpoint
-        self._desk = open_directory(checkpoint).below(DIRECTORY)
+        self._mailbox = open_directory(checkpoint).below(DIRECTORY)
 
     def status(self) -> Status:
         """What the job last said of itself; it may have ended since long.
@@ -99,10 +99,10 @@ class RunningJob:
         Raises:
             StateError: no job has run there that could be reached.
         """
-        text = self._desk.read("status.json")
-        if text is None and self._desk.names("", "requests"):  # it may be being replaced
+        text = self._mailbox.read("status.json")
+        if text is None and self._mailbox.names("", "requests"):  # it may be being replaced
             time.sleep(_POLL_S)
-            text = self._desk.read("status.json")
+            text = self._mailbox.read("status.json")
         if text is None:
             raise StateError(
                 f"there is no job in '{self._checkpoint}': give the checkpoint of a job that was "
@@ -112,7 +112,7 @@ class RunningJob:
             return _status(json.loads(text))
         except (ValueError, TypeError, KeyError) as e:
             raise StateError(
-                f"{self._desk.path}/status.json is not what a job writes ({type(e).__name__}: "
+                f"{self._mailbox.path}/status.json is not what a job writes ({type(e).__name__}: "
                 f"{e}); a running job writes it anew within seconds"
             ) from None
 
@@ -139,8 +139,8 @@ class RunningJob:
         """
         started = self.running().started
         name = f"{time.time_ns():020}-{uuid.uuid4().hex[:8]}.json"
-        self._desk.make("requests")
-        self._desk.replace(f"requests/{name}", json.dumps({"sql": sql}).encode())
+        self._mailbox.make("requests")
+        self._mailbox.replace(f"requests/{name}", json.dumps({"sql": sql}).encode())
         answer = self._answer(name, patience_s)
         if answer is None and self._take(f"requests/{name}") is not None:
             raise JobFailedError(
@@ -165,29 +165,29 @@ class RunningJob:
             when following has begun, an empty table.
         """
         tail = f"tails/{uuid.uuid4().hex}"
-        self._desk.make(tail)
-        self._desk.replace(f"{tail}/query.json", json.dumps({"query": query}).encode())
+        self._mailbox.make(tail)
+        self._mailbox.replace(f"{tail}/query.json", json.dumps({"query": query}).encode())
         looked = time.monotonic()
         running = True
         try:
-            while running and self._desk.names(tail, ".json"):
-                arrived = self._desk.names(tail, ".arrow")
+            while running and self._mailbox.names(tail, ".json"):
+                arrived = self._mailbox.names(tail, ".arrow")
                 for name in arrived:
                     content = self._take(f"{tail}/{name}")
                     if content is not None:
                         rows = unpack(content)
-                        yield rows, int(rows.schema.metadata[ROWS_MADE])
+                        yield rows, int(rows.schema.metadata[ROW_COUNT])
                 if not arrived and time.monotonic() - looked > _LOOK_S:
                     looked = time.monotonic()
                     running = self.status().state == "running"
                 time.sleep(_POLL_S)
         finally:
-            self._desk.delete(tail)
+            self._mailbox.delete(tail)
 
     def _answer(self, name: str, patience_s: float) -> Answer | None:
         until = time.monotonic() + patience_s
         while time.monotonic() < until:
-            content = self._take(f"answers/{name}")
+            content = self._take(f"responses/{name}")
             if content is not None:
                 return Answer.read(content)
             time.sleep(_POLL_S)
@@ -195,8 +195,8 @@ class RunningJob:
 
     def _take(self, name: str) -> bytes | None:
         """The content of a file, which is deleted; None if it is not there, or no more."""
-        content = self._desk.read(name)
-        return content if content is not None and self._desk.delete(name) else None
+        content = self._mailbox.read(name)
+        return content if content is not None and self._mailbox.delete(name) else None
 
 
 def _status(said: dict[str, Any]) -> Status:

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 _exempted = False
 
 
-def exempt_what_stays() -> None:
+def freeze_live_objects() -> None:
     """A task starts: what is there has just been looked at."""
     global _exempted
     if not _exempted:
@@ -23,7 +23,7 @@ def exempt_what_stays() -> None:
 
 
 @contextmanager
-def put_off() -> Iterator[None]:
+def gc_paused() -> Iterator[None]:
     """Much is made in the block that stays: looking for garbage can wait until it is there."""
     was_on = gc.isenabled()
     gc.disable()
@@ -34,7 +34,7 @@ def put_off() -> Iterator[None]:
             gc.enable()
 
 
-def look_again() -> None:
+def unfreeze_objects() -> None:
     """What stays has changed: the search after this task, and only that, looks at everything."""
     global _exempted
     gc.unfreeze()

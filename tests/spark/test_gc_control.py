@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from eddyline.spark.garbage import exempt_what_stays, look_again
+from eddyline.spark.gc_control import freeze_live_objects, unfreeze_objects
 
 
 class Cycle:
@@ -20,15 +20,15 @@ class Cycle:
 
 @pytest.fixture(autouse=True)
 def as_before() -> Iterator[None]:
-    look_again()
+    unfreeze_objects()
     yield
-    look_again()
+    unfreeze_objects()
 
 
 def test_what_stays_is_not_looked_at() -> None:
     stays = Cycle()
     was_there = weakref.ref(stays)
-    exempt_what_stays()
+    freeze_live_objects()
     new = weakref.ref(Cycle())
     del stays
     gc.collect()
@@ -37,10 +37,10 @@ def test_what_stays_is_not_looked_at() -> None:
 
 
 def test_a_later_task_exempts_nothing_more() -> None:
-    exempt_what_stays()
+    freeze_live_objects()
     count = gc.get_freeze_count()
     made = Cycle()
-    exempt_what_stays()
+    freeze_live_objects()
     assert gc.get_freeze_count() <= count
     gone = weakref.ref(made)
     del made
@@ -49,15 +49,15 @@ def test_a_later_task_exempts_nothing_more() -> None:
 
 
 def test_a_change_lets_the_next_search_look_at_everything() -> None:
-    exempt_what_stays()
-    exempt_what_stays()
+    freeze_live_objects()
+    freeze_live_objects()
     old = Cycle()
     gone = weakref.ref(old)
-    look_again()
-    exempt_what_stays()
+    unfreeze_objects()
+    freeze_live_objects()
     del old
     gc.collect()
     assert gone() is not None
-    look_again()
+    unfreeze_objects()
     gc.collect()
     assert gone() is None

@@ -11,7 +11,7 @@ from pyspark.sql import DataFrame, SparkSession
 from eddyline.algebra.catalog import StreamDef
 from eddyline.engine.ingest.table_changes import changes_of, is_live
 from eddyline.spark.parquet import Reader
-from eddyline.spark.script import Group, Script
+from eddyline.spark.script import QueryGroup, Script
 from eddyline.spark.sources import (
     change_source,
     declared_changes,
@@ -23,7 +23,7 @@ from eddyline.spark.sources import (
 from eddyline.types import arrow_schema
 
 
-class Feeds:
+class JobInputs:
     """Rows of streams, changes of tables, and first rows of tables.
 
     Args:
@@ -37,15 +37,15 @@ class Feeds:
         self._frames: dict[str, DataFrame] = {}
         self._contents: dict[str, pa.Table] = {}
 
-    def give_frame(self, name: str, df: DataFrame) -> None:
+    def set_frame(self, name: str, df: DataFrame) -> None:
         """The rows of a stream, or the changes of a table, come from a streaming DataFrame."""
         self._frames[name.lower()] = df
 
-    def give_content(self, table: str, content: pa.Table) -> None:
+    def set_content(self, table: str, content: pa.Table) -> None:
         """The first rows of a table."""
         self._contents[table.lower()] = content
 
-    def inputs(self, group: Group) -> tuple[str, ...]:
+    def names(self, group: QueryGroup) -> tuple[str, ...]:
         """What brings rows to a group: its streams, and its tables that change.
 
         A table that was given its first rows and no changes does not.

@@ -9,11 +9,12 @@ import pyarrow as pa
 import pytest
 
 from eddyline import Engine
-from eddyline.spark.durable import Step
-from eddyline.spark.live import LiveEngine, Made
-from eddyline.spark.output_routes import Outlet, Parted, outlet_of, together
+from eddyline.spark.durable import EngineBatch
+from eddyline.spark.output_routes import route_of
 from eddyline.spark.packed_batches import pack
-from eddyline.spark.printing import print_more
+from eddyline.spark.printing import print_omitted
+from eddyline.spark.query_rows import OutputRoute, QueryRows, concatenated
+from eddyline.spark.shard_engine import ShardEngine, StepOutput
 from eddyline.spark.sinks import PrintSink
 from eddyline.testing import engine_with
 from spark_cases import bag
@@ -37,13 +38,13 @@ def new_engine(queries: Mapping[str, str] = QUERIES, sink: str = "") -> Engine:
     return engine
 
 
-def parted(names: Sequence[str], owner: Sequence[int]) -> Parted:
+def parted(names: Sequence[str], owner: Sequence[int]) -> QueryRows:
     query = pa.DictionaryArray.from_arrays(pa.array(owner, pa.int32()), pa.array(names))
-    return Parted.of(pa.table({"_query": query, "v": range(len(owner))}))
+    return QueryRows.of(pa.table({"_query": query, "v": range(len(owner))}))
 
 
 def test_each_query_gets_what_it_would_get_alone() -> None:
-    made = Made.of(new_engine().process({"s": ROWS}))
+    made = StepOutput.of(new_engine().process({"s": ROWS}))
     there = {name: rows for part in made.changes for name, rows in part.each()}
     alone = {name: new_engine({name: q}).process({"s": ROWS})[name] for name, q in QUERIES.items()}
     assert there.keys() == QUERIES.keys() - {"none"}
@@ -66,24 +67,28 @@ def test_names_that_have_no_rows_do_not_travel() -> None:
 
 def test_rows_go_to_their_outlets() -> None:
     part = parted(["a", "b", "c"], [0, 1, 2, 0, 1, 0, 2])
-    outlets = {"a": Outlet("one", None), "b": Outlet("two", None), "c": Outlet("one", None)}
-    found = {key: table["v"].to_pylist() for key, table in part.through(outlets)}
+    routes = {
+        "a": OutputRoute("one", None),
+        "b": OutputRoute("two", None),
+        "c": OutputRoute("one", None),
+    }
+    found = {key: table["v"].to_pylist() for key, table in part.by_route(routes)}
     assert found == {"one": [0, 2, 3, 5, 6], "two": [1, 4]}
-    everything = dict.fromkeys("abc", Outlet("one", None))
-    ((key, table),) = part.through(everything)
+    everything = dict.fromkeys("abc", OutputRoute("one", None))
+    ((key, table),) = part.by_route(everything)
     assert key == "one" and table is part.rows, "not even copied"
 
 
 def test_previews_are_cut_per_query() -> None:
     part = parted(["a", "b", "c"], [0, 0, 1, 0, 2, 2, 0, 2, 1])
-    outlets = {"a": Outlet("x", 2), "b": Outlet("x", 1), "c": Outlet("y", None)}
-    found = {key: table["v"].to_pylist() for key, table in part.through(outlets)}
+    routes = {"a": OutputRoute("x", 2), "b": OutputRoute("x", 1), "c": OutputRoute("y", None)}
+    found = {key: table["v"].to_pylist() for key, table in part.by_route(routes)}
     assert found == {"x": [0, 1, 2], "y": [4, 5, 7]}
 
 
 def test_outlets_are_told_apart_by_place_and_columns() -> None:
     def key(select: str, sink: str) -> str:
-        return outlet_of(new_engine({"q": select}, sink).queries["q"]).key
+        return route_of(new_engine({"q": select}, sink).queries["q"]).key
 
     low, other = QUERIES["low"], QUERIES["other"]
     file = "WITH (sink = 'parquet', path = '/x')"
@@ -96,20 +101,20 @@ def test_outlets_are_told_apart_by_place_and_columns() -> None:
 
 def test_many_small_tables_become_one_piece() -> None:
     tables = [parted([f"q{i}"], [0] * 3).rows for i in range(50)]
-    table = together(tables)
+    table = concatenated(tables)
     assert table.column(0).num_chunks == 1
-    assert Parted.of(table).counts == {f"q{i}": 3 for i in range(50)}
+    assert QueryRows.of(table).counts == {f"q{i}": 3 for i in range(50)}
 
 
 def test_counts_survive_a_snapshot(tmp_path: object) -> None:
-    live = LiveEngine(new_engine())
+    live = ShardEngine(new_engine())
     half = ROWS.num_rows // 2
-    first = Step((("s", pack(ROWS.slice(0, half))),))
-    second = Step((("s", pack(ROWS.slice(half))),), statements=("DROP QUERY low",))
+    first = EngineBatch((("s", pack(ROWS.slice(0, half))),))
+    second = EngineBatch((("s", pack(ROWS.slice(half))),), statements=("DROP QUERY low",))
     live.apply(first)
     sink = pa.BufferOutputStream()
     live.save(sink)
-    again = LiveEngine.load(pa.BufferReader(sink.getvalue()))
+    again = ShardEngine.load(pa.BufferReader(sink.getvalue()))
     assert again.rows_out == live.rows_out
     there, here = live.apply(second), again.apply(second)
     assert [bag(p.rows) for p in here[0].changes] == [bag(p.rows) for p in there[0].changes]
@@ -126,7 +131,7 @@ def test_only_some_queries_are_printed(capsys: pytest.CaptureFixture[str]) -> No
     def keep(label: str, rows: pa.Table, n: int) -> None:
         printed[label] = (rows["v"].to_pylist(), n)
 
-    sink = PrintSink(keep, print_more)
+    sink = PrintSink(keep, print_omitted)
     counts = dict.fromkeys(names, 5)
     sink.deliver(0, [parted(names, list(range(30))), parted(names, list(range(30)))], counts)
     assert list(printed) == names[:20]

@@ -8,7 +8,8 @@ from eddyline.algebra.catalog import StreamDef, TableDef
 from eddyline.engine.ingest.table_changes import is_live
 from eddyline.engine.query import Query
 from eddyline.errors import SqlError
-from eddyline.spark.formats import Declared, OptionError, check_sink, check_source, require_source
+from eddyline.spark.format_options import OptionError
+from eddyline.spark.formats import Declared, check_sink, check_source, require_source
 from eddyline.sql.source import Source
 from eddyline.sql.statements import CreateQuery, CreateStream, CreateTable, Statement
 
@@ -60,7 +61,7 @@ def require_sources(statements: Iterable[Statement], read: Collection[str], text
             raise _placed(e, statement, text) from None
 
 
-def left_to_spark(
+def unchecked_formats(
     definitions: Iterable[StreamDef | TableDef], queries: Iterable[Query]
 ) -> Iterator[str]:
     """Which sources and sinks only Spark can know, each in a sentence; all have been checked."""
