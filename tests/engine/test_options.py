@@ -62,9 +62,7 @@ def test_options_pass_through_json() -> None:
 
 
 def test_a_saved_engine_keeps_its_options() -> None:
-    engine = engine_with(
-        EngineOptions(chunk_rows=7, prices=TYPICAL), StrategyOptions(state="direct")
-    )
+    engine = Engine(EngineOptions(chunk_rows=7, prices=TYPICAL), StrategyOptions(state="direct"))
     engine.sql("SET decide_every = '3 minutes'")
     file = io.BytesIO()
     engine.save(file)

@@ -36,7 +36,7 @@ from eddyline.runtime.graph import in_order
 from eddyline.runtime.operators.base import Operator, Tick
 from eddyline.runtime.output import to_rows
 from eddyline.runtime.stores.stem import Stem
-from eddyline.sharing.signature import taken_apart
+from eddyline.sharing.signature import decompose
 from eddyline.sql.catalog import Names
 
 _log: Final = logging.getLogger(__name__)
@@ -174,7 +174,7 @@ class QuerySet:
         Raises:
             UnsupportedError: the queries cannot share a flow.
         """
-        found = taken_apart(plan) if emit.mode == "inserts" else None
+        found = decompose(plan) if emit.mode == "inserts" else None
         if found is None or any(map(has_parameters, found[0].sources)):
             raise UnsupportedError(
                 "FOR EACH ROW OF runs queries that filter, join (on keys, or two streams on any "
@@ -198,7 +198,7 @@ class QuerySet:
         return query
 
     def _start_for_each(self, query: Query, table: Stem, updates: Updates) -> None:
-        found = taken_apart(query.plan)
+        found = decompose(query.plan)
         assert found is not None, "it is such a query"
         signature, part = found
         shared = self.placing.flow_for(query, signature)

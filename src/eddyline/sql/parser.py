@@ -53,20 +53,20 @@ _STATEMENTS: Final = (
     "EXPLAIN",
     "SELECT",
 )
-_WRITES: Final = "rows come from the sources of streams and tables, and go to the sinks of queries"
+_WRITES: Final = "rows are read from the sources of streams and tables, and written to query sinks"
 _SETTINGS: Final = "write SET option = value, before the first query"
-_LOOKS: Final = "`eddyline list`, Engine.queries and EXPLAIN show what there is"
+_LOOKS: Final = "use `eddyline list`, Engine.queries or EXPLAIN"
 _OTHER_STATEMENTS: Final = {
     "INSERT": "write CREATE QUERY name AS SELECT ... WITH (sink = ...)",
     **dict.fromkeys(("UPDATE", "DELETE", "MERGE", "TRUNCATE", "COPY", "LOAD", "VALUES"), _WRITES),
     **dict.fromkeys(("USE", "RESET"), _SETTINGS),
     **dict.fromkeys(("SHOW", "DESCRIBE", "DESC"), _LOOKS),
-    "ALTER": "DROP it, and CREATE it anew",
+    "ALTER": "DROP it, and CREATE it again",
 }
 _OTHER_KINDS: Final = {
     "MATERIALIZED": "a query keeps its answer up to date: write CREATE QUERY",
     "FUNCTION": "functions are written in Python: Engine.function and Session.function",
-    "SOURCE": "write CREATE STREAM, or CREATE TABLE for rows that do not pass by",
+    "SOURCE": "write CREATE STREAM, or CREATE TABLE",
     "SINK": "sinks are options of a query: CREATE QUERY name AS SELECT ... WITH (sink = ...)",
     "SCHEMA": "there are no databases and schemas",
     "DATABASE": "there are no databases and schemas",
@@ -79,11 +79,11 @@ _UPDATES: Final = ("static", "non-retroactive", "retroactive")
 
 
 def parse(sql: str) -> list[Statement]:
-    """The statements of a script, which are separated by semicolons.
+    """The statements of a script, separated by semicolons.
 
     Raises:
         SqlError: the text is not a statement of the language; with line, column and valid choices.
-        UnsupportedError: it is SQL, but not run by this engine.
+        UnsupportedError: it is valid SQL that this engine does not run.
 
     >>> [type(s).__name__ for s in parse("SELECT x FROM s [NOW]; DROP QUERY q")]
     ['SelectStatement', 'Drop']
@@ -108,7 +108,7 @@ class StatementParser(DefinitionParser):
     """The statements around the SELECT language."""
 
     def statements(self, sql: str) -> list[Statement]:
-        """All statements of the text; the errors of sqlglot come out as ours."""
+        """All statements of the text; errors of sqlglot are raised as SqlErrors."""
         source = Source(sql)
         try:
             tokens = _DIALECT.tokenize(sql)
@@ -138,14 +138,14 @@ class StatementParser(DefinitionParser):
         return source.error(offset, what[0].lower() + what[1:])
 
     def _refuse_group_window(self) -> None:
-        """Refuse SESSION(...) and its like, which are words that sqlglot reads otherwise."""
+        """Refuse SESSION(...) and similar calls, which sqlglot parses as keywords."""
         before = self._prev
         if before and before.text.lower() in GROUP_WINDOWS:
             self.refuse(f"{before.text}(...)", ELSEWHERE[before.text.lower()], before)
 
     def _statement(self) -> Statement | None:
         start = self._curr
-        if not start or self._match(TokenType.SEMICOLON):  # only a comment stands here
+        if not start or self._match(TokenType.SEMICOLON):  # empty, or only a comment
             return None
         if self._match(TokenType.CREATE):
             parse_body = self._create()
@@ -172,7 +172,7 @@ class StatementParser(DefinitionParser):
     def _create(self) -> Callable[[], _Build]:
         for words in (("OR", "REPLACE"), ("TEMPORARY",), ("IF", "NOT", "EXISTS")):
             if self._match_text_seq(*words, advance=False):
-                self.refuse(f"CREATE {' '.join(words)}", "DROP it first and create it anew")
+                self.refuse(f"CREATE {' '.join(words)}", "DROP it first and CREATE it again")
         return {
             "stream": self._create_stream,
             "table": self._create_table,
@@ -200,8 +200,8 @@ class StatementParser(DefinitionParser):
         return lambda text, line, column: CreateStream(text, line, column, definition, places)
 
     def _time_clauses(self) -> tuple[int, int | None, int | None]:
-        """``LATENESS d``, ``IDLE AFTER d`` and ``AHEAD AT MOST d``, each of them or not, in any
-        order: in microseconds.
+        """``LATENESS d``, ``IDLE AFTER d`` and ``AHEAD AT MOST d``, all optional, in any order; in
+        microseconds.
         """
         found: dict[str, int] = {}
         while True:
@@ -237,9 +237,9 @@ class StatementParser(DefinitionParser):
     def _create_view(self) -> _Build:
         name, select = self._new_name("view"), self._as_select()
         if self._at_emit():
-            raise self.fail("a view has no EMIT clause: the query that reads the view has")
+            raise self.fail("a view has no EMIT clause: write it in the query that reads the view")
         if self.at_overload():
-            raise self.fail("a view has no ON OVERLOAD: the query that reads the view has")
+            raise self.fail("a view has no ON OVERLOAD: write it in the query that reads the view")
         return lambda text, line, column: CreateView(text, line, column, name, select)
 
     def _create_query(self) -> _Build:
@@ -252,7 +252,7 @@ class StatementParser(DefinitionParser):
         )
 
     def _for_each(self) -> ForEach | None:
-        """``FOR EACH ROW OF table [AS name]``; None if it does not stand here."""
+        """``FOR EACH ROW OF table [AS name]``; None without it."""
         if not self._match_text_seq("FOR"):
             return None
         for word in ("EACH", "ROW", "OF"):
@@ -354,13 +354,13 @@ class StatementParser(DefinitionParser):
         return Emit("snapshot", every)
 
     def _sheds(self) -> bool:
-        """``ON OVERLOAD SHED``; False if it does not stand here."""
+        """Whether ``ON OVERLOAD SHED`` follows."""
         if not self.at_overload():
             return False
         self._advance(2)
         if not self._match_text_seq("SHED"):
             word = self._curr.text.upper()
-            raise self.fail(f"what is done ON OVERLOAD? {did_you_mean(word, ('SHED',))}")
+            raise self.fail(f"unknown ON OVERLOAD action; {did_you_mean(word, ('SHED',))}")
         return True
 
     def _kind(self, verb: str) -> Kind:
@@ -372,5 +372,5 @@ class StatementParser(DefinitionParser):
         raise self.fail(f"{verb} what? {advice}")
 
 
-#: Makes the statement from its text, line and column.
+#: Builds the statement from its text, line and column.
 _Build = Callable[[str, int, int], Statement]

@@ -1,4 +1,4 @@
-"""What WITH says of event times: checked, and no option of the source."""
+"""The options of WITH on event times: ``ts_unit`` and ``lateness_by``."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ _UNITS: Final[tuple[str, ...]] = get_args(TimeUnit)
 
 
 def taken_unit(options: PlacedOptions, source: Source) -> TimeUnit | None:
-    """The unit of event times that come as numbers, which is removed from the options.
+    """Remove ``ts_unit`` from the options: the unit of event times that are numbers.
 
     Raises:
-        SqlError: there is no such unit.
+        SqlError: the unit is unknown.
     """
     return cast("TimeUnit | None", _taken(options, "ts_unit", _UNITS, source))
 
 
 def taken_lateness_by(options: PlacedOptions, source: Source) -> Literal["batch", "row"]:
-    """What rows are late by, which is removed from the options.
+    """Remove ``lateness_by`` from the options: whether lateness is decided per batch or per row.
 
     Raises:
-        SqlError: there is no such thing.
+        SqlError: the value is unknown.
     """
     found = _taken(options, "lateness_by", ("batch", "row"), source)
     return "row" if found == "row" else "batch"

@@ -1,7 +1,7 @@
 """EXISTS, NOT EXISTS and IN (SELECT ...), as terms of WHERE: semi-joins and anti-joins.
 
-A sub-query that is a plain SELECT may read columns of the one around it in its WHERE: equalities
-between the two become keys, terms on its own columns filter it, and the others are the residual::
+The WHERE of a sub-query that is a plain SELECT may read columns of the enclosing SELECT: equalities
+between the two become keys, terms on its own columns filter it, the others are the residual::
 
     SemiJoin  t.symbol = q.symbol AND (q.bid > t.price)
       trades t
@@ -35,7 +35,7 @@ from eddyline.sql.binder.select_list import select_items
 
 @dataclass(frozen=True)
 class Existence:
-    """A term of WHERE about a sub-query: ``needle`` is the x of ``x IN (SELECT ...)``."""
+    """A term of WHERE with a sub-query: ``needle`` is the x of ``x IN (SELECT ...)``."""
 
     node: exp.Expr
     query: exp.Expr
@@ -44,12 +44,12 @@ class Existence:
 
     @property
     def name(self) -> str:
-        """What it is called in messages."""
+        """The name in messages."""
         return "EXISTS" if self.needle is None else "IN"
 
 
 def split_where(select: exp.Select, context: Context) -> tuple[list[exp.Expr], list[Existence]]:
-    """The terms between the topmost ANDs of WHERE: plain ones, and those about sub-queries."""
+    """The conjuncts of WHERE: plain ones, and those with sub-queries."""
     where = select.args.get("where")
     terms = list(_terms(where.this)) if where is not None else []
     found = {id(t): e for t in terms if (e := _existence(t, context)) is not None}
@@ -86,21 +86,21 @@ def _existence(term: exp.Expr, context: Context) -> Existence | None:
 
 @dataclass(frozen=True)
 class _SubQuery:
-    """A bound sub-query, and what its rows have in common with those outside."""
+    """A bound sub-query, and the conditions that match its rows with the outer rows."""
 
     bound: Bound
     match: Match
-    table: Item | None = None  #: the non-retroactive table of which these are the rows, if so
+    table: Item | None = None  #: the non-retroactive table, if the outer rows look it up
 
 
 def with_existences(
     source: Source, terms: list[Existence], context: Context, bind_query: BindQuery
 ) -> Plan:
-    """The rows of FROM that meet its conditions and for which all the terms hold."""
+    """The rows of FROM that satisfy its conditions and all the terms."""
     bound = [(t, _sub_query(t, source, context, bind_query)) for t in terms]
     source.conditions += [c for t, sub in bound if not t.negated for c in sub.match.left]
     plan = source.plan()
-    # rows look a table up when they come, before later rows decide which of them stay
+    # look-ups run below the other terms, whose outcome later rows can change
     for term, sub in sorted(bound, key=lambda b: b[1].table is None):
         if sub.table is not None:
             check_lookup(sub.table, source.items, source.parts, context)
@@ -136,7 +136,7 @@ def _sub_query(
 
 @dataclass(frozen=True)
 class _PlainBinder:
-    """Binds a sub-query that is a plain SELECT: its WHERE sees the columns of ``outer`` too."""
+    """Binds a sub-query that is a plain SELECT: its WHERE can read the columns of ``outer``."""
 
     term: Existence
     query: exp.Select
@@ -145,7 +145,7 @@ class _PlainBinder:
     bind_query: BindQuery
 
     def bind(self, context: Context) -> _SubQuery:
-        """The rows of the sub-query that can match, and what has to match."""
+        """The candidate rows of the sub-query, and the conditions of a match."""
         source = bind_from(self.query, context, self.bind_query)
         scope = source.scope.inside(self.outer)
         if context.far is not None:
@@ -154,7 +154,7 @@ class _PlainBinder:
         scalars = Scalars(scope, context, clause="WHERE")
         conditions = [scalars.condition(t) for t in terms]
         distinct = self.query.args.get("distinct")
-        if distinct is not None:  # whether there are equal rows says nothing about existence
+        if distinct is not None:  # duplicates do not affect existence
             context.require_only(distinct)
         selected = [i.expr for i in select_items(self.query, scope, context)]
         conditions += _found(self.term, self.needle, selected, context)
@@ -172,7 +172,7 @@ class _PlainBinder:
 def _found(
     term: Existence, needle: Expr | None, selected: Sequence[Expr], context: Context
 ) -> list[Expr]:
-    """What IN asks of the sub-query's column: to equal the needle. Nothing for EXISTS."""
+    """IN as an equality of the needle and the sub-query's column. Empty for EXISTS."""
     if needle is None:
         return []
     if len(selected) != 1:
@@ -185,13 +185,13 @@ def _found(
 
 
 def _is_looked_up(source: Source, match: Match) -> bool:
-    """Whether the sub-query reads nothing but a non-retroactive table, row by row from outside."""
+    """Whether the sub-query reads only a non-retroactive table, by a condition on outer columns."""
     alone = len(source.items) == 1 and is_non_retroactive(source.items[0])
     return alone and bool(match.keys or match.both)
 
 
 def _why_not_plain(query: exp.Expr) -> str | None:
-    """What makes a query more than FROM and WHERE; None if nothing does."""
+    """The clause that makes a query more than FROM and WHERE; None for a plain SELECT."""
     if not isinstance(query, exp.Select):
         return f"a sub-query with {query.key.upper()}"
     if not is_grouped(query):

@@ -1,4 +1,4 @@
-"""Queries to plans: SELECT, set operations, parentheses, WITH entries."""
+"""Plans of queries: SELECT, set operations, parentheses, WITH entries."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def _bind_body(node: exp.Expr, context: Context) -> Bound:
 
 
 def _bind_cte(cte: exp.CTE, context: Context) -> Bound:
-    """The body of a WITH entry, its columns renamed by ``WITH x (a, b)``."""
+    """The body of a WITH entry, with the column names of ``WITH x (a, b)``."""
     bound = bind_query(cte.this, context)
     columns = cte.args["alias"].args.get("columns")
     if not columns:

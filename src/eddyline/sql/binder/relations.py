@@ -24,7 +24,7 @@ BindQuery = Callable[[exp.Expr, Context], Bound]
 
 @dataclass(frozen=True)
 class Item:
-    """A FROM item: where it stands, its name ('' for a sub-query without alias), its columns."""
+    """A FROM item: its node, its name ('' for a sub-query without alias), its columns."""
 
     node: exp.Expr
     name: str
@@ -33,7 +33,7 @@ class Item:
 
 
 def bind_relation(node: exp.Expr, context: Context, bind_query: BindQuery) -> Item:
-    """What a FROM item stands for, without what is joined to it."""
+    """Bind a FROM item, without the joins behind it."""
     if isinstance(node, exp.Table) and isinstance(node.this, exp.Identifier):
         context.require_only(node, "this", "alias", "window", "joins")
         bound = _named(node, context, bind_query)
@@ -52,7 +52,7 @@ def bind_relation(node: exp.Expr, context: Context, bind_query: BindQuery) -> It
 
 
 def renamed(schema: Schema, columns: list[exp.Expr], context: Context) -> Schema:
-    """The schema under the names of a column alias list."""
+    """The schema with the names of a column alias list."""
     if len(columns) != len(schema):
         raise context.error(columns[0], f"{len(columns)} column aliases for {len(schema)} columns")
     return tuple(Field(c.name, f.type) for c, f in zip(columns, schema, strict=True))
@@ -82,8 +82,8 @@ def _view(node: exp.Table, select: Select, context: Context, bind_query: BindQue
     if select.for_each is not None:
         raise context.error(
             node,
-            f"'{node.name}' is one query for each row of '{select.for_each.table}', and queries "
-            "cannot read that: write its SELECT here, with the table in FROM",
+            f"'{node.name}' is one query for each row of '{select.for_each.table}', which other "
+            "queries cannot read: write its SELECT here, with the table in FROM",
             UnsupportedError,
         )
     if node.name.lower() in context.reading:

@@ -19,7 +19,7 @@ from eddyline.sql.binder.select_list import aliases, select_items, unaliased
 def bind_select(select: exp.Select, context: Context, bind_query: BindQuery) -> Bound:
     """The plan of one SELECT: Filter(Product) below GroupBy below Filter below Project.
 
-    EXISTS and its like become semi-joins and anti-joins right above the Filter of WHERE.
+    EXISTS and IN become semi-joins and anti-joins directly above the Filter of WHERE.
     """
     source = bind_from(select, context, bind_query)
     for part in source.parts:
@@ -40,7 +40,7 @@ def bind_select(select: exp.Select, context: Context, bind_query: BindQuery) -> 
 
 
 def _chosen(select: exp.Select, source: Source, context: Context, bind_query: BindQuery) -> Plan:
-    """The rows of FROM for which WHERE holds."""
+    """The rows of FROM that satisfy WHERE."""
     terms, existences = split_where(select, context)
     scalars = Scalars(source.scope, context, clause="WHERE")
     source.conditions += [scalars.condition(t) for t in terms]
