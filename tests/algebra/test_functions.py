@@ -20,7 +20,7 @@ from eddyline.algebra.functions import (
     try_cast,
     unify,
 )
-from eddyline.algebra.functions.elsewhere import ELSEWHERE
+from eddyline.algebra.functions.alternatives import ALTERNATIVES
 from eddyline.algebra.functions.reference import reference
 from eddyline.algebra.functions.registry import find
 from eddyline.errors import SqlError, UnsupportedError
@@ -213,7 +213,7 @@ def test_reference_page_is_current() -> None:
 
 
 def test_what_is_said_of_functions_of_other_systems_is_of_others_only() -> None:
-    assert not [name for name in ELSEWHERE if name in FUNCTIONS]
+    assert not [name for name in ALTERNATIVES if name in FUNCTIONS]
 
 
 @pytest.mark.parametrize(

@@ -436,5 +436,5 @@ def test_what_is_missing_is_named() -> None:
         Engine.load(_saved())
     assert "plus(BIGINT) -> BIGINT, odd(INT) -> BOOLEAN" in str(caught.value)
     assert "functions={'plus': ..., 'odd': ...}" in str(caught.value)
-    with pytest.raises(StateError, match=r"saved with it: odd\(INT\) -> BOOLEAN; give"):
+    with pytest.raises(StateError, match=r"the code of functions: odd\(INT\) -> BOOLEAN; pass"):
         Engine.load(_saved(), functions={"plus": lambda v: v})

@@ -11,7 +11,7 @@ from eddyline.types import Schema
 
 
 @dataclass(frozen=True)
-class Known:
+class DeclaredSizes:
     """Sizes that a statement declares of a stream or table; None and missing: not declared.
 
     Attributes:
@@ -47,7 +47,7 @@ class StreamDef:
     timestamp: str
     lateness_us: int = 0
     options: Mapping[str, str] = field(default_factory=dict)
-    known: Known = field(default_factory=Known)
+    sizes: DeclaredSizes = field(default_factory=DeclaredSizes)
     ts_unit: TimeUnit | None = None
     idle_us: int | None = None
     ahead_us: int | None = None
@@ -65,7 +65,7 @@ class TableDef:
     schema: Schema
     updates: Literal["static", "non-retroactive", "retroactive"] = "static"
     options: Mapping[str, str] = field(default_factory=dict)
-    known: Known = field(default_factory=Known)
+    sizes: DeclaredSizes = field(default_factory=DeclaredSizes)
     ts_unit: TimeUnit | None = None
 
 

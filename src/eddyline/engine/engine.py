@@ -18,6 +18,7 @@ from eddyline.engine.checkpoint.files import read_saved
 from eddyline.engine.feeding import Feeding
 from eddyline.engine.functions import add_function, make_function
 from eddyline.engine.instants import instant_us
+from eddyline.engine.locking import EngineLock, locked
 from eddyline.engine.options import (
     DEFAULT_STRATEGY,
     DEFAULTS,
@@ -26,7 +27,6 @@ from eddyline.engine.options import (
     StrategyOptions,
 )
 from eddyline.engine.query import Query
-from eddyline.engine.turns import Turns, in_turn
 from eddyline.engine.wiring import connect
 from eddyline.errors import SqlError
 from eddyline.optimizer.overload import Verdict
@@ -71,10 +71,10 @@ class Engine:
         prices = prices_of_machine() if options.prices is None else options.prices
         self._options = replace(options, prices=prices)
         self.strategy = strategy
-        self.turns = Turns()
+        self.lock = EngineLock()
         self.wall_clock: Callable[[], int] = _wall_clock
         self._parts = parts = connect(
-            self._options, strategy, prices, self.turns, lambda: self.wall_clock()
+            self._options, strategy, prices, self.lock, lambda: self.wall_clock()
         )
         self.catalog = parts.catalog
         self.statistics = parts.statistics
@@ -101,7 +101,7 @@ class Engine:
         return MappingProxyType(self._parts.queries.known)
 
     @property
-    @in_turn
+    @locked
     def measured(self) -> Statistics:
         """What the engine has seen of its inputs so far: recent rates, sizes of tables, and numbers
         of values of the columns that queries compare. Plans go by :attr:`statistics`.
@@ -134,7 +134,7 @@ class Engine:
         """
         return [self.execute(statement) for statement in parse(text)]
 
-    @in_turn
+    @locked
     def query(self, sql: str, name: str | None = None) -> Query:
         """Add a standing query. It is answered from now on, over what the windows still hold.
 
@@ -146,7 +146,7 @@ class Engine:
             raise SqlError(f"query() takes one SELECT, not: {sql.strip()[:60]}")
         return self._parts.statements.add_query(name, parsed[0], parsed[0].emit, {})
 
-    @in_turn
+    @locked
     def table(self, name: str, data: Any) -> None:
         """Give a declared table its first rows (Arrow, pandas or polars), once.
 
@@ -158,7 +158,7 @@ class Engine:
         """
         self._parts.inputs.give(name, data)
 
-    @in_turn
+    @locked
     def function(
         self,
         name: str,
@@ -198,9 +198,9 @@ class Engine:
 
     def readers(self, name: str) -> list[str]:
         """The names of the queries and views that read a stream, table, view or query."""
-        return [reader for _, reader in self._parts.program.readers(name)]
+        return [reader for _, reader in self._parts.definitions.readers(name)]
 
-    @in_turn
+    @locked
     def drop(self, name: str) -> None:
         """Remove a standing query and free what nobody else needs.
 
@@ -209,7 +209,7 @@ class Engine:
         """
         self._parts.statements.drop_query(name)
 
-    @in_turn
+    @locked
     def shed(self, keep: Mapping[str, float] | None) -> None:
         """From now on keep these shares of the rows of streams, and all rows of other streams.
 
@@ -226,7 +226,7 @@ class Engine:
         """Whether the engine decides which shares to keep, or somebody has said."""
         return self._parts.overload.decides
 
-    @in_turn
+    @locked
     def hold(self) -> None:
         """Keep all rows from the next decision on, until a query has come or gone: one that allows
         nothing to be dropped is about to come.
@@ -239,7 +239,7 @@ class Engine:
         assert isinstance(result, str)
         return result
 
-    @in_turn
+    @locked
     def execute(self, statement: st.Statement) -> Query | str | None:
         """Carry out one statement of a script that was parsed, as ``sql`` does."""
         if isinstance(statement, st.SetOption):
@@ -248,21 +248,21 @@ class Engine:
         return self._parts.statements.execute(statement)
 
     def _set(self, statement: st.SetOption) -> None:
-        name, place = statement.name, statement.place
+        name, offsets = statement.name, statement.offsets
         if self._parts.queries.known:
             reason = f"options are fixed once there is a query: write SET {name} before the first"
-            raise statement.source.error(place.name, reason)
+            raise statement.source.error(offsets.name, reason)
         try:
             options = self._options.with_text(name, statement.value)
         except ValueError as e:
-            at = place.value if name in SETTABLE else place.name
+            at = offsets.value if name in SETTABLE else offsets.name
             raise statement.source.error(at, str(e)) from None
         self._parts.configure(options)
         self._options = options
 
     # -- data ------------------------------------------------------------------------------------
 
-    @in_turn
+    @locked
     def process(
         self,
         inputs: Mapping[str, Any],
@@ -319,9 +319,9 @@ class Engine:
                 would be served before those that wait. ``None`` from it: nothing has come.
             watermark: as of ``process``, for one input.
         """
-        return self._feeding.stream(inputs, watermark, self.turns)
+        return self._feeding.stream(inputs, watermark, self.lock)
 
-    @in_turn
+    @locked
     def advance(self, to: str | int | datetime) -> Changes:
         """Let time pass without rows: no row before ``to`` will come.
 
@@ -336,7 +336,7 @@ class Engine:
         """
         return self._feeding.advance(instant_us(to))
 
-    @in_turn
+    @locked
     def reset_watermark(self, stream: str) -> None:
         """Let nothing be late by what has come so far, in the group of a stream: as after a
         timestamp far in the future has come. Also ``ALTER STREAM name RESET WATERMARK``.
@@ -353,7 +353,7 @@ class Engine:
     # -- looking inside, saving --------------------------------------------------------------------
 
     @property
-    @in_turn
+    @locked
     def shedding(self) -> dict[str, dict[str, Any]]:
         """By stream that is thinned, was, or was meant to be: the share ``keep`` of the rows to
         come, rows ``seen`` and ``kept`` so far, and ``why`` it is not thinned as asked.
@@ -365,7 +365,7 @@ class Engine:
         return self._parts.shedding.report()
 
     @property
-    @in_turn
+    @locked
     def verdict(self) -> Verdict | None:
         """What all queries are expected to need of the capacity, and how drop boxes are best set if
         that is more than there is; None where the rate of a stream that they read is not known.
@@ -373,13 +373,13 @@ class Engine:
         return self._parts.overload.verdict()
 
     @property
-    @in_turn
+    @locked
     def works(self) -> list[Work]:
         """What runs for the queries, as the optimizer reckons with it."""
         return self._parts.queries.workload.works()
 
     @property
-    @in_turn
+    @locked
     def advice(self) -> str | None:
         """In a sentence, what to do if the queries need more than the capacity; None if not."""
         return self._parts.overload.advice()
@@ -390,7 +390,7 @@ class Engine:
         newest = self._parts.inputs.newest()
         return None if newest == BEGINNING else newest
 
-    @in_turn
+    @locked
     def groups(self, now: int | None = None) -> list[dict[str, Any]]:
         """The groups of streams and tables that queries bring together: ``members``, ``watermark``
         and ``clock`` in microseconds, the largest timestamp of each stream (``newest``), the number
@@ -405,7 +405,7 @@ class Engine:
     def _groups(self, now: int | None = None) -> list[dict[str, Any]]:
         return self._parts.progress.stats(self.wall_clock() if now is None else now)
 
-    @in_turn
+    @locked
     def stats(self) -> dict[str, Any]:
         """The clock, and the groups of streams that queries bring together, each with its
         watermark, rows that wait for it, and the stream that holds it up. Counters: per stream, per
@@ -426,7 +426,7 @@ class Engine:
             "measured": self._parts.inputs.measuring.statistics().as_dict(),
         }
 
-    @in_turn
+    @locked
     def save(self, target: str | BinaryIO) -> None:
         """Write program, tables and state, so that ``load`` continues exactly here."""
         self._parts.checkpoint.save(target, self._options, self.strategy)

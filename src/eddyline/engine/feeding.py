@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from eddyline.engine.changes import Changes
 from eddyline.engine.instants import checked_instant
-from eddyline.engine.turns import Turns
+from eddyline.engine.locking import EngineLock
 from eddyline.engine.wiring import Parts
 from eddyline.types import FIRST_INSTANT
 
@@ -62,9 +62,9 @@ class Feeding:
         return self._collector.changes()
 
     def stream(
-        self, inputs: Rows | Iterable[Rows | None], watermark: int | None, turns: Turns
+        self, inputs: Rows | Iterable[Rows | None], watermark: int | None, lock: EngineLock
     ) -> Iterator[tuple[str, pa.Table]]:
-        """See :meth:`Engine.stream`. Each item is made in a turn of its own."""
+        """See :meth:`Engine.stream`. Each item is made while the engine is locked."""
         _check_watermark(watermark)
         if isinstance(inputs, Mapping):
             inputs = [inputs]
@@ -72,10 +72,10 @@ class Feeding:
             raise ValueError("a watermark goes with one input, not with an iterator over several")
         try:
             for rows in inputs:
-                yield from turns.each(self._changes_of(rows, watermark))
-            yield from turns.each(self._rest())
+                yield from lock.each(self._changes_of(rows, watermark))
+            yield from lock.each(self._rest())
         finally:  # rows are processed although the caller has stopped the iteration
-            with turns:
+            with lock:
                 self._queries.finish()
 
     def _changes_of(

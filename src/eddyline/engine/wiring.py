@@ -8,19 +8,19 @@ from math import inf
 
 from eddyline.engine.change_collector import Telling
 from eddyline.engine.checkpoint.checkpoint import Saving
-from eddyline.engine.declared import Declared
+from eddyline.engine.declared_statistics import DeclaredStatistics
+from eddyline.engine.definitions import Definitions
 from eddyline.engine.execution.progress import Progress
 from eddyline.engine.ingest.inputs import Inputs
+from eddyline.engine.locking import EngineLock
 from eddyline.engine.options import EngineOptions, StrategyOptions
 from eddyline.engine.overload.controller import Overload
 from eddyline.engine.overload.shedding import Shedding
 from eddyline.engine.placement.replanning import Replanner
 from eddyline.engine.planning import Planning
-from eddyline.engine.program import Program
 from eddyline.engine.query import Query
 from eddyline.engine.query_set import QuerySet
 from eddyline.engine.statements import Statements
-from eddyline.engine.turns import Turns
 from eddyline.optimizer.prices import Prices
 from eddyline.optimizer.statistics import Statistics
 from eddyline.sql.catalog import Catalog
@@ -34,7 +34,7 @@ class Parts:
     statistics: Statistics
     inputs: Inputs
     queries: QuerySet
-    program: Program
+    definitions: Definitions
     progress: Progress
     shedding: Shedding
     overload: Overload
@@ -54,22 +54,23 @@ def connect(
     options: EngineOptions,
     strategy: StrategyOptions,
     prices: Prices,
-    turns: Turns,
+    lock: EngineLock,
     wall_clock: Callable[[], int],
 ) -> Parts:
     """New parts for an engine.
 
     Args:
         prices: of the steps of operators.
-        turns: the lock of the engine. wall_clock: microseconds since 1970.
+        lock: of the engine. wall_clock: microseconds since 1970.
     """
-    catalog, declared, inputs, program = Catalog(), Declared(), Inputs(), Program()
+    catalog, definitions, inputs = Catalog(), Definitions(), Inputs()
+    declared = DeclaredStatistics()
     statistics = options.statistics.over(declared.statistics)
     planning = Planning(strategy.optimize, statistics, inputs.measuring.statistics, prices)
     margin = strategy.replan if strategy.optimize else inf
     replanner = Replanner(lambda: inputs.arrived, planning, margin)
     queries = QuerySet(
-        turns,
+        lock,
         inputs.stem,
         strategy.planned_by(statistics),
         strategy.shared_by(options.chunk_rows),
@@ -84,7 +85,7 @@ def connect(
         shedding, inputs, queries.workload, statistics, inputs.measuring.statistics, prices
     )
     statements = Statements(
-        catalog, inputs, queries, program, declared, shedding, overload, planning, progress
+        catalog, inputs, queries, definitions, declared, shedding, overload, planning, progress
     )
 
     def release(query: Query) -> None:
@@ -94,14 +95,14 @@ def connect(
 
     queries.on_set_aside = release
     checkpoint = Saving(
-        catalog, inputs, queries, program, statements, replanner, shedding, overload, progress
+        catalog, inputs, queries, definitions, statements, replanner, shedding, overload, progress
     )
     parts = Parts(
         catalog,
         statistics,
         inputs,
         queries,
-        program,
+        definitions,
         progress,
         shedding,
         overload,

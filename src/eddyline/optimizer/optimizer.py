@@ -16,7 +16,7 @@ from eddyline.optimizer.rules.pull_up_negation import pull_up_negation
 from eddyline.optimizer.rules.push_filters import push_filters
 from eddyline.optimizer.rules.simplify_filters import simplify_filters
 from eddyline.optimizer.statistics import UNKNOWN, Statistics
-from eddyline.sql.room import with_room
+from eddyline.sql.stack import with_stack
 
 #: A function from plan to plan; :data:`INFORMED_RULES` also take statistics and prices.
 AnyRule = Callable[..., Plan]
@@ -50,7 +50,7 @@ def optimize(
     prices: Prices = TYPICAL,
 ) -> Plan:
     """An equivalent plan, rewritten by the rules in order."""
-    return with_room(lambda: _rewritten(plan, rules, statistics, prices))
+    return with_stack(lambda: _rewritten(plan, rules, statistics, prices))
 
 
 def _rewritten(

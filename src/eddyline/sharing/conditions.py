@@ -55,7 +55,7 @@ class Condition:
 
 
 @dataclass(frozen=True, slots=True)
-class Test:
+class AttributeTest:
     """A condition of three-valued logic: the values for which it is TRUE, and for which FALSE.
 
     For all others it is NULL.
@@ -75,7 +75,7 @@ class Test:
         return Condition(*before_casts(self.attribute, canonical(values, self.attribute.type)))
 
 
-def test_of(expr: Expr, fold: Fold) -> Test:
+def test_of(expr: Expr, fold: Fold) -> AttributeTest:
     """A boolean expression other than AND, OR and NOT as a test of one attribute.
 
     An expression that does not compare an attribute with constants is itself the attribute.
@@ -93,15 +93,15 @@ def test_of(expr: Expr, fold: Fold) -> Test:
         case Call(function="startswith", arguments=(text, Literal(value=str(prefix)))):
             test = _false_elsewhere(text, _starting_with(prefix))
         case Call(function="is_null", arguments=(value,)) if is_ordered(value.type):
-            test = Test(value, ONLY_NULL, NOT_NULL)
+            test = AttributeTest(value, ONLY_NULL, NOT_NULL)
         case Call(function="is_not_null", arguments=(value,)) if is_ordered(value.type):
-            test = Test(value, NOT_NULL, ONLY_NULL)
+            test = AttributeTest(value, NOT_NULL, ONLY_NULL)
     return test or truth_test(expr)
 
 
-def truth_test(expr: Expr) -> Test:
+def truth_test(expr: Expr) -> AttributeTest:
     """A boolean expression as an attribute."""
-    return Test(expr, equal(True), equal(False))
+    return AttributeTest(expr, equal(True), equal(False))
 
 
 def is_constant(expr: Expr) -> bool:
@@ -114,36 +114,36 @@ def constant_value(expr: Expr, fold: Fold) -> Any:
     return literal(expr.value, expr.type).value if isinstance(expr, Literal) else fold(expr)
 
 
-def _sameness(left: Expr, right: Expr, fold: Fold) -> Test | None:
+def _sameness(left: Expr, right: Expr, fold: Fold) -> AttributeTest | None:
     attribute, other = (right, left) if is_constant(left) else (left, right)
     values = _constants(attribute, [other], fold)
     if values is None:
         return None
     true = ONLY_NULL if values == [None] else equal(values[0])
-    return Test(attribute, true, true.complement())
+    return AttributeTest(attribute, true, true.complement())
 
 
-def _comparison(function: str, left: Expr, right: Expr, fold: Fold) -> Test | None:
+def _comparison(function: str, left: Expr, right: Expr, fold: Fold) -> AttributeTest | None:
     if is_constant(left):
         function, left, right = _MIRRORED.get(function, function), right, left
     values = _constants(left, [right], fold)
     if values is None:
         return None
     if values == [None]:
-        return Test(left, NOTHING, NOTHING)
+        return AttributeTest(left, NOTHING, NOTHING)
     return _false_elsewhere(left, _COMPARED[function](values[0]))
 
 
-def _membership(needle: Expr, choices: list[Expr], fold: Fold) -> Test | None:
+def _membership(needle: Expr, choices: list[Expr], fold: Fold) -> AttributeTest | None:
     values = _constants(needle, choices, fold)
     if values is None:
         return None
     if None in values:  # the NULL element may be equal to a value that is not found
-        return Test(needle, one_of(values), NOTHING)
+        return AttributeTest(needle, one_of(values), NOTHING)
     return _false_elsewhere(needle, one_of(values))
 
 
-def _likeness(text: Expr, pattern: str) -> Test | None:
+def _likeness(text: Expr, pattern: str) -> AttributeTest | None:
     """LIKE of a full text or of a prefix."""
     prefix = pattern.rstrip("%")
     if any(c in prefix for c in "%_\\"):
@@ -165,9 +165,9 @@ def _starting_with(prefix: str) -> ValueSet:
     return ValueSet((Interval(prefix, True, stem[:-1] + chr(following), False),))
 
 
-def _false_elsewhere(attribute: Expr, true: ValueSet) -> Test:
+def _false_elsewhere(attribute: Expr, true: ValueSet) -> AttributeTest:
     """A test that is NULL for NULL, and false where it is not true."""
-    return Test(attribute, true, true.complement().intersection(NOT_NULL))
+    return AttributeTest(attribute, true, true.complement().intersection(NOT_NULL))
 
 
 def _constants(attribute: Expr, others: list[Expr], fold: Fold) -> list[Any] | None:

@@ -27,9 +27,9 @@ from eddyline.algebra.expressions import Call, Expr
 from eddyline.algebra.functions.fallibility import can_fail
 from eddyline.algebra.value_sets import NOTHING, ValueSet
 from eddyline.sharing.conditions import (
+    AttributeTest,
     Condition,
     Fold,
-    Test,
     constant_value,
     is_constant,
     test_of,
@@ -108,7 +108,7 @@ def _normal(expr: Expr, truths: _Truths, fold: Fold) -> _Normal:
     return _single(test_of(expr, fold), truths)
 
 
-def _single(test: Test, truths: _Truths) -> _Normal:
+def _single(test: AttributeTest, truths: _Truths) -> _Normal:
     condition = test.condition(truths)
     return _simplified([{condition.attribute: condition.accepts}])
 

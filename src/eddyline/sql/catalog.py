@@ -16,7 +16,7 @@ from eddyline.sql.statements import (
     CreateTable,
     CreateView,
     Drop,
-    Kind,
+    ObjectKind,
     Select,
     Statement,
 )
@@ -90,7 +90,7 @@ class Catalog:
         self._require_free("query", name)
         self.queries[name] = select
 
-    def drop(self, kind: Kind, name: str) -> None:
+    def drop(self, kind: ObjectKind, name: str) -> None:
         """Remove a stream, table, view or query. The caller checks that nothing reads it.
 
         Raises:
@@ -125,13 +125,13 @@ class Catalog:
         """The names that FROM accepts."""
         return [*self.streams, *self.tables, *self.views, *self.queries]
 
-    def _of(self, kind: Kind) -> MutableMapping[str, StreamDef | TableDef | Select]:
+    def _of(self, kind: ObjectKind) -> MutableMapping[str, StreamDef | TableDef | Select]:
         # the value types of the four mappings differ; only look-up and removal are used here
         return getattr(self, {"query": "queries"}.get(kind, f"{kind}s"))  # type: ignore[no-any-return]
 
-    def _require_free(self, kind: Kind, name: str) -> None:
+    def _require_free(self, kind: ObjectKind, name: str) -> None:
         require_name(name)
-        kinds: tuple[Kind, ...] = ("stream", "table", "view", "query")
+        kinds: tuple[ObjectKind, ...] = ("stream", "table", "view", "query")
         taken = next((k for k in kinds if name in self._of(k)), None)
         if taken is not None:
             raise CatalogError(

@@ -11,7 +11,7 @@ from eddyline.errors import did_you_mean
 from eddyline.sql.datatypes import arrow_type, type_names
 from eddyline.sql.dialect import EddylineParser
 from eddyline.sql.naming import why_no_name
-from eddyline.sql.statements import Place
+from eddyline.sql.statements import OptionOffsets
 from eddyline.types import SQL_TYPES, TIMESTAMP, Field, Schema
 
 #: Options as written: value, token of the value, token of the name.
@@ -150,14 +150,16 @@ class DefinitionParser(EddylineParser):
         )
 
 
-def without_places(options: PlacedOptions) -> dict[str, str]:
+def option_values(options: PlacedOptions) -> dict[str, str]:
     """The values of the options by name."""
     return {key: value for key, (value, _, _) in options.items()}
 
 
-def places_of(options: PlacedOptions) -> dict[str, Place]:
+def option_offsets(options: PlacedOptions) -> dict[str, OptionOffsets]:
     """The offsets of the options in the script, by name."""
-    return {key: Place(name.start, value.start) for key, (_, value, name) in options.items()}
+    return {
+        key: OptionOffsets(name.start, value.start) for key, (_, value, name) in options.items()
+    }
 
 
 def own_option(name: str) -> str:

@@ -9,7 +9,7 @@ from sqlglot import exp
 from sqlglot.tokenizer_core import Token, TokenType
 
 from eddyline.sql.limits import MAX_DEPTH, MAX_NESTING, MAX_OPEN_JOINS
-from eddyline.sql.source import Source
+from eddyline.sql.source import SourceText
 
 _BRACKETS: Final = {
     TokenType.L_PAREN: TokenType.R_PAREN,
@@ -29,7 +29,7 @@ _NESTED_TYPES: Final = frozenset({TokenType.ARRAY, TokenType.STRUCT, TokenType.M
 _FLAT: Final = (exp.And, exp.Or, exp.DPipe, exp.SetOperation, exp.Paren)
 
 
-def check_nesting(tokens: Sequence[Token], source: Source) -> None:
+def check_nesting(tokens: Sequence[Token], source: SourceText) -> None:
     """Check how deeply the statements of a text are nested.
 
     Raises:
@@ -113,7 +113,7 @@ class _Levels:
         self._prefixes = 0
 
 
-def check_depth(ast: exp.Expr, source: Source) -> None:
+def check_depth(ast: exp.Expr, source: SourceText) -> None:
     """Check the depth of a syntax tree.
 
     Raises:

@@ -11,20 +11,20 @@ from sqlglot.errors import ParseError, TokenError
 from sqlglot.tokenizer_core import TokenType
 
 from eddyline.algebra.catalog import Emit, StreamDef, TableDef
-from eddyline.algebra.functions.elsewhere import ELSEWHERE, GROUP_WINDOWS
+from eddyline.algebra.functions.alternatives import ALTERNATIVES, GROUP_WINDOWS
 from eddyline.errors import SqlError, did_you_mean
 from eddyline.sql.definitions import (
     DefinitionParser,
-    places_of,
+    option_offsets,
+    option_values,
     type_choices,
-    without_places,
 )
 from eddyline.sql.dialect import QUERY_TOKENS, Eddyline
-from eddyline.sql.known import Sized, taken_out
 from eddyline.sql.nesting import check_depth, check_nesting
 from eddyline.sql.numbers import shortened
-from eddyline.sql.room import with_room
-from eddyline.sql.source import Source
+from eddyline.sql.size_options import SizedInput, take_sizes
+from eddyline.sql.source import SourceText
+from eddyline.sql.stack import with_stack
 from eddyline.sql.statements import (
     CreateQuery,
     CreateStream,
@@ -33,8 +33,7 @@ from eddyline.sql.statements import (
     Drop,
     Explain,
     ForEach,
-    Kind,
-    Place,
+    ObjectKind,
     ResetWatermark,
     Select,
     SelectStatement,
@@ -42,10 +41,10 @@ from eddyline.sql.statements import (
     Statement,
 )
 from eddyline.sql.templates import LONGEST, Templates, Text
-from eddyline.sql.time_options import taken_lateness_by, taken_unit
+from eddyline.sql.time_options import take_lateness_by, take_time_unit
 from eddyline.sql.unclosed import unclosed_error
 
-_KINDS: Final[tuple[Kind, ...]] = ("stream", "table", "view", "query")
+_KINDS: Final[tuple[ObjectKind, ...]] = ("stream", "table", "view", "query")
 _STATEMENTS: Final = (
     *(f"{verb} {kind.upper()}" for verb in ("CREATE", "DROP") for kind in _KINDS),
     "ALTER STREAM",
@@ -88,7 +87,7 @@ def parse(sql: str) -> list[Statement]:
     >>> [type(s).__name__ for s in parse("SELECT x FROM s [NOW]; DROP QUERY q")]
     ['SelectStatement', 'Drop']
     """
-    Source(sql).require_characters()
+    SourceText(sql).require_characters()
     if len(sql) > LONGEST:
         return _parsed(sql)
     text = Text(sql)
@@ -101,7 +100,7 @@ def parse(sql: str) -> list[Statement]:
 
 
 def _parsed(sql: str) -> list[Statement]:
-    return with_room(lambda: StatementParser(dialect=_DIALECT).statements(sql))
+    return with_stack(lambda: StatementParser(dialect=_DIALECT).statements(sql))
 
 
 class StatementParser(DefinitionParser):
@@ -109,7 +108,7 @@ class StatementParser(DefinitionParser):
 
     def statements(self, sql: str) -> list[Statement]:
         """All statements of the text; errors of sqlglot are raised as SqlErrors."""
-        source = Source(sql)
+        source = SourceText(sql)
         try:
             tokens = _DIALECT.tokenize(sql)
             check_nesting(tokens, source)
@@ -120,7 +119,7 @@ class StatementParser(DefinitionParser):
             raise self._translated(source, e) from None
         return [s for s in cast("list[Statement | None]", parsed) if s is not None]
 
-    def _translated(self, source: Source, error: ParseError) -> SqlError:
+    def _translated(self, source: SourceText, error: ParseError) -> SqlError:
         """A ParseError (whose ``col`` is an offset here, see ``raise_error``) as a SqlError."""
         detail = error.errors[0]
         offset, what = int(detail["col"]), str(detail["description"])
@@ -141,7 +140,7 @@ class StatementParser(DefinitionParser):
         """Refuse SESSION(...) and similar calls, which sqlglot parses as keywords."""
         before = self._prev
         if before and before.text.lower() in GROUP_WINDOWS:
-            self.refuse(f"{before.text}(...)", ELSEWHERE[before.text.lower()], before)
+            self.refuse(f"{before.text}(...)", ALTERNATIVES[before.text.lower()], before)
 
     def _statement(self) -> Statement | None:
         start = self._curr
@@ -190,14 +189,14 @@ class StatementParser(DefinitionParser):
         timestamp = self._timestamp(schema)
         lateness, idle, ahead = self._time_clauses()
         given = self._placed_options()
-        known = taken_out(given, schema, "stream", self.source)
-        unit, by = taken_unit(given, self.source), taken_lateness_by(given, self.source)
-        options = without_places(given)
+        sizes = take_sizes(given, schema, "stream", self.source)
+        unit, by = take_time_unit(given, self.source), take_lateness_by(given, self.source)
+        options = option_values(given)
         definition = StreamDef(
-            name, schema, timestamp, lateness, options, known, unit, idle, ahead, by
+            name, schema, timestamp, lateness, options, sizes, unit, idle, ahead, by
         )
-        places = places_of(given)
-        return lambda text, line, column: CreateStream(text, line, column, definition, places)
+        offsets = option_offsets(given)
+        return lambda text, line, column: CreateStream(text, line, column, definition, offsets)
 
     def _time_clauses(self) -> tuple[int, int | None, int | None]:
         """``LATENESS d``, ``IDLE AFTER d`` and ``AHEAD AT MOST d``, all optional, in any order; in
@@ -226,13 +225,13 @@ class StatementParser(DefinitionParser):
             raise self.fail(
                 f"unknown option updates = '{updates}'; {did_you_mean(updates, _UPDATES)}", at
             )
-        kind: Sized = "table" if updates == "static" else "changing table"
-        known = taken_out(given, schema, kind, self.source)
-        unit = taken_unit(given, self.source) if updates != "static" else None
-        options = without_places(given)
-        definition = TableDef(name, schema, cast(Any, updates), options, known, unit)
-        places = places_of(given)
-        return lambda text, line, column: CreateTable(text, line, column, definition, places)
+        kind: SizedInput = "table" if updates == "static" else "changing table"
+        sizes = take_sizes(given, schema, kind, self.source)
+        unit = take_time_unit(given, self.source) if updates != "static" else None
+        options = option_values(given)
+        definition = TableDef(name, schema, cast(Any, updates), options, sizes, unit)
+        offsets = option_offsets(given)
+        return lambda text, line, column: CreateTable(text, line, column, definition, offsets)
 
     def _create_view(self) -> _Build:
         name, select = self._new_name("view"), self._as_select()
@@ -246,9 +245,9 @@ class StatementParser(DefinitionParser):
         name, for_each = self._new_name("query"), self._for_each()
         select = replace(self._as_select(), for_each=for_each)
         emit, sheds, given = self._emit(), self._sheds(), self._placed_options()
-        options, places = without_places(given), places_of(given)
+        options, offsets = option_values(given), option_offsets(given)
         return lambda text, line, column: CreateQuery(
-            text, line, column, name, select, emit, options, sheds, places
+            text, line, column, name, select, emit, options, sheds, offsets
         )
 
     def _for_each(self) -> ForEach | None:
@@ -304,9 +303,9 @@ class StatementParser(DefinitionParser):
             value = self._prev.text
         elif minus or not self._match(TokenType.NULL):
             raise self.fail(f"expected a number, a text in quotes, or NULL, {self.here()}")
-        place = Place(at_name.start, at.start)
+        offsets = OptionOffsets(at_name.start, at.start)
         return lambda text, line, column: SetOption(
-            text, line, column, name, value, self.source, place
+            text, line, column, name, value, self.source, offsets
         )
 
     def _explain(self) -> _Build:
@@ -363,7 +362,7 @@ class StatementParser(DefinitionParser):
             raise self.fail(f"unknown ON OVERLOAD action; {did_you_mean(word, ('SHED',))}")
         return True
 
-    def _kind(self, verb: str) -> Kind:
+    def _kind(self, verb: str) -> ObjectKind:
         for kind in _KINDS:
             if self._match_text_seq(kind.upper()):
                 return kind

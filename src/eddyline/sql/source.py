@@ -13,7 +13,7 @@ from eddyline.errors import SqlError
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class SourceText:
     """A whole script. Offsets of its tokens and syntax nodes count from its first character."""
 
     text: str
@@ -27,7 +27,7 @@ class Source:
         try:
             self.text.encode()
         except UnicodeEncodeError as e:
-            shown = Source(self.text.encode(errors="replace").decode())
+            shown = SourceText(self.text.encode(errors="replace").decode())
             code = ord(self.text[e.start])
             raise shown.error(
                 e.start, f"U+{code:04X} is half of a surrogate pair, which UTF-8 cannot encode"

@@ -9,9 +9,9 @@ from typing import Literal, NamedTuple
 from sqlglot import exp
 
 from eddyline.algebra.catalog import Emit, StreamDef, TableDef
-from eddyline.sql.source import Source
+from eddyline.sql.source import SourceText
 
-Kind = Literal["stream", "table", "view", "query"]
+ObjectKind = Literal["stream", "table", "view", "query"]
 
 
 @dataclass(frozen=True)
@@ -37,11 +37,11 @@ class Select:
     """
 
     ast: exp.Query
-    source: Source
+    source: SourceText
     for_each: ForEach | None = None
 
 
-class Place(NamedTuple):
+class OptionOffsets(NamedTuple):
     """The offsets in the script of an option's name and of its value."""
 
     name: int
@@ -64,30 +64,30 @@ class Statement:
 
 @dataclass(frozen=True)
 class SetOption(Statement):
-    """``SET name = value``. ``value``: as text; None: NULL. ``place``: in the script ``source``."""
+    """``SET name = value``. ``value``: as text; None: NULL."""
 
     name: str
     value: str | None
-    source: Source
-    place: Place
+    source: SourceText
+    offsets: OptionOffsets
 
 
 @dataclass(frozen=True)
 class CreateStream(Statement):
     """``CREATE STREAM name (columns) TIMESTAMP BY column [LATENESS d] [IDLE AFTER d] [AHEAD AT MOST
-    d] [WITH (...)]``. ``places``: offsets of its source's options.
+    d] [WITH (...)]``. ``offsets``: of its source's options.
     """
 
     definition: StreamDef
-    places: Mapping[str, Place] = field(default_factory=dict, compare=False)
+    offsets: Mapping[str, OptionOffsets] = field(default_factory=dict, compare=False)
 
 
 @dataclass(frozen=True)
 class CreateTable(Statement):
-    """``CREATE TABLE name (columns) [WITH (...)]``. ``places``: offsets of its source's options."""
+    """``CREATE TABLE name (columns) [WITH (...)]``. ``offsets``: of its source's options."""
 
     definition: TableDef
-    places: Mapping[str, Place] = field(default_factory=dict, compare=False)
+    offsets: Mapping[str, OptionOffsets] = field(default_factory=dict, compare=False)
 
 
 @dataclass(frozen=True)
@@ -103,7 +103,7 @@ class CreateQuery(Statement):
     """``CREATE QUERY name [FOR EACH ROW OF table [AS row]] AS SELECT ... [EMIT ...] [ON OVERLOAD
     SHED] [WITH (...)]``: a standing query, or one for each row of a table.
 
-    ``options`` are the sink's, as written; ``places``: their offsets. ``sheds``: under overload,
+    ``options`` are the sink's, as written; ``offsets``: their offsets. ``sheds``: under overload,
     rows of its streams may be dropped.
     """
 
@@ -112,14 +112,14 @@ class CreateQuery(Statement):
     emit: Emit
     options: Mapping[str, str]
     sheds: bool = False
-    places: Mapping[str, Place] = field(default_factory=dict, compare=False)
+    offsets: Mapping[str, OptionOffsets] = field(default_factory=dict, compare=False)
 
 
 @dataclass(frozen=True)
 class Drop(Statement):
     """``DROP STREAM|TABLE|VIEW|QUERY name``."""
 
-    kind: Kind
+    kind: ObjectKind
     name: str
 
 

@@ -20,8 +20,8 @@ from typing import Any, Final
 from sqlglot import exp
 
 from eddyline.sql.naming import why_no_name
-from eddyline.sql.source import Source
-from eddyline.sql.statements import CreateQuery, Place, SelectStatement, Statement
+from eddyline.sql.source import SourceText
+from eddyline.sql.statements import CreateQuery, OptionOffsets, SelectStatement, Statement
 
 #: Longest text that uses templates; number of stored templates.
 LONGEST: Final = 10_000
@@ -95,11 +95,13 @@ class Template:
         made = replace(
             self.statement,
             sql=other.text.strip(),
-            select=replace(select, ast=ast, source=Source(other.text)),
+            select=replace(select, ast=ast, source=SourceText(other.text)),
         )
         if isinstance(made, CreateQuery):
-            places = {o: Place(*map(copy.moved, place)) for o, place in made.places.items()}
-            made = replace(made, places=places)
+            offsets = {
+                o: OptionOffsets(*map(copy.moved, place)) for o, place in made.offsets.items()
+            }
+            made = replace(made, offsets=offsets)
         if isinstance(made, CreateQuery) and other.creates:
             return replace(made, name=other.values[0].strip("`"))
         return made

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Final
 
 from eddyline.errors import SqlError
-from eddyline.sql.source import Source
+from eddyline.sql.source import SourceText
 
 #: Start and end of comments and quotes.
 _SPANS: Final = (("--", "\n"), ("/*", "*/"), ("'", "'"), ('"', '"'), ("`", "`"))
 
 
-def unclosed_error(source: Source) -> SqlError:
+def unclosed_error(source: SourceText) -> SqlError:
     """The error for a quote or comment without its end."""
     text, at = source.text, 0
     while at < len(text):

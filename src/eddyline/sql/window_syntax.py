@@ -12,12 +12,12 @@ from sqlglot import exp
 from sqlglot.parsers.spark import SparkParser
 from sqlglot.tokenizer_core import Token, TokenType
 
-from eddyline.algebra.functions.elsewhere import ELSEWHERE, GROUP_WINDOWS
+from eddyline.algebra.functions.alternatives import ALTERNATIVES, GROUP_WINDOWS
 from eddyline.errors import SqlError, UnsupportedError
 from eddyline.sql.durations import duration_us, parse_duration
 from eddyline.sql.limits import MAX_ROWS
 from eddyline.sql.numbers import shortened, whole_number
-from eddyline.sql.source import Source
+from eddyline.sql.source import SourceText
 
 WINDOW_FORMS: Final = "[RANGE 5 MINUTES], [ROWS 100], [PARTITION BY c ROWS 3], [NOW] or [UNBOUNDED]"
 
@@ -38,9 +38,9 @@ class WindowParser(SparkParser):
     """Spark's parser with stream windows, and errors positioned at the start of words."""
 
     @property
-    def source(self) -> Source:
+    def source(self) -> SourceText:
         """The script that is being parsed."""
-        return Source(self.sql)
+        return SourceText(self.sql)
 
     def fail(self, message: str, at: Token | None = None) -> SqlError:
         """An error at a token, by default the next one."""
@@ -72,7 +72,7 @@ class WindowParser(SparkParser):
             return
         name = self._tokens[at].text
         advice = (
-            ELSEWHERE.get(name.lower()) or "name a stream, table, view or query, or write SELECT"
+            ALTERNATIVES.get(name.lower()) or "name a stream, table, view or query, or write SELECT"
         )
         self.refuse(f"{name}(...) in FROM", advice, self._tokens[at])
 
@@ -112,7 +112,7 @@ class WindowParser(SparkParser):
         self._match(TokenType.L_BRACKET)
         window = self._window_body(start)
         if self._curr.text.upper() in _STEPS:
-            self.refuse(f"{self._curr.text} in a window", ELSEWHERE["hop"])
+            self.refuse(f"{self._curr.text} in a window", ALTERNATIVES["hop"])
         if not self._match(TokenType.R_BRACKET):
             raise self.fail(f"expected ] to end the window, {self.here()}")
         return window
@@ -121,7 +121,7 @@ class WindowParser(SparkParser):
         """``WINDOW 10 SECONDS``, ``WINDOW [RANGE ...]``, ``WINDOW ROWS n``."""
         start = self._curr
         if self._next.token_type == TokenType.L_PAREN:
-            self.refuse("window(...)", ELSEWHERE["window"])
+            self.refuse("window(...)", ALTERNATIVES["window"])
         self._match(TokenType.WINDOW)
         if self._next.token_type == TokenType.ALIAS:
             self.refuse("a named OVER window", f"write a stream window, {WINDOW_FORMS}", start)
@@ -153,7 +153,7 @@ class WindowParser(SparkParser):
             return self._new_window(start, "ROWS", self._row_count(), columns)
         if self._curr.text.lower() in GROUP_WINDOWS:
             word = self._curr.text
-            self.refuse(f"a {word} window", ELSEWHERE[word.lower()])
+            self.refuse(f"a {word} window", ALTERNATIVES[word.lower()])
         raise self.fail(f"unknown window, {self.here()}; valid: {WINDOW_FORMS}")
 
     def _refuse_frame(self, kind: str) -> None:

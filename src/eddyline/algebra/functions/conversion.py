@@ -229,8 +229,8 @@ def _nulled(values: pa.Array, keep: pa.Array) -> pa.Array:
     return pc.if_else(keep, values, pa.scalar(None, values.type))
 
 
-Test = Callable[[pa.DataType], bool]
-_RULES: Final[tuple[tuple[Test, Test, Callable[[pa.Array, pa.DataType], Any]], ...]] = (
+TypeTest = Callable[[pa.DataType], bool]
+_RULES: Final[tuple[tuple[TypeTest, TypeTest, Callable[[pa.Array, pa.DataType], Any]], ...]] = (
     (pt.is_integer, pt.is_integer, _narrowed),
     (pt.is_integer, pt.is_boolean, _is_not_zero),
     (pt.is_floating, pt.is_boolean, _is_not_zero),

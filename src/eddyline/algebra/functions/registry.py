@@ -11,13 +11,13 @@ import pyarrow as pa
 
 from eddyline.algebra.expressions import Call, Expr
 from eddyline.algebra.functions.aggregates import AGGREGATES
+from eddyline.algebra.functions.alternatives import ALTERNATIVES
 from eddyline.algebra.functions.coercion import implicit
-from eddyline.algebra.functions.elsewhere import ELSEWHERE
 from eddyline.errors import SqlError, did_you_mean
 from eddyline.types import sql_type
 
 #: Returns the typed expression for arguments; None if the function does not take them.
-Rule = Callable[[tuple[Expr, ...]], Expr | None]
+TypingRule = Callable[[tuple[Expr, ...]], Expr | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class Function:
     family: str
     forms: tuple[str, ...]
     help: str
-    rule: Rule
+    rule: TypingRule
 
 
 class Resolvable(Protocol):
@@ -47,7 +47,7 @@ class Resolvable(Protocol):
         """The syntax, for messages."""
 
     @property
-    def rule(self) -> Rule:
+    def rule(self) -> TypingRule:
         """The typing rule."""
 
 
@@ -69,8 +69,8 @@ _NOT_REPEATABLE: Final = {
 
 
 def define(
-    family: str, names: str, forms: str | Sequence[str], help_: str, rule: Rule | None = None
-) -> Callable[[Rule], Rule]:
+    family: str, names: str, forms: str | Sequence[str], help_: str, rule: TypingRule | None = None
+) -> Callable[[TypingRule], TypingRule]:
     """Register a function under each of the blank-separated ``names``, the canonical one first.
 
     Use as a decorator of the typing rule, or pass ``rule``.
@@ -78,7 +78,7 @@ def define(
     canonical = names.split()[0]
     shown = (forms,) if isinstance(forms, str) else tuple(forms)
 
-    def register(rule: Rule) -> Rule:
+    def register(rule: TypingRule) -> TypingRule:
         function = Function(canonical, family, shown, help_, rule)
         for name in names.split():
             assert name not in FUNCTIONS, f"{name} is registered twice"
@@ -92,7 +92,7 @@ def define(
 
 def takes(
     name: str, parameters: Sequence[pa.DataType], result: pa.DataType, *, optional: int = 0
-) -> Rule:
+) -> TypingRule:
     """The rule of a function with fixed parameter types; the last ``optional`` may be omitted."""
 
     def rule(args: tuple[Expr, ...]) -> Expr | None:
@@ -158,10 +158,10 @@ def _unknown(name: str, own: Mapping[str, Resolvable]) -> str:
         )
     if key in AGGREGATES:
         return f"{name} is an aggregate; it is allowed only in the select list and in HAVING"
-    if ELSEWHERE.get(key):
-        return f"there is no function {name}: {ELSEWHERE[key]}"
+    if ALTERNATIVES.get(key):
+        return f"there is no function {name}: {ALTERNATIVES[key]}"
     aggregates = f"; aggregates: {', '.join(AGGREGATES)}"
-    if key in ELSEWHERE:
+    if key in ALTERNATIVES:
         return f"there is no function {name}{aggregates}"
     words = [*(n for n in FUNCTIONS if n[0].isalpha()), *own, *AGGREGATES]
     return f"there is no function {name}; {did_you_mean(key, words)}{aggregates}"

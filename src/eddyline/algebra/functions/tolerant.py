@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Final
 
 from eddyline.algebra.expressions import Call, Expr
-from eddyline.algebra.functions.registry import FUNCTIONS, Rule, define
+from eddyline.algebra.functions.registry import FUNCTIONS, TypingRule, define
 
 #: The ``try_`` function of an operation, by the operation's function.
 NAMES: Final = {
@@ -38,7 +38,7 @@ def strict(call: Call) -> Call:
     return replace(call, function=_STRICT[call.function])
 
 
-def _of(function: str) -> Rule:
+def _of(function: str) -> TypingRule:
     return lambda args: tolerated(FUNCTIONS[function].rule(args)) if len(args) == 2 else None
 
 

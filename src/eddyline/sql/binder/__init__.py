@@ -8,10 +8,10 @@ from eddyline.algebra.catalog import BoundQuery, Emit
 from eddyline.errors import UnsupportedError
 from eddyline.sql.binder.context import Context, DefaultWindow, require_windows
 from eddyline.sql.binder.output import checked_output
-from eddyline.sql.binder.parameters import rule_row
+from eddyline.sql.binder.parameters import parameter_row
 from eddyline.sql.binder.query import bind_query
 from eddyline.sql.catalog import Catalog
-from eddyline.sql.room import with_room
+from eddyline.sql.stack import with_stack
 from eddyline.sql.statements import Select
 from eddyline.sql.window_syntax import StreamWindow
 
@@ -30,11 +30,11 @@ def bind(select: Select, emit: Emit, catalog: Catalog) -> BoundQuery:
         SqlError: a name or type is wrong; with line, column and valid choices.
         UnsupportedError: the text is valid SQL that this engine does not run.
     """
-    return with_room(lambda: _bind(select, emit, catalog))
+    return with_stack(lambda: _bind(select, emit, catalog))
 
 
 def _bind(select: Select, emit: Emit, catalog: Catalog) -> BoundQuery:
-    row = rule_row(select, catalog)
+    row = parameter_row(select, catalog)
     context = Context(catalog, select.source, row=row)
     bound = bind_query(select.ast, context)
     if row is not None and row.table.updates == "retroactive":
@@ -60,4 +60,4 @@ def check_view(select: Select, catalog: Catalog) -> None:
     """
     context = Context(catalog, select.source)
     unbounded = DefaultWindow(StreamWindow(kind="UNBOUNDED"), context)
-    with_room(lambda: bind_query(select.ast, replace(context, window=unbounded)))
+    with_stack(lambda: bind_query(select.ast, replace(context, window=unbounded)))

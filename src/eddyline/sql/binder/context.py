@@ -14,7 +14,7 @@ from eddyline.errors import SqlError, UnsupportedError
 from eddyline.sql.binder.sizes import Sizes
 from eddyline.sql.catalog import Catalog
 from eddyline.sql.limits import MAX_QUERIES
-from eddyline.sql.source import Source
+from eddyline.sql.source import SourceText
 from eddyline.sql.window_syntax import WINDOW_FORMS, StreamWindow
 
 #: Unsupported clauses by sqlglot's name: their name in SQL, and what to write instead.
@@ -51,7 +51,7 @@ class Cte:
 
 
 @dataclass(frozen=True)
-class Far:
+class OuterColumns:
     """Columns of enclosing SELECTs that ``reader``, a part of a sub-query, cannot read."""
 
     names: Callable[[exp.Column], bool]
@@ -59,7 +59,7 @@ class Far:
 
 
 @dataclass(frozen=True)
-class RuleRow:
+class ParameterRow:
     """The row of ``FOR EACH ROW OF``: its name in the SELECT, and its table."""
 
     name: str
@@ -82,12 +82,12 @@ class Context:
     """
 
     catalog: Catalog
-    source: Source
+    source: SourceText
     ctes: Mapping[str, Cte] = field(default_factory=dict)
     window: DefaultWindow | None = None
     reading: tuple[str, ...] = ()
-    far: Far | None = None
-    row: RuleRow | None = None
+    far: OuterColumns | None = None
+    row: ParameterRow | None = None
     depth: int = 0
     sizes: Sizes = field(default_factory=Sizes)
 
@@ -145,7 +145,7 @@ class OpenStream:
 
 
 @dataclass(frozen=True)
-class Bound:
+class BoundPlan:
     """A bound query or FROM item; ``open_streams`` are those below it without a window."""
 
     plan: Plan

@@ -21,8 +21,8 @@ from eddyline.algebra.expressions import ColumnRef, Expr, conjunction
 from eddyline.algebra.plan import AntiJoin, Plan, SemiJoin
 from eddyline.errors import SqlError, UnsupportedError
 from eddyline.sql.binder.clauses import in_clauses
-from eddyline.sql.binder.context import Bound, Context, Far, require_windows
-from eddyline.sql.binder.from_clause import Source, bind_from
+from eddyline.sql.binder.context import BoundPlan, Context, OuterColumns, require_windows
+from eddyline.sql.binder.from_clause import FromClause, bind_from
 from eddyline.sql.binder.grouping import is_grouped
 from eddyline.sql.binder.joins import filtered
 from eddyline.sql.binder.live_tables import check_lookup, check_tables, is_non_retroactive
@@ -34,7 +34,7 @@ from eddyline.sql.binder.select_list import select_items
 
 
 @dataclass(frozen=True)
-class Existence:
+class ExistenceTerm:
     """A term of WHERE with a sub-query: ``needle`` is the x of ``x IN (SELECT ...)``."""
 
     node: exp.Expr
@@ -48,7 +48,7 @@ class Existence:
         return "EXISTS" if self.needle is None else "IN"
 
 
-def split_where(select: exp.Select, context: Context) -> tuple[list[exp.Expr], list[Existence]]:
+def split_where(select: exp.Select, context: Context) -> tuple[list[exp.Expr], list[ExistenceTerm]]:
     """The conjuncts of WHERE: plain ones, and those with sub-queries."""
     where = select.args.get("where")
     terms = list(_terms(where.this)) if where is not None else []
@@ -65,12 +65,12 @@ def _terms(node: exp.Expr) -> Iterable[exp.Expr]:
         yield node
 
 
-def _existence(term: exp.Expr, context: Context) -> Existence | None:
+def _existence(term: exp.Expr, context: Context) -> ExistenceTerm | None:
     node = term.unnest()
     negated = isinstance(node, exp.Not)
     inner = node.this.unnest() if negated else node
     if isinstance(inner, exp.Exists):
-        return Existence(node, inner.this, negated, None)
+        return ExistenceTerm(node, inner.this, negated, None)
     if isinstance(inner, exp.In) and inner.args.get("query"):
         if negated:
             raise context.error(
@@ -80,7 +80,7 @@ def _existence(term: exp.Expr, context: Context) -> Existence | None:
                 UnsupportedError,
             )
         context.require_only(inner, "this", "query")
-        return Existence(node, inner.args["query"], negated, inner.this)
+        return ExistenceTerm(node, inner.args["query"], negated, inner.this)
     return None
 
 
@@ -88,13 +88,13 @@ def _existence(term: exp.Expr, context: Context) -> Existence | None:
 class _SubQuery:
     """A bound sub-query, and the conditions that match its rows with the outer rows."""
 
-    bound: Bound
+    bound: BoundPlan
     match: Match
     table: Item | None = None  #: the non-retroactive table, if the outer rows look it up
 
 
 def with_existences(
-    source: Source, terms: list[Existence], context: Context, bind_query: BindQuery
+    source: FromClause, terms: list[ExistenceTerm], context: Context, bind_query: BindQuery
 ) -> Plan:
     """The rows of FROM that satisfy its conditions and all the terms."""
     bound = [(t, _sub_query(t, source, context, bind_query)) for t in terms]
@@ -115,7 +115,7 @@ def with_existences(
 
 
 def _sub_query(
-    term: Existence, source: Source, context: Context, bind_query: BindQuery
+    term: ExistenceTerm, source: FromClause, context: Context, bind_query: BindQuery
 ) -> _SubQuery:
     query, outer = term.query, replace(source.scope, named=True)
     while isinstance(query, exp.Subquery) and query.is_wrapper:
@@ -123,7 +123,7 @@ def _sub_query(
     needle = None
     if term.needle is not None:
         needle = Scalars(outer, context, clause="WHERE").bind(term.needle)
-    far = Far(_either(outer, context.far), _why_not_plain(query) or "FROM")
+    far = OuterColumns(_either(outer, context.far), _why_not_plain(query) or "FROM")
     inner = replace(context, far=far)
     if isinstance(query, exp.Select) and _why_not_plain(query) is None:
         binder = _PlainBinder(term, query, outer, needle, bind_query)
@@ -138,7 +138,7 @@ def _sub_query(
 class _PlainBinder:
     """Binds a sub-query that is a plain SELECT: its WHERE can read the columns of ``outer``."""
 
-    term: Existence
+    term: ExistenceTerm
     query: exp.Select
     outer: Scope
     needle: Expr | None
@@ -166,11 +166,11 @@ class _PlainBinder:
         else:
             check_tables(source.items, source.parts, context)
         plan = with_existences(source, existences, context, self.bind_query)
-        return _SubQuery(Bound(plan, source.open_streams), match, table)
+        return _SubQuery(BoundPlan(plan, source.open_streams), match, table)
 
 
 def _found(
-    term: Existence, needle: Expr | None, selected: Sequence[Expr], context: Context
+    term: ExistenceTerm, needle: Expr | None, selected: Sequence[Expr], context: Context
 ) -> list[Expr]:
     """IN as an equality of the needle and the sub-query's column. Empty for EXISTS."""
     if needle is None:
@@ -184,7 +184,7 @@ def _found(
         raise context.placed(e, term.node) from None
 
 
-def _is_looked_up(source: Source, match: Match) -> bool:
+def _is_looked_up(source: FromClause, match: Match) -> bool:
     """Whether the sub-query reads only a non-retroactive table, by a condition on outer columns."""
     alone = len(source.items) == 1 and is_non_retroactive(source.items[0])
     return alone and bool(match.keys or match.both)
@@ -201,5 +201,5 @@ def _why_not_plain(query: exp.Expr) -> str | None:
     return f"a sub-query with {what}"
 
 
-def _either(scope: Scope, far: Far | None) -> Callable[[exp.Column], bool]:
+def _either(scope: Scope, far: OuterColumns | None) -> Callable[[exp.Column], bool]:
     return lambda node: scope.names(node) or (far is not None and far.names(node))

@@ -18,7 +18,7 @@ from eddyline.algebra.plan import Plan, Product
 from eddyline.errors import SqlError, UnsupportedError
 from eddyline.sql.binder.clauses import with_own_window
 from eddyline.sql.binder.context import Context, OpenStream, require_windows
-from eddyline.sql.binder.joins import Side, filtered, outer_join
+from eddyline.sql.binder.joins import OuterSide, filtered, outer_join
 from eddyline.sql.binder.live_tables import check_outer_join, check_tables, is_non_retroactive
 from eddyline.sql.binder.relations import BindQuery, Item, bind_relation
 from eddyline.sql.binder.scalars import Scalars
@@ -32,7 +32,7 @@ _CLAUSES: Final = (
 
 
 @dataclass
-class Source:
+class FromClause:
     """A FROM clause that is being bound.
 
     Attributes:
@@ -59,7 +59,7 @@ class Source:
         return filtered(product, (t for c in self.conditions for t in conjuncts(c)))
 
 
-def bind_from(select: exp.Select, context: Context, bind_query: BindQuery) -> Source:
+def bind_from(select: exp.Select, context: Context, bind_query: BindQuery) -> FromClause:
     """The FROM clause of a SELECT.
 
     Raises:
@@ -80,16 +80,16 @@ def bind_from(select: exp.Select, context: Context, bind_query: BindQuery) -> So
 
 def _joined(
     first: exp.Expr, context: Context, bind_query: BindQuery, joins: Sequence[exp.Join] = ()
-) -> Source:
+) -> FromClause:
     """An item with its joins."""
-    source = Source()
+    source = FromClause()
     _add_alone(source, first, context, bind_query)
     for join in (*(first.args.get("joins") or ()), *joins):
         _add_join(source, join, context, bind_query)
     return source
 
 
-def _add(source: Source, node: exp.Expr, context: Context, bind_query: BindQuery) -> None:
+def _add(source: FromClause, node: exp.Expr, context: Context, bind_query: BindQuery) -> None:
     """Add the operand of a JOIN: an item, or (``a JOIN b JOIN c ON ... ON ...``) a whole join."""
     if node.args.get("joins"):
         _add_joined(source, _joined(node, context, bind_query), context)
@@ -97,7 +97,7 @@ def _add(source: Source, node: exp.Expr, context: Context, bind_query: BindQuery
         _add_alone(source, node, context, bind_query)
 
 
-def _add_alone(source: Source, node: exp.Expr, context: Context, bind_query: BindQuery) -> None:
+def _add_alone(source: FromClause, node: exp.Expr, context: Context, bind_query: BindQuery) -> None:
     """Add an item or the content of parentheses, without the joins behind it."""
     if not _in_parentheses(node):
         _add_item(source, bind_relation(node, context, bind_query), context)
@@ -125,14 +125,14 @@ def _in_parentheses(node: exp.Expr) -> bool:
     return isinstance(inner, exp.Table)
 
 
-def _add_item(source: Source, item: Item, context: Context) -> None:
+def _add_item(source: FromClause, item: Item, context: Context) -> None:
     _check_name(source, item, context)
     source.items.append(item)
     source.parts.append(item.bound.plan)
     source.scope = source.scope.joined_with(item.name, item.fields)
 
 
-def _check_name(source: Source, item: Item, context: Context) -> None:
+def _check_name(source: FromClause, item: Item, context: Context) -> None:
     if item.name and any(r.name.lower() == item.name.lower() for r in source.scope.relations):
         message = f"two FROM items are named '{item.name}'; rename one with AS"
         raise context.error(item.node, message)
@@ -142,7 +142,7 @@ def _check_name(source: Source, item: Item, context: Context) -> None:
         raise context.error(item.node, message)
 
 
-def _add_joined(source: Source, inside: Source, context: Context) -> None:
+def _add_joined(source: FromClause, inside: FromClause, context: Context) -> None:
     """Add a join as one part. If it has non-retroactive tables, its parts are added one by one: a
     result of the whole FROM looks them up at its own instant.
     """
@@ -158,7 +158,7 @@ def _add_joined(source: Source, inside: Source, context: Context) -> None:
     source.scope = source.scope.beside(inside.scope)
 
 
-def _add_join(source: Source, join: exp.Join, context: Context, bind_query: BindQuery) -> None:
+def _add_join(source: FromClause, join: exp.Join, context: Context, bind_query: BindQuery) -> None:
     context.require_only(join, "this", "kind", "side", "on", "using")
     kind = join.args.get("kind") or "INNER"
     if kind not in ("INNER", "CROSS", "OUTER"):
@@ -173,13 +173,15 @@ def _add_join(source: Source, join: exp.Join, context: Context, bind_query: Bind
     if on is not None:
         conditions.append(Scalars(source.scope, context, clause="ON").condition(on))
     if side:
-        _join_outer(source, left, cast(Side, side), conditions, context)
+        _join_outer(source, left, cast(OuterSide, side), conditions, context)
         context.checked(source.parts[0], join)
     else:
         source.conditions += conditions
 
 
-def _using(source: Source, column: exp.Expr, before: Scope, side: str, context: Context) -> Expr:
+def _using(
+    source: FromClause, column: exp.Expr, before: Scope, side: str, context: Context
+) -> Expr:
     """The equality for a column of USING; the two columns become one in the scope."""
     added = replace(source.scope, relations=source.scope.relations[len(before.relations) :])
     node = exp.Column(this=column)
@@ -199,7 +201,7 @@ def _using(source: Source, column: exp.Expr, before: Scope, side: str, context: 
 
 
 def _join_outer(
-    source: Source, before: int, side: Side, conditions: list[Expr], context: Context
+    source: FromClause, before: int, side: OuterSide, conditions: list[Expr], context: Context
 ) -> None:
     """Join the items in front of the last part, ``before`` in number, with that part."""
     left, right = source.items[:before], source.items[before:]

@@ -52,7 +52,7 @@ def _chosen(node: exp.Expr, projections: list[exp.Expr], context: Context) -> ex
     return projections[ordinal - 1]
 
 
-class Groups:
+class GroupRewriter:
     """Collects the aggregates of a grouped SELECT and rewrites expressions over its groups."""
 
     def __init__(self, keys: tuple[Expr, ...], context: Context) -> None:

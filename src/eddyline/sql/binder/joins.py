@@ -22,15 +22,15 @@ from typing import Literal as OneOf
 
 from eddyline.algebra.expressions import ColumnRef, Expr, Literal, conjunction, rewrite
 from eddyline.algebra.plan import AntiJoin, Filter, Join, Plan, Project, Union
-from eddyline.sql.binder.matching import Keys, matched
+from eddyline.sql.binder.matching import EqualityKeys, matched
 from eddyline.sql.binder.scope import Scope
 
 #: The side or sides whose unmatched rows are kept.
-Side = OneOf["LEFT", "RIGHT", "FULL"]
+OuterSide = OneOf["LEFT", "RIGHT", "FULL"]
 
 
 def outer_join(
-    side: Side, left: Plan, right: Plan, conditions: Iterable[Expr], scope: Scope
+    side: OuterSide, left: Plan, right: Plan, conditions: Iterable[Expr], scope: Scope
 ) -> Plan:
     """The outer join as a union.
 
@@ -68,9 +68,9 @@ def filtered(plan: Plan, terms: Iterable[Expr]) -> Plan:
 
 
 def _swapped(
-    keys: Keys, residual: Expr | None, left: Plan, right: Plan
-) -> tuple[Keys, Expr | None]:
-    """Keys and residual after exchanging the two inputs."""
+    keys: EqualityKeys, residual: Expr | None, left: Plan, right: Plan
+) -> tuple[EqualityKeys, Expr | None]:
+    """EqualityKeys and residual after exchanging the two inputs."""
     widths = len(left.schema), len(right.schema)
 
     def change(e: Expr) -> Expr | None:

@@ -16,7 +16,7 @@ from eddyline.algebra.expressions import (
 )
 
 #: Equality keys: pairs of an expression over the left schema and one over the right schema.
-Keys = tuple[tuple[Expr, Expr], ...]
+EqualityKeys = tuple[tuple[Expr, Expr], ...]
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Match:
     """
 
     width: int
-    keys: Keys
+    keys: EqualityKeys
     left: tuple[Expr, ...]
     right: tuple[Expr, ...]
     both: tuple[Expr, ...]

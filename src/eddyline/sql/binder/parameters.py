@@ -6,12 +6,12 @@ from sqlglot import exp
 
 from eddyline.algebra.expressions import Parameter
 from eddyline.errors import did_you_mean
-from eddyline.sql.binder.context import Context, RuleRow
+from eddyline.sql.binder.context import Context, ParameterRow
 from eddyline.sql.catalog import Catalog
 from eddyline.sql.statements import Select
 
 
-def rule_row(select: Select, catalog: Catalog) -> RuleRow | None:
+def parameter_row(select: Select, catalog: Catalog) -> ParameterRow | None:
     """The row for which a SELECT runs; None without FOR EACH.
 
     Raises:
@@ -22,7 +22,7 @@ def rule_row(select: Select, catalog: Catalog) -> RuleRow | None:
         return None
     name = for_each.table
     if name in catalog.tables:
-        return RuleRow(for_each.name, catalog.tables[name])
+        return ParameterRow(for_each.name, catalog.tables[name])
     if name in catalog.names():
         message = f"'{name}' is not a table: FOR EACH ROW OF needs a table"
     else:

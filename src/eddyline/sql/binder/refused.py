@@ -7,7 +7,7 @@ from typing import Final
 from sqlglot import exp
 
 from eddyline.algebra.functions.aggregates import AGGREGATES
-from eddyline.algebra.functions.elsewhere import ELSEWHERE
+from eddyline.algebra.functions.alternatives import ALTERNATIVES
 from eddyline.sql.numbers import shortened
 
 IN_WHERE: Final = "write it in WHERE, alone or between ANDs; for OR, write a UNION"
@@ -59,5 +59,5 @@ def refusal_of(node: exp.Expr) -> tuple[str, str]:
     known = _REFUSED.get(type(node))
     if known is not None:
         return known
-    instead = ELSEWHERE.get(node.key.lower()) or "docs/sql-functions.md lists the functions"
+    instead = ALTERNATIVES.get(node.key.lower()) or "docs/sql-functions.md lists the functions"
     return f"'{shortened(node.sql('spark'))}'", instead

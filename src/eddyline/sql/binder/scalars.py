@@ -12,7 +12,7 @@ from sqlglot import exp
 from eddyline.algebra import functions
 from eddyline.algebra.expressions import Aggregate, Expr, Literal, columns_of
 from eddyline.algebra.functions.aggregates import ALIASES as AGGREGATE_ALIASES
-from eddyline.algebra.functions.elsewhere import ELSEWHERE
+from eddyline.algebra.functions.alternatives import ALTERNATIVES
 from eddyline.errors import SqlError, UnsupportedError, did_you_mean
 from eddyline.sql.binder.context import Context
 from eddyline.sql.binder.literals import constant, interval
@@ -241,7 +241,7 @@ class Scalars:
     def _extract(self, node: exp.Expr) -> Expr:
         name = node.this.name.lower()
         if name not in functions.datetimes.FIELDS:
-            choices = ELSEWHERE.get(name) or did_you_mean(name, functions.datetimes.FIELDS)
+            choices = ALTERNATIVES.get(name) or did_you_mean(name, functions.datetimes.FIELDS)
             raise self._context.error(node.this, f"EXTRACT has no field '{name}'; {choices}")
         return functions.resolve(name, (self.bind(node.expression),))
 

@@ -25,8 +25,8 @@ from eddyline.algebra.expressions import ColumnRef, Expr
 from eddyline.algebra.functions.coercion import kind
 from eddyline.algebra.plan import AntiJoin, Distinct, Join, Negation, Plan, Project, Union
 from eddyline.errors import SqlError, did_you_mean
-from eddyline.sql.binder.context import Bound, Context, require_windows
-from eddyline.sql.binder.matching import Keys
+from eddyline.sql.binder.context import BoundPlan, Context, require_windows
+from eddyline.sql.binder.matching import EqualityKeys
 from eddyline.sql.binder.relations import BindQuery
 
 #: A value per kind of type, for keys in which NULL equals NULL.
@@ -43,7 +43,9 @@ _ZEROS: Final[dict[str, Any]] = {
 }
 
 
-def bind_set_operation(node: exp.SetOperation, context: Context, bind_query: BindQuery) -> Bound:
+def bind_set_operation(
+    node: exp.SetOperation, context: Context, bind_query: BindQuery
+) -> BoundPlan:
     """The plan of a set operation; the first operand names its columns."""
     nodes = _operands(node, context)
     operands = [bind_query(n, context) for n in nodes]
@@ -53,9 +55,9 @@ def bind_set_operation(node: exp.SetOperation, context: Context, bind_query: Bin
     if name != "UNION ALL":
         require_windows(streams, "UNION without ALL" if name == "UNION" else name)
     if node.args.get("on"):
-        return Bound(Negation(plans[0], plans[1], _keys_on(node, plans, context)), streams)
+        return BoundPlan(Negation(plans[0], plans[1], _keys_on(node, plans, context)), streams)
     parts = _unified(node.key.upper(), nodes, plans, context)
-    return Bound(context.checked(_plan(name, parts), node), streams)
+    return BoundPlan(context.checked(_plan(name, parts), node), streams)
 
 
 def _plan(name: str, parts: Sequence[Plan]) -> Plan:
@@ -107,11 +109,11 @@ def _columns(plan: Plan) -> list[ColumnRef]:
     return [ColumnRef(f.type, i, f.name) for i, f in enumerate(plan.schema)]
 
 
-def _all_columns(left: Plan, right: Plan) -> Keys:
+def _all_columns(left: Plan, right: Plan) -> EqualityKeys:
     return tuple(zip(_columns(left), _columns(right), strict=True))
 
 
-def _null_safe(keys: Keys) -> Keys:
+def _null_safe(keys: EqualityKeys) -> EqualityKeys:
     """Join keys in which NULL equals NULL: a second key says whether the column is NULL."""
     return tuple((change(a), change(b)) for a, b in keys for change in (_or_zero, _is_null))
 
@@ -127,7 +129,7 @@ def _is_null(column: Expr) -> Expr:
     return functions.resolve("is_null", (column,))
 
 
-def _keys_on(node: exp.SetOperation, plans: Sequence[Plan], context: Context) -> Keys:
+def _keys_on(node: exp.SetOperation, plans: Sequence[Plan], context: Context) -> EqualityKeys:
     """The keys of EXCEPT ALL ON: columns of these names in both operands."""
     keys = []
     for column in node.args["on"]:

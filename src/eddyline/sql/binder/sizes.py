@@ -22,7 +22,7 @@ from eddyline.algebra.plan import (
 from eddyline.sql.limits import MAX_EXPRESSION, MAX_INPUTS, MAX_PLAN
 
 
-class Size(NamedTuple):
+class PlanSize(NamedTuple):
     """The size of a plan.
 
     Attributes:
@@ -51,10 +51,10 @@ class Sizes:
     """The sizes of plans and expressions, each computed once."""
 
     def __init__(self) -> None:
-        self._plans: dict[int, tuple[Plan, Size]] = {}
+        self._plans: dict[int, tuple[Plan, PlanSize]] = {}
         self._exprs: dict[int, tuple[Expr, int]] = {}
 
-    def of_plan(self, plan: Plan) -> Size:
+    def of_plan(self, plan: Plan) -> PlanSize:
         """The size of a plan."""
         known = self._plans.get(id(plan))
         if known is None:
@@ -68,12 +68,12 @@ class Sizes:
             known = self._exprs[id(expr)] = expr, 1 + sum(map(self.of, expr.args))
         return known[1]
 
-    def _measured(self, plan: Plan) -> Size:
+    def _measured(self, plan: Plan) -> PlanSize:
         inputs = [self.of_plan(i) for i in plan.inputs]
         below = [c for i in inputs for c in i.columns]
         own = [_expanded(e, below, {}) for e in _expressions(plan)]
         count = [i.inputs for i in inputs] or [1]
-        return Size(
+        return PlanSize(
             1 + sum(i.nodes for i in inputs),
             max(count) if isinstance(plan, Union) else sum(count),
             _columns(plan, inputs, own),
@@ -81,7 +81,7 @@ class Sizes:
         )
 
 
-def _columns(plan: Plan, inputs: list[Size], own: list[int]) -> tuple[int, ...]:
+def _columns(plan: Plan, inputs: list[PlanSize], own: list[int]) -> tuple[int, ...]:
     """The expanded size of each output column; an aggregate counts as one."""
     if isinstance(plan, Project):
         return tuple(own)

@@ -10,25 +10,27 @@ import math
 import re
 from typing import Final, Literal
 
-from eddyline.algebra.catalog import Known
+from eddyline.algebra.catalog import DeclaredSizes
 from eddyline.errors import did_you_mean
 from eddyline.sql.definitions import PlacedOptions
-from eddyline.sql.source import Source
+from eddyline.sql.source import SourceText
 from eddyline.types import TIMESTAMP, Schema
 
 #: The kinds of inputs whose sizes can be declared.
-Sized = Literal["stream", "table", "changing table"]
+SizedInput = Literal["stream", "table", "changing table"]
 
 _NUMBER: Final = re.compile(r"[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?")
 _COMMA: Final = re.compile(r",(?=(?:[^`]*`[^`]*`)*[^`]*$)")  # not in backticks
 _ENTRY: Final = re.compile(r"\s*(?:`([^`]+)`|([^`:]+?))\s*:\s*(\S+?)\s*")
-_ELSEWHERE: Final[dict[tuple[str, Sized], str]] = {
+_OTHER_OPTION: Final[dict[tuple[str, SizedInput], str]] = {
     ("rows", "stream"): "rows = ... is an option of tables; for a stream write rate = ...",
     ("rate", "table"): "a static table has no rate; write its number of rows: rows = ...",
 }
 
 
-def taken_out(options: PlacedOptions, schema: Schema, of: Sized, source: Source) -> Known:
+def take_sizes(
+    options: PlacedOptions, schema: Schema, of: SizedInput, source: SourceText
+) -> DeclaredSizes:
     """Remove the declared sizes from the options of an input, and return them.
 
     Raises:
@@ -39,17 +41,17 @@ def taken_out(options: PlacedOptions, schema: Schema, of: Sized, source: Source)
     for word in ("rate", "rows"):
         if word in options:
             text, at, _ = options.pop(word)
-            if (word, of) in _ELSEWHERE:
-                raise source.error(at, _ELSEWHERE[word, of])
+            if (word, of) in _OTHER_OPTION:
+                raise source.error(at, _OTHER_OPTION[word, of])
             found[word] = _number(text, word, 0, source, at.start)
     distinct: dict[str, float] = {}
     if "distinct" in options:
         text, at, _ = options.pop("distinct")
         distinct = _distinct(text, schema, source, at.start)
-    return Known(found.get("rate"), found.get("rows"), distinct)
+    return DeclaredSizes(found.get("rate"), found.get("rows"), distinct)
 
 
-def _distinct(text: str, schema: Schema, source: Source, start: int) -> dict[str, float]:
+def _distinct(text: str, schema: Schema, source: SourceText, start: int) -> dict[str, float]:
     """``symbol: 300, price: 10000`` as numbers by column."""
     columns = {f.name.lower(): f.name for f in schema}
     distinct: dict[str, float] = {}
@@ -74,7 +76,7 @@ def _distinct(text: str, schema: Schema, source: Source, start: int) -> dict[str
     return distinct
 
 
-def _number(text: str, what: str, least: int, source: Source, at: int) -> float:
+def _number(text: str, what: str, least: int, source: SourceText, at: int) -> float:
     if _NUMBER.fullmatch(text) and least <= float(text) < math.inf:
         return float(text)
     raise source.error(at, f"{what} must be a number of at least {least}, got '{text}'")

@@ -76,9 +76,9 @@ _ADVICE: Final[dict[str, str]] = {
 }
 
 #: What to write instead, by name; empty without advice.
-ELSEWHERE: Final = {name: text for names, text in _ADVICE.items() for name in names.split()}
+ALTERNATIVES: Final = {name: text for names, text in _ADVICE.items() for name in names.split()}
 
 #: The functions that form groups by time.
 GROUP_WINDOWS: Final = frozenset(
-    name for name, text in ELSEWHERE.items() if text in (_SLIDING, _TUMBLING, _SESSION)
+    name for name, text in ALTERNATIVES.items() if text in (_SLIDING, _TUMBLING, _SESSION)
 )

@@ -19,7 +19,7 @@ _SMALL: Final = 256 << 10
 _MAKING: Final = threading.Lock()
 
 
-def with_room(work: Callable[[], T]) -> T:
+def with_stack(work: Callable[[], T]) -> T:
     """The result of ``work``, which may recurse through :data:`FRAMES` frames.
 
     ``work`` must not need a lock that its caller holds: it may run on another thread.
