@@ -34,6 +34,7 @@ from eddyline.sql.statements import (
     Explain,
     ForEach,
     ObjectKind,
+    OptionOffsets,
     ResetWatermark,
     Select,
     SelectStatement,
