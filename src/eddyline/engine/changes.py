@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from eddyline.engine.execution.result_tables import SharedChanges
-from eddyline.engine.overload.shedding import Kept
+from eddyline.engine.overload.shedding import KeptRows
 from eddyline.engine.query import Query
 
 #: The column that names the query where changes of several are in one table.
@@ -38,7 +38,7 @@ class Changes(Mapping[str, pa.Table]):
         shared: Sequence[SharedChanges] = (),
         late: Mapping[str, pa.Table] | None = None,
         bad: Mapping[str, pa.Table] | None = None,
-        kept: Mapping[str, Kept] | None = None,
+        kept: Mapping[str, KeptRows] | None = None,
     ) -> None:
         self._queries = queries
         self._own = own

@@ -349,7 +349,7 @@ class Engine:
         Raises:
             ValueError: a share is not in (0, 1].
         """
-        self._shedding.ask(keep or {})
+        self._shedding.request(keep or {})
         self._overload.decides = keep is None
         self._overload.changed()
 
@@ -415,12 +415,15 @@ class Engine:
         if watermark is not None:
             checked_instant(max(watermark, FIRST_INSTANT))  # an earlier one says nothing
         now = self.wall_clock() if now is None else now
-        self._overload.begin_call()
+        if self._shedding.sheddable:
+            self._overload.begin_call()
         late, bad = self._inputs.accept(inputs, now)
-        self._inputs.count_dropped(dropped, newest_dropped, now)
+        if dropped or newest_dropped:
+            self._inputs.count_dropped(dropped, newest_dropped, now)
         for _ in self._progress.advance(watermark, self.chunk_rows, now_us=now):
             pass
-        self._overload.end_call()
+        if self._shedding.sheddable:
+            self._overload.end_call()
         return self._telling.changes(late, bad)
 
     def stream(
@@ -467,7 +470,8 @@ class Engine:
             yield from self._telling.said()
             return
         now = self.wall_clock()
-        self._overload.begin_call()
+        if self._shedding.sheddable:
+            self._overload.begin_call()
         late, bad = self._inputs.accept(rows, now)
         steps = self._progress.advance(watermark, self.chunk_rows, now_us=now, paced=True)
         try:
@@ -478,7 +482,8 @@ class Engine:
         finally:
             for _ in steps:
                 pass
-        self._overload.end_call()
+        if self._shedding.sheddable:
+            self._overload.end_call()
 
     def _rest(self) -> Iterator[tuple[str, pa.Table]]:
         """What rows that wait for their turn bring about."""
@@ -501,7 +506,7 @@ class Engine:
             What expiry and rows that were held bring about.
         """
         steps = self._progress.advance(
-            instant_us(to), self.chunk_rows, now_us=self.wall_clock(), told=True
+            instant_us(to), self.chunk_rows, now_us=self.wall_clock(), begins=True
         )
         for _ in steps:
             pass

@@ -8,7 +8,8 @@ from eddyline.algebra.catalog import StreamDef, TableDef
 from eddyline.engine.ingest.table_changes import is_live
 from eddyline.engine.query import Query
 from eddyline.errors import SqlError
-from eddyline.spark.formats import Declared, OptionError, check_sink, check_source, require_source
+from eddyline.spark.format_options import OptionError
+from eddyline.spark.formats import Declared, check_sink, check_source, require_source
 from eddyline.sql.source import Source
 from eddyline.sql.statements import CreateQuery, CreateStream, CreateTable, Statement
 

@@ -148,7 +148,7 @@ class Script:
         return unchecked_formats(definitions, self.queries.values())
 
     @property
-    def thinned(self) -> dict[str, float]:
+    def keep_rates(self) -> dict[str, float]:
         """By stream that is thinned, by leave of all its queries, the share of rows to keep."""
         shedding = self._engine.shedding
         return {name: told["keep"] for name, told in shedding.items() if told.get("keep", 1) < 1}

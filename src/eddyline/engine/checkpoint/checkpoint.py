@@ -88,7 +88,7 @@ class Saving:
             **options,
             "statistics": options["statistics"].as_dict(),
             "prices": options["prices"].as_dict(),
-            "keep": {} if self._overload.decides else dict(self._shedding.asked),
+            "keep": {} if self._overload.decides else dict(self._shedding.requested),
             "shedding": {"since": self._shedding.saved(), "overload": self._overload.saved()},
             "functions": declared(self._catalog),
             "looked": self._replanner.looked,
