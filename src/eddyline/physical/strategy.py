@@ -8,10 +8,10 @@ from typing import Final, Literal, get_args
 from eddyline.algebra.plan import (
     AntiJoin,
     GroupBy,
+    Lookup,
     Negation,
     Plan,
     SemiJoin,
-    looks_up,
 )
 from eddyline.errors import did_you_mean
 from eddyline.optimizer.estimates import premature_share
@@ -101,6 +101,4 @@ class Strategy:
 
 def decides_by_matches(plan: Plan) -> bool:
     """Whether this is a negation, or an existence test that changes of its right input affect."""
-    if isinstance(plan, (SemiJoin, AntiJoin)):
-        return not looks_up(plan)
-    return isinstance(plan, Negation)
+    return isinstance(plan, (Negation, SemiJoin, AntiJoin)) and not isinstance(plan, Lookup)
