@@ -129,7 +129,7 @@ class Script:
             cores: cores' worth for each group.
         """
         for group, capacity in zip(self.groups(), cores, strict=True):
-            if any(self.streams[name].known.rate is None for name in group.streams):
+            if any(self.streams[name].sizes.rate is None for name in group.streams):
                 continue
             queries = (self.statement(name) for name in group.queries)
             engine = Script.of((*self.definitions, *queries), self.functions, capacity)._engine

@@ -12,7 +12,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import from_arrow_schema
 
-from eddyline.algebra.catalog import Known, TimeUnit
+from eddyline.algebra.catalog import DeclaredSizes, TimeUnit
 from eddyline.algebra.functions import FunctionKind
 from eddyline.algebra.plan import Updates
 from eddyline.engine.changes import QUERY_COLUMN
@@ -158,7 +158,7 @@ class Session:
         """
         require_name(name)
         clauses = {"LATENESS": lateness, "IDLE AFTER": idle_after, "AHEAD AT MOST": ahead_at_most}
-        known = Known(rate, None, distinct)
+        known = DeclaredSizes(rate, None, distinct)
         self.sql(create_stream(name, df, timestamp, clauses, lateness_by, ts_unit, known))
         self._inputs.set_frame(name, df)
 
@@ -190,7 +190,7 @@ class Session:
                 has a type that tables cannot have.
         """
         require_name(name)
-        self.sql(create_table(name, df, updates, changes, Known(rate, rows, distinct)))
+        self.sql(create_table(name, df, updates, changes, DeclaredSizes(rate, rows, distinct)))
         if not df.isStreaming:
             self._inputs.set_content(name, df.toArrow())
         changes = df if df.isStreaming else changes
