@@ -117,8 +117,8 @@ def test_shares_to_keep_reach_the_job(script: Path, monkeypatch: pytest.MonkeyPa
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ("a", "'a' is not like trades=0.5"),
-        ("a=half", "'a=half' is not like trades=0.5"),
+        ("a", "'a' is not of the form trades=0.5"),
+        ("a=half", "'a=half' is not of the form trades=0.5"),
         ("a=1.5", "the share of a to keep must be above 0 and at most 1, not 1.5"),
     ],
 )

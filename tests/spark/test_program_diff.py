@@ -144,11 +144,11 @@ def test_the_program_is_read_as_it_was_written(checkpoint: LocalDirectory) -> No
     ("content", "message"),
     [
         ("", "cannot be read .*Expecting value.*restore the file"),
-        ('{"format": 6, "shar', "cannot be read .*restore the file"),
+        ('{"format": 7, "shar', "cannot be read .*restore the file"),
         ("[]", "cannot be read"),
-        ('{"format": 6}', "it lacks 'shards'"),
-        ('{"format": 6, "shards": 1, "definitions": 3}', "cannot be read"),
-        ('{"format": 5}', "is of format 5; this version of Eddyline reads format 6"),
+        ('{"format": 7}', "it lacks 'shards'"),
+        ('{"format": 7, "shards": 1, "definitions": 3}', "cannot be read"),
+        ('{"format": 6}', "is of format 6; this version of Eddyline reads format 7"),
     ],
 )
 def test_a_program_that_cannot_be_read_is_named(
