@@ -7,6 +7,7 @@ import pytest
 from eddyline import Engine
 from eddyline.optimizer.prices import TYPICAL, Prices
 from eddyline.optimizer.statistics import Statistics
+from eddyline.testing import engine_with
 
 STREAMS = """
 CREATE STREAM a (ts TIMESTAMP, k BIGINT, x DOUBLE) TIMESTAMP BY ts{a};
@@ -18,7 +19,7 @@ PRICES = Prices(1e-4, 1e-4, 1e-4, 1e-4, 1e-4, 1e-4, 0.0, 0.0)
 
 
 def engine(a: str = "", b: str = "", **options: object) -> Engine:
-    made = Engine(**options)  # type: ignore[arg-type]
+    made = engine_with(**options)
     made.sql(STREAMS.format(a=a, b=b))
     return made
 
@@ -52,8 +53,8 @@ def test_rates_windows_memory_and_utilisation() -> None:
 
 def test_what_is_assumed_is_said() -> None:
     text = engine(a=" WITH (rate = 10)", prices=TYPICAL).explain(JOIN)
-    assert "assumed, as nobody says: 1,000 rows/s of b" in text
-    assert "prices of a typical machine: `eddyline calibrate` measures this one" in text
+    assert "assumed rate of b: 1,000 rows/s" in text
+    assert "prices of a typical machine: run `eddyline calibrate` to measure this one" in text
 
 
 def test_a_standing_query_says_the_same() -> None:

@@ -15,12 +15,12 @@ from eddyline.algebra.catalog import Emit
 from eddyline.algebra.plan import Plan
 from eddyline.algebra.windows import format_duration
 from eddyline.optimizer.optimizer import REQUIRED_RULES, RULES, optimize
-from eddyline.sharing.signature import Part, Signature, taken_apart
+from eddyline.sharing.signature import Part, Signature, decompose
 from eddyline.sharing.trees import tree_of
 from eddyline.sql.binder import bind
 from eddyline.sql.parser import parse
 from eddyline.sql.statements import SelectStatement
-from eddyline.testing import difference, rows_of
+from eddyline.testing import difference, engine_with, rows_of
 from eddyline.testing.feeding import process_all
 from golden import bound_plan, check_golden
 
@@ -41,14 +41,14 @@ def plan_of(sql: str, *, optimized: bool = True) -> Plan:
 
 
 def parts_of(sql: str) -> tuple[Signature, Part]:
-    found = taken_apart(plan_of(sql))
+    found = decompose(plan_of(sql))
     assert found is not None, sql
     return found
 
 
 def shown(plan: Plan) -> str:
     """A signature with a query's part, as the golden files have it."""
-    found = taken_apart(plan)
+    found = decompose(plan)
     if found is None:
         return "none"
     signature, part = found
@@ -202,15 +202,15 @@ def orders(signature: Signature) -> Iterator[tuple[int, ...]]:
 @pytest.mark.parametrize("kind", TREES)
 def test_trees_in_any_order_give_the_same_changes(kind: str) -> None:
     signature, part = parts_of(TREES[kind])
-    engine = Engine(executor="tree")
+    engine = engine_with(executor="tree")
     engine.sql(DDL)
     plans = {str(o): tree_of(signature, part, o) for o in orders(signature)}
     assert len(plans) >= len(signature.sources)
     plans["as written"] = plan_of(TREES[kind], optimized=False)
-    engine._progress.bring_together("abcd", engine.chunk_rows)
+    engine._parts.progress.bring_together("abcd", engine.chunk_rows)
     for name, plan in plans.items():
         assert plan.schema == plans["as written"].schema
-        engine._standing.add(name, TREES[kind], plan, Emit(), {})
+        engine._parts.queries.add(name, TREES[kind], plan, Emit(), {})
     random = np.random.default_rng(3)
     found: dict[str, list[pa.Table]] = {name: [] for name in plans}
     for second in range(0, 12, 4):

@@ -92,7 +92,9 @@ def fails_with(error: BaseException) -> Callable[[], None]:
 
 def test_an_unexpected_error_is_an_answer(served: Served) -> None:
     served.queries.fails = fails_with(KeyError("no such thing"))
-    with pytest.raises(JobFailedError, match="the request failed in the job: KeyError: 'no such thing'"):
+    with pytest.raises(
+        JobFailedError, match="the request failed in the job: KeyError: 'no such thing'"
+    ):
         raise served.outside.execute("DROP QUERY x", 20).error or AssertionError
     served.queries.fails = fails_with(CatalogError("there is no query 'x'"))
     with pytest.raises(CatalogError, match="there is no query 'x'"):

@@ -77,11 +77,19 @@ DAMAGE: dict[str, tuple[Callable[[Path], object], str, str]] = {
     "no program": (lambda p: (p / "program.json").unlink(), "program.json", "is missing"),
     "metadata": (lambda p: (p / "spark/metadata").unlink(), "metadata", "is missing or cannot"),
     "offsets": (lambda p: cut(p / "spark/offsets/1"), "offsets", "offsets/1 is truncated"),
-    "empty": (lambda p: (p / "spark/offsets/2").write_bytes(b""), "offsets", "offsets/2 is truncated"),
+    "empty": (
+        lambda p: (p / "spark/offsets/2").write_bytes(b""),
+        "offsets",
+        "offsets/2 is truncated",
+    ),
     "gap": (lambda p: (p / "spark/offsets/1").unlink(), "offsets", "batch 1 is missing"),
     "commits": (lambda p: cut(p / "spark/commits/0"), "commits", "commits/0 is truncated"),
     "no commit": (lambda p: (p / "spark/commits/1").unlink(), "commits", "batch 1 is missing"),
-    "state": (lambda p: cut(p / "spark/state/0/1/2.changelog"), "state", "2.changelog is truncated"),
+    "state": (
+        lambda p: cut(p / "spark/state/0/1/2.changelog"),
+        "state",
+        "2.changelog is truncated",
+    ),
     "sst": (lambda p: cut(p / "spark/state/0/1/SSTs/1-a.sst"), "state", "1-a.sst is truncated"),
     "no state": (
         lambda p: (p / "spark/state/0/0/2.changelog").unlink(),

@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from eddyline.algebra.functions.conversion import convert
 from eddyline.engine.ingest.table_changes import INSTANT, is_live
+from eddyline.engine.options import DEFAULTS, EngineOptions
 from eddyline.errors import DataError, SqlError
 from eddyline.kernels.options import report_compilations
 from eddyline.spark.script import Script
@@ -33,28 +34,28 @@ def read(file: Path) -> str:
         raise DataError(f"'{file}' is not UTF-8 text") from None
 
 
-def checked(file: Path, capacity: float = 1.0) -> Script:
-    """The script of a file, with all statements checked; ``capacity``: CPU cores.
+def checked(file: Path, options: EngineOptions = DEFAULTS) -> Script:
+    """The script of a file, with all statements checked.
 
     Raises:
         SqlError, CatalogError, DataError: a statement is wrong, or the file cannot be read.
     """
-    return _executed(file, capacity)[0]
+    return _executed(file, options)[0]
 
 
-def runnable(file: Path) -> Script:
+def runnable(file: Path, options: EngineOptions = DEFAULTS) -> Script:
     """The script of a file, checked, in which all streams and tables of queries have a source.
 
     Raises:
         SqlError, CatalogError, DataError: as of :func:`checked`; or a source is missing.
     """
-    script, statements, text = _executed(file, 1.0)
+    script, statements, text = _executed(file, options)
     script.require_sources(statements, text)
     return script
 
 
-def _executed(file: Path, capacity: float) -> tuple[Script, list[Statement], str]:
-    script, text = Script(capacity), read(file)
+def _executed(file: Path, options: EngineOptions) -> tuple[Script, list[Statement], str]:
+    script, text = Script(options), read(file)
     return script, [statement for statement, _ in script.run(text)], text
 
 

@@ -8,7 +8,7 @@ from typing import Final
 
 from pyspark.sql import DataFrame
 
-from eddyline.algebra.catalog import Known, TimeUnit
+from eddyline.algebra.catalog import DeclaredSizes, TimeUnit
 from eddyline.algebra.plan import Updates
 from eddyline.engine.ingest.sampled import as_options
 from eddyline.engine.ingest.table_changes import INSTANT, OPERATION
@@ -28,7 +28,7 @@ def create_stream(
     clauses: Mapping[str, str | None],
     lateness_by: str,
     ts_unit: TimeUnit | None,
-    known: Known,
+    known: DeclaredSizes,
 ) -> str:
     """The CREATE STREAM of a streaming DataFrame.
 
@@ -60,7 +60,7 @@ def create_stream(
 
 
 def create_table(
-    name: str, df: DataFrame, updates: Updates, changes: DataFrame | None, known: Known
+    name: str, df: DataFrame, updates: Updates, changes: DataFrame | None, known: DeclaredSizes
 ) -> str:
     """The CREATE TABLE of a DataFrame with a table's content, or of a streaming one with changes.
 
@@ -90,7 +90,7 @@ def _columns(fields: Schema) -> str:
     return ", ".join(f"{quoted(f.name)} {sql_type(f.type)}" for f in fields)
 
 
-def _with(known: Known, *options: str) -> str:
+def _with(known: DeclaredSizes, *options: str) -> str:
     """A WITH clause of options and known statistics; "" if there are none."""
     declared = [*options, *filter(None, [as_options(known, digits=15)])]
     return f" WITH ({', '.join(declared)})" if declared else ""

@@ -10,7 +10,7 @@ from eddyline.engine.query import Query
 from eddyline.errors import SqlError
 from eddyline.spark.format_options import OptionError
 from eddyline.spark.formats import Declared, check_sink, check_source, require_source
-from eddyline.sql.source import Source
+from eddyline.sql.source import SourceText
 from eddyline.sql.statements import CreateQuery, CreateStream, CreateTable, Statement
 
 #: Statements with options of sources or sinks.
@@ -81,7 +81,7 @@ def _kind(definition: StreamDef | TableDef) -> Declared:
 
 def _placed(error: OptionError, statement: WithOptions, text: str) -> SqlError:
     """The error at the position of the option, or at the start of the statement."""
-    place = statement.places.get(error.option or "")
+    place = statement.offsets.get(error.option or "")
     if place is None:
         return SqlError(error.message, line=statement.line, column=statement.column, sql=text)
-    return Source(text).error(getattr(place, error.part), error.message)
+    return SourceText(text).error(getattr(place, error.part), error.message)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pyarrow as pa
@@ -16,6 +16,12 @@ from eddyline.algebra.windows import Range
 from eddyline.engine.engine import Engine
 from eddyline.engine.functions import add_function
 from eddyline.engine.ingest.table_changes import is_live
+from eddyline.engine.options import (
+    DEFAULT_STRATEGY,
+    DEFAULTS,
+    EngineOptions,
+    StrategyOptions,
+)
 from eddyline.engine.query import Query
 from eddyline.errors import SqlError
 from eddyline.optimizer.overload import Verdict
@@ -67,11 +73,13 @@ class Script:
     """The statements of a session in order, without those of dropped objects.
 
     Args:
-        capacity: CPU cores that the queries may use.
+        options, strategy: of the engine that checks them.
     """
 
-    def __init__(self, capacity: float = 1.0) -> None:
-        self._engine = Engine(capacity=capacity)
+    def __init__(
+        self, options: EngineOptions = DEFAULTS, strategy: StrategyOptions = DEFAULT_STRATEGY
+    ) -> None:
+        self._engine = Engine(options, strategy)
         self._definitions: dict[tuple[str, str], str] = {}
         self._queries: dict[str, str] = {}
         self._parameters: dict[str, str] = {}  # parameterized query to the table of its parameters
@@ -117,9 +125,15 @@ class Script:
         """Define a function for the statements that follow; see :meth:`Engine.function`."""
         self._engine.function(name, evaluate, args=args, returns=returns, kind=kind)
 
-    def shed(self, keep: Mapping[str, float]) -> None:
-        """Set keep rates of streams; see :meth:`Engine.shed`."""
-        self._engine.shed(keep)
+    @property
+    def options(self) -> EngineOptions:
+        """The options, including changes by SET statements."""
+        return self._engine.options
+
+    @property
+    def strategy(self) -> StrategyOptions:
+        """The algorithms and structures of the engine."""
+        return self._engine.strategy
 
     def verdicts(self, cores: Sequence[float]) -> Iterator[tuple[QueryGroup, Verdict, str | None]]:
         """:attr:`Engine.verdict` and :attr:`Engine.advice` of each group whose streams all have
@@ -129,10 +143,11 @@ class Script:
             cores: CPU cores of each group.
         """
         for group, capacity in zip(self.groups(), cores, strict=True):
-            if any(self.streams[name].known.rate is None for name in group.streams):
+            if any(self.streams[name].sizes.rate is None for name in group.streams):
                 continue
             queries = (self.statement(name) for name in group.queries)
-            engine = Script.of((*self.definitions, *queries), self.functions, capacity)._engine
+            options = replace(self.options, capacity=capacity)
+            engine = Script.of((*self.definitions, *queries), self.functions, options)._engine
             if (verdict := engine.verdict) is not None:
                 yield group, verdict, engine.advice
 
@@ -174,10 +189,10 @@ class Script:
         cls,
         statements: Iterable[str],
         functions: Iterable[UserFunction] = (),
-        capacity: float = 1.0,
+        options: EngineOptions = DEFAULTS,
     ) -> Script:
         """A script of these statements, which may call these functions."""
-        script = cls(capacity)
+        script = cls(options)
         for function in functions:
             add_function(script._engine.catalog, function)
         for statement in statements:

@@ -5,20 +5,24 @@ from __future__ import annotations
 import math
 import pickle
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Final
 
 from pyspark import cloudpickle
 
 from eddyline.algebra.functions import UserFunction
 from eddyline.engine.engine import Engine
 from eddyline.engine.functions import add_function
-from eddyline.optimizer.prices import TYPICAL, Prices
+from eddyline.engine.options import DEFAULT_STRATEGY, EngineOptions, StrategyOptions
+from eddyline.optimizer.prices import TYPICAL
 from eddyline.spark.gc_control import gc_paused
 from eddyline.spark.packed_batches import unpack
 
 if TYPE_CHECKING:
     from pyspark import Broadcast, SparkContext
+
+
+_UNLIMITED: Final = EngineOptions(capacity=math.inf, prices=TYPICAL)
 
 
 @dataclass(frozen=True)
@@ -30,32 +34,20 @@ class ShardProgram:
         queries: CREATE QUERY statements at the start of the job; queries added and dropped later
             are in the shard's state.
         tables: their initial content (Arrow IPC). functions: of users, with code.
-        prices: of the optimizer; the same whenever and wherever the job continues.
-        keep: keep rates by stream; empty: the engine decides.
-        capacity: CPU cores of the engine. decide_every: event time over which it measures rates.
-        ahead_at_most: how far timestamps may be ahead of the wall clock, by default of a stream.
+        options, strategy: of the engine. Prices and capacity are those of the job's first start,
+            because its state fits the plans that were chosen by them.
     """
 
     definitions: tuple[str, ...]
     queries: tuple[str, ...]
     tables: Mapping[str, bytes] = field(default_factory=dict)
     functions: tuple[UserFunction, ...] = ()
-    prices: Prices = TYPICAL
-    keep: Mapping[str, float] = field(default_factory=dict)
-    capacity: float = math.inf
-    decide_every: str = "1 minute"
-    ahead_at_most: str | None = None
+    options: EngineOptions = _UNLIMITED
+    strategy: StrategyOptions = DEFAULT_STRATEGY
 
     def build(self) -> Engine:
         """An engine with the declared streams, tables and queries, before the first row."""
-        engine = Engine(
-            prices=self.prices,
-            keep=self.keep,
-            capacity=self.capacity,
-            decide_every=self.decide_every,
-            decide="after",
-            ahead_at_most=self.ahead_at_most,
-        )
+        engine = Engine(replace(self.options, decide="after"), self.strategy)
         for function in self.functions:
             add_function(engine.catalog, function)
         for sql in self.definitions:
