@@ -15,7 +15,7 @@ from eddyline.algebra.reads import streams_read, tables_read
 from eddyline.engine.execution.failure_counts import Trouble
 from eddyline.engine.execution.latency import Latencies
 from eddyline.engine.explain import busy
-from eddyline.engine.turns import Turns, in_turn
+from eddyline.engine.locking import EngineLock, locked
 from eddyline.errors import StateError
 from eddyline.physical.patterns import forgotten, replaced_by
 from eddyline.runtime.batch import Batch
@@ -68,13 +68,13 @@ class Query:
         plan: Plan,
         emit: Emit,
         options: Mapping[str, str],
-        turns: Turns,
+        lock: EngineLock,
         answer: Callable[[Query], pa.Table],
         explained: Explained,
         *,
         sheds: bool = False,
     ) -> None:
-        self.turns = turns
+        self.lock = lock
         self.name = name
         self.sql = sql
         self.plan = plan
@@ -126,7 +126,7 @@ class Query:
         """Whether ``snapshot`` can tell the answer: not where rows of an unbounded stream pass."""
         return self._forgotten is None
 
-    @in_turn
+    @locked
     def snapshot(self) -> pa.Table:
         """Q(now): the rows of the answer at the engine's clock, as a bag.
 
@@ -145,7 +145,7 @@ class Query:
             )
         return self._answer(self)
 
-    @in_turn
+    @locked
     def explain(self, *, analyze: bool = False) -> str:
         """The plan as a tree, with the update pattern of every edge; and where rates of its
         streams are known, what it is expected to emit, to keep and to take.
@@ -198,7 +198,7 @@ class Query:
             for f in filters
         ]
 
-    @in_turn
+    @locked
     def stats(self) -> dict[str, Any]:
         """Counters since the query was added: rows out, bad rows, rows kept by its last operator,
         and seconds from when rows could be processed to when their results were released; and

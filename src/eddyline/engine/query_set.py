@@ -19,6 +19,7 @@ from eddyline.engine.execution.parameterized import Rules
 from eddyline.engine.execution.result_tables import RuleRows, SharedChanges
 from eddyline.engine.execution.shared_flow import Crowd, Seat
 from eddyline.engine.ingest.watermarks import StreamGroup, StreamGroups
+from eddyline.engine.locking import EngineLock
 from eddyline.engine.placement.orders import Orders
 from eddyline.engine.placement.placing import Placing
 from eddyline.engine.placement.replanning import Replanner
@@ -26,7 +27,6 @@ from eddyline.engine.placement.ways import Way
 from eddyline.engine.placement.workload import Workload
 from eddyline.engine.query import Explained, Query
 from eddyline.engine.query_metrics import accounts_of
-from eddyline.engine.turns import Turns
 from eddyline.errors import EddylineError, UnsupportedError
 from eddyline.physical.flows import Sharing
 from eddyline.physical.node_planner import StemOf
@@ -36,7 +36,7 @@ from eddyline.runtime.graph import in_order
 from eddyline.runtime.operators.base import Operator, Tick
 from eddyline.runtime.output import to_rows
 from eddyline.runtime.stores.stem import Stem
-from eddyline.sharing.signature import taken_apart
+from eddyline.sharing.signature import decompose
 from eddyline.sql.catalog import Names
 
 _log: Final = logging.getLogger(__name__)
@@ -46,7 +46,7 @@ class QuerySet:
     """Queries by name.
 
     Args:
-        turns: of the engine.
+        lock: of the engine.
         explained: the text of EXPLAIN.
         rows_in: how many rows have come of some streams.
         set_aside_after: so many bad rows without a result, and a query runs no more; None: never.
@@ -59,7 +59,7 @@ class QuerySet:
 
     def __init__(
         self,
-        turns: Turns,
+        lock: EngineLock,
         stem_of: StemOf,
         strategy: Strategy,
         sharing: Sharing,
@@ -77,7 +77,7 @@ class QuerySet:
         self._explained = explained
         self.aside: Names[Query] = Names()
         self.on_set_aside: Callable[[Query], None] = _nothing
-        self._turns = turns
+        self._lock = lock
         self._rows_in = rows_in
         self._limit = set_aside_after
         self._groups = groups
@@ -126,7 +126,7 @@ class QuerySet:
         sheds: bool,
     ) -> Query:
         answer, explained = self.answer, self._explained
-        return Query(name, sql, plan, emit, options, self._turns, answer, explained, sheds=sheds)
+        return Query(name, sql, plan, emit, options, self._lock, answer, explained, sheds=sheds)
 
     def drop(self, name: str) -> None:
         """Remove a query, and free what nobody else needs."""
@@ -174,7 +174,7 @@ class QuerySet:
         Raises:
             UnsupportedError: the queries cannot share a flow.
         """
-        found = taken_apart(plan) if emit.mode == "inserts" else None
+        found = decompose(plan) if emit.mode == "inserts" else None
         if found is None or any(map(has_parameters, found[0].sources)):
             raise UnsupportedError(
                 "FOR EACH ROW OF runs queries that filter, join (on keys, or two streams on any "
@@ -198,7 +198,7 @@ class QuerySet:
         return query
 
     def _start_for_each(self, query: Query, table: Stem, updates: Updates) -> None:
-        found = taken_apart(query.plan)
+        found = decompose(query.plan)
         assert found is not None, "it is such a query"
         signature, part = found
         shared = self.placing.flow_for(query, signature)

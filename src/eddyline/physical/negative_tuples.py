@@ -28,9 +28,9 @@ from eddyline.physical.patterns import base_scan, id_width_of
 from eddyline.physical.planner import Planner
 from eddyline.physical.strategy import Strategy, decides_by_matches
 from eddyline.runtime.batch import Evaluator
-from eddyline.runtime.feedback.join import FeedbackJoin
 from eddyline.runtime.graph import Graph
-from eddyline.runtime.join_inputs.sides import Side, TableSide
+from eddyline.runtime.join_inputs.join_input import InputRows
+from eddyline.runtime.join_inputs.table_input import TableInput
 from eddyline.runtime.operators.base import Operator
 from eddyline.runtime.operators.join import Join as JoinOperator
 from eddyline.runtime.stores.expiry import ExpiryStore
@@ -72,13 +72,15 @@ class NegativeTuplePlanner(Planner):
     def _enriched(self, plan: Join | SemiJoin | AntiJoin, probed: bool, left: Operator) -> Operator:
         return super()._enriched(plan, True, left)
 
-    def _table_side(self, keys: Sequence[Evaluator], table: TableStem, remember: int) -> TableSide:
-        return TableSide(keys, table, remember=remember, history=True)
+    def _table_input(
+        self, table: TableStem, keys: Sequence[Evaluator], remember: int
+    ) -> TableInput:
+        return TableInput(table, keys, remember=remember, history=True)
 
-    def _side(self, plan: Plan, source: Operator, keys: Sequence[Evaluator]) -> Side:
+    def _input_rows(self, plan: Plan, source: Operator) -> InputRows:
         if isinstance(base_scan(plan), TableScan):
-            return super()._side(plan, source, keys)
-        return self._composite_side(plan, keys, explicit=True)
+            return super()._input_rows(plan, source)
+        return self._result_rows(plan, explicit=True)
 
     def _distinct(self, plan: Distinct) -> Operator:
         return self._counted_distinct(plan)
@@ -109,5 +111,5 @@ class MixedPlanner(Planner):
             return self._above_negation.query(plan, emit)
         return super().query(plan, emit)
 
-    def join(self, plan: Join) -> JoinOperator | FeedbackJoin | None:
+    def join(self, plan: Join) -> JoinOperator | None:
         return super().join(plan) or self._above_negation.join(plan)

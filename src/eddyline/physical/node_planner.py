@@ -52,7 +52,8 @@ from eddyline.physical.patterns import (
 from eddyline.physical.strategy import Strategy
 from eddyline.runtime.batch import Evaluator
 from eddyline.runtime.graph import Graph
-from eddyline.runtime.join_inputs.sides import CompositeSide, Side, StaticSide, StemSide, TableSide
+from eddyline.runtime.join_inputs.join_input import InputRows, JoinInput, StemRows
+from eddyline.runtime.join_inputs.table_input import StaticInput, TableInput
 from eddyline.runtime.operators.base import Operator
 from eddyline.runtime.operators.distinct import Distinct as DistinctOperator
 from eddyline.runtime.operators.expire import Expire
@@ -69,6 +70,7 @@ from eddyline.runtime.operators.scan import TableScan as TableScanOperator
 from eddyline.runtime.operators.spool import Spool
 from eddyline.runtime.operators.union import Union as UnionOperator
 from eddyline.runtime.stores.expiry import ExpiryStore, FifoStore, PartitionedStore
+from eddyline.runtime.stores.intermediates import ResultRows
 from eddyline.runtime.stores.stem import EndlessWindow, Stem
 from eddyline.runtime.stores.table import TableStem
 from eddyline.sharing.grouping import is_query_number
@@ -156,47 +158,49 @@ class NodePlanner:
         left_keys, right_keys = ([compile_expr(p[i]) for p in plan.keys] for i in (0, 1))
         right = self.build(plan.right)
         table = self._stem_of(scan.table)
-        side: StaticSide | TableSide
+        rows: StaticInput | TableInput
         if isinstance(table, TableStem):
             assert not takes_back(plan.left), "an NRR is not joined with a strict input"
-            side = self._table_side(right_keys, table, _remembered_us(plan.left) if probed else 0)
+            rows = self._table_input(table, right_keys, _remembered_us(plan.left) if probed else 0)
         else:
-            side = StaticSide(right_keys, table, EndlessWindow(keep=True))
+            rows = StaticInput(table, right_keys)
         if not asks_as_it_is(plan) and not is_stored(plan.left):
             left = self._spooled(plan.left, left, keep=probed)
-        return Lookup(left, right, left_keys, side, residual(plan), _LOOKUPS[type(plan)])
+        return Lookup(left, right, left_keys, rows, residual(plan), _LOOKUPS[type(plan)])
 
-    def _table_side(self, keys: Sequence[Evaluator], table: TableStem, remember: int) -> TableSide:
-        return TableSide(keys, table, remember=remember, history=False)
+    def _table_input(
+        self, table: TableStem, keys: Sequence[Evaluator], remember: int
+    ) -> TableInput:
+        return TableInput(table, keys, remember=remember, history=False)
 
     def _join(self, plan: Join) -> Operator:
         if takes_feedback(plan, self._strategy):
             return self._feedback_tree(plan).join()
         keys = ([k for k, _ in plan.keys], [k for _, k in plan.keys])
         sources = [self._stored(p) for p in plan.inputs]
-        sides = [
-            self._side(p, source, [compile_expr(k) for k in ks])
+        scanned = self._strategy.nested_loops
+        left, right = (
+            JoinInput(self._input_rows(p, source), [compile_expr(k) for k in ks], scanned=scanned)
             for p, source, ks in zip(plan.inputs, sources, keys, strict=True)
-        ]
-        return JoinOperator(sources[0], sources[1], (sides[0], sides[1]), residual(plan))
+        )
+        return JoinOperator(sources[0], sources[1], (left, right), residual(plan))
 
     def _feedback_tree(self, plan: Join | SemiJoin) -> FeedbackTree:
         return FeedbackTree(plan, self._graph, self._strategy, self._stored)
 
-    def _side(self, plan: Plan, source: Operator, keys: Sequence[Evaluator]) -> Side:
+    def _input_rows(self, plan: Plan, source: Operator) -> InputRows:
+        """Where the rows of a join's input are stored."""
         if base_scan(plan) is None:
-            return self._composite_side(plan, keys, explicit=False)
-        scan, scanned = scan_below(source), self._strategy.nested_loops
-        return StemSide(keys, scan.stem, scan.window, scanned=scanned)
+            return self._result_rows(plan, explicit=False)
+        scan = scan_below(source)
+        return StemRows(scan.stem, scan.window)
 
-    def _composite_side(self, plan: Plan, keys: Sequence[Evaluator], *, explicit: bool) -> Side:
-        return CompositeSide(
-            keys,
+    def _result_rows(self, plan: Plan, *, explicit: bool) -> ResultRows:
+        return ResultRows(
             stored_width_of(plan),
             strict=takes_back(plan),
             explicit=explicit,
             lazy_us=self._strategy.lazy_us,
-            scanned=self._strategy.nested_loops,
         )
 
     def _matching(self, plan: Negation | SemiJoin | AntiJoin) -> Operator:

@@ -32,7 +32,6 @@ from eddyline.physical.patterns import (
     keeps_output,
     replaced_by,
 )
-from eddyline.runtime.feedback.join import FeedbackJoin
 from eddyline.runtime.graph import Graph, in_order
 from eddyline.runtime.operators.base import Operator
 from eddyline.runtime.operators.expire import Foretold
@@ -64,11 +63,11 @@ class Planner(NodePlanner):
         """The operator of a plan whose rows a flow reads."""
         return self.build(plan, probed=not is_endless(plan))
 
-    def join(self, plan: Join) -> JoinOperator | FeedbackJoin | None:
+    def join(self, plan: Join) -> JoinOperator | None:
         """The operator of a join that runs in a tree."""
         keys = (("join", plan), self._key(plan, True), self._key(plan, False))
         found = map(self._graph.find, keys)
-        return next((o for o in found if isinstance(o, (JoinOperator, FeedbackJoin))), None)
+        return next((o for o in found if isinstance(o, JoinOperator)), None)
 
     def runs(self, grouping: Plan) -> bool:
         """Whether there is an operator of this GROUP BY or DISTINCT already."""

@@ -11,7 +11,7 @@ from pyspark.sql import DataFrame
 from eddyline.algebra.catalog import StreamDef
 from eddyline.engine.ingest.row_reader import RowReader
 from eddyline.engine.overload.drop_box import DropBox
-from eddyline.spark.batch_time import TimedBatches, timed
+from eddyline.spark.batch_time import TimedBatches, with_batch_time
 from eddyline.spark.gc_control import freeze_live_objects
 from eddyline.spark.keep_rates import keep_rate
 from eddyline.spark.packed_batches import (
@@ -39,7 +39,9 @@ def packed_batches(
     """
     if stream.lateness_by == "row":  # the shard has to see which row came before which
         keep = 1.0
-    return timed(timed(df).mapInArrow(_packer(read, shard, stream, keep), INPUT_SCHEMA))
+    return with_batch_time(
+        with_batch_time(df).mapInArrow(_packer(read, shard, stream, keep), INPUT_SCHEMA)
+    )
 
 
 def _packer(read: Reader | None, shard: int, stream: StreamDef, keep: float | None) -> Reader:

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from eddyline.algebra.catalog import Known, StreamDef, TableDef
+from eddyline.algebra.catalog import DeclaredSizes, StreamDef, TableDef
 from eddyline.engine.ingest.row_reader import RowReader
 from eddyline.engine.ingest.table_changes import OPERATION, ChangeReader
 from eddyline.engine.ingest.tables import table_columns
@@ -30,7 +30,7 @@ class Sampled:
         rows: in the sample. bad: how many of them are bad rows.
     """
 
-    known: Known
+    known: DeclaredSizes
     rows: int
     bad: int = 0
 
@@ -51,7 +51,7 @@ def of_changes(table: TableDef, rows: pa.Table, columns: Collection[str]) -> Sam
     added = pc.not_equal(good[OPERATION.name], "-")
     known = _known(good.filter(added), "_ts", columns)
     left = max(2 * int(pc.sum(added).as_py() or 0) - good.num_rows, 0)
-    return Sampled(Known(known.rate, left, known.distinct), rows.num_rows, bad)
+    return Sampled(DeclaredSizes(known.rate, left, known.distinct), rows.num_rows, bad)
 
 
 def of_table(table: TableDef, rows: pa.Table, columns: Collection[str]) -> Sampled:
@@ -62,13 +62,13 @@ def of_table(table: TableDef, rows: pa.Table, columns: Collection[str]) -> Sampl
     """
     typed = table_columns(table, rows)
     distinct = {c: float(_different(typed[c])) for c in columns}
-    return Sampled(Known(None, typed.num_rows, distinct), typed.num_rows)
+    return Sampled(DeclaredSizes(None, typed.num_rows, distinct), typed.num_rows)
 
 
-def as_options(known: Known, digits: int = 3) -> str:
+def as_options(known: DeclaredSizes, digits: int = 3) -> str:
     """Options of WITH that declare the statistics, numbers rounded to significant digits.
 
-    >>> as_options(Known(1234.5, None, {"symbol": 300.0, "trade id": 12345.6}))
+    >>> as_options(DeclaredSizes(1234.5, None, {"symbol": 300.0, "trade id": 12345.6}))
     "rate = 1230, distinct = 'symbol: 300, `trade id`: 12300'"
     """
     options = []
@@ -103,14 +103,14 @@ def _good_rows(reader: RowReader, rows: pa.Table) -> tuple[pa.Table, int]:
     return good, table.num_rows - good.num_rows
 
 
-def _known(rows: pa.Table, timestamp: str, columns: Collection[str]) -> Known:
+def _known(rows: pa.Table, timestamp: str, columns: Collection[str]) -> DeclaredSizes:
     distinct = {
         c: max(1.0, round(population(_different(rows[c]), rows.num_rows)))
         for c in columns
         if rows.num_rows
     }
     ts = raw_values(rows[timestamp].combine_chunks(), np.dtype(np.int64))
-    return Known(_rate(np.sort(ts)), None, distinct)
+    return DeclaredSizes(_rate(np.sort(ts)), None, distinct)
 
 
 def _rate(ts: Array) -> float | None:

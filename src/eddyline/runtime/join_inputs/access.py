@@ -8,7 +8,6 @@ oldest: each ends at positions ``stop``, where the next one begins.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import count
 from typing import Final, Protocol
 
 import numpy as np
@@ -16,10 +15,8 @@ import numpy as np
 from eddyline.kernels.nested_loops import scan
 from eddyline.runtime.state import State, array
 from eddyline.runtime.stores.columns import Array
-from eddyline.runtime.stores.index import HashIndex, Liveness, Probes
+from eddyline.runtime.stores.index import Liveness, Probes
 from eddyline.runtime.stores.rowstore import RowStore
-
-_numbers = count()
 
 #: Nested loops make so many pairs at once, but for those of one row.
 MOST_PAIRS: Final = 1 << 18
@@ -67,60 +64,15 @@ class Access(Protocol):
         """Give the lanes back to the store."""
 
 
-class HashAccess:
-    """Chains of all rows by key: a cursor is the next row of the chain (Hammad et al., 3.4)."""
-
-    def __init__(self, index: HashIndex) -> None:
-        self._index = index
-
-    @property
-    def version(self) -> int:
-        """See ``Access``."""
-        return self._index.version
-
-    def insert(self, positions: Array, keys: Array) -> None:
-        """See ``Access``."""
-        self._index.insert(positions, keys)
-
-    def begin(self, probes: Probes, *, inclusive: bool) -> Array:
-        """See ``Access``."""
-        return self._index.begin(probes, inclusive=inclusive)
-
-    def begin_below(self, key: Array, position: Array) -> Array:
-        """See ``Access``."""
-        cursor: Array = position - 1
-        self._index.find_again(key, cursor)
-        return cursor
-
-    def pieces(self, cursor: Array, stop: Array) -> Iterator[slice]:
-        """See ``Access``. Few rows have the same key."""
-        return _in_one(cursor)
-
-    def follow(self, slice_: int, key: Array, cursor: Array, stop: Array) -> tuple[Array, Array]:
-        """See ``Access``."""
-        return self._index.follow(key, cursor, stop)
-
-    def find_again(self, key: Array, cursor: Array) -> None:
-        """See ``Access``."""
-        self._index.find_again(key, cursor)
-
-    def close(self) -> None:
-        """See ``Access``."""
-        self._index.close()
-
-
-class ScanAccess:
-    """Nested loops: a cursor is the position above the next row to compare with.
-
-    It does what an index does for a side of a flow (``stem_side.py``), where rows have no keys.
-    """
+class ScanIndex:
+    """Nested loops over rows without keys: a cursor is the position above the next row."""
 
     version = 0
 
     def __init__(self, store: RowStore) -> None:
         self._store = store
-        number = next(_numbers)
-        self._keys, self._present = f"keys:{number}", f"present:{number}"
+        name = store.new_name()
+        self._keys, self._present = f"keys:{name}", f"present:{name}"
         store.add_lane(self._keys, 0, derived=True)
         store.add_lane(self._present, 0, derived=True)
 
@@ -153,11 +105,28 @@ class ScanAccess:
     def admit(self) -> None:
         """See ``rewind``."""
 
+    def positions(self) -> Array:
+        """The positions of all visible rows, ascending."""
+        return np.flatnonzero(self._store.held(self._present)) + self._store.first
+
+    def link(self, positions: Array, keys: Array) -> None:
+        """See ``HashIndex``."""
+        self.insert(positions, keys)
+
+    def fill(self, positions: Array, keys: Array) -> None:
+        """Make these rows visible and no others."""
+        self._store.lane(self._present).fill(0)
+        self.insert(positions, keys)
+
+    def state(self) -> State:
+        """See ``HashIndex``."""
+        present = self._store.held(self._present).astype(np.bool_)
+        return {"indexed": present, "keys": self._store.held(self._keys)[present]}
+
     def restore(self, state: State) -> None:
-        """Hold these rows and no others: of the store bool[n] ``indexed``, and their ``keys``."""
-        indexed = array(state, "indexed")
-        self._store.held(self._present)[:] = indexed
-        self._store.held(self._keys)[indexed] = array(state, "keys")
+        """Take over what ``state`` returned; the store has been restored."""
+        positions = np.flatnonzero(array(state, "indexed")) + self._store.first
+        self.fill(positions, array(state, "keys"))
 
     def insert(self, positions: Array, keys: Array) -> None:
         """See ``Access``."""
@@ -202,7 +171,3 @@ def pieces(pairs: Array) -> Iterator[slice]:
         end = max(int(np.searchsorted(ends, made + MOST_PAIRS, "right")), start + 1)
         yield slice(start, end)
         start = end
-
-
-def _in_one(cursor: Array) -> Iterator[slice]:
-    yield slice(0, cursor.size)
