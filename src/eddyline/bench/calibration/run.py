@@ -17,6 +17,7 @@ from eddyline.bench.feeding import process_all
 from eddyline.bench.figures.console import progress_bar
 from eddyline.engine.calibration import machine, write_prices
 from eddyline.engine.engine import Engine
+from eddyline.engine.options import EngineOptions, StrategyOptions
 from eddyline.kernels.options import report_compilations
 from eddyline.optimizer.price_fit import Observation, fitted, predicted
 from eddyline.optimizer.prices import TYPICAL, Prices
@@ -62,7 +63,10 @@ def run_calibration(*, json: bool = False) -> None:
 def engine_of(case: Case) -> Engine:
     """An engine with the queries of a case, before any row."""
     executor: Executor = "tree" if case.queries == 1 else "eddy"
-    engine = Engine(executor=executor, feedback="off", chunk_rows=case.chunk_rows, prices=TYPICAL)
+    engine = Engine(
+        EngineOptions(chunk_rows=case.chunk_rows, prices=TYPICAL),
+        StrategyOptions(executor=executor, feedback="off"),
+    )
     engine.sql(SCHEMA)
     for n in range(case.queries):
         engine.query(case.sql.format(n=n))
