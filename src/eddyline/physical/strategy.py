@@ -10,10 +10,11 @@ from eddyline.algebra.plan import (
     AntiJoin,
     GroupBy,
     Join,
+    Lookup,
+    LookupSemiJoin,
     Negation,
     Plan,
     SemiJoin,
-    looks_up,
 )
 from eddyline.optimizer.estimates import premature_share
 from eddyline.optimizer.statistics import UNKNOWN, Statistics
@@ -44,7 +45,7 @@ class FeedbackForm(Protocol):
 
     def tree(
         self,
-        top: Join | SemiJoin,
+        top: Join | LookupSemiJoin,
         graph: Graph,
         strategy: Strategy,
         leaf: Callable[[Plan], Operator],
@@ -98,6 +99,4 @@ class Strategy:
 
 def decides_by_matches(plan: Plan) -> bool:
     """Whether this is a negation, or an existence test that changes of its right input affect."""
-    if isinstance(plan, (SemiJoin, AntiJoin)):
-        return not looks_up(plan)
-    return isinstance(plan, Negation)
+    return isinstance(plan, (Negation, SemiJoin, AntiJoin)) and not isinstance(plan, Lookup)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import partial
 
 from eddyline.algebra.expressions import Expr, conjunction, shift_columns, without_names
-from eddyline.algebra.plan import Join, SemiJoin
+from eddyline.algebra.plan import Join, LookupSemiJoin
 from eddyline.physical.expressions import compile_expr, compile_predicate
 from eddyline.physical.feedback.requirements import Demand, JoinTree, Path, passed_on
 from eddyline.physical.strategy import Strategy
@@ -31,7 +31,7 @@ class Asking:
     def __init__(
         self,
         tree: JoinTree,
-        top: Join | SemiJoin,
+        top: Join | LookupSemiJoin,
         graph: Graph,
         strategy: Strategy,
         kept: Callable[[Path], Kept],

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from eddyline.algebra.expressions import Expr, conjunction
-from eddyline.algebra.plan import Join, Plan, SemiJoin
+from eddyline.algebra.plan import Join, LookupSemiJoin, Plan
 from eddyline.bench.comparison.reactive.components import components
 from eddyline.bench.comparison.reactive.detector import Component, Detector
 from eddyline.bench.comparison.reactive.gate import ReactiveGate
@@ -82,7 +82,7 @@ class Reactive:
 
     def tree(
         self,
-        top: Join | SemiJoin,
+        top: Join | LookupSemiJoin,
         graph: Graph,
         strategy: Strategy,
         leaf: Callable[[Plan], Operator],
