@@ -27,6 +27,7 @@ import pyarrow as pa
 from eddyline import Engine
 from eddyline.testing.bags import difference, rows_of
 from eddyline.testing.changes import WrongAnswer
+from eddyline.testing.engines import engine_with
 from eddyline.testing.ingest_model import IngestModel, StreamRules, TableRules, latest
 from eddyline.testing.live import change_schema
 from eddyline.testing.oracle import Oracle
@@ -45,8 +46,8 @@ class Script:
         queries: the SELECT text of the query, or of several by name; EMIT clauses are allowed.
         tables: contents of the declared tables, as Arrow tables or text batches; of a live table,
             the initial contents.
-        options: keyword arguments of the Engine. With ``keep`` among them all queries have ON
-            OVERLOAD SHED.
+        options: fields of EngineOptions and StrategyOptions. With ``keep`` among them all queries
+            have ON OVERLOAD SHED.
     """
 
     def __init__(
@@ -59,7 +60,7 @@ class Script:
     ) -> None:
         self._keep: Mapping[str, float] = (options or {}).get("keep", {})
         self.now_us = 0
-        self.engine = Engine(**(options or {}))
+        self.engine = engine_with(**(options or {}))
         self.engine.wall_clock = self._now
         self.engine.sql(ddl)
         self._views = read_views(ddl)

@@ -6,7 +6,6 @@ it is added; otherwise once its windows are full (see the model of retention).
 
 from __future__ import annotations
 
-import inspect
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -16,7 +15,6 @@ from typing import Any, Final
 import pyarrow as pa
 from hypothesis import strategies as st
 
-from eddyline import Engine
 from eddyline.testing.script import Script
 from eddyline.testing.strategies.cases import CHUNK_ROWS
 from eddyline.testing.strategies.query_sets import (
@@ -71,7 +69,7 @@ _PAYLOADS: Final = (
 #: Number of queries that needs lineages of more than one word.
 _MANY: Final = 90
 
-#: Options that may not change answers: keyword arguments of the Engine.
+#: Options that may not change answers.
 _OPTIONS: Final[dict[str, tuple[Any, ...]]] = {
     "chunk_rows": CHUNK_ROWS,
     "optimize": (True, True, False),
@@ -92,15 +90,14 @@ _STATE_OPTIONS: Final[dict[str, tuple[Any, ...]]] = {
 
 
 def sharing_options(**fixed: Any) -> st.SearchStrategy[dict[str, Any]]:
-    """Random keyword arguments of the Engine; some of them fixed."""
+    """Random options of an engine by name; some of them fixed."""
     return st.integers(0, 2**48).map(lambda seed: random_options(Random(seed)) | fixed)
 
 
 def random_options(random: Random) -> dict[str, Any]:
-    """Random keyword arguments of the Engine."""
+    """Random options of an engine by name."""
     choices = _OPTIONS if random.random() < 0.8 else _OPTIONS | _STATE_OPTIONS
-    known = inspect.signature(Engine).parameters
-    return {name: random.choice(values) for name, values in choices.items() if name in known}
+    return {name: random.choice(values) for name, values in choices.items()}
 
 
 @dataclass(frozen=True)
