@@ -16,6 +16,7 @@ from unittest.mock import patch
 from hypothesis import Phase, event, given, settings
 from hypothesis import strategies as st
 
+from eddyline.engine.placement import reoptimizer
 from eddyline.engine.placement.fan_outs import Steadiness
 from eddyline.testing.strategies.query_set_cases import (
     QuerySetCase,
@@ -54,7 +55,10 @@ def test_queries_may_change_from_eddy_to_tree_and_back_at_any_time(
 
     def find(part: QuerySetCase) -> Exception | None:
         luck = Random(seed)
-        with patch.object(Steadiness, "look", lambda *_: luck.choice(looks)):
+        with (
+            patch.object(Steadiness, "look", lambda *_: luck.choice(looks)),
+            patch.object(reoptimizer, "_PERIOD_ROWS", 0),
+        ):
             return problem(part, options)
 
     check(case, options, find)

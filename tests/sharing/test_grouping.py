@@ -9,13 +9,13 @@ import pytest
 from eddyline.algebra.explain import explain
 from eddyline.algebra.plan import Plan
 from eddyline.optimizer.optimizer import optimize
-from eddyline.sharing.grouping import grouped_apart
+from eddyline.sharing.grouping import decompose_grouped
 from golden import bound_plan, check_golden
 
 
 def shown(plan: Plan) -> str:
     """What a query has of its own, what it makes of it, and the plan that all share."""
-    found = grouped_apart(plan)
+    found = decompose_grouped(plan)
     if found is None:
         return "none"
     signature, part = found
@@ -63,7 +63,7 @@ def test_these_do_not(kind: str) -> None:
 
 
 def _key(sql: str) -> object:
-    found = grouped_apart(optimize(bound_plan(sql)))
+    found = decompose_grouped(optimize(bound_plan(sql)))
     assert found is not None
     signature, part = found
     return signature, part.outputs, part.above

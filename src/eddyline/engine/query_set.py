@@ -314,8 +314,10 @@ class QuerySet:
     def adapt(self) -> None:
         """After a chunk: carry out what the re-optimizer proposes."""
         if self._reoptimizer.by_cost or self._reoptimizer.by_fan_outs:
-            for query in self.placements.adapt():
-                self._to_report[query.name] = query
+            for query, placement in self._reoptimizer.proposals():
+                if query.seat is not None:  # changes in its flow become its own
+                    self._to_report[query.name] = query
+                self.placements.change(query, placement)
 
     def finish(self) -> None:
         """Serve all rows that wait for their turn."""

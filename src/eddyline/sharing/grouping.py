@@ -1,13 +1,13 @@
-"""What queries that group can share: one grouping for all whose predicates and windows differ.
+"""Groupings that queries with different predicates and windows share.
 
     Project  room, n                            Project  _query, room, n
       GroupBy  room: COUNT(*)           ->        GroupBy  _query, room: COUNT(*)
         Filter  (temp > 20)                         SharedRows  _query, room
           StreamScan  r [RANGE 1 MINUTE]
 
-The rows below the lowest GROUP BY or DISTINCT come from a flow, with the query's filters and
-windows, once per query; the number of the query is one more key of all that stands above. So
-groups of different queries never meet, in one operator.
+The input of the lowest GROUP BY or DISTINCT is a flow, which returns its rows once per query, by
+the query's filters and windows. The number of the query is one more key of all operators above:
+one operator keeps the groups of all queries apart.
 """
 
 from __future__ import annotations
@@ -44,11 +44,11 @@ from eddyline.types import Field
 _NUMBER: Final = ColumnRef(pa.int64(), 0, "_query")
 
 
-def grouped_apart(plan: Plan) -> tuple[Signature, Part] | None:
-    """The signature and the query's part of a plan whose grouping can be shared, else None.
+def decompose_grouped(plan: Plan) -> tuple[Signature, Part] | None:
+    """The signature and the query's part of a plan with a grouping; None if it cannot be shared.
 
-    A group of all rows is there before any row is, and rows of a single unbounded source are not
-    kept: queries with such things do not share.
+    That is so for aggregates without GROUP BY, which have a result before any row, and for a single
+    unbounded source, whose rows are not kept.
     """
     grouping = lowest_grouping(plan)
     if grouping is None:
@@ -58,7 +58,7 @@ def grouped_apart(plan: Plan) -> tuple[Signature, Part] | None:
         flat = flatten(below, joins=joins)
         if len(flat.leaves) == 1 and flat.leaves[0].pattern == Pattern.MONOTONIC:
             return None
-        flat, grouped = _taking(flat, grouping)
+        flat, grouped = _with_outputs(flat, grouping)
         found = decompose_flat(flat, _numbered(flat.outputs))
         if found is not None:
             signature, part = found
@@ -69,7 +69,7 @@ def grouped_apart(plan: Plan) -> tuple[Signature, Part] | None:
 
 
 def lowest_grouping(plan: Plan) -> GroupBy | Distinct | None:
-    """The one that stands on no other, if only projections, filters and groupings are above it."""
+    """The lowest GROUP BY or DISTINCT, if only projections, filters and groupings are above it."""
     found: GroupBy | Distinct | None = None
     while isinstance(plan, (Filter, Project, GroupBy, Distinct)):
         if isinstance(plan, GroupBy) and not plan.keys:
@@ -82,33 +82,33 @@ def lowest_grouping(plan: Plan) -> GroupBy | Distinct | None:
     return found
 
 
-def _taking(flat: Flat, grouping: GroupBy | Distinct) -> tuple[Flat, GroupBy | Distinct]:
-    """The flow's outputs as a grouping needs them, and the grouping over these.
+def _with_outputs(flat: Flat, grouping: GroupBy | Distinct) -> tuple[Flat, GroupBy | Distinct]:
+    """The flow with the keys and arguments of a grouping as outputs, and the grouping over these.
 
-    What GROUP BY computes of a row is computed once for all queries.
+    Keys and arguments are computed once for all queries.
     """
     if isinstance(grouping, Distinct):
         return flat, grouping
     outputs: dict[Expr, int] = {}
 
-    def taken(expr: Expr) -> Expr:
+    def output(expr: Expr) -> Expr:
         def change(e: Expr) -> Expr | None:
             return flat.outputs[e.index] if isinstance(e, ColumnRef) else None
 
         computed = rewrite(expr, change)
-        place = outputs.setdefault(computed, len(outputs))
-        return ColumnRef(expr.type, place, str(expr))
+        number = outputs.setdefault(computed, len(outputs))
+        return ColumnRef(expr.type, number, str(expr))
 
-    keys = tuple(map(taken, grouping.keys))
+    keys = tuple(map(output, grouping.keys))
     aggregates = tuple(
-        replace(a, argument=a.argument and taken(_guarded(a)), where=a.where and taken(a.where))
+        replace(a, argument=a.argument and output(_guarded(a)), where=a.where and output(a.where))
         for a in grouping.aggregates
     )
     return replace(flat, outputs=list(outputs)), replace(grouping, keys=keys, aggregates=aggregates)
 
 
 def _guarded(aggregate: Aggregate) -> Expr:
-    """The argument of an aggregate; if it may fail, only for the rows that its FILTER wants."""
+    """The argument of an aggregate; if it may fail, only for the rows that its FILTER accepts."""
     argument, where = aggregate.argument, aggregate.where
     assert argument is not None, "COUNT(*) has no argument"
     if where is None or not can_fail(argument):
@@ -128,9 +128,8 @@ def _shared_rows(signature: Signature, part: Part, lifespan: int | None) -> Shar
 
 
 def _per_query(plan: Plan, grouping: Plan, grouped: GroupBy | Distinct, shared: SharedRows) -> Plan:
-    """The plan down to the ``grouping`` over rows of many queries, whose number stays in front.
-
-    Names are not the queries' own: nobody sees them.
+    """The plan down to ``grouping``, over rows of many queries, with the number of the query as the
+    first column. Columns are named by number: result tables have the names of each query.
     """
     if plan is grouping:
         below: Plan = shared
@@ -153,7 +152,7 @@ def _per_query(plan: Plan, grouping: Plan, grouped: GroupBy | Distinct, shared: 
             for a in plan.aggregates
         )
         return GroupBy(below, keys, aggregates, _numbered((*keys, *aggregates)))
-    assert isinstance(plan, Distinct), "nothing else is above a grouping that is shared"
+    assert isinstance(plan, Distinct), "decompose_grouped accepts no other plan"
     return Distinct(below)
 
 

@@ -12,7 +12,7 @@ from eddyline.optimizer.joins.trees import left_deep
 from eddyline.optimizer.statistics import Statistics
 from eddyline.physical.flows import Sharing
 from eddyline.physical.strategy import Strategy
-from eddyline.sharing.grouping import grouped_apart
+from eddyline.sharing.grouping import decompose_grouped
 from eddyline.sharing.reordering import LEAST_REORDERED, Joins, joins_of, tree_of
 from eddyline.sharing.signature import Part, Signature, decompose
 
@@ -52,7 +52,7 @@ def candidates(
         return _only(replace(tree, why=reason))
     found = [decompose(plan)]
     if not strategy.explicit_above_negation(plan):
-        found.append(grouped_apart(plan))
+        found.append(decompose_grouped(plan))
     flow = [in_flow(name, *f, sharing, replaces=replaces) for f in found if f is not None]
     if not flow:
         return _only(replace(tree, why="it is no select-project-join query, grouped or not"))

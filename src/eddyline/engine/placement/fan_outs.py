@@ -11,7 +11,7 @@ Source: Madden et al. 2002, section 1.1.1, on what a static plan cannot know.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from math import inf, sqrt
 from typing import Any, Final
 
@@ -19,8 +19,6 @@ from eddyline.runtime.eddy.flow import Flow
 from eddyline.runtime.operators.base import Operator
 from eddyline.runtime.operators.join import Join
 
-#: Rows of a query between two comparisons of its fan-outs.
-_PERIOD_ROWS: Final = 32_768
 #: Fan-outs of a flow, and of a tree, differ if one is this many times the other.
 STEADY: Final = 1.5
 CHANGED: Final = 2.0
@@ -37,25 +35,18 @@ class Steadiness:
     def __init__(self, factor: float) -> None:
         self._factor = factor
         self._seen: dict[object, tuple[int, int]] = {}
-        self._rows = 0
         self._reference: dict[object, tuple[int, int]] | None = None
 
-    def look(self, rows: int, counts: Callable[[], Counts]) -> bool | None:
-        """Whether the fan-outs of a period are those of the reference; None: the period is not over
-        or has too few rows. If they are not, this period becomes the reference.
-
-        Args:
-            rows: that the query has read so far.
+    def look(self, counts: Counts) -> bool | None:
+        """Whether the fan-outs since the last call are those of the reference; None: there is no
+        reference yet, or too few rows. If they are not, they become the reference.
         """
-        if rows - self._rows < _PERIOD_ROWS:
-            return None
-        self._rows, now = rows, dict(counts())
         period = {}
-        for key, (came, went) in now.items():
+        for key, (came, went) in counts.items():
             came_before, went_before = self._seen.get(key, (0, 0))
             if came - came_before >= _LEAST_ROWS:
                 period[key] = (came - came_before, went - went_before)
-        self._seen = now
+        self._seen = dict(counts)
         before, self._reference = self._reference, self._reference or period
         both = period.keys() & (before or {}).keys()
         if before is None or not both:

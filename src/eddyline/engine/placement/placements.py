@@ -86,19 +86,6 @@ class Placements:
         if shared is not None:
             self._open_last(shared)
 
-    def adapt(self) -> list[Query]:
-        """Carry out what the re-optimizer proposes, between two chunks.
-
-        Returns:
-            Queries that have become trees: their changes from the flow are to be reported.
-        """
-        left = []
-        for query, placement in self._reoptimizer.proposals():
-            if query.seat is not None:
-                left.append(query)
-            self.change(query, placement)
-        return left
-
     def change(self, query: Query, placement: Placement) -> None:
         """Move a query as the re-optimizer proposes."""
         if isinstance(placement, TreePlacement) and placement.joins is not None:

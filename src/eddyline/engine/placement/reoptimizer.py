@@ -25,8 +25,10 @@ from eddyline.runtime.graph import in_order
 from eddyline.runtime.operators.scan import Scan
 from eddyline.sharing.reordering import LEAST_REORDERED, Joins, joins_in
 
-#: Rows of all streams between two comparisons of costs, and queries that are compared then.
+#: Rows of all streams between two comparisons of costs; rows of a query between two looks at its
+#: fan-outs.
 _PERIOD_ROWS: Final = 32_768
+#: Queries whose costs are compared at a time.
 _AT_ONCE: Final = 8
 #: Orders whose costs differ by less cost the same.
 _CHEAPER: Final = 0.999
@@ -57,28 +59,27 @@ class ByFanOuts:
     """A query that shares no flow, and runs as a tree while the fan-outs of its joins are steady.
 
     Attributes:
-        scans: of its operators.
+        scans: of its operators. looked: rows that they had read at the last look.
     """
 
     query: Query
     scans: list[Scan]
     steadiness: Steadiness
+    looked: int = 0
 
     def proposal(self) -> Placement | None:
         """Another placement, if the fan-outs have become steady or have changed."""
-        placement, rows = self.query.placement, sum(scan.rows_out for scan in self.scans)
+        placement = self.query.placement
         if isinstance(placement, FlowPlacement):
             assert self.query.seat is not None, "it runs in a flow"
             flow = self.query.seat.shared.flow
-            is_steady = self.steadiness.look(rows, lambda: flow.fan_outs)
+            is_steady = self.steadiness.look(flow.fan_outs)
             return learned(placement, fan_outs.best_order(flow)) if is_steady else None
         assert placement is not None and placement.learned_in is not None, "its order was learned"
-        if self.steadiness.look(rows, self._of_tree) is not False:
+        counts = fan_outs.of_joins(in_order([self.query.operator]))
+        if self.steadiness.look(counts) is not False:
             return None
         return replace(placement.learned_in, why="the fan-outs of its joins have changed")
-
-    def _of_tree(self) -> fan_outs.Counts:
-        return fan_outs.of_joins(in_order([self.query.operator]))
 
 
 @dataclass(frozen=True)
@@ -135,6 +136,10 @@ class Reoptimizer:
     def proposals(self) -> Iterator[tuple[Query, Placement]]:
         """Queries that should run in another way now."""
         for watched in list(self.by_fan_outs.values()):
+            rows = sum(scan.rows_out for scan in watched.scans)
+            if rows - watched.looked < _PERIOD_ROWS:
+                continue
+            watched.looked = rows
             placement = watched.proposal()
             if placement is not None:
                 yield watched.query, placement

@@ -16,7 +16,7 @@ from eddyline.optimizer.statistics import Statistics
 from eddyline.optimizer.work import Work
 from eddyline.sharing.flow_work import FlowWork, SubscriptionWork
 
-#: The queries of a flow by kind, or by the kinds of what they stand for.
+#: The queries of a flow by kind; of a parameterized query, by the kinds of its instances.
 _ByKind: TypeAlias = dict[tuple[Kind, ...], list[Query]]
 
 
@@ -84,16 +84,16 @@ class Workload:
             placement = self._reoptimizer.reordered(work.known, work.order, why)
             self._placements.change(work.known.query, placement)
 
-    # -- what flows hand out, against what is expected ---------------------------------------------
+    # -- results of flows, compared with the expected number ---------------------------------------
 
     def learn(self, statistics: Statistics, seconds: float) -> bool:
-        """Compare what flows have handed out with what is expected of them, and reckon with it.
+        """Correct the expected number of results of flows by the number that they have had.
 
         Args:
-            statistics: of the rows that came. seconds: for so long they did.
+            statistics: of the rows of a period. seconds: its length.
 
         Returns:
-            Whether it makes a difference.
+            Whether a correction has changed.
         """
         differs = False
         for shared, members in _by_flow(self._queries.values()).items():
@@ -102,7 +102,7 @@ class Workload:
         return differs
 
     def learnt(self) -> dict[str, tuple[float, int]]:
-        """What has been learnt of flows, by one query of each, to be saved."""
+        """For JSON: the correction of each flow, by the name of one of its queries."""
         names = {q.seat.shared: q.name for q in self._queries.values() if q.seat is not None}
         return {
             name: (flow.learning.factor, flow.learning.handed_out - flow.learning.before)
@@ -110,15 +110,15 @@ class Workload:
         }
 
     def restore_learnt(self, saved: Mapping[str, tuple[float, int]]) -> None:
-        """Take over what ``learnt`` returned; the queries are there already."""
+        """Take over what ``learnt`` returned; the queries run."""
         for name, (factor, handed_out) in saved.items():
             seat = self._queries[name].seat
-            assert seat is not None, "queries run as they did"
+            assert seat is not None, "it has the placement of the checkpoint"
             seat.shared.learning = Learning(factor, handed_out)
 
 
 def _by_flow(queries: Iterable[Query]) -> dict[SharedFlow, _ByKind]:
-    """The queries that have seats in flows."""
+    """The queries that run in flows."""
     found: dict[SharedFlow, _ByKind] = {}
     for query in queries:
         if query.seat is not None:
