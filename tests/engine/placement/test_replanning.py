@@ -174,10 +174,10 @@ def test_a_query_that_is_refused_leaves_no_order(monkeypatch: pytest.MonkeyPatch
     def refuse(*_: object, **__: object) -> None:
         raise EddylineError("refused")
 
-    monkeypatch.setattr(engine._parts.queries.execution, "plant", refuse)
+    monkeypatch.setattr(engine.parts.queries.execution, "plant", refuse)
     with pytest.raises(EddylineError, match="refused"):
         engine.query(SQL + " AND a.j > 1", name="refused")
-    ways = engine._parts.queries.placing.ways()
+    ways = engine.parts.queries.placing.ways()
     assert list(ways) == ["q"]
 
 
