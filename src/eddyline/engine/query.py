@@ -16,6 +16,7 @@ from eddyline.engine.execution.failure_counts import Trouble
 from eddyline.engine.execution.latency import Latencies
 from eddyline.engine.explain import busy
 from eddyline.engine.locking import EngineLock, locked
+from eddyline.engine.placement.placement import Placement
 from eddyline.errors import StateError
 from eddyline.physical.patterns import replaced_by, unbounded_scan
 from eddyline.runtime.batch import Batch
@@ -54,7 +55,8 @@ class Query:
             them is kept, for ``stats``; shedding_lines: the same as text.
         replace_key: output columns by which a new row replaces the older one of its group; None
             where rows never replace each other (EMIT CHANGES, no GROUP BY, keys not selected).
-        why: it runs as it does. seen_before: rows that its streams had brought before it came.
+        placement: how it runs; None: it does not.
+        seen_before: rows that its streams had brought before it came.
         seconds_before: what it took while it ran in other ways. reordered: how many times its joins
             have got another order while it ran.
         seat: its place among the queries that share a flow; None if it runs as a tree of operators.
@@ -92,11 +94,11 @@ class Query:
         self._explained = explained
         self._change_schema = change_schema(plan.schema)
         self.seat: Seat | Crowd | None = None
-        self.why = ""
+        self.placement: Placement | None = None
         self.seen_before = 0
         self.seconds_before = 0.0
         self.reordered = 0
-        self._parts: list[pa.Table] = []
+        self.parts: list[pa.Table] = []
         self._rows_out = 0
         self._last = 0  # changes that the last chunk brought
         self._latencies = Latencies()  # of its own; others are its seat's
@@ -115,6 +117,11 @@ class Query:
     @operator.setter
     def operator(self, operator: Operator) -> None:
         self._operator = operator
+
+    @property
+    def why(self) -> str:
+        """The reason for its placement."""
+        return "" if self.placement is None else self.placement.why
 
     @property
     def change_schema(self) -> pa.Schema:
@@ -248,7 +255,7 @@ class Query:
 
     def resume(self) -> None:
         """The query began before it was saved: what it said then is not said again."""
-        self._since, self._early, self._parts = BEGINNING, [], []
+        self._since, self._early, self.parts = BEGINNING, [], []
 
     def collect(self, batch: Batch) -> bool:
         """Add one chunk's output to what is reported; returns whether there is any."""
@@ -263,12 +270,12 @@ class Query:
         self._last = len(batch)
         if batch.ts[0] < self._since:
             batch = replace(batch, ts=np.maximum(batch.ts, self._since))
-        self._parts.append(to_changes(batch, self._change_schema))
+        self.parts.append(to_changes(batch, self._change_schema))
         return True
 
     def pending(self) -> pa.Table:
         """The changes of its own that were collected; those of a query with a seat are there."""
-        return concat_changes(self._parts, self._change_schema)
+        return concat_changes(self.parts, self._change_schema)
 
     def take(self) -> pa.Table:
         """What ``pending`` returns; it counts as reported."""
@@ -301,23 +308,23 @@ class Query:
         assert self.seat is not None, "it has one"
         changes = self.seat.shape.changes().of(self.name)
         if changes.num_rows:
-            self._parts.append(changes)
+            self.parts.append(changes)
         self._rows_out += self.seat.rows_out
         self._latencies = self._all_latencies()
 
     def put(self, changes: pa.Table) -> None:
         """Let these changes be reported, after those that were collected before."""
         if changes.num_rows:
-            self._parts.append(changes)
+            self.parts.append(changes)
             self._rows_out += changes.num_rows
 
     def put_back(self, changes: pa.Table) -> None:
         """Let these changes be reported first."""
-        self._parts.insert(0, changes)
+        self.parts.insert(0, changes)
 
     def clear(self) -> None:
         """They have been reported."""
-        self._parts = []
+        self.parts = []
 
     def __repr__(self) -> str:
         return f"Query({self.name!r}: {self.sql})"
