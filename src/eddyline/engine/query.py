@@ -98,7 +98,7 @@ class Query:
         self.seen_before = 0
         self.seconds_before = 0.0
         self.reordered = 0
-        self.parts: list[pa.Table] = []
+        self._parts: list[pa.Table] = []
         self._rows_out = 0
         self._last = 0  # changes that the last chunk brought
         self._latencies = Latencies()  # of its own; others are its seat's
@@ -255,7 +255,7 @@ class Query:
 
     def resume(self) -> None:
         """The query began before it was saved: what it said then is not said again."""
-        self._since, self._early, self.parts = BEGINNING, [], []
+        self._since, self._early, self._parts = BEGINNING, [], []
 
     def collect(self, batch: Batch) -> bool:
         """Add one chunk's output to what is reported; returns whether there is any."""
@@ -270,12 +270,12 @@ class Query:
         self._last = len(batch)
         if batch.ts[0] < self._since:
             batch = replace(batch, ts=np.maximum(batch.ts, self._since))
-        self.parts.append(to_changes(batch, self._change_schema))
+        self._parts.append(to_changes(batch, self._change_schema))
         return True
 
     def pending(self) -> pa.Table:
         """The changes of its own that were collected; those of a query with a seat are there."""
-        return concat_changes(self.parts, self._change_schema)
+        return concat_changes(self._parts, self._change_schema)
 
     def take(self) -> pa.Table:
         """What ``pending`` returns; it counts as reported."""
@@ -308,23 +308,23 @@ class Query:
         assert self.seat is not None, "it has one"
         changes = self.seat.shape.changes().of(self.name)
         if changes.num_rows:
-            self.parts.append(changes)
+            self._parts.append(changes)
         self._rows_out += self.seat.rows_out
         self._latencies = self._all_latencies()
 
     def put(self, changes: pa.Table) -> None:
         """Let these changes be reported, after those that were collected before."""
         if changes.num_rows:
-            self.parts.append(changes)
+            self._parts.append(changes)
             self._rows_out += changes.num_rows
 
     def put_back(self, changes: pa.Table) -> None:
         """Let these changes be reported first."""
-        self.parts.insert(0, changes)
+        self._parts.insert(0, changes)
 
     def clear(self) -> None:
         """They have been reported."""
-        self.parts = []
+        self._parts = []
 
     def __repr__(self) -> str:
         return f"Query({self.name!r}: {self.sql})"

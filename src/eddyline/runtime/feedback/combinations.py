@@ -70,7 +70,7 @@ class Combinations:
         trying: bool,
     ) -> None:
         self._names = names
-        self.parts = parts
+        self._parts = parts
         self.matches = matches
         self._others = others
         self._rows = rows
@@ -106,12 +106,12 @@ class Combinations:
         self._turn(clock)
         left, right, since, until = self._extend(matches)
         new = np.flatnonzero(since <= clock)
-        by, l_at = self.parts[0].find(left[new], np.full(new.size, clock))
+        by, l_at = self._parts[0].find(left[new], np.full(new.size, clock))
         asking = new[by]
         made = []
         for number, l_met, r_met, seen in self._met(l_at, probes):
             wants = asking[number]
-            keys, known = self.parts[1].keys_at(r_met)
+            keys, known = self._parts[1].keys_at(r_met)
             missed = known & (keys == right[wants]) & self._was_judged(seen)
             missed &= (since[wants] <= seen) & (seen < until[wants])
             made.append((l_met[missed], r_met[missed]))
@@ -136,8 +136,8 @@ class Combinations:
         alive = self._rows[0].rows.expiry(positions) > clock
         made = []
         for _, l_met, r_met, seen in self._met(positions[alive], probes):
-            left, l_known = self.parts[0].keys_at(l_met)
-            right, r_known = self.parts[1].keys_at(r_met)
+            left, l_known = self._parts[0].keys_at(l_met)
+            right, r_known = self._parts[1].keys_at(r_met)
             refused = ~(l_known & r_known & (self._until.at(left, right) > seen))
             missed = refused & self._was_judged(seen)
             made.append((l_met[missed], r_met[missed]))
@@ -168,7 +168,7 @@ class Combinations:
             self._turning |= self._trial.let_pass(left.size)
             return np.ones(left.size, np.bool_)
         l_nodes, r_nodes = (
-            part.index.nodes_at(at) for part, at in zip(self.parts, (left, right), strict=True)
+            part.index.nodes_at(at) for part, at in zip(self._parts, (left, right), strict=True)
         )
         wanted = self._until.exceeds(l_nodes, r_nodes, clock)
         refused = wanted.size - int(np.count_nonzero(wanted))
@@ -226,7 +226,7 @@ class Combinations:
         """Give back what it holds in the stores of the rows."""
         for lane in self._seen:
             lane.close()
-        for part in self.parts:
+        for part in self._parts:
             part.release()
             part.let_go()
 

@@ -119,20 +119,20 @@ class SliceBuffer:
 
     def __init__(self) -> None:
         self._lasts: list[int] = []  # the parts end before these rows
-        self.parts: list[SliceMatches] = []
+        self._parts: list[SliceMatches] = []
         self._gone = 0  # number of parts at the front that were dropped
 
     def add(self, last: int, found: SliceMatches) -> None:
         """Append the matches of the rows up to ``last``."""
         self._lasts.append(last)
-        self.parts.append(found)
+        self._parts.append(found)
 
     def between(self, first: int, last: int) -> Iterator[SliceMatches]:
         """The matches of the rows ``[first, last)``."""
         part = bisect_right(self._lasts, first, lo=self._gone)
         begun = first
-        while part < len(self.parts) and begun < last:
-            if len(found := self.parts[part].between(first, last)):
+        while part < len(self._parts) and begun < last:
+            if len(found := self._parts[part].between(first, last)):
                 yield found
             begun = self._lasts[part]
             part += 1
@@ -140,12 +140,12 @@ class SliceBuffer:
     def forget(self, last: int) -> None:
         """Drop the matches of the rows before ``last``."""
         self._gone = bisect_right(self._lasts, last, lo=self._gone)
-        if 2 * self._gone > len(self.parts):
-            del self._lasts[: self._gone], self.parts[: self._gone]
+        if 2 * self._gone > len(self._parts):
+            del self._lasts[: self._gone], self._parts[: self._gone]
             self._gone = 0
 
     def __len__(self) -> int:
-        return sum(map(len, self.parts[self._gone :]))
+        return sum(map(len, self._parts[self._gone :]))
 
 
 def assembled(

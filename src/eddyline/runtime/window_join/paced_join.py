@@ -150,7 +150,7 @@ class PacedJoin:
     def step(self) -> Iterator[Delivery]:
         """The results that the next step releases."""
         for release in self._join.step():
-            yield from self.parts(release)
+            yield from self._parts(release)
         self._note_queued()
 
     def _parts(self, release: Release) -> Iterator[Delivery]:

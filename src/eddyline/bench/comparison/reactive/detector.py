@@ -76,7 +76,7 @@ class Detector:
         opposite: Kept,
         questions: tuple[int | None, int | None],
     ) -> None:
-        self.parts = parts
+        self._parts = parts
         self._inputs = inputs
         self._partners = partners
         self._opposite = opposite
@@ -93,7 +93,7 @@ class Detector:
         """
         waiting: tuple[list[Array], list[Array]] = ([], [])
         at_once = max(_MOST_NODES >> self._components, 1)
-        of_left = (1 << len(self.parts[0])) - 1
+        of_left = (1 << len(self._parts[0])) - 1
         for first in range(0, left.size, at_once):
             rows = (left[first : first + at_once], right[first : first + at_once])
             by, mns = minimal_alive(self._dead(rows, clock))
@@ -125,8 +125,8 @@ class Detector:
     def _masks(self, rows: Batch, side: int, opposite: Batch) -> Array:
         """int64[n, m]: in which components rows of one input meet opposite ones."""
         masks = np.zeros((len(rows), len(opposite)), np.int64)
-        shift = len(self.parts[0]) if side else 0
-        for number, component in enumerate(self.parts[side], shift):
+        shift = len(self._parts[0]) if side else 0
+        for number, component in enumerate(self._parts[side], shift):
             masks |= component.meets(rows, opposite).astype(np.int64) << number
         return masks
 
