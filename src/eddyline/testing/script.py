@@ -187,7 +187,7 @@ class Script:
         saved = io.BytesIO()
         self.engine.save(saved)
         saved.seek(0)
-        self.engine = Engine.load(saved)
+        self.engine = Engine.load(saved, feedback_form=self.engine.strategy.feedback_form)
         self.engine.wall_clock = self._now
         return self
 

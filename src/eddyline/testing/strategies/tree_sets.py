@@ -193,4 +193,4 @@ def _restarted(engine: Engine) -> Engine:
     with tempfile.TemporaryDirectory() as folder:
         path = str(Path(folder) / "saved")
         engine.save(path)
-        return Engine.load(path)
+        return Engine.load(path, feedback_form=engine.strategy.feedback_form)
