@@ -20,7 +20,7 @@ from eddyline.algebra.functions import (
     try_cast,
     unify,
 )
-from eddyline.algebra.functions.elsewhere import ELSEWHERE
+from eddyline.algebra.functions.alternatives import ALTERNATIVES
 from eddyline.algebra.functions.reference import reference
 from eddyline.algebra.functions.registry import find
 from eddyline.errors import SqlError, UnsupportedError
@@ -118,7 +118,7 @@ def test_nested_and_is_flat() -> None:
         ("like", (col(TEXT), col(TEXT)), "like needs a constant"),
         ("like", (col(TEXT), text("a!"), text("!")), "escape character"),
         ("like", (col(TEXT), text("a"), text("!!")), "ESCAPE takes one character"),
-        ("rlike", (col(TEXT), text("a(?=b)")), "no regular expression of RE2"),
+        ("rlike", (col(TEXT), text("a(?=b)")), "not a regular expression of RE2"),
         ("regexp_extract", (col(TEXT), text("a"), number(1)), "has 0 groups"),
         ("regexp_replace", (col(TEXT), text("a"), text("$2")), "does not fit the pattern"),
         ("date_trunc", (text("eon"), col(TIMESTAMP)), "no unit 'eon'; valid: year"),
@@ -127,8 +127,8 @@ def test_nested_and_is_flat() -> None:
         ("/", (col(pa.decimal128(5, 2)), number(2)), "CAST c_decimal\\(5,2\\) to DOUBLE"),
         ("*", (col(pa.decimal128(30, 2)), col(pa.decimal128(30, 2))), "more than 38 digits"),
         ("round", (col(DOUBLE), col(INT)), "must be an integer constant"),
-        ("now", (), "another value each time"),
-        ("rand", (), "another value each time"),
+        ("now", (), "another value in each run"),
+        ("rand", (), "another value in each run"),
         ("sum", (col(INT),), "is an aggregate"),
         ("and", (col(INT), col(BOOL)), r"and does not take \(INT, BOOLEAN\)"),
     ],
@@ -213,7 +213,7 @@ def test_reference_page_is_current() -> None:
 
 
 def test_what_is_said_of_functions_of_other_systems_is_of_others_only() -> None:
-    assert not [name for name in ELSEWHERE if name in FUNCTIONS]
+    assert not [name for name in ALTERNATIVES if name in FUNCTIONS]
 
 
 @pytest.mark.parametrize(

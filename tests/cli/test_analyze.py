@@ -99,7 +99,7 @@ def test_the_options_can_be_declared(script: Path) -> None:
     columns = "CREATE STREAM trades (ts TIMESTAMP, `the symbol` STRING) TIMESTAMP BY ts"
     (statement,) = parse(f"{columns} WITH ({line.removeprefix('trades')})")
     assert isinstance(statement, CreateStream)
-    known = statement.definition.known
+    known = statement.definition.sizes
     assert known.rate == pytest.approx(RATE, rel=0.05)
     assert known.distinct == {"the symbol": pytest.approx(400, rel=0.02)}
 

@@ -18,7 +18,7 @@ from eddyline.cli.demo import staged_demo
 from eddyline.cli.job import Job
 from eddyline.cli.main import app
 from eddyline.shipped import examples
-from eddyline.spark.root_cause import cause
+from eddyline.spark.root_cause import root_cause
 
 SCRIPT = """
 CREATE STREAM s (ts TIMESTAMP, k BIGINT, v DOUBLE) TIMESTAMP BY ts LATENESS 2 SECONDS
@@ -103,7 +103,7 @@ Traceback (most recent call last):
 eddyline.errors.DataError: column 'x' is bad
 
 	at org.apache.spark.Foo(Bar.scala:1)"""
-    assert cause(RuntimeError(text)) == "DataError: column 'x' is bad"
+    assert root_cause(RuntimeError(text)) == "DataError: column 'x' is bad"
 
 
 def test_shares_to_keep_reach_the_job(script: Path, monkeypatch: pytest.MonkeyPatch) -> None:

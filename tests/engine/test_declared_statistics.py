@@ -40,7 +40,7 @@ def test_it_goes_with_the_stream() -> None:
     engine.sql("DROP STREAM A; DROP TABLE T")
     assert engine.statistics.rate("a") == DEFAULT_RATE
     assert engine.statistics.values == {("b", "v"): 30}
-    assert not engine.statistics.knows("t")
+    assert "t" not in engine.statistics.table_rows
 
 
 def test_it_is_saved() -> None:

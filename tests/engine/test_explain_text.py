@@ -52,8 +52,8 @@ def test_rates_windows_memory_and_utilisation() -> None:
 
 def test_what_is_assumed_is_said() -> None:
     text = engine(a=" WITH (rate = 10)", prices=TYPICAL).explain(JOIN)
-    assert "assumed, as nobody says: 1,000 rows/s of b" in text
-    assert "prices of a typical machine: `eddyline calibrate` measures this one" in text
+    assert "assumed rate of b: 1,000 rows/s" in text
+    assert "prices of a typical machine: run `eddyline calibrate` to measure this one" in text
 
 
 def test_a_standing_query_says_the_same() -> None:

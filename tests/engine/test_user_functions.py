@@ -294,13 +294,18 @@ def _fails(_: Any) -> Any:
             "BIGINT",
             "returned DOUBLE, but .* BIGINT",
         ),
-        ("arrow", lambda v: v, "INT", "returned what does not fit INT"),
+        ("arrow", lambda v: v, "INT", "returned a value that does not fit INT"),
         ("arrow", lambda v: 1, "BIGINT", "returned a int, not a pyarrow.Array"),
         ("pandas", lambda v: v.sum(), "BIGINT", "returned a int.*, not a pandas.Series"),
         ("pandas", lambda v: v.dropna(), "BIGINT", "returned 3 values for 4 rows"),
-        ("pandas", lambda v: pd.Series([1, "a", 2, 3]), "BIGINT", "returned values of no one type"),
-        ("python", str, "BIGINT", "returned what is no BIGINT"),
-        ("python", lambda v: 1 << 70, "BIGINT", "returned what is no BIGINT"),
+        (
+            "pandas",
+            lambda v: pd.Series([1, "a", 2, 3]),
+            "BIGINT",
+            "returned values of several types",
+        ),
+        ("python", str, "BIGINT", "returned a value that is no BIGINT"),
+        ("python", lambda v: 1 << 70, "BIGINT", "returned a value that is no BIGINT"),
         ("arrow", _fails, "BIGINT", "failed: ZeroDivisionError: no"),
         ("pandas", _fails, "BIGINT", "failed: ZeroDivisionError: no"),
         ("python", _fails, "BIGINT", "failed: ZeroDivisionError: no"),
@@ -430,5 +435,5 @@ def test_what_is_missing_is_named() -> None:
         Engine.load(_saved())
     assert "plus(BIGINT) -> BIGINT, odd(INT) -> BOOLEAN" in str(caught.value)
     assert "functions={'plus': ..., 'odd': ...}" in str(caught.value)
-    with pytest.raises(StateError, match=r"saved with it: odd\(INT\) -> BOOLEAN; give"):
+    with pytest.raises(StateError, match=r"the code of functions: odd\(INT\) -> BOOLEAN; pass"):
         Engine.load(_saved(), functions={"plus": lambda v: v})

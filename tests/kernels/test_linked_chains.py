@@ -28,7 +28,7 @@ def test_whatever_is_linked_and_taken_out(
     keys: list[int], steps: list[str], random: Any, scanned: bool, liveness: Liveness
 ) -> None:
     store = RowStore((), ["ts", "seq"])
-    index = HashIndex(store, "i", scanned=scanned)
+    index = HashIndex(store, scanned=scanned)
     key = np.array(keys, np.int64)
     ts = np.arange(key.size) // 3
     store.append(key.size, {"ts": ts, "seq": np.arange(key.size)})
@@ -68,7 +68,7 @@ def test_long_chains_are_made_anew() -> None:
     """Rows of one key that are linked oldest last, each behind all the others."""
     count = 3_000
     store = RowStore((), ["ts", "seq"])
-    index = HashIndex(store, "i")
+    index = HashIndex(store)
     store.append(count, {"ts": np.arange(count), "seq": np.arange(count)})
     index.link(np.arange(count)[::-1].copy(), np.zeros(count, np.int64))
     found = index.all_alive(np.zeros(1, np.int64), np.zeros(1, np.int64), LIVENESS[1])[1]

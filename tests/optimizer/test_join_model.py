@@ -11,12 +11,13 @@ import pytest
 from eddyline.algebra.expressions import Call, ColumnRef, Expr
 from eddyline.algebra.plan import Join, Plan, StreamScan
 from eddyline.algebra.windows import Range, Rows
+from eddyline.bench.comparison.static_joins import PerTuple, all_bushy, all_left_deep, join_query
 from eddyline.optimizer.cost import cost
 from eddyline.optimizer.estimates import estimate
-from eddyline.optimizer.joins.costing import PerTuple, Priced
+from eddyline.optimizer.joins.costing import Priced
 from eddyline.optimizer.joins.functions import PlanFunctions
-from eddyline.optimizer.joins.query import JoinQuery, Source, Term, join_query
-from eddyline.optimizer.joins.trees import Tree, all_bushy, all_left_deep, clique, show
+from eddyline.optimizer.joins.query import JoinQuery, Source, Term
+from eddyline.optimizer.joins.trees import Tree, clique, show
 from eddyline.optimizer.prices import TYPICAL, Prices
 from eddyline.optimizer.selectivity import RANGE_SHARE
 from eddyline.optimizer.statistics import Statistics

@@ -73,5 +73,5 @@ def test_prices_are_never_negative() -> None:
 
 
 def test_nothing_to_fit_is_refused() -> None:
-    with pytest.raises(ValueError, match="took some time"):
+    with pytest.raises(ValueError, match="a time above zero"):
         fitted([])

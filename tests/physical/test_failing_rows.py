@@ -70,7 +70,7 @@ CASES: list[tuple[pa.DataType, list[Any], str, list[Any], list[Any], dict[int, s
      {0: "date out of range: 2026-01-01 and 2147483647 days"}),
     (pa.date32(), [dt.date(2026, 1, 1)], "try_add", [2**31 - 1], [None], {}),
     (pa.string(), ["a,b", None], "split_part", [",", 0], [None, None],
-     {0: "split_part counts from 1, or from -1: there is no 0"}),
+     {0: "split_part counts from 1, or from -1: 0 is not valid"}),
     (pa.int64(), [MOST, 1], "try_add", [1], [None, 2], {}),
     (pa.int64(), [LEAST, 1], "try_subtract", [1], [None, 0], {}),
     (pa.int64(), [MOST, 1], "try_multiply", [2], [None, 2], {}),

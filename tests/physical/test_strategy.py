@@ -7,11 +7,13 @@ import pyarrow as pa
 import pytest
 
 from eddyline.algebra.expressions import ColumnRef
-from eddyline.algebra.plan import Distinct, Join, Negation, StreamScan
+from eddyline.algebra.plan import Distinct, Join, Negation, Plan, StreamScan
 from eddyline.algebra.windows import Range, Rows
 from eddyline.optimizer.statistics import Statistics
+from eddyline.physical.state_forms import planner
 from eddyline.physical.strategy import Strategy
-from eddyline.runtime.stores.expiry import FifoStore, ListStore, PartitionedStore
+from eddyline.runtime.graph import Graph
+from eddyline.runtime.stores.expiry import ExpiryStore, FifoStore, ListStore, PartitionedStore
 from eddyline.types import Field
 
 SCHEMA = (Field("ts", pa.timestamp("us", "UTC")), Field("k", pa.int64()))
@@ -20,17 +22,26 @@ WEAK = Distinct(FIFO)
 STRICT = StreamScan("a", Rows(3), SCHEMA)
 
 
+def store_of(plan: Plan, strategy: Strategy) -> ExpiryStore | None:
+    planned = planner(Graph(), lambda name: pytest.fail(f"{name} is not read"), strategy)
+    return planned.expiries(plan, [np.int64] * 2)
+
+
 def test_upa_goes_by_the_pattern() -> None:
     strategy = Strategy(partitions=10)
-    assert isinstance(strategy.expiries(FIFO, [np.int64] * 2), FifoStore)
-    assert isinstance(strategy.expiries(WEAK, [np.int64] * 2), PartitionedStore)
-    assert isinstance(strategy.expiries(STRICT, [np.int64] * 2), PartitionedStore)
-    assert strategy.by_key(STRICT), "nobody knows when rows will be pushed out"
+    assert isinstance(store_of(FIFO, strategy), FifoStore)
+    assert isinstance(store_of(WEAK, strategy), PartitionedStore)
+    assert isinstance(store_of(STRICT, strategy), PartitionedStore)
 
 
 def test_direct_knows_no_patterns() -> None:
     for plan in (FIFO, WEAK, STRICT):
-        assert isinstance(Strategy("direct").expiries(plan, [np.int64] * 2), ListStore)
+        assert isinstance(store_of(plan, Strategy("direct")), ListStore)
+
+
+def test_negative_tuples_need_no_expiries() -> None:
+    for plan in (FIFO, WEAK, STRICT):
+        assert store_of(plan, Strategy("negative-tuple")) is None
 
 
 def test_mistakes_are_named() -> None:

@@ -15,7 +15,7 @@ from eddyline.algebra.catalog import Emit
 from eddyline.algebra.plan import Plan
 from eddyline.algebra.windows import format_duration
 from eddyline.optimizer.optimizer import REQUIRED_RULES, RULES, optimize
-from eddyline.sharing.signature import Part, Signature, taken_apart
+from eddyline.sharing.signature import Part, Signature, decompose
 from eddyline.sharing.trees import tree_of
 from eddyline.sql.binder import bind
 from eddyline.sql.parser import parse
@@ -41,14 +41,14 @@ def plan_of(sql: str, *, optimized: bool = True) -> Plan:
 
 
 def parts_of(sql: str) -> tuple[Signature, Part]:
-    found = taken_apart(plan_of(sql))
+    found = decompose(plan_of(sql))
     assert found is not None, sql
     return found
 
 
 def shown(plan: Plan) -> str:
     """A signature with a query's part, as the golden files have it."""
-    found = taken_apart(plan)
+    found = decompose(plan)
     if found is None:
         return "none"
     signature, part = found

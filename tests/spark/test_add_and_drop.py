@@ -144,7 +144,7 @@ def test_statements_wait_for_earlier_ones() -> None:
         return ShardInput((), {}, {}, {}, {r.number: r.text for r in requests}, None)
 
     def due(head: CommitRecord, arrivals: ShardInput) -> tuple[str, ...]:
-        statements, hold = _due(head, arrivals, refuses=True)
+        statements, hold = _due(head, arrivals, drops_rows=True)
         assert not hold, "who goes wants no rows"
         return statements
 
@@ -160,9 +160,12 @@ def test_queries_that_want_all_rows_wait_while_some_are_dropped() -> None:
     statements = dict(enumerate(sqls, start=1))
     head = CommitRecord()
     arrivals = ShardInput((), {}, {}, {}, statements, None)
-    assert _due(head, arrivals, refuses=True) == ((sqls[0], sqls[1]), True)
-    assert _due(head, ShardInput((), {}, {}, {}, {}, None), refuses=True) == ((), True)
-    assert _due(head, ShardInput((), {}, {}, {}, {}, None), refuses=False) == ((*sqls[2:],), False)
+    assert _due(head, arrivals, drops_rows=True) == ((sqls[0], sqls[1]), True)
+    assert _due(head, ShardInput((), {}, {}, {}, {}, None), drops_rows=True) == ((), True)
+    assert _due(head, ShardInput((), {}, {}, {}, {}, None), drops_rows=False) == (
+        (*sqls[2:],),
+        False,
+    )
 
 
 def test_statement_of_a_query_says_its_options() -> None:

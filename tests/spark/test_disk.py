@@ -11,7 +11,7 @@ import pytest
 
 from eddyline import StateError
 from eddyline.spark.disk import disk_error, state_access
-from eddyline.spark.root_cause import cause
+from eddyline.spark.root_cause import root_cause
 
 pytestmark = pytest.mark.fault
 
@@ -75,8 +75,8 @@ def test_a_state_that_breaks_off_says_where(
 
 
 def test_the_cause_of_a_failure_is_never_a_heading() -> None:
-    assert cause(RuntimeError("PythonException: Traceback:\n  raise EOFError\nEOFError\n")) == (
-        "EOFError"
-    )
-    assert cause(RuntimeError(WORKER)).startswith("StateError: the state of a shard")
-    assert cause(RuntimeError("\n")) == "RuntimeError"
+    assert root_cause(
+        RuntimeError("PythonException: Traceback:\n  raise EOFError\nEOFError\n")
+    ) == ("EOFError")
+    assert root_cause(RuntimeError(WORKER)).startswith("StateError: the state of a shard")
+    assert root_cause(RuntimeError("\n")) == "RuntimeError"

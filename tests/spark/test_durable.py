@@ -49,11 +49,11 @@ def new_engine() -> ShardEngine:
 
 def rebuilt(state: DurableState) -> ShardEngine | None:
     """The engine as of the last commit, if there is one."""
-    head = state.head()
+    head = state.commit_record()
     if head is None:
         return None
     live = ShardEngine.load(state.snapshot(head))
-    for step in state.steps(head):
+    for step in state.logged(head):
         live.apply(step)
     return live
 

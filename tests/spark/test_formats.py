@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from eddyline.errors import DataError, EddylineError
-from eddyline.spark.formats import Declared, OptionError, check_sink, check_source
+from eddyline.spark.format_options import OptionError
+from eddyline.spark.formats import Declared, check_sink, check_source
 from eddyline.spark.option_check import check_options
 from eddyline.spark.script import Script
 from eddyline.sql.parser import parse

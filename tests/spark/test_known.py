@@ -43,7 +43,7 @@ def test_a_checkpoint_keeps_the_prices_that_its_plans_were_chosen_by(
         session = Session(spark, checkpoint=tmp_path / "checkpoint")
         session.stream("s", frame(spark), timestamp="timestamp")
         session.query("q", "SELECT value FROM s [NOW]", sink="memory")
-        return session._claim_checkpoint(session._script.groups()).prices
+        return session._starter._claim_checkpoint(session._script.groups()).prices
 
     write_prices(CHEAP)
     assert started() == CHEAP

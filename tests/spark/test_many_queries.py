@@ -256,9 +256,9 @@ def test_later_queries_join_who_says_whose_rows_are_whose(sinks: SinkFactory) ->
 @pytest.mark.parametrize(
     ("options", "select", "message"),
     [
-        ("path = 'x', compression = 'gzip'", SAME, "'b': the path '.*x' is that of 'a', whose"),
+        ("path = 'x', compression = 'gzip'", SAME, "'b': the path '.*x' belongs to 'a', whose"),
         ("sink = 'csv', path = 'x'", SAME, "another format or other options"),
-        ("path = 'x'", "SELECT v FROM s [NOW] WHERE v > {}", "whose columns are others"),
+        ("path = 'x'", "SELECT v FROM s [NOW] WHERE v > {}", "which has other columns"),
         ("path = 'y', shared = 'yes'", SAME, "'b': shared = 'yes' is neither 'true' nor 'false'"),
         ("sink = 'memory', shared = 'true'", SAME, "the sink 'memory' has no option 'shared'"),
     ],
@@ -272,5 +272,5 @@ def test_what_cannot_share(sinks: SinkFactory, options: str, select: str, messag
 def test_files_of_a_side_output_are_its_own(sinks: SinkFactory, tmp_path: Path) -> None:
     sinks.open_first(declared({"a": "path = 'x'"}).values())
     late = Target("late", "s", pa.schema([("v", pa.int64())]))
-    with pytest.raises(DataError, match=r"'late:s': the path '.*x' is that of 'a'"):
+    with pytest.raises(DataError, match=r"'late:s': the path '.*x' belongs to 'a'"):
         sinks.open_side(late, {"sink": "parquet", "path": f"{tmp_path}/x"})

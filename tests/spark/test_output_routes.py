@@ -10,9 +10,10 @@ import pytest
 
 from eddyline import Engine
 from eddyline.spark.durable import EngineBatch
-from eddyline.spark.output_routes import OutputRoute, QueryRows, route_of, together
+from eddyline.spark.output_routes import route_of
 from eddyline.spark.packed_batches import pack
-from eddyline.spark.printing import print_more
+from eddyline.spark.printing import print_omitted
+from eddyline.spark.query_rows import OutputRoute, QueryRows, concatenated
 from eddyline.spark.shard_engine import ShardEngine, StepOutput
 from eddyline.spark.sinks import PrintSink
 from spark_cases import bag
@@ -70,17 +71,17 @@ def test_rows_go_to_their_outlets() -> None:
         "b": OutputRoute("two", None),
         "c": OutputRoute("one", None),
     }
-    found = {key: table["v"].to_pylist() for key, table in part.through(routes)}
+    found = {key: table["v"].to_pylist() for key, table in part.by_route(routes)}
     assert found == {"one": [0, 2, 3, 5, 6], "two": [1, 4]}
     everything = dict.fromkeys("abc", OutputRoute("one", None))
-    ((key, table),) = part.through(everything)
+    ((key, table),) = part.by_route(everything)
     assert key == "one" and table is part.rows, "not even copied"
 
 
 def test_previews_are_cut_per_query() -> None:
     part = parted(["a", "b", "c"], [0, 0, 1, 0, 2, 2, 0, 2, 1])
     routes = {"a": OutputRoute("x", 2), "b": OutputRoute("x", 1), "c": OutputRoute("y", None)}
-    found = {key: table["v"].to_pylist() for key, table in part.through(routes)}
+    found = {key: table["v"].to_pylist() for key, table in part.by_route(routes)}
     assert found == {"x": [0, 1, 2], "y": [4, 5, 7]}
 
 
@@ -99,7 +100,7 @@ def test_outlets_are_told_apart_by_place_and_columns() -> None:
 
 def test_many_small_tables_become_one_piece() -> None:
     tables = [parted([f"q{i}"], [0] * 3).rows for i in range(50)]
-    table = together(tables)
+    table = concatenated(tables)
     assert table.column(0).num_chunks == 1
     assert QueryRows.of(table).counts == {f"q{i}": 3 for i in range(50)}
 
@@ -129,7 +130,7 @@ def test_only_some_queries_are_printed(capsys: pytest.CaptureFixture[str]) -> No
     def keep(label: str, rows: pa.Table, n: int) -> None:
         printed[label] = (rows["v"].to_pylist(), n)
 
-    sink = PrintSink(keep, print_more)
+    sink = PrintSink(keep, print_omitted)
     counts = dict.fromkeys(names, 5)
     sink.deliver(0, [parted(names, list(range(30))), parted(names, list(range(30)))], counts)
     assert list(printed) == names[:20]

@@ -101,7 +101,7 @@ def test_tables_that_do_not_fit_are_refused(spark: SparkSession, tmp_path: Path)
     changing = spark.readStream.format("rate").load()
     with pytest.raises(DataError, match=r"'t': the DataFrame is a stream.*updates='retroactive'"):
         session.table("t", changing)
-    with pytest.raises(DataError, match=r"'t': df is its content"):
+    with pytest.raises(DataError, match=r"'t': df \(the initial content\) must be static"):
         session.table("t", changing, updates="retroactive", changes=changing)
     session.sql("CREATE STREAM s (ts TIMESTAMP, k BIGINT) TIMESTAMP BY ts")
     session.table("t", changing, updates="retroactive")

@@ -16,7 +16,7 @@ from eddyline.spark import Session
 from eddyline.spark.durable import CommitRecord, DurableState
 from eddyline.spark.ingest import _packer
 from eddyline.spark.packed_batches import unpack
-from eddyline.spark.shard import ShardInput, _step
+from eddyline.spark.shard import ShardInput, _engine_batch
 from eddyline.spark.shard_engine import ShardEngine, counted
 from eddyline.sql.parser import parse
 from eddyline.sql.statements import CreateStream
@@ -123,17 +123,17 @@ def test_shards_make_of_what_is_packed_what_an_embedded_engine_makes_of_all_rows
         arrivals = ShardInput.read(iter([pd.DataFrame(fat).assign(now_us=0)]))
         assert dict(arrivals.counts) == {"a": 150, "b": 150}
         assert 30 < arrivals.dropped["b"] < arrivals.dropped["a"] < 120
-        step = _step(head, arrivals)
+        step = _engine_batch(head, arrivals)
         for name, n in counted(live.apply(step)).items():
             said[name] += n
         head.version += 1
         state.commit(head, step, live)
         if part == 2:  # all is lost: from the snapshot and the log it comes back
-            committed = state.head()
+            committed = state.commit_record()
             assert committed is not None
             assert committed.log, "the log has dropped rows to count"
             live = ShardEngine.load(state.snapshot(committed))
-            for logged in state.steps(committed):
+            for logged in state.logged(committed):
                 live.apply(logged)
         twin.process({name: [t] for name, t in rows.items()})
     assert said == {name: len(rows) for name, rows in twin.said().items()}

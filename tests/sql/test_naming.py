@@ -70,7 +70,7 @@ def test_names_given_through_python(name: str) -> None:
 def test_half_characters_are_no_names() -> None:
     with pytest.raises(SqlError, match="ud800' cannot be a name"):
         engine().query("SELECT ts FROM s", name="\ud800")
-    with pytest.raises(SqlError, match=r"U\+D800 is half of a character"):
+    with pytest.raises(SqlError, match=r"U\+D800 is half of a surrogate pair"):
         engine().sql("CREATE VIEW `\ud800` AS SELECT ts FROM s")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pyarrow as pa
 import pytest
 
-from eddyline.algebra.catalog import Emit, Known, StreamDef, TableDef
+from eddyline.algebra.catalog import DeclaredSizes, Emit, StreamDef, TableDef
 from eddyline.errors import SqlError
 from eddyline.sql.parser import parse
 from eddyline.sql.statements import (
@@ -71,11 +71,13 @@ def test_what_is_known_of_the_rows_is_no_option_of_the_source() -> None:
     )
     assert isinstance(stream, CreateStream)
     assert stream.definition.options == {"source": "kafka"}
-    assert stream.definition.known == Known(1_000, None, {"symbol": 300, "odd, name": 25_000})
+    assert stream.definition.sizes == DeclaredSizes(
+        1_000, None, {"symbol": 300, "odd, name": 25_000}
+    )
     table = one("CREATE TABLE t (a INT) WITH (updates = 'retroactive', rows = 1e4, rate = 0.5)")
     assert isinstance(table, CreateTable)
     assert table.definition.options == {}
-    assert table.definition.known == Known(0.5, 10_000)
+    assert table.definition.sizes == DeclaredSizes(0.5, 10_000)
 
 
 def test_create_view_and_query() -> None:

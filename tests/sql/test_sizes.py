@@ -23,7 +23,7 @@ def engine(streams: int = 2, columns: int = 4, options: str = "") -> Engine:
     "call", ["LPAD(c0::STRING, 2000000000, 'x')", "RPAD('a', 65537)", "REPEAT('ab', 32769)"]
 )
 def test_constants_that_make_long_texts_are_refused(call: str) -> None:
-    with pytest.raises(SqlError, match=r"line 1, column 8: .* 65536 are the most"):
+    with pytest.raises(SqlError, match=r"line 1, column 8: .* the maximum is 65536"):
         engine().query(f"SELECT {call} FROM s0")
 
 
@@ -52,11 +52,11 @@ def nested(around: str, times: int, within: str) -> str:
         (f"SELECT c0 FROM s0 WHERE (c0 > 1){' BETWEEN false AND true' * 100}", "needs more than"),
         (f"SELECT {nested('CASE {} WHEN 1 THEN 1 WHEN 2 THEN 2 END', 25, 'c0')} FROM s0",
          "needs more than 100000 operators"),
-        (" INTERSECT ALL ".join(["SELECT c0 FROM s0 [NOW]"] * 20), "brings more than 64 streams"),
+        (" INTERSECT ALL ".join(["SELECT c0 FROM s0 [NOW]"] * 20), "joins more than 64 streams"),
         ("SELECT a.c0 FROM s0 [NOW] a "
          + " ".join(f"LEFT JOIN s1 [NOW] b{i} ON a.c0 = b{i}.c0" for i in range(30)),
          "a plan of more than 50000 operators"),
-        (f"SELECT 1 FROM {', '.join(f's0 [NOW] a{i}' for i in range(100))}", "brings more than 64"),
+        (f"SELECT 1 FROM {', '.join(f's0 [NOW] a{i}' for i in range(100))}", "joins more than 64"),
     ],
     ids=["columns", "nullif", "between", "case", "intersect", "left joins", "join"],
 )  # fmt: skip
@@ -69,7 +69,7 @@ def test_what_grows_when_it_is_written_out_is_refused(sql: str, message: str) ->
 def test_views_that_read_each_other_twice_are_refused_before_they_are_large() -> None:
     made = engine()
     made.sql("CREATE VIEW v0 AS SELECT c0 FROM s0 [NOW]")
-    with pytest.raises(SqlError, match="brings more than 64 streams and tables together"):
+    with pytest.raises(SqlError, match="joins more than 64 streams and tables"):
         for i in range(1, 30):
             made.sql(f"CREATE VIEW v{i} AS SELECT a.c0 FROM v{i - 1} a, v{i - 1} b")
 

@@ -20,7 +20,7 @@ from eddyline.runtime.eddy.gates import Gates
 from eddyline.runtime.eddy.members import Member
 from eddyline.runtime.eddy.policies import PolicyName, make_policy
 from eddyline.runtime.join_inputs.flow_windows import FlowRows, FlowWindow
-from eddyline.runtime.join_inputs.stem_side import StemSide
+from eddyline.runtime.join_inputs.lineage_input import LineageInput
 from eddyline.runtime.operators.base import Tick
 from eddyline.runtime.operators.scan import Scan
 from eddyline.runtime.predicates.filter_bank import Attribute
@@ -109,7 +109,7 @@ class Model:
             self._scans.append(Scan(self.stems[name], window, number))
         ties = [Equality(a, b, _key(m), _key(n)) for a, m, b, n in edges]
         sides = [
-            StemSide(scan.stem, window, keys_of(number, ties))
+            LineageInput(scan.stem, window, keys_of(number, ties))
             for number, (scan, window) in enumerate(zip(self._scans, windows, strict=True))
         ]
         gates = None

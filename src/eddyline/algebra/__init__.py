@@ -1,1 +1,1 @@
-"""Logical plans: immutable nodes, expressions, windows, update patterns. No batches here."""
+"""Logical plans: immutable nodes, expressions, windows, update patterns."""

@@ -1,4 +1,4 @@
-"""What statements declare: streams, tables, views, and how a query emits its answer."""
+"""Definitions made by statements: streams, tables, output modes, bound queries."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from eddyline.types import Schema
 
 
 @dataclass(frozen=True)
-class Known:
-    """What a statement says of the rows that will come; what it leaves out is not known.
+class DeclaredSizes:
+    """Sizes that a statement declares of a stream or table; None and missing: not declared.
 
     Attributes:
-        rate: rows per second; of a table, those that are added to it. rows: that a table holds.
-        distinct: how many values a column takes in the long run, by column.
+        rate: rows per second; of a table, rows that are added per second. rows: of a table.
+        distinct: number of distinct values in the long run, by column.
     """
 
     rate: float | None = None
@@ -24,22 +24,22 @@ class Known:
     distinct: Mapping[str, float] = field(default_factory=dict)
 
 
-#: What a number in a column of event times counts since 1970.
+#: Unit of numbers in a column of event times, counted from 1970.
 TimeUnit = Literal["s", "ms", "us", "ns"]
 
 
 @dataclass(frozen=True)
 class StreamDef:
-    """A stream: its columns, which of them is the event time, and how late rows may come.
+    """A stream: its columns, its event time column, and its rules for late rows.
 
     Attributes:
-        ts_unit: of event times that come as numbers; None: integers are microseconds, unless that
-            is improbable.
-        idle_us: the streams beside it do not wait for it any longer when it has brought no row for
-            so long, by the wall clock; None: they always do.
-        ahead_us: how far a timestamp may be ahead of the wall clock; None: as the engine says.
-        lateness_by: whether a row is late by the rows of its stream that came before it, or by the
-            watermark as the call before has left it.
+        ts_unit: unit of event times that are numbers; None: integers are microseconds, and
+            improbable values are refused.
+        idle_us: wall-clock time without rows after which other streams do not wait for this one;
+            None: they always wait.
+        ahead_us: maximum distance of a timestamp ahead of the wall clock; None: the engine's.
+        lateness_by: lateness is decided per row, by the rows of the stream before it, or per batch,
+            by the watermark after the previous call.
     """
 
     name: str
@@ -47,7 +47,7 @@ class StreamDef:
     timestamp: str
     lateness_us: int = 0
     options: Mapping[str, str] = field(default_factory=dict)
-    known: Known = field(default_factory=Known)
+    sizes: DeclaredSizes = field(default_factory=DeclaredSizes)
     ts_unit: TimeUnit | None = None
     idle_us: int | None = None
     ahead_us: int | None = None
@@ -56,22 +56,22 @@ class StreamDef:
 
 @dataclass(frozen=True)
 class TableDef:
-    """A table; ``updates`` says for which rows its later changes count, if there are any.
+    """A table; ``updates``: whether it changes, and whether changes affect earlier results.
 
-    ``ts_unit``: of the instants of changes, as of a stream's event times.
+    ``ts_unit``: unit of the instants of changes, as for a stream's event times.
     """
 
     name: str
     schema: Schema
     updates: Literal["static", "non-retroactive", "retroactive"] = "static"
     options: Mapping[str, str] = field(default_factory=dict)
-    known: Known = field(default_factory=Known)
+    sizes: DeclaredSizes = field(default_factory=DeclaredSizes)
     ts_unit: TimeUnit | None = None
 
 
 @dataclass(frozen=True)
 class Emit:
-    """How a query reports its answer (DESIGN: semantics)."""
+    """The output mode of a query (DESIGN: semantics)."""
 
     mode: Literal["inserts", "changes", "snapshot"] = "inserts"
     every_us: int | None = None  #: the period of SNAPSHOT
@@ -87,11 +87,11 @@ class Emit:
 
 @dataclass(frozen=True)
 class BoundQuery:
-    """A query with names resolved and types checked, as the binder hands it to the optimizer.
+    """The result of the binder: a typed plan with resolved names.
 
     Attributes:
-        rules: the table of FOR EACH ROW OF, as declared: the query stands once for each of its
-            rows, and the plan's Parameters are that row's columns, by their ordinals.
+        rules: the table of FOR EACH ROW OF, if any: the query runs once per row of it, and the
+            plan's Parameters are the columns of that row, by ordinal.
     """
 
     plan: Plan

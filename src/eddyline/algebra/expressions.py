@@ -1,7 +1,7 @@
-"""Scalar expressions, bound: columns are ordinals of the input's schema, every node knows its type.
+"""Bound scalar expressions: columns are ordinals of the input's schema, every node has a type.
 
-Expressions are immutable values; two expressions that compute the same thing the same way are
-equal and hash alike, which is what sharing across queries rests on.
+Expressions are immutable values; two expressions that compute the same thing in the same way are
+equal and have the same hash. Sharing between queries relies on it.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class Expr:
 
 @dataclass(frozen=True, slots=True)
 class ColumnRef(Expr):
-    """Column ``index`` of the input; ``name`` is for people (``t.price``) and is not compared."""
+    """Column ``index`` of the input; ``name`` (``t.price``) is for display and not compared."""
 
     index: int
     name: str
@@ -45,10 +45,10 @@ class ColumnRef(Expr):
 
 @dataclass(frozen=True, slots=True)
 class Parameter(Expr):
-    """Column ``index`` of the row that the query runs for: a constant whose value is not known yet.
+    """Column ``index`` of the row of a parameterized query: a constant with its value still open.
 
-    ``name`` is for people (``rules.threshold``) and is not compared. No operator computes it:
-    :func:`eddyline.algebra.parameters.substitute` puts a Literal in its place.
+    ``name`` (``rules.threshold``) is for display and not compared. Operators cannot compute it:
+    :func:`eddyline.algebra.parameters.substitute` replaces it by a Literal.
     """
 
     index: int
@@ -84,7 +84,7 @@ class Literal(Expr):
         return hash(self._identity())
 
     def _identity(self) -> tuple[Any, ...]:
-        """1, True and 1.0 are different constants, and so are 0.0 and -0.0; NaN is itself."""
+        """1, True and 1.0 are different constants, and so are 0.0 and -0.0; NaN equals itself."""
         value = repr(self.value) if isinstance(self.value, float) else self.value
         return type(self.value), self.type, value
 
@@ -93,10 +93,10 @@ class Literal(Expr):
 class Call(Expr):
     """A scalar function or operator applied to arguments.
 
-    ``function`` is a key of :data:`eddyline.algebra.functions.FUNCTIONS`: operators go by their
-    symbol or word (``+ = <= and or not is_null like in case coalesce cast``). ``case`` takes
-    (condition, value)* and an else; ``in`` takes the needle and then the list; ``cast`` takes one
-    argument and converts it to ``type``.
+    ``function`` is a key of :data:`eddyline.algebra.functions.FUNCTIONS`: operators are named by
+    symbol or word (``+ = <= and or not is_null like in case coalesce cast``). ``case`` has the
+    arguments (condition, value)* and an else; ``in`` the needle and the list; ``cast`` converts its
+    argument to ``type``.
     """
 
     function: str
@@ -138,7 +138,7 @@ class Aggregate:
 
 
 def walk(expr: Expr) -> Iterator[Expr]:
-    """The expression and everything below it, parents first."""
+    """The expression and its sub-expressions, parents first."""
     yield expr
     for arg in expr.args:
         yield from walk(arg)
@@ -150,7 +150,7 @@ def columns_of(expr: Expr) -> frozenset[int]:
 
 
 def rewrite(expr: Expr, change: Callable[[Expr], Expr | None]) -> Expr:
-    """The expression with every node replaced for which ``change`` returns another one."""
+    """The expression with each node replaced for which ``change`` returns another one."""
     changed = change(expr)
     if changed is not None:
         return changed
@@ -160,7 +160,7 @@ def rewrite(expr: Expr, change: Callable[[Expr], Expr | None]) -> Expr:
 
 
 def without_names(expr: Expr) -> Expr:
-    """The expression, which equals this one, as one text for all that are equal."""
+    """The expression without column names; equal expressions then have the same text."""
 
     def change(e: Expr) -> Expr | None:
         return replace(e, name="") if isinstance(e, ColumnRef) else None
@@ -169,7 +169,7 @@ def without_names(expr: Expr) -> Expr:
 
 
 def shift_columns(expr: Expr, by: int) -> Expr:
-    """The expression over an input whose columns start ``by`` places later."""
+    """The expression over an input whose columns start ``by`` positions later."""
 
     def move(e: Expr) -> Expr | None:
         return replace(e, index=e.index + by) if isinstance(e, ColumnRef) else None
@@ -178,7 +178,7 @@ def shift_columns(expr: Expr, by: int) -> Expr:
 
 
 def conjuncts(expr: Expr | None) -> tuple[Expr, ...]:
-    """The operands of the topmost ANDs, left to right; nothing for None."""
+    """The operands of the topmost ANDs, left to right; empty for None."""
     if expr is None:
         return ()
     if isinstance(expr, Call) and expr.function == "and":

@@ -1,4 +1,4 @@
-"""Parameters of plans: what they are, and the plan for one row of values."""
+"""Parameters of plans, and their replacement by the values of a row."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from eddyline.algebra.plan import Plan
 
 
 def parameters_of(plan: Plan) -> tuple[Parameter, ...]:
-    """The parameters that occur anywhere in a plan, each once, in the order of their ordinals."""
+    """The distinct parameters of a plan, in the order of their ordinals."""
     return tuple(sorted(set(_found(plan)), key=lambda p: p.index))
 
 
 def has_parameters(node: Plan | Expr) -> bool:
-    """Whether a parameter occurs anywhere in a plan or an expression."""
+    """Whether a plan or an expression contains a parameter."""
     return next(_found(node), None) is not None
 
 
@@ -25,13 +25,13 @@ T = TypeVar("T")
 
 
 def substitute(plan: T, values: Sequence[Any]) -> T:
-    """The plan for one row: every Parameter replaced by a Literal. Likewise for expressions.
+    """The plan or expression for one row: every Parameter is replaced by a Literal.
 
-    Conversions of the values are carried out, so that predicates look as if the constants stood in
-    the query's text. Parts without a Parameter stay the same objects.
+    Conversions of the values are carried out, so that predicates equal those of a query with the
+    constants in its text. Parts without a Parameter stay the same objects.
 
     Args:
-        plan: perhaps with Parameters; an expression, or a tuple of such things.
+        plan: a plan, an expression, or a tuple of them.
         values: of all columns of the row, as Python values that ``pa.scalar(value, type)`` accepts;
             None is NULL.
 
@@ -47,7 +47,7 @@ def substitute(plan: T, values: Sequence[Any]) -> T:
 
 
 def _substituted(node: Any, values: Sequence[Any]) -> Any:
-    """A plan, expression or aggregate, or a tuple of such things; all else is left as it is."""
+    """A plan, expression or aggregate, or a tuple of them; other values are returned unchanged."""
     if isinstance(node, Parameter):
         return functions.literal(values[node.index], node.type)
     if isinstance(node, tuple):
@@ -67,9 +67,9 @@ def _substituted(node: Any, values: Sequence[Any]) -> Any:
 
 
 def _folded(call: Call, arguments: tuple[Expr, ...]) -> Expr:
-    """The call with other arguments; what the binder computes of constants is computed here too."""
+    """The call with other arguments, folded as the binder folds constants."""
     (first, *_) = arguments
-    if call.function == "cast" and isinstance(first, Literal):  # fails row by row if it cannot be
+    if call.function == "cast" and isinstance(first, Literal):  # else it fails row by row
         return functions.converted_constant(first, call.type) or replace(call, arguments=arguments)
     if call.function == "try_cast":
         return functions.try_cast(first, call.type)

@@ -1,4 +1,4 @@
-"""What a plan reads."""
+"""The nodes and sources of a plan."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from eddyline.algebra.plan import Plan, StreamScan, TableScan
 
 
 def nodes(plan: Plan) -> Iterator[Plan]:
-    """The node and all below it."""
+    """The node and all nodes below it."""
     yield plan
     for below in plan.inputs:
         yield from nodes(below)

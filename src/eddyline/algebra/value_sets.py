@@ -1,11 +1,11 @@
-"""Sets of values: what a predicate over one attribute accepts.
+"""Sets of values that a predicate over one attribute accepts.
 
 Every boolean combination of comparisons of an attribute with constants accepts a union of
-intervals, and NULL or not, and NaN or not. The algebra here is that of plain sets over
-{values} + {NULL} + {NaN}; that a comparison with NULL is neither true nor false is the concern of
-whoever translates predicates. NaN equals itself and is larger than all values.
+intervals, with or without NULL and NaN. This is set algebra over {values} + {NULL} + {NaN}; the
+caller handles that a comparison with NULL is neither true nor false. NaN equals itself and is
+larger than all values.
 
-Strings are ordered by code point, which is the order of their UTF-8 bytes.
+Strings are ordered by code point, the order of their UTF-8 bytes.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
-#: A place between values: (1, v, 0) is right before v, (1, v, 1) right after it.
+#: A position between values: (1, v, 0) is directly before v, (1, v, 1) directly after it.
 _Cut: TypeAlias = tuple[Any, ...]
 _START: Final[_Cut] = (0,)
 _END: Final[_Cut] = (2,)
@@ -22,7 +22,7 @@ _END: Final[_Cut] = (2,)
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """The values between two bounds; None is no bound. A bound is never NaN."""
+    """The values between two bounds; None: no bound. A bound is never NaN."""
 
     low: Any
     low_closed: bool
@@ -42,9 +42,9 @@ class ValueSet:
     """The values that a predicate over one attribute accepts.
 
     Attributes:
-        intervals: ascending, not empty, and neither overlapping nor touching each other.
+        intervals: ascending, not empty, disjoint and not adjacent.
         null: whether NULL is accepted.
-        nan: whether NaN, which is in no interval, is; without meaning where there is no NaN.
+        nan: whether NaN is accepted (it is in no interval); unused for types without NaN.
     """
 
     intervals: tuple[Interval, ...]
@@ -52,17 +52,17 @@ class ValueSet:
     nan: bool = False
 
     def union(self, other: ValueSet) -> ValueSet:
-        """What either accepts."""
+        """The values in either set."""
         merged = _merged([*_spans(self), *_spans(other)])
         return ValueSet(_intervals(merged), self.null or other.null, self.nan or other.nan)
 
     def intersection(self, other: ValueSet) -> ValueSet:
-        """What both accept."""
+        """The values in both sets."""
         common = _common(list(_spans(self)), list(_spans(other)))
         return ValueSet(_intervals(common), self.null and other.null, self.nan and other.nan)
 
     def complement(self) -> ValueSet:
-        """What this set does not accept, of NULL and NaN too."""
+        """The values, NULL and NaN that are not in this set."""
         cuts = [_START, *(cut for span in _spans(self) for cut in span), _END]
         gaps = zip(cuts[::2], cuts[1::2], strict=True)
         return ValueSet(_intervals(g for g in gaps if g[0] < g[1]), not self.null, not self.nan)
@@ -102,7 +102,7 @@ def _intervals(spans: Iterable[tuple[_Cut, _Cut]]) -> tuple[Interval, ...]:
 
 
 def _merged(spans: list[tuple[_Cut, _Cut]]) -> list[tuple[_Cut, _Cut]]:
-    """The union of spans in any order; those that touch become one."""
+    """The union of spans in any order; adjacent spans are merged."""
     out: list[tuple[_Cut, _Cut]] = []
     for low, high in sorted(spans):
         if out and low <= out[-1][1]:
@@ -192,7 +192,7 @@ def not_equal(constant: Any) -> ValueSet:
 
 
 def one_of(constants: Iterable[Any]) -> ValueSet:
-    """``attribute IN (constants)``, as far as it is true."""
+    """``attribute IN (constants)`` is true."""
     known = [c for c in constants if c is not None]
     numbers = sorted({c for c in known if not _is_nan(c)})
     points = tuple(Interval(c, True, c, True) for c in numbers)

@@ -1,7 +1,7 @@
-"""Stream windows: which rows of a stream are alive at an instant (DESIGN: semantics).
+"""Stream windows: the rows of a stream that are live at an instant (DESIGN: semantics).
 
-A row of ``Range(T)`` lives in ``[ts, ts + T)``; ``Rows(N)`` holds the last N rows of the stream as
-it arrived; ``PartitionRows`` the last N per value of the partition columns.
+A row of ``Range(T)`` lives in ``[ts, ts + T)``; ``Rows(N)`` holds the last N rows of the stream in
+order of arrival; ``PartitionRows`` the last N per value of the partition columns.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class PartitionRows:
 
 @dataclass(frozen=True, slots=True)
 class Unbounded:
-    """``[UNBOUNDED]``: rows never expire. ``explicit`` tells that the user wrote it."""
+    """``[UNBOUNDED]``: rows never expire. ``explicit``: the query's text has it."""
 
     explicit: bool = True
 

@@ -20,7 +20,7 @@ from eddyline.cli.scripts import checked, read, runnable, warm_up
 from eddyline.cli.view import View
 from eddyline.errors import StateError
 from eddyline.spark.environment import local_session
-from eddyline.spark.root_cause import cause
+from eddyline.spark.root_cause import root_cause
 from eddyline.spark.run import Run
 from eddyline.spark.session import Session
 from eddyline.spark.supervisor import NEVER, Restart
@@ -112,7 +112,7 @@ def _watch(run: Run, ending: Future[None], view: View, log: Path, told: threadin
         if told.is_set():  # who told this process may have told Spark's too
             return
         log.write_text(f"{log.read_text()}\n{e}\n")
-        raise JobFailedError(f"the job failed: {cause(e)}\nthe whole story: {log}") from None
+        raise JobFailedError(f"the job failed: {root_cause(e)}\nthe whole story: {log}") from None
 
 
 def _stop(run: Run, ending: Future[None], *, after_batch: bool = False) -> None:

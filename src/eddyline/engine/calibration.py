@@ -1,6 +1,6 @@
-"""Prices of this machine, as ``eddyline calibrate`` measured them, in the user's cache directory.
+"""Prices measured by ``eddyline calibrate``, in files in the user's cache directory.
 
-A file holds those of one version on one kind of processor, so machines may share a home.
+There is one file per version and processor model, so machines may share a home directory.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _CPU_INFO: Final = Path("/proc/cpuinfo")
 
 
 def prices_of_machine() -> Prices:
-    """The prices that were measured here; typical ones if none were.
+    """The measured prices of this machine, else the typical ones.
 
     A file that cannot be read is ignored, with a warning.
     """
@@ -30,7 +30,7 @@ def prices_of_machine() -> Prices:
 
 
 def write_prices(prices: Prices) -> Path:
-    """Keep measured prices for the engines to come; returns where."""
+    """Write measured prices; returns the file."""
     file = prices_file()
     file.parent.mkdir(parents=True, exist_ok=True)
     content = {
@@ -41,13 +41,13 @@ def write_prices(prices: Prices) -> Path:
     }
     hidden = file.with_name(f".{file.name}.{os.getpid()}")
     hidden.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
-    hidden.replace(file)  # a reader sees all of it or the older one
+    hidden.replace(file)  # atomic for readers
     _read.cache_clear()
     return file
 
 
 def prices_file() -> Path:
-    """Where the prices of this version on this machine are kept."""
+    """The file with the prices of this version on this machine."""
     home = os.environ.get("XDG_CACHE_HOME")
     directory = Path(home) if home else Path.home() / ".cache"
     words = re.sub(r"[^A-Za-z0-9.]+", "-", machine()).strip("-").lower()
@@ -56,7 +56,7 @@ def prices_file() -> Path:
 
 @cache
 def machine() -> str:
-    """What kind of processor this is."""
+    """The model of the processor."""
     if _CPU_INFO.exists():
         names = re.findall(r"^model name\s*: (.+)$", _CPU_INFO.read_text(), re.MULTILINE)
         if names:
@@ -74,7 +74,7 @@ def _read(file: Path) -> Prices:
     except (OSError, ValueError, TypeError, KeyError) as e:
         warnings.warn(
             f"the measured prices in {file} cannot be read ({type(e).__name__}: {e}): typical ones "
-            "are taken; run `eddyline calibrate` again, or delete the file",
+            "are used; run `eddyline calibrate` again, or delete the file",
             stacklevel=2,
         )
         return TYPICAL

@@ -36,7 +36,7 @@ class Changes(Mapping[str, pa.Table]):
         tables: Sequence[TableChanges] = (),
         late: Mapping[str, pa.Table] | None = None,
         bad: Mapping[str, pa.Table] | None = None,
-        kept: Mapping[str, Kept] | None = None,
+        kept: Mapping[str, KeptRows] | None = None,
     ) -> None:
         self._queries = queries
         self._tables = tuple(tables)

@@ -17,20 +17,20 @@ from eddyline.engine.change_collector import Telling
 from eddyline.engine.changes import Changes
 from eddyline.engine.checkpoint.checkpoint import Saving, options_of
 from eddyline.engine.checkpoint.files import read_saved
-from eddyline.engine.declared import Declared
+from eddyline.engine.declared_statistics import DeclaredStatistics
+from eddyline.engine.definitions import Definitions
 from eddyline.engine.execution.progress import Progress
 from eddyline.engine.functions import add_function, make_function
 from eddyline.engine.ingest.inputs import Inputs
 from eddyline.engine.instants import checked_instant, instant_us
+from eddyline.engine.locking import EngineLock, locked
 from eddyline.engine.overload.controller import Overload
 from eddyline.engine.overload.shedding import Shedding
 from eddyline.engine.placement.replanning import Replanner
 from eddyline.engine.planning import Planning
-from eddyline.engine.program import Program
 from eddyline.engine.query import Query
 from eddyline.engine.query_set import QuerySet
 from eddyline.engine.statements import Statements
-from eddyline.engine.turns import Turns, in_turn
 from eddyline.errors import SqlError
 from eddyline.optimizer.overload import Verdict
 from eddyline.optimizer.prices import Prices
@@ -143,7 +143,7 @@ class Engine:
         # what `load` makes an engine with; so far there are no other local names
         self._options = {n: given for n, given in locals().items() if n != "self"}
         self.prices = prices
-        declared = Declared()
+        declared = DeclaredStatistics()
         self.statistics = statistics.over(declared.statistics)
         self.strategy = Strategy(
             state,
@@ -163,13 +163,13 @@ class Engine:
         self.sharing = Sharing(
             sharing, executor, policy, selections, schedule, rows_per_step=min(chunk_rows, 4_096)
         )
-        self.turns = Turns()
+        self.lock = EngineLock()
         self.wall_clock: Callable[[], int] = _wall_clock
         self._inputs = Inputs(None if ahead_at_most is None else parse_duration(ahead_at_most))
         planning = Planning(optimize, self.statistics, self._inputs.measuring.statistics, prices)
         replanner = Replanner(lambda: self._inputs.arrived, planning, replan)
         self._standing = QuerySet(
-            self.turns,
+            self.lock,
             self._inputs.stem,
             self.strategy,
             self.sharing,
@@ -181,7 +181,7 @@ class Engine:
         )
         self._standing.on_set_aside = self._set_aside
         self._progress = Progress(self._inputs, self._standing, lambda: self.wall_clock())
-        self._program = Program()
+        self._definitions = Definitions()
         self._shedding = Shedding(self._inputs, keep, self.statistics)
         self._overload = Overload(
             self._shedding,
@@ -199,7 +199,7 @@ class Engine:
             self.catalog,
             self._inputs,
             self._standing,
-            self._program,
+            self._definitions,
             declared,
             self._shedding,
             self._overload,
@@ -212,7 +212,7 @@ class Engine:
             self.catalog,
             self._inputs,
             self._standing,
-            self._program,
+            self._definitions,
             self._statements,
             replanner,
             self._shedding,
@@ -231,7 +231,7 @@ class Engine:
         self._overload.changed()
 
     @property
-    @in_turn
+    @locked
     def measured(self) -> Statistics:
         """What the engine has seen of its inputs so far: recent rates, sizes of tables, and numbers
         of values of the columns that queries compare. Plans go by :attr:`statistics`.
@@ -264,7 +264,7 @@ class Engine:
         """
         return [self.execute(statement) for statement in parse(text)]
 
-    @in_turn
+    @locked
     def query(self, sql: str, name: str | None = None) -> Query:
         """Add a standing query. It is answered from now on, over what the windows still hold.
 
@@ -276,7 +276,7 @@ class Engine:
             raise SqlError(f"query() takes one SELECT, not: {sql.strip()[:60]}")
         return self._statements.add_query(name, parsed[0], parsed[0].emit, {})
 
-    @in_turn
+    @locked
     def table(self, name: str, data: Any) -> None:
         """Give a declared table its first rows (Arrow, pandas or polars), once.
 
@@ -288,7 +288,7 @@ class Engine:
         """
         self._inputs.give(name, data)
 
-    @in_turn
+    @locked
     def function(
         self,
         name: str,
@@ -328,9 +328,9 @@ class Engine:
 
     def readers(self, name: str) -> list[str]:
         """The names of the queries and views that read a stream, table, view or query."""
-        return [reader for _, reader in self._program.readers(name)]
+        return [reader for _, reader in self._definitions.readers(name)]
 
-    @in_turn
+    @locked
     def drop(self, name: str) -> None:
         """Remove a standing query and free what nobody else needs.
 
@@ -339,7 +339,7 @@ class Engine:
         """
         self._statements.drop_query(name)
 
-    @in_turn
+    @locked
     def shed(self, keep: Mapping[str, float] | None) -> None:
         """From now on keep these shares of the rows of streams, and all rows of other streams.
 
@@ -349,7 +349,7 @@ class Engine:
         Raises:
             ValueError: a share is not in (0, 1].
         """
-        self._shedding.ask(keep or {})
+        self._shedding.request(keep or {})
         self._overload.decides = keep is None
         self._overload.changed()
 
@@ -358,7 +358,7 @@ class Engine:
         """Whether the engine decides which shares to keep, or somebody has said."""
         return self._overload.decides
 
-    @in_turn
+    @locked
     def hold(self) -> None:
         """Keep all rows from the next decision on, until a query has come or gone: one that allows
         nothing to be dropped is about to come.
@@ -371,14 +371,14 @@ class Engine:
         assert isinstance(result, str)
         return result
 
-    @in_turn
+    @locked
     def execute(self, statement: st.Statement) -> Query | str | None:
         """Carry out one statement of a script that was parsed, as ``sql`` does."""
         return self._statements.execute(statement)
 
     # -- data ------------------------------------------------------------------------------------
 
-    @in_turn
+    @locked
     def process(
         self,
         inputs: Mapping[str, Any],
@@ -415,12 +415,15 @@ class Engine:
         if watermark is not None:
             checked_instant(max(watermark, FIRST_INSTANT))  # an earlier one says nothing
         now = self.wall_clock() if now is None else now
-        self._overload.begin_call()
+        if self._shedding.sheddable:
+            self._overload.begin_call()
         late, bad = self._inputs.accept(inputs, now)
-        self._inputs.count_dropped(dropped, newest_dropped, now)
+        if dropped or newest_dropped:
+            self._inputs.count_dropped(dropped, newest_dropped, now)
         for _ in self._progress.advance(watermark, self.chunk_rows, now_us=now):
             pass
-        self._overload.end_call()
+        if self._shedding.sheddable:
+            self._overload.end_call()
         return self._telling.changes(late, bad)
 
     def stream(
@@ -452,10 +455,10 @@ class Engine:
             raise ValueError("a watermark goes with one input, not with an iterator over several")
         try:
             for rows in inputs:
-                yield from self.turns.each(self._listened(rows, watermark))
-            yield from self.turns.each(self._rest())
+                yield from self.lock.each(self._listened(rows, watermark))
+            yield from self.lock.each(self._rest())
         finally:  # a caller that stops listening early does not stop the rows
-            with self.turns:
+            with self.lock:
                 self._standing.finish()
 
     def _listened(
@@ -467,7 +470,8 @@ class Engine:
             yield from self._telling.said()
             return
         now = self.wall_clock()
-        self._overload.begin_call()
+        if self._shedding.sheddable:
+            self._overload.begin_call()
         late, bad = self._inputs.accept(rows, now)
         steps = self._progress.advance(watermark, self.chunk_rows, now_us=now, paced=True)
         try:
@@ -478,7 +482,8 @@ class Engine:
         finally:
             for _ in steps:
                 pass
-        self._overload.end_call()
+        if self._shedding.sheddable:
+            self._overload.end_call()
 
     def _rest(self) -> Iterator[tuple[str, pa.Table]]:
         """What rows that wait for their turn bring about."""
@@ -487,7 +492,7 @@ class Engine:
             yield from self._telling.said()
         yield from self._telling.said()  # what queries said at once that came last
 
-    @in_turn
+    @locked
     def advance(self, to: str | int | datetime) -> Changes:
         """Let time pass without rows: no row before ``to`` will come.
 
@@ -501,13 +506,13 @@ class Engine:
             What expiry and rows that were held bring about.
         """
         steps = self._progress.advance(
-            instant_us(to), self.chunk_rows, now_us=self.wall_clock(), told=True
+            instant_us(to), self.chunk_rows, now_us=self.wall_clock(), begins=True
         )
         for _ in steps:
             pass
         return self._telling.changes()
 
-    @in_turn
+    @locked
     def reset_watermark(self, stream: str) -> None:
         """Let nothing be late by what has come so far, in the group of a stream: as after a
         timestamp far in the future has come. Also ``ALTER STREAM name RESET WATERMARK``.
@@ -524,7 +529,7 @@ class Engine:
     # -- looking inside, saving --------------------------------------------------------------------
 
     @property
-    @in_turn
+    @locked
     def shedding(self) -> dict[str, dict[str, Any]]:
         """By stream that is thinned, was, or was meant to be: the share ``keep`` of the rows to
         come, rows ``seen`` and ``kept`` so far, and ``why`` it is not thinned as asked.
@@ -536,7 +541,7 @@ class Engine:
         return self._shedding.report()
 
     @property
-    @in_turn
+    @locked
     def verdict(self) -> Verdict | None:
         """What all queries are expected to need of the capacity, and how drop boxes are best set if
         that is more than there is; None where the rate of a stream that they read is not known.
@@ -544,13 +549,13 @@ class Engine:
         return self._overload.verdict()
 
     @property
-    @in_turn
+    @locked
     def works(self) -> list[Work]:
         """What runs for the queries, as the optimizer reckons with it."""
         return self._standing.workload.works()
 
     @property
-    @in_turn
+    @locked
     def advice(self) -> str | None:
         """In a sentence, what to do if the queries need more than the capacity; None if not."""
         return self._overload.advice()
@@ -561,7 +566,7 @@ class Engine:
         newest = self._inputs.newest()
         return None if newest == BEGINNING else newest
 
-    @in_turn
+    @locked
     def groups(self, now: int | None = None) -> list[dict[str, Any]]:
         """The groups of streams and tables that queries bring together: ``members``, ``watermark``
         and ``clock`` in microseconds, the largest timestamp of each stream (``newest``), the number
@@ -576,7 +581,7 @@ class Engine:
     def _groups(self, now: int | None = None) -> list[dict[str, Any]]:
         return self._progress.stats(self.wall_clock() if now is None else now)
 
-    @in_turn
+    @locked
     def stats(self) -> dict[str, Any]:
         """The clock, and the groups of streams that queries bring together, each with its
         watermark, rows that wait for it, and the stream that holds it up. Counters: per stream, per
@@ -597,7 +602,7 @@ class Engine:
             "measured": self._inputs.measuring.statistics().as_dict(),
         }
 
-    @in_turn
+    @locked
     def save(self, target: str | BinaryIO) -> None:
         """Write program, tables and state, so that ``load`` continues exactly here."""
         self._saving.save(target, {**self._options, "chunk_rows": self.chunk_rows})

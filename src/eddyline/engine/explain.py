@@ -1,4 +1,4 @@
-"""EXPLAIN: the plan, and what it is expected to need where rates are known."""
+"""EXPLAIN: the plan, and its expected load if rates are known."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from eddyline.optimizer.prices import TYPICAL, Prices
 from eddyline.optimizer.statistics import DEFAULT_RATE, Statistics
 from eddyline.runtime.operators.base import Operator
 
-#: Of less event time no share of a core is told.
+#: Minimum event time of a measured share of a core.
 _LEAST_US: Final = 1_000_000
 _BYTE_UNITS: Final = ("B", "kB", "MB", "GB", "TB")
 
@@ -34,26 +34,26 @@ def explained(emit: Emit, plan: Plan, statistics: Statistics, prices: Prices) ->
 
 
 def needs(load: Load, prices: Prices) -> list[str]:
-    """What plans need together, and by what that was reckoned, as lines of text."""
+    """The expected load of plans, and the assumptions behind it, as lines of text."""
     lines = [f"expected: {percent(load.cores)} of one core, {bytes_text(load.nbytes)} of state"]
     if load.assumed:
-        lines.append(
-            f"assumed, as nobody says: {DEFAULT_RATE:,.0f} rows/s of {', '.join(load.assumed)}"
-        )
+        lines.append(f"assumed rate of {', '.join(load.assumed)}: {DEFAULT_RATE:,.0f} rows/s")
     if prices == TYPICAL:
-        lines.append("by the prices of a typical machine: `eddyline calibrate` measures this one")
+        lines.append(
+            "by the prices of a typical machine: run `eddyline calibrate` to measure this one"
+        )
     return lines
 
 
 def seen(plan: Plan, chosen: Statistics, measured: Statistics) -> list[str]:
-    """What was measured of a plan's inputs, beside what is given or declared, as lines of text.
+    """Measured statistics of a plan's inputs beside the expected ones, as lines of text.
 
     Args:
-        chosen: by which the plan was chosen. measured: what is known by having seen the rows.
+        chosen: those by which the plan was chosen. measured: those measured since.
     """
     names = {n.stream if isinstance(n, StreamScan) else n.table for n in _scans(plan)}
     lines = [
-        (f"{name} {what}", _told(known.get(name)), number(rows[name]))
+        (f"{name} {what}", _or_dash(known.get(name)), number(rows[name]))
         for what, known, rows in (
             ("rows/s", chosen.rates, measured.rates),
             ("rows", chosen.table_rows, measured.table_rows),
@@ -61,7 +61,7 @@ def seen(plan: Plan, chosen: Statistics, measured: Statistics) -> list[str]:
         for name in sorted(names & rows.keys())
     ]
     lines += [
-        (f"{name}.{column} values", _told(chosen.values.get((name, column))), number(values))
+        (f"{name}.{column} values", _or_dash(chosen.values.get((name, column))), number(values))
         for (name, column), values in sorted(measured.values.items())
         if (name, column) in columns_compared(plan)
     ]
@@ -69,7 +69,7 @@ def seen(plan: Plan, chosen: Statistics, measured: Statistics) -> list[str]:
 
 
 def busy(operators: Sequence[Operator]) -> list[str]:
-    """What operators have taken of a core, per row and per second of event time, as lines."""
+    """Computing time of operators, per row and per second of event time, as lines of text."""
     lines = []
     for operator in operators:
         passed_us = 0 if operator.since is None else operator.clock - operator.since
@@ -88,12 +88,12 @@ def _scans(plan: Plan) -> Iterator[StreamScan | TableScan]:
         yield from _scans(below)
 
 
-def _told(value: float | None) -> str:
+def _or_dash(value: float | None) -> str:
     return "-" if value is None else number(value)
 
 
 def number(value: float) -> str:
-    """A rate or a number of rows, with as many digits as matter.
+    """A rate or a number of rows, with three significant digits or more.
 
     >>> number(1234567.8), number(12.345), number(0.01234)
     ('1,234,568', '12.3', '0.0123')
@@ -124,7 +124,7 @@ def bytes_text(value: float) -> str:
 
 
 def aligned(lines: Sequence[Sequence[str]], left: int = 1) -> list[str]:
-    """Cells in columns, the first ``left`` of them to the left, the others to the right."""
+    """Lines of cells in columns: the first ``left`` columns are left-aligned, others right."""
     widths = [max(map(len, cells)) for cells in zip(*lines, strict=True)]
     return [
         "  ".join(

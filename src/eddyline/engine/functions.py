@@ -1,4 +1,4 @@
-"""The functions that users bring to an engine."""
+"""User-defined functions of an engine."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ def make_function(
     returns: str,
     kind: FunctionKind = "arrow",
 ) -> UserFunction:
-    """A function as :meth:`Engine.function` declares it.
+    """The function that :meth:`Engine.function` declares.
 
     Raises:
-        CatalogError: the name is taken by SQL. SqlError: a type is unknown.
+        CatalogError: SQL uses the name. SqlError: a type is unknown.
         ValueError: the kind is unknown, or there are no arguments.
     """
     if kind not in FUNCTION_KINDS:
@@ -43,10 +43,10 @@ def make_function(
 
 
 def add_function(catalog: Catalog, function: UserFunction) -> None:
-    """Let the statements to come use it.
+    """Add a function to the catalog.
 
     Raises:
-        CatalogError: there is one of this name.
+        CatalogError: the name is taken.
     """
     known = catalog.functions.get(function.name)
     if known is not None:
@@ -54,8 +54,8 @@ def add_function(catalog: Catalog, function: UserFunction) -> None:
     catalog.functions[function.name] = function
 
 
-def declared(catalog: Catalog) -> list[dict[str, Any]]:
-    """What a saved engine tells of its functions: all but their code."""
+def function_declarations(catalog: Catalog) -> list[dict[str, Any]]:
+    """The declarations of all functions for a checkpoint, without their code."""
     return [
         {
             "name": f.name,
@@ -72,15 +72,15 @@ def add_declared(
     declarations: Sequence[Mapping[str, Any]],
     functions: Mapping[str, Callable[..., Any]],
 ) -> None:
-    """Define again what a saved engine tells of.
+    """Define the functions of a checkpoint.
 
     Args:
-        catalog: of the engine that is loaded.
-        declarations: what :func:`declared` told.
-        functions: their code, by name in any case; may hold others.
+        catalog: of the new engine.
+        declarations: from :func:`function_declarations`.
+        functions: their code, by name in any case; other functions are ignored.
 
     Raises:
-        StateError: one is missing; the message names all of those.
+        StateError: code is missing; the message lists the functions.
     """
     code = {name.lower(): evaluate for name, evaluate in functions.items()}
     missing = [d for d in declarations if d["name"].lower() not in code]
@@ -90,18 +90,18 @@ def add_declared(
         )
         given = ", ".join(f"{d['name']!r}: ..." for d in missing)
         raise StateError(
-            f"the saved engine has functions whose code is not saved with it: {signatures}; "
-            f"give them as load(..., functions={{{given}}})"
+            f"a checkpoint does not contain the code of functions: {signatures}; "
+            f"pass it as load(..., functions={{{given}}})"
         )
     for d in declarations:
         add_function(catalog, make_function(evaluate=code[d["name"].lower()], **d))
 
 
 def _require_callable(name: str) -> None:
-    """Check that SQL can call a function of this name, and does not mean another one.
+    """Check that SQL can call a function of this name, and has no other meaning for it.
 
     Raises:
-        CatalogError: it cannot.
+        CatalogError: the name is not valid.
     """
     if is_reserved(name) or name.lower() in AGGREGATE_NAMES:
         raise CatalogError(
@@ -111,12 +111,12 @@ def _require_callable(name: str) -> None:
     if not is_word or not _is_called(name):
         raise CatalogError(
             f"cannot define function {name!r}: SQL cannot call it by this name; take a letter and "
-            "then letters, digits and _, which are no word of SQL"
+            "then letters, digits and _, but not a keyword of SQL"
         )
 
 
 def _is_called(name: str) -> bool:
-    """Whether ``name(x)`` is the call of a function, and nothing that SQL has a meaning for."""
+    """Whether SQL parses ``name(x)`` as the call of a function."""
     try:
         (statement,) = parse(f"SELECT {name}(x) FROM s")
     except SqlError:

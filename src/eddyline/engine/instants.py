@@ -1,4 +1,4 @@
-"""Instants as people write them."""
+"""Conversion of instants between text and microseconds."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from eddyline.types import END_OF_TIME, FIRST_INSTANT
 
 
 def instant_us(to: str | int | datetime) -> int:
-    """Microseconds since the epoch of ISO 8601 text (UTC unless it says otherwise) or a datetime.
+    """Microseconds since the epoch of ISO 8601 text (UTC unless it has a zone) or a datetime.
 
     Raises:
-        DataError: the text is not an instant, or it is not between the years 1 and 9999.
+        DataError: the text is not an instant, or the instant is not between the years 1 and 9999.
     """
     if not isinstance(to, (str, datetime)):
         return checked_instant(int(to))
@@ -26,7 +26,7 @@ def instant_us(to: str | int | datetime) -> int:
 
 
 def shown(us: int) -> str:
-    """An instant between the years 1 and 9999 as people read it.
+    """An instant between the years 1 and 9999 as text.
 
     >>> shown(1_500_000)
     '1970-01-01 00:00:01.500000'
@@ -35,10 +35,10 @@ def shown(us: int) -> str:
 
 
 def checked_instant(us: int) -> int:
-    """Microseconds since the epoch as they are.
+    """Check that an instant is in range; returns it.
 
     Raises:
-        DataError: they are not between the years 1 and 9999.
+        DataError: the instant is not between the years 1 and 9999.
     """
     if FIRST_INSTANT <= us < END_OF_TIME:
         return us

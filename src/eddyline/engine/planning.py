@@ -1,4 +1,4 @@
-"""By what an engine chooses its plans, and what it expects of them."""
+"""The optimizer's inputs in an engine: rules, statistics and prices."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from eddyline.optimizer.statistics import Statistics
 
 @dataclass(frozen=True)
 class Planning:
-    """By what an engine chooses its plans, and what it expects of them.
+    """Optimizes and explains the plans of an engine.
 
     Attributes:
-        rewrites: whether plans are rewritten by rule, and not only where they must be.
-        statistics: given and declared: what plans are chosen by. measured: what the engine has seen
-            so far. A plan is not chosen by that, so that a saved engine finds the same one again;
-            joins that run may be reordered by it, which is saved.
+        rewrites: whether all rules apply, or only the required ones.
+        statistics: supplied and declared ones: plans are chosen by these. measured: those measured
+            so far. New plans do not depend on them, so that a loaded checkpoint has the same
+            plans; running joins are re-ordered by them, and checkpoints contain the order.
         prices: of the steps of operators.
     """
 
@@ -31,17 +31,17 @@ class Planning:
     prices: Prices
 
     def optimized(self, plan: Plan) -> Plan:
-        """What becomes of a plan before it runs."""
-        if not self.rewrites:  # nor are joins ordered by what is known
+        """The optimized plan."""
+        if not self.rewrites:  # joins keep the order of the text
             return optimize(plan, REQUIRED_RULES)
         return optimize(plan, RULES, self.statistics, self.prices)
 
     def known(self) -> Statistics:
-        """What is known now: what was measured, and else what is declared."""
+        """The measured statistics, completed by the declared ones."""
         return self.measured().over(self.statistics)
 
     def explained(self, emit: Emit, plan: Plan, *, analyze: bool = False) -> str:
-        """The text of EXPLAIN, by what is known now; with ``analyze`` also what was measured."""
+        """The text of EXPLAIN; with ``analyze``, also the measured statistics."""
         measured = self.measured()
         text = explained(emit, plan, self.statistics.over(measured), self.prices)
         if not analyze:

@@ -60,13 +60,13 @@ class Query:
         plan: Plan,
         emit: Emit,
         options: Mapping[str, str],
-        turns: Turns,
+        lock: EngineLock,
         answer: Callable[[Query], pa.Table],
         explained: Explained,
         *,
         sheds: bool = False,
     ) -> None:
-        self.turns = turns
+        self.lock = lock
         self.name = name
         self.sql = sql
         self.plan = plan
@@ -117,7 +117,7 @@ class Query:
         """Whether ``snapshot`` can tell the answer: not where rows of an unbounded stream pass."""
         return self._forgotten is None
 
-    @in_turn
+    @locked
     def snapshot(self) -> pa.Table:
         """Q(now): the rows of the answer at the engine's clock, as a bag.
 
@@ -136,7 +136,7 @@ class Query:
             )
         return self._answer(self)
 
-    @in_turn
+    @locked
     def explain(self, *, analyze: bool = False) -> str:
         """The plan as a tree, with the update pattern of every edge; and where rates of its
         streams are known, its expected output, state and computing time.
@@ -156,7 +156,7 @@ class Query:
             lines += analyzed(self.running, self.why)
         return "\n".join(lines)
 
-    @in_turn
+    @locked
     def stats(self) -> dict[str, Any]:
         """Counters since the query was added: rows out, bad rows, rows kept by its last operator,
         and seconds from when rows could be processed to when their results were released; and

@@ -28,12 +28,12 @@ from eddyline.engine.query_stats import stats_of
 from eddyline.engine.turns import Turns
 from eddyline.errors import UnsupportedError
 from eddyline.physical.flows import Sharing
-from eddyline.physical.planner import StemOf
+from eddyline.physical.node_planner import StemOf
 from eddyline.physical.strategy import Strategy
 from eddyline.runtime.graph import Ran, in_order
 from eddyline.runtime.operators.base import Operator, Tick
 from eddyline.runtime.stores.stem import Stem
-from eddyline.sharing.signature import taken_apart
+from eddyline.sharing.signature import decompose
 from eddyline.sql.catalog import Names
 
 _log: Final = logging.getLogger(__name__)
@@ -43,7 +43,7 @@ class QuerySet:
     """Queries by name.
 
     Args:
-        turns: of the engine.
+        lock: of the engine.
         explained: the text of EXPLAIN.
         rows_in: number of rows of some streams so far.
         set_aside_after: maximum number of bad rows of a query without a result; None: no limit.
@@ -56,7 +56,7 @@ class QuerySet:
 
     def __init__(
         self,
-        turns: Turns,
+        lock: EngineLock,
         stem_of: StemOf,
         strategy: Strategy,
         sharing: Sharing,
@@ -64,7 +64,7 @@ class QuerySet:
         replanner: Replanner,
         rows_in: Callable[[Iterable[str]], int],
         set_aside_after: int | None,
-        groups: Groups,
+        groups: StreamGroups,
     ) -> None:
         self.queries: Names[Query] = Names()
         self.execution = Execution(stem_of, strategy, sharing, groups)
@@ -74,7 +74,7 @@ class QuerySet:
         self._explained = explained
         self.aside: Names[Query] = Names()
         self.on_set_aside: Callable[[Query], None] = _nothing
-        self._turns = turns
+        self._lock = lock
         self._rows_in = rows_in
         self._limit = set_aside_after
         self._groups = groups
@@ -106,7 +106,7 @@ class QuerySet:
             self._put_aside(query, aside)
             return query
         self.placing.start(query, way)
-        self._groups.read(query.reads)
+        self._groups.add_reader(query.reads)
         self.queries[name] = query
         return query
 
@@ -121,7 +121,7 @@ class QuerySet:
         sheds: bool,
     ) -> Query:
         answer, explained = self.answer, self._explained
-        return Query(name, sql, plan, emit, options, self._turns, answer, explained, sheds=sheds)
+        return Query(name, sql, plan, emit, options, self._lock, answer, explained, sheds=sheds)
 
     def drop(self, name: str) -> None:
         """Remove a query with its changes."""
@@ -165,7 +165,7 @@ class QuerySet:
         Raises:
             UnsupportedError: the queries cannot share a flow.
         """
-        found = taken_apart(plan) if emit.mode == "inserts" else None
+        found = decompose(plan) if emit.mode == "inserts" else None
         if found is None or any(map(has_parameters, found[0].sources)):
             raise UnsupportedError(
                 "FOR EACH ROW OF runs queries that filter, join (on keys, or two streams on any "
@@ -183,12 +183,12 @@ class QuerySet:
         query.replace_key = None  # rows of one rule do not replace those of another
         query.reads |= {table.name}
         self._start_for_each(query, table, updates)
-        self._groups.read(query.reads)
+        self._groups.add_reader(query.reads)
         self.queries[name] = query
         return query
 
     def _start_for_each(self, query: Query, table: Stem, updates: Updates) -> None:
-        found = taken_apart(query.plan)
+        found = decompose(query.plan)
         assert found is not None, "it is such a query"
         signature, part = found
         query.why = "its rows share the flow of their signature"
@@ -242,7 +242,7 @@ class QuerySet:
         """The queries that follow a group's clock."""
         return [q for q in self.queries.values() if self.execution.group_of(q) is group]
 
-    def run(self, tick: Tick, group: Group, *, arrived: float, paced: bool = False) -> None:
+    def run(self, tick: Tick, group: StreamGroup, *, arrived: float, paced: bool = False) -> None:
         """One chunk through the operators of a group; see ``Execution.run``."""
         self._take_in(self.execution.run(tick, group, arrived=arrived, paced=paced))
 

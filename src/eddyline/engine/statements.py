@@ -1,4 +1,4 @@
-"""What each statement does to an engine."""
+"""Carries out statements on an engine."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from collections.abc import Callable, Mapping
 
 from eddyline.algebra.catalog import Emit
 from eddyline.algebra.reads import streams_read, tables_read
-from eddyline.engine.declared import Declared
+from eddyline.engine.declared_statistics import DeclaredStatistics
+from eddyline.engine.definitions import Definitions
 from eddyline.engine.execution.progress import Progress
 from eddyline.engine.ingest.inputs import Inputs
 from eddyline.engine.ingest.table_changes import changes_of, is_live
@@ -14,7 +15,6 @@ from eddyline.engine.overload.controller import Overload
 from eddyline.engine.overload.shedding import Shedding
 from eddyline.engine.placement.ways import Way
 from eddyline.engine.planning import Planning
-from eddyline.engine.program import Program
 from eddyline.engine.query import Query
 from eddyline.engine.query_set import QuerySet
 from eddyline.errors import CatalogError, EddylineError, UnsupportedError, did_you_mean
@@ -25,17 +25,18 @@ from eddyline.sql.naming import quoted
 
 
 class Statements:
-    """Carries out statements.
+    """Carries out statements on the parts of an engine.
 
     Args:
-        catalog, inputs, standing, program, declared, shedding, overload: the parts of the engine
-            that they change.
-        planning: what becomes of a plan before it runs.
-        progress: lets what a query reads run on one clock. chunk_rows: so many rows at once.
+        catalog, inputs, standing, definitions, declared, shedding, overload: the parts of the
+            engine that statements change.
+        planning: optimizes plans.
+        progress: merges the clocks of the inputs of a query. chunk_rows: maximum rows per chunk.
 
     Attributes:
-        unnamed: how many names were given to queries without one.
-        ways: while an engine is loaded, how its queries ran. aside: why some are set aside.
+        unnamed: number of names generated for queries without one.
+        ways: while a checkpoint is loaded, the placements of its queries. aside: errors of queries
+            that are set aside.
     """
 
     def __init__(
@@ -43,8 +44,8 @@ class Statements:
         catalog: Catalog,
         inputs: Inputs,
         standing: QuerySet,
-        program: Program,
-        declared: Declared,
+        definitions: Definitions,
+        declared: DeclaredStatistics,
         shedding: Shedding,
         overload: Overload,
         planning: Planning,
@@ -54,7 +55,7 @@ class Statements:
         self._catalog = catalog
         self._inputs = inputs
         self._standing = standing
-        self._program = program
+        self._definitions = definitions
         self._declared = declared
         self._shedding = shedding
         self._overload = overload
@@ -66,24 +67,24 @@ class Statements:
         self.aside: dict[str, str] = {}
 
     def execute(self, statement: st.Statement) -> Query | str | None:
-        """Carry out one statement: returns the query that it made, a text, or nothing."""
+        """Carry out one statement; returns the new query, the text of EXPLAIN, or None."""
         match statement:
             case st.CreateStream(definition=stream):
                 self._catalog.create_stream(stream)
                 self._inputs.add_stream(stream)
-                self._declared.add(stream.name, stream.known)
-                self._program.add("stream", stream.name, statement.sql)
+                self._declared.add(stream.name, stream.sizes)
+                self._definitions.add("stream", stream.name, statement.sql)
             case st.CreateTable(definition=table):
                 if is_live(table):
-                    changes_of(table)  # which it must be able to have
+                    changes_of(table)  # raises if it cannot change
                 self._catalog.create_table(table)
                 self._inputs.add_table(table)
-                self._declared.add(table.name, table.known)
-                self._program.add("table", table.name, statement.sql)
+                self._declared.add(table.name, table.sizes)
+                self._definitions.add("table", table.name, statement.sql)
             case st.CreateView(name=name, select=select):
                 check_view(select, self._catalog)
                 self._catalog.create_view(name, select)
-                self._program.add("view", name, statement.sql, select)
+                self._definitions.add("view", name, statement.sql, select)
             case st.CreateQuery():
                 return self.add_query(statement.name, statement, statement.emit, statement.options)
             case st.SelectStatement():
@@ -105,7 +106,7 @@ class Statements:
         emit: Emit,
         options: Mapping[str, str],
     ) -> Query:
-        """A standing query comes; without a name it gets one."""
+        """Add a standing query; a name is generated if there is none."""
         name = name or self._new_name()
         bound = bind(statement.select, emit, self._catalog)
         plan = self._planning.optimized(bound.plan)
@@ -126,7 +127,7 @@ class Statements:
                     aside=self.aside.get(name),
                 )
             else:
-                table, updates = self._inputs.rules(bound.rules)
+                table, updates = self._inputs.parameters(bound.rules)
                 query = self._standing.add_for_each(
                     name,
                     statement.sql,
@@ -140,7 +141,7 @@ class Statements:
         except EddylineError:
             self._catalog.drop("query", name)
             raise
-        self._program.add("query", name, _as_create(name, statement), statement.select)
+        self._definitions.add("query", name, _as_create(name, statement), statement.select)
         if query.set_aside is not None:
             return query
         self._inputs.measuring.watch(plan)
@@ -150,14 +151,14 @@ class Statements:
         return query
 
     def _lines(self, query: Query) -> list[str]:
-        """What EXPLAIN says of a query besides its plan."""
+        """The lines of EXPLAIN below the plan."""
         return [*self._overload.lines(query), *self._progress.lines(query)]
 
     def reset_watermark(self, stream: str) -> None:
-        """Let nothing be late by what has come so far; see ``Progress.reset``.
+        """Restart the watermark of a stream; see ``Progress.reset``.
 
         Raises:
-            CatalogError: there is no such stream.
+            CatalogError: the stream is unknown.
         """
         if stream not in self._catalog.streams:
             choices = did_you_mean(stream, self._catalog.streams)
@@ -166,24 +167,24 @@ class Statements:
         self._overload.restart()
 
     def drop_query(self, name: str) -> None:
-        """Remove a standing query and free what nobody else needs.
+        """Remove a standing query and the state that only it needs.
 
         Raises:
-            CatalogError: there is no such query.
+            CatalogError: the query is unknown.
         """
         query = self._named(name)
-        self._program.require_unread("query", query.name)
+        self._definitions.require_unread("query", query.name)
         self._shedding.drop(query)
         self._overload.changed()
         self._standing.drop(query.name)
         self._catalog.drop("query", query.name)
-        self._program.remove("query", query.name)
+        self._definitions.remove("query", query.name)
 
     def _named(self, name: str) -> Query:
         """The query of a name.
 
         Raises:
-            CatalogError: there is none.
+            CatalogError: the name is unknown.
         """
         query = self._standing.queries.get(name) or self._standing.aside.get(name)
         if query is None:
@@ -196,8 +197,8 @@ class Statements:
             return self._named(statement.target).described(analyze=statement.analyze)
         if statement.analyze:
             raise UnsupportedError(
-                "EXPLAIN ANALYZE shows what went through a running query: "
-                "name one, as in EXPLAIN ANALYZE my_query",
+                "EXPLAIN ANALYZE shows measurements of a running query: "
+                "write its name, as in EXPLAIN ANALYZE my_query",
                 line=statement.line,
                 column=statement.column,
                 sql=statement.target.source.text,
@@ -212,18 +213,18 @@ class Statements:
         entry = next(
             (
                 e
-                for e in self._program
+                for e in self._definitions
                 if e.kind == kind and e.name.lower() == statement.name.lower()
             ),
             None,
         )
         if entry is not None:
-            self._program.require_unread(kind, entry.name)
+            self._definitions.require_unread(kind, entry.name)
         self._catalog.drop(kind, statement.name)
-        assert entry is not None, "what is in the catalog is in the program"
+        assert entry is not None, "every object of the catalog has a definition"
         self._inputs.drop(entry.name)
         self._declared.drop(entry.name)
-        self._program.remove(kind, entry.name)
+        self._definitions.remove(kind, entry.name)
 
     def _new_name(self) -> str:
         self.unnamed += 1
@@ -233,7 +234,7 @@ class Statements:
 
 
 def _as_create(name: str, statement: st.CreateQuery | st.SelectStatement) -> str:
-    """A statement that creates this query again."""
+    """The CREATE statement of a query."""
     if isinstance(statement, st.CreateQuery):
         return statement.sql
     return f"CREATE QUERY {quoted(name)} AS {statement.sql}"

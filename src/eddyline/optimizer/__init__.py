@@ -1,1 +1,1 @@
-"""Logical plans to cheaper ones with the same answer."""
+"""The optimizer: rewrites logical plans into cheaper ones with the same answer."""

@@ -1,4 +1,4 @@
-"""Which columns of streams and tables a plan compares: those whose numbers of values matter."""
+"""Columns of streams and tables that a plan compares: their numbers of values affect its cost."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ from eddyline.algebra.plan import (
 )
 from eddyline.algebra.windows import PartitionRows
 
-#: A column of a stream or table, by their names.
-Column = tuple[str, str]
-#: What a column of a plan is computed from.
-Origins = frozenset[Column]
+#: (stream or table, column).
+ComparedColumn = tuple[str, str]
+#: The columns from which a column of a plan is computed.
+Origins = frozenset[ComparedColumn]
 
 _EQUALITIES: Final = frozenset({"=", "<=>", "<>", "in"})
 
 
-def columns_compared(plan: Plan) -> frozenset[Column]:
-    """The columns that a plan joins on, groups by, or compares with something for equality.
+def columns_compared(plan: Plan) -> frozenset[ComparedColumn]:
+    """The columns that a plan joins on, groups by, or tests for equality.
 
     >>> from eddyline.algebra.windows import Range
     >>> from eddyline.types import Field
@@ -39,13 +39,13 @@ def columns_compared(plan: Plan) -> frozenset[Column]:
     >>> columns_compared(Distinct(StreamScan("s", Range(1), (Field("x", pa.int64()),))))
     frozenset({('s', 'x')})
     """
-    found: set[Column] = set()
+    found: set[ComparedColumn] = set()
     _origins(plan, found)
     return frozenset(found)
 
 
-def _origins(plan: Plan, found: set[Column]) -> list[Origins]:
-    """What each column of the plan is computed from; ``found`` gets what is compared below."""
+def _origins(plan: Plan, found: set[ComparedColumn]) -> list[Origins]:
+    """The origins of each column of the plan; adds the compared columns to ``found``."""
     below = [_origins(p, found) for p in plan.inputs]
     match plan:
         case StreamScan() | TableScan():
@@ -72,7 +72,7 @@ def _origins(plan: Plan, found: set[Column]) -> list[Origins]:
     return [origins for part in below for origins in part]
 
 
-def _of_scan(scan: StreamScan | TableScan, found: set[Column]) -> list[Origins]:
+def _of_scan(scan: StreamScan | TableScan, found: set[ComparedColumn]) -> list[Origins]:
     name = scan.stream if isinstance(scan, StreamScan) else scan.table
     columns = [(name, f.name) for f in scan.fields]
     if isinstance(scan, StreamScan) and isinstance(scan.window, PartitionRows):

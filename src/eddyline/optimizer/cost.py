@@ -1,15 +1,15 @@
 """The cost of a plan per unit of time: its utilisation, seconds of a core per second.
 
-With l for an input's rate (lambda), N for its rows alive, d for its distinct key values, o for the
-output, and C for the cost of bringing an aggregate up to date:
+With l for an input's rate (lambda), N for its live rows, d for its distinct key values, o for the
+output, and C for the cost of updating an aggregate:
 
 ================  ======================================  ==========================================
 operator          Golab and Ozsu 2005, section 5.4.1      here
 ================  ======================================  ==========================================
 filter, project,  sum(l)                                  the same
 union
-join,             l1 N1 + l2 N2: every state is scanned   with keys: hash tables, so insert, probe
-intersection                                              and drop each row, and make each match;
+join,             l1 N1 + l2 N2: every state is scanned   with keys: hash tables: insert, probe and
+intersection                                              drop each row, and build each result;
                                                           without keys: l1 N2 + l2 N1, as a row of
                                                           one input scans the other one
 delta*            l No/2: the output is scanned           hash table and a heap of expiries
@@ -23,7 +23,7 @@ negative tuples   double everything but group-by and      each '-' costs what a 
                   negation
 ================  ======================================  ==========================================
 
-So the paper's "twice" is the case in which every row is taken back by a '-': a ROWS window, or
+So the paper's "twice" is the case in which every row is retracted by a '-': a ROWS window, or
 :func:`cost` with ``negative_tuples=True``, which is the NEGATIVE TUPLE strategy.
 """
 
@@ -57,13 +57,13 @@ from eddyline.optimizer.statistics import UNKNOWN, Statistics
 
 @dataclass(frozen=True)
 class Cost:
-    """What a plan node costs, with its inputs.
+    """The cost of a plan node and, recursively, of its inputs.
 
     Attributes:
         plan: the node.
-        estimate: what it emits and holds.
-        own: seconds per second of the node alone: the share of a core that it keeps busy.
-        inputs: the same for each of its inputs.
+        estimate: its output rates and live rows.
+        own: seconds per second of the node alone.
+        inputs: the costs of its inputs.
     """
 
     plan: Plan
@@ -73,7 +73,7 @@ class Cost:
 
     @property
     def total(self) -> float:
-        """Utilisation of the whole plan, in cores; equal sub-plans run, and count, once."""
+        """Utilisation of the whole plan, in cores; equal sub-plans run once and count once."""
         seconds: dict[Plan, float] = {}
         waiting = [self]
         while waiting:
@@ -84,7 +84,7 @@ class Cost:
         return sum(seconds.values())
 
     def nodes(self) -> Iterator[Cost]:
-        """The node and all below it, in the order of EXPLAIN."""
+        """The node and all nodes below it, in the order of EXPLAIN."""
         yield self
         for below in self.inputs:
             yield from below.nodes()
@@ -98,11 +98,11 @@ def cost(
     negative_tuples: bool = False,
     known: dict[Plan, Cost] | None = None,
 ) -> Cost:
-    """The expected cost of running a plan, but for the calls of its operators.
+    """The expected cost of running a plan, without the calls of its operators.
 
     Args:
         negative_tuples: whether every expiry is signalled by a '-' (the NEGATIVE TUPLE strategy).
-        known: costs of plans by the same statistics and prices; those found here are added.
+        known: a cache of costs by the same statistics and prices; this call adds to it.
     """
     known = {} if known is None else known
     found_before = known.get(plan)
@@ -138,7 +138,7 @@ def _own(
         case Filter() | Project() | Union():
             return prices.pass_s * sum(loads)
         case Product():
-            return math.inf  # has no operator
+            return math.inf  # no operator computes a Product
         case Join():
             return _join(plan, inputs, loads, prices)
         case Distinct():
@@ -156,13 +156,13 @@ def _join(plan: Join, inputs: list[Estimate], loads: list[float], prices: Prices
         per_row += prices.probe_s + prices.invalidate_s
     visited = _key_matches(plan, inputs, loads)
     per_pair = prices.compare_s + prices.make_s
-    if plan.residual is not None:  # which is evaluated over the pairs that have been made
+    if plan.residual is not None:  # evaluated over the pairs with equal keys
         per_pair += prices.pass_s
     return per_row * sum(loads) + per_pair * visited
 
 
 def _distinct(plan: Distinct, output: Estimate, load: float, prices: Prices) -> float:
-    if plan.input.pattern == Pattern.STR:  # counts: every row comes and goes
+    if plan.input.pattern == Pattern.STR:  # counters: every row is added and removed
         counted = (prices.insert_s + prices.invalidate_s) * load
         return counted + prices.make_s * (output.rate + output.retracted)
     return prices.probe_s * load + (prices.expire_s + prices.make_s) * output.rate
@@ -183,13 +183,13 @@ def _matching(
 def _key_matches(
     plan: Join | SemiJoin | AntiJoin, inputs: list[Estimate], loads: list[float]
 ) -> float:
-    """Pairs per second that agree on the keys; without keys, all that a nested loop visits."""
+    """Pairs per second with equal keys; without keys, all pairs that a nested loop visits."""
     left, right = inputs
     values = [max(values_of(a, left.values), values_of(b, right.values)) for a, b in plan.keys]
     return _meetings(inputs, loads) / math.prod(values)
 
 
 def _meetings(inputs: list[Estimate], loads: list[float]) -> float:
-    """Pairs per second of a row that comes and a row that is there."""
+    """Pairs per second of an arriving row and a live row of the other input."""
     left, right = inputs
     return loads[0] * right.rows + loads[1] * left.rows

@@ -1,7 +1,7 @@
-"""What flows along each edge of a plan: rates, sizes, numbers of values.
+"""Estimates per edge of a plan: rates, live rows, numbers of values.
 
 These are lambda, N and d of the update-patterns paper (section 5.4.1), in the steady state: windows
-are full, values spread evenly, columns independent. Rows alive are always rate times mean lifetime
+are full, values are uniform, columns independent. Live rows are always rate times mean lifetime
 (Little's law).
 """
 
@@ -34,21 +34,21 @@ from eddyline.optimizer import matches
 from eddyline.optimizer.selectivity import equality_share, selectivity, values_of
 from eddyline.optimizer.statistics import UNKNOWN, Statistics, values_of_type
 
-#: Of a sample with a larger share of different rows it cannot be told how many values there are.
-_TELLING: Final = 0.8
-#: Rows that never expire are counted as if they lived this long.
+#: In a sample with a larger share of distinct rows, the number of values has no upper bound.
+_MAX_DISTINCT_SHARE: Final = 0.8
+#: Assumed lifetime of rows that never expire.
 ENDLESS_S: Final = 86_400.0
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """What a plan node emits and what of it is alive.
+    """The estimated output and live rows of a plan node.
 
     Attributes:
         rate: '+' rows per second (lambda).
-        retracted: '-' rows per second, for rows that do not live until their own expiry.
-        rows: rows alive (N).
-        values: per column, how many values it takes in the long run.
+        retracted: '-' rows per second, for rows that are retracted before they expire.
+        rows: live rows (N).
+        values: per column, number of distinct values in the long run.
     """
 
     rate: float
@@ -57,26 +57,26 @@ class Estimate:
     values: tuple[float, ...]
 
     def distinct(self, exprs: Iterable[Expr]) -> float:
-        """How many combinations of values are alive (d)."""
+        """Number of live combinations of values (d)."""
         return occupied(math.prod(values_of(e, self.values) for e in exprs), self.rows)
 
     def scaled(self, share: float) -> Estimate:
-        """The same with a share of the rows."""
+        """The estimate for a share of the rows."""
         return replace(
             self, rate=self.rate * share, retracted=self.retracted * share, rows=self.rows * share
         )
 
 
 def estimate(plan: Plan, statistics: Statistics = UNKNOWN) -> Estimate:
-    """What a plan emits and holds."""
+    """The estimate of a plan's output."""
     return estimate_node(plan, [estimate(i, statistics) for i in plan.inputs], statistics)
 
 
 def premature_share(plan: Plan, statistics: Statistics = UNKNOWN) -> float:
-    """The share of a plan's results that a '-' takes back before they expire, from 0 to 1.
+    """The share of a plan's results that a '-' retracts before they expire, from 0 to 1.
 
-    For negation it depends on how far the key values of the two inputs overlap, and on how often a
-    right row comes while left rows with its value are alive (section 5.3.2).
+    For negation it depends on the overlap of the key values of the two inputs, and on how often a
+    right row arrives while left rows with its value are live (section 5.3.2).
 
     >>> from eddyline.algebra.windows import Range
     >>> premature_share(StreamScan("s", Range(1), ()))
@@ -87,7 +87,7 @@ def premature_share(plan: Plan, statistics: Statistics = UNKNOWN) -> float:
 
 
 def occupied(values: float, rows: float) -> float:
-    """How many of the values occur among that many rows.
+    """The expected number of distinct values among a number of rows.
 
     >>> round(occupied(10, 1_000)), round(occupied(1_000_000, 10))
     (10, 10)
@@ -98,14 +98,14 @@ def occupied(values: float, rows: float) -> float:
 
 
 def population(seen: float, rows: float) -> float:
-    """How many values there are, if so many were seen among that many rows: the other way round.
+    """The number of values of which ``seen`` occur in ``rows`` rows: inverse of :func:`occupied`.
 
-    Where most rows brought a new value, all that a sample tells is a least number.
+    If most rows have distinct values, the result is a lower bound.
 
     >>> round(population(occupied(300, 1_000), 1_000)), round(population(1_000, 1_000))
     (300, 2154)
     """
-    seen = min(seen, _TELLING * rows)
+    seen = min(seen, _MAX_DISTINCT_SHARE * rows)
     low, high = seen, 3 * rows + 1
     for _ in range(60):  # occupied() grows with the values
         middle = (low + high) / 2
@@ -114,7 +114,7 @@ def population(seen: float, rows: float) -> float:
 
 
 def join_share(plan: Join, left: Estimate, right: Estimate) -> float:
-    """The share of all pairs of alive rows that join."""
+    """The share of all pairs of live rows that join."""
     share = selectivity(plan.residual, left.values + right.values)
     for a, b in plan.keys:
         share *= equality_share(values_of(a, left.values), values_of(b, right.values))
@@ -122,7 +122,7 @@ def join_share(plan: Join, left: Estimate, right: Estimate) -> float:
 
 
 def estimate_node(plan: Plan, inputs: Sequence[Estimate], statistics: Statistics) -> Estimate:
-    """What one node emits and holds, over inputs of which it is known."""
+    """The estimate of one node, given those of its inputs."""
     match plan:
         case StreamScan():
             return _stream(plan, statistics)
@@ -162,7 +162,7 @@ def _stream(plan: StreamScan, statistics: Statistics) -> Estimate:
 
 
 def _table(plan: TableScan, statistics: Statistics) -> Estimate:
-    """A table's changes flow on only if they are retroactive."""
+    """Only a retroactive table emits its changes."""
     rate = statistics.table_rate(plan.table) if plan.updates == "retroactive" else 0.0
     values = tuple(statistics.table_values(plan.table, f.name, f.type) for f in plan.fields)
     return Estimate(rate, rate, statistics.rows(plan.table), values)
@@ -200,7 +200,9 @@ def _paired(left: Estimate, right: Estimate, share: float, values: tuple[float, 
 
 def _matching(plan: Negation | SemiJoin | AntiJoin, left: Estimate, right: Estimate) -> Estimate:
     side, other = (
-        matches.Side(e.rate, e.rows, math.prod(values_of(k[i], e.values) for k in plan.keys))
+        matches.InputEstimate(
+            e.rate, e.rows, math.prod(values_of(k[i], e.values) for k in plan.keys)
+        )
         for i, e in enumerate((left, right))
     )
     if isinstance(plan, Negation):
@@ -226,7 +228,7 @@ def _united(inputs: Sequence[Estimate]) -> Estimate:
 
 
 def _grouped(plan: GroupBy, input_: Estimate) -> Estimate:
-    """Every arrival and every departure makes a new row, which takes back the group's older one."""
+    """Every arrival and every expiry emits a new row, which retracts the group's previous one."""
     rate = 2 * input_.rate
     values = [values_of(k, input_.values) for k in plan.keys]
     values += [values_of_type(a.type) for a in plan.aggregates]
@@ -234,6 +236,6 @@ def _grouped(plan: GroupBy, input_: Estimate) -> Estimate:
 
 
 def _distinct(input_: Estimate) -> Estimate:
-    """One row per value is shown, and lives about as long as the input's rows do."""
+    """One row per value is in the output, with about the lifetime of the input's rows."""
     shown = occupied(math.prod(input_.values), input_.rows)
     return input_.scaled(shown / input_.rows if input_.rows else 0.0)

@@ -1,4 +1,4 @@
-"""The join graph of a product: its parts, what ties them, and what is known of both."""
+"""The join graph of a product: its parts, the terms that connect them, and their estimates."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from eddyline.optimizer.joins.trees import Tree
 from eddyline.optimizer.selectivity import selectivity
 from eddyline.optimizer.statistics import Statistics
 
-#: What is estimated to match nothing at all still has a place in products of selectivities.
+#: Lower bound of selectivities, so that products of them stay positive.
 _LEAST_SHARE: Final = 1e-12
 
 
 @dataclass(frozen=True)
 class JoinGraph:
-    """Plans that are joined, and the terms on their columns, numbered through all of them.
+    """Plans that are joined, and the terms on their columns, numbered across all of them.
 
     Attributes:
-        parts: in the order written.
-        terms: conjuncts that read some column.
+        parts: in the order of the query's text.
+        terms: conjuncts that read at least one column.
     """
 
     parts: tuple[Plan, ...]
@@ -35,7 +35,7 @@ class JoinGraph:
 
     @cached_property
     def _starts(self) -> list[int]:
-        """The first column of each part, and behind the last one."""
+        """The first column of each part, and the number of columns."""
         return list(accumulate((len(p.schema) for p in self.parts), initial=0))
 
     @cached_property
@@ -45,7 +45,7 @@ class JoinGraph:
 
     @cached_property
     def _known(self) -> dict[int, tuple[Mask, tuple[Mask, Mask] | None]]:
-        """What each term reads, and its sides, by its identity."""
+        """By the identity of a term, the parts that it reads, and those of its two sides."""
         return {id(t): (self._reads(t), self._sides(t)) for t in self.terms}
 
     def columns(self, part: int) -> range:
@@ -58,7 +58,7 @@ class JoinGraph:
         return self._reads(expr) if known is None else known[0]
 
     def sides(self, term: Expr) -> tuple[Mask, Mask] | None:
-        """Of an equality of some parts and others, the parts that its sides read."""
+        """For an equality between disjoint sets of parts, these sets; else None."""
         known = self._known.get(id(term))
         return self._sides(term) if known is None else known[1]
 
@@ -72,7 +72,7 @@ class JoinGraph:
         return (a, b) if a and b and not a & b else None
 
     def is_key(self, term: Expr, left: Mask, right: Mask) -> bool:
-        """Whether a term is a key of a join of these parts."""
+        """Whether a term is a key of a join between two sets of parts."""
         sides = self.sides(term)
         if sides is None:
             return False
@@ -83,16 +83,16 @@ class JoinGraph:
     def late(self) -> Mask:
         """Non-retroactive tables.
 
-        A result reflects them as they were at its own ts, which is known when all else is joined.
+        A result joins them as of its own ts, which is known once all other parts are joined.
         """
         return mask_of(i for i, part in enumerate(self.parts) if is_non_retroactive(part))
 
     def as_written(self) -> Tree:
-        """The parts in the order written, equi-joins before cross products.
+        """The parts in the order of the text, equi-joins before cross products.
 
-        It begins with the first part that reads a stream. Next comes the first part that an
-        equality ties to those joined; if there is none, the first that reads a stream; tables come
-        last, and late ones behind all else.
+        The first part is the first that reads a stream. The next part is the first with an
+        equality to the joined ones; without one, the first that reads a stream; tables follow,
+        and non-retroactive tables are last.
         """
         everything = (1 << len(self.parts)) - 1
         waves = [members(everything & ~self.late), members(self.late)]
@@ -109,18 +109,18 @@ class JoinGraph:
         return tree
 
     def _next(self, joined: Mask, waiting: Sequence[int]) -> int:
-        """Which part to join next."""
-        tied = (i for i in waiting if any(self.is_key(t, joined, 1 << i) for t in self.terms))
+        """The next part to join."""
+        connected = (i for i in waiting if any(self.is_key(t, joined, 1 << i) for t in self.terms))
         streams = (i for i in waiting if reads_stream(self.parts[i]))
-        return next(tied, next(streams, waiting[0]))
+        return next(connected, next(streams, waiting[0]))
 
     def is_known(self, statistics: Statistics) -> bool:
-        """Whether the rates of all streams that are read are more than guesses."""
+        """Whether the rates of all streams are known."""
         streams = {scan.stream for part in self.parts for scan in _streams(part)}
         return bool(streams) and streams <= statistics.rates.keys()
 
     def query(self, statistics: Statistics) -> JoinQuery:
-        """The same as sources and selectivities; source ``i`` is part ``i``."""
+        """The graph as sources and selectivities; source ``i`` is part ``i``."""
         estimates = [estimate(part, statistics) for part in self.parts]
         values = [v for e in estimates for v in e.values]
         terms = [
@@ -142,7 +142,7 @@ def reads_stream(plan: Plan) -> bool:
 
 
 def is_non_retroactive(plan: Plan) -> bool:
-    """Whether these are rows of an NRR, filtered or computed from."""
+    """Whether the rows are those of an NRR, possibly filtered or projected."""
     while isinstance(plan, (Filter, Project)):
         plan = plan.input
     return isinstance(plan, TableScan) and plan.updates == "non-retroactive"

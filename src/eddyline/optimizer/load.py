@@ -1,7 +1,7 @@
-"""What a plan is expected to need: rates, rows alive, memory, and the share of a core.
+"""The expected load of plans: rates, live rows, memory, and utilisation.
 
 Rates and active windows are those of Ayad and Naughton 2004, section 3.1 (equations 1 to 6), the
-utilisation that of section 3.2; both come from ``estimates`` and ``cost``.
+utilisation that of section 3.2; ``estimates`` and ``cost`` compute them.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ from eddyline.optimizer.statistics import Statistics
 
 @dataclass(frozen=True)
 class NodeLoad:
-    """What one node is expected to emit and to need.
+    """The expected output and load of one node.
 
     Attributes:
-        rate: '+' rows per second. rows: alive. nbytes: of its state. cores: its utilisation.
+        rate: '+' rows per second. rows: live rows. nbytes: of its state. cores: its utilisation.
     """
 
     plan: Plan
@@ -45,11 +45,11 @@ class NodeLoad:
 
 @dataclass(frozen=True)
 class Load:
-    """What plans are expected to need together.
+    """The expected load of several plans.
 
     Attributes:
-        nodes: of all plans, in the order of EXPLAIN; an equal sub-plan comes again.
-        assumed: streams whose rates are guessed.
+        nodes: of all plans, in the order of EXPLAIN, with equal sub-plans repeated.
+        assumed: streams with guessed rates.
     """
 
     nodes: tuple[NodeLoad, ...]
@@ -57,12 +57,12 @@ class Load:
 
     @property
     def cores(self) -> float:
-        """Utilisation: how many cores are busy. Equal sub-plans run, and count, once."""
+        """Utilisation in cores; equal sub-plans run once and count once."""
         return sum({n.plan: n.cores for n in self.nodes}.values())
 
     @property
     def nbytes(self) -> float:
-        """Of all state; a stream's rows are kept once, for its largest window."""
+        """Bytes of all state; a stream's rows are stored once, for its largest window."""
         scans: dict[str, float] = {}
         others: dict[Plan, float] = {}
         for node in self.nodes:
@@ -75,31 +75,31 @@ class Load:
 
 
 def load_of(plans: Iterable[Plan], statistics: Statistics, prices: Prices = TYPICAL) -> Load | None:
-    """What plans need that run as trees of operators; None if no rate of their streams is known."""
+    """The load of plans that run as trees of operators; None if no rate of a stream is known."""
     plans = list(plans)
     nodes = [n for plan in plans for n in cost(plan, statistics, prices).nodes()]
-    kept = {scan for plan in plans for scan in _kept(plan, looked_up=False)}
+    stored = {scan for plan in plans for scan in _stored(plan, looked_up=False)}
     streams = dict.fromkeys(n.plan.stream for n in nodes if isinstance(n.plan, StreamScan))
     assumed = tuple(s for s in streams if s not in statistics.rates)
     if len(assumed) == len(streams):
         return None
-    return Load(tuple(_node_load(n, kept) for n in nodes), assumed)
+    return Load(tuple(_node_load(n, stored) for n in nodes), assumed)
 
 
 def source_of(scan: StreamScan | TableScan) -> str:
-    """The name of the stream or table that is scanned."""
+    """The name of the scanned stream or table."""
     return scan.stream if isinstance(scan, StreamScan) else scan.table
 
 
-def _node_load(node: Cost, kept: set[StreamScan]) -> NodeLoad:
+def _node_load(node: Cost, stored: set[StreamScan]) -> NodeLoad:
     nbytes = bytes_of(node.plan, node.estimate, [i.estimate for i in node.inputs])
-    if isinstance(node.plan, StreamScan) and node.plan not in kept:
+    if isinstance(node.plan, StreamScan) and node.plan not in stored:
         nbytes = 0.0
     return NodeLoad(node.plan, node.estimate.rate, node.estimate.rows, nbytes, node.own)
 
 
-def _kept(plan: Plan, *, looked_up: bool) -> Iterator[StreamScan]:
-    """The scans whose rows are kept: not those of unbounded streams that are only passed on."""
+def _stored(plan: Plan, *, looked_up: bool) -> Iterator[StreamScan]:
+    """The scans whose rows are stored; not those of unbounded streams whose rows only pass."""
     if isinstance(plan, StreamScan) and (looked_up or not isinstance(plan.window, Unbounded)):
         yield plan
     if isinstance(plan, (GroupBy, Distinct)):
@@ -107,4 +107,4 @@ def _kept(plan: Plan, *, looked_up: bool) -> Iterator[StreamScan]:
     elif isinstance(plan, (Join, Negation, SemiJoin, AntiJoin)) and not looks_up(plan):
         looked_up = True
     for below in plan.inputs:
-        yield from _kept(below, looked_up=looked_up)
+        yield from _stored(below, looked_up=looked_up)

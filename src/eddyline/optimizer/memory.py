@@ -1,8 +1,8 @@
-"""How many bytes the state of an operator takes: rows alive times what one row takes there.
+"""Memory of operators' state: live rows times bytes per row.
 
-A row of a stream is in its SteM, once for all queries: its values and 16 bytes of time. Elsewhere
-there are row ids (8 bytes), instants and links. Texts are taken as of a length that is common.
-Buffers are doubled when they are full, so up to twice as much may be reserved.
+A row of a stream is stored once for all queries, in its SteM: its values and 16 bytes of time.
+Other state has row ids (8 bytes), instants and links. Texts are counted with a typical length.
+Buffers double when they are full, so up to twice as much may be allocated.
 """
 
 from __future__ import annotations
@@ -31,18 +31,18 @@ from eddyline.algebra.windows import Range, Unbounded
 from eddyline.optimizer.estimates import Estimate
 from eddyline.types import Schema
 
-#: A text: its characters, and where they start.
+#: A text: its characters and its offset.
 TEXT_BYTES: Final = 16 + 8
 _ID_BYTES: Final = 8
 _INSTANT_BYTES: Final = 8
-#: A row in a hash index: key, link to the next one, and its part of the heads of chains.
+#: A row in a hash index: key, link to the next row, and its part of the table of chains.
 _INDEX_BYTES: Final = 24
-#: What an aggregate keeps for a group.
+#: State of one aggregate of one group.
 _AGGREGATE_BYTES: Final = 24
 
 
 def bytes_of(plan: Plan, output: Estimate, inputs: Sequence[Estimate]) -> float:
-    """Bytes of the state of one node, over inputs of which it is known what they hold."""
+    """Bytes of the state of one node, given the estimates of its output and inputs."""
     match plan:
         case StreamScan() | TableScan():
             return output.rows * (row_bytes(plan.schema) + _time_bytes(plan))
@@ -58,7 +58,7 @@ def bytes_of(plan: Plan, output: Estimate, inputs: Sequence[Estimate]) -> float:
             return output.rows * (row_bytes(plan.schema) + _INDEX_BYTES + 3 * _INSTANT_BYTES)
         case GroupBy():
             return _grouped_bytes(plan, output, inputs[0])
-    return 0.0  # rows pass
+    return 0.0  # stateless
 
 
 def row_bytes(schema: Schema) -> int:
@@ -69,22 +69,22 @@ def row_bytes(schema: Schema) -> int:
 def _value_bytes(type_: pa.DataType) -> int:
     try:
         return max(int(type_.bit_width) // 8, 1)
-    except ValueError:  # of no fixed width
+    except ValueError:  # variable width
         return TEXT_BYTES
 
 
 def _time_bytes(plan: StreamScan | TableScan) -> int:
-    """Timestamp and place in the order of arrival; and when the row was pushed out or deleted."""
-    ends_at_will = (
+    """Timestamp and arrival number; for rows that do not expire by time, two more instants."""
+    ends_early = (
         not isinstance(plan.window, (Range, Unbounded))
         if isinstance(plan, StreamScan)
         else plan.updates != "static"
     )
-    return _INSTANT_BYTES * (4 if ends_at_will else 2)
+    return _INSTANT_BYTES * (4 if ends_early else 2)
 
 
 def _composite_bytes(plan: Plan) -> int:
-    """What a join keeps of a row of its input beside the index: nothing if that is in a SteM."""
+    """Bytes per input row of a join, beside its index: none if the row is in a SteM."""
     while isinstance(plan, (Filter, Project)):
         plan = plan.input
     if isinstance(plan, (StreamScan, TableScan)):
@@ -93,14 +93,14 @@ def _composite_bytes(plan: Plan) -> int:
 
 
 def _ids_bytes(plan: Plan) -> int:
-    """Row ids of all base rows that a row is made of."""
+    """Bytes of the row ids of all base rows of a row."""
     if isinstance(plan, (Negation, SemiJoin, AntiJoin)):
         return _ids_bytes(plan.left)
     return max(sum(map(_ids_bytes, plan.inputs)), _ID_BYTES)
 
 
 def _grouped_bytes(plan: GroupBy, output: Estimate, input_: Estimate) -> float:
-    """Per group its key and aggregates; and rows that wait for their expiry with what they gave."""
+    """Per group, its key and aggregates; per live input row, its expiry and contribution."""
     keys = sum(_value_bytes(k.type) for k in plan.keys)
     groups = output.rows * (keys + _INDEX_BYTES + _AGGREGATE_BYTES * len(plan.aggregates))
     if plan.input.pattern == Pattern.MONOTONIC:

@@ -16,12 +16,12 @@ from eddyline.optimizer.rules.pull_up_negation import pull_up_negation
 from eddyline.optimizer.rules.push_filters import push_filters
 from eddyline.optimizer.rules.simplify_filters import simplify_filters
 from eddyline.optimizer.statistics import UNKNOWN, Statistics
-from eddyline.sql.room import with_room
+from eddyline.sql.stack import with_stack
 
-#: A plan, and for :data:`INFORMED_RULES` optionally statistics and prices, to a plan.
+#: A function from plan to plan; :data:`INFORMED_RULES` also take statistics and prices.
 AnyRule = Callable[..., Plan]
 
-#: The whole pipeline, in order. After it a plan holds no Product.
+#: The whole pipeline, in order. Its result contains no Product.
 RULES: Final[tuple[AnyRule, ...]] = (
     flatten_unions,
     push_filters,
@@ -39,7 +39,7 @@ COST_RULES: Final[tuple[AnyRule, ...]] = (pull_up_negation, distinct_below_joins
 #: The rules that take statistics and prices.
 INFORMED_RULES: Final[tuple[AnyRule, ...]] = (order_joins, *COST_RULES)
 
-#: What no plan can run without: a Product has no operator.
+#: The rules without which a plan cannot run: no operator computes a Product.
 REQUIRED_RULES: Final[tuple[AnyRule, ...]] = (order_joins,)
 
 
@@ -49,8 +49,8 @@ def optimize(
     statistics: Statistics = UNKNOWN,
     prices: Prices = TYPICAL,
 ) -> Plan:
-    """The plan that answers the same query, rewritten by the rules in order."""
-    return with_room(lambda: _rewritten(plan, rules, statistics, prices))
+    """An equivalent plan, rewritten by the rules in order."""
+    return with_stack(lambda: _rewritten(plan, rules, statistics, prices))
 
 
 def _rewritten(

@@ -1,12 +1,12 @@
-"""What a set of queries needs, and which share of the streams' rows to keep if that is too much.
+"""The load of a set of queries, and under overload the keep rates of the streams' rows.
 
-The cost model is evaluated at a grid of keep rates; through its values goes a sum of products of
-keep rates, exactly wherever the model is one (Ayad and Naughton 2004, equations 18 and 19:
-selections and window joins are), and :mod:`eddyline.optimizer.shedding` finds the best setting of
-the drop boxes for that. What the setting costs is then reckoned by the model itself.
+The cost model is evaluated at a grid of keep rates and interpolated by a sum of products of keep
+rates. The interpolation is exact where the model has this form (Ayad and Naughton 2004, equations
+18 and 19: selections and window joins). :mod:`eddyline.optimizer.shedding` finds the best setting
+of the drop boxes for it; the model itself then gives the cost of that setting.
 
-What is dropped changes which order of joins is the cheapest, so plans and settings are improved in
-turn, from several starts (section 5.1).
+Dropping rows changes which join order is cheapest, so plans and settings are improved alternately,
+from several starts (section 5.1).
 """
 
 from __future__ import annotations
@@ -29,34 +29,34 @@ from eddyline.optimizer.statistics import Statistics
 from eddyline.optimizer.thinned import thinned
 from eddyline.optimizer.work import Work, cores_of
 
-#: So much of a stream is always kept: a window of rows of which none comes would never move on.
+#: Least keep rate: without arriving rows a window of rows would never advance.
 LEAST_KEPT: Final = 0.01
-_SPARED: Final = 1e-3  # of the capacity, so that what is found does not exceed it
-_WHOLLY: Final = 1 - 1e-3  # a keep rate from which on a stream is kept wholly
+_SPARED: Final = 1e-3  # share of the capacity that is not used, so that rounding stays below it
+_WHOLLY: Final = 1 - 1e-3  # keep rates from here on count as 1
 _ROUNDS: Final = 5
-_MOST_POWERS: Final = 3  # of one keep rate: so often is a stream joined with itself
-_STARTS: Final = (0.3, 0.1, 0.01)  # keep rates of all streams at which cheap plans are looked for
-#: So many streams are thinned at most, those whose thinning saves most: cost models are evaluated
-#: at a grid of their keep rates.
+_MOST_POWERS: Final = 3  # of one keep rate: the number of self-joins of a stream
+_STARTS: Final = (0.3, 0.1, 0.01)  # uniform keep rates at which cheap plans are searched
+#: Maximum number of streams with drop boxes, those with the largest savings: the grid grows
+#: exponentially with it.
 MOST_BOXES: Final = 6
-#: Points of a grid for all starts: beyond them cheap plans are looked for from one start only.
+#: Maximum number of grid points of all starts; beyond it only one start is used.
 _MOST_POINTS: Final = 700
-#: Joins leave their order if the sum of the outputs' logarithms grows by as much.
+#: Least gain, in the sum of the outputs' logarithms, for which joins are re-ordered.
 _GAIN: Final = 0.05
 
-#: By the powers of keep rates that are multiplied, one per stream, the factor.
+#: Coefficients by the powers of the keep rates, one power per stream.
 _Terms: TypeAlias = dict[tuple[int, ...], float]
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """Whether queries are feasible, and how.
+    """Whether queries are feasible, and the keep rates under overload.
 
     Attributes:
-        capacity: cores' worth that there is. needed: with all rows kept.
-        keep: the share of rows to keep, by stream that is to be thinned. used: cores' worth then.
-        outputs: the expected output by query as a share of the full one, where it is less.
-        reordered: what would run other joins than it does for that.
+        capacity: in cores. needed: utilisation with all rows kept.
+        keep: keep rates of the streams with drop boxes. used: utilisation with them.
+        outputs: by query, the expected output as a share of the full one, where it is below 1.
+        reordered: units that run with other joins for this.
     """
 
     capacity: float
@@ -72,7 +72,7 @@ class Verdict:
         return self.needed <= self.capacity
 
     def text(self) -> str:
-        """For people.
+        """One line for display.
 
         >>> Verdict(1.0, 1.4, 1.0, {"b": 0.88}, {"q": 0.88}).text()
         'needs 1.4 of 1 cores; feasible with 12 % of b dropped, output 0.88 of full'
@@ -98,18 +98,18 @@ def verdict(
     statistics: Statistics,
     prices: Prices = TYPICAL,
 ) -> Verdict | None:
-    """What runs needs, and how to set drop boxes if that is more than there is.
+    """The load of running units, and under overload the best drop boxes.
 
-    The product of the outputs of all queries that the boxes touch is made as large as possible, by
-    the boxes and by the joins of those works that can have others.
+    Maximizes the product of the outputs of all queries that the boxes affect, over keep rates and
+    over the joins of the units that can be re-ordered.
 
     Args:
-        works: that run.
+        works: the running units.
         thinnable: streams whose rows may be dropped.
-        capacity: cores' worth.
+        capacity: in cores.
 
     Returns:
-        None if the rate of a stream that they read is not known.
+        None if the rate of a stream is unknown.
     """
     read = frozenset(s for work in works for s in streams_read(work.plan))
     if not read or any(stream not in statistics.rates for stream in read):
@@ -126,7 +126,7 @@ def verdict(
 
 
 def _best(problem: _Problem, capacity: float) -> tuple[_Problem, dict[str, float]]:
-    """The joins and keep rates with the largest outputs; the joins that run unless others gain."""
+    """The best joins and keep rates; the running joins unless others gain."""
     best, keep = problem, problem.solve(capacity)
     feasible, score = problem.rank(keep, capacity)
     least = feasible, score + _GAIN
@@ -140,7 +140,7 @@ def _best(problem: _Problem, capacity: float) -> tuple[_Problem, dict[str, float
 
 
 def _starts(streams: Sequence[str]) -> Iterator[dict[str, float]]:
-    """Keep rates to look for cheap joins at: all alike, and one stream alone."""
+    """Keep rates at which cheap joins are searched: equal for all, or 1 for one stream only."""
     for x in _STARTS:
         yield dict.fromkeys(streams, x)
     for kept in streams:
@@ -150,7 +150,7 @@ def _starts(streams: Sequence[str]) -> Iterator[dict[str, float]]:
 def _improved(
     problem: _Problem, keep: dict[str, float], capacity: float
 ) -> Iterator[tuple[_Problem, dict[str, float]]]:
-    """In turn the cheapest joins at the keep rates, and the best keep rates for these joins."""
+    """Alternates between the cheapest joins at the keep rates and the best rates for the joins."""
     reached = -inf
     while (other := problem.reordered(keep)) is not problem:
         problem, keep = other, other.solve(capacity)
@@ -162,7 +162,7 @@ def _improved(
 
 
 class _Problem:
-    """Costs and outputs of works as functions of the keep rates of some streams."""
+    """Costs and outputs of units as functions of the keep rates of some streams."""
 
     def __init__(
         self, works: Sequence[Work], streams: list[str], statistics: Statistics, prices: Prices
@@ -173,7 +173,7 @@ class _Problem:
         self._prices = prices
 
     def narrowed(self) -> _Problem:
-        """The same with drop boxes for those streams only whose thinning saves most."""
+        """The problem with drop boxes only for the streams with the largest savings."""
         if len(self.streams) <= MOST_BOXES:
             return self
         left = {stream: self.cores({stream: LEAST_KEPT}) for stream in self.streams}
@@ -181,29 +181,29 @@ class _Problem:
         return _Problem(self.works, chosen, self._statistics, self._prices)
 
     def points(self) -> int:
-        """At how many points the model of a work is evaluated, at most."""
+        """Maximum number of grid points of a unit."""
         return max(_Grid(work, self.streams).size for work in self.works)
 
     def cores(self, keep: Mapping[str, float]) -> float:
-        """What all works need at these keep rates."""
+        """Utilisation of all units at these keep rates."""
         return cores_of(self.works, thinned(self._statistics, keep), self._prices)
 
     def score(self, keep: Mapping[str, float]) -> float:
-        """The sum of the logarithms of the queries' outputs, as shares of the full ones."""
+        """The sum of the logarithms of the queries' outputs, as shares of the full outputs."""
         return sum(work.count * log(share) if share else -inf for work, share in self.shares(keep))
 
     def rank(self, keep: Mapping[str, float], capacity: float) -> tuple[bool, float]:
-        """What is feasible comes first, then what has the larger outputs."""
+        """Sort key: feasibility, then output."""
         return self.cores(keep) <= capacity * (1 + _SPARED), self.score(keep)
 
     def shares(self, keep: Mapping[str, float]) -> Iterator[tuple[Work, float]]:
-        """What is left of the output of each query that has any."""
+        """The remaining share of each non-empty output."""
         for work in self.works:
             if work.count and (full := work.rate(self._statistics)):
                 yield work, self._rate(work, keep) / full
 
     def reordered(self, keep: Mapping[str, float]) -> _Problem:
-        """The same with the joins that are cheapest at these keep rates."""
+        """The problem with the joins that are cheapest at these keep rates."""
         known = thinned(self._statistics, keep)
         others = [work.reordered(known) for work in self.works]
         if not any(others):
@@ -212,7 +212,7 @@ class _Problem:
         return _Problem(works, self.streams, self._statistics, self._prices)
 
     def solve(self, capacity: float) -> dict[str, float]:
-        """The best keep rates of the streams that are not kept wholly."""
+        """The best keep rates, without those that count as 1."""
         program = self._program()
         target = capacity
         for _ in range(_ROUNDS):
@@ -225,7 +225,7 @@ class _Problem:
         return keep
 
     def _program(self) -> Program:
-        """The cost of all works, and the output of each query that the boxes touch."""
+        """The cost of all units, and the output of each query that the boxes affect."""
         costs: _Terms = {}
         outputs: dict[tuple[tuple[tuple[int, ...], float], ...], int] = {}
         counted: set[Hashable] = set()
@@ -257,9 +257,9 @@ class _Problem:
 
 
 class _Grid:
-    """Points at which a work's function of keep rates is known, and the polynomial through them.
+    """Grid points of keep rates, and the polynomial through a unit's values at them.
 
-    In each keep rate the function has the power with which its stream is joined with itself.
+    The degree in a keep rate is the number of scans of its stream.
     """
 
     def __init__(self, work: Work, streams: list[str]) -> None:
@@ -270,11 +270,11 @@ class _Grid:
 
     @property
     def size(self) -> int:
-        """How many points there are."""
+        """Number of points."""
         return prod(power + 1 for power in self._powers)
 
     def points(self) -> Iterator[dict[str, float]]:
-        """Keep rates by stream; the last point is where all rows are kept."""
+        """Keep rates by stream; at the last point all are 1."""
         axes = ([j / power for j in range(power + 1)] for power in self._powers)
         for point in itertools.product(*axes):
             yield dict(zip(self.streams, point, strict=True))
@@ -282,8 +282,8 @@ class _Grid:
     def add_terms(self, values: list[float], terms: _Terms) -> None:
         """Add the polynomial with these values at the points.
 
-        Where that has negative factors, as of DISTINCT, which grows ever more slowly, the others
-        are made smaller: the value with all rows kept stays as it is.
+        Negative coefficients (for example of DISTINCT, which is concave) are removed, and the
+        others scaled so that the value at keep rates of 1 stays the same.
         """
         factors = np.array(values).reshape([p + 1 for p in self._powers])
         for axis, power in enumerate(self._powers):
@@ -292,14 +292,14 @@ class _Grid:
         factors = np.where(factors > 1e-12 * abs(values[-1]), factors, 0.0)
         if factors.sum() > 0:
             factors *= values[-1] / factors.sum()
-        for place in np.argwhere(factors):
-            powers = dict(zip(self.streams, map(int, place), strict=True))
+        for position in np.argwhere(factors):
+            powers = dict(zip(self.streams, map(int, position), strict=True))
             key = tuple(powers.get(s, 0) for s in self._all)
-            terms[key] = terms.get(key, 0.0) + float(factors[tuple(place)])
+            terms[key] = terms.get(key, 0.0) + float(factors[tuple(position)])
 
 
 def _normal(terms: _Terms) -> tuple[tuple[tuple[int, ...], float], ...]:
-    """Terms as shares of their sum: outputs that differ by a factor have the same best settings."""
+    """Terms as shares of their sum: proportional outputs have the same best settings."""
     whole = sum(terms.values())
     return tuple((powers, round(terms[powers] / whole, 9)) for powers in sorted(terms))
 

@@ -1,8 +1,8 @@
-"""What one row costs in each step of an operator, in seconds of one core.
+"""The cost of one row in each step of an operator, in seconds of one core.
 
-Multiplied by the rows per second that take the step, prices give utilisation: the share of a core
-that an operator keeps busy (Ayad and Naughton 2004, section 3.2). Their C_I, C_P and C_V (table 1)
-are ``insert_s``, ``probe_s`` and ``invalidate_s``.
+Prices times the rows per second that take the step give utilisation: the share of a core that an
+operator keeps busy (Ayad and Naughton 2004, section 3.2). Their C_I, C_P and C_V (table 1) are
+``insert_s``, ``probe_s`` and ``invalidate_s``.
 """
 
 from __future__ import annotations
@@ -16,23 +16,24 @@ from typing import Final
 
 @dataclass(frozen=True)
 class Prices:
-    """Seconds per row and step; the defaults are typical of one core, and right in proportion.
+    """Seconds per row and step; the defaults are typical of one core, and proportional to each
+    other.
 
-    Plans are compared by factors in the number of rows that take these steps, so which plan is
-    the cheapest hardly depends on the machine. How many cores a plan needs does: measure.
+    Costs of plans differ by factors in the numbers of rows, so which plan is cheapest hardly
+    depends on the machine. The number of cores that a plan needs does: calibrate.
 
     Attributes:
-        pass_s: evaluate an expression, hand a row on (C_sigma).
+        pass_s: evaluate an expression, pass a row on (C_sigma).
         insert_s: add a row to the state of a join or a grouping (C_I).
         probe_s: find the rows with a key in such a state (C_P).
-        invalidate_s: drop a row that has expired from it (C_V).
-        make_s: make a result row of two.
+        invalidate_s: remove an expired row from it (C_V).
+        make_s: build a result row from two rows.
         expire_s: push a row to, and pop it from, the rows ordered by expiry.
-        aggregate_s: bring one aggregate up to date.
-        route_s: look a row up in a grouped filter of a flow.
-        hand_out_s: hand a result of a flow to a query.
-        compare_s: look at one row of a state that is scanned, or of a chain of equal keys.
-        call_s: call an operator, however many rows it is given.
+        aggregate_s: update one aggregate.
+        route_s: look up a row in a grouped filter of a flow.
+        hand_out_s: deliver a result of a flow to a query.
+        compare_s: visit one row of a scanned state, or of a chain of equal keys.
+        call_s: call an operator, for any number of rows.
 
     Raises:
         ValueError: a price is negative or not finite.
@@ -59,7 +60,7 @@ class Prices:
                 raise ValueError(f"{name} must be at least 0 seconds, not {price}")
 
     def scaled(self, factor: float) -> Prices:
-        """Those of a machine that takes so many times as long for everything."""
+        """The prices of a machine that takes ``factor`` times as long for every step."""
         return Prices(**{name: price * factor for name, price in self.as_dict().items()})
 
     def as_dict(self) -> dict[str, float]:
@@ -68,9 +69,9 @@ class Prices:
 
     @classmethod
     def from_dict(cls, given: Mapping[str, float]) -> Prices:
-        """What ``as_dict`` returned."""
+        """The inverse of ``as_dict``."""
         return cls(**given)
 
 
-#: The prices of a machine that has not been measured.
+#: The prices of a machine that is not calibrated.
 TYPICAL: Final = Prices()

@@ -1,4 +1,4 @@
-"""The share of rows that meets a predicate, from how many values the columns take.
+"""Selectivity: the share of rows that satisfy a predicate, from the columns' numbers of values.
 
 System R's rules: 1 / values for an equality, a third for a range; terms are independent.
 """
@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from eddyline.algebra.expressions import Call, ColumnRef, Expr, Literal, columns_of
 
-#: Of a comparison by size, a LIKE, or a condition of which nothing is known.
+#: Of an inequality, a LIKE, or any other condition.
 RANGE_SHARE: Final = 1 / 3
 #: Of IS NULL.
 NULL_SHARE: Final = 0.05
@@ -25,7 +25,7 @@ def selectivity(predicate: Expr | None, values: Sequence[float]) -> float:
     """The expected share of rows for which a predicate is true, between 0 and 1.
 
     Args:
-        predicate: over columns of which ``values[i]`` is the number of values; None is TRUE.
+        predicate: over columns with ``values[i]`` distinct values; None is TRUE.
     """
     if predicate is None:
         return 1.0
@@ -56,13 +56,13 @@ def selectivity(predicate: Expr | None, values: Sequence[float]) -> float:
 
 
 def equality_share(left: float, right: float) -> float:
-    """The share of pairs that are equal: the smaller set of values is within the larger one."""
+    """The share of pairs that are equal, if the smaller set of values is within the larger one."""
     largest = max(left, right)
     return 0.0 if math.isinf(largest) else 1 / largest
 
 
 def values_of(expr: Expr, values: Sequence[float]) -> float:
-    """How many values an expression takes: at most one per combination of those it reads."""
+    """The number of values of an expression: at most one per combination of its columns' values."""
     if isinstance(expr, ColumnRef):
         return values[expr.index]
     if isinstance(expr, Literal):

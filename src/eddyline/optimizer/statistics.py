@@ -1,4 +1,4 @@
-"""What is known of the inputs before and while queries run; stated guesses where nothing is."""
+"""Statistics of inputs, declared or measured, with default guesses."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ import pyarrow as pa
 
 K = TypeVar("K")
 
-#: Rows per second of a stream of which nothing is known.
+#: Guessed rows per second of a stream.
 DEFAULT_RATE: Final = 1_000.0
-#: Rows of a table of which nothing is known.
+#: Guessed rows of a table.
 DEFAULT_TABLE_ROWS: Final = 10_000.0
-#: Rows per second that are added to a changing table, and that are taken from it.
+#: Guessed rows per second that are added to, and removed from, a changing table.
 DEFAULT_TABLE_RATE: Final = 1.0
-#: Values that a column of a stream takes of which nothing is known: between a flag and a key.
+#: Guessed distinct values of a column of a stream.
 DEFAULT_VALUES: Final = 1_000.0
 
 
@@ -26,16 +26,16 @@ DEFAULT_VALUES: Final = 1_000.0
 class Statistics:
     """Rates, sizes and numbers of values of streams and tables.
 
-    What is left out is guessed by the constants of this module.
+    Missing numbers are guessed by the constants of this module.
 
     Args:
         rates: rows per second, by stream; for a changing table the rows added per second.
-        table_rows: how many rows a table holds, by table.
-        values: how many values a column takes in the long run (not only within a window), by
+        table_rows: number of rows, by table.
+        values: number of distinct values in the long run (not only within a window), by
             (stream or table, column).
 
     Raises:
-        ValueError: a number is negative, not finite, or there are less than one value.
+        ValueError: a number is negative or not finite, or a number of values is below 1.
 
     >>> known = Statistics(rates={"trades": 50.0}, values={("trades", "symbol"): 300})
     >>> known.rate("trades"), known.rate("quotes")
@@ -66,12 +66,12 @@ class Statistics:
 
     @classmethod
     def from_dict(cls, given: Mapping[str, Any]) -> Statistics:
-        """What ``as_dict`` returned."""
+        """The inverse of ``as_dict``."""
         values = {(source, column): number for source, column, number in given["values"]}
         return cls(given["rates"], given["table_rows"], values)
 
     def over(self, other: Statistics) -> Statistics:
-        """What is known here, and of what is not, what the other one knows; follows both.
+        """These numbers, with the other's where these are missing; a view of both.
 
         >>> Statistics(rates={"a": 1.0}).over(Statistics(rates={"a": 2.0, "b": 2.0})).rate("b")
         2.0
@@ -82,41 +82,37 @@ class Statistics:
             _over(self.values, other.values),
         )
 
-    def knows(self, source: str) -> bool:
-        """Whether the rate of a stream, or the size of a table, is more than a guess."""
-        return source in self.rates or source in self.table_rows
-
     def rate(self, stream: str) -> float:
         """Rows per second of a stream."""
         return self.rates.get(stream, DEFAULT_RATE)
 
     def table_rate(self, table: str) -> float:
-        """Rows per second added to a changing table; as many are taken from it."""
+        """Rows per second added to a changing table; as many are removed from it."""
         return self.rates.get(table, DEFAULT_TABLE_RATE)
 
     def rows(self, table: str) -> float:
-        """Rows that a table holds."""
+        """Number of rows of a table."""
         return self.table_rows.get(table, DEFAULT_TABLE_ROWS)
 
     def stream_values(self, stream: str, column: str, type_: pa.DataType) -> float:
-        """Values that a column of a stream takes; infinite for timestamps, which never repeat."""
+        """Distinct values of a stream's column; infinite for timestamps, which never repeat."""
         guess = math.inf if pa.types.is_timestamp(type_) else values_of_type(type_)
         return self.values.get((stream, column), guess)
 
     def table_values(self, table: str, column: str, type_: pa.DataType) -> float:
-        """Values that a column of a table takes: unless said otherwise, every row has its own."""
+        """Distinct values of a table's column; by default, one per row."""
         guess = 2.0 if pa.types.is_boolean(type_) else max(1.0, self.rows(table))
         return self.values.get((table, column), guess)
 
 
 def _over(first: Mapping[K, float], then: Mapping[K, float]) -> Mapping[K, float]:
-    return ChainMap(first, then)  # type: ignore[arg-type]  # nobody writes to it
+    return ChainMap(first, then)  # type: ignore[arg-type]  # it is only read
 
 
-#: The statistics of those who have none.
+#: Statistics without any number.
 UNKNOWN: Final = Statistics()
 
 
 def values_of_type(type_: pa.DataType) -> float:
-    """The guess for a column of which only the type is known."""
+    """The guess for a column, by its type."""
     return 2.0 if pa.types.is_boolean(type_) else DEFAULT_VALUES

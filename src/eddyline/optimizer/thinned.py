@@ -1,4 +1,4 @@
-"""What becomes of a query's output when its streams are thinned."""
+"""The effect of keep rates on statistics and on the output of a query."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from eddyline.optimizer.statistics import UNKNOWN, Statistics
 
 
 def thinned(statistics: Statistics, keep: Mapping[str, float]) -> Statistics:
-    """What is known of the streams when these shares of their rows are kept."""
+    """The statistics with rates multiplied by keep rates."""
     rates = {stream: statistics.rate(stream) * share for stream, share in keep.items()}
     return replace(statistics, rates={**statistics.rates, **rates})
 
@@ -19,15 +19,15 @@ def thinned(statistics: Statistics, keep: Mapping[str, float]) -> Statistics:
 def output_share(
     plan: Plan, keep: Mapping[str, float], statistics: Statistics = UNKNOWN
 ) -> float | None:
-    """The expected output rate as a share of that without drop boxes; None if it has none.
+    """The expected output rate as a share of that without drop boxes; None for an empty output.
 
-    A join of RANGE windows keeps the product of the shares, as a result needs all its rows. A ROWS
-    window counts the rows that are kept and holds as many as ever: over ROWS windows alone the
-    results that the rows of a stream bring about are kept in proportion to these (Ayad and
-    Naughton 2004, equation 18).
+    For a join of RANGE windows it is the product of the keep rates, as a result needs all its rows.
+    A ROWS window counts the kept rows and always holds as many: over ROWS windows only, the results
+    triggered by the rows of a stream are proportional to its keep rate (Ayad and Naughton 2004,
+    equation 18).
 
     Args:
-        keep: the share of rows that is kept, by stream; 1 where a stream is left out.
+        keep: keep rates by stream; 1 where missing.
 
     >>> from eddyline.algebra.plan import StreamScan
     >>> from eddyline.algebra.windows import Range

@@ -1,4 +1,4 @@
-"""Walking and rebuilding plans, and moving expressions between nodes."""
+"""Walks and rebuilds plans, and moves expressions between nodes."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Rule = Callable[[Plan], Plan]
 
 
 def with_inputs(plan: Plan, inputs: Sequence[Plan]) -> Plan:
-    """The same node over other inputs."""
+    """The node over other inputs."""
     if tuple(inputs) == plan.inputs:
         return plan
     if isinstance(plan, (Filter, Project, GroupBy, Distinct)):
@@ -37,9 +37,9 @@ def with_inputs(plan: Plan, inputs: Sequence[Plan]) -> Plan:
 
 
 def bottom_up(plan: Plan, change: Rule) -> Plan:
-    """The plan with every node changed, inputs before the nodes that read them.
+    """The plan with every node changed, inputs before their readers.
 
-    A node that several read is changed once.
+    A node with several readers is changed once.
     """
     done: dict[int, Plan] = {}
 
@@ -54,13 +54,13 @@ def bottom_up(plan: Plan, change: Rule) -> Plan:
 
 
 def filtered(plan: Plan, terms: Sequence[Expr]) -> Plan:
-    """The plan below a Filter with the terms, or itself if there are none."""
+    """The plan below a Filter with the terms; the plan itself without terms."""
     predicate = conjunction(tuple(terms))
     return plan if predicate is None else Filter(plan, predicate)
 
 
 def substituted(expr: Expr, exprs: Sequence[Expr] | Mapping[int, Expr]) -> Expr:
-    """The expression with each column replaced by the expression that computes it."""
+    """The expression with each column replaced by its definition."""
 
     def change(e: Expr) -> Expr | None:
         return _renamed(exprs[e.index], e) if isinstance(e, ColumnRef) else None
@@ -68,28 +68,28 @@ def substituted(expr: Expr, exprs: Sequence[Expr] | Mapping[int, Expr]) -> Expr:
     return rewrite(expr, change)
 
 
-def moved(expr: Expr, places: Mapping[int, int]) -> Expr:
-    """The expression with column ``i`` read from ``places[i]``."""
+def moved(expr: Expr, positions: Mapping[int, int]) -> Expr:
+    """The expression with column ``i`` read from ``positions[i]``."""
 
     def change(e: Expr) -> Expr | None:
-        return replace(e, index=places[e.index]) if isinstance(e, ColumnRef) else None
+        return replace(e, index=positions[e.index]) if isinstance(e, ColumnRef) else None
 
     return rewrite(expr, change)
 
 
 def shows_parameters(plan: Plan) -> bool:
-    """Whether terms with Parameters may stand below this.
+    """Whether terms with Parameters may be pushed below this node.
 
-    They are found again in what joins of streams are made of. Below all else they would make it
-    another plan for each row of values, which is then not shared.
+    Flows of stream joins share work across parameter values. Below any other node such terms would
+    make a distinct plan for each row of values, which is not shared.
     """
     if isinstance(plan, (Filter, Project, Product, Join)):
         return all(map(shows_parameters, plan.inputs))
     return isinstance(plan, StreamScan)
 
 
-def _renamed(found: Expr, asked: ColumnRef) -> Expr:
-    """Of two names for one column, the one that tells more (``t.price`` rather than ``price``)."""
-    if isinstance(found, ColumnRef) and asked.name.endswith(f".{found.name}"):
-        return replace(found, name=asked.name)
+def _renamed(found: Expr, reference: ColumnRef) -> Expr:
+    """The definition, with the longer of two names of a column (``t.price``, not ``price``)."""
+    if isinstance(found, ColumnRef) and reference.name.endswith(f".{found.name}"):
+        return replace(found, name=reference.name)
     return found

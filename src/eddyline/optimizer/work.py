@@ -1,4 +1,4 @@
-"""What runs for queries, and what it is expected to need."""
+"""Units of execution and their expected costs."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from eddyline.optimizer.statistics import Statistics
 
 @dataclass(frozen=True)
 class Work:
-    """Queries that are expected to need the same: here, a tree of operators.
+    """Queries that run as one unit: here, as a tree of operators.
 
     Attributes:
-        plan: of each of the queries.
-        names: theirs.
-        count: how many there are; a query may stand for several.
+        plan: the plan of each of the queries.
+        names: of the queries.
+        count: number of queries; a named query may have several instances.
     """
 
     plan: Plan
@@ -27,7 +27,7 @@ class Work:
     count: int = field(default=1, kw_only=True)
 
     def costs(self, statistics: Statistics, prices: Prices) -> dict[Hashable, float]:
-        """Utilisation, in cores, by what is busy: what occurs again runs, and counts, once."""
+        """Utilisation in cores by operator; operators that occur in several units count once."""
         return {node.plan: node.own for node in cost(self.plan, statistics, prices).nodes()}
 
     def rate(self, statistics: Statistics) -> float:
@@ -35,12 +35,12 @@ class Work:
         return estimate(self.plan, statistics).rate
 
     def reordered(self, statistics: Statistics) -> Work | None:
-        """The same results by the joins that are cheapest then; None if it has these."""
+        """The unit with the cheapest joins for these statistics; None if it has them."""
         return None
 
 
 def cores_of(works: Iterable[Work], statistics: Statistics, prices: Prices) -> float:
-    """What all works need."""
+    """Utilisation of all units."""
     known: dict[Hashable, float] = {}
     for work in works:
         known |= work.costs(statistics, prices)

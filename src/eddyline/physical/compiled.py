@@ -1,17 +1,29 @@
-"""Expressions of plan nodes, compiled as the operators take them."""
+"""Expressions, windows and aggregates of plan nodes in the form that operators take."""
 
 from __future__ import annotations
 
 import numpy as np
+import pyarrow as pa
 
-from eddyline.algebra.expressions import ColumnRef, Expr, shift_columns
-from eddyline.algebra.plan import AntiJoin, Join, SemiJoin
+from eddyline.algebra.expressions import Aggregate, Call, ColumnRef, Expr, Literal, shift_columns
+from eddyline.algebra.plan import AntiJoin, Join, SemiJoin, StreamScan
+from eddyline.algebra.windows import PartitionRows, Range, Rows
 from eddyline.physical.expressions import compile_expr, compile_predicate
+from eddyline.runtime.aggregates import make_aggregate
 from eddyline.runtime.batch import Batch, Evaluator, Predicate
 from eddyline.runtime.operators.base import Operator
+from eddyline.runtime.operators.group import AggregateColumn
 from eddyline.runtime.operators.scan import Scan
 from eddyline.runtime.stores.columns import Array
 from eddyline.runtime.stores.keys import is_exact, same_keys
+from eddyline.runtime.stores.stem import (
+    CountWindow,
+    EndlessWindow,
+    PartitionWindow,
+    Stem,
+    StemWindow,
+    TimeWindow,
+)
 
 
 def output(expr: Expr) -> int | Evaluator:
@@ -39,3 +51,36 @@ def scan_below(operator: Operator) -> Scan:
     while not isinstance(operator, Scan):
         (operator,) = operator.inputs
     return operator
+
+
+def row_id(number: int, batch: Batch) -> pa.Array:
+    """Row ids of a batch as a key column."""
+    return pa.array(batch.ids[number])
+
+
+def stem_window(scan: StreamScan, stem: Stem, probed: bool) -> StemWindow:
+    """The window of a scan over its SteM; ``probed``: its rows are kept while they are alive."""
+    match scan.window:
+        case Range(us):
+            return TimeWindow(us, keep=probed)
+        case Rows(count):
+            return CountWindow(stem, str(scan.window), count)
+        case PartitionRows(columns, _, count):
+            return PartitionWindow(stem, str(scan.window), columns, count)
+    return EndlessWindow(keep=probed)
+
+
+def aggregate_column(aggregate: Aggregate) -> AggregateColumn:
+    """An aggregate with its argument, which is NULL for rows that its FILTER leaves out."""
+    argument = aggregate.argument
+    if aggregate.where is not None:
+        counted = argument if argument is not None else Literal(pa.bool_(), True)
+        nothing = Literal(counted.type, None)
+        argument = Call(counted.type, "case", (aggregate.where, counted, nothing))
+    implementation = make_aggregate(
+        aggregate.function,
+        aggregate.type,
+        None if argument is None else argument.type,
+        distinct=aggregate.distinct,
+    )
+    return AggregateColumn(implementation, None if argument is None else compile_expr(argument))

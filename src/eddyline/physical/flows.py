@@ -13,7 +13,8 @@ from eddyline.algebra.expressions import ColumnRef, Expr, Parameter, conjunction
 from eddyline.algebra.plan import Plan, StreamScan
 from eddyline.errors import did_you_mean
 from eddyline.physical.expressions import compile_expr, compile_predicate
-from eddyline.physical.planner import Planner, StemOf
+from eddyline.physical.node_planner import StemOf
+from eddyline.physical.planner import Planner
 from eddyline.physical.strategy import Feedback
 from eddyline.runtime.batch import Evaluator, Predicate
 from eddyline.runtime.eddy.edges import Equality, Key, keys_of
@@ -25,7 +26,7 @@ from eddyline.runtime.eddy.policies import Policy, PolicyName, make_policy
 from eddyline.runtime.failures import collecting
 from eddyline.runtime.graph import Graph
 from eddyline.runtime.join_inputs.flow_windows import FlowRows, FlowWindow
-from eddyline.runtime.join_inputs.stem_side import StemSide
+from eddyline.runtime.join_inputs.lineage_input import LineageInput
 from eddyline.runtime.operators.base import Operator
 from eddyline.runtime.operators.scan import Scan
 from eddyline.runtime.predicates.filter_bank import Attribute, Clause
@@ -142,7 +143,7 @@ class FlowPlanner:
             Equality(e.left, e.right, _key(e.left_key), _key(e.right_key)) for e in signature.edges
         ]
         sides = [
-            StemSide(scan.stem, window, keys_of(number, edges))
+            LineageInput(scan.stem, window, keys_of(number, edges))
             for number, (scan, window) in enumerate(zip(sources, windows, strict=True))
         ]
         return self._new(sources, windows, sides, edges, signature.theta)
@@ -151,7 +152,7 @@ class FlowPlanner:
         self,
         sources: Sequence[Operator],
         windows: Sequence[FlowWindow | FlowRows],
-        sides: Sequence[StemSide],
+        sides: Sequence[LineageInput],
         edges: Sequence[Equality],
         theta: tuple[Expr, ...] = (),
     ) -> Flow:

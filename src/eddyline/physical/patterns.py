@@ -54,15 +54,19 @@ def id_width_of(plan: Plan) -> int:
     if asks_as_it_is(plan):
         return id_width_of(plan.inputs[0]) + isinstance(plan, Join)
     if isinstance(plan, Join):
-        left, right = (1 if not is_stored(p) else id_width_of(p) for p in plan.inputs)
-        return left + right
+        return sum(map(stored_width_of, plan.inputs))
     if isinstance(plan, Union):
         return 1 + max(id_width_of(p) for p in plan.parts)
     if isinstance(plan, (Filter, Project)):
         return id_width_of(plan.input)
     if isinstance(plan, (Negation, SemiJoin, AntiJoin)):
-        return id_width_of(plan.left) if is_stored(plan.left) else 1
+        return stored_width_of(plan.left)
     return 1
+
+
+def stored_width_of(plan: Plan) -> int:
+    """The number of row ids of an output row where all rows are in a store."""
+    return id_width_of(plan) if is_stored(plan) else 1
 
 
 def base_scan(plan: Plan) -> StreamScan | TableScan | None:

@@ -1,1 +1,1 @@
-"""Which queries share what: signatures, and predicates in the form that grouped filters index."""
+"""Signatures of queries that can share work, and predicates in the form of grouped filters."""

@@ -1,4 +1,4 @@
-"""Sets of values in the domain of a type: their one form, and what they are before a cast."""
+"""Sets of values of a type: canonical form, and conversion to the type below a cast."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from eddyline.algebra.expressions import Call, Expr
 from eddyline.algebra.functions.coercion import kind
 from eddyline.algebra.value_sets import EVERYTHING, NOTHING, Interval, ValueSet, one_of
 
-#: The kinds of types whose values a grouped filter puts in order.
+#: The kinds of types whose values grouped filters can order.
 _ORDERED: Final = frozenset(
     {"bool", "integer", "float", "decimal", "string", "binary", "date", "timestamp"}
 )
 
 
 def is_ordered(type_: pa.DataType) -> bool:
-    """Whether sets of values of a type can be indexed."""
+    """Whether grouped filters can index sets of values of a type."""
     return kind(type_) in _ORDERED
 
 
 def canonical(values: ValueSet, type_: pa.DataType) -> ValueSet:
-    """The one form of what a set holds of a type: without NaN if that is no float, say."""
+    """The canonical form of a set of a type's values; for example, only floats have NaN."""
     intervals = values.intervals
     if pt.is_boolean(type_):
         intervals = one_of(v for v in (False, True) if v in values).intervals
@@ -35,7 +35,7 @@ def canonical(values: ValueSet, type_: pa.DataType) -> ValueSet:
 
 
 def is_everything(values: ValueSet, type_: pa.DataType) -> bool:
-    """Whether a canonical set holds all values of a type, and NULL."""
+    """Whether a canonical set contains all values of a type, and NULL."""
     return values == canonical(EVERYTHING, type_)
 
 
@@ -50,7 +50,7 @@ def intersected(sets: Sequence[ValueSet]) -> ValueSet:
 
 
 def before_casts(attribute: Expr, values: ValueSet) -> tuple[Expr, ValueSet]:
-    """The same condition on what is cast, where the cast keeps all values apart and in order."""
+    """The same condition on the operand of a cast, if the cast is injective and monotonic."""
     while (
         isinstance(attribute, Call)
         and attribute.function == "cast"
@@ -64,7 +64,7 @@ def before_casts(attribute: Expr, values: ValueSet) -> tuple[Expr, ValueSet]:
 def _balanced(
     sets: Sequence[ValueSet], combine: Callable[[ValueSet, ValueSet], ValueSet], none: ValueSet
 ) -> ValueSet:
-    """As a balanced tree: one after the other would take quadratic time."""
+    """Combines sets as a balanced tree; combining in sequence would take quadratic time."""
     level = list(sets)
     while len(level) > 1:
         pairs = zip(level[::2], level[1::2], strict=False)
@@ -73,7 +73,7 @@ def _balanced(
 
 
 def _is_exact(source: pa.DataType, target: pa.DataType) -> bool:
-    """Whether a cast gives every value one of its own, equal to it."""
+    """Whether a cast is exact for every value."""
     match kind(source), kind(target):
         case "integer", "integer":
             return bool(source.bit_width <= target.bit_width)
@@ -88,21 +88,21 @@ def _is_exact(source: pa.DataType, target: pa.DataType) -> bool:
 
 
 def _narrowed(values: ValueSet, type_: pa.DataType) -> ValueSet:
-    """The values of a type that a cast, which is exact, takes into a set."""
+    """The values of a type that an exact cast maps into a set."""
     pieces = [_narrowed_interval(i, _FLOORS[kind(type_)], type_) for i in values.intervals]
     merged = united([ValueSet((p,)) for p in pieces if p is not None])
     return canonical(ValueSet(merged.intervals, values.null, values.nan), type_)
 
 
-#: The largest value of a type that is not above a number; None if all are.
+#: The largest value of a type that is not above a number; None if there is none.
 _Floor = Callable[[Any, pa.DataType], Any]
 
 
 def _narrowed_interval(interval: Interval, floor: _Floor, type_: pa.DataType) -> Interval | None:
-    """The values of a type that are in an interval of a wider one; None if none is.
+    """The values of a type in an interval of a wider type; None if there are none.
 
-    What is above a number is above its floor; what is below a number that is no value of the type
-    itself is at or below its floor.
+    Values above a number are above its floor; values below a number that the type lacks are at or
+    below its floor.
     """
     low, high = interval.low, interval.high
     low_closed, high_closed = interval.low_closed, interval.high_closed
@@ -133,7 +133,7 @@ def _floor_float(number: Any, type_: pa.DataType) -> Any:
         return number
     with np.errstate(over="ignore"):
         near = np.float32(number)
-    is_above = float(near) > number  # as float32 both would be equal
+    is_above = float(near) > number  # a comparison as float32 would find them equal
     return float(np.nextafter(near, np.float32(-math.inf)) if is_above else near)
 
 

@@ -1,4 +1,4 @@
-"""Plans of projections, filters and joins as what these stand on, side by side."""
+"""Flattens plans of projections, filters and joins into their leaves."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from eddyline.algebra.windows import Rows
 
 @dataclass(frozen=True)
 class Flat:
-    """A plan as leaves side by side, with everything said over the columns of all of them.
+    """A plan as a list of leaves, with all expressions over the columns of all leaves.
 
     Attributes:
-        terms: all of them hold. keys: pairs of equal expressions. outputs: the plan's columns.
+        terms: conjuncts. keys: pairs of equal expressions. outputs: the plan's columns.
     """
 
     leaves: list[Plan]
@@ -35,7 +35,7 @@ class Flat:
 
 
 def flatten(plan: Plan, *, joins: bool) -> Flat:
-    """A plan as what its projections, filters and perhaps ``joins`` stand on."""
+    """The plan below its projections, filters and (with ``joins``) joins."""
     if isinstance(plan, Project):
         below = flatten(plan.input, joins=joins)
         return replace(below, outputs=[_over(e, below.outputs) for e in plan.exprs])
@@ -57,10 +57,10 @@ def _leaf(plan: Plan) -> Flat:
 
 
 def _looked_up(plan: Join, left: Flat, right: Flat) -> Flat:
-    """A join with a table that rows are looked up in, as one leaf without filters.
+    """A look-up join as one leaf without filters.
 
-    Each row finds what the table held at its own instant, whatever is asked of the two of them: so
-    filters above say the same as filters below.
+    A row joins the table as of the row's own instant, independent of the filters: so filters above
+    the join are equivalent to filters below it.
     """
     if has_parameters(plan):
         return _leaf(plan)
@@ -85,28 +85,28 @@ def _side_by_side(plan: Join, left: Flat, right: Flat) -> Flat:
 
 
 def in_canonical_order(flat: Flat) -> Flat:
-    """Sources by name, and then by kind of window, so that the order in FROM does not matter."""
+    """Sources sorted by name and kind of window, so that the order in FROM does not matter."""
 
-    def place_of(number: int) -> tuple[str, bool]:
+    def rank(number: int) -> tuple[str, bool]:
         leaf = flat.leaves[number]
         if not isinstance(leaf, StreamScan):
             return "", False
         return leaf.stream.lower(), isinstance(leaf.window, Rows)
 
-    order = sorted(range(len(flat.leaves)), key=place_of)
+    order = sorted(range(len(flat.leaves)), key=rank)
     if order == list(range(len(order))):
         return flat
-    old_starts, new_places, place = [0], {}, 0
+    old_starts, new_positions, position = [0], {}, 0
     for leaf in flat.leaves:
         old_starts.append(old_starts[-1] + len(leaf.schema))
     for number in order:
         for column in range(old_starts[number], old_starts[number + 1]):
-            new_places[column] = place
-            place += 1
+            new_positions[column] = position
+            position += 1
 
     def renumbered(expr: Expr) -> Expr:
         def change(e: Expr) -> Expr | None:
-            return replace(e, index=new_places[e.index]) if isinstance(e, ColumnRef) else None
+            return replace(e, index=new_positions[e.index]) if isinstance(e, ColumnRef) else None
 
         return rewrite(expr, change)
 
@@ -119,7 +119,7 @@ def in_canonical_order(flat: Flat) -> Flat:
 
 
 def _over(expr: Expr, outputs: Sequence[Expr]) -> Expr:
-    """The expression with each column replaced by what computes it."""
+    """The expression with each column replaced by its definition."""
 
     def change(e: Expr) -> Expr | None:
         return outputs[e.index] if isinstance(e, ColumnRef) else None

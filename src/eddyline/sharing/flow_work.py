@@ -1,12 +1,12 @@
-"""What a flow is expected to need, and what each of its queries adds to that.
+"""The cost of a flow, and of each of its queries.
 
 A flow filters, stores and joins each row once for all its queries: a row of source i, of which a
-share q_i interests any query, probes the other SteMs in turn. With rates l, windows W (the longest
-of any query) and fan-outs f of these probes, each row of i costs
+share q_i passes the predicates of some query, probes the other SteMs in turn. With rates l, windows
+W (the longest of any query) and fan-outs f of these probes, each row of i costs
 
     pass + look-ups in grouped filters + q_i (insert + invalidate + probe + f1 (pair + probe) + ...)
 
-and every result of a query what it takes to hand it out; what groups them does so for each query.
+and every result of a query costs its delivery; GROUP BY on top is computed per query.
 
 Source: Madden et al. 2002, sections 2 and 3; the terms are those of ``eddyline.optimizer.cost``.
 """
@@ -31,7 +31,7 @@ from eddyline.sharing.signature import Part, Signature
 
 
 def alike(part: Part) -> Part:
-    """What a part has in common with all that are expected to need the same: other constants.
+    """The part without its constants: parts that are equal then have the same expected cost.
 
     >>> import pyarrow as pa
     >>> from eddyline.algebra.expressions import Call
@@ -56,10 +56,10 @@ def _without_values(expr: Expr) -> Expr:
 
 @dataclass(frozen=True, eq=False)
 class FlowWork(Work):
-    """A flow: what it does once for all its queries.
+    """The work that a flow does once for all its queries.
 
     Attributes:
-        signature: of the flow. parts: of its queries, and how many have each.
+        signature: of the flow. parts: of its queries, with the number of queries of each.
     """
 
     signature: Signature
@@ -71,28 +71,28 @@ class FlowWork(Work):
             load = below.estimate.rate + below.estimate.retracted
             filtering = load * self._look_ups[0] * prices.route_s
             return {**{n.plan: n.own for n in below.nodes()}, self: filtering}
-        came = [self._coming(n, statistics) for n in range(len(self.signature.sources))]
-        wanted = [e.scaled(self._interest(n, e)) for n, e in enumerate(came)]
+        arriving = [self._arriving(n, statistics) for n in range(len(self.signature.sources))]
+        passing = [e.scaled(self._interest(n, e)) for n, e in enumerate(arriving)]
         total = 0.0
-        for number, rows in enumerate(came):
+        for number, rows in enumerate(arriving):
             load = rows.rate + rows.retracted
             total += load * (prices.pass_s + self._look_ups[number] * prices.route_s)
-            total += self._joining(number, wanted, prices)
+            total += self._joining(number, passing, prices)
         return {self: total}
 
     @cached_property
     def _look_ups(self) -> list[int]:
-        """By source, how many columns queries have predicates on."""
+        """By source, the number of columns with predicates."""
         found: list[set[Expr]] = [set() for _ in self.signature.sources]
         for part in self.parts:
             for columns, terms in zip(found, part.filters, strict=True):
                 columns.update(e for t in terms for e in walk(t) if isinstance(e, ColumnRef))
         return list(map(len, found))
 
-    def _coming(self, number: int, statistics: Statistics) -> Estimate:
+    def _arriving(self, number: int, statistics: Statistics) -> Estimate:
         """The rows of a source, in the longest window of any query."""
         scan = self.signature.sources[number]
-        assert isinstance(scan, StreamScan), "what is joined in a flow is streams"
+        assert isinstance(scan, StreamScan), "flows join streams"
         lengths = [part.windows[number] for part in self.parts]
         known = [n for n in lengths if n is not None]
         if len(known) < len(lengths):
@@ -101,16 +101,16 @@ class FlowWork(Work):
         longest = Rows(max(known)) if counted else Range(max(known))
         return estimate_node(replace(scan, window=longest), (), statistics)
 
-    def _interest(self, number: int, came: Estimate) -> float:
-        """The share of a source's rows that pass the predicates of some query."""
-        nobody = 1.0
+    def _interest(self, number: int, arriving: Estimate) -> float:
+        """The share of a source's rows that pass the predicates of at least one query."""
+        rejected = 1.0
         for part, queries in self.parts.items():
-            share = selectivity(conjunction(part.filters[number]), came.values)
-            nobody *= (1 - share) ** queries
-        return 1 - nobody
+            share = selectivity(conjunction(part.filters[number]), arriving.values)
+            rejected *= (1 - share) ** queries
+        return 1 - rejected
 
     def _joining(self, first: int, sources: Sequence[Estimate], prices: Prices) -> float:
-        """Of what each row of a source brings about: the SteM with the least matches comes next."""
+        """The cost of the probes of a source's rows: the SteM with the least fan-out is next."""
         each_pair = prices.compare_s + prices.make_s
         load = sources[first].rate + sources[first].retracted
         found = load * (prices.insert_s + prices.invalidate_s)
@@ -119,7 +119,7 @@ class FlowWork(Work):
             matches = {n: self._matches(n, reached, sources) for n in waiting}
             next_ = min(matches, key=lambda n: (matches[n] is None, matches[n] or 0.0, n))
             fan_out = matches[next_]
-            if fan_out is None:  # tied by no key: every row is looked at
+            if fan_out is None:  # no key: a scan of all rows
                 fan_out = sources[next_].rows
                 found += load * fan_out * prices.compare_s
                 fan_out *= self._theta(sources)
@@ -134,16 +134,16 @@ class FlowWork(Work):
         return found
 
     def _matches(self, number: int, reached: set[int], sources: Sequence[Estimate]) -> float | None:
-        """Rows of a source that match one row of those joined; None where no key ties them."""
-        tied, share = False, 1.0
+        """Rows of a source that match one joined row; None without a key."""
+        keyed, share = False, 1.0
         for edge in self.signature.edges:
             if {edge.left, edge.right} - reached == {number}:
-                tied = True
+                keyed = True
                 share *= equality_share(
                     values_of(edge.left_key, sources[edge.left].values),
                     values_of(edge.right_key, sources[edge.right].values),
                 )
-        return sources[number].rows * share if tied else None
+        return sources[number].rows * share if keyed else None
 
     def _theta(self, sources: Sequence[Estimate]) -> float:
         values = [v for e in sources for v in e.values]
@@ -151,19 +151,19 @@ class FlowWork(Work):
 
 
 @dataclass(frozen=True, eq=False)
-class SeatWork(Work):
-    """Queries with seats in a flow: what it takes to hand out, and perhaps to group, their results.
+class SubscriptionWork(Work):
+    """Queries that subscribe to a flow: delivering, and perhaps grouping, their results.
 
-    What the flow does for them is the work of the flow.
+    The work of the flow itself is a :class:`FlowWork`.
 
     Attributes:
-        factor: how many results they have been seen to get, as a multiple of what is expected.
+        factor: the measured number of results as a multiple of the expected one.
     """
 
     factor: float = 1.0
 
     def handed_out(self, statistics: Statistics) -> float:
-        """Results per second that the flow is expected to hand to all of them."""
+        """Results per second that the flow is expected to deliver to all of them."""
         grouping = lowest_grouping(self.plan)
         read = self.plan if grouping is None else grouping.inputs[0]
         return self.count * estimate(read, statistics).rate

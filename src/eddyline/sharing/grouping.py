@@ -39,7 +39,7 @@ from eddyline.algebra.plan import (
     lifespan_us,
 )
 from eddyline.sharing.flat import Flat, flatten
-from eddyline.sharing.signature import Part, Signature, apart
+from eddyline.sharing.signature import Part, Signature, decompose_flat
 from eddyline.types import Field
 
 _NUMBER: Final = ColumnRef(pa.int64(), 0, "_query")
@@ -60,7 +60,7 @@ def grouped_apart(plan: Plan) -> tuple[Signature, Part] | None:
         if len(flat.leaves) == 1 and flat.leaves[0].pattern == Pattern.MONOTONIC:
             return None
         flat, grouped = _taking(flat, grouping)
-        found = apart(flat, _numbered(flat.outputs))
+        found = decompose_flat(flat, _numbered(flat.outputs))
         if found is not None:
             signature, part = found
             shared = _shared_rows(signature, part, lifespan_us(below))

@@ -1,16 +1,16 @@
-"""Predicates in conjunctive normal form, as grouped filters index them.
+"""Predicates in conjunctive normal form, for grouped filters.
 
-A row passes if every clause accepts it, and a clause accepts it if one of its conditions does. The
-conditions on one attribute within a clause are one set of values, and so are clauses of one
-condition each.
+A row passes if every clause accepts it; a clause accepts it if one of its conditions does. The
+conditions on one attribute within a clause are merged into one set of values, and so are the
+single-condition clauses on one attribute.
 
     x > 5 AND NOT (x = 7 OR y LIKE 'a%')   ->   x in (5, 7) or (7, inf);  y < 'a' or y >= 'b'
     x > 5 OR (y = 1 AND z = 2)             ->   x in (5, inf) or y = 1;   x in (5, inf) or z = 2
 
-Negation goes down to the conditions. In three-valued logic that takes more than swapping AND and
-OR: what is asked of an expression is that its truth value is one of some of TRUE, FALSE and NULL,
-and NOT, IS TRUE, IS NULL and the like only change what is asked of their operand. ``NOT p`` asks
-that p is FALSE, and ``p IS NOT TRUE`` that it is FALSE or NULL.
+Negation is pushed down to the conditions. In three-valued logic that takes more than exchanging AND
+and OR: the recursion carries the truth values (of TRUE, FALSE and NULL) that are required of an
+expression, and NOT, IS TRUE, IS NULL and the other tests only change those required of their
+operand. ``NOT p`` requires FALSE of p, and ``p IS NOT TRUE`` FALSE or NULL.
 
 Source: Madden et al. 2002, section 2.2.2 (grouped filters, disjunctions).
 """
@@ -27,9 +27,9 @@ from eddyline.algebra.expressions import Call, Expr
 from eddyline.algebra.functions.fallibility import can_fail
 from eddyline.algebra.value_sets import NOTHING, ValueSet
 from eddyline.sharing.conditions import (
+    AttributeTest,
     Condition,
     Fold,
-    Test,
     constant_value,
     is_constant,
     test_of,
@@ -39,10 +39,10 @@ from eddyline.sharing.domains import intersected, is_everything, united
 
 __all__ = ["MAX_CLAUSES", "MAX_CONDITIONS", "Clause", "Condition", "Fold", "clauses_of"]
 
-#: A disjunction over different attributes; without conditions it accepts nothing.
+#: A disjunction over distinct attributes; without conditions it accepts nothing.
 Clause = tuple[Condition, ...]
 
-#: A disjunction that would become more clauses, or longer ones, is a boolean attribute instead.
+#: A disjunction that would expand to more clauses, or longer ones, becomes a boolean attribute.
 MAX_CLAUSES: Final = 8
 MAX_CONDITIONS: Final = 8
 
@@ -52,7 +52,7 @@ _TRUE: Final[_Truths] = frozenset((True,))
 _FALSE: Final[_Truths] = frozenset((False,))
 _NULL: Final[_Truths] = frozenset((None,))
 
-#: The truths of their operand for which these are TRUE; for the others they are FALSE.
+#: The truth values of the operand for which these tests are TRUE; else they are FALSE.
 _TESTS: Final[dict[str, _Truths]] = {
     "is_true": _TRUE,
     "is_not_true": _ALL - _TRUE,
@@ -64,25 +64,25 @@ _TESTS: Final[dict[str, _Truths]] = {
 
 #: Attribute to accepted values, a canonical set.
 _Disjunction = dict[Expr, ValueSet]
-#: The conjunction of its disjunctions. In those no set holds nothing or everything.
+#: A conjunction of disjunctions, none of whose sets is empty or contains everything.
 _Normal = list[_Disjunction]
 
 
 def clauses_of(predicate: Expr, fold: Fold) -> tuple[Clause, ...]:
-    """The predicate as a conjunction of clauses: they accept the rows for which it is TRUE.
+    """The predicate as a conjunction of clauses, which accepts the rows for which it is TRUE.
 
-    Comparisons of an attribute with constants, IN, LIKE of a prefix, tests of NULL, and everything
-    that AND, OR and NOT make of them become conditions on attributes. What remains (a comparison of
-    two columns, a regular expression, a large OR of ANDs) becomes a boolean attribute which must be
-    true.
+    Comparisons of an attribute with constants, IN, LIKE of a prefix, tests of NULL, and their
+    combinations by AND, OR and NOT become conditions on attributes. Any other expression (a
+    comparison of two columns, a regular expression, a large OR of ANDs) becomes a boolean attribute
+    that must be true.
 
     Args:
         predicate: a bound boolean expression.
         fold: evaluates an expression without columns.
 
     Returns:
-        The clauses, in the order in which the predicate names their attributes. None: every row
-        passes. One clause without conditions: no row does.
+        The clauses, in the order of their attributes in the predicate. None: every row passes. One
+        clause without conditions: no row passes.
     """
     assert pt.is_boolean(predicate.type), f"not a condition: {predicate}"
     normal = _normal(predicate, _TRUE, fold)
@@ -90,16 +90,16 @@ def clauses_of(predicate: Expr, fold: Fold) -> tuple[Clause, ...]:
 
 
 def _normal(expr: Expr, truths: _Truths, fold: Fold) -> _Normal:
-    """That the expression has one of the truth values."""
+    """The condition that the expression has one of the truth values."""
     if is_constant(expr):
         try:
             return [] if constant_value(expr, fold) in truths else [{}]
-        except ValueError:  # it has no value, which only rows can tell
+        except ValueError:  # no value: rows fail at evaluation
             return _single(truth_test(expr), truths)
     if isinstance(expr, Call):
         if expr.function == "not":
-            asked = frozenset(None if t is None else not t for t in truths)
-            return _normal(expr.args[0], asked, fold)
+            required = frozenset(None if t is None else not t for t in truths)
+            return _normal(expr.args[0], required, fold)
         if expr.function in _TESTS and pt.is_boolean(expr.args[0].type):
             true = _TESTS[expr.function]
             return _normal(expr.args[0], frozenset(t for t in _ALL if (t in true) in truths), fold)
@@ -108,14 +108,14 @@ def _normal(expr: Expr, truths: _Truths, fold: Fold) -> _Normal:
     return _single(test_of(expr, fold), truths)
 
 
-def _single(test: Test, truths: _Truths) -> _Normal:
+def _single(test: AttributeTest, truths: _Truths) -> _Normal:
     condition = test.condition(truths)
     return _simplified([{condition.attribute: condition.accepts}])
 
 
 def _connected(expr: Call, truths: _Truths, fold: Fold) -> _Normal:
-    """AND is TRUE (or not FALSE) if all operands are, and FALSE (or not TRUE) if any is; OR is the
-    other way round.
+    """AND is TRUE (or not FALSE) if all operands are, and FALSE (or not TRUE) if any is; OR is
+    dual.
     """
     if truths == _NULL:
         return _all([_normal(expr, _ALL - t, fold) for t in (_TRUE, _FALSE)])
@@ -130,7 +130,7 @@ def _connected(expr: Call, truths: _Truths, fold: Fold) -> _Normal:
 
 
 def _operands(expr: Expr, function: str) -> Iterator[Expr]:
-    """Of an operator and those of the same kind right below it."""
+    """The operands of an operator, with nested calls of the same operator flattened."""
     if isinstance(expr, Call) and expr.function == function:
         for operand in expr.args:
             yield from _operands(operand, function)
@@ -139,7 +139,7 @@ def _operands(expr: Expr, function: str) -> Iterator[Expr]:
 
 
 def _all(normals: Iterable[_Normal]) -> _Normal:
-    """The conjunction, in which an attribute stands alone in one clause at most."""
+    """The conjunction, with at most one single-attribute clause per attribute."""
     alone: dict[Expr, list[ValueSet]] = {}
     clauses: list[_Disjunction] = []
     for clause in chain.from_iterable(normals):
@@ -156,7 +156,7 @@ def _all(normals: Iterable[_Normal]) -> _Normal:
 
 
 def _any(normals: list[_Normal]) -> _Normal | None:
-    """The disjunction, distributed over the conjunctions; None if that gets too large."""
+    """The disjunction, distributed over the conjunctions; None if it becomes too large."""
     if any(not normal for normal in normals):
         return []
     normals = [normal for normal in normals if normal != [{}]]
@@ -164,7 +164,7 @@ def _any(normals: list[_Normal]) -> _Normal | None:
         return normals[0]
     clauses = _simplified([_united(n[0] for n in normals if len(n) == 1)])
     for normal in (n for n in normals if len(n) > 1):
-        if len(clauses) * len(normal) > MAX_CLAUSES**2:  # for a moment it may be larger
+        if len(clauses) * len(normal) > MAX_CLAUSES**2:  # intermediate results may be larger
             return None
         clauses = _all([[_united(pair)] for pair in product(clauses, normal)])
     is_small = len(clauses) <= MAX_CLAUSES and all(len(c) <= MAX_CONDITIONS for c in clauses)
@@ -172,7 +172,7 @@ def _any(normals: list[_Normal]) -> _Normal | None:
 
 
 def _united(clauses: Iterable[_Disjunction]) -> _Disjunction:
-    """One disjunction of several."""
+    """The union of several disjunctions."""
     sets: dict[Expr, list[ValueSet]] = {}
     for attribute, values in chain.from_iterable(c.items() for c in clauses):
         sets.setdefault(attribute, []).append(values)
@@ -180,8 +180,8 @@ def _united(clauses: Iterable[_Disjunction]) -> _Disjunction:
 
 
 def _simplified(clauses: Iterable[_Disjunction]) -> _Normal:
-    """Without conditions that nothing meets, and without clauses that everything meets, or that
-    follow from another one. Attributes that may have no value for a row are there nevertheless.
+    """Without empty conditions, and without clauses that accept everything or follow from another
+    one. Attributes that can fail for a row are kept, so that these rows fail.
     """
     possible = [
         {a: s for a, s in clause.items() if s != NOTHING or can_fail(a)}

@@ -1,12 +1,13 @@
-"""What queries can share: the plan of a select-project-join query, taken apart.
+"""Signatures: what queries must have in common to share a flow.
 
 Queries with the same *signature* (the same sources, joined on the same keys) run in one flow: each
-base row is filtered, stored and joined once for all of them. What may differ from query to query is
-its *part*: predicates, lengths of windows, and the select list.
+base row is filtered, stored and joined once for all of them. A query's *part* may differ:
+predicates, lengths of windows, and the select list.
 
-Two sources may be joined on no key. Then it is pairs that cost, and queries share them if they make
-them of the same rows: the predicates of each source are in the signature, as are conditions that
-compare columns without constants (``a.x < b.y``). Others over both (``a.x - b.y < 5``) may differ.
+Two sources may be joined without keys. Then pairs dominate the cost, and queries share them only if
+they pair the same rows: the signature contains the predicates of each source, and the conditions
+that compare columns without constants (``a.x < b.y``). Other conditions on both (``a.x - b.y < 5``)
+may differ.
 
 Source: Madden et al. 2002, section 2.
 """
@@ -40,18 +41,18 @@ from eddyline.algebra.windows import Range, Rows, Unbounded
 from eddyline.sharing.flat import Flat, flatten, in_canonical_order
 from eddyline.types import Schema
 
-#: Where the lengths of windows are the queries' own business, the source is read through one of
-#: these: it says whether time or the number of rows is what counts.
+#: Stand-in windows of a signature, if the length belongs to the query's part: they keep only
+#: whether the window is over time or over rows.
 _BY_TIME: Final = Unbounded(explicit=False)
 _BY_ROWS: Final = Rows(1)
 
-#: Comparisons of two columns that say the same with these when their sides are swapped.
+#: Comparisons that are rewritten with their operands exchanged.
 _SWAPPED: Final = {">": "<", ">=": "<="}
 
 
 @dataclass(frozen=True)
 class Edge:
-    """Two sources are joined on ``left_key = right_key``, each over its source's own columns."""
+    """An equi-join of two sources; each key is over its source's own columns."""
 
     left: int
     right: int
@@ -61,14 +62,13 @@ class Edge:
 
 @dataclass(frozen=True)
 class Signature:
-    """What queries of one flow have in common.
+    """The common properties of the queries of one flow.
 
     Attributes:
-        sources: of a join, scans of streams; of their windows only the kind. A single source may be
-            any plan.
-        edges: the join graph, in an order of their own. Two sources may have none.
-        theta: what joins them then: conditions over the columns of both, which all hold.
-        filters: and per source the predicates over its own columns, in an order of their own.
+        sources: of a join, stream scans with stand-in windows. A single source may be any plan.
+        edges: the join graph, sorted. Two sources may have no edge.
+        theta: then, the join conditions over the columns of both (conjuncts).
+        filters: then, per source the predicates over its own columns, sorted.
     """
 
     sources: tuple[Plan, ...]
@@ -78,7 +78,7 @@ class Signature:
 
     @cached_property
     def starts(self) -> tuple[int, ...]:
-        """The first column of each source among the columns of all, and the end of the last."""
+        """The first column of each source among the columns of all, and their number."""
         starts = [0]
         for source in self.sources:
             starts.append(starts[-1] + len(source.schema))
@@ -86,32 +86,32 @@ class Signature:
 
     @cached_property
     def schema(self) -> Schema:
-        """The columns of all sources, side by side."""
+        """The columns of all sources, concatenated."""
         return tuple(f for s in self.sources for f in s.schema)
 
     @property
     def windowed(self) -> bool:
-        """Whether rows live as long as each query's own windows say."""
+        """Whether the lifetimes of rows depend on each query's windows."""
         return len(self.sources) > 1 or _expires_by_time(self.sources[0])
 
     @property
     def counted(self) -> tuple[bool, ...]:
-        """By source, whether each query's own windows count its rows."""
+        """By source, whether it has windows of rows with lengths per query."""
         joined = len(self.sources) > 1
         return tuple(joined and _expires_by_rows(source) for source in self.sources)
 
 
 @dataclass(frozen=True)
 class Part:
-    """What a query brings into its flow.
+    """The properties of a query that its signature leaves open.
 
     Attributes:
         filters: per source the predicates over its own columns.
         residual: predicates over the columns of all sources.
-        windows: per source how long a row lives: so many microseconds, or until so many rows have
-            come; None: for ever, or as the source says.
+        windows: per source the length, in microseconds or rows; None: unbounded, or fixed by the
+            source.
         outputs, names: the select list over the columns of all sources.
-        above: what is made of the outputs, over a SharedRows of them; None: they are the results.
+        above: the plan above the outputs, over a SharedRows of them; None: they are the results.
     """
 
     filters: tuple[tuple[Expr, ...], ...]
@@ -122,18 +122,18 @@ class Part:
     above: Plan | None = None
 
 
-def taken_apart(plan: Plan) -> tuple[Signature, Part] | None:
-    """The signature and the query's part of a plan that a flow can run, else None.
+def decompose(plan: Plan) -> tuple[Signature, Part] | None:
+    """The signature and the query's part of a plan; None if a flow cannot run it.
 
-    Joins that a flow cannot run are one source.
+    Joins that a flow cannot run become one source.
     """
     names = tuple(f.name for f in plan.schema)
-    found = apart(flatten(plan, joins=True), names)
-    return found or apart(flatten(plan, joins=False), names)
+    found = decompose_flat(flatten(plan, joins=True), names)
+    return found or decompose_flat(flatten(plan, joins=False), names)
 
 
-def apart(flat: Flat, names: tuple[str, ...]) -> tuple[Signature, Part] | None:
-    """Likewise, of a plan that stands on leaves."""
+def decompose_flat(flat: Flat, names: tuple[str, ...]) -> tuple[Signature, Part] | None:
+    """As :func:`decompose`, for a flattened plan."""
     if not _fits(flat):
         return None
     flat = in_canonical_order(flat)
@@ -167,13 +167,13 @@ def apart(flat: Flat, names: tuple[str, ...]) -> tuple[Signature, Part] | None:
 
 
 def _fits(flat: Flat) -> bool:
-    """Joins are of streams whose rows expire by time, or leave windows of ROWS. A single source may
-    be anything that begins with its streams, if there is something to filter.
+    """Whether a flow can run the leaves: joins of streams with RANGE, ROWS or unbounded windows, or
+    a single source with something to filter that is empty before its streams have rows.
     """
     if len(flat.leaves) > 1:
         return all(_expires_by_time(leaf) or _expires_by_rows(leaf) for leaf in flat.leaves)
     (only,) = flat.leaves
-    return _expires_by_time(only) or (bool(flat.terms) and not _is_there_before(only))
+    return _expires_by_time(only) or (bool(flat.terms) and not _has_initial_rows(only))
 
 
 def _expires_by_time(leaf: Plan) -> bool:
@@ -184,19 +184,19 @@ def _expires_by_rows(leaf: Plan) -> bool:
     return isinstance(leaf, StreamScan) and isinstance(leaf.window, Rows)
 
 
-def _is_there_before(plan: Plan) -> bool:
-    """Whether the plan has rows before any stream has: of tables, or of a global aggregate."""
+def _has_initial_rows(plan: Plan) -> bool:
+    """Whether the plan has rows before its streams: of tables, or of a global aggregate."""
     if isinstance(plan, TableScan) or (isinstance(plan, GroupBy) and not plan.keys):
         return True
     if isinstance(plan, Join):
-        return all(map(_is_there_before, plan.inputs))
+        return all(map(_has_initial_rows, plan.inputs))
     if isinstance(plan, (Negation, SemiJoin, AntiJoin)):
-        return _is_there_before(plan.left)
-    return any(map(_is_there_before, plan.inputs))
+        return _has_initial_rows(plan.left)
+    return any(map(_has_initial_rows, plan.inputs))
 
 
 def _edges(keys: Sequence[tuple[Expr, Expr]], signature: Signature) -> tuple[Edge, ...] | None:
-    """The join graph; None if a key is computed from several sources."""
+    """The join graph; None if a key reads several sources."""
     edges = set()
     for a, b in keys:
         left, right = _only_source(a, signature), _only_source(b, signature)
@@ -219,25 +219,25 @@ def _connected(sources: int, edges: Sequence[Edge]) -> bool:
 
 
 def _compares_columns(term: Expr) -> bool:
-    """Whether a condition is made of columns only, so that other queries may well have it too."""
+    """Whether a condition has no constants, so that other queries are likely to have it too."""
     leaves = (e for e in walk(term) if not e.args)
     return all(isinstance(e, ColumnRef) for e in leaves)
 
 
 def _sorted(terms: Iterable[Expr]) -> tuple[Expr, ...]:
-    """Different terms, in an order of their own."""
+    """The distinct terms, sorted by their text."""
     return tuple(sorted(set(terms), key=str))
 
 
 def _swapped(term: Expr) -> Expr:
-    """The term with what is less on the left."""
+    """The term with ``<`` or ``<=`` instead of ``>`` or ``>=``."""
     if isinstance(term, Call) and term.function in _SWAPPED:
         return replace(term, function=_SWAPPED[term.function], arguments=term.arguments[::-1])
     return term
 
 
 def _only_source(expr: Expr, signature: Signature) -> int | None:
-    """The one source whose columns an expression reads; the first for a constant."""
+    """The source whose columns an expression reads; 0 for a constant; None for several."""
     starts = signature.starts
     read = {
         next(i for i in range(len(starts)) if column < starts[i + 1]) for column in columns_of(expr)

@@ -15,7 +15,7 @@ import pyarrow as pa
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-#: The column of fat rows, and the last one of what ingest reads, that holds it: int64 us.
+#: The column of packed rows, and the last one of what ingest reads, that holds it: int64 us.
 NOW: Final = "now_us"
 
 
@@ -24,13 +24,13 @@ def now_us() -> Column:
     return F.unix_micros(F.current_timestamp())
 
 
-def timed(fat: DataFrame) -> DataFrame:
+def with_batch_time(packed: DataFrame) -> DataFrame:
     """Fat rows with the time of their batch."""
-    return fat.withColumn(NOW, now_us())
+    return packed.withColumn(NOW, now_us())
 
 
 def heartbeat(df: DataFrame, shard: int) -> DataFrame:
-    """Rows of the source ``rate`` as fat rows that bring nothing but the time."""
+    """Rows of the source ``rate`` as packed rows that bring nothing but the time."""
     return df.select(
         F.lit(shard).cast("bigint").alias("shard"),
         F.lit("tick").alias("kind"),

@@ -24,7 +24,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from eddyline.errors import SqlError, StateError
-from eddyline.spark.batch_time import timed
+from eddyline.spark.batch_time import with_batch_time
 from eddyline.spark.directory import Directory
 
 DIRECTORY: Final = "control"
@@ -103,7 +103,7 @@ class ControlStream:
             self._statements[request.shard] = request.number
 
     def packed_batches(self, spark: SparkSession) -> DataFrame:
-        """The requests as fat rows, to be united with those of the streams."""
+        """The requests as packed rows, to be united with those of the streams."""
         asked = F.concat_ws(
             "\n", F.col("shard").cast("string"), "name", F.col("number").cast("string"), "text"
         )
@@ -115,7 +115,7 @@ class ControlStream:
             .json(self._directory.path)
             .where(F.sha2(asked, 256) == F.col("digest"))
         )
-        fat = requests.select(
+        packed = requests.select(
             "shard",
             F.lit("control").alias("kind"),
             "name",
@@ -126,7 +126,7 @@ class ControlStream:
             F.lit(None).cast("bigint").alias("max_ts"),
             F.encode("text", "UTF-8").alias("blob"),
         )
-        return timed(fat)
+        return with_batch_time(packed)
 
     def statements(self) -> list[Request]:
         """All statements ever sent, as :func:`read_statements` finds them."""

@@ -1,13 +1,12 @@
 """The durable state of a shard: a snapshot of its engine and a log of the batches since then.
 
-Why not just save the engine after every batch? Because its size is that of the windows, and a
-batch may be small. Why not just a log? Because it would have to reach back as far as the longest
-window, and replaying that takes long. So: a batch is appended to the log; when the log would
-outgrow the snapshot, a new snapshot replaces both. Bytes written per batch follow the batch, not
-the window (at most about twice the input over time), and a restart replays at most as much as a
-snapshot holds.
+A snapshot after every batch would write all windows for a small batch; a log alone would have to
+reach back as far as the longest window. So a batch is appended to the log, and when the log would
+outgrow the snapshot, a new snapshot replaces both. Bytes written per batch are proportional to the
+batch, not to the windows (at most about twice the input over time), and a restart replays at most
+as many bytes as a snapshot holds.
 
-The engine is deterministic: snapshot + replay give exactly the state that was lost.
+The engine is deterministic: snapshot and replay give exactly the lost state.
 """
 
 from __future__ import annotations
@@ -21,11 +20,11 @@ from typing import Any, BinaryIO, Final, Protocol
 from eddyline.errors import StateError
 from eddyline.spark.disk import state_access
 
-#: Below this a snapshot is not worth its fixed cost: small batches go to the log.
+#: A log below this size is not replaced by a snapshot.
 MIN_LOG_BYTES: Final = 4 << 20
 _CHUNK_BYTES: Final = 4 << 20
 
-COMMIT_SCHEMA: Final = "head STRING"
+COMMIT_SCHEMA: Final = "record STRING"
 LOG_KEY_SCHEMA: Final = "version BIGINT, piece BIGINT"
 LOG_VALUE_SCHEMA: Final = "stream STRING, blob BINARY"
 SNAPSHOT_KEY_SCHEMA: Final = "chunk BIGINT"
@@ -33,7 +32,7 @@ SNAPSHOT_VALUE_SCHEMA: Final = "blob BINARY"
 
 
 class ValueState(Protocol):
-    """The part of Spark's ValueState that is used here."""
+    """The used part of Spark's ValueState."""
 
     def get(self) -> tuple[Any, ...] | None:
         """The value; None if there is none."""
@@ -43,7 +42,7 @@ class ValueState(Protocol):
 
 
 class MapState(Protocol):
-    """The part of Spark's MapState that is used here."""
+    """The used part of Spark's MapState."""
 
     def getValue(self, key: tuple[Any, ...]) -> tuple[Any, ...] | None:
         """The value of a key; None if there is none."""
@@ -52,29 +51,28 @@ class MapState(Protocol):
         """Set the value of a key."""
 
     def removeKey(self, key: tuple[Any, ...]) -> None:
-        """Forget a key."""
+        """Remove a key."""
 
 
 class Savable(Protocol):
-    """What a snapshot is made of."""
+    """State that can be written to a snapshot."""
 
     def save(self, target: BinaryIO) -> None:
-        """Write everything to a file."""
+        """Write the state to a file."""
 
 
 @dataclass(frozen=True)
 class EngineBatch:
-    """What one batch does to an engine; applying the same steps gives the same engine.
+    """The input of an engine for one batch; the same batches give the same engine.
 
     Attributes:
-        pieces: (stream, Arrow IPC stream) in the order in which rows are handed over.
-        now_us: the wall clock of the batch, as Spark has logged it.
-        drain_us: no row will come any more, and rows have effects for so long; None: that is not
-            known.
-        statements: queries that come and go before the rows do, in order.
-        dropped: by stream, how many more rows there were, which ingest has dropped. newest: the
-            largest timestamp of the rows that it looked at.
-        hold: whether a statement waits until all rows are kept.
+        pieces: (stream, Arrow IPC stream) in processing order.
+        now_us: wall clock of the batch, from Spark's log.
+        drain_us: set at the end of the input: event time by which to advance after the last row.
+        statements: statements to execute before the rows, in order.
+        dropped: by stream, number of rows that ingest has dropped. newest: by stream, largest
+            timestamp of the rows that ingest examined.
+        hold: whether a statement waits until no rows are dropped.
     """
 
     pieces: tuple[tuple[str, bytes], ...]
@@ -87,13 +85,13 @@ class EngineBatch:
 
     @property
     def nbytes(self) -> int:
-        """Bytes that the step takes in the log."""
+        """Size of the batch in the log."""
         return sum(len(blob) for _, blob in self.pieces) + sum(map(len, self.statements))
 
 
 @dataclass
 class LogEntry:
-    """Where a step lies in the log."""
+    """A logged batch without its pieces, which are in the map ``log`` under (version, piece)."""
 
     version: int
     pieces: int
@@ -107,12 +105,13 @@ class LogEntry:
 
 @dataclass
 class CommitRecord:
-    """The one small record that makes a batch committed.
+    """The record that commits a batch of a shard.
 
     Attributes:
-        version: counts the batches that this shard has processed.
-        token: drawn anew for each; a cached engine is current only if it holds the same one.
-        notes: what else must survive, as the shard likes it (JSON).
+        version: number of batches that this shard has processed.
+        token: random, new for each batch; a cached engine is current if its token is equal.
+        chunks, snapshot_bytes: size of the snapshot. log_bytes: size of the log.
+        notes: further values of the shard (JSON): counters and waiting statements.
     """
 
     version: int = 0
@@ -128,38 +127,38 @@ class DurableState:
     """Reads and writes the state of one shard through Spark's state variables.
 
     Args:
-        place: the checkpoint, for messages.
+        place: path of the checkpoint, for messages.
     """
 
     def __init__(
-        self, head: ValueState, log: MapState, snapshot: MapState, place: str = ""
+        self, record: ValueState, log: MapState, snapshot: MapState, place: str = ""
     ) -> None:
         self._place = place
-        self._head = head
+        self._record = record
         self._log = log
         self._snapshot = snapshot
 
-    def head(self) -> CommitRecord | None:
-        """The committed head; None before the first batch."""
+    def commit_record(self) -> CommitRecord | None:
+        """The record of the last committed batch; None before the first."""
         with state_access(self._place, 0):
-            row = self._head.get()
+            row = self._record.get()
         if row is None:
             return None
         fields = json.loads(row[0])
         fields["log"] = [LogEntry(**entry) for entry in fields["log"]]
         return CommitRecord(**fields)
 
-    def snapshot(self, head: CommitRecord) -> BinaryIO:
-        """The engine as it was when the head was written, without the logged batches."""
+    def snapshot(self, record: CommitRecord) -> BinaryIO:
+        """The engine's snapshot, which does not include the logged batches."""
         buffer = io.BytesIO()
-        for chunk in range(head.chunks):
+        for chunk in range(record.chunks):
             buffer.write(_present(self._snapshot.getValue((chunk,)))[0])
         buffer.seek(0)
         return buffer
 
-    def steps(self, head: CommitRecord) -> Iterator[EngineBatch]:
+    def logged(self, record: CommitRecord) -> Iterator[EngineBatch]:
         """The batches since the snapshot, in order."""
-        for entry in head.log:
+        for entry in record.log:
             rows = [
                 _present(self._log.getValue((entry.version, piece)))
                 for piece in range(entry.pieces)
@@ -174,40 +173,40 @@ class DurableState:
                 entry.hold,
             )
 
-    def commit(self, head: CommitRecord, step: EngineBatch, engine: Savable) -> None:
-        """Record that ``step`` was applied to the engine, and write the head.
+    def commit(self, record: CommitRecord, batch: EngineBatch, engine: Savable) -> None:
+        """Log ``batch``, which the engine has processed, or write a snapshot; write the record.
 
-        Spark makes it durable together with the batch, or not at all.
+        Spark makes both durable together with the batch, or neither.
         """
-        with state_access(self._place, max(step.nbytes, head.snapshot_bytes)):
-            self._commit(head, step, engine)
+        with state_access(self._place, max(batch.nbytes, record.snapshot_bytes)):
+            self._commit(record, batch, engine)
 
-    def _commit(self, head: CommitRecord, step: EngineBatch, engine: Savable) -> None:
-        outgrown = head.log_bytes + step.nbytes > max(MIN_LOG_BYTES, head.snapshot_bytes)
-        if head.chunks == 0 or outgrown:
-            self._write_snapshot(head, engine)
+    def _commit(self, record: CommitRecord, batch: EngineBatch, engine: Savable) -> None:
+        outgrown = record.log_bytes + batch.nbytes > max(MIN_LOG_BYTES, record.snapshot_bytes)
+        if record.chunks == 0 or outgrown:
+            self._write_snapshot(record, engine)
         else:
-            self._append(head, step)
-        fields = {**vars(head), "log": [vars(entry) for entry in head.log]}
-        self._head.update((json.dumps(fields),))
+            self._append(record, batch)
+        fields = {**vars(record), "log": [vars(entry) for entry in record.log]}
+        self._record.update((json.dumps(fields),))
 
-    def _append(self, head: CommitRecord, step: EngineBatch) -> None:
-        for piece, value in enumerate(step.pieces):
-            self._log.updateValue((head.version, piece), value)
+    def _append(self, record: CommitRecord, batch: EngineBatch) -> None:
+        for piece, value in enumerate(batch.pieces):
+            self._log.updateValue((record.version, piece), value)
         entry = LogEntry(
-            head.version,
-            len(step.pieces),
-            step.now_us,
-            step.drain_us,
-            step.statements,
-            step.dropped,
-            step.newest,
-            step.hold,
+            record.version,
+            len(batch.pieces),
+            batch.now_us,
+            batch.drain_us,
+            batch.statements,
+            batch.dropped,
+            batch.newest,
+            batch.hold,
         )
-        head.log.append(entry)
-        head.log_bytes += step.nbytes
+        record.log.append(entry)
+        record.log_bytes += batch.nbytes
 
-    def _write_snapshot(self, head: CommitRecord, engine: Savable) -> None:
+    def _write_snapshot(self, record: CommitRecord, engine: Savable) -> None:
         buffer = io.BytesIO()
         engine.save(buffer)
         content = buffer.getbuffer()
@@ -215,13 +214,13 @@ class DurableState:
         for chunk in range(chunks):
             start = chunk * _CHUNK_BYTES
             self._snapshot.updateValue((chunk,), (bytes(content[start : start + _CHUNK_BYTES]),))
-        for chunk in range(chunks, head.chunks):
+        for chunk in range(chunks, record.chunks):
             self._snapshot.removeKey((chunk,))
-        for entry in head.log:
+        for entry in record.log:
             for piece in range(entry.pieces):
                 self._log.removeKey((entry.version, piece))
-        head.chunks, head.snapshot_bytes = chunks, len(content)
-        head.log, head.log_bytes = [], 0
+        record.chunks, record.snapshot_bytes = chunks, len(content)
+        record.log, record.log_bytes = [], 0
 
 
 def _present(row: tuple[Any, ...] | None) -> tuple[Any, ...]:

@@ -1,8 +1,8 @@
-"""The options that Spark's formats have, as sources and as sinks: what a script can be checked by.
+"""The options of Spark's formats, as sources and as sinks, for checking a script.
 
-Spark itself ignores options that it does not know. Names are as Spark writes them; their case does
-not matter. Names with a dot (``kafka.group.id``, ``fs.s3a.endpoint``) are settings of what lies
-below a format, and not listed but for those that are required.
+Spark itself ignores unknown options. Names are spelled as in Spark; case is ignored. Names with a
+dot (``kafka.group.id``, ``fs.s3a.endpoint``) are passed on to the client library of a format and
+listed only if they are required.
 """
 
 from __future__ import annotations
@@ -11,22 +11,59 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, Literal
 
+from eddyline.errors import DataError
+
+#: Options of streams and tables, and of queries, that are not for Spark.
+OF_SOURCES: Final = ("source", "updates")
+OF_SINKS: Final = ("sink", "shared")
+
 
 @dataclass(frozen=True)
 class Format:
-    """What a format takes.
+    """The options of a format.
 
     Attributes:
-        options: that it knows. required: of each tuple one option must be given.
-        open: whether other options mean something: to the driver of a database, say, or to another
-            version of a package. Only those are wrong then that are nearly the name of a known one.
-        brings: what can be read by it, of a source.
+        options: names of its options. required: of each tuple one option must be set.
+        open: whether other options may be valid, for instance for the driver of a database. An
+            unknown option is then an error only if its name is close to that of a known one.
+        reads: what a source can be read as.
     """
 
     options: frozenset[str]
     required: tuple[tuple[str, ...], ...] = ()
     open: bool = False
-    brings: Literal["streams", "tables", "both"] = "both"
+    reads: Literal["streams", "tables", "both"] = "both"
+
+
+class OptionError(DataError):
+    """An option of a source or sink is missing or wrong.
+
+    Attributes:
+        message: without a position. option: the wrong one, if there is one.
+        part: whether its name or its value is wrong.
+    """
+
+    def __init__(
+        self, message: str, option: str | None, part: Literal["name", "value"] = "name"
+    ) -> None:
+        super().__init__(message)
+        self.message = message
+        self.option = option
+        self.part = part
+
+
+def source_format(options: Mapping[str, str]) -> str | None:
+    """The format of a source: a name in lower case, or that of a class; None if there is none."""
+    return _normalized(options["source"]) if "source" in options else None
+
+
+def sink_format(options: Mapping[str, str]) -> str:
+    """The format of a sink: a name in lower case, or that of a class."""
+    return _normalized(options.get("sink", "print"))
+
+
+def _normalized(format_: str) -> str:
+    return format_ if "." in format_ else format_.lower()
 
 
 def _names(text: str) -> frozenset[str]:
@@ -46,7 +83,7 @@ _TIMES: Final = _names(
     columnNameOfCorruptRecord samplingRatio multiLine encoding charset compression codec
     singleVariantColumn"""
 )
-#: Spark gives a format the same options for reading and writing.
+#: Options of file formats, for reading and writing.
 _OF_FILES: Final[Mapping[str, frozenset[str]]] = {
     "csv": _TIMES
     | _names(
@@ -84,23 +121,23 @@ _JDBC: Final = _names(
 )
 _KAFKA: Final = "kafka.bootstrap.servers"
 
-#: Formats whose rows are files below a path.
+#: Formats of files below a path.
 FILE_FORMATS: Final = tuple(_OF_FILES)
 
 #: Sources by name in lower case.
 SOURCES: Final[Mapping[str, Format]] = {
     **{name: Format(_READ_FILES | own, _PATH) for name, own in _OF_FILES.items()},
     "xml": Format(_READ_FILES | _OF_FILES["xml"], (*_PATH, ("rowTag",))),
-    "rate": Format(_names("rowsPerSecond rampUpTime numPartitions"), brings="streams"),
+    "rate": Format(_names("rowsPerSecond rampUpTime numPartitions"), reads="streams"),
     "rate-micro-batch": Format(
         _names("rowsPerBatch numPartitions startTimestamp advanceMillisPerBatch"),
         (("rowsPerBatch",),),
-        brings="streams",
+        reads="streams",
     ),
     "socket": Format(
         _names("host port numPartitions includeTimestamp"),
         (("host",), ("port",)),
-        brings="streams",
+        reads="streams",
     ),
     "kafka": Format(
         _names(
@@ -113,7 +150,7 @@ SOURCES: Final[Mapping[str, Format]] = {
         | {_KAFKA},
         ((_KAFKA,), ("subscribe", "subscribePattern", "assign")),
     ),
-    "jdbc": Format(_JDBC, (("url",), ("dbtable", "query")), open=True, brings="tables"),
+    "jdbc": Format(_JDBC, (("url",), ("dbtable", "query")), open=True, reads="tables"),
     "delta": Format(
         _names(
             """path versionAsOf timestampAsOf startingVersion startingTimestamp endingVersion
@@ -126,10 +163,8 @@ SOURCES: Final[Mapping[str, Format]] = {
     ),
 }
 
-#: Sinks by name in lower case.
-SINKS: Final[Mapping[str, Format]] = {
-    "print": Format(_names("rows")),
-    "memory": Format(frozenset()),
+#: Formats that Spark writes, by name in lower case.
+WRITERS: Final[Mapping[str, Format]] = {
     "noop": Format(frozenset()),
     **{name: Format(_WRITE_FILES | own, _PATH) for name, own in _OF_FILES.items()},
     "jdbc": Format(_JDBC, (("url",), ("dbtable",)), open=True),

@@ -1,6 +1,6 @@
-"""Which options sources and sinks take, as far as it is known without asking Spark.
+"""Checks options of sources and sinks, as far as this is possible without running Spark.
 
-``eddyline check``, the statements of a session and the start of a job go by these rules.
+Used by ``eddyline check``, by the statements of a session and at the start of a job.
 """
 
 from __future__ import annotations
@@ -9,53 +9,31 @@ import difflib
 from collections.abc import Iterable, Mapping
 from typing import Final, Literal
 
-from eddyline.errors import DataError, did_you_mean
-from eddyline.spark.format_options import SINKS, SOURCES, Format
+from eddyline.errors import did_you_mean
+from eddyline.spark.format_options import (
+    OF_SINKS,
+    OF_SOURCES,
+    SOURCES,
+    Format,
+    OptionError,
+    sink_format,
+    source_format,
+)
+from eddyline.spark.sinks import SINKS
 from eddyline.sql.definitions import SIDE_PREFIXES
 
-#: What the options of a source are of.
+#: What is declared with the options of a source.
 Declared = Literal["stream", "table", "changing table"]
 
-#: Options of streams and tables, and of queries, that are not for Spark.
-OF_SOURCES: Final = ("source", "updates")
-OF_SINKS: Final = ("sink", "shared")
-
-#: Words of WITH that are taken out before the options come here; for advice.
+#: Options of WITH that the parser has removed before these checks; suggested for misspellings.
 _TAKEN: Final[Mapping[Declared, tuple[str, ...]]] = {
     "stream": ("rate", "distinct", "ts_unit", "lateness_by"),
     "table": ("rows", "distinct", "updates"),
     "changing table": ("rows", "rate", "distinct", "updates", "ts_unit"),
 }
 _SIDES: Final = tuple(p + word for p in SIDE_PREFIXES for word in ("sink", "path"))
-#: How near the name of an option is to another one of which it must be a misspelling.
+#: Similarity from which an unknown option counts as a misspelling of a known one.
 _MISSPELT: Final = 0.8
-
-
-class OptionError(DataError):
-    """An option of a source or sink is missing or wrong.
-
-    Attributes:
-        message: without a place. option: the one to look at, if there is one.
-        part: whether its name or its value is to be looked at.
-    """
-
-    def __init__(
-        self, message: str, option: str | None, part: Literal["name", "value"] = "name"
-    ) -> None:
-        super().__init__(message)
-        self.message = message
-        self.option = option
-        self.part = part
-
-
-def source_format(options: Mapping[str, str]) -> str | None:
-    """The format of a source: a name in lower case, or that of a class; None if none is given."""
-    return _plain(options["source"]) if "source" in options else None
-
-
-def sink_format(options: Mapping[str, str]) -> str:
-    """The format of a sink: a name in lower case, or that of a class."""
-    return _plain(options.get("sink", "print"))
 
 
 def side_options(options: Mapping[str, str], prefix: str) -> dict[str, str]:
@@ -64,13 +42,13 @@ def side_options(options: Mapping[str, str], prefix: str) -> dict[str, str]:
 
 
 def require_source(what: str, options: Mapping[str, str]) -> None:
-    """Check that a source is named.
+    """Check that the option ``source`` is set.
 
     Args:
-        what: whose options these are, as messages call it.
+        what: the stream or table, for messages.
 
     Raises:
-        OptionError: it is not.
+        OptionError: it is not set.
     """
     if "source" in options:
         return
@@ -79,7 +57,7 @@ def require_source(what: str, options: Mapping[str, str]) -> None:
     hint = f"; {did_you_mean(nearest, ('source',))}" if nearest else ""
     raise OptionError(
         f"{what} has no source: declare it WITH (source = 'parquet', path = '...'), "
-        f"or hand over a DataFrame from Python{hint}",
+        f"or supply a DataFrame from Python{hint}",
         nearest,
     )
 
@@ -87,10 +65,10 @@ def require_source(what: str, options: Mapping[str, str]) -> None:
 def check_source(name: str, options: Mapping[str, str], of: Declared) -> list[str]:
     """Check the source of a stream or table, and the sinks of its side outputs.
 
-    One without any option is not refused: its rows may be handed over.
+    A source without options is accepted: its rows may be supplied from Python.
 
     Returns:
-        What only Spark can tell, in sentences.
+        Sentences about what only Spark can check.
 
     Raises:
         OptionError: the format or an option is unknown, or one is missing.
@@ -106,21 +84,22 @@ def check_source(name: str, options: Mapping[str, str], of: Declared) -> list[st
         if own:
             require_source(what, own)
         return unsure
-    known = _known("source", what, format_, SOURCES)
+    _reject_misspelled_format("source", what, format_, SOURCES)
+    known = SOURCES.get(format_)
     if known is None:
         return [*unsure, *_unchecked_format("source", what, format_)]
-    brings = "tables" if of == "table" else "streams"
-    if known.brings not in ("both", brings):
-        rows = "the rows of a static table" if of == "table" else "rows that keep coming"
-        fitting = (name for name, f in SOURCES.items() if f.brings in ("both", brings))
+    reads = "tables" if of == "table" else "streams"
+    if known.reads not in ("both", reads):
+        use = "as a static table" if of == "table" else "as a stream"
+        fitting = (name for name, f in SOURCES.items() if f.reads in ("both", reads))
         raise OptionError(
-            f"{what}: the source '{format_}' does not bring {rows}; valid: {', '.join(fitting)}",
+            f"{what}: the source '{format_}' cannot be read {use}; valid: {', '.join(fitting)}",
             "source",
             "value",
         )
-    whose = f"{what}: the source '{format_}'"
-    ours = ("source", *_TAKEN[of], *_SIDES)
-    _check_options(whose, own, known, OF_SOURCES, ours, "source")
+    subject = f"{what}: the source '{format_}'"
+    suggested = ("source", *_TAKEN[of], *_SIDES)
+    _check_options(subject, own, known, OF_SOURCES, suggested, "source")
     return unsure
 
 
@@ -128,22 +107,22 @@ def check_sink(what: str, options: Mapping[str, str], *, of_query: bool) -> list
     """Check the sink of a query, or of a side output.
 
     Args:
-        what: whose sink it is, as messages call it.
+        what: label of the query or side output, for messages.
 
     Returns:
-        What only Spark can tell, in sentences.
+        Sentences about what only Spark can check.
 
     Raises:
-        OptionError: the format or an option is unknown or has no such value, or one is missing.
+        OptionError: the format or an option is unknown or has a wrong value, or one is missing.
     """
     format_ = sink_format(options)
-    known = _known("sink", f"'{what}'", format_, SINKS)
+    _reject_misspelled_format("sink", f"'{what}'", format_, SINKS)
+    known = SINKS.get(format_)
     if known is not None:
-        written = of_query and format_ not in ("print", "memory")
-        ours = OF_SINKS if written else ("sink",)
-        _check_options(f"'{what}': the sink '{format_}'", options, known, ours, ours, "sink")
-    if format_ == "print":
-        _check_rows(what, options.get("rows", "1"))
+        own = OF_SINKS if of_query and known.sharable else ("sink",)
+        subject = f"'{what}': the sink '{format_}'"
+        _check_options(subject, options, known.options, own, own, "sink")
+        known.check(what, options)
     shared = options.get("shared", "true")
     if of_query and shared.lower() not in ("true", "false"):
         raise OptionError(
@@ -156,82 +135,72 @@ def _check_side(what: str, options: Mapping[str, str], prefix: str) -> list[str]
     try:
         return check_sink(what, options, of_query=False)
     except OptionError as e:
-        given = e.option is not None and e.option in options
-        option = f"{prefix}{e.option}" if given else f"{prefix}{next(iter(options))}"
+        is_set = e.option is not None and e.option in options
+        option = f"{prefix}{e.option}" if is_set else f"{prefix}{next(iter(options))}"
         raise OptionError(e.message, option, e.part) from None
 
 
-def _known(
-    kind: Literal["source", "sink"], what: str, format_: str, formats: Mapping[str, Format]
-) -> Format | None:
-    """What is known of a format; None if only Spark may know it.
+def _reject_misspelled_format(
+    kind: Literal["source", "sink"], what: str, format_: str, formats: Iterable[str]
+) -> None:
+    """Reject a format that is unknown and whose name is close to that of a known one.
 
     Raises:
-        OptionError: its name is nearly that of a known one.
+        OptionError: it is such a format.
     """
-    if format_ in formats or "." in format_:
-        return formats.get(format_)
-    if difflib.get_close_matches(format_, formats, n=1):
+    known = list(formats)
+    if format_ in known or "." in format_:
+        return
+    if difflib.get_close_matches(format_, known, n=1):
         raise OptionError(
-            f"{what}: there is no {kind} '{format_}'; {did_you_mean(format_, formats)}; "
-            "of a package, give the name of the class",
+            f"{what}: there is no {kind} '{format_}'; {did_you_mean(format_, known)}; "
+            "for a format of a package, use the name of its class",
             kind,
             "value",
         )
-    return None
 
 
 def _unchecked_format(kind: str, what: str, format_: str) -> list[str]:
-    if "." in format_:  # the name of a class is hardly a slip
+    if "." in format_:  # the name of a class
         return []
     return [
-        f"{what}: only Spark can tell, when the job starts, whether there is a {kind} '{format_}' "
-        "(it takes a package on the class path), so its options are not checked"
+        f"{what}: whether there is a {kind} '{format_}' (a package on the class path) is checked "
+        "by Spark when the job starts; its options are not checked"
     ]
 
 
 def _check_options(
-    whose: str,
+    subject: str,
     options: Mapping[str, str],
     known: Format,
-    ours: Iterable[str],
-    advised: Iterable[str],
+    own: Iterable[str],
+    suggested: Iterable[str],
     format_option: str,
 ) -> None:
-    """Check names of options, and that those are there which are required.
+    """Check the names of options, and that required ones are set.
 
     Args:
-        ours: options beside the format's. advised: of these, what an unknown one may have meant.
+        subject: of messages. own: options of Eddyline. suggested: candidates for a misspelled
+            option, in addition to the format's. format_option: "source" or "sink".
     """
-    names = {name.lower() for name in (*known.options, *ours)}
-    choices = (*known.options, *advised)
+    names = {name.lower() for name in (*known.options, *own)}
+    choices = (*known.options, *suggested)
     for option in options:
         if option.lower() in names or "." in option:
             continue
         if not known.open or difflib.get_close_matches(option, choices, n=1, cutoff=_MISSPELT):
             advice = did_you_mean(option, choices)
-            raise OptionError(f"{whose} has no option '{option}'; {advice}", option)
-    given = {option.lower() for option in options}
+            raise OptionError(f"{subject} has no option '{option}'; {advice}", option)
+    names_set = {option.lower() for option in options}
     for alternatives in known.required:
-        if given.isdisjoint(a.lower() for a in alternatives):
+        if names_set.isdisjoint(a.lower() for a in alternatives):
             quoted = " or ".join(f"'{a}'" for a in alternatives)
             nearest = _nearest(alternatives[0], [o for o in options if o.lower() not in names])
             hint = f"; {did_you_mean(nearest, alternatives)}" if nearest else ""
             at = nearest or (format_option if format_option in options else None)
             part: Literal["name", "value"] = "name" if nearest else "value"
-            raise OptionError(f"{whose} needs the option {quoted}{hint}", at, part)
-
-
-def _check_rows(what: str, text: str) -> None:
-    if not (text.isascii() and text.isdigit()) or int(text) < 1:
-        raise OptionError(
-            f"'{what}': rows = '{text}' is not a number of rows to print", "rows", "value"
-        )
+            raise OptionError(f"{subject} needs the option {quoted}{hint}", at, part)
 
 
 def _nearest(word: str, options: Iterable[str]) -> str | None:
     return next(iter(difflib.get_close_matches(word, list(options), n=1)), None)
-
-
-def _plain(format_: str) -> str:
-    return format_ if "." in format_ else format_.lower()

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import numpy as np
 import pyarrow as pa
 from pyspark import TaskContext
 from pyspark.sql import DataFrame
 
 from eddyline.algebra.catalog import StreamDef
-from eddyline.engine.ingest.intake import Intake
+from eddyline.engine.ingest.row_reader import RowReader
 from eddyline.engine.overload.drop_box import DropBox
-from eddyline.runtime.stores.columns import raw_values
-from eddyline.spark.batch_time import TimedBatches, timed
+from eddyline.spark.batch_time import TimedBatches, with_batch_time
 from eddyline.spark.gc_control import freeze_live_objects
 from eddyline.spark.keep_rates import keep_rate
 from eddyline.spark.packed_batches import (
@@ -41,7 +39,9 @@ def packed_batches(
     """
     if stream.lateness_by == "row":  # the shard has to see which row came before which
         keep = 1.0
-    return timed(timed(df).mapInArrow(_packer(read, shard, stream, keep), INPUT_SCHEMA))
+    return with_batch_time(
+        with_batch_time(df).mapInArrow(_packer(read, shard, stream, keep), INPUT_SCHEMA)
+    )
 
 
 def _packer(read: Reader | None, shard: int, stream: StreamDef, keep: float | None) -> Reader:
@@ -88,9 +88,9 @@ def _thinned(
 
     It drops no row that is bad, or may be.
     """
-    intake = Intake(stream)
-    incoming = intake.read(table)
-    good = intake.surely_good(incoming, now_us)
-    keeps = DropBox(stream.name, keep).keeps(incoming.columns) | ~good
-    times = raw_values(intake.times(incoming), np.dtype(np.int64))[good]
+    reader = RowReader(stream)
+    rows = reader.read(table)
+    good = reader.surely_good(rows, now_us)
+    keeps = DropBox(stream.name, keep).keeps(rows.columns) | ~good
+    times = reader.times(rows)[good]
     return table.filter(pa.array(keeps)), int(times.max()) if times.size else None

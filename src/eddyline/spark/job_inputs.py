@@ -45,7 +45,7 @@ class JobInputs:
         """The first rows of a table."""
         self._contents[table.lower()] = content
 
-    def inputs(self, group: QueryGroup) -> tuple[str, ...]:
+    def names(self, group: QueryGroup) -> tuple[str, ...]:
         """What brings rows to a group: its streams, and its tables that change.
 
         A table that was given its first rows and no changes does not.

@@ -20,7 +20,7 @@ from pyspark import SparkContext, TaskContext
 _PROPERTY: Final = "eddyline.keep"
 
 
-def announce(context: SparkContext, reports: Iterable[Mapping[str, Any]]) -> None:
+def publish_keep_rates(context: SparkContext, reports: Iterable[Mapping[str, Any]]) -> None:
     """Tell the batches to come what the shards have reported; in the thread that starts them.
 
     Args:
@@ -32,7 +32,7 @@ def announce(context: SparkContext, reports: Iterable[Mapping[str, Any]]) -> Non
     context.setLocalProperty(_PROPERTY, json.dumps(shares))
 
 
-def forget(context: SparkContext) -> None:
+def clear_keep_rates(context: SparkContext) -> None:
     """Let a run that is started next from this thread begin without decisions."""
     context.setLocalProperty(_PROPERTY, None)  # type: ignore[arg-type]  # removes it
 

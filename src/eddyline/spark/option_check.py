@@ -8,8 +8,9 @@ from eddyline.algebra.catalog import StreamDef, TableDef
 from eddyline.engine.ingest.table_changes import is_live
 from eddyline.engine.query import Query
 from eddyline.errors import SqlError
-from eddyline.spark.formats import Declared, OptionError, check_sink, check_source, require_source
-from eddyline.sql.source import Source
+from eddyline.spark.format_options import OptionError
+from eddyline.spark.formats import Declared, check_sink, check_source, require_source
+from eddyline.sql.source import SourceText
 from eddyline.sql.statements import CreateQuery, CreateStream, CreateTable, Statement
 
 Placing = CreateStream | CreateTable | CreateQuery
@@ -78,7 +79,7 @@ def _kind(definition: StreamDef | TableDef) -> Declared:
 
 def _placed(error: OptionError, statement: Placing, text: str) -> SqlError:
     """The error at the option, or where the statement starts."""
-    place = statement.places.get(error.option or "")
+    place = statement.offsets.get(error.option or "")
     if place is None:
         return SqlError(error.message, line=statement.line, column=statement.column, sql=text)
-    return Source(text).error(getattr(place, error.part), error.message)
+    return SourceText(text).error(getattr(place, error.part), error.message)

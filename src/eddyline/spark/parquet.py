@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 from pyspark.sql import DataFrame, SparkSession
 
 from eddyline.algebra.catalog import StreamDef
-from eddyline.engine.ingest.intake import Intake
+from eddyline.engine.ingest.row_reader import RowReader
 from eddyline.errors import DataError
 
 #: Options that say which files to take and when; any other is for Spark's own reader.
@@ -68,7 +68,7 @@ def local_parquet(
         raise DataError(f"{kind} '{stream.name}': cannot read '{first}': {e}") from None
     if "=" in str(first.parent.relative_to(local_path(options["path"]) or first.parent)):
         return None
-    Intake(stream, kind).read(schema.empty_table())
+    RowReader(stream, kind).read(schema.empty_table())
     names = {name.lower(): name for name in schema.names}
     columns = [names[field.name.lower()] for field in stream.schema]
     files = spark.readStream.format("binaryFile").schema(_BINARY_FILE).options(**options)

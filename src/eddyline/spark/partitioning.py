@@ -1,7 +1,7 @@
 """Which engine a stream's rows go to, and which Spark partition holds that engine.
 
 Streams, and tables that change, that meet in a query form a *group*, as in an engine (see
-``eddyline.engine.ingest.stream_groups``). Each group runs in an engine of its own, with a
+``eddyline.engine.ingest.watermarks``). Each group runs in an engine of its own, with a
 watermark of its own: streams that have nothing to do with each other cannot hold each other up,
 nor make each other's rows late. An engine and its state is a *shard*; its id is the key by which
 Spark groups the fat rows.

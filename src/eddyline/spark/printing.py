@@ -14,7 +14,7 @@ def print_rows(label: str, rows: pa.Table, n: int) -> None:
     print(format_rows(label, rows, n), flush=True)
 
 
-def print_more(queries: int, rows: int) -> None:
+def print_omitted(queries: int, rows: int) -> None:
     """Say of how many queries the rows of a batch were not written."""
     print(f"{count(queries, 'more query', 'more queries')}: {count(rows, 'row')}", flush=True)
 

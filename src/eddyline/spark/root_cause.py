@@ -8,7 +8,7 @@ from typing import Final
 _RAISED: Final = re.compile(r"^(?:[\w.]+\.)?(\w*(?:Error|Exception))(: .+)?$", re.MULTILINE)
 
 
-def cause(error: Exception) -> str:
+def root_cause(error: Exception) -> str:
     """The one line of a failed job's text that says why."""
     raised = _RAISED.findall(str(error))
     if raised:

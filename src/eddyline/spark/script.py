@@ -129,7 +129,7 @@ class Script:
             cores: cores' worth for each group.
         """
         for group, capacity in zip(self.groups(), cores, strict=True):
-            if any(self.streams[name].known.rate is None for name in group.streams):
+            if any(self.streams[name].sizes.rate is None for name in group.streams):
                 continue
             queries = (self.statement(name) for name in group.queries)
             engine = Script.of((*self.definitions, *queries), self.functions, capacity)._engine
@@ -148,7 +148,7 @@ class Script:
         return unchecked_formats(definitions, self.queries.values())
 
     @property
-    def thinned(self) -> dict[str, float]:
+    def keep_rates(self) -> dict[str, float]:
         """By stream that is thinned, by leave of all its queries, the share of rows to keep."""
         shedding = self._engine.shedding
         return {name: told["keep"] for name, told in shedding.items() if told.get("keep", 1) < 1}

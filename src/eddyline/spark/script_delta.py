@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from eddyline.engine.program import names_read
+from eddyline.engine.definitions import names_read
 from eddyline.engine.query import Query
 from eddyline.errors import CatalogError, did_you_mean
 from eddyline.spark.script import Script

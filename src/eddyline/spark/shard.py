@@ -1,4 +1,4 @@
-"""The stateful stage: each shard holds one engine and feeds it the fat rows of its inputs."""
+"""The stateful stage: each shard runs one engine over the packed batches of its inputs."""
 
 from __future__ import annotations
 
@@ -28,51 +28,61 @@ from eddyline.types import BEGINNING
 if TYPE_CHECKING:
     from pyspark.sql.streaming.stateful_processor import TimerValues
 
-#: How many engines a worker process keeps; one that was pushed out is rebuilt when needed.
+#: Number of engines that a worker process caches; an evicted one is rebuilt when needed.
 _CACHED_ENGINES: Final = 16
-#: (run, shard) to (token of the committed batch that the engine has processed last, engine).
-#: Module globals of a worker outlive its tasks; the processor object does not.
+#: (run, shard) to (token of the last committed batch that the engine has processed, engine).
+#: A module global, because it outlives a task, unlike the processor object.
 _engines: OrderedDict[tuple[str, int], tuple[str, ShardEngine]] = OrderedDict()
-#: (run, shard) to when it may report on its queries again.
+#: (run, shard) to the limiter of its reports on queries.
 _limiters: dict[tuple[str, int], RateLimiter] = {}
 
 
 @dataclass(frozen=True)
 class ShardInput:
-    """The fat rows of one shard and batch, sorted apart and put in order."""
+    """The packed batches of one shard and Spark batch, by kind and in order.
+
+    Attributes:
+        rows: (stream, Arrow IPC stream). counts: rows by stream, including dropped ones.
+        dropped: rows dropped at ingest, by stream. max_ts: by stream, largest timestamp of the rows
+            that a drop box examined. statements: of the control stream, by number.
+        drain_us: at the end of the input, event time by which to advance after the last row.
+        now_us: wall clock of the batch.
+    """
 
     rows: tuple[tuple[str, bytes], ...]
     counts: Mapping[str, int]
-    dropped: Mapping[str, int]  #: at ingest; the counts include them
-    max_ts: Mapping[str, int]  #: of rows that a drop box looked at
-    statements: Mapping[int, str]  #: of the control stream, by number
-    drain_us: int | None  #: at the end of the input, how far the clock goes behind the last row
-    now_us: int = 0  #: the wall clock of the batch
+    dropped: Mapping[str, int]
+    max_ts: Mapping[str, int]
+    statements: Mapping[int, str]
+    drain_us: int | None
+    now_us: int = 0
 
     @classmethod
     def read(
         cls, frames: Iterator[pd.DataFrame], requests: Mapping[int, str] = MappingProxyType({})
     ) -> ShardInput:
-        """Collect the fat rows; pieces of a stream come in the order (part, seq).
+        """Collect the packed batches, those of a stream in the order (part, seq).
 
         Args:
             requests: more statements, by number.
         """
-        fat = [row for frame in frames for row in frame.itertuples(index=False)]
-        fat.sort(key=lambda r: (r.kind, r.name, r.part, r.seq))
+        packed = [row for frame in frames for row in frame.itertuples(index=False)]
+        packed.sort(key=lambda r: (r.kind, r.name, r.part, r.seq))
         counts: dict[str, int] = {}
         dropped: dict[str, int] = {}
         max_ts: dict[str, int] = {}
-        for row in fat:
+        for row in packed:
             if row.kind == "rows":
                 counts[row.name] = counts.get(row.name, 0) + int(row.n) + int(row.dropped)
             if row.dropped:
                 dropped[row.name] = dropped.get(row.name, 0) + int(row.dropped)
             if row.kind == "rows" and not pd.isna(row.max_ts):
                 max_ts[row.name] = max(max_ts.get(row.name, BEGINNING), int(row.max_ts))
-        control = [(r.name, int(r.seq), bytes(r.blob).decode()) for r in fat if r.kind == "control"]
+        control = [
+            (r.name, int(r.seq), bytes(r.blob).decode()) for r in packed if r.kind == "control"
+        ]
         return cls(
-            rows=tuple((r.name, bytes(r.blob)) for r in fat if r.kind == "rows"),
+            rows=tuple((r.name, bytes(r.blob)) for r in packed if r.kind == "rows"),
             counts=counts,
             dropped=dropped,
             max_ts=max_ts,
@@ -81,20 +91,20 @@ class ShardInput:
                 **{number: text for name, number, text in control if name == "sql"},
             },
             drain_us=max((int(text) for name, _, text in control if name == "end"), default=None),
-            now_us=max((int(row.now_us) for row in fat), default=0),
+            now_us=max((int(row.now_us) for row in packed), default=0),
         )
 
 
 class EngineProcessor(StatefulProcessor):
-    """Runs the engines of the shards whose keys Spark hands to this task.
+    """Runs the engines of the shards whose keys Spark assigns to this task.
 
     Args:
-        specs: shard id to what its engine is built from.
-        launch: tells apart the launches of a job: the first batch of each reports the counts of all
-            queries, the others only what they add.
+        specs: by shard id, how to build its engine.
+        launch: identifies a launch of the job: its first batch reports the counts of all queries,
+            later ones only increments.
         checkpoint: its path, for messages.
-        requests: by shard, statements to carry out with the first batch, by number: those that came
-            before the launch, when a batch that is repeated must not wait for them.
+        requests: by shard, statements to execute with the first batch, by number: those sent before
+            the launch, which also a repeated batch executes.
     """
 
     def __init__(
@@ -110,10 +120,10 @@ class EngineProcessor(StatefulProcessor):
         self._requests = {shard: dict(texts) for shard, texts in requests.items()}
 
     def init(self, handle: StatefulProcessorHandle) -> None:
-        """Spark calls this for every task."""
+        """Called by Spark for every task."""
         freeze_live_objects()
         self._state = DurableState(
-            handle.getValueState("head", durable.COMMIT_SCHEMA),
+            handle.getValueState("commit", durable.COMMIT_SCHEMA),
             handle.getMapState("log", durable.LOG_KEY_SCHEMA, durable.LOG_VALUE_SCHEMA),
             handle.getMapState(
                 "snapshot", durable.SNAPSHOT_KEY_SCHEMA, durable.SNAPSHOT_VALUE_SCHEMA
@@ -124,126 +134,134 @@ class EngineProcessor(StatefulProcessor):
     def handleInputRows(
         self, key: Any, rows: Iterator[pd.DataFrame], timerValues: TimerValues
     ) -> Iterator[pd.DataFrame]:
-        """Spark calls this once per batch for each shard that has fat rows in it."""
+        """Called by Spark once per batch for each shard with packed batches in it."""
         watch = _Stopwatch()
         spec = self._specs[int(key[0])]
-        arrivals = ShardInput.read(rows, self._requests.get(spec.shard, {}))
+        received = ShardInput.read(rows, self._requests.get(spec.shard, {}))
         watch.lap("read")
-        head, live, is_new = self._current(spec)
+        record, engine, is_new = self._current(spec)
         watch.lap("restore")
-        step = _step(head, arrivals, refuses=live.refuses)
-        made = live.apply(step)
+        batch = _engine_batch(record, received, drops_rows=engine.drops_rows)
+        outputs = engine.apply(batch)
         watch.lap("process")
-        output = ShardOutput(spec, made, live.routes, arrivals.counts)
+        output = ShardOutput(spec, outputs, engine.routes, received.counts)
         yield from output.frames()
         watch.lap("hand over")
 
-        more = self._totals(head, live)
-        head.version += 1
-        head.token = secrets.token_hex(8)
-        output.note(head.notes)
-        self._state.commit(head, step, live)
-        # Only now: had anything failed, the engine would be ahead of what is committed. And if
-        # Spark fails the task after this, the token is not the committed one, and never matches.
-        _keep(spec, head.token, live)
-        if is_new or step.statements:
+        more = self._totals(record, engine)
+        record.version += 1
+        record.token = secrets.token_hex(8)
+        output.add_counts(record.notes)
+        self._state.commit(record, batch, engine)
+        # Cached after the commit: after an earlier failure the engine would be ahead of the
+        # committed state. If Spark fails the task after this, the token never matches.
+        _cache(spec, record.token, engine)
+        if is_new or batch.statements:
             unfreeze_objects()
         watch.lap("commit")
-        more |= {"clock_us": live.clock_us, "now_us": arrivals.now_us}
-        more["groups"] = live.groups(arrivals.now_us)
-        more |= {"keep": live.keep, "dropped_at_ingest": arrivals.dropped}
-        yield output.progress(head, step, watch.seconds, more)
-        yield from map(output.stats, _query_stats(spec, live, arrivals))
+        more |= {"clock_us": engine.clock_us, "now_us": received.now_us}
+        more["groups"] = engine.groups(received.now_us)
+        more |= {"keep": engine.keep, "dropped_at_ingest": received.dropped}
+        yield output.progress(record, watch.seconds, more)
+        yield from map(output.stats, _query_stats(spec, engine, received))
 
     def close(self) -> None:
-        """Nothing to do: the engines stay with the worker."""
+        """Does nothing: the engines stay cached in the worker."""
 
     def _current(self, spec: ShardSpec) -> tuple[CommitRecord, ShardEngine, bool]:
-        """The committed head and the engine in that state: cached, or else (True) made anew."""
+        """The commit record and the engine in that state: from the cache, or rebuilt (True)."""
         cached = _engines.pop((spec.run_key, spec.shard), None)
-        head = self._state.head()
-        if head is None:
+        record = self._state.commit_record()
+        if record is None:
             return CommitRecord(), ShardEngine(spec.program.read().build()), True
-        if cached is not None and cached[0] == head.token:
-            return head, cached[1], False
-        live = ShardEngine.load(self._state.snapshot(head), spec.program.read().functions)
-        for step in self._state.steps(head):
-            live.apply(step)
-        return head, live, True
+        if cached is not None and cached[0] == record.token:
+            return record, cached[1], False
+        engine = ShardEngine.load(self._state.snapshot(record), spec.program.read().functions)
+        for batch in self._state.logged(record):
+            engine.apply(batch)
+        return record, engine, True
 
-    def _totals(self, head: CommitRecord, live: ShardEngine) -> dict[str, Any]:
-        """For the first report of a launch: the changes of all queries since the job began."""
-        # decided by what is committed: a batch that is repeated reports the same
-        if head.notes.get("launch") == self._launch:
+    def _totals(self, record: CommitRecord, engine: ShardEngine) -> dict[str, Any]:
+        """In the first report of a launch: changes of all queries since the job's first start.
+
+        Whether it is the first follows from the committed state: a repeated batch reports the same.
+        """
+        if record.notes.get("launch") == self._launch:
             return {}
-        head.notes["launch"] = self._launch
-        return {"totals": dict.fromkeys(live.engine.queries, 0) | live.rows_out}
+        record.notes["launch"] = self._launch
+        return {"totals": dict.fromkeys(engine.engine.queries, 0) | engine.rows_out}
 
 
 class _Stopwatch:
-    """Where the time goes: ``seconds`` by phase."""
+    """Measures ``seconds`` by phase."""
 
     def __init__(self) -> None:
         self.seconds: dict[str, float] = {}
         self._since = time.perf_counter()
 
     def lap(self, phase: str) -> None:
-        """A phase has ended, the next begins."""
+        """End a phase and begin the next."""
         now = time.perf_counter()
         self.seconds[phase] = now - self._since
         self._since = now
 
 
-def _step(head: CommitRecord, arrivals: ShardInput, *, refuses: bool = False) -> EngineBatch:
-    """What the batch does to the engine."""
-    due, hold = _due(head, arrivals, refuses=refuses)
+def _engine_batch(
+    record: CommitRecord, received: ShardInput, *, drops_rows: bool = False
+) -> EngineBatch:
+    """The input of the engine for this batch; for ``drops_rows`` see :func:`_due`."""
+    due, hold = _due(record, received, drops_rows=drops_rows)
     return EngineBatch(
-        arrivals.rows,
-        arrivals.now_us,
-        arrivals.drain_us,
+        received.rows,
+        received.now_us,
+        received.drain_us,
         due,
-        arrivals.dropped,
-        arrivals.max_ts,
+        received.dropped,
+        received.max_ts,
         hold,
     )
 
 
 def _due(
-    head: CommitRecord, arrivals: ShardInput, *, refuses: bool
+    record: CommitRecord, received: ShardInput, *, drops_rows: bool
 ) -> tuple[tuple[str, ...], bool]:
-    """The statements to carry out with this batch, in the order of their numbers; and whether one
-    has to wait for the next batch, as it adds a query which allows nothing to be dropped.
+    """The statements to execute with this batch, in the order of their numbers, and whether one
+    waits for the next batch.
 
-    None is left out: should Spark see a file before an older one, it waits for that.
+    Statements are executed without gaps: if Spark delivers a file before an older one, its
+    statement waits.
+
+    Args:
+        drops_rows: rows may have been dropped already, so a query without ON OVERLOAD SHED waits.
     """
-    waiting: dict[str, str] = head.notes.setdefault("waiting", {})
-    done: int = head.notes.setdefault("statements", 0)
-    waiting.update((str(n), text) for n, text in arrivals.statements.items() if n > done)
+    waiting: dict[str, str] = record.notes.setdefault("waiting", {})
+    done: int = record.notes.setdefault("statements", 0)
+    waiting.update((str(n), text) for n, text in received.statements.items() if n > done)
     due, hold = [], False
     while (statement := waiting.get(str(done + 1))) is not None:
-        if hold := refuses and _wants_all_rows(statement):
+        if hold := drops_rows and _needs_all_rows(statement):
             break
         due.append(waiting.pop(str(done + 1)))
         done += 1
-    head.notes["statements"] = done
+    record.notes["statements"] = done
     return tuple(due), hold
 
 
-def _wants_all_rows(statement: str) -> bool:
+def _needs_all_rows(statement: str) -> bool:
     (parsed,) = parse(statement)
     return isinstance(parsed, CreateQuery) and not parsed.sheds
 
 
-def _keep(spec: ShardSpec, token: str, live: ShardEngine) -> None:
-    _engines[spec.run_key, spec.shard] = (token, live)
+def _cache(spec: ShardSpec, token: str, engine: ShardEngine) -> None:
+    _engines[spec.run_key, spec.shard] = (token, engine)
     while len(_engines) > _CACHED_ENGINES:
         _engines.popitem(last=False)
 
 
-def _query_stats(spec: ShardSpec, live: ShardEngine, arrivals: ShardInput) -> Iterator[bytes]:
-    """What the engine says of each query, as JSON; nothing if it did so a short while ago."""
+def _query_stats(spec: ShardSpec, engine: ShardEngine, received: ShardInput) -> Iterator[bytes]:
+    """The metrics of the engine's queries, as JSON; nothing if the rate limit is reached."""
     limiter = _limiters.setdefault((spec.run_key, spec.shard), RateLimiter())
-    if limiter.due or arrivals.drain_us is not None:
+    if limiter.due or received.drain_us is not None:
         with limiter.measured():
-            query_stats = json.dumps(live.engine.stats()["queries"]).encode()
-        yield query_stats
+            stats = json.dumps(engine.engine.stats()["queries"]).encode()
+        yield stats

@@ -1,4 +1,4 @@
-"""The engine of a shard, with what has come out of it so far."""
+"""The engine of a shard, with the number of changes of each query."""
 
 from __future__ import annotations
 
@@ -14,8 +14,9 @@ from eddyline.engine.changes import Changes
 from eddyline.engine.engine import Engine
 from eddyline.spark.durable import EngineBatch
 from eddyline.spark.gc_control import gc_paused
-from eddyline.spark.output_routes import OutputRoutes, QueryRows
+from eddyline.spark.output_routes import OutputRoutes
 from eddyline.spark.packed_batches import unpack
+from eddyline.spark.query_rows import QueryRows
 from eddyline.types import END_OF_TIME, FIRST_INSTANT
 
 _LENGTH_BYTES: Final = 8
@@ -23,8 +24,11 @@ _LENGTH_BYTES: Final = 8
 
 @dataclass(frozen=True)
 class StepOutput:
-    """What a step made: changes, by shape of queries; late and bad rows, by input; how many rows
-    drop boxes did not keep.
+    """The output of one call of the engine.
+
+    Attributes:
+        changes: a table per set of result columns. late: by input. bad: by input or query.
+        dropped: by stream, number of rows dropped by drop boxes.
     """
 
     changes: list[QueryRows]
@@ -34,16 +38,19 @@ class StepOutput:
 
     @classmethod
     def of(cls, changes: Changes) -> StepOutput:
-        """What a call of the engine gave back."""
+        """The output of the changes that the engine returned."""
         parts = [QueryRows.of(table) for table in changes.batches() if table.num_rows]
         dropped = {stream: k.seen - k.kept for stream, k in changes.kept.items()}
         return cls(parts, changes.late, changes.bad, dropped)
 
 
 class ShardEngine:
-    """An engine, where its changes go, and how many each query has had since the job began.
+    """An engine with the output routes of its queries.
 
-    It is deterministic: the same steps give the same state.
+    It is deterministic: the same batches give the same state.
+
+    Attributes:
+        rows_out: by query, number of changes since the job's first start.
     """
 
     def __init__(self, engine: Engine, rows_out: Mapping[str, int] | None = None) -> None:
@@ -51,53 +58,53 @@ class ShardEngine:
         self.routes = OutputRoutes(engine.queries)
         self.rows_out: dict[str, int] = dict(rows_out or {})
 
-    def apply(self, step: EngineBatch) -> list[StepOutput]:
-        """Let the engine process one batch. What it makes when replayed was delivered before."""
-        for statement in step.statements:
+    def apply(self, batch: EngineBatch) -> list[StepOutput]:
+        """Process one batch. The output of a replayed batch has been delivered before."""
+        for statement in batch.statements:
             self.engine.sql(statement)
         tables: dict[str, list[pa.Table]] = {}
-        for stream, blob in step.pieces:
+        for stream, blob in batch.pieces:
             tables.setdefault(stream, []).append(unpack(blob))
-        if step.hold:
+        if batch.hold:
             self.engine.hold()
-        batch = {stream: pa.concat_tables(parts) for stream, parts in tables.items()}
+        rows = {stream: pa.concat_tables(parts) for stream, parts in tables.items()}
         changes = self.engine.process(
-            batch, now=step.now_us, dropped=step.dropped, newest_dropped=step.newest
+            rows, now=batch.now_us, dropped=batch.dropped, newest_dropped=batch.newest
         )
-        made = [StepOutput.of(changes)]
+        outputs = [StepOutput.of(changes)]
         newest = self.engine.newest
-        if step.drain_us is not None and newest is not None:
-            end = min(newest + step.drain_us + 1, END_OF_TIME - 1)
-            made.append(StepOutput.of(self.engine.advance(end)))
-        for name, n in counted(made).items():
+        if batch.drain_us is not None and newest is not None:
+            end = min(newest + batch.drain_us + 1, END_OF_TIME - 1)
+            outputs.append(StepOutput.of(self.engine.advance(end)))
+        for name, n in counted(outputs).items():
             self.rows_out[name] = self.rows_out.get(name, 0) + n
-        return made
+        return outputs
 
     @property
     def clock_us(self) -> int | None:
-        """The watermark; None while a stream has had no row."""
+        """The watermark in us; None while a stream has had no row."""
         watermark = self.engine.watermark
         return watermark if watermark >= FIRST_INSTANT else None
 
     def groups(self, now_us: int) -> list[dict[str, Any]]:
-        """The groups of streams with their watermarks, and who holds them up."""
+        """The groups of streams with their watermarks, and the streams that hold these back."""
         return self.engine.groups(now_us)
 
     @property
     def keep(self) -> dict[str, float]:
-        """By stream that is thinned, the share of the rows of the next batch to keep."""
-        told = self.engine.shedding
-        return {name: t["keep"] for name, t in told.items() if t.get("keep", 1) < 1}
+        """Keep rates below 1 for the next batch, by stream."""
+        shedding = self.engine.shedding
+        return {name: s["keep"] for name, s in shedding.items() if s.get("keep", 1) < 1}
 
     @property
-    def refuses(self) -> bool:
-        """Whether queries that allow nothing to be dropped have to wait: it has decided to drop
-        rows of the next batch, and some may be dropped already.
+    def drops_rows(self) -> bool:
+        """Whether the engine has decided to drop rows of the next batch: ingest may already have
+        dropped some, so a query without ON OVERLOAD SHED has to wait.
         """
         return self.engine.decides and bool(self.keep)
 
     def save(self, target: BinaryIO) -> None:
-        """Write everything, so that ``load`` continues exactly here."""
+        """Write the state, for :meth:`load`."""
         counts = json.dumps(self.rows_out).encode()
         target.write(len(counts).to_bytes(_LENGTH_BYTES, "little"))
         target.write(counts)
@@ -105,7 +112,10 @@ class ShardEngine:
 
     @classmethod
     def load(cls, source: BinaryIO, functions: Iterable[UserFunction] = ()) -> ShardEngine:
-        """What was saved. Its queries find the code of the functions that they call here.
+        """The saved engine.
+
+        Args:
+            functions: those that its queries call.
 
         Raises:
             StateError: as ``Engine.load``.
@@ -117,10 +127,10 @@ class ShardEngine:
             return cls(Engine.load(source, functions=code), counts)
 
 
-def counted(made: Iterable[StepOutput]) -> dict[str, int]:
-    """The changes of each query that has some."""
+def counted(outputs: Iterable[StepOutput]) -> dict[str, int]:
+    """Number of changes by query."""
     counts: dict[str, int] = {}
-    for parted in (p for m in made for p in m.changes):
-        for name, n in parted.counts.items():
+    for rows in (rows for output in outputs for rows in output.changes):
+        for name, n in rows.counts.items():
             counts[name] = counts.get(name, 0) + n
     return counts

@@ -1,4 +1,4 @@
-"""The sinks of a job, made from the options of its queries and streams: who has one in common."""
+"""The sinks of a job, created from the options of its queries and streams."""
 
 from __future__ import annotations
 
@@ -14,30 +14,32 @@ from eddyline.engine.execution.bad_rows import BAD_ROWS
 from eddyline.engine.query import Query
 from eddyline.errors import DataError, did_you_mean
 from eddyline.spark import files
-from eddyline.spark.format_options import FILE_FORMATS, SINKS
-from eddyline.spark.formats import OF_SINKS, check_sink, sink_format
-from eddyline.spark.output_routes import PREVIEW_ROWS, route_of
-from eddyline.spark.printing import print_more, print_rows
-from eddyline.spark.root_cause import cause
+from eddyline.spark.format_options import sink_format
+from eddyline.spark.formats import check_sink
+from eddyline.spark.output_routes import route_of
+from eddyline.spark.printing import print_omitted, print_rows
+from eddyline.spark.root_cause import root_cause
 from eddyline.spark.sinks import (
     OF_QUERIES,
+    OTHER_SINK,
+    SINKS,
     FileSink,
-    FormatSink,
     MemorySink,
     Printer,
     PrintSink,
     Sink,
+    SinkContext,
     SparkSink,
     Target,
 )
 from eddyline.spark.sources import resolve_path
 
-#: What leaves a shard together: kind and name of fat rows.
+#: Kind and name of the packed batches of a shard's output.
 Key = tuple[str, str]
 
 
 class SinkBinding(NamedTuple):
-    """A query or side output, how its rows come, and where they go."""
+    """A query or side output with the key of its packed batches and its sink."""
 
     target: Target
     key: Key
@@ -45,17 +47,17 @@ class SinkBinding(NamedTuple):
 
 
 class SinkFactory:
-    """The sinks of a job. Queries with equal sinks and equal columns have one together.
+    """Creates the sinks of a job. Queries with equal sinks and equal columns share one.
 
-    Whether it is shared shows in what is written, so it is settled when the job starts: by how many
-    have it then, or by the option ``shared``.
+    Whether a sink is shared affects the written columns, so it is fixed when the job starts: by the
+    number of its queries then, or by the option ``shared``.
 
     Args:
-        base: directory from which relative paths count. job: names the job, for Delta.
-        memory: has the rows of the sink ``memory``, also those of earlier runs of the session.
+        base: directory of relative paths. job: identifies the job, for Delta.
+        memory: keeps the rows of the sink ``memory``, also those of earlier jobs of the session.
 
     Attributes:
-        by_key: where goes what leaves a shard.
+        by_key: sinks by key of the packed batches.
     """
 
     def __init__(
@@ -69,43 +71,42 @@ class SinkFactory:
         self.by_key: dict[Key, Sink] = {}
         self._spark = spark
         self._base = base
-        self._job = job
-        self._printer = printer
-        self._print = self._print_sink(None)
-        self._memory = MemorySink() if memory is None else memory
+        printed = PrintSink(printer, print_omitted if printer is print_rows else _omit)
+        self._context = SinkContext(spark, job, printed, memory or MemorySink())
         self._by_path: dict[str, FileSink] = {}
-        self._formats = {"print", "memory", *FILE_FORMATS}  # which need not be asked for
-        self._opened: dict[str, SinkBinding] = {}  # by label in lower case
+        self._found: set[str] = set()  # formats that Spark has found
+        self._bindings: dict[str, SinkBinding] = {}  # by label in lower case
 
     def open_first(self, queries: Iterable[Query]) -> None:
-        """Open the sinks of the queries that a job starts with.
+        """Open the sinks of the queries with which a job starts.
 
         Raises:
-            DataError: an option is missing or wrong, or queries that differ in columns or format
-                write files to one path.
+            DataError: an option is missing or wrong, or queries with different columns or formats
+                write files to the same path.
         """
         for query in queries:
             sink = self._open(query)
-            if isinstance(sink, FileSink | FormatSink):
-                sink.shared |= sink.owner.name != query.name or _says_shared(query)
+            if isinstance(sink, SparkSink):
+                sink.shared |= sink.owner.name != query.name or _is_shared(query)
 
     def open(self, query: Query) -> None:
-        """Open the sink of a query that comes later.
+        """Open the sink of a query that is added to the job.
 
         Raises:
-            DataError: also if it is another query's whose rows do not say whose they are.
+            DataError: as of :meth:`open_first`; or the sink belongs to another query and is not
+                shared.
         """
         sink = self._open(query)
-        if not isinstance(sink, FileSink | FormatSink) or sink.shared:
+        if not isinstance(sink, SparkSink) or sink.shared:
             return
         if sink.owner.name == query.name:
-            sink.shared = _says_shared(query)
+            sink.shared = _is_shared(query)
         elif sink.format == "noop":
             sink.shared = True
         else:
             raise DataError(
-                f"'{query.name}': its sink is that of query '{sink.owner.name}', whose rows do not "
-                "say whose they are; choose another path, or start the job with both queries, or "
+                f"'{query.name}': query '{sink.owner.name}' has the same sink, and its rows do not "
+                "name their query; choose another path, or start the job with both queries, or "
                 "with the option shared = 'true'"
             )
 
@@ -113,33 +114,26 @@ class SinkFactory:
         """Open the sink of a side output.
 
         Raises:
-            DataError: an option is missing or wrong, or the path is another's.
+            DataError: an option is missing or wrong, or another target has the path.
         """
         self._check(target, options)
-        match sink_format(options):
-            case "print":
-                sink: Sink = self._print_sink(int(options.get("rows", PREVIEW_ROWS)))
-            case "memory":
-                sink = self._memory
-            case _:
-                sink = self._spark_sink(target, options)
-        self._put((target.kind, target.name), target, sink)
+        self._bind((target.kind, target.name), target, self._create(target, options))
 
     def open_bad_rows(self, path: str) -> None:
-        """Open the sink of the rows that queries cannot take: one for all of them.
+        """Open the common sink of the bad rows of all queries.
 
         Args:
-            path: a directory that is no other sink's.
+            path: a directory of no other sink.
         """
         target = Target("bad", OF_QUERIES, BAD_ROWS)
         sink = FileSink(target, "parquet", {}, path, shared=True)
         self.by_key["bad", OF_QUERIES] = sink
 
     def find(self, label: str) -> SinkBinding | None:
-        """A query or side output with its sink; None if there is none of this name."""
-        found = self._opened.get(label.lower())
+        """The binding of a query or side output; None if there is none of this name."""
+        found = self._bindings.get(label.lower())
         kind, colon, name = label.partition(":")
-        query = self._opened.get(name.lower())
+        query = self._bindings.get(name.lower())
         if found is None and kind == "bad" and colon and query is not None:
             key = ("bad", OF_QUERIES)
             return SinkBinding(Target("bad", query.target.name, BAD_ROWS), key, self.by_key[key])
@@ -147,7 +141,7 @@ class SinkFactory:
 
     def labels(self) -> list[str]:
         """The names of all queries and side outputs."""
-        return [opened.target.label for opened in list(self._opened.values())]
+        return [binding.target.label for binding in list(self._bindings.values())]
 
     def _open(self, query: Query) -> Sink:
         target = Target("changes", query.name, query.change_schema)
@@ -155,71 +149,63 @@ class SinkFactory:
         key = ("changes", route_of(query).key)
         sink = self.by_key.get(key)
         if sink is None:
-            sink = self._query_sink(target, query.options)
-        self._put(key, target, sink)
+            sink = self._create(target, resolve_path(query.options, self._base))
+        self._bind(key, target, sink)
         return sink
 
-    def _put(self, key: Key, target: Target, sink: Sink) -> None:
+    def _bind(self, key: Key, target: Target, sink: Sink) -> None:
         self.by_key[key] = sink
-        self._opened[target.label.lower()] = SinkBinding(target, key, sink)
+        self._bindings[target.label.lower()] = SinkBinding(target, key, sink)
 
-    def _query_sink(self, target: Target, options: Mapping[str, str]) -> Sink:
-        match sink_format(options):
-            case "print":
-                return self._print
-            case "memory":
-                return self._memory
-            case _:
-                return self._spark_sink(target, resolve_path(options, self._base))
+    def _create(self, target: Target, options: Mapping[str, str]) -> Sink:
+        type_ = SINKS.get(sink_format(options), OTHER_SINK)
+        sink = type_.create(target, options, self._context)
+        return self._of_path(sink) if isinstance(sink, FileSink) else sink
 
-    def _print_sink(self, rows: int | None) -> PrintSink:
-        untold = print_more if self._printer is print_rows else _say_nothing
-        return PrintSink(self._printer, untold, rows)
+    def _of_path(self, sink: FileSink) -> FileSink:
+        """The sink of the path, if there is one already.
 
-    def _spark_sink(self, target: Target, options: Mapping[str, str]) -> SparkSink:
-        format_ = sink_format(options)
-        rest = {k: v for k, v in options.items() if k not in OF_SINKS}
-        if format_ not in FILE_FORMATS:
-            return FormatSink(target, format_, rest, f"eddyline-{self._job}-{target.label}")
-        path = files.qualified(self._spark, rest.pop("path"))
-        sink = self._by_path.setdefault(path, FileSink(target, format_, rest, path))
-        owner = sink.owner
+        Raises:
+            DataError: its target, format, options or columns do not allow to share it.
+        """
+        first = self._by_path.setdefault(sink.path, sink)
+        owner, target = first.owner, sink.owner
         if owner != target:
-            whose = f"'{target.label}': the path '{path}' is that of '{owner.label}'"
+            conflict = f"'{target.label}': the path '{sink.path}' belongs to '{owner.label}'"
             if owner.kind != "changes" or target.kind != "changes":
-                raise DataError(whose)
-            if (sink.format, sink.options) != (format_, rest):
-                raise DataError(f"{whose}, whose sink has another format or other options")
+                raise DataError(conflict)
+            if (first.format, first.options) != (sink.format, sink.options):
+                raise DataError(f"{conflict}, whose sink has another format or other options")
             if owner.schema != target.schema:
-                raise DataError(f"{whose}, whose columns are others; choose another path")
-        return sink
+                raise DataError(f"{conflict}, which has other columns; choose another path")
+        return first
 
     def _check(self, target: Target, options: Mapping[str, str]) -> None:
-        """Check the options as far as we know them, and ask Spark for what only it can know."""
+        """Check the options, and that Spark finds the format."""
         check_sink(target.label, options, of_query=target.kind == "changes")
         format_ = sink_format(options)
-        if format_ not in self._formats:
+        if SINKS.get(format_, OTHER_SINK).in_spark and format_ not in self._found:
             _check_format(self._spark, target, format_)
-            self._formats.add(format_)
+            self._found.add(format_)
 
 
-def _says_shared(query: Query) -> bool:
+def _is_shared(query: Query) -> bool:
     return query.options.get("shared", "false").lower() == "true"
 
 
-def _say_nothing(targets: int, rows: int) -> None:
-    """Whoever prints for himself has what is printed."""
+def _omit(targets: int, rows: int) -> None:
+    """A printer of the user does not report omitted rows."""
 
 
 def _check_format(spark: SparkSession, target: Target, format_: str) -> None:
-    """Ask Spark whether it knows the format, rather than find out after the first batch."""
+    """Check that Spark finds a format before the job starts."""
     jvm = files.jvm_of(spark)
     data_source = jvm.org.apache.spark.sql.execution.datasources.DataSource
     try:
         data_source.lookupDataSource(format_, spark._jsparkSession.sessionState().conf())
     except (PySparkException, Py4JJavaError) as e:
         if "DATA_SOURCE_NOT_FOUND" not in str(e):
-            raise DataError(f"'{target.label}': sink '{format_}': {cause(e)}") from e
+            raise DataError(f"'{target.label}': sink '{format_}': {root_cause(e)}") from e
         raise DataError(
             f"'{target.label}': Spark knows no sink '{format_}' (is its package on the class "
             f"path?); {did_you_mean(format_, SINKS)}"

@@ -1,34 +1,49 @@
-"""Sinks: where the rows of queries and side outputs go. What each guarantees: docs/spark.md."""
+"""Sinks: destinations of the rows of queries and side outputs.
+
+A sink is added here: its class, if it needs one, and its record in :data:`SINKS`.
+"""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 
 import pyarrow as pa
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, SparkSession
 
 from eddyline.engine.changes import QUERY_COLUMN
-from eddyline.spark.output_routes import QueryRows
+from eddyline.spark import files
+from eddyline.spark.format_options import (
+    FILE_FORMATS,
+    OF_SINKS,
+    WRITERS,
+    Format,
+    OptionError,
+    sink_format,
+)
+from eddyline.spark.query_rows import QueryRows
 
-#: What rows a target has: changes of a query, or the late or bad rows of a stream.
+#: Rows of a target: changes of a query, or the late or bad rows of a stream.
 Kind = Literal["changes", "late", "bad"]
-#: Called with a target's label, the first rows of a batch, and how many rows there were.
+#: Called with a target's label, the first rows of a batch, and the number of its rows.
 Printer = Callable[[str, pa.Table, int], None]
-#: Called with the number of targets whose rows of a batch were not printed, and of these rows.
+#: Called with the number of targets whose rows of a batch are not printed, and of these rows.
 OmittedPrinter = Callable[[int, int], None]
 
-#: The name under which the bad rows of all queries leave a shard: no stream has it.
+#: Name of the target that has the bad rows of all queries; no stream can have it.
 OF_QUERIES: Final = ""
 
-#: Of no more targets rows of one batch are printed.
+#: Maximum number of targets whose rows of a batch are printed.
 PRINTED_TARGETS: Final = 20
+#: Number of rows that are printed by default of each target and batch.
+PREVIEW_ROWS: Final = 10
 
 
 @dataclass(frozen=True)
 class Target:
-    """What has rows that go to a sink."""
+    """A query or side output whose rows are written to a sink."""
 
     kind: Kind
     name: str
@@ -36,64 +51,29 @@ class Target:
 
     @property
     def label(self) -> str:
-        """How people and :meth:`Session.results` call it: the query, or ``late:stream``."""
+        """Its name in messages and for :meth:`Session.results`: the query, or ``late:stream``."""
         return self.name if self.kind == "changes" else f"{self.kind}:{self.name}"
 
 
-@dataclass(eq=False)
-class PrintSink:
-    """Hands the first rows of each batch to a printer. Restarting may print a batch again.
+class DriverSink(ABC):
+    """A sink that receives rows in the driver."""
 
-    Attributes:
-        rows: of a target that are printed; None: those that come are the first ones already.
-    """
-
-    printer: Printer
-    untold: OmittedPrinter
-    rows: int | None = None
-
+    @abstractmethod
     def deliver(self, batch_id: int, parts: Sequence[QueryRows], counts: Mapping[str, int]) -> None:
-        """Print rows of the first targets; ``counts`` says how many there were of each."""
-        having: dict[str, list[QueryRows]] = {}
-        for part in parts:
-            for label in part.names:
-                having.setdefault(label, []).append(part)
-        labels = list(having)
-        for label in labels[:PRINTED_TARGETS]:
-            rows = pa.concat_tables([p.only(label) for p in having[label]])
-            self.printer(label, rows.slice(0, self.rows), counts[label])
-        others = labels[PRINTED_TARGETS:]
-        if others:
-            self.untold(len(others), sum(counts[label] for label in others))
+        """Take the rows of a batch.
 
-
-@dataclass(eq=False)
-class MemorySink:
-    """Keeps all rows in the driver, by batch: a replayed batch replaces itself."""
-
-    batches: dict[int, list[QueryRows]] = field(default_factory=dict)
-
-    def deliver(self, batch_id: int, parts: Sequence[QueryRows], counts: Mapping[str, int]) -> None:
-        """Keep the rows of a batch."""
-        self.batches[batch_id] = list(parts)
-
-    def table(self, target: Target) -> pa.Table:
-        """All rows of a target so far, in the order of the batches; no chunk of it is empty.
-
-        Where a table starts with empty chunks, ``createDataFrame`` loses the rows behind them.
+        Args:
+            parts: rows by target label. counts: number of rows by label; ``parts`` may have fewer.
         """
-        parts = (p for b in sorted(self.batches) for p in self.batches[b])
-        tables = [p.only(target.label) for p in parts if target.label in p.names]
-        return pa.concat_tables([target.schema.empty_table(), *tables]).combine_chunks()
 
 
 @dataclass(eq=False)
-class _Written:
-    """What Spark writes.
+class SparkSink(ABC):
+    """A sink that Spark writes.
 
     Attributes:
-        owner: the first target. schema: of the rows of one target.
-        shared: whether several queries write here, so that each row says whose it is.
+        owner: the first target. schema: of the written rows.
+        shared: whether several queries write here; a first column then names the query.
     """
 
     owner: Target
@@ -103,46 +83,216 @@ class _Written:
 
     @property
     def schema(self) -> pa.Schema:
-        """The columns of what is written."""
+        """The columns of the written rows."""
         if not self.shared:
             return self.owner.schema
         return pa.schema([pa.field(QUERY_COLUMN, pa.string()), *self.owner.schema])
 
+    @abstractmethod
+    def write(self, batch_id: int, rows: DataFrame) -> None:
+        """Write the rows of a batch; a repeated batch has the same id and rows."""
+
+
+Sink = DriverSink | SparkSink
+
 
 @dataclass(eq=False)
-class FileSink(_Written):
-    """Files below ``path``: batch N is the directory ``eddyline_batch=N``; a replay overwrites it.
+class PrintSink(DriverSink):
+    """Calls a printer with the first rows of each batch.
 
-    No name with an underscore in front: readers other than Spark's would skip it. All readers take
-    the directories for a partition column ``eddyline_batch``.
+    Attributes:
+        rows: maximum number of rows per target; None: the shards have limited them already.
+    """
+
+    printer: Printer
+    omitted: OmittedPrinter
+    rows: int | None = None
+
+    def deliver(self, batch_id: int, parts: Sequence[QueryRows], counts: Mapping[str, int]) -> None:
+        """Print rows of the first targets."""
+        by_label: dict[str, list[QueryRows]] = {}
+        for part in parts:
+            for label in part.names:
+                by_label.setdefault(label, []).append(part)
+        labels = list(by_label)
+        for label in labels[:PRINTED_TARGETS]:
+            rows = pa.concat_tables([part.only(label) for part in by_label[label]])
+            self.printer(label, rows.slice(0, self.rows), counts[label])
+        others = labels[PRINTED_TARGETS:]
+        if others:
+            self.omitted(len(others), sum(counts[label] for label in others))
+
+
+@dataclass(eq=False)
+class MemorySink(DriverSink):
+    """Keeps all rows in the driver, by batch: a repeated batch replaces itself."""
+
+    batches: dict[int, list[QueryRows]] = field(default_factory=dict)
+
+    def deliver(self, batch_id: int, parts: Sequence[QueryRows], counts: Mapping[str, int]) -> None:
+        """Keep the rows of a batch."""
+        self.batches[batch_id] = list(parts)
+
+    def table(self, target: Target) -> pa.Table:
+        """All rows of a target so far, in the order of the batches, in at most one chunk.
+
+        Spark's ``createDataFrame`` loses rows behind an empty first chunk.
+        """
+        parts = (p for b in sorted(self.batches) for p in self.batches[b])
+        tables = [p.only(target.label) for p in parts if target.label in p.names]
+        return pa.concat_tables([target.schema.empty_table(), *tables]).combine_chunks()
+
+
+@dataclass(eq=False)
+class FileSink(SparkSink):
+    """Files below ``path``: batch N is the directory ``eddyline_batch=N``; a repeat overwrites it.
+
+    The name has no leading underscore, with which readers other than Spark's would skip it. Readers
+    see the directories as a partition column ``eddyline_batch``.
     """
 
     path: str
 
     def write(self, batch_id: int, rows: DataFrame) -> None:
-        """Write the rows of a batch."""
+        """Write the rows of a batch to its directory."""
         writer = rows.write.format(self.format).options(**self.options).mode("overwrite")
         writer.save(f"{self.path}/eddyline_batch={batch_id}")
 
 
-@dataclass(eq=False)
-class FormatSink(_Written):
-    """Any other batch format of Spark, appended to. Delta takes a replayed batch only once.
-
-    Attributes:
-        writer: names who writes, for Delta.
-    """
-
-    writer: str
+class FormatSink(SparkSink):
+    """Another batch format of Spark; batches are appended."""
 
     def write(self, batch_id: int, rows: DataFrame) -> None:
         """Append the rows of a batch."""
-        options = dict(self.options)
-        if self.format == "delta":  # Delta skips a transaction that it has seen
-            options |= {"txnAppId": self.writer, "txnVersion": str(batch_id)}
-        rows.write.format(self.format).options(**options).mode("append").save()
+        rows.write.format(self.format).options(**self.options).mode("append").save()
 
 
-DriverSink = PrintSink | MemorySink
-SparkSink = FileSink | FormatSink
-Sink = DriverSink | SparkSink
+@dataclass(eq=False)
+class DeltaSink(FormatSink):
+    """A Delta table; Delta skips a batch that it has written.
+
+    Attributes:
+        application: identifies the job and query in Delta's transactions.
+    """
+
+    application: str
+
+    def write(self, batch_id: int, rows: DataFrame) -> None:
+        """Append the rows of a batch, once."""
+        transaction = {"txnAppId": self.application, "txnVersion": str(batch_id)}
+        writer = rows.write.format(self.format).options(**self.options, **transaction)
+        writer.mode("append").save()
+
+
+class SinkContext(NamedTuple):
+    """What the sinks of a job are created from.
+
+    Attributes:
+        job: identifies the job. printed, memory: the sinks ``print`` and ``memory`` of its queries.
+    """
+
+    spark: SparkSession
+    job: str
+    printed: PrintSink
+    memory: MemorySink
+
+
+def _no_check(label: str, options: Mapping[str, str]) -> None:
+    """Accepts all values."""
+
+
+def _all_rows(options: Mapping[str, str]) -> None:
+    """No limit."""
+
+
+@dataclass(frozen=True)
+class SinkType:
+    """A type of sinks, the value of the option ``sink``.
+
+    Attributes:
+        options: names of its options.
+        create: makes the sink of a target from its options.
+        guarantee: effect of a restart on what is written, in words.
+        sharable: whether the option ``shared`` applies.
+        in_spark: whether Spark has to find a data source of this name.
+        check: raises OptionError for wrong values of options; called with a target's label.
+        preview: number of rows of a query and batch that are sent to it; None: all.
+    """
+
+    options: Format
+    create: Callable[[Target, Mapping[str, str], SinkContext], Sink]
+    guarantee: str
+    sharable: bool = True
+    in_spark: bool = False
+    check: Callable[[str, Mapping[str, str]], None] = _no_check
+    preview: Callable[[Mapping[str, str]], int | None] = _all_rows
+
+
+def _check_rows(label: str, options: Mapping[str, str]) -> None:
+    text = options.get("rows", "1")
+    if not (text.isascii() and text.isdigit()) or int(text) < 1:
+        raise OptionError(
+            f"'{label}': rows = '{text}' is not a number of rows to print", "rows", "value"
+        )
+
+
+def _preview_rows(options: Mapping[str, str]) -> int:
+    return int(options.get("rows", PREVIEW_ROWS))
+
+
+def _print_sink(target: Target, options: Mapping[str, str], context: SinkContext) -> PrintSink:
+    if target.kind == "changes":
+        return context.printed
+    printed = context.printed
+    return PrintSink(printed.printer, printed.omitted, _preview_rows(options))
+
+
+def _memory_sink(target: Target, options: Mapping[str, str], context: SinkContext) -> MemorySink:
+    return context.memory
+
+
+def _file_sink(target: Target, options: Mapping[str, str], context: SinkContext) -> FileSink:
+    format_, rest = _spark_options(options)
+    path = files.qualified(context.spark, rest.pop("path"))
+    return FileSink(target, format_, rest, path)
+
+
+def _format_sink(target: Target, options: Mapping[str, str], context: SinkContext) -> FormatSink:
+    return FormatSink(target, *_spark_options(options))
+
+
+def _delta_sink(target: Target, options: Mapping[str, str], context: SinkContext) -> DeltaSink:
+    application = f"eddyline-{context.job}-{target.label}"
+    return DeltaSink(target, *_spark_options(options), application)
+
+
+def _spark_options(options: Mapping[str, str]) -> tuple[str, dict[str, str]]:
+    """The format, and the options without those that are not Spark's."""
+    return sink_format(options), {k: v for k, v in options.items() if k not in OF_SINKS}
+
+
+_ONCE: Final = "exactly once"
+_AT_LEAST_ONCE: Final = "at least once"
+
+#: Sinks by name in lower case.
+SINKS: Final[Mapping[str, SinkType]] = {
+    "print": SinkType(
+        Format(frozenset(["rows"])),
+        _print_sink,
+        _AT_LEAST_ONCE,
+        sharable=False,
+        check=_check_rows,
+        preview=_preview_rows,
+    ),
+    "memory": SinkType(Format(frozenset()), _memory_sink, _ONCE, sharable=False),
+    **{name: SinkType(WRITERS[name], _file_sink, _ONCE) for name in FILE_FORMATS},
+    **{
+        name: SinkType(WRITERS[name], _format_sink, _AT_LEAST_ONCE, in_spark=True)
+        for name in ("noop", "jdbc", "kafka")
+    },
+    "delta": SinkType(WRITERS["delta"], _delta_sink, _ONCE, in_spark=True),
+}
+#: Any other data source of Spark, by the name of its class or its short name.
+OTHER_SINK: Final = SinkType(
+    Format(frozenset(), open=True), _format_sink, _AT_LEAST_ONCE, in_spark=True
+)

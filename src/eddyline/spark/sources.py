@@ -17,23 +17,17 @@ from pyspark.sql.pandas.types import from_arrow_type, to_arrow_type
 from pyspark.sql.types import StringType, StructField, StructType
 
 from eddyline.algebra.catalog import StreamDef, TableDef
-from eddyline.engine.ingest.intake import CORRUPT_RECORD, Intake
+from eddyline.engine.ingest.arrow_values import with_valid_text
+from eddyline.engine.ingest.row_reader import CORRUPT_RECORD, RowReader
 from eddyline.engine.ingest.table_changes import OPERATION, changes_of
 from eddyline.engine.ingest.tables import table_columns
-from eddyline.engine.ingest.valid_text import with_valid_text
 from eddyline.errors import DataError, did_you_mean
 from eddyline.spark import files
-from eddyline.spark.format_options import FILE_FORMATS, SOURCES
-from eddyline.spark.formats import (
-    OF_SOURCES,
-    Declared,
-    check_source,
-    require_source,
-    source_format,
-)
+from eddyline.spark.format_options import FILE_FORMATS, OF_SOURCES, SOURCES, source_format
+from eddyline.spark.formats import Declared, check_source, require_source
 from eddyline.spark.lines import are_lines, header_of, parsed
 from eddyline.spark.parquet import Reader, local_parquet
-from eddyline.spark.root_cause import cause
+from eddyline.spark.root_cause import root_cause
 from eddyline.sql.definitions import SIDE_PREFIXES
 from eddyline.types import Field, Schema
 
@@ -120,7 +114,7 @@ def declared_columns(df: DataFrame, stream: StreamDef, kind: str = "stream") -> 
     Raises:
         DataError: a column is missing, or there is no conversion to its declared type.
     """
-    Intake(stream, kind).read(_no_rows(f"{kind} '{stream.name}'", df))
+    RowReader(stream, kind).read(_no_rows(f"{kind} '{stream.name}'", df))
     return _selected(df, stream.schema)
 
 
@@ -321,7 +315,7 @@ def _reading(what: str, format_: str) -> Iterator[None]:
     except Py4JJavaError as e:  # which streaming sources raise where batch ones are captured
         if _NOT_FOUND in str(e):
             raise _unknown_source(what, format_) from None
-        raise DataError(f"{what}: source '{format_}': {cause(e)}") from e
+        raise DataError(f"{what}: source '{format_}': {root_cause(e)}") from e
     except PySparkException as e:
         if e.getCondition() == _NOT_FOUND:
             raise _unknown_source(what, format_) from None

@@ -17,7 +17,7 @@ from typing import Final
 from pyspark.errors import StreamingQueryException
 from pyspark.sql.streaming.query import StreamingQuery
 
-from eddyline.spark.root_cause import cause
+from eddyline.spark.root_cause import root_cause
 
 _log = logging.getLogger(__name__)
 _LOOK_S: Final = 0.02
@@ -171,7 +171,7 @@ class Supervisor:
                 wait_s,
                 failures,
                 self._restart.limit,
-                cause(failure),
+                root_cause(failure),
             )
             self._stopping.wait(wait_s)
             failure = self._started_again(bounded)

@@ -1,4 +1,4 @@
-"""The catalog: which streams, tables, views and queries exist. Names compare without case."""
+"""The catalog: the declared streams, tables, views, queries and functions. Names ignore case."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from eddyline.sql.statements import (
     CreateTable,
     CreateView,
     Drop,
-    Kind,
+    ObjectKind,
     Select,
     Statement,
 )
@@ -49,7 +49,7 @@ class Names(MutableMapping[str, V], Generic[V]):
         return len(self._entries)
 
     def listed(self) -> Mapping[str, V]:
-        """All as they are now, as declared; what comes or goes later has no effect on it."""
+        """All entries under their declared names; later changes do not affect the result."""
         if self._listed is None:
             self._listed = dict(self._entries.values())
         return self._listed
@@ -57,7 +57,7 @@ class Names(MutableMapping[str, V], Generic[V]):
 
 @dataclass
 class Catalog:
-    """What SELECTs can read, which shares one space of names, and the functions of users."""
+    """Streams, tables, views and queries, whose names are distinct together, and user functions."""
 
     streams: Names[StreamDef] = field(default_factory=Names)
     tables: Names[TableDef] = field(default_factory=Names)
@@ -69,7 +69,8 @@ class Catalog:
         """Add a stream.
 
         Raises:
-            CatalogError: the name is taken. SqlError: it cannot be one (so for all four).
+            CatalogError: the name is taken.
+            SqlError: the name is not valid. Both also for the other three kinds.
         """
         self._require_free("stream", definition.name)
         self.streams[definition.name] = definition
@@ -89,11 +90,11 @@ class Catalog:
         self._require_free("query", name)
         self.queries[name] = select
 
-    def drop(self, kind: Kind, name: str) -> None:
-        """Forget a stream, table, view or query. Who still reads it is for the caller to check.
+    def drop(self, kind: ObjectKind, name: str) -> None:
+        """Remove a stream, table, view or query. The caller checks that nothing reads it.
 
         Raises:
-            CatalogError: there is none of this name.
+            CatalogError: the name is unknown.
         """
         names = self._of(kind)
         if name not in names:
@@ -101,10 +102,10 @@ class Catalog:
         del names[name]
 
     def apply(self, statement: Statement) -> None:
-        """Do what a CREATE or DROP statement says.
+        """Carry out a CREATE or DROP statement.
 
         Raises:
-            CatalogError: the name is taken, or there is nothing of the name to drop.
+            CatalogError: the name of CREATE is taken, or that of DROP is unknown.
         """
         match statement:
             case CreateStream():
@@ -121,16 +122,16 @@ class Catalog:
                 raise TypeError(f"{type(statement).__name__} does not change the catalog")
 
     def names(self) -> list[str]:
-        """Everything that can stand in FROM."""
+        """The names that FROM accepts."""
         return [*self.streams, *self.tables, *self.views, *self.queries]
 
-    def _of(self, kind: Kind) -> MutableMapping[str, StreamDef | TableDef | Select]:
-        # the four mappings differ in what they hold, which del does not care about
+    def _of(self, kind: ObjectKind) -> MutableMapping[str, StreamDef | TableDef | Select]:
+        # the value types of the four mappings differ; only look-up and removal are used here
         return getattr(self, {"query": "queries"}.get(kind, f"{kind}s"))  # type: ignore[no-any-return]
 
-    def _require_free(self, kind: Kind, name: str) -> None:
+    def _require_free(self, kind: ObjectKind, name: str) -> None:
         require_name(name)
-        kinds: tuple[Kind, ...] = ("stream", "table", "view", "query")
+        kinds: tuple[ObjectKind, ...] = ("stream", "table", "view", "query")
         taken = next((k for k in kinds if name in self._of(k)), None)
         if taken is not None:
             raise CatalogError(

@@ -36,7 +36,7 @@ def arrow_type(node: exp.DataType) -> pa.DataType:
     """The Arrow type of a SQL type.
 
     Raises:
-        ValueError: if columns cannot have this type; the message lists those they can have.
+        ValueError: columns cannot have this type; the message lists those they can have.
     """
     if node.is_type(exp.DType.DECIMAL):
         return _decimal(node)
@@ -63,7 +63,7 @@ def type_named(name: str) -> pa.DataType:
 
 
 def type_names() -> list[str]:
-    """The types that columns can have, as SQL writes them."""
+    """The SQL names of the column types."""
     return [*SQL_TYPES, "DECIMAL"]
 
 

@@ -11,15 +11,15 @@ from eddyline.errors import did_you_mean
 from eddyline.sql.datatypes import arrow_type, type_names
 from eddyline.sql.dialect import EddylineParser
 from eddyline.sql.naming import why_no_name
-from eddyline.sql.statements import Place
+from eddyline.sql.statements import OptionOffsets
 from eddyline.types import SQL_TYPES, TIMESTAMP, Field, Schema
 
-#: Options as written, each with the places of its value and of its name.
+#: Options as written: value, token of the value, token of the name.
 PlacedOptions = dict[str, tuple[str, Token, Token]]
 
-#: What starts the options of a stream's side outputs.
+#: Prefixes of the options of a stream's side outputs.
 SIDE_PREFIXES: Final = ("late_", "bad_")
-#: Options that are not for a format, or that all formats have: names in lower case.
+#: Lower-case names of the options that are not specific to one format.
 _OWN: Final = frozenset(
     [
         "source",
@@ -39,7 +39,7 @@ _CONSTRAINTS: Final = ("NOT", "NULL", "PRIMARY KEY", "UNIQUE", "DEFAULT", "CHECK
 
 
 class DefinitionParser(EddylineParser):
-    """Parses what stands between the words of a CREATE statement."""
+    """Parses the clauses of CREATE statements."""
 
     def _name(self, what: str) -> str:
         node = self._parse_id_var(any_token=False)
@@ -50,7 +50,7 @@ class DefinitionParser(EddylineParser):
         return str(node.name)
 
     def _new_name(self, what: str) -> str:
-        """The name of something that is created."""
+        """A name that is valid for a new stream, table, view or query."""
         at = self._curr
         name = self._name(what)
         reason = why_no_name(name)
@@ -83,7 +83,7 @@ class DefinitionParser(EddylineParser):
         plain = SQL_TYPES.get(at.text.upper())
         ends = self._next.token_type in (TokenType.COMMA, TokenType.R_PAREN)
         if plain is not None and ends and at.token_type != TokenType.IDENTIFIER:
-            self._advance()  # what sqlglot would read too, but a hundred times slower
+            self._advance()  # a short cut: sqlglot takes a hundred times longer
             return plain
         node = self._parse_types(check_func=False, allow_identifiers=False)
         if not isinstance(node, exp.DataType):
@@ -109,7 +109,7 @@ class DefinitionParser(EddylineParser):
         return found.name
 
     def _placed_options(self) -> PlacedOptions:
-        """``WITH (key = value, ...)``: values as text, each with its places; {} without WITH."""
+        """``WITH (key = value, ...)``, values as text; {} without WITH."""
         options: PlacedOptions = {}
         given: set[str] = set()
         if not self._match(TokenType.WITH):
@@ -150,18 +150,20 @@ class DefinitionParser(EddylineParser):
         )
 
 
-def without_places(options: PlacedOptions) -> dict[str, str]:
-    """The options, and no more of where they stand."""
+def option_values(options: PlacedOptions) -> dict[str, str]:
+    """The values of the options by name."""
     return {key: value for key, (value, _, _) in options.items()}
 
 
-def places_of(options: PlacedOptions) -> dict[str, Place]:
-    """Where the options stand."""
-    return {key: Place(name.start, value.start) for key, (_, value, name) in options.items()}
+def option_offsets(options: PlacedOptions) -> dict[str, OptionOffsets]:
+    """The offsets of the options in the script, by name."""
+    return {
+        key: OptionOffsets(name.start, value.start) for key, (_, value, name) in options.items()
+    }
 
 
 def own_option(name: str) -> str:
-    """The name of an option, in lower case if it is not that of a format: case does not matter."""
+    """The name of an option, in lower case unless it is an option of a format."""
     low = name.lower()
     for prefix in SIDE_PREFIXES:
         if low.startswith(prefix):
@@ -170,10 +172,10 @@ def own_option(name: str) -> str:
 
 
 def type_choices(at: Token) -> str:
-    """The types that could have stood at a token, the nearest first."""
+    """The valid types for a message, the most similar to the token's text first."""
     return did_you_mean(at.text.upper(), type_names())
 
 
 def _a(what: str) -> str:
-    """With its article."""
+    """A noun with its indefinite article."""
     return f"{'an' if what[0] in 'aeiou' else 'a'} {what}"

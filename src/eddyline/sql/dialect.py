@@ -1,12 +1,11 @@
-"""The SELECT language: Spark's as sqlglot parses it, plus stream windows, minus what is refused.
+"""The SELECT language: sqlglot's parser for Spark, plus stream windows, minus unsupported clauses.
 
 Stream windows are in :mod:`eddyline.sql.window_syntax`, set operations in
 :mod:`eddyline.sql.set_syntax`; a trailing ``WINDOW ...`` becomes the argument ``windows`` of the
-SELECT. Clauses that Eddyline does not run are refused here, where the
-keyword's place is known.
+SELECT. Clauses that Eddyline does not run are refused here, with the position of the keyword.
 
-Function calls all parse to ``exp.Anonymous`` (name and arguments as written): which functions
-exist, and on what types, is for :mod:`eddyline.algebra.functions` to say.
+Function calls all parse to ``exp.Anonymous`` (name and arguments as written);
+:mod:`eddyline.algebra.functions` checks that a function exists for the argument types.
 """
 
 from __future__ import annotations
@@ -22,10 +21,10 @@ from sqlglot.tokenizer_core import Token, TokenType
 
 from eddyline.sql.set_syntax import SetOperationParser
 
-#: What a query can begin with.
+#: The first token of a query.
 QUERY_TOKENS: Final = frozenset({TokenType.SELECT, TokenType.WITH, TokenType.L_PAREN})
 
-_BAG_ADVICE = "a standing query answers with a bag of rows: sort and cut where you read it"
+_BAG_ADVICE = "the answer of a standing query is a bag of rows: sort and limit it when you read it"
 _OVER_ADVICE = (
     "put a window on the stream, as in FROM s [RANGE 5 MINUTES] or s [PARTITION BY k ROWS 10], and "
     "use GROUP BY"
@@ -40,11 +39,11 @@ _REFUSED_CLAUSES: Final[dict[TokenType, tuple[str, str]]] = {
     TokenType.OFFSET: ("OFFSET", _BAG_ADVICE),
     TokenType.QUALIFY: ("QUALIFY", "use GROUP BY ... HAVING over a stream window"),
     TokenType.MATCH_RECOGNIZE: ("MATCH_RECOGNIZE", "join the stream with itself over windows"),
-    TokenType.TABLE_SAMPLE: ("TABLESAMPLE", "ON OVERLOAD SHED drops rows when they are too many"),
-    TokenType.CONNECT_BY: ("CONNECT BY", "recursive queries are out of the language"),
+    TokenType.TABLE_SAMPLE: ("TABLESAMPLE", "ON OVERLOAD SHED drops rows under overload"),
+    TokenType.CONNECT_BY: ("CONNECT BY", "recursive queries are not part of the language"),
 }
 
-#: Words in front of JOIN that make it a join that is not run, and what to write instead.
+#: Join types that are not supported, by their first word: what to write instead.
 _REFUSED_JOINS: Final = {
     "SEMI": "write WHERE EXISTS (SELECT ...)",
     "ANTI": "write WHERE NOT EXISTS (SELECT ...)",
@@ -60,7 +59,7 @@ def _refuse(clause: tuple[str, str]) -> Callable[[EddylineParser], Any]:
 
 
 def _closed(parse: Callable[[Any], Any]) -> Callable[[EddylineParser], Any]:
-    """A function's own parser, with the closing parenthesis that sqlglot does not insist on."""
+    """A function's own parser that also requires the closing parenthesis (sqlglot does not)."""
 
     def parse_closed(self: EddylineParser) -> Any:
         result = parse(self)
@@ -96,13 +95,13 @@ class EddylineParser(SetOperationParser):
     }
 
     def raise_error(self, message: str, token: Token | None = None) -> None:
-        """As sqlglot's, but with the offset at which the word starts instead of where it ends."""
+        """As sqlglot's, but with the offset of the first character of the word, not of the last."""
         at = token or self._curr or self._prev
-        if message.startswith("Required keyword"):  # names sqlglot's classes
-            message = f"something is missing behind '{self._prev.text}'"
+        if message.startswith("Required keyword"):  # sqlglot's text names its own classes
+            message = f"an expression is missing behind '{self._prev.text}'"
         raise ParseError.new(message, description=message, line=at.line, col=at.start)
 
-    # -- what Spark's parser would swallow or parse as something that is not run -----------------
+    # -- syntax that Spark's parser accepts but Eddyline does not run ---------------------------
 
     def _parse_table_alias(self, *args: Any, **kwargs: Any) -> exp.TableAlias | None:
         if self._at_emit():
@@ -125,19 +124,19 @@ class EddylineParser(SetOperationParser):
         return parsed
 
     def _at_emit(self) -> bool:
-        """EMIT begins a clause; as an alias it takes AS or backticks."""
+        """Whether EMIT starts a clause here; as an alias it needs AS or backticks."""
         return self._curr.token_type == TokenType.VAR and self._curr.text.upper() == "EMIT"
 
     def at_overload(self) -> bool:
-        """ON OVERLOAD begins a clause; a column of that name takes backticks or its table's."""
+        """Whether ON OVERLOAD starts a clause here; a column of that name needs backticks."""
         return self._curr.token_type == TokenType.ON and _is_overload(self._next)
 
     def _parse_table_hints(self) -> None:
-        """WITH (...) behind a table holds a query's options here, never hints."""
+        """None: WITH (...) behind a table holds the options of the query, not hints."""
         return None
 
     def _parse_join(self, *args: Any, **kwargs: Any) -> exp.Join | None:
-        if self._match(TokenType.COMMA):  # sqlglot would try, and lose the error's place
+        if self._match(TokenType.COMMA):  # sqlglot backtracks here and loses the error's position
             tokens = kwargs.get("alias_tokens")
             return self.expression(exp.Join(this=self._parse_table(alias_tokens=tokens)))
         join = super()._parse_join(*args, **kwargs)
@@ -162,18 +161,18 @@ class EddylineParser(SetOperationParser):
         return parts
 
     def _parse_csv(self, parse_method: Any, sep: TokenType = TokenType.COMMA) -> list[Any]:
-        """As sqlglot's, which drops missing items: here each comma stands between two."""
+        """As sqlglot's, which drops missing items; here each comma needs an item on both sides."""
         found: list[Any] = []
 
         def item() -> Any:
             found.append(parse_method())
             if found[-1] is None and len(found) > 1:
-                raise self.fail(f"expected one more behind '{self._prev.text}', {self.here()}")
+                raise self.fail(f"expected another item behind '{self._prev.text}', {self.here()}")
             return found[-1]
 
         items = super()._parse_csv(item, sep)
         if len(found) > 1 and found[0] is None:
-            raise self.fail("nothing stands before the first comma")
+            raise self.fail("expected an item before the first comma")
         return items
 
     def _parse_assignment(self) -> exp.Expr | None:
@@ -193,7 +192,7 @@ class EddylineParser(SetOperationParser):
     def _connected(
         self, kind: type[exp.Connector], word: TokenType, parse: Callable[[], exp.Expr | None]
     ) -> exp.Expr | None:
-        """Operands between ANDs or ORs as a balanced tree: thousands of them are not deep."""
+        """Operands of ANDs or ORs as a balanced tree, so that long chains are not deep."""
         level = [parse()]
         while self._match(word):
             level.append(parse())
@@ -241,16 +240,16 @@ class EddylineParser(SetOperationParser):
             self.refuse("TOP", _BAG_ADVICE)
         parsed = super()._parse_projections()
         if not parsed[0]:
-            raise self.fail(f"expected what to SELECT, {self.here()}")
+            raise self.fail(f"expected the columns to SELECT, {self.here()}")
         return parsed
 
     def _parse_hint(self) -> exp.Hint | None:
         if self._match(TokenType.HINT, advance=False):
-            self.refuse("a hint", "joins run in the order written")
+            self.refuse("a hint", "joins run in the order that is estimated to cost least")
         return None
 
     def _parse_statement(self) -> exp.Expr | None:
-        """What sqlglot calls for the bodies of WITH: nothing but queries here."""
+        """The query in a WITH entry or in parentheses; sqlglot would accept any statement here."""
         if self._curr.token_type not in QUERY_TOKENS:
             raise self.fail(f"expected a SELECT, {self.here()}")
         query = self._parse_set_operations(self._parse_select(nested=True))
@@ -295,7 +294,8 @@ class EddylineParser(SetOperationParser):
         if version is not None:
             self.refuse(
                 "AS OF",
-                "join a table with updates = 'non-retroactive': each row sees it as it was then",
+                "join a table with updates = 'non-retroactive': each stream row joins the table as "
+                "it was when the row arrived",
                 start,
             )
         return None
@@ -310,14 +310,14 @@ class Eddyline(Spark):
     """Eddyline's dialect of SQL."""
 
     class Tokenizer(Spark.Tokenizer):
-        """Spark 4's tokens, but with "..." for names, as in standard SQL, and not for text."""
+        """Spark 4's tokens, but "..." quotes names, as in standard SQL, and not text."""
 
         QUOTES: ClassVar[list[tuple[str, str] | str]] = ["'"]
         IDENTIFIERS: ClassVar[list[str | tuple[str, str]]] = ["`", '"']
         IDENTIFIER_ESCAPES: ClassVar[list[str]] = ["`", '"']
         STRING_ESCAPES: ClassVar[list[str]] = ["\\", "'"]  # 'it''s', as of Spark 4
         RAW_STRINGS: ClassVar[list[str | tuple[str, str]]] = [("r'", "'"), ("R'", "'")]
-        # sqlglot takes all that follows EXPLAIN as one opaque string; |> is a language of its own
+        # sqlglot reads all that follows EXPLAIN as one opaque string; |> starts a pipe syntax
         KEYWORDS: ClassVar[dict[str, TokenType]] = {
             **{k: v for k, v in Spark.Tokenizer.KEYWORDS.items() if v != TokenType.PIPE_GT},
             "EXPLAIN": TokenType.VAR,

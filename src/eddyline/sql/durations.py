@@ -1,4 +1,4 @@
-"""Durations as people write them: ``5 SECONDS``, ``1.5 minutes``. Fixed lengths only."""
+"""Durations in SQL text: ``5 SECONDS``, ``1.5 minutes``. Fixed lengths only."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ _LONGEST: Final = Decimal(LONGEST_DURATION_US)
 
 
 def unit_us(unit: str) -> int:
-    """The length in microseconds of a unit, singular or plural, in any case.
+    """The length in microseconds of a time unit, singular or plural, in any case.
 
     Raises:
-        ValueError: if there is no such unit (months and years have no fixed length).
+        ValueError: the unit is unknown (months and years have no fixed length).
     """
     name = unit.upper()
     length = _UNITS_US.get(name) or _UNITS_US.get(name.removesuffix("S"))
@@ -43,7 +43,7 @@ def duration_us(amount: str, unit: str) -> int:
     1500000
 
     Raises:
-        ValueError: if the amount is no number, the unit is unknown, or the duration is not a
+        ValueError: the amount is not a number, the unit is unknown, or the duration is not a
             whole number of microseconds, or longer than the time from the year 1 to 9999.
     """
     length = unit_us(unit)
@@ -63,13 +63,13 @@ def duration_us(amount: str, unit: str) -> int:
 
 
 def parse_duration(text: str) -> int:
-    """A duration in one text, in microseconds.
+    """A duration of the form ``amount unit``, in microseconds.
 
     >>> parse_duration("5 seconds")
     5000000
 
     Raises:
-        ValueError: as :func:`duration_us`, or if the text is not an amount and a unit.
+        ValueError: as :func:`duration_us`, or the text is not an amount and a unit.
     """
     words = text.split()
     if len(words) != 2:

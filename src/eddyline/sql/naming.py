@@ -1,7 +1,7 @@
-"""What can be the name of a stream, table, view, query or function.
+"""Valid names of streams, tables, views, queries and functions.
 
-Names become parts of paths, of side outputs (``late:NAME``) and of messages, so they hold nothing
-that means something there, and nothing that cannot be seen.
+Names become parts of paths, of side outputs (``late:NAME``) and of messages, so they contain no
+characters with a meaning there, and no invisible characters.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Final
 
 from eddyline.errors import SqlError
 
-#: Characters of a name at most: in UTF-8, and with each byte encoded, it still names a file.
+#: Maximum number of characters; with each byte of the UTF-8 form encoded it still fits a file name.
 LONGEST_NAME: Final = 80
 _OTHERS: Final = "_-.$ "
 _RULE: Final = (
@@ -21,7 +21,7 @@ _RULE: Final = (
 
 
 def why_no_name(name: str) -> str | None:
-    """Why something cannot have this name; None if it can.
+    """Why a name is not valid; None if it is.
 
     >>> why_no_name("trades"), why_no_name("Düsseldorf 2.1"), why_no_name("2026-q1")
     (None, None, None)
@@ -37,10 +37,10 @@ def why_no_name(name: str) -> str | None:
 
 
 def require_name(name: str) -> None:
-    """Check the name of what is given through Python.
+    """Check a name that is passed through Python.
 
     Raises:
-        SqlError: it cannot be one; without a place.
+        SqlError: the name is not valid; without a position.
     """
     reason = why_no_name(name)
     if reason is not None:
@@ -48,7 +48,7 @@ def require_name(name: str) -> None:
 
 
 def quoted(name: str) -> str:
-    """A name as SQL text, whatever it holds.
+    """A name as a quoted SQL identifier.
 
     >>> print(quoted("a`b"))
     `a``b`

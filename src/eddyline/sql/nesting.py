@@ -1,4 +1,4 @@
-"""How deeply a text is nested: counted, because parser and binder recurse with every level."""
+"""Checks of the nesting depth of a text: parser and binder recurse once per level."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from sqlglot import exp
 from sqlglot.tokenizer_core import Token, TokenType
 
 from eddyline.sql.limits import MAX_DEPTH, MAX_NESTING, MAX_OPEN_JOINS
-from eddyline.sql.source import Source
+from eddyline.sql.source import SourceText
 
 _BRACKETS: Final = {
     TokenType.L_PAREN: TokenType.R_PAREN,
@@ -17,7 +17,7 @@ _BRACKETS: Final = {
     TokenType.L_BRACE: TokenType.R_BRACE,
 }
 _CLOSING: Final = frozenset(_BRACKETS.values())
-#: What stands in front of its operand: each is a level of its own.
+#: Prefix operators and keywords: each adds a level.
 _PREFIXES: Final = frozenset(
     {
         *(TokenType.NOT, TokenType.DASH, TokenType.PLUS, TokenType.TILDE, TokenType.PIPE_SLASH),
@@ -25,15 +25,15 @@ _PREFIXES: Final = frozenset(
     }
 )
 _NESTED_TYPES: Final = frozenset({TokenType.ARRAY, TokenType.STRUCT, TokenType.MAP})
-#: Of these any number stand side by side, which the tree shows as one above the other.
+#: Chains of these are read without recursion, although the tree nests them.
 _FLAT: Final = (exp.And, exp.Or, exp.DPipe, exp.SetOperation, exp.Paren)
 
 
-def check_nesting(tokens: Sequence[Token], source: Source) -> None:
+def check_nesting(tokens: Sequence[Token], source: SourceText) -> None:
     """Check how deeply the statements of a text are nested.
 
     Raises:
-        SqlError: at the first word that goes too deep.
+        SqlError: too deep; positioned at the first word beyond the limit.
     """
     levels, joins = _Levels(), 0
     for before, token, following in zip([None, *tokens], tokens, [*tokens[1:], None], strict=False):
@@ -48,13 +48,13 @@ def check_nesting(tokens: Sequence[Token], source: Source) -> None:
         if levels.depth > MAX_NESTING:
             raise source.error(
                 token,
-                f"this is nested more than {MAX_NESTING} levels deep: leave out parentheses that "
-                "say nothing, or make WITH entries or views of parts",
+                f"this is nested more than {MAX_NESTING} levels deep: remove redundant "
+                "parentheses, or move parts to WITH entries or views",
             )
         if joins > MAX_OPEN_JOINS:
             raise source.error(
                 token,
-                f"more than {MAX_OPEN_JOINS} joins wait for their ON here: write ON, USING or "
+                f"more than {MAX_OPEN_JOINS} joins have no ON before this one: write ON, USING or "
                 "CROSS JOIN",
             )
 
@@ -64,15 +64,15 @@ def _kind(token: Token | None) -> TokenType | None:
 
 
 class _Levels:
-    """What is open behind the tokens so far; ``depth`` says how deep that is."""
+    """The brackets and prefixes that are open behind the tokens so far; ``depth``: their number."""
 
     def __init__(self) -> None:
-        self._open: list[tuple[TokenType, int]] = []  # what ends each, and how much it counts for
+        self._open: list[tuple[TokenType, int]] = []  # closing token, number of levels
         self._prefixes = 0
         self.depth = 0
 
     def add(self, kind: TokenType, before: TokenType | None, following: TokenType | None) -> None:
-        """One more token, between two others."""
+        """Add one token, given its neighbours."""
         if kind in _BRACKETS:
             self._begin(_BRACKETS[kind])
         elif kind == TokenType.CASE:
@@ -82,10 +82,10 @@ class _Levels:
         elif kind in _CLOSING or (self._open and self._open[-1][0] == kind):
             counted = self._end(kind)
             if kind == TokenType.R_BRACKET and following == TokenType.L_BRACKET:
-                self._add_prefixes(counted)  # a[1][2]... is read by recursion as well
+                self._add_prefixes(counted)  # a[1][2]... is also parsed by recursion
         elif kind in _PREFIXES:
             self._add_prefixes(1)
-        elif following not in _BRACKETS:  # else a function's name, as in NOT f(NOT f(...
+        elif following not in _BRACKETS:  # else it is a function's name, as in NOT f(NOT f(...
             self._drop_prefixes()
 
     def _begin(self, end: TokenType) -> None:
@@ -94,7 +94,7 @@ class _Levels:
         self.depth += 1
 
     def _end(self, kind: TokenType) -> int:
-        """End the innermost level of a kind, and those in it that have no end of their own."""
+        """Close the innermost level of a kind, and the unclosed levels in it."""
         self._drop_prefixes()
         counted = 0
         while self._open:
@@ -113,11 +113,11 @@ class _Levels:
         self._prefixes = 0
 
 
-def check_depth(ast: exp.Expr, source: Source) -> None:
-    """Check how many nodes of a syntax tree stand one above the other.
+def check_depth(ast: exp.Expr, source: SourceText) -> None:
+    """Check the depth of a syntax tree.
 
     Raises:
-        SqlError: at a node that is too far down.
+        SqlError: too deep; positioned at a node beyond the limit.
     """
     level = [ast]
     for _ in range(MAX_DEPTH):
@@ -126,13 +126,13 @@ def check_depth(ast: exp.Expr, source: Source) -> None:
             return
     raise source.error(
         level[0],
-        f"more than {MAX_DEPTH} operators take each other's results here: put parts of them in "
+        f"more than {MAX_DEPTH} operators are chained here: put parts of them in "
         "parentheses, as in (a + b + ...) + (c + d + ...), or compute them in a sub-query",
     )
 
 
 def _below(node: exp.Expr) -> list[exp.Expr]:
-    """The operands of a node; of several of a flat kind above each other, those of all."""
+    """The operands of a node; nested nodes of a flat kind count as one node."""
     found: list[exp.Expr] = []
     waiting = list(node.iter_expressions())
     while waiting:

@@ -11,20 +11,20 @@ from sqlglot.errors import ParseError, TokenError
 from sqlglot.tokenizer_core import TokenType
 
 from eddyline.algebra.catalog import Emit, StreamDef, TableDef
-from eddyline.algebra.functions.elsewhere import ELSEWHERE, GROUP_WINDOWS
+from eddyline.algebra.functions.alternatives import ALTERNATIVES, GROUP_WINDOWS
 from eddyline.errors import SqlError, did_you_mean
 from eddyline.sql.definitions import (
     DefinitionParser,
-    places_of,
+    option_offsets,
+    option_values,
     type_choices,
-    without_places,
 )
 from eddyline.sql.dialect import QUERY_TOKENS, Eddyline
-from eddyline.sql.known import Sized, taken_out
 from eddyline.sql.nesting import check_depth, check_nesting
 from eddyline.sql.numbers import shortened
-from eddyline.sql.room import with_room
-from eddyline.sql.source import Source
+from eddyline.sql.size_options import SizedInput, take_sizes
+from eddyline.sql.source import SourceText
+from eddyline.sql.stack import with_stack
 from eddyline.sql.statements import (
     CreateQuery,
     CreateStream,
@@ -33,37 +33,37 @@ from eddyline.sql.statements import (
     Drop,
     Explain,
     ForEach,
-    Kind,
+    ObjectKind,
     ResetWatermark,
     Select,
     SelectStatement,
     Statement,
 )
 from eddyline.sql.templates import LONGEST, Templates, Text
-from eddyline.sql.time_options import taken_lateness_by, taken_unit
+from eddyline.sql.time_options import take_lateness_by, take_time_unit
 from eddyline.sql.unclosed import unclosed_error
 
-_KINDS: Final[tuple[Kind, ...]] = ("stream", "table", "view", "query")
+_KINDS: Final[tuple[ObjectKind, ...]] = ("stream", "table", "view", "query")
 _STATEMENTS: Final = (
     *(f"{verb} {kind.upper()}" for verb in ("CREATE", "DROP") for kind in _KINDS),
     "ALTER STREAM",
     "EXPLAIN",
     "SELECT",
 )
-_WRITES: Final = "rows come from the sources of streams and tables, and go to the sinks of queries"
+_WRITES: Final = "rows are read from the sources of streams and tables, and written to query sinks"
 _SETTINGS: Final = "settings are arguments of Engine and Session, and options of `eddyline run`"
-_LOOKS: Final = "`eddyline list`, Engine.queries and EXPLAIN show what there is"
+_LOOKS: Final = "use `eddyline list`, Engine.queries or EXPLAIN"
 _OTHER_STATEMENTS: Final = {
     "INSERT": "write CREATE QUERY name AS SELECT ... WITH (sink = ...)",
     **dict.fromkeys(("UPDATE", "DELETE", "MERGE", "TRUNCATE", "COPY", "LOAD", "VALUES"), _WRITES),
     **dict.fromkeys(("SET", "USE", "RESET"), _SETTINGS),
     **dict.fromkeys(("SHOW", "DESCRIBE", "DESC"), _LOOKS),
-    "ALTER": "DROP it, and CREATE it anew",
+    "ALTER": "DROP it, and CREATE it again",
 }
 _OTHER_KINDS: Final = {
     "MATERIALIZED": "a query keeps its answer up to date: write CREATE QUERY",
     "FUNCTION": "functions are written in Python: Engine.function and Session.function",
-    "SOURCE": "write CREATE STREAM, or CREATE TABLE for rows that do not pass by",
+    "SOURCE": "write CREATE STREAM, or CREATE TABLE",
     "SINK": "sinks are options of a query: CREATE QUERY name AS SELECT ... WITH (sink = ...)",
     "SCHEMA": "there are no databases and schemas",
     "DATABASE": "there are no databases and schemas",
@@ -76,16 +76,16 @@ _UPDATES: Final = ("static", "non-retroactive", "retroactive")
 
 
 def parse(sql: str) -> list[Statement]:
-    """The statements of a script, which are separated by semicolons.
+    """The statements of a script, separated by semicolons.
 
     Raises:
         SqlError: the text is not a statement of the language; with line, column and valid choices.
-        UnsupportedError: it is SQL, but not run by this engine.
+        UnsupportedError: it is valid SQL that this engine does not run.
 
     >>> [type(s).__name__ for s in parse("SELECT x FROM s [NOW]; DROP QUERY q")]
     ['SelectStatement', 'Drop']
     """
-    Source(sql).require_characters()
+    SourceText(sql).require_characters()
     if len(sql) > LONGEST:
         return _parsed(sql)
     text = Text(sql)
@@ -98,15 +98,15 @@ def parse(sql: str) -> list[Statement]:
 
 
 def _parsed(sql: str) -> list[Statement]:
-    return with_room(lambda: StatementParser(dialect=_DIALECT).statements(sql))
+    return with_stack(lambda: StatementParser(dialect=_DIALECT).statements(sql))
 
 
 class StatementParser(DefinitionParser):
     """The statements around the SELECT language."""
 
     def statements(self, sql: str) -> list[Statement]:
-        """All statements of the text; the errors of sqlglot come out as ours."""
-        source = Source(sql)
+        """All statements of the text; errors of sqlglot are raised as SqlErrors."""
+        source = SourceText(sql)
         try:
             tokens = _DIALECT.tokenize(sql)
             check_nesting(tokens, source)
@@ -117,7 +117,7 @@ class StatementParser(DefinitionParser):
             raise self._translated(source, e) from None
         return [s for s in cast("list[Statement | None]", parsed) if s is not None]
 
-    def _translated(self, source: Source, error: ParseError) -> SqlError:
+    def _translated(self, source: SourceText, error: ParseError) -> SqlError:
         """A ParseError (whose ``col`` is an offset here, see ``raise_error``) as a SqlError."""
         detail = error.errors[0]
         offset, what = int(detail["col"]), str(detail["description"])
@@ -135,14 +135,14 @@ class StatementParser(DefinitionParser):
         return source.error(offset, what[0].lower() + what[1:])
 
     def _refuse_group_window(self) -> None:
-        """Refuse SESSION(...) and its like, which are words that sqlglot reads otherwise."""
+        """Refuse SESSION(...) and similar calls, which sqlglot parses as keywords."""
         before = self._prev
         if before and before.text.lower() in GROUP_WINDOWS:
-            self.refuse(f"{before.text}(...)", ELSEWHERE[before.text.lower()], before)
+            self.refuse(f"{before.text}(...)", ALTERNATIVES[before.text.lower()], before)
 
     def _statement(self) -> Statement | None:
         start = self._curr
-        if not start or self._match(TokenType.SEMICOLON):  # only a comment stands here
+        if not start or self._match(TokenType.SEMICOLON):  # empty, or only a comment
             return None
         if self._match(TokenType.CREATE):
             parse_body = self._create()
@@ -167,7 +167,7 @@ class StatementParser(DefinitionParser):
     def _create(self) -> Callable[[], _Build]:
         for words in (("OR", "REPLACE"), ("TEMPORARY",), ("IF", "NOT", "EXISTS")):
             if self._match_text_seq(*words, advance=False):
-                self.refuse(f"CREATE {' '.join(words)}", "DROP it first and create it anew")
+                self.refuse(f"CREATE {' '.join(words)}", "DROP it first and CREATE it again")
         return {
             "stream": self._create_stream,
             "table": self._create_table,
@@ -185,18 +185,18 @@ class StatementParser(DefinitionParser):
         timestamp = self._timestamp(schema)
         lateness, idle, ahead = self._time_clauses()
         given = self._placed_options()
-        known = taken_out(given, schema, "stream", self.source)
-        unit, by = taken_unit(given, self.source), taken_lateness_by(given, self.source)
-        options = without_places(given)
+        sizes = take_sizes(given, schema, "stream", self.source)
+        unit, by = take_time_unit(given, self.source), take_lateness_by(given, self.source)
+        options = option_values(given)
         definition = StreamDef(
-            name, schema, timestamp, lateness, options, known, unit, idle, ahead, by
+            name, schema, timestamp, lateness, options, sizes, unit, idle, ahead, by
         )
-        places = places_of(given)
-        return lambda text, line, column: CreateStream(text, line, column, definition, places)
+        offsets = option_offsets(given)
+        return lambda text, line, column: CreateStream(text, line, column, definition, offsets)
 
     def _time_clauses(self) -> tuple[int, int | None, int | None]:
-        """``LATENESS d``, ``IDLE AFTER d`` and ``AHEAD AT MOST d``, each of them or not, in any
-        order: in microseconds.
+        """``LATENESS d``, ``IDLE AFTER d`` and ``AHEAD AT MOST d``, all optional, in any order; in
+        microseconds.
         """
         found: dict[str, int] = {}
         while True:
@@ -221,33 +221,33 @@ class StatementParser(DefinitionParser):
             raise self.fail(
                 f"unknown option updates = '{updates}'; {did_you_mean(updates, _UPDATES)}", at
             )
-        kind: Sized = "table" if updates == "static" else "changing table"
-        known = taken_out(given, schema, kind, self.source)
-        unit = taken_unit(given, self.source) if updates != "static" else None
-        options = without_places(given)
-        definition = TableDef(name, schema, cast(Any, updates), options, known, unit)
-        places = places_of(given)
-        return lambda text, line, column: CreateTable(text, line, column, definition, places)
+        kind: SizedInput = "table" if updates == "static" else "changing table"
+        sizes = take_sizes(given, schema, kind, self.source)
+        unit = take_time_unit(given, self.source) if updates != "static" else None
+        options = option_values(given)
+        definition = TableDef(name, schema, cast(Any, updates), options, sizes, unit)
+        offsets = option_offsets(given)
+        return lambda text, line, column: CreateTable(text, line, column, definition, offsets)
 
     def _create_view(self) -> _Build:
         name, select = self._new_name("view"), self._as_select()
         if self._at_emit():
-            raise self.fail("a view has no EMIT clause: the query that reads the view has")
+            raise self.fail("a view has no EMIT clause: write it in the query that reads the view")
         if self.at_overload():
-            raise self.fail("a view has no ON OVERLOAD: the query that reads the view has")
+            raise self.fail("a view has no ON OVERLOAD: write it in the query that reads the view")
         return lambda text, line, column: CreateView(text, line, column, name, select)
 
     def _create_query(self) -> _Build:
         name, for_each = self._new_name("query"), self._for_each()
         select = replace(self._as_select(), for_each=for_each)
         emit, sheds, given = self._emit(), self._sheds(), self._placed_options()
-        options, places = without_places(given), places_of(given)
+        options, offsets = option_values(given), option_offsets(given)
         return lambda text, line, column: CreateQuery(
-            text, line, column, name, select, emit, options, sheds, places
+            text, line, column, name, select, emit, options, sheds, offsets
         )
 
     def _for_each(self) -> ForEach | None:
-        """``FOR EACH ROW OF table [AS name]``; None if it does not stand here."""
+        """``FOR EACH ROW OF table [AS name]``; None without it."""
         if not self._match_text_seq("FOR"):
             return None
         for word in ("EACH", "ROW", "OF"):
@@ -330,16 +330,16 @@ class StatementParser(DefinitionParser):
         return Emit("snapshot", every)
 
     def _sheds(self) -> bool:
-        """``ON OVERLOAD SHED``; False if it does not stand here."""
+        """Whether ``ON OVERLOAD SHED`` follows."""
         if not self.at_overload():
             return False
         self._advance(2)
         if not self._match_text_seq("SHED"):
             word = self._curr.text.upper()
-            raise self.fail(f"what is done ON OVERLOAD? {did_you_mean(word, ('SHED',))}")
+            raise self.fail(f"unknown ON OVERLOAD action; {did_you_mean(word, ('SHED',))}")
         return True
 
-    def _kind(self, verb: str) -> Kind:
+    def _kind(self, verb: str) -> ObjectKind:
         for kind in _KINDS:
             if self._match_text_seq(kind.upper()):
                 return kind
@@ -348,5 +348,5 @@ class StatementParser(DefinitionParser):
         raise self.fail(f"{verb} what? {advice}")
 
 
-#: Makes the statement from its text, line and column.
+#: Builds the statement from its text, line and column.
 _Build = Callable[[str, int, int], Statement]

@@ -17,12 +17,12 @@ _OPERATIONS: Final[dict[TokenType, type[exp.SetOperation]]] = {
 
 
 class SetOperationParser(WindowParser):
-    """Reads the set operation behind a SELECT; sqlglot sees to it that INTERSECT binds tighter."""
+    """Parses the set operation behind a SELECT; sqlglot gives INTERSECT the higher precedence."""
 
     def parse_set_operation(
         self, this: exp.Expr | None, consume_pipe: bool = False, intersect_only: bool = False
     ) -> exp.SetOperation | None:
-        """The operation with ``this`` as its left side; None if none stands here."""
+        """The set operation with ``this`` as its left operand; None if none follows."""
         operation = _OPERATIONS.get(self._curr.token_type)
         if operation is None or (intersect_only and operation is not exp.Intersect):
             return None
@@ -31,7 +31,7 @@ class SetOperationParser(WindowParser):
         if distinct:
             self._match(TokenType.DISTINCT)
         if self._match_text_seq("BY", "NAME", advance=False):
-            self.refuse("BY NAME", "columns go together by their place")
+            self.refuse("BY NAME", "columns are matched by position")
         on = self._columns_of_on(operation is exp.Except and not distinct)
         behind = self._prev.text
         right = self._parse_select(
@@ -42,12 +42,12 @@ class SetOperationParser(WindowParser):
         return self.expression(operation(this=this, distinct=distinct, expression=right, on=on))
 
     def _columns_of_on(self, allowed: bool) -> Any:
-        """The identifiers of ``ON (a, b)``; None where there is no ON."""
+        """The identifiers of ``ON (a, b)``; None without ON."""
         at = self._curr
         if not self._match(TokenType.ON):
             return None
         if not allowed:
-            raise self.fail("ON (columns) stands behind EXCEPT ALL only", at)
+            raise self.fail("ON (columns) is allowed behind EXCEPT ALL only", at)
         if not self._match(TokenType.L_PAREN):
             raise self.fail(f"expected ( and the columns of EXCEPT ALL ON, {self.here()}")
         columns = self._parse_csv(lambda: self._parse_id_var(any_token=False))

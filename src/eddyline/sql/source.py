@@ -1,4 +1,4 @@
-"""The text of a script and where in it things stand, for errors that point at the word."""
+"""The text of a script, and positions in it for errors."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ from eddyline.errors import SqlError
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
-    """A whole script; offsets of its tokens and syntax nodes count from its first character."""
+class SourceText:
+    """A whole script. Offsets of its tokens and syntax nodes count from its first character."""
 
     text: str
 
     def require_characters(self) -> None:
-        """Check that the text can be written as UTF-8.
+        """Check that the text can be encoded as UTF-8.
 
         Raises:
-            SqlError: it holds half of a surrogate pair, which is no character.
+            SqlError: it contains half of a surrogate pair.
         """
         try:
             self.text.encode()
         except UnicodeEncodeError as e:
-            shown = Source(self.text.encode(errors="replace").decode())
+            shown = SourceText(self.text.encode(errors="replace").decode())
             code = ord(self.text[e.start])
             raise shown.error(
-                e.start, f"U+{code:04X} is half of a character, which no text can hold"
+                e.start, f"U+{code:04X} is half of a surrogate pair, which UTF-8 cannot encode"
             ) from None
 
     def error(
@@ -49,7 +49,7 @@ class Source:
         return offset is not None and self.text.startswith('"', offset)
 
     def position(self, offset: int) -> tuple[int, int]:
-        """Line and column, both from 1, of an offset."""
+        """The line and column, both from 1, of an offset."""
         starts = _line_starts(self.text)
         line = bisect_right(starts, offset)
         return line, offset - starts[line - 1] + 1
@@ -57,12 +57,12 @@ class Source:
 
 @lru_cache(maxsize=4)
 def _line_starts(text: str) -> list[int]:
-    """The offsets at which lines start; a script of thousands of statements is asked for each."""
+    """The offsets at which lines start; cached, as each statement of a script needs them."""
     return [0, *(at + 1 for at, char in enumerate(text) if char == "\n")]
 
 
 def offset_of(at: Token | exp.Expr) -> int | None:
-    """Where a token starts; or the leftmost word of a node, or of its parent if it has none."""
+    """The offset of a token, or of the leftmost word of a node, or of its parent if it has none."""
     if isinstance(at, Token):
         return at.start
     own = at.meta.get("start")

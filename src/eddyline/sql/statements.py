@@ -1,4 +1,4 @@
-"""Statements of a script, parsed. What they say is not yet checked against a catalog."""
+"""Parsed statements of a script, not yet checked against a catalog."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from typing import Literal, NamedTuple
 from sqlglot import exp
 
 from eddyline.algebra.catalog import Emit, StreamDef, TableDef
-from eddyline.sql.source import Source
+from eddyline.sql.source import SourceText
 
-Kind = Literal["stream", "table", "view", "query"]
+ObjectKind = Literal["stream", "table", "view", "query"]
 
 
 @dataclass(frozen=True)
 class ForEach:
-    """``FOR EACH ROW OF table [AS name]``: the query stands once for each row of a table.
+    """``FOR EACH ROW OF table [AS name]``: the query runs once for each row of a table.
 
     Attributes:
         table: as written.
-        name: what the SELECT calls the row: its alias, else the table's name.
-        at: where in the script the table is named.
+        name: of the row in the SELECT: its alias, else the table's name.
+        at: offset of the table's name in the script.
     """
 
     table: str
@@ -31,18 +31,18 @@ class ForEach:
 
 @dataclass(frozen=True)
 class Select:
-    """A SELECT or a UNION of them: its syntax tree, and the script that it stands in.
+    """A SELECT or a set operation: its syntax tree, and the script that contains it.
 
-    With ``for_each`` it names columns of that row as constants.
+    With ``for_each``, columns of that row are parameters in it.
     """
 
     ast: exp.Query
-    source: Source
+    source: SourceText
     for_each: ForEach | None = None
 
 
-class Place(NamedTuple):
-    """Where an option stands in a script: the offsets of its name and of its value."""
+class OptionOffsets(NamedTuple):
+    """The offsets in the script of an option's name and of its value."""
 
     name: int
     value: int
@@ -65,24 +65,24 @@ class Statement:
 @dataclass(frozen=True)
 class CreateStream(Statement):
     """``CREATE STREAM name (columns) TIMESTAMP BY column [LATENESS d] [IDLE AFTER d] [AHEAD AT MOST
-    d] [WITH (...)]``. ``places``: of the options of its source.
+    d] [WITH (...)]``. ``offsets``: of its source's options.
     """
 
     definition: StreamDef
-    places: Mapping[str, Place] = field(default_factory=dict, compare=False)
+    offsets: Mapping[str, OptionOffsets] = field(default_factory=dict, compare=False)
 
 
 @dataclass(frozen=True)
 class CreateTable(Statement):
-    """``CREATE TABLE name (columns) [WITH (...)]``. ``places``: of the options of its source."""
+    """``CREATE TABLE name (columns) [WITH (...)]``. ``offsets``: of its source's options."""
 
     definition: TableDef
-    places: Mapping[str, Place] = field(default_factory=dict, compare=False)
+    offsets: Mapping[str, OptionOffsets] = field(default_factory=dict, compare=False)
 
 
 @dataclass(frozen=True)
 class CreateView(Statement):
-    """``CREATE VIEW name AS SELECT``: a name for a SELECT, for use in others."""
+    """``CREATE VIEW name AS SELECT``: a named SELECT that others can read."""
 
     name: str
     select: Select
@@ -93,8 +93,8 @@ class CreateQuery(Statement):
     """``CREATE QUERY name [FOR EACH ROW OF table [AS row]] AS SELECT ... [EMIT ...] [ON OVERLOAD
     SHED] [WITH (...)]``: a standing query, or one for each row of a table.
 
-    ``options`` are the sink's, as written, and ``places`` say where. ``sheds``: rows of its streams
-    may be dropped when all are too many.
+    ``options`` are the sink's, as written; ``offsets``: their offsets. ``sheds``: under overload,
+    rows of its streams may be dropped.
     """
 
     name: str
@@ -102,27 +102,27 @@ class CreateQuery(Statement):
     emit: Emit
     options: Mapping[str, str]
     sheds: bool = False
-    places: Mapping[str, Place] = field(default_factory=dict, compare=False)
+    offsets: Mapping[str, OptionOffsets] = field(default_factory=dict, compare=False)
 
 
 @dataclass(frozen=True)
 class Drop(Statement):
     """``DROP STREAM|TABLE|VIEW|QUERY name``."""
 
-    kind: Kind
+    kind: ObjectKind
     name: str
 
 
 @dataclass(frozen=True)
 class ResetWatermark(Statement):
-    """``ALTER STREAM name RESET WATERMARK``: nothing is late by what has come so far."""
+    """``ALTER STREAM name RESET WATERMARK``: the watermark restarts at the next rows."""
 
     name: str
 
 
 @dataclass(frozen=True)
 class SelectStatement(Statement):
-    """A SELECT of its own: a standing query without a name."""
+    """A SELECT as a statement: a standing query without a name."""
 
     select: Select
     emit: Emit
@@ -131,7 +131,7 @@ class SelectStatement(Statement):
 
 @dataclass(frozen=True)
 class Explain(Statement):
-    """``EXPLAIN [ANALYZE] SELECT ... | query``: ``target`` is a SELECT, or a query's name."""
+    """``EXPLAIN [ANALYZE] SELECT ... | query``: ``target`` is a SELECT or a query's name."""
 
     target: Select | str
     emit: Emit

@@ -1,11 +1,11 @@
-"""Statements that differ in constants only are parsed once.
+"""Templates: statements that differ in constants only are parsed once.
 
-Thousands of standing queries are often one text with other constants, and parsing is the longest
-part of adding one. So the syntax tree of a statement is kept, with the places of its constants; a
-statement that has others there gets a copy of it, with its own constants and offsets.
+Thousands of standing queries often share one text up to constants, and parsing is the longest part
+of adding one. So the syntax trees of recent statements are stored with the offsets of their
+constants; a statement with other constants gets a copy with its own constants and offsets.
 
-A constant can differ where it means nothing but itself: behind an operator, say. Elsewhere, as in
-``RANGE 5 MINUTES``, it is a part of the text.
+A value is variable where it is a constant of an expression, for instance behind an operator.
+Elsewhere, as in ``RANGE 5 MINUTES``, it is part of the fixed text.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ from typing import Any, Final
 from sqlglot import exp
 
 from eddyline.sql.naming import why_no_name
-from eddyline.sql.source import Source
-from eddyline.sql.statements import CreateQuery, Place, SelectStatement, Statement
+from eddyline.sql.source import SourceText
+from eddyline.sql.statements import CreateQuery, OptionOffsets, SelectStatement, Statement
 
-#: Longer texts are not looked at; and so many templates are kept.
+#: Longest text that uses templates; number of stored templates.
 LONGEST: Final = 10_000
 _KEPT: Final = 16
-#: CREATE QUERY with a name that is no keyword: it is quoted or has a digit.
+#: CREATE QUERY with a name that cannot be a keyword: it is quoted or has a digit.
 _HEAD: Final = re.compile(r"CREATE QUERY (`\w+`|[A-Za-z_]\w*[0-9]) AS ")
 _CONSTANT: Final = re.compile(r"('[^']*'|(?<![\w.`])[0-9]+(?:\.[0-9]+)?(?![\w.`]))")
 _PLAIN_NAME: Final = re.compile(r"`\w+`")
-#: What can make quotes and digits something else than constants.
+#: Characters that can give quotes and digits another meaning.
 _NOT_PLAIN: Final = re.compile(r"""["`\\{$]|--|/\*|''""")
 _SIGNS: Final = "=<>,+*/%|-"
 _BEFORE: Final = re.compile(
@@ -46,11 +46,11 @@ Parsed = CreateQuery | SelectStatement
 
 
 class Text:
-    """The text of a statement, cut at its constants and at the name of the query that it creates.
+    """The text of a statement, split at its constants and at the name of the query that it creates.
 
     Attributes:
-        values: what stands where texts of one shape differ. starts, ends: its offsets.
-        shape: all else, with the kinds of the values.
+        values: the constants and the name; starts, ends: their offsets.
+        shape: the text between the values, and the kinds of the values.
     """
 
     def __init__(self, text: str) -> None:
@@ -72,20 +72,20 @@ class Text:
         self.creates = head is not None
 
     def is_plain(self) -> bool:
-        """Whether what looks like a constant is one."""
+        """Whether each of ``values`` is certainly a constant or the name."""
         body = self.text[self.ends[0] :] if self.creates else self.text
         return not _NOT_PLAIN.search(_PLAIN_NAME.sub("name", body))
 
 
 @dataclass(frozen=True)
 class Template:
-    """A parsed statement, which others are made from."""
+    """A parsed statement from which others are copied."""
 
     text: Text
     statement: Parsed
 
     def filled(self, other: Text) -> Parsed:
-        """The statement of another text, which differs in free values only."""
+        """The statement of another text, which differs in variable values only."""
         select = self.statement.select
         grown = [new - old for new, old in zip(other.ends, self.text.ends, strict=True)]
         values = dict(zip(self.text.starts, other.values, strict=True))
@@ -95,25 +95,27 @@ class Template:
         made = replace(
             self.statement,
             sql=other.text.strip(),
-            select=replace(select, ast=ast, source=Source(other.text)),
+            select=replace(select, ast=ast, source=SourceText(other.text)),
         )
         if isinstance(made, CreateQuery):
-            places = {o: Place(*map(copy.moved, place)) for o, place in made.places.items()}
-            made = replace(made, places=places)
+            offsets = {
+                o: OptionOffsets(*map(copy.moved, place)) for o, place in made.offsets.items()
+            }
+            made = replace(made, offsets=offsets)
         if isinstance(made, CreateQuery) and other.creates:
             return replace(made, name=other.values[0].strip("`"))
         return made
 
 
 class Templates:
-    """The templates of the statements that were parsed last."""
+    """The templates of the most recently parsed statements."""
 
     def __init__(self) -> None:
         self._fixed: dict[Any, tuple[int, ...]] = {}  # by shape, the values that cannot differ
         self._templates: dict[Any, Template] = {}
 
     def find(self, text: Text) -> Statement | None:
-        """The statement of a text, if there is a template for it."""
+        """The statement of a text, from a template; None if there is none."""
         fixed = self._fixed.get(text.shape)
         if fixed is None or not text.is_plain():
             return None
@@ -123,7 +125,7 @@ class Templates:
         return None if template is None else template.filled(text)
 
     def learn(self, text: Text, statements: Sequence[Statement]) -> None:
-        """Keep what a text was parsed to, if others can be made from it."""
+        """Store the statement of a text as a template, if it can be one."""
         if len(statements) != 1 or not text.is_plain():
             return
         (statement,) = statements
@@ -132,7 +134,7 @@ class Templates:
         if statement.select.for_each is not None:
             return
         fixed = tuple(_fixed(text, statement))
-        # the same for all of a shape: it says so by what surrounds the constants
+        # equal for all texts of a shape: the text around the constants decides
         self._templates[_key(text, fixed)] = Template(text, statement)
         self._fixed[text.shape] = fixed
         for kept in (self._templates, self._fixed):
@@ -141,12 +143,12 @@ class Templates:
 
 
 class _Copy:
-    """Copies syntax trees with other constants.
+    """Copies syntax trees with other constants and offsets.
 
     Args:
-        values: by offset, as they are written.
-        ends: the offsets behind what may have another length. shifts: of what comes before the
-            first of them, between that and the second, and so on.
+        values: the new constants by old offset, as written.
+        ends: old offsets behind the values. shifts: offset differences before the first value,
+            between the first and the second, and so on.
     """
 
     def __init__(
@@ -157,14 +159,14 @@ class _Copy:
         self._shifts = shifts
 
     def of(self, node: exp.Expr) -> exp.Expr:
-        """The copy of a node and all below it."""
+        """The copy of a node with its subtree."""
         copies: dict[int, exp.Expr] = {}
-        for below in reversed(list(node.walk(bfs=False))):  # operands before what they are of
+        for below in reversed(list(node.walk(bfs=False))):  # operands before their operators
             copies[id(below)] = self._copy(below, copies)
         return copies[id(node)]
 
     def _copy(self, node: exp.Expr, copies: Mapping[int, exp.Expr]) -> exp.Expr:
-        """The copy of a node over those of its operands."""
+        """The copy of a node, given the copies of its operands."""
         args: dict[str, Any] = {}
         for name, value in node.args.items():
             if isinstance(value, exp.Expr):
@@ -184,7 +186,7 @@ class _Copy:
         return made
 
     def moved(self, offset: int) -> int:
-        """Where in the copy stands what stands there."""
+        """The offset in the copy of an offset in the original."""
         shift: int = self._shifts[bisect_right(self._ends, offset)]
         return offset + shift
 
@@ -198,7 +200,7 @@ def _key(text: Text, fixed: tuple[int, ...]) -> object:
 
 
 def _fixed(text: Text, statement: Parsed) -> list[int]:
-    """The values that belong to the text: they are no constants of the tree, or mean more."""
+    """The indexes of the values that belong to the fixed text."""
     constants = {n.meta.get("start"): n.this for n in statement.select.ast.find_all(exp.Literal)}
     slots = zip(text.values, text.starts, text.ends, strict=True)
     return [

@@ -1,4 +1,4 @@
-"""What WITH says of event times: checked, and no option of the source."""
+"""The options of WITH on event times: ``ts_unit`` and ``lateness_by``."""
 
 from __future__ import annotations
 
@@ -7,32 +7,32 @@ from typing import Final, Literal, cast, get_args
 from eddyline.algebra.catalog import TimeUnit
 from eddyline.errors import did_you_mean
 from eddyline.sql.definitions import PlacedOptions
-from eddyline.sql.source import Source
+from eddyline.sql.source import SourceText
 
 _UNITS: Final[tuple[str, ...]] = get_args(TimeUnit)
 
 
-def taken_unit(options: PlacedOptions, source: Source) -> TimeUnit | None:
-    """The unit of event times that come as numbers, which is removed from the options.
+def take_time_unit(options: PlacedOptions, source: SourceText) -> TimeUnit | None:
+    """Remove ``ts_unit`` from the options: the unit of event times that are numbers.
 
     Raises:
-        SqlError: there is no such unit.
+        SqlError: the unit is unknown.
     """
-    return cast("TimeUnit | None", _taken(options, "ts_unit", _UNITS, source))
+    return cast("TimeUnit | None", _take(options, "ts_unit", _UNITS, source))
 
 
-def taken_lateness_by(options: PlacedOptions, source: Source) -> Literal["batch", "row"]:
-    """What rows are late by, which is removed from the options.
+def take_lateness_by(options: PlacedOptions, source: SourceText) -> Literal["batch", "row"]:
+    """Remove ``lateness_by`` from the options: whether lateness is decided per batch or per row.
 
     Raises:
-        SqlError: there is no such thing.
+        SqlError: the value is unknown.
     """
-    found = _taken(options, "lateness_by", ("batch", "row"), source)
+    found = _take(options, "lateness_by", ("batch", "row"), source)
     return "row" if found == "row" else "batch"
 
 
-def _taken(
-    options: PlacedOptions, name: str, choices: tuple[str, ...], source: Source
+def _take(
+    options: PlacedOptions, name: str, choices: tuple[str, ...], source: SourceText
 ) -> str | None:
     if name not in options:
         return None

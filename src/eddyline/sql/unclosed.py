@@ -1,18 +1,18 @@
-"""Why the tokenizer gave up on a text: a quote or comment that never ends."""
+"""The error for a text that cannot be split into tokens: a quote or comment without its end."""
 
 from __future__ import annotations
 
 from typing import Final
 
 from eddyline.errors import SqlError
-from eddyline.sql.source import Source
+from eddyline.sql.source import SourceText
 
-#: What opens a stretch of text that is not code, and what ends it.
+#: Start and end of comments and quotes.
 _SPANS: Final = (("--", "\n"), ("/*", "*/"), ("'", "'"), ('"', '"'), ("`", "`"))
 
 
-def unclosed_error(source: Source) -> SqlError:
-    """The error for a quote or comment that never ends, found by reading the text once more."""
+def unclosed_error(source: SourceText) -> SqlError:
+    """The error for a quote or comment without its end."""
     text, at = source.text, 0
     while at < len(text):
         span = next((s for s in _SPANS if text.startswith(s[0], at)), None)
@@ -22,13 +22,13 @@ def unclosed_error(source: Source) -> SqlError:
         end = _end(text, at, *span)
         if end is None:
             what = "comment" if span[1] == "*/" else "quote"
-            return source.error(at, f"this {what} never ends: {span[1]} is missing")
+            return source.error(at, f"this {what} has no end: {span[1]} is missing")
         at = end
     return SqlError("the text cannot be read as SQL")
 
 
 def _end(text: str, start: int, opening: str, closing: str) -> int | None:
-    """The offset behind a span; None if it never ends (a -- comment ends with the text)."""
+    """The offset behind a span; None if it has no end (a -- comment ends with the text)."""
     at = start + len(opening)
     while at < len(text):
         if closing == "'" and text[at] == "\\":

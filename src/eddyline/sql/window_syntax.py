@@ -1,7 +1,7 @@
 """The syntax of stream windows: ``[RANGE 5 MINUTES]`` behind a name, ``WINDOW ...`` at the end.
 
-A window stands behind the name of a stream, before or after the alias, and becomes the argument
-``window`` of the table's node; a trailing ``WINDOW ...`` is read by :meth:`trailing_window`.
+A window follows the name of a stream, before or after the alias, and becomes the argument
+``window`` of the table's node; :meth:`WindowParser.trailing_window` parses ``WINDOW ...``.
 """
 
 from __future__ import annotations
@@ -12,16 +12,16 @@ from sqlglot import exp
 from sqlglot.parsers.spark import SparkParser
 from sqlglot.tokenizer_core import Token, TokenType
 
-from eddyline.algebra.functions.elsewhere import ELSEWHERE, GROUP_WINDOWS
+from eddyline.algebra.functions.alternatives import ALTERNATIVES, GROUP_WINDOWS
 from eddyline.errors import SqlError, UnsupportedError
 from eddyline.sql.durations import duration_us, parse_duration
 from eddyline.sql.limits import MAX_ROWS
 from eddyline.sql.numbers import shortened, whole_number
-from eddyline.sql.source import Source
+from eddyline.sql.source import SourceText
 
 WINDOW_FORMS: Final = "[RANGE 5 MINUTES], [ROWS 100], [PARTITION BY c ROWS 3], [NOW] or [UNBOUNDED]"
 
-#: What other languages call the step of a window.
+#: Keywords of other SQL dialects for the step of a window.
 _STEPS: Final = ("SLIDE", "SLIDES", "HOP", "ADVANCE", "STEP", "EVERY")
 
 
@@ -35,19 +35,19 @@ class StreamWindow(exp.Expression):
 
 
 class WindowParser(SparkParser):
-    """Spark's parser with stream windows, and errors that know where words start."""
+    """Spark's parser with stream windows, and errors positioned at the start of words."""
 
     @property
-    def source(self) -> Source:
+    def source(self) -> SourceText:
         """The script that is being parsed."""
-        return Source(self.sql)
+        return SourceText(self.sql)
 
     def fail(self, message: str, at: Token | None = None) -> SqlError:
         """An error at a token, by default the next one."""
         return self.source.error(at or self._curr or self._prev, message)
 
     def refuse(self, what: str, instead: str, at: Token | None = None) -> Any:
-        """Raise the error for a clause that is understood but not run."""
+        """Raise the error for a clause that is parsed but not supported."""
         at = at or self._curr
         raise self.source.error(at, f"{what} is not supported: {instead}", UnsupportedError)
 
@@ -66,13 +66,13 @@ class WindowParser(SparkParser):
         while self._tokens[at : at + 1] and self._tokens[at].token_type == TokenType.TABLE:
             at += 2 if self._kind_at(at + 1) == TokenType.L_PAREN else 1
         if self._kind_at(at) == TokenType.VALUES:
-            self.refuse("VALUES in FROM", "give the rows to a table", self._tokens[at])
+            self.refuse("VALUES in FROM", "put the rows into a table", self._tokens[at])
         called = self._kind_at(at + 1) == TokenType.L_PAREN and self._tokens[at].text.isidentifier()
         if not called or self._tokens[at].token_type == TokenType.LATERAL:
             return
         name = self._tokens[at].text
         advice = (
-            ELSEWHERE.get(name.lower()) or "name a stream, table, view or query, or write SELECT"
+            ALTERNATIVES.get(name.lower()) or "name a stream, table, view or query, or write SELECT"
         )
         self.refuse(f"{name}(...) in FROM", advice, self._tokens[at])
 
@@ -103,7 +103,7 @@ class WindowParser(SparkParser):
             start = self._curr
             window = self._parse_window_brackets()
             if table.args.get("window"):
-                raise self.fail(f"'{table.alias_or_name}' has a window already", start)
+                raise self.fail(f"'{table.alias_or_name}' already has a window", start)
             table.set("window", window)
         return table
 
@@ -112,7 +112,7 @@ class WindowParser(SparkParser):
         self._match(TokenType.L_BRACKET)
         window = self._window_body(start)
         if self._curr.text.upper() in _STEPS:
-            self.refuse(f"{self._curr.text} in a window", ELSEWHERE["hop"])
+            self.refuse(f"{self._curr.text} in a window", ALTERNATIVES["hop"])
         if not self._match(TokenType.R_BRACKET):
             raise self.fail(f"expected ] to end the window, {self.here()}")
         return window
@@ -121,7 +121,7 @@ class WindowParser(SparkParser):
         """``WINDOW 10 SECONDS``, ``WINDOW [RANGE ...]``, ``WINDOW ROWS n``."""
         start = self._curr
         if self._next.token_type == TokenType.L_PAREN:
-            self.refuse("window(...)", ELSEWHERE["window"])
+            self.refuse("window(...)", ALTERNATIVES["window"])
         self._match(TokenType.WINDOW)
         if self._next.token_type == TokenType.ALIAS:
             self.refuse("a named OVER window", f"write a stream window, {WINDOW_FORMS}", start)
@@ -153,13 +153,13 @@ class WindowParser(SparkParser):
             return self._new_window(start, "ROWS", self._row_count(), columns)
         if self._curr.text.lower() in GROUP_WINDOWS:
             word = self._curr.text
-            self.refuse(f"a {word} window", ELSEWHERE[word.lower()])
+            self.refuse(f"a {word} window", ALTERNATIVES[word.lower()])
         raise self.fail(f"unknown window, {self.here()}; valid: {WINDOW_FORMS}")
 
     def _refuse_frame(self, kind: str) -> None:
-        """Refuse the BETWEEN of OVER."""
+        """Refuse ``BETWEEN``, the frame syntax of OVER."""
         if self._match(TokenType.BETWEEN, advance=False):
-            advice = f"a window ends now and goes back so far: {WINDOW_FORMS}"
+            advice = f"a window ends now and has a length only: {WINDOW_FORMS}"
             self.refuse(f"{kind} BETWEEN", advice)
 
     def _new_window(
@@ -189,7 +189,9 @@ class WindowParser(SparkParser):
             if " " in amount.strip():
                 return parse_duration(amount)
             if not self._curr or self._curr.token_type == TokenType.R_BRACKET:
-                raise self.fail(f"{amount} of which unit? Write for instance {amount} SECONDS", at)
+                raise self.fail(
+                    f"{amount} has no time unit; write for example {amount} SECONDS", at
+                )
             at = self._curr
             self._advance()
             return duration_us(amount, at.text)
@@ -197,12 +199,12 @@ class WindowParser(SparkParser):
             raise self.fail(str(e), at) from None
 
     def here(self, at: Token | None = None) -> str:
-        """What stands at a token, for messages."""
+        """The text of a token, for messages."""
         at = at or self._curr
         if not at:
             return "but the statement ends"
         return f"got '{shortened(at.text)}'{self.double_quotes(at)}"
 
     def double_quotes(self, at: Token) -> str:
-        """A remark on a name in double quotes, which may have been meant as text."""
-        return " (text stands in single quotes)" if self.source.is_in_double_quotes(at) else ""
+        """A remark for messages about a name in double quotes, which may be meant as text."""
+        return " (text needs single quotes)" if self.source.is_in_double_quotes(at) else ""

@@ -7,6 +7,8 @@ import random
 import numpy as np
 import pytest
 
+from eddyline.bench.comparison.shedding import shed
+from eddyline.bench.comparison.static_joins import PerTuple, all_bushy, all_left_deep
 from eddyline.bench.figures.static_optimization import against_engine, example, orders, scarcity
 from eddyline.bench.figures.static_optimization.random_queries import (
     RandomQueries,
@@ -15,12 +17,10 @@ from eddyline.bench.figures.static_optimization.random_queries import (
     random_rates,
 )
 from eddyline.bench.figures.static_optimization.trial import JoinCase, Trial, WindowedStream
-from eddyline.optimizer.joins.costing import PerTuple, Priced
+from eddyline.optimizer.joins.costing import Priced
 from eddyline.optimizer.joins.functions import PlanFunctions
-from eddyline.optimizer.joins.trees import all_bushy, all_left_deep
 from eddyline.optimizer.prices import TYPICAL, Prices
-from eddyline.optimizer.shedding.choice import best_of
-from eddyline.optimizer.shedding.heuristic import heuristic_left_deep
+from left_deep_heuristic import heuristic_left_deep
 
 
 @pytest.mark.parametrize("cross_products", [True, False])
@@ -38,11 +38,14 @@ def test_many_queries_are_optimized_as_one_is(cross_products: bool, percent: int
     heuristic = queries.heuristic(resources).output
     for number, rates in enumerate(queries.rates):
         query, costing = as_query(rates), PerTuple(1.0)
-        best = best_of(all_left_deep(queries.graph), query, costing, resources[number])
-        assert best.output == pytest.approx(made[number])
-        found = heuristic_left_deep(
-            query, costing, resources[number] * (1 + 1e-9), cross_products=cross_products
+        settings = (
+            shed(PlanFunctions(query, tree, costing), resources[number])
+            for tree in all_left_deep(queries.graph)
         )
+        best = max(settings, key=lambda s: s.output / s.utilisation)  # R(p), Eq. 21
+        assert best.output == pytest.approx(made[number])
+        capacity = resources[number] * (1 + 1e-9)
+        found = heuristic_left_deep(query, costing, capacity, queries.graph)
         assert found.output == pytest.approx(heuristic[number], rel=1e-6)
 
 

@@ -96,7 +96,7 @@ def test_a_missing_column_names_the_nearest_one() -> None:
 
 
 def test_a_column_of_a_type_that_cannot_be_converted() -> None:
-    with pytest.raises(DataError, match="'x' is declared BIGINT but the rows bring"):
+    with pytest.raises(DataError, match="'x' is declared BIGINT but the rows have"):
         engine().process({"s": pa.table({"ts": [1], "x": [[1, 2]]})})
     with pytest.raises(DataError, match="'ts' is declared TIMESTAMP"):
         engine().process({"s": pa.table({"ts": [1.5], "x": [1]})})

@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from eddyline import DataError, Engine
-from eddyline.engine.ingest.valid_text import with_valid_text
+from eddyline.engine.ingest.arrow_values import with_valid_text
 
 
 def text(values: list[bytes | None]) -> pa.Array:

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 from eddyline import Engine
-from eddyline.optimizer.joins.trees import all_bushy
+from eddyline.bench.comparison.static_joins import all_bushy
 from eddyline.optimizer.overload import Verdict, verdict
 from eddyline.optimizer.prices import TYPICAL
 from eddyline.optimizer.work import Work

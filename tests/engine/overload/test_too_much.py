@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 from eddyline import Engine
-from eddyline.engine.overload.shedding import Kept
+from eddyline.engine.overload.shedding import KeptRows
 from eddyline.optimizer.overload import Verdict
 from eddyline.optimizer.prices import TYPICAL
 
@@ -142,7 +142,7 @@ def with_rules(select: str, capacity: float) -> Engine:
 
 def played(
     eng: Engine, seconds: int, restarts: tuple[int, ...] = ()
-) -> tuple[Engine, list[Mapping[str, Kept]]]:
+) -> tuple[Engine, list[Mapping[str, KeptRows]]]:
     """The engine in the end, and what was kept of the rows."""
     kept = []
     for second in range(seconds):

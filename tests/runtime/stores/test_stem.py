@@ -9,7 +9,7 @@ import pyarrow as pa
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from eddyline.runtime.stores.index import Probes
+from eddyline.runtime.stores.index import HashIndex, Probes
 from eddyline.runtime.stores.keys import join_keys
 from eddyline.runtime.stores.stem import (
     CountWindow,
@@ -39,7 +39,7 @@ def ids(stem: Stem) -> list[int]:
 
 def pushed(stem: Stem, key: str) -> list[tuple[int, int]]:
     """(id that left, id that pushed it out) in the current chunk."""
-    out = stem.pushed[key]
+    out = stem.evicted[key]
     return list(zip(out.ids.tolist(), stem.fresh[out.by].tolist(), strict=True))
 
 
@@ -65,7 +65,7 @@ def test_a_count_window_says_who_pushed_whom_out_and_when() -> None:
     stem.purge(9)
     assert ids(stem) == [2, 3]
     assert stem.fresh.size == 0
-    assert not stem.pushed
+    assert not stem.evicted
 
 
 def test_a_partition_window_counts_by_value_and_null_is_a_value() -> None:
@@ -146,7 +146,7 @@ def test_windows_and_an_index_against_lists_with_compaction_at_every_chunk(
         "rows": stem.open_window("rows", lambda: CountWindow(stem, "rows", last)),
         "each": stem.open_window("each", lambda: PartitionWindow(stem, "each", [0], each)),
     }
-    index = stem.new_index()
+    index = HashIndex(stem)
     came: list[tuple[int, int]] = []  # (ts, key) by id
     for chunk in chunks:
         clock = came[-1][0] if came else 0

@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 import numpy as np
 import pytest
 
-from eddyline.runtime.join_inputs.access import Access, HashAccess, ScanAccess, SlicedAccess
+from eddyline.bench.comparison.state_slices import SlicedAccess
+from eddyline.runtime.join_inputs.access import Access, ScanIndex
 from eddyline.runtime.stores.index import HashIndex
 from eddyline.runtime.stores.rowstore import RowStore
 from eddyline.runtime.window_join.levels import Levels
@@ -67,7 +68,7 @@ class Setting:
         self._purge()
 
     def _purge(self) -> None:
-        since = self.join.waiting_since
+        since = self.join.queued_since
         clock = self.rows[-1].ts if self.rows else 0
         for side, store in enumerate(self.stores):
             oldest = min(clock, clock if since is None else since) - int(self.windows[side].max())
@@ -81,7 +82,7 @@ class Setting:
 
     def _get(self, release: Release) -> None:
         pairs = release.pairs
-        for query in self.join.queries(release.rung):
+        for query in self.join.queries(release.window_class):
             ages = [pairs.ts - instants for instants in pairs.instants]
             mine = (ages[0] < self.windows[0, query]) & (ages[1] < self.windows[1, query])
             columns = (pairs.row[mine], pairs.ids[0][mine], pairs.ids[1][mine])
@@ -109,8 +110,8 @@ FIELDS = ("ts", "seq", "key")
 
 def _access(name: str, store: RowStore) -> Access:
     if name == "hash":
-        return HashAccess(HashIndex(store, "keys"))
-    return ScanAccess(store) if name == "scan" else SlicedAccess(store)
+        return HashIndex(store)
+    return ScanIndex(store) if name == "scan" else SlicedAccess(store)
 
 
 @pytest.mark.parametrize("access", ["hash", "scan", "slices"])
@@ -153,11 +154,11 @@ def test_greedy_lets_the_last_row_release_what_it_has_found_so_far() -> None:
 
 def test_many_windows_share_rungs() -> None:
     lengths = np.append(np.arange(1, 1000), FOREVER)
-    rungs = spread(lengths)
-    assert rungs.size <= 32
-    assert rungs[0] == 0
-    assert rungs[-1] == lengths.size - 1
-    assert (np.diff(rungs) > 0).all()
+    classes = spread(lengths)
+    assert classes.size <= 32
+    assert classes[0] == 0
+    assert classes[-1] == lengths.size - 1
+    assert (np.diff(classes) > 0).all()
 
 
 def test_windows_that_are_alike_do_not_tell_rungs_apart() -> None:

@@ -24,37 +24,37 @@ UnsupportedError: line 1, column 43: NOT IN (SELECT ...) is not supported: one N
 ----------
 SELECT price FROM trades [NOW] WHERE price > 1 OR EXISTS (SELECT 1 FROM quotes [NOW])
 =>
-UnsupportedError: line 1, column 51: EXISTS here is not supported: it stands in WHERE, alone or between ANDs; for OR, write a UNION
+UnsupportedError: line 1, column 51: EXISTS here is not supported: write it in WHERE, alone or between ANDs; for OR, write a UNION
   SELECT price FROM trades [NOW] WHERE price > 1 OR EXISTS (SELECT 1 FROM quotes [NOW])
                                                     ^
 ----------
 SELECT price FROM trades [NOW] WHERE price > 1 OR price IN (SELECT bid FROM quotes [NOW])
 =>
-UnsupportedError: line 1, column 51: IN (SELECT ...) here is not supported: it stands in WHERE, alone or between ANDs; for OR, write a UNION
+UnsupportedError: line 1, column 51: IN (SELECT ...) here is not supported: write it in WHERE, alone or between ANDs; for OR, write a UNION
   SELECT price FROM trades [NOW] WHERE price > 1 OR price IN (SELECT bid FROM quotes [NOW])
                                                     ^
 ----------
 SELECT price FROM trades [NOW] WHERE NOT (price > 1 AND EXISTS (SELECT 1 FROM quotes [NOW]))
 =>
-UnsupportedError: line 1, column 57: EXISTS here is not supported: it stands in WHERE, alone or between ANDs; for OR, write a UNION
+UnsupportedError: line 1, column 57: EXISTS here is not supported: write it in WHERE, alone or between ANDs; for OR, write a UNION
   SELECT price FROM trades [NOW] WHERE NOT (price > 1 AND EXISTS (SELECT 1 FROM quotes [NOW]))
                                                           ^
 ----------
 SELECT EXISTS (SELECT 1 FROM quotes [NOW]) FROM trades [NOW]
 =>
-UnsupportedError: line 1, column 8: EXISTS here is not supported: it stands in WHERE, alone or between ANDs; for OR, write a UNION
+UnsupportedError: line 1, column 8: EXISTS here is not supported: write it in WHERE, alone or between ANDs; for OR, write a UNION
   SELECT EXISTS (SELECT 1 FROM quotes [NOW]) FROM trades [NOW]
          ^
 ----------
 SELECT symbol FROM trades [NOW] GROUP BY symbol HAVING EXISTS (SELECT 1 FROM quotes [NOW])
 =>
-UnsupportedError: line 1, column 56: EXISTS here is not supported: it stands in WHERE, alone or between ANDs; for OR, write a UNION
+UnsupportedError: line 1, column 56: EXISTS here is not supported: write it in WHERE, alone or between ANDs; for OR, write a UNION
   SELECT symbol FROM trades [NOW] GROUP BY symbol HAVING EXISTS (SELECT 1 FROM quotes [NOW])
                                                          ^
 ----------
 SELECT t.price FROM trades [NOW] t JOIN quotes [NOW] q ON EXISTS (SELECT 1 FROM orders [NOW])
 =>
-UnsupportedError: line 1, column 59: EXISTS here is not supported: it stands in WHERE, alone or between ANDs; for OR, write a UNION
+UnsupportedError: line 1, column 59: EXISTS here is not supported: write it in WHERE, alone or between ANDs; for OR, write a UNION
   SELECT t.price FROM trades [NOW] t JOIN quotes [NOW] q ON EXISTS (SELECT 1 FROM orders [NOW])
                                                             ^
 ----------
@@ -122,55 +122,55 @@ SqlError: line 1, column 87: there is no column 'price' in 't'; valid: bid, size
 -- only plain SELECTs read columns from outside
 SELECT t.price FROM trades [NOW] t WHERE EXISTS (SELECT symbol FROM quotes [NOW] q WHERE q.symbol = t.symbol GROUP BY symbol)
 =>
-UnsupportedError: line 2, column 101: 't.symbol' is a column of an enclosing SELECT, which a sub-query with GROUP BY cannot read: the WHERE of a plain SELECT in EXISTS or IN can read the one around it
+UnsupportedError: line 2, column 101: 't.symbol' is a column of an enclosing SELECT, which a sub-query with GROUP BY cannot read: only the WHERE of a plain SELECT in EXISTS or IN can read it
   SELECT t.price FROM trades [NOW] t WHERE EXISTS (SELECT symbol FROM quotes [NOW] q WHERE q.symbol = t.symbol GROUP BY symbol)
                                                                                                       ^
 ----------
 SELECT t.price FROM trades [NOW] t WHERE EXISTS (SELECT COUNT(*) FROM quotes [NOW] q WHERE bid = price)
 =>
-UnsupportedError: line 1, column 98: 'price' is a column of an enclosing SELECT, which a sub-query with an aggregate cannot read: the WHERE of a plain SELECT in EXISTS or IN can read the one around it
+UnsupportedError: line 1, column 98: 'price' is a column of an enclosing SELECT, which a sub-query with an aggregate cannot read: only the WHERE of a plain SELECT in EXISTS or IN can read it
   SELECT t.price FROM trades [NOW] t WHERE EXISTS (SELECT COUNT(*) FROM quotes [NOW] q WHERE bid = price)
                                                                                                    ^
 ----------
 SELECT t.price FROM trades [NOW] t WHERE EXISTS (SELECT 1 FROM quotes [NOW] q HAVING MAX(bid) > t.price)
 =>
-UnsupportedError: line 1, column 97: 't.price' is a column of an enclosing SELECT, which a sub-query with HAVING cannot read: the WHERE of a plain SELECT in EXISTS or IN can read the one around it
+UnsupportedError: line 1, column 97: 't.price' is a column of an enclosing SELECT, which a sub-query with HAVING cannot read: only the WHERE of a plain SELECT in EXISTS or IN can read it
   SELECT t.price FROM trades [NOW] t WHERE EXISTS (SELECT 1 FROM quotes [NOW] q HAVING MAX(bid) > t.price)
                                                                                                   ^
 ----------
 SELECT t.price FROM trades [NOW] t WHERE price IN (SELECT bid FROM quotes [NOW] q WHERE q.symbol = t.symbol UNION ALL SELECT id FROM orders [NOW])
 =>
-UnsupportedError: line 1, column 100: 't.symbol' is a column of an enclosing SELECT, which a sub-query with UNION cannot read: the WHERE of a plain SELECT in EXISTS or IN can read the one around it
+UnsupportedError: line 1, column 100: 't.symbol' is a column of an enclosing SELECT, which a sub-query with UNION cannot read: only the WHERE of a plain SELECT in EXISTS or IN can read it
   SELECT t.price FROM trades [NOW] t WHERE price IN (SELECT bid FROM quotes [NOW] q WHERE q.symbol = t.symbol UNION ALL SELECT id FROM orders [NOW])
                                                                                                      ^
 ----------
 SELECT t.price FROM trades [NOW] t WHERE EXISTS (SELECT 1 FROM (SELECT bid FROM quotes [NOW] WHERE bid > t.price))
 =>
-UnsupportedError: line 1, column 106: 't.price' is a column of an enclosing SELECT, which FROM cannot read: the WHERE of a plain SELECT in EXISTS or IN can read the one around it
+UnsupportedError: line 1, column 106: 't.price' is a column of an enclosing SELECT, which FROM cannot read: only the WHERE of a plain SELECT in EXISTS or IN can read it
   SELECT t.price FROM trades [NOW] t WHERE EXISTS (SELECT 1 FROM (SELECT bid FROM quotes [NOW] WHERE bid > t.price))
                                                                                                            ^
 ----------
 SELECT t.price FROM trades [NOW] t WHERE EXISTS (SELECT 1 FROM quotes [NOW] q JOIN orders [NOW] o ON o.symbol = t.symbol)
 =>
-UnsupportedError: line 1, column 113: 't.symbol' is a column of an enclosing SELECT, which FROM cannot read: the WHERE of a plain SELECT in EXISTS or IN can read the one around it
+UnsupportedError: line 1, column 113: 't.symbol' is a column of an enclosing SELECT, which FROM cannot read: only the WHERE of a plain SELECT in EXISTS or IN can read it
   SELECT t.price FROM trades [NOW] t WHERE EXISTS (SELECT 1 FROM quotes [NOW] q JOIN orders [NOW] o ON o.symbol = t.symbol)
                                                                                                                   ^
 ----------
 SELECT t.price FROM trades [NOW] t WHERE EXISTS (WITH c AS (SELECT bid FROM quotes [NOW] WHERE bid > t.price) SELECT 1 FROM c)
 =>
-UnsupportedError: line 1, column 102: 't.price' is a column of an enclosing SELECT, which FROM cannot read: the WHERE of a plain SELECT in EXISTS or IN can read the one around it
+UnsupportedError: line 1, column 102: 't.price' is a column of an enclosing SELECT, which FROM cannot read: only the WHERE of a plain SELECT in EXISTS or IN can read it
   SELECT t.price FROM trades [NOW] t WHERE EXISTS (WITH c AS (SELECT bid FROM quotes [NOW] WHERE bid > t.price) SELECT 1 FROM c)
                                                                                                        ^
 ----------
 SELECT t.price FROM trades [NOW] t WHERE EXISTS (SELECT 1 FROM quotes [NOW] q WHERE EXISTS (SELECT 1 FROM orders [NOW] o WHERE o.symbol = t.symbol))
 =>
-UnsupportedError: line 1, column 139: 't.symbol' is a column of an enclosing SELECT, which a sub-query inside it cannot read: the WHERE of a plain SELECT in EXISTS or IN can read the one around it
+UnsupportedError: line 1, column 139: 't.symbol' is a column of an enclosing SELECT, which a sub-query inside it cannot read: only the WHERE of a plain SELECT in EXISTS or IN can read it
   SELECT t.price FROM trades [NOW] t WHERE EXISTS (SELECT 1 FROM quotes [NOW] q WHERE EXISTS (SELECT 1 FROM orders [NOW] o WHERE o.symbol = t.symbol))
                                                                                                                                             ^
 ----------
 SELECT t.price FROM trades [NOW] t WHERE EXISTS (SELECT 1 FROM quotes [NOW] q WHERE q.symbol = t.symbol LIMIT 1)
 =>
-UnsupportedError: line 1, column 105: LIMIT is not supported: a standing query answers with a bag of rows: sort and cut where you read it
+UnsupportedError: line 1, column 105: LIMIT is not supported: the answer of a standing query is a bag of rows: sort and limit it when you read it
   SELECT t.price FROM trades [NOW] t WHERE EXISTS (SELECT 1 FROM quotes [NOW] q WHERE q.symbol = t.symbol LIMIT 1)
                                                                                                           ^
 ----------
@@ -182,7 +182,7 @@ UnsupportedError: line 1, column 70: DISTINCT ON is not supported here: for the 
 ----------
 SELECT t.price FROM trades [NOW] t WHERE EXISTS (SELECT 1 FROM quotes [NOW] WHERE SUM(bid) > 1)
 =>
-SqlError: line 1, column 83: aggregate SUM cannot stand in WHERE
+SqlError: line 1, column 83: aggregate SUM is not allowed in WHERE
   SELECT t.price FROM trades [NOW] t WHERE EXISTS (SELECT 1 FROM quotes [NOW] WHERE SUM(bid) > 1)
                                                                                     ^
 ----------

@@ -55,13 +55,13 @@ SqlError: line 2, column 17: there is no table 'rulez'; did you mean 'rules'? va
 ----------
 CREATE QUERY q FOR EACH ROW OF trades AS SELECT price FROM trades
 =>
-SqlError: line 1, column 32: 'trades' is not a table: FOR EACH ROW OF takes one
+SqlError: line 1, column 32: 'trades' is not a table: FOR EACH ROW OF needs a table
   CREATE QUERY q FOR EACH ROW OF trades AS SELECT price FROM trades
                                  ^
 ----------
 CREATE QUERY q FOR EACH ROW OF averages AS SELECT price FROM trades
 =>
-SqlError: line 1, column 32: 'averages' is not a table: FOR EACH ROW OF takes one
+SqlError: line 1, column 32: 'averages' is not a table: FOR EACH ROW OF needs a table
   CREATE QUERY q FOR EACH ROW OF averages AS SELECT price FROM trades
                                  ^
 ----------
@@ -74,7 +74,7 @@ SqlError: line 2, column 46: there is no column 'lest' in 'rules', the row of FO
 ----------
 CREATE QUERY q FOR EACH ROW OF rules AS SELECT price FROM trades WHERE price > least
 =>
-SqlError: line 1, column 80: there is no column 'least' in FROM; that of the row is rules.least
+SqlError: line 1, column 80: there is no column 'least' in FROM; the row has rules.least
   CREATE QUERY q FOR EACH ROW OF rules AS SELECT price FROM trades WHERE price > least
                                                                                  ^
 ----------
@@ -141,7 +141,7 @@ SqlError: line 1, column 72: like needs a constant here, not the pattern $rules.
 ----------
 CREATE QUERY q FOR EACH ROW OF rules AS SELECT rules.id, sector FROM companies
 =>
-UnsupportedError: line 1, column 41: a query over static tables alone is not supported: a standing query reads a stream or a table that changes
+UnsupportedError: line 1, column 41: a query over static tables only is not supported: a standing query reads a stream or a table that changes
   CREATE QUERY q FOR EACH ROW OF rules AS SELECT rules.id, sector FROM companies
                                           ^
 ----------
@@ -154,7 +154,7 @@ SqlError: line 1, column 40: 'rules' is not in FROM; valid: trades. For a query 
 CREATE QUERY q FOR EACH ROW OF rules AS SELECT symbol, rules.id FROM trades [NOW];
 SELECT symbol FROM q [NOW]
 =>
-UnsupportedError: line 2, column 20: 'q' is one query for each row of 'rules', and queries cannot read that: write its SELECT here, with the table in FROM
+UnsupportedError: line 2, column 20: 'q' is one query for each row of 'rules', which other queries cannot read: write its SELECT here, with the table in FROM
   SELECT symbol FROM q [NOW]
                      ^
 ----------

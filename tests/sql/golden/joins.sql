@@ -106,7 +106,7 @@ SqlError: line 1, column 20: a join needs a window on stream 'trades'; write tra
 ----------
 SELECT price FROM (trades [NOW] t JOIN quotes [NOW] q USING (symbol)) [NOW]
 =>
-SqlError: line 1, column 71: this window applies to nothing: no stream without a window stands here
+SqlError: line 1, column 71: this window applies to no stream: every stream here has its own, or is outside
   SELECT price FROM (trades [NOW] t JOIN quotes [NOW] q USING (symbol)) [NOW]
                                                                         ^
 ----------

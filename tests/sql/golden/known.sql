@@ -15,7 +15,7 @@ SqlError: line 2, column 16: rate must be a number of at least 0, got 'fast'
 CREATE STREAM s (ts TIMESTAMP, symbol STRING, `odd, name` INT) TIMESTAMP BY ts
   WITH (rows = 5)
 =>
-SqlError: line 2, column 16: rows = ... is said of tables; of a stream, say the rate
+SqlError: line 2, column 16: rows = ... is an option of tables; for a stream write rate = ...
     WITH (rows = 5)
                  ^
 ----------
@@ -76,7 +76,7 @@ no error
 ----------
 CREATE TABLE t (a INT) WITH (rows = 5, rate = 3)
 =>
-SqlError: line 1, column 47: a static table has no rate; say how many rows it holds: rows = ...
+SqlError: line 1, column 47: a static table has no rate; write its number of rows: rows = ...
   CREATE TABLE t (a INT) WITH (rows = 5, rate = 3)
                                                 ^
 ----------

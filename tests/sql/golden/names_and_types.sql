@@ -86,7 +86,7 @@ SqlError: line 1, column 13: unknown time unit 'MONTHS'; did you mean 'MINUTES'?
 ----------
 SELECT price AS _ts FROM trades
 =>
-SqlError: line 1, column 1: output column '_ts': names that begin with _op, _ts, _exp are the engine's; rename it with AS
+SqlError: line 1, column 1: output column '_ts': names with the prefixes _op, _ts, _exp are reserved; rename it with AS
   SELECT price AS _ts FROM trades
   ^
 ----------
@@ -116,19 +116,19 @@ SqlError: line 1, column 36: column 1 of UNION: DOUBLE and STRING have no common
 ----------
 SELECT price FROM trades WHERE COUNT(*) > 1
 =>
-SqlError: line 1, column 32: aggregate COUNT cannot stand in WHERE
+SqlError: line 1, column 32: aggregate COUNT is not allowed in WHERE
   SELECT price FROM trades WHERE COUNT(*) > 1
                                  ^
 ----------
 SELECT COUNT(*) FROM trades [NOW] GROUP BY COUNT(*)
 =>
-SqlError: line 1, column 44: aggregate COUNT cannot stand in GROUP BY
+SqlError: line 1, column 44: aggregate COUNT is not allowed in GROUP BY
   SELECT COUNT(*) FROM trades [NOW] GROUP BY COUNT(*)
                                              ^
 ----------
 SELECT MAX(COUNT(*)) FROM trades [NOW]
 =>
-SqlError: line 1, column 12: aggregate COUNT cannot stand in an aggregate
+SqlError: line 1, column 12: aggregate COUNT is not allowed in an aggregate
   SELECT MAX(COUNT(*)) FROM trades [NOW]
              ^
 ----------
@@ -170,7 +170,7 @@ SqlError: line 1, column 8: sum needs numbers, not STRING; CAST the argument
 ----------
 SELECT UPPER(symbol) FILTER (WHERE price > 1) FROM trades
 =>
-SqlError: line 1, column 8: FILTER stands behind aggregates, not UPPER
+SqlError: line 1, column 8: FILTER is allowed behind aggregates only, not behind UPPER
   SELECT UPPER(symbol) FILTER (WHERE price > 1) FROM trades
          ^
 ----------
@@ -224,13 +224,13 @@ SqlError: line 11, column 64: GROUP BY needs a window on stream 'trades'; write 
 ----------
 SELECT price FROM trades [NOW] WINDOW 1 SECOND
 =>
-SqlError: line 1, column 32: this window applies to nothing: no stream without a window stands here
+SqlError: line 1, column 32: this window applies to no stream: every stream here has its own, or is outside
   SELECT price FROM trades [NOW] WINDOW 1 SECOND
                                  ^
 ----------
 SELECT price FROM cheap [NOW]
 =>
-SqlError: line 1, column 25: this window applies to nothing: no stream without a window stands here
+SqlError: line 1, column 25: this window applies to no stream: every stream here has its own, or is outside
   SELECT price FROM cheap [NOW]
                           ^
 ----------

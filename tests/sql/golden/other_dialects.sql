@@ -36,25 +36,25 @@ SqlError: line 1, column 8: there is no function last_value: rows of a group hav
 ----------
 SELECT any_value(price) FROM trades [NOW]
 =>
-SqlError: line 1, column 8: there is no function any_value: min(x) and max(x) are values of the group that are the same each time
+SqlError: line 1, column 8: there is no function any_value: write min(x) or max(x), which are the same in each run
   SELECT any_value(price) FROM trades [NOW]
          ^
 ----------
 SELECT collect_list(price) FROM trades [NOW]
 =>
-SqlError: line 1, column 8: there is no function collect_list: columns hold single values, no lists, maps or structures: take these apart before the stream
+SqlError: line 1, column 8: there is no function collect_list: columns hold single values, no lists, maps or structures: split these before the stream
   SELECT collect_list(price) FROM trades [NOW]
          ^
 ----------
 SELECT array_agg(price) FROM trades [NOW]
 =>
-SqlError: line 1, column 8: there is no function array_agg: columns hold single values, no lists, maps or structures: take these apart before the stream
+SqlError: line 1, column 8: there is no function array_agg: columns hold single values, no lists, maps or structures: split these before the stream
   SELECT array_agg(price) FROM trades [NOW]
          ^
 ----------
 SELECT string_agg(symbol, ',') FROM trades [NOW]
 =>
-SqlError: line 1, column 8: there is no function string_agg: columns hold single values, no lists, maps or structures: take these apart before the stream
+SqlError: line 1, column 8: there is no function string_agg: columns hold single values, no lists, maps or structures: split these before the stream
   SELECT string_agg(symbol, ',') FROM trades [NOW]
          ^
 ----------
@@ -204,7 +204,7 @@ UnsupportedError: line 1, column 21: OVER is not supported: put a window on the 
 ----------
 SELECT LAG(price) FROM trades
 =>
-SqlError: line 1, column 8: there is no function LAG: there are no functions of the row before or behind: join the stream with itself, or take the last rows of each key, FROM s [PARTITION BY k ROWS 2]
+SqlError: line 1, column 8: there is no function LAG: there are no functions of preceding and following rows: join the stream with itself, or read the last rows of each key, FROM s [PARTITION BY k ROWS 2]
   SELECT LAG(price) FROM trades
          ^
 ----------
@@ -216,19 +216,19 @@ UnsupportedError: line 1, column 22: QUALIFY is not supported: use GROUP BY ... 
 ----------
 SELECT symbol, price FROM trades ORDER BY price LIMIT 10
 =>
-UnsupportedError: line 1, column 34: ORDER BY is not supported: a standing query answers with a bag of rows: sort and cut where you read it
+UnsupportedError: line 1, column 34: ORDER BY is not supported: the answer of a standing query is a bag of rows: sort and limit it when you read it
   SELECT symbol, price FROM trades ORDER BY price LIMIT 10
                                    ^
 ----------
 SELECT * FROM trades LIMIT 10
 =>
-UnsupportedError: line 1, column 22: LIMIT is not supported: a standing query answers with a bag of rows: sort and cut where you read it
+UnsupportedError: line 1, column 22: LIMIT is not supported: the answer of a standing query is a bag of rows: sort and limit it when you read it
   SELECT * FROM trades LIMIT 10
                        ^
 ----------
 SELECT TOP 10 * FROM trades
 =>
-UnsupportedError: line 1, column 8: TOP is not supported: a standing query answers with a bag of rows: sort and cut where you read it
+UnsupportedError: line 1, column 8: TOP is not supported: the answer of a standing query is a bag of rows: sort and limit it when you read it
   SELECT TOP 10 * FROM trades
          ^
 ----------
@@ -264,13 +264,13 @@ UnsupportedError: line 1, column 22: LATERAL is not supported: write a join, or 
 ----------
 SELECT * FROM trades CROSS JOIN UNNEST(split(symbol, ',')) AS w(word)
 =>
-UnsupportedError: line 1, column 33: UNNEST(...) in FROM is not supported: columns hold single values, no lists, maps or structures: take these apart before the stream
+UnsupportedError: line 1, column 33: UNNEST(...) in FROM is not supported: columns hold single values, no lists, maps or structures: split these before the stream
   SELECT * FROM trades CROSS JOIN UNNEST(split(symbol, ',')) AS w(word)
                                   ^
 ----------
 SELECT explode(split(symbol, ',')) FROM trades
 =>
-SqlError: line 1, column 8: there is no function explode: columns hold single values, no lists, maps or structures: take these apart before the stream
+SqlError: line 1, column 8: there is no function explode: columns hold single values, no lists, maps or structures: split these before the stream
   SELECT explode(split(symbol, ',')) FROM trades
          ^
 ----------
@@ -288,19 +288,19 @@ SqlError: line 1, column 8: 'symbol' is not in FROM; valid: trades. 'symbol' is 
 ----------
 SELECT named_struct('a', qty) FROM trades
 =>
-SqlError: line 1, column 8: there is no function named_struct: columns hold single values, no lists, maps or structures: take these apart before the stream
+SqlError: line 1, column 8: there is no function named_struct: columns hold single values, no lists, maps or structures: split these before the stream
   SELECT named_struct('a', qty) FROM trades
          ^
 ----------
 SELECT array(1, 2) FROM trades
 =>
-SqlError: line 1, column 8: there is no function array: columns hold single values, no lists, maps or structures: take these apart before the stream
+SqlError: line 1, column 8: there is no function array: columns hold single values, no lists, maps or structures: split these before the stream
   SELECT array(1, 2) FROM trades
          ^
 ----------
 SELECT get_json_object(symbol, '$.a') FROM trades
 =>
-SqlError: line 1, column 8: there is no function get_json_object: columns hold single values, no lists, maps or structures: take these apart before the stream
+SqlError: line 1, column 8: there is no function get_json_object: columns hold single values, no lists, maps or structures: split these before the stream
   SELECT get_json_object(symbol, '$.a') FROM trades
          ^
 ----------
@@ -312,13 +312,13 @@ UnsupportedError: line 1, column 8: ->> is not supported: columns hold single va
 ----------
 SELECT from_json(symbol, 'a INT') FROM trades
 =>
-SqlError: line 1, column 8: there is no function from_json: columns hold single values, no lists, maps or structures: take these apart before the stream
+SqlError: line 1, column 8: there is no function from_json: columns hold single values, no lists, maps or structures: split these before the stream
   SELECT from_json(symbol, 'a INT') FROM trades
          ^
 ----------
 WITH RECURSIVE r AS (SELECT qty FROM trades UNION ALL SELECT qty + 1 FROM r) SELECT * FROM r
 =>
-UnsupportedError: line 1, column 16: WITH RECURSIVE is not supported: plain WITH is
+UnsupportedError: line 1, column 16: WITH RECURSIVE is not supported: write plain WITH
   WITH RECURSIVE r AS (SELECT qty FROM trades UNION ALL SELECT qty + 1 FROM r) SELECT * FROM r
                  ^
 ----------
@@ -366,7 +366,7 @@ UnsupportedError: line 1, column 11: AT TIME ZONE is not supported: timestamps a
 ----------
 SELECT now() - ts FROM trades
 =>
-SqlError: line 1, column 8: now gives another value each time it runs, so a replay after a failure would give other answers; use the event time of the stream instead
+SqlError: line 1, column 8: now gives another value in each run, so a replay after a failure would give other answers; use the event time of the stream instead
   SELECT now() - ts FROM trades
          ^
 ----------
@@ -378,7 +378,7 @@ UnsupportedError: line 1, column 1: CURRENT_TIMESTAMP is not supported: a replay
 ----------
 SELECT * FROM trades WHERE ts > now() - INTERVAL '5' MINUTE
 =>
-SqlError: line 1, column 33: now gives another value each time it runs, so a replay after a failure would give other answers; use the event time of the stream instead
+SqlError: line 1, column 33: now gives another value in each run, so a replay after a failure would give other answers; use the event time of the stream instead
   SELECT * FROM trades WHERE ts > now() - INTERVAL '5' MINUTE
                                   ^
 ----------
@@ -390,19 +390,19 @@ SqlError: line 1, column 27: EXTRACT has no field 'epoch'; write unix_seconds(ts
 ----------
 SELECT qty FROM trades FOR SYSTEM_TIME AS OF ts
 =>
-UnsupportedError: line 1, column 17: AS OF is not supported: join a table with updates = 'non-retroactive': each row sees it as it was then
+UnsupportedError: line 1, column 17: AS OF is not supported: join a table with updates = 'non-retroactive': each stream row joins the table as it was when the row arrived
   SELECT qty FROM trades FOR SYSTEM_TIME AS OF ts
                   ^
 ----------
 SELECT * FROM trades JOIN companies FOR SYSTEM_TIME AS OF trades.ts ON trades.symbol = companies.symbol
 =>
-UnsupportedError: line 1, column 27: AS OF is not supported: join a table with updates = 'non-retroactive': each row sees it as it was then
+UnsupportedError: line 1, column 27: AS OF is not supported: join a table with updates = 'non-retroactive': each stream row joins the table as it was when the row arrived
   SELECT * FROM trades JOIN companies FOR SYSTEM_TIME AS OF trades.ts ON trades.symbol = companies.symbol
                             ^
 ----------
 SELECT qty FROM trades TABLESAMPLE (10 PERCENT)
 =>
-UnsupportedError: line 1, column 37: TABLESAMPLE is not supported here: ON OVERLOAD SHED drops rows when they are too many
+UnsupportedError: line 1, column 37: TABLESAMPLE is not supported here: ON OVERLOAD SHED drops rows under overload
   SELECT qty FROM trades TABLESAMPLE (10 PERCENT)
                                       ^
 ----------
@@ -522,7 +522,7 @@ UnsupportedError: line 1, column 39: SLIDE in a window is not supported: windows
 ----------
 SELECT * FROM trades [RANGE 5]
 =>
-SqlError: line 1, column 29: 5 of which unit? Write for instance 5 SECONDS
+SqlError: line 1, column 29: 5 has no time unit; write for example 5 SECONDS
   SELECT * FROM trades [RANGE 5]
                               ^
 ----------
@@ -540,13 +540,13 @@ SqlError: line 1, column 23: unknown window, got 'LAST'; valid: [RANGE 5 MINUTES
 ----------
 SELECT * FROM trades [RANGE BETWEEN 5 PRECEDING]
 =>
-UnsupportedError: line 1, column 29: RANGE BETWEEN is not supported: a window ends now and goes back so far: [RANGE 5 MINUTES], [ROWS 100], [PARTITION BY c ROWS 3], [NOW] or [UNBOUNDED]
+UnsupportedError: line 1, column 29: RANGE BETWEEN is not supported: a window ends now and has a length only: [RANGE 5 MINUTES], [ROWS 100], [PARTITION BY c ROWS 3], [NOW] or [UNBOUNDED]
   SELECT * FROM trades [RANGE BETWEEN 5 PRECEDING]
                               ^
 ----------
 SELECT * FROM VALUES (1), (2)
 =>
-UnsupportedError: line 1, column 15: VALUES in FROM is not supported: give the rows to a table
+UnsupportedError: line 1, column 15: VALUES in FROM is not supported: put the rows into a table
   SELECT * FROM VALUES (1), (2)
                 ^
 ----------
@@ -570,7 +570,7 @@ UnsupportedError: line 1, column 1: SELECT without FROM is not supported: read a
 ----------
 VALUES (1)
 =>
-SqlError: line 1, column 1: unknown statement; rows come from the sources of streams and tables, and go to the sinks of queries
+SqlError: line 1, column 1: unknown statement; rows are read from the sources of streams and tables, and written to query sinks
   VALUES (1)
   ^
 ----------
@@ -594,7 +594,7 @@ UnsupportedError: line 1, column 18: CREATE TABLE AS is not supported: write CRE
 ----------
 CREATE OR REPLACE VIEW price AS SELECT 1 FROM trades
 =>
-UnsupportedError: line 1, column 8: CREATE OR REPLACE is not supported: DROP it first and create it anew
+UnsupportedError: line 1, column 8: CREATE OR REPLACE is not supported: DROP it first and CREATE it again
   CREATE OR REPLACE VIEW price AS SELECT 1 FROM trades
          ^
 ----------
@@ -606,7 +606,7 @@ SqlError: line 1, column 8: CREATE what? a query keeps its answer up to date: wr
 ----------
 CREATE TEMPORARY VIEW price AS SELECT 1 FROM trades
 =>
-UnsupportedError: line 1, column 8: CREATE TEMPORARY is not supported: DROP it first and create it anew
+UnsupportedError: line 1, column 8: CREATE TEMPORARY is not supported: DROP it first and CREATE it again
   CREATE TEMPORARY VIEW price AS SELECT 1 FROM trades
          ^
 ----------
@@ -648,7 +648,7 @@ SqlError: line 1, column 36: unknown type ARRAY<INT>; valid: BIGINT, BINARY, BOO
 ----------
 CREATE STREAM z (ts TIMESTAMP, qty INT) TIMESTAMP BY ts LATENESS 5
 =>
-SqlError: line 1, column 66: 5 of which unit? Write for instance 5 SECONDS
+SqlError: line 1, column 66: 5 has no time unit; write for example 5 SECONDS
   CREATE STREAM z (ts TIMESTAMP, qty INT) TIMESTAMP BY ts LATENESS 5
                                                                    ^
 ----------
@@ -660,13 +660,13 @@ SqlError: line 1, column 8: CREATE what? functions are written in Python: Engine
 ----------
 SHOW TABLES
 =>
-SqlError: line 1, column 1: unknown statement; `eddyline list`, Engine.queries and EXPLAIN show what there is
+SqlError: line 1, column 1: unknown statement; use `eddyline list`, Engine.queries or EXPLAIN
   SHOW TABLES
   ^
 ----------
 DESCRIBE trades
 =>
-SqlError: line 1, column 1: unknown statement; `eddyline list`, Engine.queries and EXPLAIN show what there is
+SqlError: line 1, column 1: unknown statement; use `eddyline list`, Engine.queries or EXPLAIN
   DESCRIBE trades
   ^
 ----------
@@ -690,7 +690,7 @@ SqlError: line 1, column 29: unknown EMIT mode; valid: CHANGES, INSERTS, SNAPSHO
 ----------
 SELECT nth_value(price, 2) FROM trades
 =>
-SqlError: line 1, column 8: there is no function nth_value: there are no functions of the row before or behind: join the stream with itself, or take the last rows of each key, FROM s [PARTITION BY k ROWS 2]
+SqlError: line 1, column 8: there is no function nth_value: there are no functions of preceding and following rows: join the stream with itself, or read the last rows of each key, FROM s [PARTITION BY k ROWS 2]
   SELECT nth_value(price, 2) FROM trades
          ^
 ----------
@@ -744,7 +744,7 @@ SqlError: line 1, column 8: there is no function grouping; aggregates: count, su
 ----------
 SELECT monotonically_increasing_id() FROM trades
 =>
-SqlError: line 1, column 8: there is no function monotonically_increasing_id: rows are not numbered: have the source give each a column of its own
+SqlError: line 1, column 8: there is no function monotonically_increasing_id: rows are not numbered: add a column with a number in the source
   SELECT monotonically_increasing_id() FROM trades
          ^
 ----------
@@ -756,13 +756,13 @@ SqlError: line 1, column 8: there is no function from_unixtime: write timestamp_
 ----------
 SELECT rand() FROM trades
 =>
-SqlError: line 1, column 8: rand gives another value each time it runs, so a replay after a failure would give other answers; compute it before the stream instead
+SqlError: line 1, column 8: rand gives another value in each run, so a replay after a failure would give other answers; compute it before the stream instead
   SELECT rand() FROM trades
          ^
 ----------
 SELECT qty FROM trades WHERE sum(qty) > 1
 =>
-SqlError: line 1, column 30: aggregate sum cannot stand in WHERE
+SqlError: line 1, column 30: aggregate sum is not allowed in WHERE
   SELECT qty FROM trades WHERE sum(qty) > 1
                                ^
 ----------
@@ -792,19 +792,19 @@ SqlError: line 1, column 8: column 'qty' is neither in GROUP BY nor inside an ag
 ----------
 UPDATE trades SET qty = 1
 =>
-SqlError: line 1, column 1: unknown statement; rows come from the sources of streams and tables, and go to the sinks of queries
+SqlError: line 1, column 1: unknown statement; rows are read from the sources of streams and tables, and written to query sinks
   UPDATE trades SET qty = 1
   ^
 ----------
 DELETE FROM trades
 =>
-SqlError: line 1, column 1: unknown statement; rows come from the sources of streams and tables, and go to the sinks of queries
+SqlError: line 1, column 1: unknown statement; rows are read from the sources of streams and tables, and written to query sinks
   DELETE FROM trades
   ^
 ----------
 SELECT /*+ BROADCAST(orders) */ qty FROM trades
 =>
-UnsupportedError: line 1, column 8: a hint is not supported: joins run in the order written
+UnsupportedError: line 1, column 8: a hint is not supported: joins run in the order that is estimated to cost least
   SELECT /*+ BROADCAST(orders) */ qty FROM trades
          ^
 ----------
@@ -822,7 +822,7 @@ SqlError: line 1, column 8: there is no function ISTREAM: write EMIT INSERTS, EM
 ----------
 SELECT transform(array(1), qty -> qty + 1) FROM trades
 =>
-SqlError: line 1, column 8: there is no function transform: columns hold single values, no lists, maps or structures: take these apart before the stream
+SqlError: line 1, column 8: there is no function transform: columns hold single values, no lists, maps or structures: split these before the stream
   SELECT transform(array(1), qty -> qty + 1) FROM trades
          ^
 ----------

@@ -37,19 +37,19 @@ SqlError: line 1, column 42: column 1 of INTERSECT: DOUBLE and STRING have no co
 ----------
 SELECT price FROM trades [NOW] EXCEPT ON (price) SELECT bid FROM quotes [NOW]
 =>
-SqlError: line 1, column 39: ON (columns) stands behind EXCEPT ALL only
+SqlError: line 1, column 39: ON (columns) is allowed behind EXCEPT ALL only
   SELECT price FROM trades [NOW] EXCEPT ON (price) SELECT bid FROM quotes [NOW]
                                         ^
 ----------
 SELECT price FROM trades [NOW] UNION ALL ON (price) SELECT bid FROM quotes [NOW]
 =>
-SqlError: line 1, column 42: ON (columns) stands behind EXCEPT ALL only
+SqlError: line 1, column 42: ON (columns) is allowed behind EXCEPT ALL only
   SELECT price FROM trades [NOW] UNION ALL ON (price) SELECT bid FROM quotes [NOW]
                                            ^
 ----------
 SELECT price FROM trades [NOW] INTERSECT ALL ON (price) SELECT bid FROM quotes [NOW]
 =>
-SqlError: line 1, column 46: ON (columns) stands behind EXCEPT ALL only
+SqlError: line 1, column 46: ON (columns) is allowed behind EXCEPT ALL only
   SELECT price FROM trades [NOW] INTERSECT ALL ON (price) SELECT bid FROM quotes [NOW]
                                                ^
 ----------
@@ -109,7 +109,7 @@ SqlError: line 1, column 43: expected a SELECT behind 'INTERSECT', got 'quotes'
 ----------
 SELECT symbol FROM trades [NOW] UNION ALL BY NAME SELECT symbol FROM quotes [NOW]
 =>
-UnsupportedError: line 1, column 43: BY NAME is not supported: columns go together by their place
+UnsupportedError: line 1, column 43: BY NAME is not supported: columns are matched by position
   SELECT symbol FROM trades [NOW] UNION ALL BY NAME SELECT symbol FROM quotes [NOW]
                                             ^
 ----------

@@ -12,7 +12,7 @@ SqlError: line 1, column 8: CREATE what? did you mean 'STREAM'? valid: QUERY, ST
 ----------
 CREATE OR REPLACE STREAM s (ts TIMESTAMP) TIMESTAMP BY ts
 =>
-UnsupportedError: line 1, column 8: CREATE OR REPLACE is not supported: DROP it first and create it anew
+UnsupportedError: line 1, column 8: CREATE OR REPLACE is not supported: DROP it first and CREATE it again
   CREATE OR REPLACE STREAM s (ts TIMESTAMP) TIMESTAMP BY ts
          ^
 ----------
@@ -66,7 +66,7 @@ SqlError: line 1, column 34: DECIMAL(50,2) is out of range: precision is 1 to 38
 ----------
 CREATE STREAM s (ts TIMESTAMP) TIMESTAMP BY ts LATENESS 5
 =>
-SqlError: line 1, column 57: 5 of which unit? Write for instance 5 SECONDS
+SqlError: line 1, column 57: 5 has no time unit; write for example 5 SECONDS
   CREATE STREAM s (ts TIMESTAMP) TIMESTAMP BY ts LATENESS 5
                                                           ^
 ----------
@@ -102,7 +102,7 @@ SqlError: line 1, column 40: unknown option updates = 'statik'; did you mean 'st
 ----------
 CREATE VIEW v AS SELECT a FROM s EMIT CHANGES
 =>
-SqlError: line 1, column 34: a view has no EMIT clause: the query that reads the view has
+SqlError: line 1, column 34: a view has no EMIT clause: write it in the query that reads the view
   CREATE VIEW v AS SELECT a FROM s EMIT CHANGES
                                    ^
 ----------
@@ -156,7 +156,7 @@ SqlError: line 1, column 26: unknown time unit 'PARSECS'; valid: DAYS, HOURS, MI
 ----------
 SELECT a FROM s [RANGE 5]
 =>
-SqlError: line 1, column 24: 5 of which unit? Write for instance 5 SECONDS
+SqlError: line 1, column 24: 5 has no time unit; write for example 5 SECONDS
   SELECT a FROM s [RANGE 5]
                          ^
 ----------
@@ -186,7 +186,7 @@ UnsupportedError: line 1, column 34: SLIDE in a window is not supported: windows
 ----------
 SELECT a FROM s [NOW] AS t [NOW]
 =>
-SqlError: line 1, column 28: 't' has a window already
+SqlError: line 1, column 28: 't' already has a window
   SELECT a FROM s [NOW] AS t [NOW]
                              ^
 ----------
@@ -194,31 +194,31 @@ SELECT a
 FROM s
 WHERE b = 'never closed
 =>
-SqlError: line 3, column 11: this quote never ends: ' is missing
+SqlError: line 3, column 11: this quote has no end: ' is missing
   WHERE b = 'never closed
             ^
 ----------
 SELECT a FROM s /* never closed
 =>
-SqlError: line 1, column 17: this comment never ends: */ is missing
+SqlError: line 1, column 17: this comment has no end: */ is missing
   SELECT a FROM s /* never closed
                   ^
 ----------
 SELECT a, FROM s
 =>
-SqlError: line 1, column 11: expected one more behind ',', got 'FROM'
+SqlError: line 1, column 11: expected another item behind ',', got 'FROM'
   SELECT a, FROM s
             ^
 ----------
 SELECT FROM s
 =>
-SqlError: line 1, column 8: expected what to SELECT, got 'FROM'
+SqlError: line 1, column 8: expected the columns to SELECT, got 'FROM'
   SELECT FROM s
          ^
 ----------
 SELECT a FROM s WHERE
 =>
-SqlError: line 1, column 17: something is missing behind 'WHERE'
+SqlError: line 1, column 17: an expression is missing behind 'WHERE'
   SELECT a FROM s WHERE
                   ^
 ----------
@@ -278,7 +278,7 @@ SqlError: line 1, column 26: unexpected 'a'
 ----------
 SELECT , a FROM s
 =>
-SqlError: line 1, column 12: nothing stands before the first comma
+SqlError: line 1, column 12: expected an item before the first comma
   SELECT , a FROM s
              ^
 ----------

@@ -7,13 +7,13 @@ UnsupportedError: line 1, column 17: a sub-query in an expression is not support
 SELECT price FROM trades
 ORDER BY price
 =>
-UnsupportedError: line 2, column 1: ORDER BY is not supported: a standing query answers with a bag of rows: sort and cut where you read it
+UnsupportedError: line 2, column 1: ORDER BY is not supported: the answer of a standing query is a bag of rows: sort and limit it when you read it
   ORDER BY price
   ^
 ----------
 SELECT price FROM trades LIMIT 10
 =>
-UnsupportedError: line 1, column 26: LIMIT is not supported: a standing query answers with a bag of rows: sort and cut where you read it
+UnsupportedError: line 1, column 26: LIMIT is not supported: the answer of a standing query is a bag of rows: sort and limit it when you read it
   SELECT price FROM trades LIMIT 10
                            ^
 ----------
@@ -73,13 +73,13 @@ UnsupportedError: line 1, column 21: DISTINCT ON is not supported here: for the 
 ----------
 SELECT /*+ BROADCAST(companies) */ price FROM trades
 =>
-UnsupportedError: line 1, column 8: a hint is not supported: joins run in the order written
+UnsupportedError: line 1, column 8: a hint is not supported: joins run in the order that is estimated to cost least
   SELECT /*+ BROADCAST(companies) */ price FROM trades
          ^
 ----------
 SELECT price FROM trades TABLESAMPLE (10 PERCENT)
 =>
-UnsupportedError: line 1, column 39: TABLESAMPLE is not supported here: ON OVERLOAD SHED drops rows when they are too many
+UnsupportedError: line 1, column 39: TABLESAMPLE is not supported here: ON OVERLOAD SHED drops rows under overload
   SELECT price FROM trades TABLESAMPLE (10 PERCENT)
                                         ^
 ----------
@@ -91,7 +91,7 @@ UnsupportedError: line 1, column 26: PIVOT is not supported: write SUM(x) FILTER
 ----------
 SELECT price FROM trades VERSION AS OF 3
 =>
-UnsupportedError: line 1, column 19: AS OF is not supported: join a table with updates = 'non-retroactive': each row sees it as it was then
+UnsupportedError: line 1, column 19: AS OF is not supported: join a table with updates = 'non-retroactive': each stream row joins the table as it was when the row arrived
   SELECT price FROM trades VERSION AS OF 3
                     ^
 ----------
@@ -109,13 +109,13 @@ UnsupportedError: line 1, column 19: a qualified name is not supported here: the
 ----------
 SELECT price FROM (trades [NOW] JOIN quotes [NOW] ON TRUE) AS j
 =>
-UnsupportedError: line 1, column 63: a name for a join in parentheses is not supported: the names inside it stay; for one name write (SELECT ... FROM ...) AS name
+UnsupportedError: line 1, column 63: an alias of a join in parentheses is not supported: use the names of its items, or write (SELECT ... FROM ...) AS name
   SELECT price FROM (trades [NOW] JOIN quotes [NOW] ON TRUE) AS j
                                                                 ^
 ----------
 SELECT price FROM (trades JOIN quotes ON TRUE WINDOW 5 SECONDS)
 =>
-UnsupportedError: line 1, column 47: WINDOW is not supported here: it ends a whole SELECT
+UnsupportedError: line 1, column 47: WINDOW is not supported here: write it at the end of the whole SELECT
   SELECT price FROM (trades JOIN quotes ON TRUE WINDOW 5 SECONDS)
                                                 ^
 ----------
@@ -127,7 +127,7 @@ UnsupportedError: line 1, column 1: SELECT without FROM is not supported: read a
 ----------
 SELECT sector FROM companies
 =>
-UnsupportedError: line 1, column 1: a query over static tables alone is not supported: a standing query reads a stream or a table that changes
+UnsupportedError: line 1, column 1: a query over static tables only is not supported: a standing query reads a stream or a table that changes
   SELECT sector FROM companies
   ^
 ----------
@@ -143,13 +143,13 @@ UnsupportedError: line 1, column 8: [...] behind an expression is not supported:
 ----------
 WITH RECURSIVE r AS (SELECT price FROM trades) SELECT price FROM r
 =>
-UnsupportedError: line 1, column 16: WITH RECURSIVE is not supported: plain WITH is
+UnsupportedError: line 1, column 16: WITH RECURSIVE is not supported: write plain WITH
   WITH RECURSIVE r AS (SELECT price FROM trades) SELECT price FROM r
                  ^
 ----------
 VALUES (1)
 =>
-SqlError: line 1, column 1: unknown statement; rows come from the sources of streams and tables, and go to the sinks of queries
+SqlError: line 1, column 1: unknown statement; rows are read from the sources of streams and tables, and written to query sinks
   VALUES (1)
   ^
 ----------

@@ -1,11 +1,11 @@
 """The scalar functions, operators and aggregates of Eddyline's SQL: names, typing rules, help.
 
-Typing follows Spark SQL in ANSI mode, but where a rule differs it is to refuse a guess (text
-against numbers needs a CAST). A row for which an operation has no value (an overflow, a division by
-zero, text that is no number) fails; ``try_`` before the operation's name makes that NULL.
+Typing follows Spark SQL in ANSI mode, but implicit conversions between text and numbers are refused
+(they need a CAST). A row for which an operation has no value (an overflow, a division by zero, text
+that is not a number) fails; the ``try_`` form of the operation gives NULL instead.
 
-The binder calls :func:`resolve` and :func:`resolve_aggregate`; what they return has every implicit
-conversion spelled out as a ``cast``, so evaluation needs no typing rules of its own.
+The binder calls :func:`resolve` and :func:`resolve_aggregate`; their results have every implicit
+conversion as a ``cast``, so evaluation needs no typing rules.
 """
 
 from eddyline.algebra.functions import (  # importing a family registers its functions

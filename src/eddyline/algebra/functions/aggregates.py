@@ -12,11 +12,11 @@ from eddyline.algebra.functions.coercion import cast, is_number, kind
 from eddyline.errors import SqlError, UnsupportedError, did_you_mean
 from eddyline.types import sql_type
 
-#: Canonical names and what each computes.
+#: Canonical names, and the values that they compute.
 AGGREGATES: Final[dict[str, str]] = {
-    "count": "Number of rows, of values that are not NULL, or (DISTINCT) of different values.",
+    "count": "Number of rows, of values that are not NULL, or (DISTINCT) of distinct values.",
     "sum": "Sum of the values that are not NULL: BIGINT of integers, DOUBLE of floats.",
-    "try_sum": "The same; NULL where the sum of integers is no BIGINT.",
+    "try_sum": "The same; NULL where the sum of integers does not fit BIGINT.",
     "avg": "Mean of the values that are not NULL, a DOUBLE.",
     "min": "Smallest value that is not NULL.",
     "max": "Largest value that is not NULL.",
@@ -31,16 +31,16 @@ _ORDERED: Final = ("integer", "float", "decimal", "string", "date", "timestamp",
 def resolve_aggregate(
     name: str, argument: Expr | None, distinct: bool = False, where: Expr | None = None
 ) -> Aggregate:
-    """The typed aggregate; the argument is cast to what the aggregate computes in.
+    """The typed aggregate; its argument is cast to the type of the computation.
 
     Args:
         name: an aggregate's name, in any case.
-        argument: what is aggregated; None for COUNT(*).
+        argument: the aggregated expression; None for COUNT(*).
         distinct: whether equal values count once.
         where: the FILTER (WHERE ...) condition.
 
     Raises:
-        SqlError: the name is unknown, or the argument does not fit. It carries no position.
+        SqlError: the name is unknown, or the argument does not fit; without a position.
         UnsupportedError: DISTINCT where it is not supported.
     """
     key = ALIASES.get(name.lower(), name.lower())
@@ -52,10 +52,10 @@ def resolve_aggregate(
         where = cast(where, pa.bool_())
     if argument is None:
         if key != "count" or distinct:
-            raise SqlError(f"{key}(*) has no meaning; only COUNT(*) takes the star")
+            raise SqlError(f"{key}(*) is not an aggregate; only COUNT(*) takes the star")
         return Aggregate(key, None, pa.int64(), where=where)
     if key in ("min", "max"):
-        distinct = False  # the extreme of the different values is the extreme of all
+        distinct = False  # duplicates do not affect the extreme value
     if distinct and key != "count":
         raise UnsupportedError(f"{key}(DISTINCT ...) is not supported; only COUNT(DISTINCT ...) is")
     argument = _argument(key, argument)
@@ -63,7 +63,7 @@ def resolve_aggregate(
 
 
 def _argument(function: str, argument: Expr) -> Expr:
-    """The argument in the type that the aggregate computes in."""
+    """The argument, cast to the type of the computation."""
     type_ = argument.type
     if function == "count":
         return argument

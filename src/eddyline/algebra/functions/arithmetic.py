@@ -29,7 +29,7 @@ def _add(args: tuple[Expr, ...]) -> Expr | None:
         return None
     left, right = args
     if kind(left.type) in ("duration", "integer") and kind(right.type) in ("timestamp", "date"):
-        left, right = right, left  # one form of each sum
+        left, right = right, left  # one canonical order
     return _arithmetic("+", left, right) or _shifted("+", left, right)
 
 
@@ -104,7 +104,7 @@ def _modulo(args: tuple[Expr, ...]) -> Expr | None:
     return Call(left.type, "%", (left, right))
 
 
-@define("Arithmetic", "negative", ["- number", "- interval"], "The number with the other sign.")
+@define("Arithmetic", "negative", ["- number", "- interval"], "The number with the opposite sign.")
 def _negative(args: tuple[Expr, ...]) -> Expr | None:
     if len(args) != 1 or not (
         is_number(args[0].type) or kind(args[0].type) in ("duration", "null")
@@ -128,7 +128,7 @@ def _number_pair(left: Expr, right: Expr) -> tuple[Expr, Expr]:
 
 
 def _arithmetic(function: str, left: Expr, right: Expr) -> Expr | None:
-    """``+ - *`` of numbers, or of intervals where that makes sense."""
+    """``+ - *`` of numbers, or ``+ -`` of intervals."""
     if kind(left.type) == kind(right.type) == "duration" and function != "*":
         return Call(_INTERVAL, function, (left, right))
     if not _numbers(left, right):
@@ -140,7 +140,7 @@ def _arithmetic(function: str, left: Expr, right: Expr) -> Expr | None:
 
 
 def _decimal_arithmetic(function: str, left: Expr, right: Expr) -> Expr:
-    """Exact arithmetic: the result type holds every result, or the expression is refused."""
+    """Exact arithmetic: the result type holds every result, else the expression is refused."""
     a, b = as_decimal(left.type), as_decimal(right.type)
     if function == "*":
         precision, scale = a.precision + b.precision + 1, a.scale + b.scale
@@ -162,7 +162,7 @@ def _refuse_decimals(function: str, *args: Expr) -> None:
 
 
 def _shifted(function: str, left: Expr, right: Expr) -> Expr | None:
-    """A date or timestamp moved by an interval, or a date by a number of days."""
+    """A date or timestamp plus or minus an interval, or a date plus or minus a number of days."""
     if kind(left.type) in ("timestamp", "date") and kind(right.type) == "duration":
         return Call(TIMESTAMP, function, (cast(left, TIMESTAMP), right))
     if kind(left.type) == "date" and kind(right.type) == "integer":

@@ -1,4 +1,4 @@
-"""Which types go together: common types, explicit and implicit casts, folding of literal casts."""
+"""Type conversions: common types, explicit and implicit casts, folding of literal casts."""
 
 from __future__ import annotations
 
@@ -56,12 +56,12 @@ _KINDS: Final = (
 
 
 def is_number(type_: pa.DataType) -> bool:
-    """Integers, floats and decimals."""
+    """Whether a type is an integer, float or decimal."""
     return kind(type_) in ("integer", "float", "decimal")
 
 
 def literal(value: Any, type_: pa.DataType) -> Literal:
-    """A constant with its value in the one Python form that its type has, so that equals are equal.
+    """A constant whose value has its type's Python form, so that equal constants are equal.
 
     >>> import pyarrow as pa
     >>> literal(1, pa.float64()).value
@@ -71,10 +71,10 @@ def literal(value: Any, type_: pa.DataType) -> Literal:
 
 
 def common_type(a: pa.DataType, b: pa.DataType) -> pa.DataType:
-    """The type to which values of both types convert without a guess.
+    """The type to which values of both types convert implicitly.
 
     Raises:
-        SqlError: there is none (say, for text and numbers).
+        SqlError: there is none (for example for text and numbers).
     """
     common = _common(a, b)
     if common is None:
@@ -85,10 +85,10 @@ def common_type(a: pa.DataType, b: pa.DataType) -> pa.DataType:
 
 
 def unify(args: Sequence[Expr]) -> tuple[Expr, ...]:
-    """The arguments cast to their common type; text literals become the dates they stand for.
+    """The arguments cast to their common type; text literals may become dates or timestamps.
 
     Raises:
-        SqlError: there is no common type, or a text literal is no valid date or timestamp.
+        SqlError: there is no common type, or a text literal is not a valid date or timestamp.
     """
     fixed = [a.type for a in args if not _is_text_literal(a)]
     target = reduce(common_type, fixed) if fixed else pa.string()
@@ -98,10 +98,10 @@ def unify(args: Sequence[Expr]) -> tuple[Expr, ...]:
 
 
 def cast(expr: Expr, type_: pa.DataType) -> Expr:
-    """The expression converted to a type, as by an explicit CAST; literals convert at once.
+    """The expression converted to a type, as by an explicit CAST; literals are converted here.
 
     Raises:
-        SqlError: values of this type cannot be converted to that one, or a literal's value cannot.
+        SqlError: the types cannot be converted, or the value of a literal cannot.
     """
     if expr.type == type_:
         return expr
@@ -115,10 +115,10 @@ def cast(expr: Expr, type_: pa.DataType) -> Expr:
 
 
 def try_cast(expr: Expr, type_: pa.DataType) -> Expr:
-    """The expression converted to a type, NULL where its value cannot be.
+    """The expression converted to a type, NULL where its value cannot be converted.
 
     Raises:
-        SqlError: values of this type cannot be converted to that one.
+        SqlError: the types cannot be converted.
     """
     if expr.type == type_:
         return expr
@@ -129,7 +129,7 @@ def try_cast(expr: Expr, type_: pa.DataType) -> Expr:
 
 
 def converted_constant(constant: Literal, type_: pa.DataType) -> Expr | None:
-    """The constant as another type; None if its value has no counterpart there."""
+    """The constant as another type; None if its value cannot be converted."""
     values = pa.array([constant.value], constant.type)
     result = convert(values, type_)
     if failed(values, result) is not None:
@@ -137,7 +137,7 @@ def converted_constant(constant: Literal, type_: pa.DataType) -> Expr | None:
     try:
         return Literal(type_, result[0].as_py())
     except (OverflowError, ValueError):  # an instant outside the years of Python's datetime
-        return Call(type_, "cast", (constant,))  # is converted when evaluated
+        return Call(type_, "cast", (constant,))  # converted at evaluation
 
 
 def _require_castable(source: pa.DataType, target: pa.DataType) -> None:
@@ -152,8 +152,8 @@ def _require_castable(source: pa.DataType, target: pa.DataType) -> None:
 def implicit(expr: Expr, type_: pa.DataType) -> Expr | None:
     """The expression as an argument of a parameter of this type; None if it needs a CAST.
 
-    Implicit are NULL to anything, integers to BIGINT, numbers to DOUBLE, DATE to TIMESTAMP, and
-    text literals to DATE or TIMESTAMP.
+    Implicit conversions: NULL to anything, integers to BIGINT, numbers to DOUBLE, DATE to
+    TIMESTAMP, text literals to DATE or TIMESTAMP.
     """
     if expr.type == type_:
         return expr

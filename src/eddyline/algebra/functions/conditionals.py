@@ -1,4 +1,4 @@
-"""CASE and what is short for it, and picks among several values."""
+"""CASE and its short forms, and functions that choose among several values."""
 
 from __future__ import annotations
 

@@ -1,9 +1,8 @@
-"""The meaning of CAST: Arrow array in, Arrow array out, never raising on data.
+"""CAST of Arrow arrays; it never raises on data.
 
-The one definition for both users: the folding of literals when a query is bound, and evaluation.
-The rules are Spark's in ANSI mode: a value that cannot be read as the target, or does not fit it,
-has no counterpart. It becomes NULL here, and :func:`failed` tells it from what was NULL before.
-Text without a zone is UTC.
+The one definition, used by the folding of literals and by evaluation. The rules are Spark's in ANSI
+mode: a value that cannot be read as the target type, or does not fit it, becomes NULL here, and
+:func:`failed` separates it from values that were NULL before. Text without a zone is UTC.
 """
 
 from __future__ import annotations
@@ -25,10 +24,10 @@ _FALSE: Final = pa.array(["f", "false", "n", "no", "0"])
 
 
 def convert(values: pa.Array, type_: pa.DataType) -> pa.Array:
-    """The values as another type, NULL where a value has no counterpart.
+    """The values as another type, NULL where a value cannot be converted.
 
     Args:
-        values: an array of a type from which :func:`~eddyline.algebra.functions.cast` allows it.
+        values: an array of a type that :func:`~eddyline.algebra.functions.cast` can convert.
         type_: the target.
 
     Returns:
@@ -44,17 +43,17 @@ def convert(values: pa.Array, type_: pa.DataType) -> pa.Array:
 
 
 def failed(values: pa.Array, result: pa.Array) -> pa.Array | None:
-    """bool[n]: which values a conversion could not convert; None if it could convert all."""
+    """bool[n]: the values that could not be converted; None if all could."""
     if result.null_count == values.null_count:
         return None
     lost = pc.and_(values.is_valid(), result.is_null())
-    if pt.is_floating(values.type) and pt.is_decimal(result.type):  # NaN is NULL as a decimal
+    if pt.is_floating(values.type) and pt.is_decimal(result.type):  # NaN becomes NULL
         lost = pc.and_(lost, pc.fill_null(pc.is_finite(values), False))
     return lost if lost.true_count else None
 
 
 def can_fail(source: pa.DataType, target: pa.DataType) -> bool:
-    """Whether there may be values of a type that another one has no counterpart for."""
+    """Whether some value of the source type cannot be converted to the target type."""
     if source == target or pt.is_null(source) or pt.is_boolean(target):
         return bool(pt.is_string(source) and pt.is_boolean(target))
     if pt.is_decimal(target):
@@ -79,11 +78,11 @@ _DIGITS: Final = {8: 3, 16: 5, 32: 10, 64: 19}
 
 
 def _holds(decimal: pa.DataType, source: pa.DataType) -> bool:
-    """Whether a decimal type has every value of another type, perhaps rounded."""
+    """Whether a decimal type holds every value of another type after rounding."""
     if pt.is_integer(source):
         digits = _DIGITS[source.bit_width]
     elif pt.is_decimal(source):
-        # a fraction that is rounded may make one digit more of the whole
+        # rounding a fraction may add one digit to the integer part
         digits = source.precision - source.scale + (decimal.scale < source.scale)
     else:
         digits = 1 if pt.is_boolean(source) else 2 * 38
@@ -106,14 +105,14 @@ def _is_not_zero(values: pa.Array, _: pa.DataType) -> pa.Array:
 
 
 def _float_to_integer(values: pa.Array, type_: pa.DataType) -> pa.Array:
-    """Towards zero, as in Java, where what is as large as 2**63 is 2**63 - 1 if it is no larger."""
+    """Truncates, as in Java, where 2.0**63 becomes 2**63 - 1."""
     limits = np.iinfo(type_.to_pandas_dtype())
     numbers = values.cast(pa.float64())
     valid = np.trunc(np.asarray(numbers.fill_null(0.0)))
     fits = (valid >= float(limits.min)) & (valid <= float(limits.max))
     with np.errstate(invalid="ignore"):
         whole = np.where(fits, valid, 0.0).astype(limits.dtype)
-    whole[valid >= float(limits.max)] = limits.max  # 2**63 - 1 itself is not a double
+    whole[valid >= float(limits.max)] = limits.max  # 2**63 - 1 is not representable as a double
     if fits.all() and not values.null_count:
         return pa.array(whole)
     return _nulled(pa.array(whole), pc.and_(values.is_valid(), pa.array(fits)))
@@ -137,7 +136,7 @@ def _to_decimal(values: pa.Array, type_: pa.DataType) -> pa.Array:
 
 
 def _float_as_decimal(values: pa.Array, type_: pa.DataType) -> pa.Array:
-    """One digit more than the scale, of the shortest text: 3.485 is that, not 3.48499..."""
+    """Parsed from the shortest text to one digit beyond the scale: 3.485, not 3.48499..."""
     limit = pa.scalar(10.0 ** (type_.precision - type_.scale), values.type)
     values = _nulled(values, pc.less(pc.abs(values), limit))
     read = number_text.parse_decimals(values.cast(pa.string()), type_.scale)
@@ -154,7 +153,7 @@ def _text_to_integer(values: pa.Array, type_: pa.DataType) -> pa.Array:
 
 
 def _in_range(whole: pa.Array, type_: pa.DataType) -> pa.Array:
-    """Whole numbers of any type, NULL where they are no values of an integer type."""
+    """Whole numbers as an integer type, NULL where they are out of its range."""
     limits = np.iinfo(type_.to_pandas_dtype())
     low, high = (pa.scalar(int(x), whole.type) for x in (limits.min, limits.max))
     fits = pc.and_(pc.greater_equal(whole, low), pc.less_equal(whole, high))
@@ -180,7 +179,7 @@ def _text_to_date(values: pa.Array, _: pa.DataType) -> pa.Array:
 
 
 def _seconds_to_timestamp(values: pa.Array, type_: pa.DataType) -> pa.Array:
-    """Whole seconds beyond the last timestamp are the last one, as in Spark."""
+    """Whole seconds beyond the last timestamp become the last one, as in Spark."""
     if pt.is_integer(values.type):
         most = (2**63 - 1) // _SECOND
         seconds = np.clip(np.asarray(values.cast(pa.int64()).fill_null(0)), -most, most)
@@ -200,7 +199,7 @@ def _timestamp_to_number(values: pa.Array, type_: pa.DataType) -> pa.Array:
     micros = values.cast(pa.int64())
     if pt.is_floating(type_):
         return pc.divide(micros.cast(pa.float64()), float(_SECOND)).cast(type_)
-    seconds = np.asarray(micros.fill_null(0)) // _SECOND  # Arrow's division is not towards -inf
+    seconds = np.asarray(micros.fill_null(0)) // _SECOND  # Arrow's division truncates
     return _narrowed(_nulled(pa.array(seconds), micros.is_valid()), type_)
 
 
@@ -218,10 +217,10 @@ def _float_to_text(values: pa.Array, _: pa.DataType) -> pa.Array:
 
 
 def _bytes_to_text(values: pa.Array, type_: pa.DataType) -> pa.Array:
-    """Bytes that are not UTF-8 are shown as U+FFFD: Arrow text must be valid."""
+    """Bytes that are not UTF-8 become U+FFFD: Arrow text must be valid."""
     try:
         return values.cast(type_)
-    except pa.ArrowInvalid:  # the rare case of broken text
+    except pa.ArrowInvalid:  # rare, so per value
         each = [None if v is None else v.decode(errors="replace") for v in values.to_pylist()]
         return pa.array(each, type_)
 
@@ -230,8 +229,8 @@ def _nulled(values: pa.Array, keep: pa.Array) -> pa.Array:
     return pc.if_else(keep, values, pa.scalar(None, values.type))
 
 
-Test = Callable[[pa.DataType], bool]
-_RULES: Final[tuple[tuple[Test, Test, Callable[[pa.Array, pa.DataType], Any]], ...]] = (
+TypeTest = Callable[[pa.DataType], bool]
+_RULES: Final[tuple[tuple[TypeTest, TypeTest, Callable[[pa.Array, pa.DataType], Any]], ...]] = (
     (pt.is_integer, pt.is_integer, _narrowed),
     (pt.is_integer, pt.is_boolean, _is_not_zero),
     (pt.is_floating, pt.is_boolean, _is_not_zero),

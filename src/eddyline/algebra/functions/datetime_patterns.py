@@ -1,6 +1,6 @@
-"""Date patterns as Spark writes them (``yyyy-MM-dd HH:mm:ss.SSS``), taken apart.
+"""Parser of Spark's date patterns (``yyyy-MM-dd HH:mm:ss.SSS``).
 
-A pattern is a sequence of letter runs, each a field, and of text in between (letters quoted).
+A pattern is a sequence of fields, which are runs of one letter, and of text (letters in quotes).
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ LETTERS: Final = {
     "D": "dayofyear",
     "Q": "quarter",
 }
-#: Fields that can be read as well as written.
+#: Fields that parsing supports; formatting supports all.
 _READABLE: Final = ("year", "month", "day", "hour", "minute", "second", "fraction")
 _TOKEN: Final = re.compile(r"'(?:[^']|'')*'|([A-Za-z])\1*|[^A-Za-z']+")
 
@@ -38,7 +38,7 @@ def parse(pattern: str) -> list[tuple[str, int]]:
     [('hour', 2), (':', 0), ('minute', 2)]
 
     Raises:
-        SqlError: a letter is no field, or a quote does not end.
+        SqlError: a letter is not a field, or a quote has no end.
     """
     parts, end = [], 0
     for match in _TOKEN.finditer(pattern):
@@ -47,7 +47,7 @@ def parse(pattern: str) -> list[tuple[str, int]]:
         end = match.end()
         parts.append(_part(pattern, match[0]))
     if end != len(pattern):
-        raise SqlError(f'the quote in date pattern "{pattern}" does not end')
+        raise SqlError(f'the quote in date pattern "{pattern}" has no end')
     return parts
 
 
@@ -61,16 +61,16 @@ def _part(pattern: str, token: str) -> tuple[str, int]:
     if token[0] not in LETTERS:
         raise SqlError(
             f"date pattern '{pattern}' has no field '{token[0]}'; valid: {' '.join(LETTERS)}; "
-            "text goes in quotes"
+            "text needs quotes"
         )
     return LETTERS[token[0]], len(token)
 
 
 def regex(pattern: str) -> str:
-    """The regular expression that reads texts of this pattern, with its fields as named groups.
+    """The regular expression that matches texts of this pattern, with its fields as named groups.
 
     Raises:
-        SqlError: as in :func:`parse`; or a field can only be written, or stands twice.
+        SqlError: as in :func:`parse`; or a field cannot be parsed, or is repeated.
     """
     out, seen = [], set()
     for field, count in parse(pattern):

@@ -24,12 +24,12 @@ _ISO_DATE: Final = r"^\s*" + _DATE % r"(?:[ T].*)?" + r"\s*$"
 _DAY_US: Final = 86_400_000_000
 _ZERO: Final = np.int64(0)
 
-#: What a field counts as when the text leaves it out.
+#: Values of fields that the text leaves out.
 _DEFAULTS: Final = {"year": 1970, "month": 1, "day": 1}
 
 
 def parse_timestamps(texts: pa.Array, pattern: str = _ISO_TIMESTAMP) -> pa.Array:
-    """Texts as timestamps; NULL where they do not match or name no real instant.
+    """Texts as timestamps; NULL where they do not match or the instant does not exist.
 
     Args:
         texts: a string array.
@@ -46,7 +46,7 @@ def parse_timestamps(texts: pa.Array, pattern: str = _ISO_TIMESTAMP) -> pa.Array
 
 
 def parse_dates(texts: pa.Array, pattern: str = _ISO_DATE) -> pa.Array:
-    """Texts as dates; NULL where they do not match or name no real day. See parse_timestamps."""
+    """Texts as dates; NULL where they do not match or the day does not exist."""
     days, valid = _days(_fields(texts, pattern))
     return pa.array(days.astype(np.int32), mask=~valid).cast(pa.date32())
 
@@ -70,7 +70,7 @@ def _fields(texts: pa.Array, pattern: str) -> dict[str, np.ndarray]:
 
 
 def _days(fields: Mapping[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-    """Days since the epoch, and which of them are real days of the calendar."""
+    """Days since the epoch, and whether each is a day of the calendar."""
     matched = fields["matched"]
     year, month, day = (
         np.broadcast_to(fields.get(f, np.int64(_DEFAULTS[f])), matched.shape)

@@ -39,7 +39,7 @@ TRUNC_UNITS = {
 }
 
 
-#: What EXTRACT takes out of a timestamp.
+#: The fields of EXTRACT.
 FIELDS: Final[list[str]] = []
 
 
@@ -78,14 +78,14 @@ define(
     _FAMILY,
     "timestamp_micros",
     "timestamp_micros(integer)",
-    "The timestamp that many microseconds after the epoch.",
+    "The timestamp this number of microseconds after the epoch.",
     takes("timestamp_micros", (_BIGINT,), TIMESTAMP),
 )
 define(
     _FAMILY,
     "timestamp_millis",
     "timestamp_millis(integer)",
-    "The timestamp that many milliseconds after the epoch.",
+    "The timestamp this number of milliseconds after the epoch.",
     takes("timestamp_millis", (_BIGINT,), TIMESTAMP),
 )
 
@@ -94,7 +94,7 @@ define(
     _FAMILY,
     "timestamp_seconds",
     "timestamp_seconds(number)",
-    "The timestamp that many seconds after the epoch, as CAST(number AS TIMESTAMP).",
+    "The timestamp this number of seconds after the epoch, as CAST(number AS TIMESTAMP).",
 )
 def _timestamp_seconds(args: tuple[Expr, ...]) -> Expr | None:
     if len(args) != 1 or kind(args[0].type) not in ("integer", "float", "null"):
@@ -127,7 +127,7 @@ def _date_trunc(args: tuple[Expr, ...]) -> Expr | None:
     _FAMILY,
     "date_format",
     "date_format(timestamp, 'pattern')",
-    "As text by a pattern of yyyy, MM, dd, HH, mm, ss, SSS, EEE, MMM, a, hh and the like.",
+    "As text by a pattern of yyyy, MM, dd, HH, mm, ss, SSS, EEE, MMM, a, hh and others.",
 )
 def _date_format(args: tuple[Expr, ...]) -> Expr | None:
     moment = implicit(args[0], TIMESTAMP) if len(args) == 2 else None
@@ -141,7 +141,7 @@ def _date_format(args: tuple[Expr, ...]) -> Expr | None:
 
 
 def _reader(name: str, type_: pa.DataType) -> None:
-    """``to_date`` or ``to_timestamp``: a CAST, or with a pattern a reader of text."""
+    """``to_date`` or ``to_timestamp``: a CAST, or with a pattern a parser of text."""
 
     def rule(args: tuple[Expr, ...]) -> Expr | None:
         allowed = ("string", "null", "date", "timestamp")
@@ -176,12 +176,12 @@ define(
     _FAMILY,
     "date_add",
     "date_add(date, days)",
-    "The date so many days later.",
+    "The date this number of days later.",
     takes("date_add", (_DATE, _BIGINT), _DATE),
 )
 
 
-@define(_FAMILY, "date_sub", "date_sub(date, days)", "The date so many days earlier.")
+@define(_FAMILY, "date_sub", "date_sub(date, days)", "The date this number of days earlier.")
 def _date_sub(args: tuple[Expr, ...]) -> Expr | None:
     if len(args) != 2:
         return None

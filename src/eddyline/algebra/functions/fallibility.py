@@ -1,4 +1,4 @@
-"""Which operations may have no value for a row: by their types and constants."""
+"""Operations that fail for some rows, by their types and constants."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from eddyline.algebra.functions.user_defined import UserCall
 
 
 def can_fail(expr: Expr) -> bool:
-    """Whether there may be rows for which an expression has no value."""
+    """Whether an expression can fail for a row."""
     return call_can_fail(expr) or any(map(can_fail, expr.args))
 
 
 def call_can_fail(expr: Expr) -> bool:
-    """The same of the operation itself, whatever becomes of its arguments."""
+    """Whether the operation itself, without its arguments, can fail for a row."""
     if isinstance(expr, UserCall):
         return True
     return isinstance(expr, Call) and expr.function in _TESTS and _TESTS[expr.function](expr)
 
 
 def _overflows(call: Call) -> bool:
-    """Integers do, and timestamps and intervals, which are such."""
+    """Integers overflow, and so do timestamps and intervals, which are integers."""
     return any(test(call.type) for test in (pt.is_integer, pt.is_duration, pt.is_timestamp))
 
 
@@ -39,10 +39,10 @@ def _argument_may_be(place: int, *numbers: int) -> Callable[[Call], bool]:
 
 
 def _rounds_up(call: Call) -> bool:
-    """Whether rounding may need one digit more than the type has."""
+    """Whether rounding may need more digits than the type has."""
     type_: pa.DataType = call.type
     digits = call.args[1]
-    assert isinstance(digits, Literal), "the binder makes sure of it"
+    assert isinstance(digits, Literal), "the binder checks it"
     if pt.is_floating(type_):
         return False
     return bool(digits.value < (type_.scale if pt.is_decimal(type_) else 0))
@@ -62,5 +62,5 @@ _TESTS: Final[dict[str, Callable[[Call], bool]]] = {
     **dict.fromkeys(("floor", "ceil", "to_timestamp", "to_date", "date_add"), _always),
     **dict.fromkeys(("timestamp_seconds", "timestamp_millis", "repeat"), _always),
 }
-#: The functions of calls that may have no value.
+#: The functions of calls that can fail.
 FALLIBLE: Final = frozenset(_TESTS)

@@ -1,4 +1,4 @@
-"""Numbers to and from text, as Spark (Java) reads and writes them, column at a time."""
+"""Conversion of numbers to and from text as in Spark (Java), column at a time."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def parse_integers(texts: pa.Array) -> pa.Array:
 
 
 def parse_decimals(texts: pa.Array, scale: int) -> pa.Array:
-    """Numbers without exponent, kept to one digit more than ``scale`` so that rounding is right."""
+    """Numbers without exponent; one digit more than ``scale``, for correct rounding."""
     trimmed = pc.utf8_trim_whitespace(texts)
     found = pc.extract_regex(trimmed, _DECIMAL)
     sign, whole, fraction = (pc.struct_field(found, f) for f in ("sign", "whole", "fraction"))
@@ -58,7 +58,7 @@ def format_floats(values: pa.Array) -> pa.Array:
 
 
 def _scientific(shortest: pa.Array) -> pa.Array:
-    """``0.000015`` or ``1.5e-05`` to ``1.5E-5``."""
+    """``0.000015`` or ``1.5e-05`` as ``1.5E-5``."""
     found = pc.extract_regex(shortest, _SHORTEST)
     sign, whole, fraction, exponent = (
         pc.struct_field(found, f) for f in ("sign", "whole", "fraction", "exponent")

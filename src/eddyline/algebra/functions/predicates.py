@@ -47,7 +47,7 @@ def _between(args: tuple[Expr, ...]) -> Expr | None:
     "Comparison",
     "in",
     "value IN (value, ...)",
-    "Equal to one of the list; NULL if unknown because of a NULL.",
+    "Equal to one of the list; NULL if no element is equal and one is NULL.",
 )
 def _in(args: tuple[Expr, ...]) -> Expr | None:
     if len(args) < 2:
@@ -70,7 +70,7 @@ def _logical(function: str, help_: str) -> None:
 
 
 def _parts(operand: Expr, function: str) -> tuple[Expr, ...]:
-    """The operands of the same function; else the operand itself."""
+    """The operands of a call of the same function; else the operand itself."""
     is_same = isinstance(operand, Call) and operand.function == function
     return operand.args if is_same else (operand,)
 
@@ -84,7 +84,7 @@ def _booleans(args: tuple[Expr, ...]) -> tuple[Expr, ...] | None:
 _logical("and", "True if all are true; false if any is false; otherwise NULL.")
 _logical("or", "True if any is true; false if all are false; otherwise NULL.")
 
-#: Tests that are never NULL: their opposite is a test too, whichever way it was written.
+#: Tests that are never NULL, and their negations, so that both spellings are one expression.
 _OPPOSITES: Final = {
     "is_null": "is_not_null",
     "is_not_null": "is_null",

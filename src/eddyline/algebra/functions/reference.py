@@ -1,4 +1,4 @@
-"""The reference page of all functions, made from the registry.
+"""The reference page of all functions, generated from the registry.
 
 Regenerate with ``python -m eddyline.algebra.functions.reference > docs/sql-functions.md``.
 """
@@ -27,22 +27,22 @@ Types and results follow Spark SQL in ANSI mode. A row for which an operation ha
 - a BIGINT `SUM` that does not fit: the group is not in the answer until it does.
 
 `try_cast`, `try_add`, `try_subtract`, `try_multiply`, `try_divide`, `try_mod`, `try_to_date`,
-`try_to_timestamp` and `try_sum` give NULL instead, but not where their arguments fail. `CASE`,
-`IF`, `COALESCE` and `NVL` ask only the rows that take a branch; FALSE AND an error is FALSE, TRUE
-OR an error is TRUE, in whatever order they stand; other functions fail where their arguments do.
+`try_to_timestamp` and `try_sum` give NULL instead, but fail where their arguments fail. `CASE`,
+`IF`, `COALESCE` and `NVL` evaluate a branch only for the rows that take it; FALSE AND an error is
+FALSE, TRUE OR an error is TRUE, in either order; other functions fail where their arguments fail.
 
 - Floats do not overflow: they become infinite. Logarithms of numbers that are not positive are
   NULL. `/` on integers gives a DOUBLE. Floats lose their fraction as integers.
-- Text without a zone is UTC. Zones are written `Z`, `UTC`, `+02:00`; names of zones are not read.
+- Text without a zone is UTC. Zones are `Z`, `UTC` or `+02:00`; names of zones are not read.
 - A condition that is NULL counts as not true.
 - NaN equals itself and is larger than any number, in comparisons, joins, `IN`, `GROUP BY`,
-  `DISTINCT`, `MIN` and `MAX` alike; -0.0 equals 0.0.
+  `DISTINCT`, `MIN` and `MAX`; -0.0 equals 0.0.
 
-Where it differs from Spark:
+Differences from Spark:
 
-- Double quotes name columns, as in standard SQL; texts have single ones.
+- Double quotes quote column names, as in standard SQL; texts have single quotes.
 - Text and numbers are never compared or added: write a `CAST`. Only a constant text is read as
-  the DATE or TIMESTAMP it is compared with, and must be valid.
+  the DATE or TIMESTAMP that it is compared with, and must be valid.
 - INT or BIGINT with FLOAT gives DOUBLE.
 - Text with an exponent (`1e3`) is read as DOUBLE, but not as DECIMAL; the suffixes of Java's
   numbers (`1.5d`) are not read.

@@ -1,4 +1,4 @@
-"""The registry of scalar functions: a name, what people may write, and a typing rule."""
+"""The registry of scalar functions: names, syntax for messages, and typing rules."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ import pyarrow as pa
 
 from eddyline.algebra.expressions import Call, Expr
 from eddyline.algebra.functions.aggregates import AGGREGATES
+from eddyline.algebra.functions.alternatives import ALTERNATIVES
 from eddyline.algebra.functions.coercion import implicit
-from eddyline.algebra.functions.elsewhere import ELSEWHERE
 from eddyline.errors import SqlError, did_you_mean
 from eddyline.types import sql_type
 
-#: Arguments to a typed expression; None if the function does not take such arguments.
-Rule = Callable[[tuple[Expr, ...]], Expr | None]
+#: Returns the typed expression for arguments; None if the function does not take them.
+TypingRule = Callable[[tuple[Expr, ...]], Expr | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,10 +25,10 @@ class Function:
     """A scalar function or operator.
 
     Attributes:
-        name: canonical name, lower case; what ``Call.function`` holds unless the rule rewrites.
-        family: the heading under which the documentation lists it.
-        forms: the ways to write it, for messages and documentation.
-        help: one sentence on what it computes.
+        name: canonical name, lower case; the ``Call.function`` unless the rule rewrites.
+        family: its heading in the documentation.
+        forms: its syntax, for messages and documentation.
+        help: one sentence on the result.
         rule: the typing rule.
     """
 
@@ -36,22 +36,22 @@ class Function:
     family: str
     forms: tuple[str, ...]
     help: str
-    rule: Rule
+    rule: TypingRule
 
 
 class Resolvable(Protocol):
-    """What :func:`resolve` must know of a function."""
+    """A function that :func:`resolve` can apply."""
 
     @property
     def forms(self) -> tuple[str, ...]:
-        """The ways to write it, for messages."""
+        """The syntax, for messages."""
 
     @property
-    def rule(self) -> Rule:
+    def rule(self) -> TypingRule:
         """The typing rule."""
 
 
-#: The built-in functions by every name that they have, aliases included.
+#: The built-in functions by name and alias.
 FUNCTIONS: Final[dict[str, Function]] = {}
 _NONE: Final[Mapping[str, Resolvable]] = MappingProxyType({})
 
@@ -69,8 +69,8 @@ _NOT_REPEATABLE: Final = {
 
 
 def define(
-    family: str, names: str, forms: str | Sequence[str], help_: str, rule: Rule | None = None
-) -> Callable[[Rule], Rule]:
+    family: str, names: str, forms: str | Sequence[str], help_: str, rule: TypingRule | None = None
+) -> Callable[[TypingRule], TypingRule]:
     """Register a function under each of the blank-separated ``names``, the canonical one first.
 
     Use as a decorator of the typing rule, or pass ``rule``.
@@ -78,7 +78,7 @@ def define(
     canonical = names.split()[0]
     shown = (forms,) if isinstance(forms, str) else tuple(forms)
 
-    def register(rule: Rule) -> Rule:
+    def register(rule: TypingRule) -> TypingRule:
         function = Function(canonical, family, shown, help_, rule)
         for name in names.split():
             assert name not in FUNCTIONS, f"{name} is registered twice"
@@ -92,8 +92,8 @@ def define(
 
 def takes(
     name: str, parameters: Sequence[pa.DataType], result: pa.DataType, *, optional: int = 0
-) -> Rule:
-    """The rule of a function with fixed parameter types; the last ``optional`` may be left out."""
+) -> TypingRule:
+    """The rule of a function with fixed parameter types; the last ``optional`` may be omitted."""
 
     def rule(args: tuple[Expr, ...]) -> Expr | None:
         if not len(parameters) - optional <= len(args) <= len(parameters):
@@ -107,7 +107,7 @@ def takes(
 
 
 def is_reserved(name: str) -> bool:
-    """Whether a name has a meaning of its own: a built-in function, also one that is refused."""
+    """Whether a name belongs to a built-in function, supported or refused."""
     key = name.lower()
     return key in FUNCTIONS or key in _NOT_REPEATABLE
 
@@ -115,17 +115,17 @@ def is_reserved(name: str) -> bool:
 def resolve(name: str, args: tuple[Expr, ...], own: Mapping[str, Resolvable] = _NONE) -> Expr:
     """The typed expression for a function or operator applied to arguments.
 
-    Sugar is rewritten (``between`` to two comparisons, ``nullif`` to ``case``), so that equal
-    meanings tend to be equal expressions. ``cast`` is not resolved here: see :func:`cast`.
+    Short forms are rewritten (``between`` to two comparisons, ``nullif`` to ``case``), so that
+    equal meanings tend to be equal expressions. For ``cast`` see :func:`cast`.
 
     Args:
         name: in any case.
         args: typed expressions.
-        own: functions of the catalog, by lower-case name; built-in ones come first.
+        own: functions of the catalog, by lower-case name; built-in ones have priority.
 
     Raises:
-        SqlError: the name is unknown, the arguments do not fit, or the function is not repeatable.
-            It carries no position; the caller knows where the call stands.
+        SqlError: the name is unknown, the arguments do not fit, or the function is not repeatable;
+            without a position, which the caller adds.
     """
     function = find(name, own)
     expr = function.rule(args)
@@ -140,7 +140,7 @@ def find(name: str, own: Mapping[str, Resolvable] = _NONE) -> Resolvable:
     """The function of a name, in any case.
 
     Raises:
-        SqlError: there is none; with what to write instead. It carries no position.
+        SqlError: the name is unknown; with what to write instead, without a position.
     """
     key = name.lower()
     function: Resolvable | None = FUNCTIONS.get(key) or own.get(key)
@@ -153,15 +153,15 @@ def _unknown(name: str, own: Mapping[str, Resolvable]) -> str:
     key = name.lower()
     if key in _NOT_REPEATABLE:
         return (
-            f"{name} gives another value each time it runs, so a replay after a failure would "
+            f"{name} gives another value in each run, so a replay after a failure would "
             f"give other answers; {_NOT_REPEATABLE[key]} instead"
         )
     if key in AGGREGATES:
-        return f"{name} is an aggregate; it may stand only in the select list or HAVING"
-    if ELSEWHERE.get(key):
-        return f"there is no function {name}: {ELSEWHERE[key]}"
+        return f"{name} is an aggregate; it is allowed only in the select list and in HAVING"
+    if ALTERNATIVES.get(key):
+        return f"there is no function {name}: {ALTERNATIVES[key]}"
     aggregates = f"; aggregates: {', '.join(AGGREGATES)}"
-    if key in ELSEWHERE:
+    if key in ALTERNATIVES:
         return f"there is no function {name}{aggregates}"
     words = [*(n for n in FUNCTIONS if n[0].isalpha()), *own, *AGGREGATES]
     return f"there is no function {name}; {did_you_mean(key, words)}{aggregates}"

@@ -15,8 +15,8 @@ from eddyline.errors import SqlError
 _FAMILY = "Text"
 _STRING, _INT, _BIGINT, _BOOL = pa.string(), pa.int32(), pa.int64(), pa.bool_()
 
-#: Characters of a text that lpad, rpad, repeat and space make at most. A chunk of rows with texts
-#: of this length fits one Arrow array.
+#: Maximum number of characters of the results of lpad, rpad, repeat and space: a chunk of rows with
+#: such texts fits one Arrow array.
 LONGEST_TEXT = 65_536
 
 for _names, _help in {
@@ -48,7 +48,7 @@ define(
     _FAMILY,
     "repeat",
     "repeat(text, times)",
-    f"The text as often as told, possibly not at all; {LONGEST_TEXT} characters at most.",
+    f"The text repeated; the result has {LONGEST_TEXT} characters at most.",
 )
 def _repeat(args: tuple[Expr, ...]) -> Expr | None:
     call = takes("repeat", (_STRING, _BIGINT), _STRING)(args)
@@ -59,10 +59,10 @@ def _repeat(args: tuple[Expr, ...]) -> Expr | None:
 
 
 def _check_length(name: str, length: int) -> None:
-    """Refuse constants that make a text longer than there may be."""
+    """Refuse constants with too long results."""
     if length > LONGEST_TEXT:
         raise SqlError(
-            f"{name} would make a text of {length} characters; {LONGEST_TEXT} are the most"
+            f"{name} would make a text of {length} characters; the maximum is {LONGEST_TEXT}"
         )
 
 
@@ -106,7 +106,7 @@ def _edge(names: str, side: str, help_: str) -> None:
             return None
         if isinstance(call.args[1], Literal):
             return call if call.args[1].value is not None else Literal(_BOOL, None)
-        text, other = call.args  # Arrow's kernel wants a constant: compare the end itself
+        text, other = call.args  # Arrow's kernel needs a constant: compare the substring
         size = cast(Call(_INT, "length", (other,)), _BIGINT)
         return Call(_BOOL, "=", (Call(_STRING, side, (text, size)), other))
 
@@ -150,7 +150,7 @@ def _position(args: tuple[Expr, ...]) -> Expr | None:
 
 def _trimmed(name: str, help_: str) -> None:
     def rule(args: tuple[Expr, ...]) -> Expr | None:
-        return _trim(name, args[::-1])  # the characters come first
+        return _trim(name, args[::-1])  # SQL has the characters first
 
     define(_FAMILY, name, [f"{name}(text)", f"{name}(characters, text)"], help_, rule)
 
@@ -210,7 +210,7 @@ define(
     "All values as text, joined; NULL if any is NULL.",
 )
 def _concat(args: tuple[Expr, ...]) -> Expr | None:
-    # flat: (a || b) || c is a || b || c
+    # flattened: (a || b) || c is a || b || c
     texts = [t for a in args for t in _joined(_as_text(a))]
     if not texts:
         return None
@@ -218,7 +218,7 @@ def _concat(args: tuple[Expr, ...]) -> Expr | None:
 
 
 def _joined(text: Expr) -> tuple[Expr, ...]:
-    """What a text is joined of, if it is a concat."""
+    """The operands of a concat; else the text itself."""
     return text.args if isinstance(text, Call) and text.function == "concat" else (text,)
 
 
@@ -245,9 +245,9 @@ def with_constants(
     result: pa.DataType,
     constants: tuple[int, ...],
 ) -> Expr | None:
-    """As ``takes``, where some arguments must be constants because Arrow's kernels want them so.
+    """As ``takes``, where some arguments must be constants because Arrow's kernels need them.
 
-    A constant that is NULL makes the whole NULL.
+    A NULL constant makes the call NULL.
     """
     call = takes(name, parameters, result)(args)
     if call is None:

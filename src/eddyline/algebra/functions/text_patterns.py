@@ -1,7 +1,7 @@
-"""Text against patterns: LIKE and regular expressions (RE2's, which take linear time).
+"""LIKE and regular expressions (those of RE2, which take linear time).
 
-The patterns are constants; they are checked and brought to one standard form here, so that bad
-ones are errors of the statement and equal ones are equal expressions.
+The patterns are constants; they are checked and normalized here, so that wrong ones are errors of
+the statement and equal ones are equal expressions.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ def _like(name: str) -> None:
         _FAMILY,
         name,
         f"text {name.upper()} pattern [ESCAPE character]",
-        "Whether the whole text fits the pattern: % is any text, _ any character"
-        + ("; case does not count." if name == "ilike" else "."),
+        "Whether the whole text matches the pattern: % is any text, _ any character"
+        + ("; case is ignored." if name == "ilike" else "."),
         rule,
     )
 
@@ -52,15 +52,15 @@ _like("ilike")
 
 
 def _standard_pattern(pattern: str, escape: str) -> str:
-    """The pattern with backslash as its escape, before ``%``, ``_`` and backslash only."""
+    """The pattern with backslash as its escape, only before ``%``, ``_`` and backslash."""
     out, chars = [], iter(pattern)
     for char in chars:
         if char == escape:
             char = next(chars, "")
             if char not in ("%", "_", escape):
                 raise SqlError(
-                    f"in LIKE pattern '{pattern}' the escape character {escape} must stand "
-                    f"before %, _ or {escape}"
+                    f"in LIKE pattern '{pattern}' the escape character {escape} must be "
+                    f"followed by %, _ or {escape}"
                 )
             out.append(char if char not in "%_\\" else "\\" + char)
         else:
@@ -72,7 +72,7 @@ def _standard_pattern(pattern: str, escape: str) -> str:
     _FAMILY,
     "rlike regexp regexp_like",
     "text RLIKE pattern",
-    "Whether the regular expression is found in the text.",
+    "Whether the regular expression matches a part of the text.",
 )
 def _rlike(args: tuple[Expr, ...]) -> Expr | None:
     call = with_constants("rlike", args, (_STRING, _STRING), _BOOL, (1,))
@@ -85,7 +85,7 @@ def _rlike(args: tuple[Expr, ...]) -> Expr | None:
     _FAMILY,
     "regexp_replace",
     "regexp_replace(text, pattern, by)",
-    "Every match of the regular expression replaced; $1 is what its first group matched.",
+    "Every match of the regular expression replaced; $1 is the match of its first group.",
 )
 def _regexp_replace(args: tuple[Expr, ...]) -> Expr | None:
     types = (_STRING, _STRING, _STRING)
@@ -106,7 +106,7 @@ def _regexp_replace(args: tuple[Expr, ...]) -> Expr | None:
     _FAMILY,
     "regexp_extract",
     ["regexp_extract(text, pattern)", "regexp_extract(text, pattern, group)"],
-    "A group (default 1; 0 is all) of the first match; empty text if there is none.",
+    "A group (default 1; 0 is all) of the first match; empty text without a match.",
 )
 def _regexp_extract(args: tuple[Expr, ...]) -> Expr | None:
     if len(args) == 2:
@@ -118,8 +118,8 @@ def _regexp_extract(args: tuple[Expr, ...]) -> Expr | None:
     text, pattern, group = call.args
     _check_regex(pattern)
     expression, number = (constant("regexp_extract", a) for a in (pattern, group))
-    wanted = Literal(_STRING, _only_group(expression, number))
-    return Call(_STRING, "regexp_extract", (text, wanted))
+    single = Literal(_STRING, _only_group(expression, number))
+    return Call(_STRING, "regexp_extract", (text, single))
 
 
 def _check_regex(pattern: Expr) -> None:
@@ -127,11 +127,11 @@ def _check_regex(pattern: Expr) -> None:
     try:
         pc.match_substring_regex(pa.array([""]), pattern=expression)
     except pa.ArrowInvalid as error:
-        raise SqlError(f"{pattern} is no regular expression of RE2: {error}") from None
+        raise SqlError(f"{pattern} is not a regular expression of RE2: {error}") from None
 
 
 def _re2_replacement(text: str) -> str:
-    r"""Java's replacement notation (``$1``, backslash escapes) in RE2's (``\1``)."""
+    r"""Java's replacement notation (``$1``, backslash escapes) as RE2's (``\1``)."""
 
     def translate(match: re.Match[str]) -> str:
         token = match[0]
@@ -143,14 +143,14 @@ def _re2_replacement(text: str) -> str:
     return re.sub(r"\$\d|\\.|\\", translate, text)
 
 
-#: An escape, a character class, or a bracket that opens a group: all that numbers groups.
+#: An escape, a character class, or an opening bracket of a group: all that affects group numbers.
 _TOKENS = re.compile(
     r"\\Q.*?(?:\\E|$)|\\.|\[\^?\]?(?:\[:\^?\w+:\]|\\.|[^\]\\])*\]|\(\?P?<\w+>|\((?!\?)", re.DOTALL
 )
 
 
 def _only_group(pattern: str, group: int) -> str:
-    """The pattern with one capturing group, the wanted one, named ``found``."""
+    """The pattern with one capturing group, that of the number, named ``found``."""
     count = 0
 
     def rename(match: re.Match[str]) -> str:

@@ -1,6 +1,6 @@
 """The ``try_`` functions: NULL where the operation of that name fails.
 
-An argument that fails is another matter: ``try_add(CAST(s AS INT), 1)`` fails where the CAST does.
+A failing argument still fails: ``try_add(CAST(s AS INT), 1)`` fails where the CAST does.
 """
 
 from __future__ import annotations
@@ -9,9 +9,9 @@ from dataclasses import replace
 from typing import Final
 
 from eddyline.algebra.expressions import Call, Expr
-from eddyline.algebra.functions.registry import FUNCTIONS, Rule, define
+from eddyline.algebra.functions.registry import FUNCTIONS, TypingRule, define
 
-#: By the operation's function the one that is NULL instead.
+#: The ``try_`` function of an operation, by the operation's function.
 NAMES: Final = {
     "+": "try_add",
     "-": "try_subtract",
@@ -27,18 +27,18 @@ _STRICT: Final = {name: function for function, name in NAMES.items()}
 
 
 def tolerated(expr: Expr | None) -> Expr | None:
-    """The expression with its operation's failures being NULL."""
+    """The expression with its operation replaced by the ``try_`` form."""
     if isinstance(expr, Call) and expr.function in NAMES:
         return replace(expr, function=NAMES[expr.function])
     return expr
 
 
 def strict(call: Call) -> Call:
-    """The call that fails where this one is NULL."""
+    """The operation of a ``try_`` call."""
     return replace(call, function=_STRICT[call.function])
 
 
-def _of(function: str) -> Rule:
+def _of(function: str) -> TypingRule:
     return lambda args: tolerated(FUNCTIONS[function].rule(args)) if len(args) == 2 else None
 
 

@@ -1,4 +1,4 @@
-"""Functions that users bring: what is declared of one, and calls of it."""
+"""User-defined functions: their definitions and calls."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ from eddyline.algebra.expressions import Call, Expr
 from eddyline.algebra.functions.coercion import implicit
 from eddyline.types import sql_type
 
-#: What the Python code is called with: whole Arrow arrays, pandas Series, or the values of one row.
+#: The arguments of the Python code: whole Arrow arrays, pandas Series, or the values of one row.
 FunctionKind = Literal["arrow", "pandas", "python"]
 FUNCTION_KINDS: Final[tuple[FunctionKind, ...]] = ("arrow", "pandas", "python")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class UserFunction:
-    """A scalar function written in Python.
+    """A scalar function in Python.
 
-    Compared by identity: two engines may give one name to different functions, and code has no
-    equality of its own.
+    Compared by identity: two engines may use one name for different functions, and code has no
+    equality.
 
     Attributes:
-        name: as SQL writes it; case does not count.
+        name: the name in SQL; case is ignored.
         parameters: types of the arguments, at least one.
-        result: type of what it returns.
-        kind: how it is called.
+        result: type of the result.
+        kind: the form of the arguments.
         evaluate: the Python code.
     """
 
@@ -43,7 +43,7 @@ class UserFunction:
 
     @property
     def forms(self) -> tuple[str, ...]:
-        """How it is written, for messages."""
+        """The syntax, for messages."""
         return (f"{self.name}({', '.join(map(sql_type, self.parameters))})",)
 
     def rule(self, args: tuple[Expr, ...]) -> Expr | None:

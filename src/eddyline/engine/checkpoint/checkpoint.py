@@ -17,13 +17,12 @@ from eddyline.engine.changes import Changes
 from eddyline.engine.checkpoint.files import write_saved
 from eddyline.engine.execution.bad_rows import FailureCounts
 from eddyline.engine.execution.progress import Progress
-from eddyline.engine.functions import add_declared, declared
+from eddyline.engine.functions import add_declared, function_declarations
 from eddyline.engine.ingest.inputs import Inputs
 from eddyline.engine.overload.controller import Overload
 from eddyline.engine.overload.shedding import Shedding
 from eddyline.engine.placement.replanning import Replanner
 from eddyline.engine.placement.ways import saved_way, to_save
-from eddyline.engine.program import Program
 from eddyline.engine.query_set import QuerySet
 from eddyline.engine.statements import Statements
 from eddyline.optimizer.prices import Prices
@@ -41,8 +40,8 @@ class Saving:
     """Saves an engine, and lets a new one go on.
 
     Args:
-        catalog, inputs, standing, program, statements, replanner, shedding, overload, progress: the
-            parts of the engine that have something to be saved.
+        catalog, inputs, standing, definitions, statements, replanner, shedding, overload,
+            progress: the parts of the engine that have something to be saved.
     """
 
     def __init__(
@@ -50,7 +49,7 @@ class Saving:
         catalog: Catalog,
         inputs: Inputs,
         standing: QuerySet,
-        program: Program,
+        definitions: Definitions,
         statements: Statements,
         replanner: Replanner,
         shedding: Shedding,
@@ -60,7 +59,7 @@ class Saving:
         self._catalog = catalog
         self._inputs = inputs
         self._standing = standing
-        self._program = program
+        self._definitions = definitions
         self._statements = statements
         self._replanner = replanner
         self._shedding = shedding
@@ -79,7 +78,7 @@ class Saving:
         changes = Changes(self._standing.everyone(), self._standing.peek())
         pending = {_PENDING + name: changes[name] for name in changes.active()}
         tables = {**self._inputs.contents, **pending}
-        statements = [entry.sql for entry in self._program]
+        statements = [entry.sql for entry in self._definitions]
         write_saved(target, statements, tables, self._header(options), self._state())
 
     def _header(self, options: Mapping[str, Any]) -> dict[str, Any]:
@@ -88,9 +87,9 @@ class Saving:
             **options,
             "statistics": options["statistics"].as_dict(),
             "prices": options["prices"].as_dict(),
-            "keep": {} if self._overload.decides else dict(self._shedding.asked),
+            "keep": {} if self._overload.decides else dict(self._shedding.requested),
             "shedding": {"since": self._shedding.saved(), "overload": self._overload.saved()},
-            "functions": declared(self._catalog),
+            "functions": function_declarations(self._catalog),
             "looked": self._replanner.looked,
             "groups": self._progress.saved(),
             "ways": {n: to_save(w) for n, w in self._standing.placing.ways().items()},

@@ -27,7 +27,8 @@ from eddyline.engine.placement.candidates import Place
 from eddyline.engine.query import Query
 from eddyline.errors import EddylineError
 from eddyline.physical.flows import FlowPlanner, Sharing
-from eddyline.physical.planner import Planner, StemOf
+from eddyline.physical.node_planner import StemOf
+from eddyline.physical.state_forms import planner
 from eddyline.physical.strategy import Strategy
 from eddyline.runtime.eddy.per_query import PerQuery
 from eddyline.runtime.failures import Failure, collecting
@@ -48,13 +49,13 @@ class Execution:
     """
 
     def __init__(
-        self, stem_of: StemOf, strategy: Strategy, sharing: Sharing, groups: Groups
+        self, stem_of: StemOf, strategy: Strategy, sharing: Sharing, groups: StreamGroups
     ) -> None:
         self.graph = Graph()
         self.flows: dict[object, SharedFlow] = {}
         self.pending = Pending()
         self._groups = groups
-        self._planner = Planner(self.graph, stem_of, strategy)
+        self._planner = planner(self.graph, stem_of, strategy)
         self._flow_planner = FlowPlanner(
             self.graph, self._planner, stem_of, sharing, strategy.feedback
         )
@@ -240,7 +241,7 @@ class Execution:
         """The group of streams whose clock a query follows."""
         return self._groups.of(query.reads)
 
-    def operators_of(self, group: Group) -> dict[Operator, None]:
+    def operators_of(self, group: StreamGroup) -> dict[Operator, None]:
         """The operators of a group's queries, inputs first."""
         return self.graph.without(self._groups.apart(group))
 

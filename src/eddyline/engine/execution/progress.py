@@ -1,4 +1,4 @@
-"""How far an engine has come: rows go through its queries as watermarks free them."""
+"""The progress of an engine: rows up to the watermarks run through the queries, chunk by chunk."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from eddyline.engine.ingest.inputs import Inputs
-from eddyline.engine.ingest.stream_groups import Group
-from eddyline.engine.ingest.watermark import holding, watermark_of
+from eddyline.engine.ingest.watermarks import StreamGroup, slowest, watermark_of
 from eddyline.engine.instants import shown
 from eddyline.engine.query import Query
 from eddyline.engine.query_set import QuerySet
@@ -17,17 +16,17 @@ from eddyline.types import BEGINNING, FOREVER
 
 
 class Progress:
-    """Takes rows through the queries, group by group and chunk by chunk.
+    """Runs rows through the queries, group by group and chunk by chunk.
 
     Args:
-        inputs: where rows wait for the watermark. standing: the queries.
+        inputs: rows that wait for the watermark. queries: all that run.
         wall_clock: microseconds since 1970.
     """
 
-    def __init__(self, inputs: Inputs, standing: QuerySet, wall_clock: Callable[[], int]) -> None:
+    def __init__(self, inputs: Inputs, queries: QuerySet, wall_clock: Callable[[], int]) -> None:
         self._inputs = inputs
         self._groups = inputs.groups
-        self._standing = standing
+        self._queries = queries
         self._wall_clock = wall_clock
 
     @property
@@ -40,11 +39,11 @@ class Progress:
         """The instant up to which everything is processed, in microseconds."""
         return min(group.reached for group in self._of_queries())
 
-    def _of_queries(self) -> list[Group]:
-        """The groups of streams that queries read; the foremost of all if there is none."""
+    def _of_queries(self) -> list[StreamGroup]:
+        """The groups with streams that queries read; without any, the group that is furthest."""
         return self._with_readers() or [self._groups.of(())]
 
-    def _with_readers(self) -> list[Group]:
+    def _with_readers(self) -> list[StreamGroup]:
         streams = [name for name in self._inputs.streams() if self._groups.is_read(name)]
         return self._groups.among(streams)
 
@@ -54,24 +53,24 @@ class Progress:
         chunk_rows: int,
         *,
         now_us: int,
-        told: bool = False,
+        begins: bool = False,
         paced: bool = False,
     ) -> Iterator[None]:
-        """Process what the watermarks free, chunk by chunk.
+        """Process rows up to the watermarks, chunk by chunk.
 
         Args:
-            watermark: of all groups; None: those that follow from the rows that have come.
+            watermark: of all groups; None: the watermark that follows from the rows of each group.
             now_us: the wall clock.
-            told: somebody says that it is this instant now, so something has happened by then.
-            paced: let rows wait for their turn. Chunks alternate with the service of rows that come
-                before newer ones.
+            begins: a group without rows so far begins at the watermark.
+            paced: put rows into the scheduling queues of window joins; chunks alternate with the
+                service of those queued rows that the schedule puts before newer ones.
         """
         for group, to in self._targets(watermark, now_us).items():
-            yield from self._advance(group, to, chunk_rows, told=told, paced=paced)
+            yield from self._advance(group, to, chunk_rows, begins=begins, paced=paced)
 
     def bring_together(self, names: Iterable[str], chunk_rows: int) -> None:
-        """A query is about to read these: let their groups be one. Those that lag are advanced to
-        the watermark of the foremost one first, and what they hold up to there is processed.
+        """Merge the groups of these streams and tables, before a query reads them. First, all are
+        advanced to the largest of their watermarks, and rows up to there are processed.
         """
         groups = self._groups.among(names)
         if len(groups) < 2:
@@ -83,38 +82,36 @@ class Progress:
         merged = self._groups.merge(groups)
         if merged.began is not None:
             self._inputs.begin(merged)
-            self._standing.begin(merged, merged.clock)
+            self._queries.begin(merged, merged.clock)
 
-    def reset(self, group: Group) -> None:
-        """Let nothing be late by what has come so far: the group begins again, with empty windows.
-        Tables keep their rows.
-        """
-        self._standing.finish()
+    def reset(self, group: StreamGroup) -> None:
+        """Start a group again, with empty windows and no watermark. Tables keep their rows."""
+        self._queries.finish()
         group.watermark, group.clock, group.began = BEGINNING, BEGINNING, None
-        self._standing.restart(group, lambda: self._inputs.restart(group))
+        self._queries.restart(group, lambda: self._inputs.restart(group))
 
-    def _targets(self, watermark: int | None, now_us: int) -> dict[Group, int]:
-        """Where the watermark of each group is to be."""
+    def _targets(self, watermark: int | None, now_us: int) -> dict[StreamGroup, int]:
+        """The watermark that each group is to be advanced to."""
         bounds = {group: self._inputs.bounds(group, now_us) for group in self._groups}
         if watermark is not None:
             return dict.fromkeys(sorted(bounds, key=lambda g: not bounds[g]), watermark)
         own = {group: watermark_of(of) for group, of in bounds.items() if of}
-        # tables that change apart from all streams go by what queries read, or by any stream
+        # groups of tables only follow the groups that queries read, or else all streams
         read = [max(own[group], group.watermark) for group in self._with_readers()]
         least = min(read) if read else max(own.values(), default=BEGINNING)
         return own | dict.fromkeys((g for g in bounds if g not in own), least)
 
     def _advance(
         self,
-        group: Group,
+        group: StreamGroup,
         watermark: int,
         chunk_rows: int,
         *,
-        told: bool = False,
+        begins: bool = False,
         paced: bool = False,
     ) -> Iterator[None]:
         arrived = time.perf_counter()
-        execution = self._standing.execution
+        execution = self._queries.execution
         group.watermark = watermark = max(watermark, group.watermark)
         since = self._since(group)
         if since <= min(watermark, self._inputs.first_held(group)):
@@ -123,17 +120,17 @@ class Progress:
             self._run(tick, group, arrived, paced=paced)
             yield
             while paced and execution.waiting and not execution.wants_rows:
-                self._standing.serve()
+                self._queries.serve()
                 yield
         if watermark > group.clock:
-            self._run(Tick(watermark), group, arrived, told=told, paced=paced)
+            self._run(Tick(watermark), group, arrived, begins=begins, paced=paced)
             yield
 
-    def _since(self, group: Group) -> int:
-        """When tables that change apart from all streams begin, with the streams by which they go;
-        FOREVER if they have begun, or have to wait for rows of their own.
+    def _since(self, group: StreamGroup) -> int:
+        """When a group of tables only begins: with the groups that it follows; FOREVER if it has
+        begun already or has a stream.
         """
-        if group.began is not None or not self._standing.of(group):
+        if group.began is not None or not self._queries.of(group):
             return FOREVER
         if any(name in group.members for name in self._inputs.streams()):
             return FOREVER
@@ -143,33 +140,33 @@ class Progress:
     def _run(
         self,
         tick: Tick,
-        group: Group,
+        group: StreamGroup,
         arrived: float,
         *,
-        told: bool = False,
+        begins: bool = False,
         paced: bool = False,
     ) -> None:
         if group.began is None:
-            if tick.first_row is None and not told:
-                return  # how far the watermark lags behind rows depends on how they are cut
+            if tick.first_row is None and not begins:
+                return  # where the watermark stands depends on how rows are cut into batches
             group.began = tick.clock if tick.first_row is None else tick.first_row
             self._inputs.begin(group)
-            self._standing.begin(group, group.began)
-        self._standing.follow(tick.clock)
-        self._standing.run(tick, group, arrived=arrived, paced=paced)
+            self._queries.begin(group, group.began)
+        self._queries.follow(tick.clock)
+        self._queries.run(tick, group, arrived=arrived, paced=paced)
         self._inputs.purge(group)
-        self._standing.adapt()
+        self._queries.adapt()
 
-    # -- looking inside, saving --------------------------------------------------------------------
+    # -- statistics and checkpoints ----------------------------------------------------------------
 
     def stats(self, now_us: int) -> list[dict[str, Any]]:
         """By group: its streams and tables, watermark and clock, the largest timestamp of each
-        stream, rows that wait, and the stream that holds them up.
+        stream, the number of held rows, and the stream that holds the watermark back.
         """
         found = []
         for group in self._groups:
             bounds = self._inputs.bounds(group, now_us)
-            holder = holding(bounds)
+            holder = slowest(bounds)
             found.append(
                 {
                     "members": list(group.members),
@@ -183,10 +180,10 @@ class Progress:
         return found
 
     def lines(self, query: Query) -> list[str]:
-        """What EXPLAIN says of a query's rows that wait; nothing if none do."""
-        group = self._standing.execution.group_of(query)
+        """Lines of EXPLAIN about rows that wait for the watermark; none if there are none."""
+        group = self._queries.execution.group_of(query)
         waiting = self._inputs.held(group)
-        holder = holding(self._inputs.bounds(group, self._wall_clock()))
+        holder = slowest(self._inputs.bounds(group, self._wall_clock()))
         if not waiting or holder is None:
             return []
         newest = self._inputs.newest_of(holder.stream)
@@ -205,11 +202,11 @@ class Progress:
         ]
 
     def resume(self, saved: Iterable[dict[str, Any]]) -> None:
-        """Go on from where an engine had come when it was saved."""
+        """Continue from what ``saved`` returned."""
         for of in saved:
             groups = self._groups.among(of["members"]) or list(self._groups)
             group = self._groups.merge(groups)
             group.watermark, group.clock, group.began = of["watermark"], of["clock"], of["began"]
             if group.began is not None:
                 self._inputs.begin(group)
-                self._standing.resume(group)
+                self._queries.resume(group)

@@ -1,9 +1,11 @@
-"""Arrow data as users hand it over, as tables and arrays of the declared types."""
+"""Arrow data of callers: as tables of one chunk, valid UTF-8, and the declared types."""
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterator
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -22,7 +24,7 @@ def to_table(data: Any, name: str) -> pa.Table:
         return data
     if isinstance(data, pa.RecordBatch):
         return pa.Table.from_batches([data])
-    if hasattr(data, "__arrow_c_stream__"):  # pandas, polars, and whoever speaks Arrow
+    if hasattr(data, "__arrow_c_stream__"):  # pandas, polars, DuckDB, ...
         return pa.table(data)
     raise DataError(
         f"{name}: rows come as a pyarrow Table or RecordBatch, a pandas or a polars DataFrame, "
@@ -31,7 +33,7 @@ def to_table(data: Any, name: str) -> pa.Table:
 
 
 def flat(values: pa.ChunkedArray) -> pa.Array:
-    """One array; large and dictionary encodings are undone."""
+    """One array without dictionary encoding or large offsets."""
     if values.num_chunks == 1:
         out = values.chunk(0)
     else:
@@ -46,7 +48,7 @@ def flat(values: pa.ChunkedArray) -> pa.Array:
 
 
 def converted(values: pa.Array, type_: pa.DataType) -> pa.Array:
-    """The values as another type, NULL where that would change them.
+    """The values as another type; NULL where the conversion would lose information.
 
     Raises:
         pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowTypeError: there is no conversion.
@@ -89,9 +91,70 @@ def instants(values: pa.Array, type_: pa.DataType = TIMESTAMP) -> pa.Array:
 
 
 def as_text(values: pa.Array) -> pa.Array:
-    """Values as they are shown among bad rows."""
+    """Values as text, as bad rows show them."""
     return (
         convert(values, pa.string())
         if pa.types.is_binary(values.type)
         else values.cast(pa.string())
     )
+
+
+def with_valid_text(
+    table: pa.Table, names: Collection[str]
+) -> tuple[pa.Table, dict[str, pa.Array]]:
+    r"""Replace text that is not valid UTF-8.
+
+    Args:
+        names: the columns to check, in lower case.
+
+    Returns:
+        The table, with invalid bytes written as ``\xff``; and by column with invalid bytes, for
+        each row whether it has some.
+    """
+    broken: dict[str, pa.Array] = {}
+    for place, field in enumerate(table.schema):
+        if field.name.lower() not in names or not _is_text(field.type):
+            continue
+        rows = list(_invalid(values := flat(table.column(place)), 0))
+        if rows:
+            broken[field.name] = _flags(rows, len(values))
+            table = table.set_column(place, field.name, _escaped(values, rows))
+    return table, broken
+
+
+def _is_text(type_: pa.DataType) -> bool:
+    if pa.types.is_dictionary(type_):
+        return _is_text(type_.value_type)
+    return bool(
+        pa.types.is_string(type_)
+        or pa.types.is_large_string(type_)
+        or pa.types.is_string_view(type_)
+    )
+
+
+def _invalid(values: pa.Array, start: int) -> Iterator[int]:
+    """The places of values that are not UTF-8, found by bisection."""
+    try:
+        values.validate(full=True)
+        return
+    except pa.ArrowInvalid:
+        if len(values) == 1:
+            yield start
+            return
+    middle = len(values) // 2
+    yield from _invalid(values.slice(0, middle), start)
+    yield from _invalid(values.slice(middle), start + middle)
+
+
+def _flags(rows: list[int], count: int) -> pa.Array:
+    flags = np.zeros(count, np.bool_)
+    flags[rows] = True
+    return pa.array(flags)
+
+
+def _escaped(values: pa.Array, rows: list[int]) -> pa.Array:
+    """The values, those of some rows with escaped bytes."""
+    raw = values.view(pa.binary())
+    readable = [raw[row].as_py().decode("utf-8", "backslashreplace") for row in rows]
+    bytes_ = pa.array([text.encode() for text in readable], pa.binary())
+    return pc.replace_with_mask(raw, _flags(rows, len(values)), bytes_).cast(pa.string())

@@ -1,4 +1,4 @@
-"""What an engine reads: its streams and tables, from the rows handed over to their SteMs."""
+"""The streams and tables of an engine: from a caller's rows to the SteMs."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from eddyline.algebra.catalog import StreamDef, TableDef
 from eddyline.algebra.plan import Updates
 from eddyline.engine.ingest.intake import Intake, merged
 from eddyline.engine.ingest.measuring import Measuring
-from eddyline.engine.ingest.stream_groups import Group, Groups
+from eddyline.engine.ingest.row_reader import RowReader
 from eddyline.engine.ingest.table_changes import ChangeIntake, is_live
 from eddyline.engine.ingest.tables import load_table, table_columns
-from eddyline.engine.ingest.watermark import Bound
+from eddyline.engine.ingest.watermarks import StreamBound, StreamGroup, StreamGroups
 from eddyline.engine.overload.drop_box import DropBox
 from eddyline.errors import CatalogError, did_you_mean
 from eddyline.runtime.operators.base import Tick
@@ -34,15 +34,15 @@ class Inputs:
     """Streams and tables by name.
 
     Args:
-        ahead_us: how far timestamps may be ahead of the wall clock where streams do not say; None:
-            any.
+        ahead_us: how far timestamps may be ahead of the wall clock, of streams that do not declare
+            it; None: no limit.
 
     Attributes:
         stems: of streams, and of tables once a query reads them or they change.
-        contents: the first rows of tables, as far as they were given or loaded. Those of a table
-            that changes are in its SteM, and nowhere else once something has happened.
-        arrived: how many rows were handed over. sequence: how many were processed.
-        measuring: of their rates and values. groups: which of them run on one clock.
+        contents: the first rows of tables, as far as they were supplied or loaded; of a table that
+            changes only until its first change.
+        arrived: number of rows accepted. sequence: number of rows processed.
+        measuring: their rates and numbers of values. groups: their watermarks and clocks.
     """
 
     def __init__(self, ahead_us: int | None = None) -> None:
@@ -51,25 +51,26 @@ class Inputs:
         self.arrived = 0
         self.sequence = 0
         self.measuring = Measuring(self.stems)
-        self.groups = Groups()
+        self.groups = StreamGroups()
         self._ahead_us = ahead_us
         self._intakes: Names[Intake] = Names()
         self._tables: Names[TableDef] = Names()
-        self._rules: set[str] = set()  # tables whose rows are rules
+        self._parameters: set[str] = set()  # tables with a query per row
         self._refused: dict[str, list[pa.Table]] = {}
-        self._begun: set[str] = set()  # tables that changes may have reached
+        self._begun: set[str] = set()  # tables that may have changed
 
     def add_stream(self, definition: StreamDef) -> None:
-        """A stream has been declared."""
+        """Add a declared stream."""
         self.stems[definition.name] = Stem(definition.name, definition.schema)
-        intake = self._intakes[definition.name] = Intake(definition)
-        if intake.ahead_us is None:
-            intake.ahead_us = self._ahead_us
+        reader = RowReader(definition)
+        if reader.ahead_us is None:
+            reader.ahead_us = self._ahead_us
+        self._intakes[definition.name] = Intake(reader)
         self.groups.add(definition.name)
         self.measuring.add_stream(definition.name, definition.schema)
 
     def add_table(self, definition: TableDef) -> None:
-        """A table has been declared."""
+        """Add a declared table."""
         self._tables[definition.name] = definition
         if is_live(definition):
             self._intakes[definition.name] = ChangeIntake(definition)
@@ -77,7 +78,7 @@ class Inputs:
         self.measuring.add_table(definition.name, definition.schema, changes=is_live(definition))
 
     def drop(self, name: str) -> None:
-        """A stream or table is gone."""
+        """Remove a stream or table."""
         for names in (self.stems, self.contents, self._intakes, self._tables):
             names.pop(name, None)
         self.groups.drop(name)
@@ -85,7 +86,7 @@ class Inputs:
         self.measuring.drop(name)
 
     def give(self, name: str, data: Any) -> None:
-        """Give a table its first rows.
+        """Set the first rows of a table.
 
         Raises:
             CatalogError: no such table, or it has rows already. DataError: columns do not fit.
@@ -99,7 +100,7 @@ class Inputs:
         self.contents[definition.name] = table_columns(definition, data)
 
     def stem(self, name: str) -> Stem:
-        """The SteM of a stream, or of a table, which gets its first rows now.
+        """The SteM of a stream or table; that of a table is made, with its first rows, when needed.
 
         Raises:
             DataError: the table has no rows, or they cannot be read.
@@ -111,15 +112,15 @@ class Inputs:
             self.stems[name] = self._table_stem(definition)
         return self.stems[name]
 
-    def rules(self, name: str) -> tuple[Stem, Updates]:
-        """The SteM of a table whose rows are rules from now on, and what its changes mean.
+    def parameters(self, name: str) -> tuple[Stem, Updates]:
+        """The SteM of a table whose rows are parameters of a query, and how its updates count.
 
-        Chunks are cut so that each change of it stands alone, with all before it processed.
+        From now on each change of it is a chunk of its own, after all rows before it.
         """
         stem = self.stem(name)
         definition = self._tables[name]
         if is_live(definition):
-            self._rules.add(definition.name)
+            self._parameters.add(definition.name)
         return stem, definition.updates
 
     def _table_stem(self, definition: TableDef) -> Stem:
@@ -136,10 +137,10 @@ class Inputs:
         stem.append(contents.num_rows, lanes, [c.combine_chunks() for c in contents.columns])
         return stem
 
-    # -- rows on their way -------------------------------------------------------------------------
+    # -- rows --------------------------------------------------------------------------------------
 
-    def begin(self, group: Group) -> None:
-        """Something happens in a group: its tables may no longer hold what they held at first."""
+    def begin(self, group: StreamGroup) -> None:
+        """A group processes its first instant: from now on its tables may change."""
         for name in group.members:
             if name in self._tables:
                 self._begun.add(name)
@@ -149,7 +150,7 @@ class Inputs:
     def accept(
         self, inputs: Mapping[str, Any], now_us: int
     ) -> tuple[dict[str, pa.Table], dict[str, pa.Table]]:
-        """Take in rows of streams and changes of tables: all of them, or none if some do not fit.
+        """Take in rows of streams and changes of tables: all of them, or none on an error.
 
         Args:
             now_us: the wall clock.
@@ -184,7 +185,7 @@ class Inputs:
         raise CatalogError(f"there is no stream {name!r}; {did_you_mean(name, self._intakes)}")
 
     def rows_in(self, streams: Iterable[str]) -> int:
-        """How many rows have come of some streams, good or not."""
+        """Number of rows of some streams so far, bad ones included."""
         return sum(self._intakes[s].rows for s in streams if s in self._intakes)
 
     # -- drop boxes --------------------------------------------------------------------------------
@@ -194,7 +195,7 @@ class Inputs:
         return [n for n, i in self._intakes.items() if not isinstance(i, ChangeIntake)]
 
     def thin(self, stream: str, keep: float) -> None:
-        """Keep this share of a stream's rows from now on."""
+        """Keep this share of the rows of a stream from now on."""
         self._intakes[stream].box = DropBox(stream, keep) if keep < 1 else None
 
     def keep(self, stream: str) -> float:
@@ -205,16 +206,18 @@ class Inputs:
     def count_dropped(
         self, rows: Mapping[str, int], newest: Mapping[str, int], now_us: int
     ) -> None:
-        """So many more rows of streams have come to a drop box, and were dropped; the largest
-        timestamp among them.
+        """Count rows that a drop box has dropped before they reached the engine.
+
+        Args:
+            rows: how many, by stream. newest: their largest timestamp.
         """
         for stream, n in rows.items():
             self._intakes[stream].seen += n
         for stream, ts in newest.items():
-            self._intakes[stream].pass_by(ts, now_us)
+            self._intakes[stream].note(ts, now_us)
 
     def seen_and_kept(self, stream: str) -> tuple[int, int]:
-        """How many rows have come to a stream's drop box and how many have passed."""
+        """How many rows reached the drop box of a stream, and how many it kept."""
         intake = self._intakes[stream]
         return intake.seen, intake.kept
 
@@ -228,17 +231,17 @@ class Inputs:
         newest = self._intakes[stream].newest
         return None if newest == BEGINNING else newest
 
-    def bounds(self, group: Group, now_us: int) -> list[Bound]:
-        """What the streams of a group say of its watermark; of none that a query reads, all."""
+    def bounds(self, group: StreamGroup, now_us: int) -> list[StreamBound]:
+        """The bounds of those streams of a group that a query reads; of all if there is none."""
         streams = [n for n in group.members if not isinstance(self._intakes[n], ChangeIntake)]
         read = [n for n in streams if self.groups.is_read(n)]
         return [self._intakes[n].bound(now_us) for n in read or streams]
 
-    def fill(self, group: Group, watermark: int, chunk_rows: int) -> Iterator[Tick]:
-        """Put the rows that a group's watermark frees into their SteMs, in order of (ts, arrival).
+    def fill(self, group: StreamGroup, watermark: int, chunk_rows: int) -> Iterator[Tick]:
+        """Put the rows up to the watermark of a group into their SteMs, in order of (ts, arrival).
 
         Yields:
-            After each chunk its span of time; until the next one it is what the SteMs hold fresh.
+            The span of time of each chunk, when its rows are the newest of their SteMs.
         """
         intakes = {name: self._intakes[name] for name in group.members}
         released = {name: intake.release(watermark) for name, intake in intakes.items()}
@@ -248,62 +251,63 @@ class Inputs:
         ts, places = merged(list(ready.values()))
         seqs = [2 * (self.sequence + place) + 1 for place in places]
         done = dict.fromkeys(ready, 0)
-        rules = np.zeros(ts.size, np.bool_)
+        alone = np.zeros(ts.size, np.bool_)
         for name, place in zip(ready, places, strict=True):
-            rules[place] = name in self._rules
-        starts = _chunk_starts(ts, rules, chunk_rows)
+            alone[place] = name in self._parameters
+        starts = _chunk_starts(ts, alone, chunk_rows)
         for start, end in pairwise([*starts.tolist(), ts.size]):
-            if rules[start]:  # what expires until then is not its concern
+            if alone[start]:  # rows expire up to this instant before the change
                 yield Tick(int(ts[start]))
             for (name, rows), place, seq in zip(ready.items(), places, seqs, strict=True):
                 first, last = done[name], int(place.searchsorted(end))
                 if first < last:
                     done[name] = last
                     self._put(name, rows.ts[first:last], seq[first:last], rows.part(first, last))
-            self.measuring.pass_time(int(ts[end - 1]), group.members)
+            for name in group.members:
+                self.measuring.meters[name].pass_time(int(ts[end - 1]))
             yield Tick(int(ts[end - 1]), first_row=int(ts[start]))
         self.sequence += ts.size
 
     def _put(self, name: str, ts: Array, seq: Array, columns: list[pa.Array]) -> None:
         intake, stem = self._intakes[name], self.stem(name)
         if not isinstance(intake, ChangeIntake):
-            self.measuring.see(name, ts, columns)
+            self.measuring.meters[name].see(ts, columns)
             stem.add(ts, seq, columns)
             return
-        assert isinstance(stem, TableStem), "a table that changes has rows that can be deleted"
-        self.measuring.see(name, ts[intake.additions(columns)], ())
+        assert isinstance(stem, TableStem), "tables that change have a TableStem"
+        self.measuring.meters[name].see(ts[intake.additions(columns)], ())
         refused = intake.apply(stem, ts, seq, columns)
         if refused is not None:
             self._refused.setdefault(name, []).append(refused)
 
     def refused(self) -> dict[str, pa.Table]:
-        """By table, the changes since the last call that it could not take in, as bad rows."""
+        """By table, the changes since the last call that failed, as bad rows."""
         refused, self._refused = self._refused, {}
         return {name: pa.concat_tables(parts) for name, parts in refused.items()}
 
-    def purge(self, group: Group) -> None:
-        """A group's chunk is over: forget what nobody needs any more."""
+    def purge(self, group: StreamGroup) -> None:
+        """After a chunk of a group: drop rows that no window needs."""
         for name in group.members:
             if name in self.stems:
                 self.stems[name].purge(group.clock)
 
-    def restart(self, group: Group) -> None:
-        """The group begins again; no query has a window on its streams now."""
+    def restart(self, group: StreamGroup) -> None:
+        """Start a group again. No query may have a window on its streams."""
         for name in group.members:
             self._intakes[name].forget_time()
         self.purge(group)
         self.measuring.restart(group.members)
 
-    def first_held(self, group: Group) -> int:
+    def first_held(self, group: StreamGroup) -> int:
         """The smallest timestamp of the rows that wait; FOREVER if none does."""
         held = (self._intakes[name].first_held for name in group.members)
         return min(held, default=FOREVER)
 
-    def held(self, group: Group) -> int:
+    def held(self, group: StreamGroup) -> int:
         """Rows of a group that wait for its watermark."""
         return sum(self._intakes[name].held for name in group.members)
 
-    # -- looking inside, saving --------------------------------------------------------------------
+    # -- statistics and checkpoints ----------------------------------------------------------------
 
     def stats(self) -> tuple[_Counters, _Counters]:
         """Counters by stream, and by table that changes."""
@@ -315,7 +319,7 @@ class Inputs:
         return streams, tables
 
     def state(self) -> State:
-        """Rows that wait and rows that are kept, as plain arrays; ``contents`` are apart."""
+        """Held rows and SteMs, as plain arrays; without ``contents``."""
         return {
             "intakes": {n: i.state() for n, i in self._intakes.items()},
             "stems": {n: self.stems[n].state() for n in self._intakes if n in self.stems},
@@ -323,20 +327,19 @@ class Inputs:
         }
 
     def restore(self, state: State) -> None:
-        """Take over what ``state`` returned; streams, tables and contents are there already."""
+        """Continue from what ``state`` returned; streams, tables and contents are set already."""
         for name, intake in self._intakes.items():
             intake.restore(nested(nested(state, "intakes"), name))
         for name in nested(state, "stems"):
             self.stem(name).restore(nested(nested(state, "stems"), name))
-        if "meters" in state:  # older ones had none
-            self.measuring.restore(nested(state, "meters"))
+        self.measuring.restore(nested(state, "meters"))
 
 
-def _chunk_starts(ts: Array, rules: Array, chunk_rows: int) -> Array:
-    """Where chunks start: the changes of rules at one instant are chunks of their own."""
+def _chunk_starts(ts: Array, alone: Array, chunk_rows: int) -> Array:
+    """Where chunks start. ``alone``, bool[n]: rows that share a chunk only at the same instant."""
     starts = np.zeros(ts.size, np.bool_)
     starts[::chunk_rows] = True
-    if rules.any():
-        starts[1:] |= rules[1:] != rules[:-1]
-        starts[1:] |= rules[1:] & (ts[1:] != ts[:-1])
+    if alone.any():
+        starts[1:] |= alone[1:] != alone[:-1]
+        starts[1:] |= alone[1:] & (ts[1:] != ts[:-1])
     return np.flatnonzero(starts)

@@ -1,8 +1,9 @@
-"""What an engine sees of its inputs while rows pass: rates, and how many values columns take.
+"""Meters of streams: rates, and numbers of values of columns.
 
-Both are of recent *periods*: when one is over, what came before it counts half (rates) or no more
-than one period back (values). Rates are per second of event time. Values are counted in a sample of
-rows, by a sketch (``runtime/stores/sketch.py``), and only of columns that queries compare.
+Both are of recent *periods*: at the end of a period, the rows before it count half (rates), values
+of the period before it are forgotten. Rates are per second of event time. Values are counted in a
+sample of rows, by a sketch (``runtime/stores/sketch.py``), and only of columns that queries
+compare.
 """
 
 from __future__ import annotations
@@ -19,14 +20,14 @@ from eddyline.runtime.stores.columns import Array
 from eddyline.runtime.stores.sketch import count_values, different, new_registers
 from eddyline.types import BEGINNING
 
-#: A period is at least so long, and has at least so many rows (sampled ones where values count).
+#: Minimum length of a period, in time, in rows (rates), and in sampled rows (values).
 _PERIOD_US: Final = 10_000_000
 _PERIOD_ROWS: Final = 4_096
 _PERIOD_SAMPLED: Final = 8_192
-#: So many rows of a chunk are sampled; then none, for so many times as many rows.
+#: Rows sampled of a chunk, and the multiple of them that is then skipped.
 _SAMPLE_ROWS: Final = 512
 _REST: Final = 64
-#: A rate is told from so many rows, or such a time, on.
+#: Minimum of rows, or of time, for a rate.
 _LEAST_ROWS: Final = 10
 _LEAST_US: Final = 60_000_000
 
@@ -39,21 +40,23 @@ class Meter:
         self._rows = 0
         self._past_rows = self._past_us = 0.0
         self._values: dict[int, ValueCounter] = {}
-        self._rest = 0  # rows that are not looked at
+        self._rest = 0  # rows to skip
 
     def watch(self, columns: Iterable[int]) -> None:
-        """From now on count the values of these columns too."""
+        """Count the values of these columns from now on."""
         for column in columns:
             self._values.setdefault(column, ValueCounter())
 
     def anew(self) -> Meter:
-        """A meter of the same columns that has seen nothing."""
+        """A new meter of the same columns."""
         meter = Meter()
         meter.watch(self._values)
         return meter
 
     def see(self, ts: Array, columns: Sequence[pa.Array]) -> None:
-        """Rows have come: int64 timestamps in order, and their columns."""
+        """Count rows: int64[n] timestamps in order, and their columns."""
+        if not ts.size:
+            return
         if self._start == BEGINNING:
             self._start = int(ts[0])
             self._rows = -1  # rates count the gaps between rows
@@ -63,7 +66,7 @@ class Meter:
             self._sample(ts.size, columns)
 
     def pass_time(self, to: int) -> None:
-        """Rows of any stream have come up to this instant."""
+        """Note that all streams of the group are processed up to this instant."""
         if self._start == BEGINNING:
             return
         self._end = max(self._end, to)
@@ -78,24 +81,24 @@ class Meter:
             return
         some = min(count, _SAMPLE_ROWS)
         self._rest = _REST * some
-        start = self._end % (count - some + 1)  # anywhere, yet the same in a replay
+        start = self._end % (count - some + 1)  # the same rows in a replay
         for column, counter in self._values.items():
             counter.count(columns[column].slice(start, some), self._end)
 
     @property
     def rate(self) -> float | None:
-        """Rows per second; None: it is too early to tell."""
+        """Rows per second; None: there are too few rows."""
         rows = self._past_rows + self._rows
         us = self._past_us + self._end - self._start
         enough = rows >= _LEAST_ROWS or us >= _LEAST_US
         return rows * 1e6 / us if enough and us > 0 else None
 
     def values(self) -> dict[int, float]:
-        """How many values each watched column takes, as far as rows were sampled."""
+        """The number of values of each watched column with sampled rows."""
         return {c: v.estimate() for c, v in self._values.items() if v.sampled}
 
     def state(self) -> State:
-        """What was measured, as plain arrays."""
+        """Counters as plain arrays."""
         return {
             "period": np.array([self._start, self._end, self._rows, self._rest]),
             "past": np.array([self._past_rows, self._past_us]),
@@ -103,7 +106,7 @@ class Meter:
         }
 
     def restore(self, state: State) -> None:
-        """Take over what ``state`` returned."""
+        """Continue from what ``state`` returned."""
         self._start, self._end, self._rows, self._rest = (int(v) for v in array(state, "period"))
         self._past_rows, self._past_us = (float(v) for v in array(state, "past"))
         self.watch(int(c) for c in nested(state, "values"))
@@ -113,10 +116,10 @@ class Meter:
 
 
 class ValueCounter:
-    """How many values a column takes, in this period and the one before.
+    """The number of values of a column, in this period and the one before.
 
     Attributes:
-        sampled: rows that were looked at.
+        sampled: rows that were counted.
     """
 
     def __init__(self) -> None:
@@ -129,7 +132,7 @@ class ValueCounter:
         return self._sampled_now + self._sampled_before
 
     def count(self, values: pa.Array, now: int) -> None:
-        """Look at some values; ``now`` is the instant of the last one."""
+        """Count some values; ``now`` is the instant of the last one."""
         if self._since == BEGINNING:
             self._since = now
         count_values(self._now, values)
@@ -140,7 +143,7 @@ class ValueCounter:
             self._since = now
 
     def estimate(self) -> float:
-        """The number of values, those that the sample missed included."""
+        """The estimated number of values in all rows."""
         seen = different(np.maximum(self._now, self._before))
         return max(1.0, round(population(seen, self.sampled)))
 
@@ -150,7 +153,7 @@ class ValueCounter:
         return {"counters": counters, "now": self._now, "before": self._before}
 
     def restore(self, state: State) -> None:
-        """Take over what ``state`` returned."""
+        """Continue from what ``state`` returned."""
         self._sampled_now, self._sampled_before, self._since = (
             int(v) for v in array(state, "counters")
         )

@@ -1,4 +1,4 @@
-"""What a sample of rows tells of those to come: rates, sizes, numbers of values."""
+"""Statistics from a sample of rows: rates, sizes, numbers of values."""
 
 from __future__ import annotations
 
@@ -10,65 +10,65 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from eddyline.algebra.catalog import Known, StreamDef, TableDef
-from eddyline.engine.ingest.intake import Intake
-from eddyline.engine.ingest.table_changes import OPERATION, ChangeIntake
+from eddyline.algebra.catalog import DeclaredSizes, StreamDef, TableDef
+from eddyline.engine.ingest.row_reader import RowReader
+from eddyline.engine.ingest.table_changes import OPERATION, ChangeReader
 from eddyline.engine.ingest.tables import table_columns
 from eddyline.optimizer.estimates import population
 from eddyline.runtime.stores.columns import Array, raw_values
 
-#: Of a larger sample the first and the last rows are left out: some stray far in time.
-_STRAYING: Final = 0.01
-_MANY: Final = 1_000
+#: Share of the first and the last rows of a large sample that is left out: outliers in time.
+_OUTLIERS: Final = 0.01
+_LARGE: Final = 1_000
 
 
 @dataclass(frozen=True)
 class Sampled:
-    """What was found.
+    """Statistics of a sample.
 
     Attributes:
-        rows: of the sample. bad: those among them that an engine would put aside.
+        rows: in the sample. bad: how many of them are bad rows.
     """
 
-    known: Known
+    known: DeclaredSizes
     rows: int
     bad: int = 0
 
 
 def of_stream(stream: StreamDef, rows: pa.Table, columns: Collection[str]) -> Sampled:
-    """What rows of a stream tell of its rate and of how many values these columns take.
+    """The rate of a stream and the numbers of values of some columns.
 
     Raises:
         DataError: a column is missing, or its type cannot be made the declared one.
     """
-    good, bad = _good_rows(Intake(stream), rows)
+    good, bad = _good_rows(RowReader(stream), rows)
     return Sampled(_known(good, stream.timestamp, columns), rows.num_rows, bad)
 
 
 def of_changes(table: TableDef, rows: pa.Table, columns: Collection[str]) -> Sampled:
-    """The same of the changes of a table: how many rows are added per second, and are left."""
-    good, bad = _good_rows(ChangeIntake(table), rows)
+    """The same of the changes of a table: rows added per second, and rows in the table."""
+    good, bad = _good_rows(ChangeReader(table), rows)
     added = pc.not_equal(good[OPERATION.name], "-")
     known = _known(good.filter(added), "_ts", columns)
     left = max(2 * int(pc.sum(added).as_py() or 0) - good.num_rows, 0)
-    return Sampled(Known(known.rate, left, known.distinct), rows.num_rows, bad)
+    return Sampled(DeclaredSizes(known.rate, left, known.distinct), rows.num_rows, bad)
 
 
 def of_table(table: TableDef, rows: pa.Table, columns: Collection[str]) -> Sampled:
-    """What all rows of a static table tell.
+    """The numbers of rows and values of a static table.
 
     Raises:
         DataError: as for a stream.
     """
     typed = table_columns(table, rows)
     distinct = {c: float(_different(typed[c])) for c in columns}
-    return Sampled(Known(None, typed.num_rows, distinct), typed.num_rows)
+    return Sampled(DeclaredSizes(None, typed.num_rows, distinct), typed.num_rows)
 
 
-def as_options(known: Known, digits: int = 3) -> str:
-    """What stands in WITH to declare it, numbers to so many digits.
+def as_options(known: DeclaredSizes, digits: int = 3) -> str:
+    """Options of WITH that declare the statistics, numbers rounded to significant digits.
 
-    >>> as_options(Known(1234.5, None, {"symbol": 300.0, "trade id": 12345.6}))
+    >>> as_options(DeclaredSizes(1234.5, None, {"symbol": 300.0, "trade id": 12345.6}))
     "rate = 1230, distinct = 'symbol: 300, `trade id`: 12300'"
     """
     options = []
@@ -93,29 +93,29 @@ def _digits(value: float, digits: int) -> str:
     return str(int(rounded)) if rounded == int(rounded) else f"{rounded:.12f}".rstrip("0")
 
 
-def _good_rows(intake: Intake, rows: pa.Table) -> tuple[pa.Table, int]:
-    incoming = intake.read(rows)
-    names = [f.name for f in intake.definition.schema]
-    typed = pa.Table.from_arrays(incoming.columns, names=names)
-    if incoming.reasons is None:
-        return typed, 0
-    good = typed.filter(incoming.reasons.is_null())
-    return good, typed.num_rows - good.num_rows
+def _good_rows(reader: RowReader, rows: pa.Table) -> tuple[pa.Table, int]:
+    typed = reader.read(rows)
+    names = [f.name for f in reader.definition.schema]
+    table = pa.Table.from_arrays(typed.columns, names=names)
+    if typed.reasons is None:
+        return table, 0
+    good = table.filter(typed.reasons.is_null())
+    return good, table.num_rows - good.num_rows
 
 
-def _known(rows: pa.Table, timestamp: str, columns: Collection[str]) -> Known:
+def _known(rows: pa.Table, timestamp: str, columns: Collection[str]) -> DeclaredSizes:
     distinct = {
         c: max(1.0, round(population(_different(rows[c]), rows.num_rows)))
         for c in columns
         if rows.num_rows
     }
     ts = raw_values(rows[timestamp].combine_chunks(), np.dtype(np.int64))
-    return Known(_rate(np.sort(ts)), None, distinct)
+    return DeclaredSizes(_rate(np.sort(ts)), None, distinct)
 
 
 def _rate(ts: Array) -> float | None:
     """Rows per second between the timestamps of rows, in order; None if no time passes."""
-    skip = round(_STRAYING * ts.size) if ts.size >= _MANY else 0
+    skip = round(_OUTLIERS * ts.size) if ts.size >= _LARGE else 0
     middle = ts[skip : ts.size - skip]
     us = int(middle[-1] - middle[0]) if middle.size else 0
     return (middle.size - 1) * 1e6 / us if us else None

@@ -1,4 +1,4 @@
-"""Changes of tables on their way in: rows with an instant and a sign."""
+"""Changes of tables: rows with an instant and a sign."""
 
 from __future__ import annotations
 
@@ -10,14 +10,15 @@ import pyarrow.compute as pc
 
 from eddyline.algebra.catalog import StreamDef, TableDef
 from eddyline.engine.ingest.arrow_values import to_table
-from eddyline.engine.ingest.intake import Incoming, Intake, first_reason
+from eddyline.engine.ingest.intake import Intake
+from eddyline.engine.ingest.row_reader import RowReader, TypedRows, first_reason
 from eddyline.errors import CatalogError
 from eddyline.runtime.stores.columns import Array
 from eddyline.runtime.stores.stem import Stem
 from eddyline.runtime.stores.table import TableStem
 from eddyline.types import TIMESTAMP, Field
 
-#: When a change happens, and whether its row comes ('+', the default) or goes ('-').
+#: The instant of a change, and whether it adds its row ('+', the default) or deletes it ('-').
 INSTANT: Final = Field("_ts", TIMESTAMP)
 OPERATION: Final = Field("_op", pa.string())
 _OWN: Final = (INSTANT, OPERATION)
@@ -38,7 +39,7 @@ def changes_of(table: TableDef) -> StreamDef:
         if any(f.name.lower() == field.name for f in table.schema):
             raise CatalogError(
                 f"table {table.name!r} cannot have a column {field.name!r}: in the changes of a "
-                "table that is updated it says when, or in which direction, a row changes"
+                "table it holds the instant, or the sign, of a change"
             )
     return StreamDef(
         table.name,
@@ -49,28 +50,33 @@ def changes_of(table: TableDef) -> StreamDef:
     )
 
 
-class ChangeIntake(Intake):
-    """One table's changes on their way in."""
+class ChangeReader(RowReader):
+    """Reads changes of one table."""
 
     def __init__(self, table: TableDef) -> None:
         super().__init__(changes_of(table), kind="table")
 
-    def read(self, data: Any) -> Incoming:
+    def read(self, data: Any) -> TypedRows:
         table = to_table(data, self.definition.name)
-        place = next((i for i, n in enumerate(table.column_names) if n.lower() == "_op"), None)
-        if place is None:
-            table = table.append_column(OPERATION.name, _inserts(table.num_rows))
-        incoming = super().read(table)
-        when, operation, *columns = incoming.columns
+        if all(name.lower() != OPERATION.name for name in table.column_names):
+            table = table.append_column(OPERATION.name, pa.repeat("+", table.num_rows))
+        rows = super().read(table)
+        when, operation, *columns = rows.columns
         operation = operation.fill_null("+")
         unknown = pc.invert(pc.is_in(operation, pa.array(["+", "-"])))
-        if not pc.any(unknown).as_py():
-            return Incoming(incoming.table, [when, operation, *columns], incoming.reasons)
-        reason = pc.binary_join_element_wise("_op: '", operation, "' is neither '+' nor '-'", "")
-        reasons = first_reason(
-            incoming.reasons, pc.if_else(unknown, reason, pa.scalar(None, pa.string()))
-        )
-        return Incoming(incoming.table, [when, operation, *columns], reasons)
+        reasons = rows.reasons
+        if pc.any(unknown).as_py():
+            why = pc.binary_join_element_wise("_op: '", operation, "' is neither '+' nor '-'", "")
+            none = pa.scalar(None, pa.string())
+            reasons = first_reason(reasons, pc.if_else(unknown, why, none))
+        return TypedRows(rows.table, [when, operation, *columns], reasons)
+
+
+class ChangeIntake(Intake):
+    """Takes in the changes of one table."""
+
+    def __init__(self, table: TableDef) -> None:
+        super().__init__(ChangeReader(table))
 
     def additions(self, columns: list[pa.Array]) -> Array:
         """bool[n]: which of the released changes add a row."""
@@ -80,7 +86,7 @@ class ChangeIntake(Intake):
     def apply(
         self, table: TableStem, ts: Array, seq: Array, columns: list[pa.Array]
     ) -> pa.Table | None:
-        """Let the table take in released changes; those that it cannot, as bad rows."""
+        """Apply released changes to the table; returns deletions without a row, as bad rows."""
         values = columns[2:]
         signs = np.where(self.additions(columns), 1, -1)
         orphans = table.change(ts, seq, signs.astype(np.int8), values)
@@ -90,11 +96,7 @@ class ChangeIntake(Intake):
         return self.refuse(rows, f"there is no such row in table {table.name!r}")
 
     def stats(self, stem: Stem | None) -> dict[str, int]:
-        """As for a stream, but none is dropped; ``rows`` are in the table, others remembered."""
+        """As of a stream, without ``dropped``; ``rows`` are in the table."""
         counters = {**super().stats(stem), "rows": stem.alive if isinstance(stem, TableStem) else 0}
         del counters["dropped"]
         return counters
-
-
-def _inserts(count: int) -> pa.Array:
-    return pa.array(["+"]).take(pa.array(np.zeros(count, np.int64)))

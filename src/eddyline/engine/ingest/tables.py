@@ -9,8 +9,7 @@ import pyarrow.compute as pc
 import pyarrow.dataset as ds
 
 from eddyline.algebra.catalog import TableDef
-from eddyline.engine.ingest.arrow_values import to_table
-from eddyline.engine.ingest.valid_text import with_valid_text
+from eddyline.engine.ingest.arrow_values import to_table, with_valid_text
 from eddyline.errors import DataError, did_you_mean
 from eddyline.types import arrow_schema
 

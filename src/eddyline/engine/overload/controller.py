@@ -1,4 +1,4 @@
-"""Whether an engine's queries are too much, and what is done then."""
+"""The overload controller: compares what the queries need with the capacity, and sheds load."""
 
 from __future__ import annotations
 
@@ -25,22 +25,23 @@ _CHANGED: Final = 0.1
 
 
 class Overload:
-    """Decides how many rows of streams to keep, from what the queries are expected to need.
+    """Decides which shares of the rows to keep, from the expected load of the queries.
 
-    It does so when queries have come or gone, and when the rates measured over a period have
-    changed; always between two calls that bring rows, so that the same calls drop the same rows.
+    It decides when queries were added or dropped, and when the rates measured over a period differ
+    from those of the last decision; always between two calls with rows, so that a replay of the
+    calls drops the same rows.
 
     Args:
-        shedding: carries decisions out, and so does workload, which knows what runs.
-        inputs: whose rates are measured.
-        statistics: given and declared ones. measured: of what is not. A rate that was measured
-            here, of all rows that come, takes precedence.
-        capacity: cores' worth. every_us: how long rates are measured, of event time.
-        afterwards: whether it decides when a call is over, for the next one, or when one begins.
+        shedding: sets the drop boxes. workload: the load of what runs.
+        inputs: the streams whose rates are measured.
+        statistics: supplied and declared ones. measured: those of the engine. Rates that are
+            measured here, before the drop boxes, take precedence.
+        capacity: in cores. every_us: how long rates are measured, of event time.
+        afterwards: decide at the end of a call for the next one, instead of at its beginning.
 
     Attributes:
-        decides: whether it does, or somebody said what to keep.
-        held: all rows are kept for now.
+        decides: False if the shares are set by the caller.
+        held: all rows are kept until queries are added or dropped.
     """
 
     def __init__(
@@ -73,43 +74,43 @@ class Overload:
         self._measured = measured
         self._prices = prices
         self._every_us = every_us
-        self._rates: dict[str, float] = {}  # measured, that decisions are made by
-        self._since: tuple[int, dict[str, int]] | None = None  # when, and rows seen then
+        self._rates: dict[str, float] = {}  # measured, of the last decision
+        self._since: tuple[int, dict[str, int]] | None = None  # start of measuring: instant, rows
         self._due = False
         self._known: Verdict | None = None
         self._is_known = False
 
     def changed(self) -> None:
-        """Queries have come or gone, or somebody said something else to keep."""
+        """Decide again: queries were added or dropped, or the shares were set."""
         self._due, self._is_known, self.held = True, False, False
 
     def restart(self) -> None:
-        """Time begins again: rates are measured anew."""
+        """Measure rates again after the watermark was reset."""
         self._since = None
         self.changed()
 
     def begin_call(self) -> None:
-        """Rows are about to come, or somebody asks what becomes of them: decide if it is time."""
+        """Decide if it is due, unless that is done at the end of calls."""
         if not self.afterwards:
-            self._attend()
+            self._decide()
 
     def end_call(self) -> None:
-        """They have come."""
+        """Decide if it is due, unless that is done at the beginning of calls."""
         if self.afterwards:
-            self._attend()
+            self._decide()
 
     def hold(self) -> None:
-        """Keep all rows from the next decision on, until queries have come or gone."""
+        """Keep all rows from the next decision on, until queries are added or dropped."""
         self.held = self._due = True
 
-    def _attend(self) -> None:
-        if not self.decides or not isfinite(self.capacity) or not self._shedding.allowed():
+    def _decide(self) -> None:
+        if not self.decides or not isfinite(self.capacity) or not self._shedding.sheddable:
             return
         if self.held:
-            self._shedding.ask({})
+            self._shedding.request({})
             return
         self._measure()
-        if self._reordered != self._workload.reordered:  # which costs less
+        if self._reordered != self._workload.reordered:  # another order costs less
             self._reordered = self._workload.reordered
             self.changed()
         if not self._due:
@@ -117,19 +118,19 @@ class Overload:
         self._due = False
         found = self.verdict()
         if found is not None:
-            self._shedding.ask(found.keep)
+            self._shedding.request(found.keep)
             self._workload.reorder(found.reordered)
             self._reordered = self._workload.reordered
             self._is_known = not found.reordered
 
     def verdict(self) -> Verdict | None:
-        """What the queries need and what is done about it; None where rates are not known."""
+        """The expected load and the best drop boxes; None if rates are not known."""
         if not self._is_known:
-            self._known, self._is_known = self._verdict(self._shedding.allowed()), True
+            self._known, self._is_known = self._verdict(self._shedding.sheddable), True
         return self._known
 
     def advice(self) -> str | None:
-        """What to say if the queries are too much as they are; None if they are not."""
+        """A sentence if the queries need more than the capacity; None if not."""
         found = self.verdict()
         if found is None or found.feasible:
             return None
@@ -140,19 +141,19 @@ class Overload:
             return found.text()
         other = self._verdict(self._inputs.streams())
         assert other is not None, "rates are known"
-        who = ", ".join(refused[:3]) + (f" and {len(refused) - 3:,} more" if refused[3:] else "")
-        return f"{other.text()}; nothing is dropped unless {who} allow it by ON OVERLOAD SHED"
+        names = ", ".join(refused[:3]) + (f" and {len(refused) - 3:,} more" if refused[3:] else "")
+        return f"{other.text()}; nothing is dropped unless {names} allow it by ON OVERLOAD SHED"
 
     def lines(self, query: Query) -> list[str]:
-        """What EXPLAIN says of a query."""
+        """Lines of EXPLAIN for a query that runs."""
         self.begin_call()
         advice = self.advice() if self.decides else None
         return [*self._shedding.lines(query), *([f"all queries: {advice}"] if advice else [])]
 
     def lines_with(self, plan: Plan, *, sheds: bool) -> list[str]:
-        """What EXPLAIN says of a query that does not run."""
+        """Lines of EXPLAIN for a query that does not run."""
         streams = streams_read(plan)
-        allowed = set(self._shedding.allowed())
+        allowed = set(self._shedding.sheddable)
         idle = streams - self._shedding.read()
         thinnable = allowed | idle if sheds else allowed - streams
         found = self._verdict(thinnable, [Work(plan, ("this query",))])
@@ -166,7 +167,7 @@ class Overload:
         return verdict(works, frozenset(thinnable), self.capacity, known, self._prices)
 
     def _known_rows(self) -> Statistics:
-        """What is known of all rows that come."""
+        """Statistics of all rows, before the drop boxes."""
         known = self._statistics.over(self._measured())
         return replace(known, rates={**self._statistics.rates, **self._rates})
 
@@ -194,11 +195,11 @@ class Overload:
             self._rates = rates
             self.changed()
 
-    # -- saving ------------------------------------------------------------------------------------
+    # -- checkpoints -------------------------------------------------------------------------------
 
     def saved(self) -> dict[str, Any]:
         """For JSON."""
-        decided = dict(self._shedding.asked) if self.decides else {}
+        decided = dict(self._shedding.requested) if self.decides else {}
         return {
             "decides": self.decides,
             "rates": self._rates,
@@ -210,7 +211,7 @@ class Overload:
         }
 
     def restore(self, saved: Mapping[str, Any]) -> None:
-        """Take over what ``saved`` returned."""
+        """Continue from what ``saved`` returned."""
         self.decides, self._due, self.held = saved["decides"], saved["due"], saved["held"]
         self._rates = dict(saved["rates"])
         if saved["since"] is not None:
@@ -218,7 +219,7 @@ class Overload:
             self._since = (newest, dict(seen))
         self._workload.restore_learnt(saved["learnt"])
         if self.decides:
-            self._shedding.ask(saved["keep"])
+            self._shedding.request(saved["keep"])
         self._is_known = False
 
 

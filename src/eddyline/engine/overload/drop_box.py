@@ -1,9 +1,9 @@
-"""Drop boxes: the share of a stream's rows that is kept when all are too many.
+"""Drop boxes: keep a share of the rows of a stream when the load is above the capacity.
 
-Whether a row is kept is decided by what it holds, so a replay drops the same rows, whatever the
-batches and the places where they are judged. A row has a place in [0, 1): a hash of its columns,
-timestamp included. It is kept if that is below the rate, so the rows kept at 0.3 are among those
-kept at 0.5. Rows that are equal in every column share their fate.
+Whether a row is kept depends on its values only, so a replay drops the same rows, in whatever
+batches and on whatever machine. A hash of all columns, timestamp included, maps a row to [0, 1); it
+is kept if that is below the rate. So the rows kept at 0.3 are among those kept at 0.5, and rows
+that are equal in every column are kept or dropped together.
 
 Source: Ayad and Naughton 2004, section 4: to approximate a query it is enough to drop rows at the
 sources (observations 2 and 3).
@@ -26,11 +26,12 @@ _PLACES: Final = 1 << 64
 
 
 class DropBox:
-    """Keeps a share of a stream's rows.
+    """Keeps a share of the rows of a stream.
 
     Args:
-        stream: its name is the seed, so that equal rows of two streams have nothing in common: a
-            pair of them is kept with the product of the rates.
+        stream: its name is the seed of the hash, so that a pair of equal rows of two streams is
+        kept
+            with the product of the rates.
         keep: the share, in (0, 1]; 1 keeps all.
     """
 
@@ -57,7 +58,7 @@ class DropBox:
 
 
 def check_rates(keep: Mapping[str, float]) -> None:
-    """Check that shares are such.
+    """Check shares.
 
     Raises:
         ValueError: one is not in (0, 1].

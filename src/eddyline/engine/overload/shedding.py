@@ -1,11 +1,11 @@
-"""Which share of each stream's rows an engine keeps, by whose leave, and what it is told of it."""
+"""Drop boxes of an engine: which share of the rows of each stream is kept, and reports of it."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, Final
 
 from eddyline.algebra.reads import streams_read
 from eddyline.engine.ingest.inputs import Inputs
@@ -15,12 +15,13 @@ from eddyline.optimizer.statistics import Statistics
 from eddyline.optimizer.thinned import output_share
 from eddyline.sql.catalog import Names
 
-_NAMED = 3  # of the queries that refuse, so many are named
+#: Number of queries that a message names.
+_NAMED: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
-    """How many rows of a stream were looked at, in time and good, and how many of them kept."""
+class KeptRows:
+    """Rows of a stream that reached its drop box (``seen``) and those that it kept (``kept``)."""
 
     seen: int = 0
     kept: int = 0
@@ -30,94 +31,100 @@ class Kept:
         """The share that was kept; 1 if there was no row."""
         return self.kept / self.seen if self.seen else 1.0
 
-    def since(self, before: Kept) -> Kept:
-        """What came after that."""
-        return Kept(self.seen - before.seen, self.kept - before.kept)
+    def since(self, before: KeptRows) -> KeptRows:
+        """The rows after ``before`` was counted."""
+        return KeptRows(self.seen - before.seen, self.kept - before.kept)
 
 
 class Shedding:
-    """The drop boxes of an engine's streams.
+    """Sets the drop boxes of streams.
 
-    A stream is thinned only if every query that reads it allows it, through views as well.
+    A stream is thinned only if every query that reads it, directly or through views, has the clause
+    ON OVERLOAD SHED.
 
     Args:
-        inputs: whose streams are thinned.
+        inputs: the streams.
         keep: the share of rows to keep, by stream.
-        statistics: what is known of the streams, to say what output to expect.
+        statistics: declared ones, for the expected output of queries.
+
+    Attributes:
+        sheddable: streams that are read, and only by queries with ON OVERLOAD SHED.
+        reported: by stream that is or was thinned, the rows counted at the last report.
 
     Raises:
         ValueError: a share is not in (0, 1].
     """
 
     def __init__(self, inputs: Inputs, keep: Mapping[str, float], statistics: Statistics) -> None:
+        self.sheddable: dict[str, None] = {}
+        self.reported: dict[str, KeptRows] = {}
         self._inputs = inputs
         self._statistics = statistics
-        self._asked: Names[float] = Names()
-        self._readers: dict[str, int] = {}  # by stream: how many queries
-        self._refusing: dict[str, dict[str, None]] = {}  # by stream: those that do not allow it
-        self._before: dict[str, dict[str, Kept]] = {}  # by query and stream, when it came
+        self._requested: Names[float] = Names()
+        self._readers: dict[str, int] = {}  # number of queries by stream
+        self._refusing: dict[str, dict[str, None]] = {}  # by stream: queries without the clause
+        self._before: dict[str, dict[str, KeptRows]] = {}  # by query and stream, when it was added
         self._expected: dict[str, tuple[dict[str, float], float | None]] = {}  # by query
-        self._told: dict[str, Kept] = {}
-        self.ask(keep)
+        self.request(keep)
 
-    def ask(self, keep: Mapping[str, float]) -> None:
-        """Keep these shares of the rows to come, where queries allow it, and all of other streams.
+    def request(self, keep: Mapping[str, float]) -> None:
+        """Keep these shares of the rows to come where queries allow it; all rows of other streams.
 
         Raises:
             ValueError: a share is not in (0, 1].
         """
         check_rates(keep)
-        self._asked = Names()
-        self._asked.update(keep)
+        self._requested = Names()
+        self._requested.update(keep)
         for stream in self._readers:
-            self._settle(stream)
+            self._set_box(stream)
 
     @property
-    def asked(self) -> Mapping[str, float]:
-        """The shares that were asked for, by stream."""
-        return self._asked.listed()
-
-    # -- queries come and go -----------------------------------------------------------------------
+    def requested(self) -> Mapping[str, float]:
+        """The requested shares, by stream."""
+        return self._requested.listed()
 
     def add(self, query: Query) -> None:
-        """A query comes."""
+        """Note the streams that a new query reads."""
         self._before[query.name] = {}
         for stream in sorted(streams_read(query.plan)):
             self._readers[stream] = self._readers.get(stream, 0) + 1
             if not query.sheds:
                 self._refusing.setdefault(stream, {})[query.name] = None
             self._before[query.name][stream] = self._count(stream)
-            self._settle(stream)
+            self._set_box(stream)
         query.shedding = partial(self._account, query)
 
     def drop(self, query: Query) -> None:
-        """A query goes."""
+        """Undo ``add``."""
         for stream in self._before.pop(query.name, ()):
             self._readers[stream] -= 1
             self._refusing.get(stream, {}).pop(query.name, None)
-            self._settle(stream)
+            self._set_box(stream)
         self._expected.pop(query.name, None)
 
-    def _settle(self, stream: str) -> None:
-        """Let the stream be thinned as far as its queries allow."""
-        allowed = self._readers[stream] and not self._refusing.get(stream)
-        self._inputs.thin(stream, self._asked.get(stream, 1.0) if allowed else 1.0)
-
-    def allowed(self) -> list[str]:
-        """The streams that are read, by queries that all allow it."""
-        return [s for s, n in self._readers.items() if n and not self._refusing.get(s)]
+    def _set_box(self, stream: str) -> None:
+        """Thin the stream as requested, as far as its queries allow."""
+        self.sheddable.pop(stream, None)
+        keep = 1.0
+        if self._readers[stream] and not self._refusing.get(stream):
+            self.sheddable[stream] = None
+            keep = self._requested.get(stream, 1.0)
+        if keep < 1:
+            self.reported.setdefault(stream, self._count(stream))
+        self._inputs.thin(stream, keep)
 
     def read(self) -> set[str]:
-        """The streams that are read."""
+        """The streams that queries read."""
         return {s for s, n in self._readers.items() if n}
 
     def refusing(self) -> set[str]:
-        """The names of the queries that do not allow it."""
+        """The names of the queries without ON OVERLOAD SHED."""
         return {name for names in self._refusing.values() for name in names}
 
     def _why_not(self, stream: str) -> str:
-        """Why a stream is not thinned as was asked for; empty if it is."""
-        if self._asked.get(stream, 1.0) == 1:
+        """Why a stream is not thinned as requested; empty if it is."""
+        if self._requested.get(stream, 1.0) == 1:
             return ""
         if not self._readers.get(stream):
             return "no query reads it"
@@ -126,50 +133,46 @@ class Shedding:
             return ""
         more = f" and {len(refuse) - _NAMED:,} more" if len(refuse) > _NAMED else ""
         names = ", ".join(refuse[:_NAMED]) + more
-        one = len(refuse) == 1
-        what, verb = ("query", "does") if one else ("queries", "do")
+        what, verb = ("query", "does") if len(refuse) == 1 else ("queries", "do")
         return f"{what} {names} {verb} not allow shedding"
 
-    # -- what is told of it ------------------------------------------------------------------------
+    # -- reports -----------------------------------------------------------------------------------
 
-    def _count(self, stream: str) -> Kept:
-        return Kept(*self._inputs.seen_and_kept(stream))
-
-    def _is_told_of(self, stream: str) -> bool:
-        count = self._count(stream)
-        return self._inputs.keep(stream) < 1 or count.kept < count.seen
+    def _count(self, stream: str) -> KeptRows:
+        return KeptRows(*self._inputs.seen_and_kept(stream))
 
     def report(self) -> dict[str, dict[str, Any]]:
-        """What ``Engine.shedding`` tells."""
-        streams = self._inputs.streams()
+        """``Engine.shedding``."""
         found: dict[str, dict[str, Any]] = {}
-        for stream in (s for s in streams if s in self._asked or self._is_told_of(s)):
-            count = self._count(stream)
-            found[stream] = {
-                "keep": self._inputs.keep(stream),
-                "seen": count.seen,
-                "kept": count.kept,
-                "why": self._why_not(stream),
-            }
+        streams = self._inputs.streams()
+        for stream in streams:
+            count, keep = self._count(stream), self._inputs.keep(stream)
+            if stream in self._requested or keep < 1 or count.kept < count.seen:
+                found[stream] = {
+                    "keep": keep,
+                    "seen": count.seen,
+                    "kept": count.kept,
+                    "why": self._why_not(stream),
+                }
         names = {s.lower() for s in streams}
-        for unknown in (s for s in self._asked if s.lower() not in names):
+        for unknown in (s for s in self._requested if s.lower() not in names):
             found[unknown] = {"why": "there is no such stream"}
         return found
 
-    def news(self) -> dict[str, Kept]:
-        """By stream that is thinned, or was until now: rows since the last call."""
+    def since_last_report(self) -> dict[str, KeptRows]:
+        """By stream that is or was thinned: rows since the last call, if any were dropped."""
         found = {}
-        for stream in self._inputs.streams():
+        for stream, before in self.reported.items():
             count = self._count(stream)
-            new = count.since(self._told.get(stream, Kept()))
+            new = count.since(before)
             if new.seen and (new.kept < new.seen or self._inputs.keep(stream) < 1):
                 found[stream] = new
-            self._told[stream] = count
+            self.reported[stream] = count
         return found
 
     def _account(self, query: Query) -> dict[str, Any]:
-        """For a query whose streams are thinned or were: the share of rows kept since it came, by
-        stream, and the share of its results that is to be expected now.
+        """Of a query whose streams are or were thinned: the share of rows kept since it was added,
+        by stream, and the expected share of its results.
         """
         before = self._before.get(query.name, {})
         kept = {s: self._count(s).since(b).share for s, b in before.items()}
@@ -186,7 +189,7 @@ class Shedding:
         return known[1]
 
     def lines(self, query: Query) -> list[str]:
-        """What a query is told, as lines of text, with the reasons why streams are not thinned."""
+        """Lines of EXPLAIN: what is kept for a query, and why streams are not thinned."""
         if not (account := self._account(query)):
             return []
         lines = ["ON OVERLOAD SHED"] if query.sheds else []
@@ -200,17 +203,17 @@ class Shedding:
             lines.append(f"expected output: {account['expected_output_share']:.3g} of full")
         return lines
 
-    # -- saving ------------------------------------------------------------------------------------
+    # -- checkpoints -------------------------------------------------------------------------------
 
     def saved(self) -> dict[str, Any]:
-        """For JSON: the counts when each query came."""
+        """For JSON: the counts when each query was added."""
         return {
             query: {s: [c.seen, c.kept] for s, c in counts.items()}
             for query, counts in self._before.items()
         }
 
     def restore(self, saved: Mapping[str, Any]) -> None:
-        """Take over what ``saved`` returned; the queries are there already."""
+        """Continue from what ``saved`` returned; the queries are added already."""
         for query, counts in saved.items():
-            self._before[query] = {s: Kept(*count) for s, count in counts.items()}
-        self._told = {s: self._count(s) for s in self._inputs.streams()}
+            self._before[query] = {s: KeptRows(*count) for s, count in counts.items()}
+        self.reported = {s: self._count(s) for s in self.reported}

@@ -15,7 +15,6 @@ from math import sqrt
 from typing import Any, Final
 
 from eddyline.runtime.eddy.flow import Flow
-from eddyline.runtime.feedback.join import FeedbackJoin
 from eddyline.runtime.graph import in_order
 from eddyline.runtime.operators.base import Operator
 from eddyline.runtime.operators.join import Join
@@ -88,7 +87,7 @@ def until_changed() -> Steadiness:
 
 def joins_below(operator: Operator) -> dict[object, tuple[int, int]]:
     """Rows joined and results of the joins of a tree, made or not."""
-    joins = (o for o in in_order([operator]) if isinstance(o, (Join, FeedbackJoin)))
+    joins = (o for o in in_order([operator]) if isinstance(o, Join))
     return {i: (j.joined, j.rows_out + j.spared) for i, j in enumerate(joins)}
 
 

@@ -12,7 +12,7 @@ from eddyline.physical.flows import Sharing
 from eddyline.physical.strategy import Strategy
 from eddyline.sharing.grouping import grouped_apart
 from eddyline.sharing.reordering import joins_of
-from eddyline.sharing.signature import Part, Signature, taken_apart
+from eddyline.sharing.signature import Part, Signature, decompose
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ def places_of(query: Query, strategy: Strategy, sharing: Sharing) -> tuple[list[
     if not strategy.shares:
         return [], "the state option or views ask for operators of its own"
     grouped = not strategy.explicit_above_negation(query.plan)
-    found = [taken_apart(query.plan), grouped_apart(query.plan) if grouped else None]
+    found = [decompose(query.plan), grouped_apart(query.plan) if grouped else None]
     places = [_place(query, *f, sharing) for f in found if f is not None]
     why = "" if places else "it is no select-project-join query, grouped or not"
     return places, why

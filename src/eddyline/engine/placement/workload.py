@@ -15,7 +15,7 @@ from eddyline.engine.query import Query
 from eddyline.optimizer.joins.trees import Tree
 from eddyline.optimizer.statistics import Statistics
 from eddyline.optimizer.work import Work
-from eddyline.sharing.flow_work import FlowWork, SeatWork
+from eddyline.sharing.flow_work import FlowWork, SubscriptionWork
 
 #: The queries of a flow by kind, or by the kinds of what they stand for.
 _ByKind: TypeAlias = dict[tuple[Kind, ...], list[Query]]
@@ -66,7 +66,7 @@ class Workload:
             some = next(iter(members.values()))[0]
             parts = {kind.part: kind.count for kind in shared.kinds.values()}
             works.append(FlowWork(some.plan, (), shared.signature, parts, count=0))
-            works += _of_seats(members, shared.learning.factor)
+            works += _subscriptions(members, shared.learning.factor)
         return works
 
     @property
@@ -93,7 +93,7 @@ class Workload:
         """
         differs = False
         for shared, members in _by_flow(self._queries.values()).items():
-            rate = sum(work.handed_out(statistics) for work in _of_seats(members))
+            rate = sum(work.handed_out(statistics) for work in _subscriptions(members))
             differs |= shared.learning.look(seconds * rate)
         return differs
 
@@ -124,7 +124,7 @@ def _by_flow(queries: Iterable[Query]) -> dict[SharedFlow, _ByKind]:
     return found
 
 
-def _of_seats(members: _ByKind, factor: float = 1.0) -> Iterator[SeatWork]:
+def _subscriptions(members: _ByKind, factor: float = 1.0) -> Iterator[SubscriptionWork]:
     for kinds, queries in members.items():
         names = tuple(query.name for query in queries)
-        yield SeatWork(queries[0].plan, names, factor, count=len(kinds) * len(queries))
+        yield SubscriptionWork(queries[0].plan, names, factor, count=len(kinds) * len(queries))

@@ -24,22 +24,6 @@ class Costing(Protocol):
 
 
 @dataclass(frozen=True)
-class PerTuple:
-    """Every row that comes to a join, from either side, costs the same; results cost nothing.
-
-    The paper's own figures are made so (section 3, Example 1).
-    """
-
-    join_s: float
-
-    def intake_s(self, source: Source) -> float:
-        return 0.0
-
-    def join(self, left: Flow[Number], right: Flow[Number], tie: Tie) -> Number:
-        return (left.load + right.load) * self.join_s
-
-
-@dataclass(frozen=True)
 class Priced:
     """Insert, probe and invalidate, and the pairs made; each side may have its own prices.
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Generic
 
@@ -40,20 +39,13 @@ def joined(left: Flow[Number], right: Flow[Number], share: float) -> Flow[Number
     )
 
 
-def source_flows(query: JoinQuery, keep: Sequence[float] | None = None) -> list[Flow[float]]:
-    """What the sources hand on, at given keep rates."""
-    keep = keep if keep is not None else [1.0] * len(query.sources)
-    return [_thinned(source, x) for source, x in zip(query.sources, keep, strict=True)]
-
-
-def _thinned(source: Source, keep: float) -> Flow[float]:
-    rate = source.rate * keep
-    rows = source.rows * (keep if source.by_time else 1.0)
-    return Flow(rate, rate + source.taken_back * keep, rows)
+def source_flows(query: JoinQuery) -> list[Flow[float]]:
+    """What the sources emit."""
+    return [Flow(s.rate, s.rate + s.taken_back, s.rows) for s in query.sources]
 
 
 def source_functions(query: JoinQuery) -> list[Flow[Posynomial]]:
-    """What the sources hand on, as functions of the keep rates."""
+    """What the sources emit, as functions of the keep rates."""
     return [_as_function(source, number) for number, source in enumerate(query.sources)]
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -21,27 +20,25 @@ class Operator:
         tree: the sub-plan that it is the top of.
         flow: what it emits, and what of that is alive.
         cost: seconds per second of it alone.
-        held: rows in its windows: those of its inputs that are alive.
     """
 
     tree: Tree
     flow: Flow[Posynomial]
     cost: Posynomial
-    held: Posynomial
 
 
 @dataclass(frozen=True)
 class PlanFunctions:
     """Rates, windows and costs of a plan, as functions of its sources' keep rates.
 
-    >>> from eddyline.optimizer.joins.costing import PerTuple
-    >>> from eddyline.optimizer.joins.query import Source, join_query
+    >>> from eddyline.optimizer.joins.costing import Priced
+    >>> from eddyline.optimizer.joins.query import Source, Term
     >>> rates = {"A": 10, "B": 70, "C": 20}
-    >>> sources = [Source.last(name, rate, rows=10) for name, rate in rates.items()]
-    >>> query = join_query(sources, {("A", "B"): 0.5, ("B", "C"): 0.2})
-    >>> plan = PlanFunctions(query, ((1, 2), 0), PerTuple(0.0005))
-    >>> round(plan.cost.at([1, 1, 1]), 6), round(plan.output.at([1, 1, 1]), 6)
-    (0.14, 1000.0)
+    >>> sources = tuple(Source.last(name, rate, rows=10) for name, rate in rates.items())
+    >>> query = JoinQuery(sources, (Term.edge(0, 1, 0.5), Term.edge(1, 2, 0.2)))
+    >>> plan = PlanFunctions(query, ((1, 2), 0), Priced())
+    >>> round(plan.output.at([1, 1, 1]), 6)
+    1000.0
     """
 
     query: JoinQuery
@@ -70,15 +67,11 @@ class PlanFunctions:
         """Seconds per second: the cores that the plan needs."""
         return sum((o.cost for o in self.operators), Posynomial({}))
 
-    def held(self, keep: Sequence[float]) -> float:
-        """Rows in the windows of all joins."""
-        return sum(operator.held.at(keep) for operator in self.operators)
-
     def _source(self, number: int, flow: Flow[Posynomial]) -> Operator:
         source = self.query.sources[number]
         box = 0 if source.is_table else 1 << number
         intake = Posynomial({box: self.costing.intake_s(source)})
-        return Operator(number, flow, intake, Posynomial({}))
+        return Operator(number, flow, intake)
 
     def _join(self, left: Operator, right: Operator) -> Operator:
         tie = self.query.tie(mask(left.tree), mask(right.tree))
@@ -86,5 +79,4 @@ class PlanFunctions:
             (left.tree, right.tree),
             joined(left.flow, right.flow, tie.share),
             self.costing.join(left.flow, right.flow, tie),
-            left.flow.rows + right.flow.rows,
         )

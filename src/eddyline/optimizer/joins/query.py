@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -187,25 +187,6 @@ def _is_decided_by(term: Term, left: Mask, right: Mask) -> bool:
     """Whether the join of both sides is the first to have all columns of a term."""
     read = term.sources
     return not read & ~(left | right) and bool(read & ~left) and bool(read & ~right)
-
-
-def join_query(sources: Sequence[Source], edges: Mapping[tuple[str, str], float]) -> JoinQuery:
-    """A query whose edges are equalities of two sources, by name.
-
-    Args:
-        edges: the selectivity of each.
-
-    Raises:
-        ValueError: an edge names no source, or what :class:`JoinQuery` refuses.
-    """
-    numbers = {source.name: number for number, source in enumerate(sources)}
-    terms = []
-    for pair, selectivity in edges.items():
-        unknown = [name for name in pair if name not in numbers]
-        if unknown:
-            raise ValueError(f"no source {unknown[0]!r}; there are {', '.join(numbers)}")
-        terms.append(Term.edge(numbers[pair[0]], numbers[pair[1]], selectivity))
-    return JoinQuery(tuple(sources), tuple(terms))
 
 
 def members(sources: Mask) -> list[int]:

@@ -1,4 +1,4 @@
-"""The cheapest tree at given keep rates, by dynamic programming over connected sets of sources.
+"""The cheapest tree by dynamic programming over connected sets of sources.
 
 The costs of a sub-tree do not depend on what is joined with it later, so the best tree of a set is
 made of best trees (the principle of optimality of System R).
@@ -39,10 +39,8 @@ class Candidate:
 def cheapest(
     query: JoinQuery,
     costing: Costing,
-    keep: Sequence[float] | None = None,
     *,
     among: Mask | None = None,
-    cross_products: bool = False,
     most_pairs: int = MOST_PAIRS,
 ) -> Tree:
     """The tree whose joins cost least, bushy or not.
@@ -50,18 +48,12 @@ def cheapest(
     Tables are joined with what reads a stream, never with each other first.
 
     Args:
-        keep: the rate at which rows of each source are kept; all of them by default.
         among: sources to join, some of which are streams; by default all.
-        cross_products: whether sources may be joined that nothing ties, though others are tied.
         most_pairs: for more joins than this to be looked at, the tree is grown greedily.
     """
-    atoms = [Candidate(1 << i, i, flow, 0.0) for i, flow in enumerate(source_flows(query, keep))]
+    atoms = [Candidate(1 << i, i, flow, 0.0) for i, flow in enumerate(source_flows(query))]
     search = _Search(query, costing, most_pairs)
-    joined = query.everything if among is None else among
-    if cross_products:
-        parts = [atoms[i] for i in members(joined)]
-    else:
-        parts = list(_tied_parts(search, atoms, joined))
+    parts = list(_tied_parts(search, atoms, query.everything if among is None else among))
     return search.best(parts, clique(len(parts))).tree
 
 

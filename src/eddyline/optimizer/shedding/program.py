@@ -72,12 +72,8 @@ class Program:
         """The program with so many seconds per second to spend."""
         return replace(self, cost=Sum(self.cost.coefficients / capacity, self.cost.exponents))
 
-    def best(self, *, thorough: bool = True) -> Floats:
-        """The best keep rates; the floors where even these cost too much.
-
-        Args:
-            thorough: for mixed windows, whether to climb from several starts up to the top.
-        """
+    def best(self) -> Floats:
+        """The best keep rates; the floors where even these cost too much."""
         everything = np.ones_like(self.floors)
         if self.cost.at(everything) <= 1:
             return everything
@@ -90,7 +86,7 @@ class Program:
         if all(map(_is_product, self.outputs)):
             keep = self._round(everything, 1e-8)
         else:
-            keep = self._climb(thorough)
+            keep = self._climb()
         keep[~self.cost.exponents.any(axis=0)] = 1.0  # costs nothing
         return keep
 
@@ -110,15 +106,15 @@ class Program:
     def _counted(self) -> Iterator[tuple[int, Sum]]:
         return zip(self.counts or (1,) * len(self.outputs), self.outputs, strict=True)
 
-    def _climb(self, thorough: bool) -> Floats:
+    def _climb(self) -> Floats:
         """Where condensation leads from the most promising start."""
         begun = []
-        for start in self._starts() if thorough else [self._even]:
+        for start in self._starts():
             for _ in range(_FIRST_ROUNDS):
                 start = self._round(start, _FIRST_GAP)
             begun.append(start)
         keep = max(begun, key=self.score)
-        return self._settled(self._to_the_top(keep) if thorough else keep)
+        return self._settled(self._to_the_top(keep))
 
     def _to_the_top(self, keep: Floats) -> Floats:
         for _ in range(_MOST_ROUNDS):

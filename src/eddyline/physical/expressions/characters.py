@@ -1,4 +1,4 @@
-"""Characters of UTF-8 columns by position: what Arrow's kernels offer only for constants."""
+"""Character positions in UTF-8 columns, for kernels that Arrow offers only for constants."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ import pyarrow as pa
 
 _Ints = npt.NDArray[np.int64]
 
-FAR: Final = 1 << 40  #: beyond the end of any text, and safe to add to
+FAR: Final = 1 << 40  #: a position beyond the end of any text; sums with it do not overflow
 
 
 class Characters:
     """The characters of a string column, addressed by (row, position from 0).
 
-    ``starts`` are the byte offsets at which the column's characters begin, all rows in sequence,
-    with the end of the data as the last; ``first[r]`` tells which of them begins row ``r``.
-    NULL counts as a text without characters, and stays NULL in results.
+    ``starts`` are the byte offsets of the column's characters, all rows in sequence, followed by
+    the end of the data; ``first[r]`` is the index in it of row ``r``'s first character. NULL counts
+    as an empty text, and stays NULL in results.
 
     Attributes:
         lengths: number of characters per row, int64.
@@ -43,11 +43,11 @@ class Characters:
         self.lengths: _Ints = np.diff(self._first)
 
     def slice(self, start: Any, stop: Any) -> pa.Array:
-        """The characters ``start <= position < stop`` of each row, cut to what is there.
+        """The characters ``start <= position < stop`` of each row, clipped to the text.
 
         Args:
-            start: an int for all rows, or one per row; below zero counts as zero.
-            stop: likewise; beyond the end counts as the end.
+            start: one int, or one per row; negative values count as zero.
+            stop: likewise; values beyond the end count as the end.
         """
         begin = self._first[:-1] + np.clip(start, 0, self.lengths)
         end = np.maximum(self._first[:-1] + np.clip(stop, 0, self.lengths), begin)
@@ -61,10 +61,10 @@ class Characters:
             return sliced
         return pa.compute.if_else(self._texts.is_valid(), sliced, pa.scalar(None, pa.string()))
 
-    def position_of_byte(self, place: _Ints) -> npt.NDArray[np.int32]:
-        """The position, from 1, of the character at a byte of its row; 0 for negative ``place``."""
-        character = np.searchsorted(self._starts, self._offsets[:-1] + place) - self._first[:-1]
-        return np.where(place < 0, 0, character + 1).astype(np.int32)
+    def position_of_byte(self, offsets: _Ints) -> npt.NDArray[np.int32]:
+        """The position, from 1, of the character at a byte offset in its row; 0 if negative."""
+        character = np.searchsorted(self._starts, self._offsets[:-1] + offsets) - self._first[:-1]
+        return np.where(offsets < 0, 0, character + 1).astype(np.int32)
 
     def first_code_points(self) -> npt.NDArray[np.int32]:
         """The Unicode code point of each row's first character; 0 for empty text."""

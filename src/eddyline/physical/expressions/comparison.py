@@ -1,7 +1,7 @@
 """Comparison. Floats have one total order: NaN equals itself and is larger than any number.
 
-Arrow's kernels compare as in IEEE 754, where every comparison with NaN is false. What is larger
-than a constant is therefore what is not smaller or equal, and for two columns NaN is looked for.
+Arrow's kernels follow IEEE 754, where every comparison with NaN is false. So ``>`` with a constant
+is computed as NOT ``<=``, and for two columns NaNs are tested.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ def _make_same(call: Call) -> Kernel:
 
 
 def _make_in(call: Call) -> Kernel:
-    """Constants are looked up in a hash table, however many they are."""
+    """Constant choices use a hash table of any size."""
     needle, *choices = call.args
     constants = [c for c in choices if isinstance(c, Literal)]
     if len(constants) < len(choices) or isinstance(needle, Literal):
@@ -113,7 +113,7 @@ def _make_in(call: Call) -> Kernel:
 
 
 def _finder_of_floats(values: pa.Array) -> Kernel:
-    """The hash table goes by bits: it tells -0.0 from 0.0, and one NaN from another."""
+    """The hash table compares bits: -0.0 is normalized to 0.0, and NaN is tested separately."""
     zero = pa.scalar(0.0, values.type)
     is_nan = pc.is_nan(values)
     numbers = pc.add(values.filter(pc.invert(is_nan)), zero)
@@ -131,13 +131,13 @@ def _make_in_any(type_: pa.DataType) -> Kernel:
 
 
 def _make_extreme(function: Any) -> Maker:
-    """``greatest`` and ``least``, which pass NULL over."""
+    """``greatest`` and ``least``, which ignore NULL."""
 
     def make(call: Call) -> Kernel:
         type_ = call.type
         if pt.is_floating(type_) and function is pc.max_element_wise:
             return _greatest_float
-        if pt.is_boolean(type_):  # Arrow orders these only as the numbers behind them
+        if pt.is_boolean(type_):  # Arrow orders these only as integers
             number = pa.int8()
         elif pt.is_timestamp(type_):
             number = pa.int64()
@@ -149,7 +149,7 @@ def _make_extreme(function: Any) -> Maker:
 
 
 def _greatest_float(*data: Datum) -> pa.Array:
-    """Arrow passes NaN over, as ``least`` does as well unless there is nothing else."""
+    """Arrow ignores NaN, which is right for ``least`` only."""
     arrays = as_arrays(*data)
     is_nan = reduce(pc.or_, [pc.is_nan(a).fill_null(False) for a in arrays])
     largest = pc.max_element_wise(*arrays)

@@ -1,9 +1,9 @@
-"""From a bound expression to a closure over columns.
+"""Compiles bound expressions to closures over columns.
 
-Every node becomes one call of an Arrow kernel on whole columns; constants stay scalars until the
-end and constant sub-expressions are computed once. What cannot fail is computed for all rows, in
-whichever branch of a CASE it stands; what can fail, only for rows that need it (``lazy.py``). Rows
-that have failed are NULL, and are reported once per evaluation.
+Every node becomes one call of an Arrow kernel on whole columns; constants stay scalars as long as
+possible, and constant sub-expressions are computed once. Nodes that cannot fail are computed for
+all rows, also in the branches of a CASE; nodes that can fail, only for the rows that need them
+(``lazy.py``). Failed rows are NULL, and are reported once per evaluation.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def compile_expr(expr: Expr) -> Callable[[Columns], pa.Array]:
     Returns:
         A function whose result is a ``pa.Array`` of exactly the expression's type, one value per
         row. Rows for which the expression has no value are NULL, and are reported to
-        :mod:`eddyline.runtime.failures`. It keeps no state and may be called from several threads.
+        :mod:`eddyline.runtime.failures`. It is stateless and thread-safe.
     """
     node = _compile(expr)
     if isinstance(node, pa.Scalar):
@@ -72,11 +72,11 @@ def compile_expr(expr: Expr) -> Callable[[Columns], pa.Array]:
 def compile_predicate(expr: Expr) -> Callable[[Columns], npt.NDArray[np.bool_]]:
     """The condition as a function of columns: true where it is TRUE, false where FALSE or NULL.
 
-    As FALSE and NULL are the same here, NULL AND an error is no error either: it does not
-    matter whether the terms of a condition are applied as one or one after the other.
+    As FALSE and NULL are equivalent here, NULL AND an error is not an error either: so the terms of
+    a condition may be evaluated together or one after the other.
     """
     assert pt.is_boolean(expr.type), f"not a condition: {expr}"
-    evaluate = compile_expr(_asked(expr, True) if can_fail(expr) else expr)
+    evaluate = compile_expr(_has_truth(expr, True) if can_fail(expr) else expr)
 
     def predicate(columns: Columns) -> npt.NDArray[np.bool_]:
         answer = evaluate(columns)
@@ -88,19 +88,19 @@ def compile_predicate(expr: Expr) -> Callable[[Columns], npt.NDArray[np.bool_]]:
     return predicate
 
 
-def _asked(expr: Expr, truth: bool) -> Expr:
-    """Whether a condition has this truth value, which is never NULL."""
+def _has_truth(expr: Expr, truth: bool) -> Expr:
+    """An expression, never NULL, for whether a condition has this truth value."""
     match expr:
         case Call(function="not", arguments=(operand,)):
-            return _asked(operand, not truth)
+            return _has_truth(operand, not truth)
         case Call(function="and" | "or", arguments=operands):
             function = expr.function if truth else {"and": "or", "or": "and"}[expr.function]
-            return Call(expr.type, function, tuple(_asked(o, truth) for o in operands))
+            return Call(expr.type, function, tuple(_has_truth(o, truth) for o in operands))
     return Call(expr.type, "is_true" if truth else "is_false", (expr,))
 
 
 def _compile(expr: Expr) -> Node:
-    """The node of an expression; constant sub-expressions are computed here, once."""
+    """The node of an expression; constant sub-expressions are computed here."""
     match expr:
         case Literal():
             return pa.scalar(expr.value, expr.type)
@@ -128,7 +128,7 @@ def _compile(expr: Expr) -> Node:
 
 
 def _fallible(call: Call, nodes: list[Node]) -> Node:
-    """The node of a call that can fail, whose kernel takes an Evaluation as well."""
+    """The node of a call that can fail; its kernel also takes an Evaluation."""
     if isinstance(call, UserCall):
         kernel = make_user_kernel(call)
     else:
@@ -143,7 +143,7 @@ def _fallible(call: Call, nodes: list[Node]) -> Node:
 
 
 def _failing(reason: str, type_: pa.DataType) -> Node:
-    """The node of a constant that has no value."""
+    """The node of a constant expression that fails."""
 
     def node(evaluation: Evaluation) -> pa.Array:
         evaluation.fail_all(reason)
@@ -164,7 +164,7 @@ class _OneRow:
 
 
 def _typed(kernel: Kernel, type_: pa.DataType) -> Kernel:
-    """The kernel with its result cast, where Arrow's result type is not the declared one."""
+    """The kernel with a cast of its result where Arrow's result type is not the declared one."""
 
     def typed(*data: Datum) -> pa.Array:
         result = kernel(*data)
@@ -174,7 +174,7 @@ def _typed(kernel: Kernel, type_: pa.DataType) -> Kernel:
 
 
 def _apply(kernel: Kernel, nodes: list[Node]) -> Callable[[Columns], Datum]:
-    """The kernel applied to what the nodes give; one and two arguments are the common cases."""
+    """The kernel applied to the values of the nodes; one and two arguments are the common cases."""
     functions = [_constantly(n) if isinstance(n, pa.Scalar) else n for n in nodes]
     if len(functions) == 1:
         (only,) = functions

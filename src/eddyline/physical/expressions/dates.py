@@ -1,4 +1,4 @@
-"""Fields of dates and timestamps, their rounding, text and arithmetic."""
+"""Kernels for dates and timestamps: fields, rounding, formatting and arithmetic."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from eddyline.types import TIMESTAMP
 
 
 def _utc(moments: pa.Array) -> pa.Array:
-    """Without the zone: the same numbers, and Arrow need not look up a zone's rules."""
+    """Without the zone: the same numbers, and Arrow does not look up the zone's rules."""
     return moments.cast(pa.timestamp("us"))
 
 
@@ -49,7 +49,7 @@ def _make_format(call: Call) -> Kernel:
 
 
 def _format_part(utc: pa.Array, field: str, count: int) -> pa.Array:
-    """One field as text; ``count`` is the number of its letters in the pattern."""
+    """One field as text; ``count``: number of its letters in the pattern."""
     if field == "fraction":
         micros = pc.utf8_lpad(_number(utc, _microseconds), 6, "0")
         return pc.utf8_slice_codeunits(pc.utf8_rpad(micros, count, "0"), 0, count)

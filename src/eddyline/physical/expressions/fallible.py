@@ -1,4 +1,4 @@
-"""The kernels of operations that may have no value for a row."""
+"""The kernels of operations that can fail for a row."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from eddyline.physical.expressions.fallible_numbers import FALLIBLE_NUMBERS
 from eddyline.physical.expressions.fallible_others import FALLIBLE_OTHERS
 from eddyline.physical.expressions.kernel import Kernel, Maker
 
-#: Their kernels take an Evaluation before the data. They compute whole columns, and only if
-#: something is wrong find out for which rows.
+#: These kernels take an Evaluation before the data. They compute whole columns, and determine the
+#: failed rows only after a failure.
 FALLIBLE_KERNELS: Final[dict[str, Maker]] = {**FALLIBLE_NUMBERS, **FALLIBLE_OTHERS}
 assert FALLIBLE_KERNELS.keys() == FALLIBLE
 
 
 def _make_tolerant(name: str) -> Maker:
-    """The kernel that gives NULL where that of the operation fails."""
+    """The kernel that gives NULL where the operation fails."""
 
     def make(call: Call) -> Kernel:
         return partial(FALLIBLE_KERNELS[name](tolerant.strict(call)), LENIENT)

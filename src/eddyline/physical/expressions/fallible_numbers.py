@@ -1,4 +1,4 @@
-"""Arithmetic that may fail: integers, timestamps and intervals that overflow, division by zero."""
+"""Arithmetic that can fail: overflow of integers, timestamps and intervals, division by zero."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _CHECKED: Final[dict[str, tuple[Any, Any]]] = {
 
 
 def _number(type_: pa.DataType) -> pa.DataType:
-    """The integers behind a type, or the type itself."""
+    """The integer representation of a type, else the type itself."""
     return pa.int64() if pt.is_duration(type_) or pt.is_timestamp(type_) else type_
 
 
@@ -69,7 +69,7 @@ def _make_checked(call: Call) -> Kernel:
 
 
 def _overflown(name: str, x: Any, y: Any, total: Any) -> Flags:
-    """bool[n]: where arithmetic that wraps has done so."""
+    """bool[n]: where wrapping arithmetic has overflowed."""
     if name == "+":
         bad = ((x ^ total) & (y ^ total)) < 0
     elif name == "-":
@@ -141,12 +141,12 @@ def _any(flags: Datum) -> bool:
 
 
 def _known(flags: pa.Array) -> pa.Array:
-    """NULL is false."""
+    """The flags with NULL as false."""
     return flags.fill_null(False)
 
 
 def _make_whole(function: Any, name: str) -> Maker:
-    """``floor`` and ``ceil``, a BIGINT; as in Spark that of NaN is 0."""
+    """``floor`` and ``ceil`` as BIGINT; as in Spark, those of NaN are 0."""
 
     def kernel(evaluation: Evaluation, numbers: pa.Array) -> pa.Array:
         whole = function(numbers)

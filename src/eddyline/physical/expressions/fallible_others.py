@@ -1,4 +1,4 @@
-"""Casts and readers of text that may fail, instants out of range, and parts that do not exist."""
+"""Other operations that can fail: casts and parsers of text, instants out of range, split_part."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def _make_cast(call: Call) -> Kernel:
 
 
 def _make_reader(parse: Any) -> Maker:
-    """``to_date`` and ``to_timestamp`` by a pattern, of which there is a regular expression."""
+    """``to_date`` and ``to_timestamp`` with a pattern, given as a regular expression."""
 
     def make(call: Call) -> Kernel:
         pattern, type_ = argument_constant(call, 1), call.type
@@ -102,7 +102,7 @@ def _make_split_part(call: Call) -> Kernel:
         if not bad.true_count:
             return result
         return without(
-            evaluation, bad, result, "split_part counts from 1, or from -1: there is no 0"
+            evaluation, bad, result, "split_part counts from 1, or from -1: 0 is not valid"
         )
 
     return kernel

@@ -1,7 +1,7 @@
-"""What the families of kernels share.
+"""Types and helper functions of all kernels.
 
-A kernel takes one datum per argument of its call, at least one of them an array, and gives an
-array. A maker makes the kernel for a call: it looks at the types and at constant arguments.
+A kernel takes one datum per argument of its call, at least one of them an array, and returns an
+array. A maker builds the kernel for a call from its types and constant arguments.
 """
 
 from __future__ import annotations
@@ -27,26 +27,26 @@ def always(kernel: Kernel) -> Maker:
     return lambda call: kernel
 
 
-def argument_constant(call: Call, place: int) -> Any:
-    """The value of an argument that is known to be a constant."""
-    argument = call.args[place]
-    assert isinstance(argument, Literal), f"argument {place} of {call} is not a constant"
+def argument_constant(call: Call, index: int) -> Any:
+    """The value of an argument that is a constant."""
+    argument = call.args[index]
+    assert isinstance(argument, Literal), f"argument {index} of {call} is not a constant"
     return argument.value
 
 
 def constant_array(scalar: pa.Scalar, length: int) -> pa.Array:
-    """The scalar ``length`` times."""
+    """The scalar repeated ``length`` times."""
     return pa.nulls(length, scalar.type) if not scalar.is_valid else pa.repeat(scalar, length)
 
 
 def as_arrays(*data: Datum) -> list[pa.Array]:
-    """The data as arrays of equal length, for what Arrow's kernels do not cover."""
+    """The data as arrays of equal length."""
     length = next(len(d) for d in data if isinstance(d, pa.Array))
     return [d if isinstance(d, pa.Array) else constant_array(d, length) for d in data]
 
 
 def values_of(array: pa.Array, fill: Any = 0) -> npt.NDArray[Any]:
-    """The numbers of an array, without a copy where none is NULL, ``fill`` where they are."""
+    """The numbers of an array, with ``fill`` for NULL; without a copy if there is no NULL."""
     return np.asarray(array.fill_null(fill) if array.null_count else array)
 
 

@@ -1,9 +1,8 @@
-"""Operations that do not need all of their arguments for every row, where these may fail.
+"""Operations that do not need all of their arguments for every row, where arguments can fail.
 
-CASE and COALESCE ask only the rows that take a branch. AND and OR are decided by one FALSE or TRUE,
-whatever the other operands are or fail for, and in whichever order they stand. It is quicker to
-compute everything for all rows, so that is tried first, unless users' functions would see rows that
-they are not asked for.
+CASE and COALESCE evaluate a branch only for the rows that take it. AND and OR are decided by one
+FALSE or TRUE operand, even if other operands fail, in any order. Computing everything for all rows
+is faster, so that is tried first, unless a user-defined function would see rows of other branches.
 """
 
 from __future__ import annotations
@@ -16,12 +15,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from eddyline.algebra.expressions import Call
-from eddyline.physical.expressions.evaluation import Evaluation, RowFailed, Rows, spread
+from eddyline.physical.expressions.evaluation import Evaluation, RowFailed, RowIndexes, spread
 from eddyline.physical.expressions.kernel import Kernel, constant_array
 
 #: A ``pa.Scalar``, or a function of an Evaluation.
 Node = Any
-#: A call, the nodes of its arguments, and which of these can fail, to the node of the call.
+#: Returns the node of a call, given the nodes of its arguments and whether each can fail.
 LazyMaker = Callable[[Call, Sequence[Node], Sequence[bool]], Callable[[Evaluation], pa.Array]]
 
 
@@ -30,36 +29,36 @@ def _case(call: Call, nodes: Sequence[Node], _: object) -> Callable[[Evaluation]
     branches = list(zip(nodes[:-1:2], nodes[1::2], strict=True))
 
     def node(evaluation: Evaluation) -> pa.Array:
-        rest, places, values = np.arange(len(evaluation)), list[Rows](), list[pa.Array]()
+        rest, positions, values = np.arange(len(evaluation)), list[RowIndexes](), list[pa.Array]()
         for condition, value in branches:
-            truth, failed = _asked(condition, evaluation, rest)
+            truth, failed = _evaluated(condition, evaluation, rest)
             is_true = np.asarray(truth.fill_null(False))
-            places.append(rest[is_true])
-            values.append(_asked(value, evaluation, places[-1])[0])
+            positions.append(rest[is_true])
+            values.append(_evaluated(value, evaluation, positions[-1])[0])
             rest = rest[~(is_true | failed)]
-        places.append(rest)
-        values.append(_asked(nodes[-1], evaluation, rest)[0])
-        return _scattered(len(evaluation), places, values)
+        positions.append(rest)
+        values.append(_evaluated(nodes[-1], evaluation, rest)[0])
+        return _scattered(len(evaluation), positions, values)
 
     return node
 
 
 def _coalesce(call: Call, nodes: Sequence[Node], _: object) -> Callable[[Evaluation], pa.Array]:
     def node(evaluation: Evaluation) -> pa.Array:
-        rest, places, values = np.arange(len(evaluation)), list[Rows](), list[pa.Array]()
+        rest, positions, values = np.arange(len(evaluation)), list[RowIndexes](), list[pa.Array]()
         for choice in nodes:
-            chosen, failed = _asked(choice, evaluation, rest)
+            chosen, failed = _evaluated(choice, evaluation, rest)
             valid = np.asarray(chosen.is_valid())
-            places.append(rest[valid])
+            positions.append(rest[valid])
             values.append(chosen.filter(pa.array(valid)))
             rest = rest[~(valid | failed)]
-        return _scattered(len(evaluation), places, values)
+        return _scattered(len(evaluation), positions, values)
 
     return node
 
 
-def _asked(node: Node, evaluation: Evaluation, rows: Rows) -> tuple[pa.Array, Any]:
-    """The values of a node for some rows, and bool[k]: for which of them it has failed."""
+def _evaluated(node: Node, evaluation: Evaluation, rows: RowIndexes) -> tuple[pa.Array, Any]:
+    """The values of a node for some rows, and bool[k]: whether each row has failed."""
     if isinstance(node, pa.Scalar):
         return constant_array(node, rows.size), np.zeros(rows.size, np.bool_)
     part = evaluation.of(rows)
@@ -68,9 +67,9 @@ def _asked(node: Node, evaluation: Evaluation, rows: Rows) -> tuple[pa.Array, An
     return values, part.failed()
 
 
-def _scattered(count: int, places: Sequence[Rows], values: Sequence[pa.Array]) -> pa.Array:
-    """The values at their places of ``count``, NULL elsewhere."""
-    where = np.concatenate(places)
+def _scattered(count: int, positions: Sequence[RowIndexes], values: Sequence[pa.Array]) -> pa.Array:
+    """An array of length ``count`` with the values at their positions, else NULL."""
+    where = np.concatenate(positions)
     order = np.argsort(where, kind="stable")
     return spread(pa.concat_arrays(values).take(pa.array(order)), where[order], count)
 
@@ -87,7 +86,7 @@ def _make_connective(combine: Any, decisive: bool) -> LazyMaker:
         def node(evaluation: Evaluation) -> pa.Array:
             rest = np.arange(len(evaluation))
             result = pa.repeat(not decisive, rest.size)
-            parts: list[tuple[Evaluation, Rows]] = []
+            parts: list[tuple[Evaluation, RowIndexes]] = []
             for operand in ordered:
                 part = evaluation.of(rest)
                 parts.append((part, rest))
@@ -125,10 +124,10 @@ def _values(node: Node, part: Evaluation) -> pa.Array:
 def optimistic(
     kernel: Kernel, nodes: Sequence[Node], lazy: Callable[[Evaluation], pa.Array]
 ) -> Callable[[Evaluation], pa.Array]:
-    """The kernel applied to whole columns; if a row fails, the lazy node."""
+    """The kernel applied to whole columns; after a failure, the lazy node."""
 
     def node(evaluation: Evaluation) -> pa.Array:
-        trial = evaluation.trial()
+        trial = evaluation.strict()
         try:
             data = [n if isinstance(n, pa.Scalar) else n(trial) for n in nodes]
         except RowFailed:

@@ -1,6 +1,7 @@
-"""Upper and lower case by Unicode's full mappings, as Java's and Python's strings have them.
+"""Upper and lower case by Unicode's full mappings, as in Java and Python.
 
-Arrow's kernels map one character to one: ``upper('ß')`` is 'SS' and ``lower('ΑΣ')`` 'ας' only here.
+Arrow's kernels map one character to one: ``upper('ß')`` = 'SS' and ``lower('ΑΣ')`` = 'ας' need
+more.
 """
 
 from __future__ import annotations
@@ -23,12 +24,12 @@ def upper(texts: pa.Array) -> pa.Array:
 
 
 def lower(texts: pa.Array) -> pa.Array:
-    """In lower case; a sigma at the end of a word is a final one."""
+    """In lower case; a sigma at the end of a word becomes a final sigma."""
     return pc.ascii_lower(texts) if _is_ascii(texts) else _converted(texts, str.lower)
 
 
 def initcap(texts: pa.Array) -> pa.Array:
-    """Words, parted by blanks: the first character in title case, the others in lower case."""
+    """Words between blanks: the first character in title case, the others in lower case."""
     present = texts.fill_null("")
     words, lowered = (pc.split_pattern(t, " ") for t in (present, lower(present)))
     first = pc.utf8_slice_codeunits(words.values, 0, 1).dictionary_encode()
@@ -45,7 +46,7 @@ def _is_ascii(texts: pa.Array) -> bool:
 
 
 def _converted(texts: pa.Array, convert: Callable[[str], str]) -> pa.Array:
-    """The column through a method of strings as one text, its rows parted by what is in none."""
+    """Applies a str method to the column as one text, with a separator that no row contains."""
     present = texts.fill_null("") if texts.null_count else texts
     rows = pa.ListArray.from_arrays(pa.array([0, len(present)], pa.int32()), present)
     separator = next(s for s in _separators() if not pc.any(pc.match_substring(present, s)).as_py())
@@ -55,5 +56,5 @@ def _converted(texts: pa.Array, convert: Callable[[str], str]) -> pa.Array:
 
 
 def _separators() -> Iterator[str]:
-    """Characters for private use: they have no case, nor a place within a word."""
+    """Private-use characters: they have no case and do not change word boundaries."""
     return map(chr, range(0xF8FF, 0xE000, -1))

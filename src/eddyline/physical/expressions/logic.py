@@ -1,4 +1,4 @@
-"""Three-valued logic, choices between values, and CAST."""
+"""Kernels of three-valued logic, CASE, COALESCE and CAST."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def _make_chain(function: Any) -> Maker:
 
 
 def _make_null_as(value: bool, *, inverted: bool) -> Maker:
-    """IS [NOT] TRUE / FALSE: NULL counts as ``value``; then perhaps the opposite."""
+    """IS [NOT] TRUE / FALSE: NULL counts as ``value``; the result may be inverted."""
 
     def kernel(condition: pa.Array) -> pa.Array:
         known = pc.fill_null(condition, value)
@@ -46,7 +46,7 @@ def _case(*data: Datum) -> pa.Array:
 
 def _broadcast_if_else(condition: Datum, chosen: Datum, otherwise: Datum) -> pa.Array:
     result = pc.if_else(condition, chosen, otherwise)
-    assert isinstance(result, pa.Array), "one of three arrays makes an array"
+    assert isinstance(result, pa.Array), "at least one argument is an array"
     return result
 
 

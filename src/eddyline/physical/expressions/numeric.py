@@ -1,4 +1,4 @@
-"""Arithmetic that cannot fail, and functions of numbers."""
+"""Kernels of arithmetic that cannot fail, and of functions of numbers."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def _make_round(call: Call) -> Kernel:
     options = {"ndigits": argument_constant(call, 1), "round_mode": "half_towards_infinity"}
     if pt.is_floating(call.type):
         return lambda number, _: pc.round(number, **options)
-    return lambda number, _: number  # to digits that it has
+    return lambda number, _: number  # it has no digits to round
 
 
 def _make_logarithm(function: Any) -> Maker:
@@ -33,7 +33,7 @@ def _make_logarithm(function: Any) -> Maker:
 
 
 def _logarithm(function: Any, number: pa.Array) -> pa.Array:
-    """NULL where it is not defined."""
+    """The logarithm, NULL where it is not defined."""
     nothing = pa.scalar(None, pa.float64())
     return pc.if_else(pc.less_equal(number, 0.0), nothing, function(number))
 

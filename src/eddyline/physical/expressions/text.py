@@ -1,4 +1,4 @@
-"""Functions of text and patterns."""
+"""Kernels of text functions and patterns."""
 
 from __future__ import annotations
 
@@ -28,21 +28,23 @@ def _substring(text: Datum, position: Datum, length: Datum | None = None) -> pa.
     """Spark's: from 1 (0 counts as 1); a negative position counts from the end."""
     texts, positions, *lengths = as_arrays(text, position, *([] if length is None else [length]))
     characters = Characters(texts)
-    place = values_of(positions)
-    start = np.where(place > 0, place - 1, np.where(place < 0, characters.lengths + place, 0))
+    position = values_of(positions)
+    start = np.where(
+        position > 0, position - 1, np.where(position < 0, characters.lengths + position, 0)
+    )
     count = np.clip(values_of(lengths[0]), 0, FAR) if lengths else FAR
     return _valid(characters.slice(start, start + count), positions, *lengths)
 
 
 def _make_substring(call: Call) -> Kernel:
-    """With constant bounds, as is usual, Arrow has a kernel."""
+    """Uses Arrow's kernel if the bounds are constant."""
     bounds = [a.value for a in call.args[1:] if isinstance(a, Literal) and a.value is not None]
     if len(bounds) + 1 < len(call.args):
         return _substring
     position, length = bounds[0], max(bounds[1], 0) if len(bounds) == 2 else FAR
     start = position - 1 if position > 0 else position
     stop = start + length
-    if start < 0 <= stop:  # from the end, and up to it
+    if start < 0 <= stop:  # a suffix
         return lambda texts, *_: pc.utf8_slice_codeunits(texts, start)
     return lambda texts, *_: pc.utf8_slice_codeunits(texts, start, stop)
 
@@ -97,8 +99,8 @@ def _make_pad(*, left: bool) -> Maker:
 
 
 def split_part(texts: pa.Array, separator: str, numbers: pa.Array) -> pa.Array:
-    """The part of each text with a number, from 1 or, at the end, -1; empty if there is none, NULL
-    for the number 0.
+    """One part per text, by its number from 1, or from -1 at the end; empty if there is no such
+    part, NULL for number 0.
     """
     present = texts.fill_null("")
     if separator:
@@ -107,10 +109,10 @@ def split_part(texts: pa.Array, separator: str, numbers: pa.Array) -> pa.Array:
     else:
         bounds, flat = np.arange(len(texts) + 1), present
     start, end = bounds[:-1], bounds[1:]
-    wanted = values_of(numbers)
-    place = np.where(wanted > 0, start + wanted - 1, end + wanted)
-    exists = (wanted != 0) & (place >= start) & (place < end)
-    found = flat.take(pa.array(place, mask=~exists)).fill_null("")
+    part = values_of(numbers)
+    index = np.where(part > 0, start + part - 1, end + part)
+    exists = (part != 0) & (index >= start) & (index < end)
+    found = flat.take(pa.array(index, mask=~exists)).fill_null("")
     return _valid(null_where_not(pc.not_equal(numbers, 0), found), texts)
 
 
@@ -129,9 +131,9 @@ def _concat(*texts: Datum) -> pa.Array:
 
 
 def _concat_ws(separator: Datum, *texts: Datum) -> pa.Array:
-    """Each text with the separator before it, joined, then without the first separator.
+    """Joins the texts, each with the separator before it, and removes the first separator.
 
-    Arrow's own way to skip NULLs loses the rows in which all texts are NULL.
+    Arrow's option to skip NULLs drops rows in which all texts are NULL.
     """
     between, *arrays = as_arrays(separator, *texts)
     led = [pc.binary_join_element_wise(between, text, "").fill_null("") for text in arrays]
@@ -140,7 +142,7 @@ def _concat_ws(separator: Datum, *texts: Datum) -> pa.Array:
 
 
 def _make_with_pattern(function: Any, **options: Any) -> Maker:
-    """Functions of Arrow whose second argument is a constant pattern."""
+    """Kernels of Arrow whose second argument is a constant pattern."""
 
     def make(call: Call) -> Kernel:
         pattern = argument_constant(call, 1)
@@ -152,8 +154,8 @@ def _make_with_pattern(function: Any, **options: Any) -> Maker:
 def _make_like(call: Call) -> Kernel:
     """LIKE, whose escape is a backslash before ``%``, ``_`` and backslash.
 
-    Where Arrow looks for a prefix, suffix or part, it takes an escaped backslash for two; so
-    patterns that have one become regular expressions here.
+    Arrow's fast paths for prefixes, suffixes and substrings take an escaped backslash for two
+    characters; so patterns with one become regular expressions here.
     """
     pattern = argument_constant(call, 1)
     if r"\\" not in pattern:
@@ -166,7 +168,7 @@ def _make_like(call: Call) -> Kernel:
 
 
 def _make_ilike(call: Call) -> Kernel:
-    """Texts in lower case, of which the pattern is."""
+    """LIKE of texts in lower case; the pattern is in lower case already."""
     like = _make_like(call)
     return lambda texts, pattern: like(lower(texts), pattern)
 
@@ -175,7 +177,7 @@ def _make_replace(function: Any) -> Maker:
     def make(call: Call) -> Kernel:
         part, by = argument_constant(call, 1), argument_constant(call, 2)
         if function is pc.replace_substring and not part:
-            return lambda texts, *_: texts  # nothing to look for
+            return lambda texts, *_: texts  # an empty pattern matches nothing
         return lambda texts, *_: function(texts, pattern=part, replacement=by)
 
     return make

@@ -1,7 +1,7 @@
-"""Evaluation of users' functions: their arguments in the form they want, their results checked.
+"""Evaluation of user-defined functions: converts their arguments and checks their results.
 
-A function sees the rows of a chunk and must compute each from its own arguments alone: which rows
-come together depends on how the data arrived.
+A function sees the rows of a chunk and must compute each row from its own arguments only: the
+division into chunks depends on the arrival of the data.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ import pyarrow.types as pt
 
 from eddyline.algebra.functions.user_defined import FunctionKind, UserCall, UserFunction
 from eddyline.errors import DataError
-from eddyline.physical.expressions.evaluation import Evaluation, Rows, shown_values, spread
+from eddyline.physical.expressions.evaluation import Evaluation, RowIndexes, shown_values, spread
 from eddyline.physical.expressions.kernel import Datum, Kernel, as_arrays
 from eddyline.types import sql_type
 
-#: Pandas types that hold every value and tell NULL from NaN; what a column's type is must not
-#: depend on whether there happens to be a NULL in the chunk.
+#: Nullable pandas types, which separate NULL from NaN; a column has the same type with and without
+#: NULLs in the chunk.
 _PANDAS_TYPES: Final = {
     pa.bool_(): pd.BooleanDtype(),
     pa.int8(): pd.Int8Dtype(),
@@ -34,9 +34,9 @@ _PANDAS_TYPES: Final = {
     pa.float64(): pd.Float64Dtype(),
     pa.string(): pd.StringDtype("python"),
 }
-#: So many parts of a batch are found to be wrong; others that fail then do so as a whole.
+#: Maximum number of failing parts of a batch that are isolated; further parts fail as a whole.
 _MOST_WRONG: Final = 300
-_WANTED: Final[dict[FunctionKind, str]] = {
+_RESULT_TYPES: Final[dict[FunctionKind, str]] = {
     "arrow": "a pyarrow.Array",
     "pandas": "a pandas.Series",
 }
@@ -45,8 +45,8 @@ _WANTED: Final[dict[FunctionKind, str]] = {
 def make_user_kernel(call: UserCall) -> Kernel:
     """The kernel of a call, which takes an Evaluation before its data.
 
-    Rows that have failed already are not shown to the function. Those for which it raises an error,
-    or returns what it was not declared to return, fail.
+    Rows that have already failed are not passed to the function. Rows fail for which it raises an
+    error or returns a value of another type than declared.
     """
     function = call.definition
     evaluate = _EVALUATORS[function.kind]
@@ -71,10 +71,10 @@ def _none(function: UserFunction, count: int) -> pa.Array:
 
 
 def _on_batches(function: UserFunction, arrays: list[pa.Array], evaluation: Evaluation) -> pa.Array:
-    """Halves of a batch for which the function raises are tried by themselves, down to the rows."""
-    wrong: list[tuple[Rows, str]] = []
+    """Bisects a batch for which the function raises, down to single rows."""
+    wrong: list[tuple[RowIndexes, str]] = []
 
-    def values_of(rows: Rows) -> pa.Array:
+    def values_of(rows: RowIndexes) -> pa.Array:
         part = [a.slice(rows[0], rows.size) for a in arrays]
         try:
             result = function.evaluate(*_FORMS[function.kind](part))
@@ -89,7 +89,7 @@ def _on_batches(function: UserFunction, arrays: list[pa.Array], evaluation: Eval
 
     try:
         values = values_of(np.arange(len(evaluation)))
-    except DataError as error:  # what it returns is no column
+    except DataError as error:  # the result is not a column of the declared type
         evaluation.fail_all(str(error))
         return _none(function, len(evaluation))
     for rows, reason in wrong:
@@ -98,7 +98,7 @@ def _on_batches(function: UserFunction, arrays: list[pa.Array], evaluation: Eval
 
 
 def _on_rows(function: UserFunction, arrays: list[pa.Array], evaluation: Evaluation) -> pa.Array:
-    """Rows with a NULL argument give NULL, and the function does not see them."""
+    """Calls the function per row; rows with a NULL argument give NULL without a call."""
     known = np.flatnonzero(reduce(pc.and_, [a.is_valid() for a in arrays]))
     arguments = [a.take(pa.array(known)) for a in arrays]
     wrong: dict[int, str] = {}
@@ -122,7 +122,7 @@ def _on_rows(function: UserFunction, arrays: list[pa.Array], evaluation: Evaluat
 
 
 def _as_declared(function: UserFunction, values: list[Any], wrong: dict[int, str]) -> pa.Array:
-    """Python values as a column; where one is of another type, that row is wrong."""
+    """Python values as a column; values of another type become NULL and are added to ``wrong``."""
     try:
         return pa.array(values, function.result)
     except (pa.ArrowException, OverflowError, ValueError, TypeError):
@@ -131,7 +131,7 @@ def _as_declared(function: UserFunction, values: list[Any], wrong: dict[int, str
                 pa.scalar(value, function.result)
             except (pa.ArrowException, OverflowError, ValueError, TypeError) as error:
                 kind = sql_type(function.result)
-                wrong[row] = f"function {function.name} returned what is no {kind}: {error}"
+                wrong[row] = f"function {function.name} returned a value that is no {kind}: {error}"
                 values[row] = None
         return pa.array(values, function.result)
 
@@ -145,7 +145,7 @@ def _as_series(arrays: list[pa.Array]) -> list[Any]:
     return [a.to_pandas(types_mapper=_PANDAS_TYPES.get) for a in arrays]
 
 
-#: Arguments in the form that a kind of function takes.
+#: Converts arguments to the form of a kind of function.
 _FORMS: Final[dict[FunctionKind, Callable[[list[pa.Array]], list[Any]]]] = {
     "arrow": lambda arrays: arrays,
     "pandas": _as_series,
@@ -156,8 +156,8 @@ def _raised(function: UserFunction, error: Exception) -> str:
     return f"function {function.name} failed: {type(error).__name__}: {error}"
 
 
-def _with_arguments(reason: str, arrays: list[pa.Array], rows: Rows) -> pa.Array:
-    """The reason with each row's arguments."""
+def _with_arguments(reason: str, arrays: list[pa.Array], rows: RowIndexes) -> pa.Array:
+    """The reason followed by each row's arguments."""
     shown = [shown_values(a, rows) for a in arrays]
     if len(shown) > 1:
         shown = [pc.binary_join_element_wise(*shown, ", ")]
@@ -168,7 +168,7 @@ def _checked(function: UserFunction, result: Any, rows: int) -> pa.Array:
     """The result as an array of the declared type.
 
     Raises:
-        DataError: it is none.
+        DataError: the length or type is wrong.
     """
     values = _as_array(function, result)
     if len(values) != rows:
@@ -187,7 +187,8 @@ def _checked(function: UserFunction, result: Any, rows: int) -> pa.Array:
         return values.cast(function.result, safe=not pt.is_floating(function.result))
     except pa.ArrowInvalid as error:
         raise DataError(
-            f"function {function.name} returned what does not fit {sql_type(function.result)}: "
+            f"function {function.name} returned a value that does not fit "
+            f"{sql_type(function.result)}: "
             f"{error}"
         ) from None
 
@@ -200,18 +201,18 @@ def _as_array(function: UserFunction, result: Any) -> pa.Array:
     if not isinstance(result, (np.ndarray, pd.Series)):
         raise DataError(
             f"function {function.name} returned a {type(result).__name__}, "
-            f"not {_WANTED[function.kind]}"
+            f"not {_RESULT_TYPES[function.kind]}"
         )
     try:
         return pa.array(result)
     except (pa.ArrowException, OverflowError) as error:
         raise DataError(
-            f"function {function.name} returned values of no one type: {error}"
+            f"function {function.name} returned values of several types: {error}"
         ) from None
 
 
 def _goes_into(source: pa.DataType, target: pa.DataType) -> bool:
-    """Whether values of a type are values of the declared one, if they fit."""
+    """Whether values of a type can be converted to the declared one."""
     if pt.is_null(source):
         return True
     if pt.is_dictionary(source):

@@ -13,7 +13,7 @@ from eddyline.physical.feedback.requirements import Demand, JoinTree, Key, Path,
 from eddyline.physical.strategy import Strategy
 from eddyline.runtime.feedback.combinations import Combinations
 from eddyline.runtime.feedback.conditional import ConditionalPartner
-from eddyline.runtime.feedback.join import FeedbackJoin
+from eddyline.runtime.feedback.join_feedback import JoinFeedback
 from eddyline.runtime.feedback.match_probe import Pairs, Partner, PartnerPair, Wanted
 from eddyline.runtime.feedback.mns import Component, Detector
 from eddyline.runtime.feedback.partners import Partners
@@ -96,7 +96,7 @@ class Asking:
         return operator
 
     def combinations(
-        self, join: FeedbackJoin, path: Path, asked: dict[Operator, None]
+        self, feedback: JoinFeedback, path: Path, asked: dict[Operator, None]
     ) -> Combinations | None:
         """Which results of a join the next one wants, if it joins them by keys of both inputs."""
         demand = self._tree.nearest.get(path)
@@ -116,7 +116,7 @@ class Asking:
             (left, right),
             self._kept(opposite),
             (l_others, r_others),
-            (join.sides[0].rows, join.sides[1].rows),
+            feedback.inputs,
             trying=self._strategy.feedback == "auto",
         )
 

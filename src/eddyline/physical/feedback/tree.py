@@ -29,23 +29,24 @@ from eddyline.physical.patterns import (
 )
 from eddyline.physical.strategy import Strategy
 from eddyline.runtime.feedback.gate import Gate
-from eddyline.runtime.feedback.inputs import Input
-from eddyline.runtime.feedback.join import FeedbackJoin
-from eddyline.runtime.feedback.reactive import ReactiveInput, ReactiveJoin
+from eddyline.runtime.feedback.join_feedback import JoinFeedback
+from eddyline.runtime.feedback.reactive import ReactiveFeedback, ReactiveInput
 from eddyline.runtime.graph import Graph
 from eddyline.runtime.join_inputs.buffer import Kept
-from eddyline.runtime.join_inputs.findable import Findable, FindableToAll
-from eddyline.runtime.join_inputs.rows import CompositeRows, Rows, StemRows
+from eddyline.runtime.join_inputs.gated_input import GatedInput
+from eddyline.runtime.join_inputs.join_input import InputRows, StemRows
 from eddyline.runtime.operators.base import Operator
 from eddyline.runtime.operators.filter import Filter as FilterOperator
+from eddyline.runtime.operators.join import Join as JoinOperator
 from eddyline.runtime.operators.project import Project as ProjectOperator
+from eddyline.runtime.stores.intermediates import ResultRows
 
 
 def takes_feedback(plan: Join, strategy: Strategy) -> bool:
     """Whether a join is to be run as a tree with feedback: if another join is one of its inputs,
     and nobody takes rows back.
     """
-    if strategy.feedback == "off" or strategy.state != "upa" or takes_back(plan):
+    if strategy.feedback == "off" or takes_back(plan):
         return False
     return any(inner_join(p) is not None for p in plan.inputs)
 
@@ -61,8 +62,8 @@ def feeds_back(plan: Plan, strategy: Strategy) -> bool:
     join = inner_join(plan.left)
     if join is None or strategy.feedback == "doe":
         return False
-    is_plain = strategy.state == "upa" and not takes_back(join)
-    return takes_feedback(join, strategy) or (strategy.feedback == "jit" and is_plain)
+    is_single = strategy.feedback == "jit" and not takes_back(join)
+    return takes_feedback(join, strategy) or is_single
 
 
 class FeedbackTree:
@@ -98,7 +99,7 @@ class FeedbackTree:
         joins = list(self._tree.joins.values())
         self._is_shared = strategy.admission and len(set(joins)) == len(joins)
         self._kept_at: dict[Path, Kept] = {}
-        self._reads: list[tuple[FeedbackJoin, Path, list[Operator]]] = []
+        self._reads: list[tuple[JoinOperator, Path, list[Operator]]] = []
 
     def looking_up(self, make: Callable[[Operator], Operator]) -> Operator:
         """What looks up the rows of the tree, made of their operator."""
@@ -120,7 +121,7 @@ class FeedbackTree:
 
     def _stop_reading(self) -> None:
         for join, path, asked in self._reads:
-            for gate in join.gates:
+            for gate in _feedback(join).gates:
                 gate.remove((self, path))
             self._graph.remove_inputs(join, asked)
         self._reads.clear()
@@ -136,17 +137,18 @@ class FeedbackTree:
         key = self._key("join", path, self._tree.joins[path])
         is_new = key not in self._graph
         join = self._graph.obtain(key, partial(self._join, path, asked))
-        assert isinstance(join, FeedbackJoin), "what has been obtained"
+        assert isinstance(join, JoinOperator), "the key of a join"
+        feedback = _feedback(join)
         if not is_new and any(self._graph.is_below(join, operator) for operator in asked):
             # Other trees want it to run first: then this one has to want all of its rows.
             for question in chain(*wanted):
                 question.close()
             wanted, asked = [[], []], {}
         if is_new:
-            join.combinations = self._asking.combinations(join, path, asked)
-        elif join.combinations is not None:
-            join.combinations.ending = True
-        for gate, questions in zip(join.gates, wanted, strict=True):
+            feedback.combinations = self._asking.combinations(feedback, path, asked)
+        elif feedback.combinations is not None:
+            feedback.combinations.ending = True
+        for gate, questions in zip(feedback.gates, wanted, strict=True):
             gate.add((self, path), questions, anew=not is_new)
         self._graph.add_inputs(join, list(asked))
         self._reads.append((join, path, list(asked)))
@@ -154,30 +156,30 @@ class FeedbackTree:
             self._graph.has_more(join)
         return join
 
-    def _join(self, path: Path, asked: dict[Operator, None]) -> FeedbackJoin:
+    def _join(self, path: Path, asked: dict[Operator, None]) -> JoinOperator:
         """A join; ``asked`` gets who must have run before, besides its inputs."""
         join = self._tree.joins[path]
         is_read = bool(path) or looks_up(self._top)
         left, right = (self._input((*path, side), gated=is_read) for side in (0, 1))
+        feedback = JoinFeedback(left, right)
         if isinstance(left, ReactiveInput) and isinstance(right, ReactiveInput):
-            return ReactiveJoin(left, right, residual(join), self._asking.detectors(path, asked))
-        return FeedbackJoin(left, right, residual(join))
+            feedback = ReactiveFeedback(left, right, self._asking.detectors(path, asked))
+        return JoinOperator(left.buffer, right.buffer, (left, right), residual(join), feedback)
 
-    def _input(self, path: Path, *, gated: bool) -> Input:
+    def _input(self, path: Path, *, gated: bool) -> GatedInput:
         """An input of a join."""
         kept, join = self._kept(path), self._tree.joins[path[:-1]]
         exprs = tuple(pair[path[-1]] for pair in join.keys)
         keys = [compile_expr(e) for e in exprs]
         own_index = self._strategy.nested_loops or not self._strategy.admission
-        if gated or own_index or path in self._tree.joins:
-            rows = Findable(kept, keys, scanned=self._strategy.nested_loops)
-        else:
-            rows = FindableToAll(kept, keys, self._asking.partners(path, exprs))
-        make = Input if self._strategy.admission else ReactiveInput
-        if not gated:
-            return make(rows, None)
-        name = self._name(path), self._name((*path[:-1], 1 - path[-1]))
-        return make(rows, Gate(name, kept, trying=self._strategy.feedback == "auto"))
+        shared = gate = None
+        if not (gated or own_index or path in self._tree.joins):
+            shared = self._asking.partners(path, exprs)
+        if gated:
+            name = self._name(path), self._name((*path[:-1], 1 - path[-1]))
+            gate = Gate(name, kept, trying=self._strategy.feedback == "auto")
+        make = GatedInput if self._strategy.admission else ReactiveInput
+        return make(kept, keys, gate, shared=shared, scanned=self._strategy.nested_loops)
 
     def _key(self, what: str, path: Path, plan: Plan) -> Hashable:
         """What an operator of the tree is known by."""
@@ -206,10 +208,10 @@ class FeedbackTree:
             self._kept_at[path] = operator
         return self._kept_at[path]
 
-    def _rows(self, plan: Plan, source: Operator, *, inner: bool) -> Rows:
+    def _rows(self, plan: Plan, source: Operator, *, inner: bool) -> InputRows:
         """Where the rows of an input are."""
         if inner or base_scan(plan) is None:
-            return CompositeRows(id_width_of(plan) if is_stored(plan) else 1)
+            return ResultRows(id_width_of(plan) if is_stored(plan) else 1)
         scan = scan_below(source)
         return StemRows(scan.stem, scan.window)  # of a table, also deleted rows, while remembered
 
@@ -225,3 +227,8 @@ class FeedbackTree:
         else:
             make = partial(ProjectOperator, source, [output(e) for e in plan.exprs])
         return self._graph.obtain(self._key("above", path, plan), make)
+
+
+def _feedback(join: JoinOperator) -> JoinFeedback:
+    assert join.feedback is not None, "a join of a tree with feedback"
+    return join.feedback

@@ -38,11 +38,11 @@ from eddyline.runtime.eddy.edges import Equality, computed_keys
 from eddyline.runtime.eddy.gates import Gates
 from eddyline.runtime.eddy.members import Member, Members
 from eddyline.runtime.eddy.policies import Policy
-from eddyline.runtime.eddy.routing import Routing, Wants
+from eddyline.runtime.eddy.routing import QueryWindows, Routing
 from eddyline.runtime.eddy.theta import Theta
 from eddyline.runtime.failures import collecting, report
 from eddyline.runtime.join_inputs.flow_windows import FlowRows, FlowWindow, Windows
-from eddyline.runtime.join_inputs.stem_side import StemSide
+from eddyline.runtime.join_inputs.lineage_input import LineageInput
 from eddyline.runtime.operators.base import Operator, Tick
 from eddyline.runtime.operators.scan import Scan
 from eddyline.runtime.predicates.filter_bank import FilterBank
@@ -86,7 +86,7 @@ class Flow(Operator):
         self,
         sources: Sequence[Operator],
         windows: Sequence[FlowWindow | FlowRows],
-        sides: Sequence[StemSide],
+        sides: Sequence[LineageInput],
         edges: Sequence[Equality],
         new_policy: Callable[[], Policy],
         *,
@@ -246,7 +246,7 @@ class Flow(Operator):
         levels = Levels.of(self._members.lengths, bits, self._members.words)
         has_lineage = self._members.are_selective or not levels.nested
         if self._pacing is not None:
-            if not self._pacing.goes_on_with(levels, has_lineage=has_lineage):
+            if not self._pacing.can_continue_with(levels, has_lineage=has_lineage):
                 self._finish()
             self._pacing.fit(levels, has_lineage=has_lineage)
         if has_lineage:
@@ -272,7 +272,7 @@ class Flow(Operator):
             self._gates.doubt()
 
     def _mark(
-        self, number: int, side: StemSide, bit: int, wants: Callable[[], Predicate] | None
+        self, number: int, side: LineageInput, bit: int, wants: Callable[[], Predicate] | None
     ) -> None:
         held = side.held()
         rows = self._routing.rows_of(number, side.stem.ids(held))
@@ -411,7 +411,7 @@ class Flow(Operator):
         chosen[list(bits)] = True
         return _alive(_of_queries(batch, chosen), clock)
 
-    def _held_rows(self, number: int, side: StemSide, mask: Array) -> tuple[Batch, Array]:
+    def _held_rows(self, number: int, side: LineageInput, mask: Array) -> tuple[Batch, Array]:
         """The rows held of a source that queries in ``mask`` want, and who wants them.
 
         Where windows count rows: those that are in windows now.
@@ -421,7 +421,7 @@ class Flow(Operator):
             positions = side.held()
             wanted = np.zeros(positions.size, np.int64)
         else:
-            positions, wanted = side.wanted_by(mask)
+            positions, wanted = side.required_by(mask)
         if isinstance(window, FlowRows):
             kept, wanted = self._within(number, wanted, window.ages(positions))
             positions = positions[kept]
@@ -448,7 +448,7 @@ class Flow(Operator):
         counts = groups.counts[mine]
         rows = max(MOST_WORDS // (counts.size * self._members.words), 1)
         for start in range(0, len(batch), rows):
-            by, group, ids = window.pushed_out(batch.ids[0][start : start + rows], counts)
+            by, group, ids = window.evicted(batch.ids[0][start : start + rows], counts)
             by, group = by + start, group + mine.start
             if self._levels is not None:
                 wanted = groups.first[group]
@@ -479,7 +479,7 @@ class Flow(Operator):
         if levels is not None and len(self._sides) == 2 and has_keys and not any(self._counted):
             whole = leveled_join(self._sides, levels, [b for b, _ in new], self._verify)
         else:
-            wants = Wants(self._refresh(), self._levels, self._groups)
+            wants = QueryWindows(self._refresh(), self._levels, self._groups)
             coming = (singletons(n, batch, wanted) for n, (batch, wanted) in enumerate(new))
             found = [c for some in (*leaving, *coming) for c in self._routing.routed(some, wants)]
             whole = in_order(found, len(self._sides), new[0][1][:0])
@@ -546,7 +546,7 @@ class Flow(Operator):
         """Lineage and indexes follow from the rows in the SteMs, which have been restored."""
         self._refresh()
         for number, side in enumerate(self._sides):
-            side.catch_up()
+            side.build_all()
             held = side.held()
             batch = self._routing.rows_of(number, side.stem.ids(held))
             lineage = np.tile(self._wanted, (held.size, 1))

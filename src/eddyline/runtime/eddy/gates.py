@@ -19,12 +19,43 @@ from eddyline.runtime.eddy.edges import Equality, ties_of
 from eddyline.runtime.feedback.gate import Gate
 from eddyline.runtime.feedback.match_probe import Partner
 from eddyline.runtime.feedback.partners import Known, Partners
-from eddyline.runtime.join_inputs.side_rows import Shown, SideRows
-from eddyline.runtime.join_inputs.stem_side import StemSide
+from eddyline.runtime.join_inputs.lineage_input import LineageInput
+from eddyline.runtime.state import State
 from eddyline.runtime.stores.columns import Array
+from eddyline.runtime.stores.index import HashIndex
 
 #: Of a source: new rows that some query wants, and who wants each.
 New = tuple[Batch, Array]
+
+
+class VisibleKeys(Known):
+    """The rows of an input without a gate, by one of its keys: its own index has them all."""
+
+    def __init__(self, rows: LineageInput, name: Hashable) -> None:
+        super().__init__(rows, rows.key(name))
+        self._rows = rows
+        self._name = name
+
+    def _begin(self, positions: Array) -> None:
+        """The input has its index."""
+
+    def _add(self, batch: Batch, positions: Array) -> None:
+        keys, usable = self._keyed(batch)
+        self.fresh = keys if usable is None else keys[usable]
+
+    def exist(self, keys: Array, ts: Array) -> Array:
+        index = self._rows.by_key(self._name).index
+        assert isinstance(index, HashIndex), "a key has columns"
+        return index.any_alive(keys, ts, self._rows.liveness)
+
+    def close(self) -> None:
+        """The index belongs to the input."""
+
+    def _saved(self) -> State:
+        return {}
+
+    def _restore(self, state: State) -> None:
+        """A flow saves nothing."""
 
 
 class Gates:
@@ -37,10 +68,14 @@ class Gates:
     """
 
     def __init__(
-        self, sides: Sequence[StemSide], edges: Sequence[Equality], *, by_key: bool, trying: bool
+        self,
+        sides: Sequence[LineageInput],
+        edges: Sequence[Equality],
+        *,
+        by_key: bool,
+        trying: bool,
     ) -> None:
         self._sides = tuple(sides)
-        self._rows = [SideRows(side) for side in sides]
         self._asked: dict[tuple[int, Hashable], Known] = {}
         ties = {n: ties_of(n, edges) for n in range(len(sides))}
         self._ties = {n: tied for n, tied in ties.items() if len(tied) > 1}
@@ -53,7 +88,7 @@ class Gates:
                 wanted.append(Partner(own, self._partners(other, names)))
             others = ", ".join(sides[other].stem.name for other in tied)
             name = (sides[number].stem.name, others)
-            rows = self._rows[number]
+            rows = sides[number]
             rows.gate = self._gates[number] = Gate(name, rows, trying=trying)
             rows.gate.add(number, wanted, anew=False)
         self._in_doubt = False
@@ -62,11 +97,11 @@ class Gates:
         """The rows of a source by key. All are shown where there is no gate: the side knows."""
         at = number, names
         if at not in self._asked:
-            side, rows = self._sides[number], self._rows[number]
+            rows = self._sides[number]
             if names and number not in self._ties:
-                self._asked[at] = Shown(rows, names)
+                self._asked[at] = VisibleKeys(rows, names)
             else:
-                self._asked[at] = Partners(rows, side.key(names) if names else ())
+                self._asked[at] = Partners(rows, rows.key(names) if names else ())
         self._asked[at].holders += 1
         return self._asked[at]
 
@@ -81,11 +116,11 @@ class Gates:
         self._in_doubt = False
         for asked in self._asked.values():
             asked.renew()
-        there = {number: self._rows[number].all() for number in self._gates}
+        there = {number: self._sides[number].all() for number in self._gates}
         for number, gate in self._gates.items():
             positions = there[number]
             positions = positions[gate.again(positions, clock)]
-            self._sides[number].show_only(self._rows[number].rows_at(positions), positions)
+            self._sides[number].show_only(self._sides[number].rows_at(positions), positions)
 
     def let_in(self, new: Sequence[New], clock: int) -> list[New]:
         """Show the chunk's new rows, and older ones that need not wait any more.
@@ -97,27 +132,27 @@ class Gates:
             The new rows that are shown: no others have anything to probe for.
         """
         self.settle_doubts(clock)
-        for rows, (batch, _) in zip(self._rows, new, strict=True):
-            rows.coming = rows.side.stem.positions(batch.ids[0])
+        for side, (batch, _) in zip(self._sides, new, strict=True):
+            side.arriving = side.stem.positions(batch.ids[0])
         for number, side in enumerate(self._sides):
             if number not in self._gates:
                 side.show(new[number][0])
         for (number, _), asked in self._asked.items():
-            asked.take_in(new[number][0], self._rows[number].coming)
+            asked.take_in(new[number][0], self._sides[number].arriving)
         shown = [self._shown(number, *some, clock) for number, some in enumerate(new)]
-        for rows in self._rows:
-            rows.coming = rows.coming[:0]
+        for side in self._sides:
+            side.arriving = side.arriving[:0]
         return shown
 
     def _shown(self, number: int, batch: Batch, wanted: Array, clock: int) -> New:
-        gate, side, rows = self._gates.get(number), self._sides[number], self._rows[number]
+        gate, side = self._gates.get(number), self._sides[number]
         if gate is None:
             return batch, wanted
         if not gate.is_open(len(batch)):
-            woken = gate.wake(clock, gate.waiting)
+            woken = gate.resume(clock, gate.waiting)
             if woken.size:
-                side.show_late(rows.rows_at(woken), woken)
-            ok = gate.admit(batch, rows.coming)
+                side.show_late(side.rows_at(woken), woken)
+            ok = gate.admit(batch, side.arriving)
             if not ok.all():
                 batch, wanted = batch.where(ok), wanted[ok]
         side.show(batch)

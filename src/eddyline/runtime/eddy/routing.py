@@ -18,7 +18,7 @@ from eddyline.runtime.eddy.edges import Equality, Key
 from eddyline.runtime.eddy.policies import Policy
 from eddyline.runtime.eddy.theta import Theta
 from eddyline.runtime.join_inputs.flow_windows import Windows
-from eddyline.runtime.join_inputs.stem_side import StemSide
+from eddyline.runtime.join_inputs.lineage_input import LineageInput
 from eddyline.runtime.stores.columns import Array, validity_of
 from eddyline.runtime.stores.index import Probes
 from eddyline.runtime.stores.keys import is_exact, join_keys, same_values
@@ -36,7 +36,7 @@ class Probe:
 
 
 @dataclass(frozen=True)
-class Wants:
+class QueryWindows:
     """Who wants what, as it follows from the queries that are there.
 
     Attributes:
@@ -63,7 +63,7 @@ class Routing:
 
     def __init__(
         self,
-        sides: Sequence[StemSide],
+        sides: Sequence[LineageInput],
         edges: Sequence[Equality],
         new_policy: Callable[[], Policy],
         theta: Theta | None = None,
@@ -93,7 +93,7 @@ class Routing:
         kept = np.flatnonzero(same_values(mine, [key.evaluate(rows[1]) for _, key, _ in ties]))
         return kept, None if lineage is None else lineage[kept]
 
-    def routed(self, composites: Composites, wants: Wants) -> Iterator[Composites]:
+    def routed(self, composites: Composites, wants: QueryWindows) -> Iterator[Composites]:
         """Everything that new rows of one source are joined to, as far as some query wants it."""
         waiting = [composites]
         while waiting:
@@ -120,7 +120,7 @@ class Routing:
                     self._count(frozenset(batch.ids), probe.source, count, returned)
                 waiting += joined
 
-    def _pieces(self, batch: Composites, probe: Probe, wants: Wants) -> Iterator[Composites]:
+    def _pieces(self, batch: Composites, probe: Probe, wants: QueryWindows) -> Iterator[Composites]:
         """Rows in pieces that may probe at once."""
         if self._theta is None:
             yield batch
@@ -152,7 +152,7 @@ class Routing:
         ends = (e.seen_from(source) for e in self._edges)
         return [end for end in ends if end is not None and end[0] in joined]
 
-    def _probed(self, batch: Composites, probe: Probe, wants: Wants) -> Composites:
+    def _probed(self, batch: Composites, probe: Probe, wants: QueryWindows) -> Composites:
         target, side = probe.source, self._sides[probe.source]
         origin = next(iter(batch.ids))  # the source whose rows began the route
         ties = self._ties(target, batch.ids)
@@ -205,7 +205,7 @@ class Routing:
         return self._sides[number].rows(ids)
 
 
-def _longest(target: int, asking: Composites, wants: Wants) -> Array | int:
+def _longest(target: int, asking: Composites, wants: QueryWindows) -> Array | int:
     """The longest window over a source, of those who want each of the composites."""
     if asking.group is None or wants.groups is None:
         return int(wants.windows[target].lengths.max(initial=0))

@@ -14,7 +14,7 @@ import numpy as np
 from eddyline.kernels.lineage import any_wanted
 from eddyline.runtime.batch import Batch, Predicate, Stored
 from eddyline.runtime.failures import collecting, report
-from eddyline.runtime.join_inputs.stem_side import StemSide
+from eddyline.runtime.join_inputs.lineage_input import LineageInput
 from eddyline.runtime.predicates.filter_bank import FilterBank
 from eddyline.runtime.predicates.lineage_failures import for_queries
 from eddyline.runtime.stores.columns import Array
@@ -30,7 +30,7 @@ class Theta:
     """
 
     def __init__(
-        self, sides: Sequence[StemSide], condition: Predicate | None, residual: FilterBank
+        self, sides: Sequence[LineageInput], condition: Predicate | None, residual: FilterBank
     ) -> None:
         self._sides = tuple(sides)
         self._condition = condition

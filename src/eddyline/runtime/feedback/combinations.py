@@ -28,12 +28,12 @@ from eddyline.runtime.feedback.partners import Partners
 from eddyline.runtime.feedback.trial import Trial
 from eddyline.runtime.feedback.until import Until
 from eddyline.runtime.join_inputs.buffer import Kept
-from eddyline.runtime.join_inputs.findable import Findable
-from eddyline.runtime.join_inputs.rows import Lane
+from eddyline.runtime.join_inputs.gated_input import GatedInput
 from eddyline.runtime.state import State, array, nested
 from eddyline.runtime.stores.columns import Array
 from eddyline.runtime.stores.index import Probes
 from eddyline.runtime.stores.keys import join_keys
+from eddyline.runtime.stores.rowstore import Lane
 from eddyline.types import FOREVER
 
 _NO_ROWS: Final = np.zeros(0, np.int64)
@@ -65,7 +65,7 @@ class Combinations:
         parts: tuple[Partners, Partners],
         matches: Kept,
         others: tuple[Sequence[Evaluator], Sequence[Evaluator]],
-        rows: tuple[Findable, Findable],
+        rows: tuple[GatedInput, GatedInput],
         *,
         trying: bool,
     ) -> None:
@@ -76,7 +76,7 @@ class Combinations:
         self._rows = rows
         self._trial = Trial() if trying else None
         self._until = Until()
-        self._seen = tuple(r.kept.rows.new_lane(FOREVER) for r in rows)  # since when; not yet
+        self._seen = tuple(Lane(r.rows.store, FOREVER) for r in rows)  # since when; not yet
         self._turns = _NO_ROWS  # when it fell asleep, and woke up, in turn
         self._judged = _BEFORE_ALL  # when combinations were judged last
         self._turning = False
@@ -90,7 +90,7 @@ class Combinations:
         self._judged = clock
         self._extend(matches)
         for seen, rows in zip(self._seen, self._rows, strict=True):
-            positions = rows.positions()
+            positions = rows.index.positions()
             seen.put(positions, np.full(positions.size, _BEFORE_ALL))
 
     def resume(self, matches: Batch, clock: int, probes: AsOf) -> tuple[Array, Array]:
@@ -132,8 +132,8 @@ class Combinations:
 
     def all_missed(self, clock: int, probes: AsOf) -> tuple[Array, Array]:
         """Positions of the rows of all results that have not been made."""
-        positions = self._rows[0].positions()
-        alive = self._rows[0].kept.rows.expiry(positions) > clock
+        positions = self._rows[0].index.positions()
+        alive = self._rows[0].rows.expiry(positions) > clock
         made = []
         for _, l_met, r_met, seen in self._met(positions[alive], probes):
             left, l_known = self._parts[0].keys_at(l_met)
@@ -150,7 +150,7 @@ class Combinations:
         numbers = np.flatnonzero(self._seen[0].at(positions) < FOREVER)
         for first in range(0, numbers.size, _AT_ONCE):
             some = numbers[first : first + _AT_ONCE]
-            keys, _ = self._rows[0].keys(self._rows[0].kept.rows_at(positions[some]))
+            keys, _ = self._rows[0].keys(self._rows[0].buffer.rows_at(positions[some]))
             by, right = self._rows[1].find(probes(keys), inclusive=True)
             number = some[by]
             left = positions[number]
@@ -204,10 +204,10 @@ class Combinations:
         ]
         self._until.forget(min(clock, max(first)))
 
-    def _first_seen(self, seen: Lane, rows: Findable, clock: int) -> int:
+    def _first_seen(self, seen: Lane, rows: GatedInput, clock: int) -> int:
         """Since when the join has seen the first of the rows that are alive."""
         positions, since = seen.held()
-        alive = rows.kept.rows.expiry(positions) > clock
+        alive = rows.rows.expiry(positions) > clock
         return int(since[alive].min(initial=FOREVER))
 
     def stats(self) -> dict[str, Any]:

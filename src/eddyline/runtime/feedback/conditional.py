@@ -6,11 +6,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from eddyline.runtime.batch import Batch, Evaluator, Predicate
+from eddyline.runtime.batch import Batch, Evaluator, Predicate, paired
 from eddyline.runtime.feedback.match_probe import Found, RowsAt, Waiting
 from eddyline.runtime.feedback.partners import Partners
 from eddyline.runtime.join_inputs.buffer import Kept
-from eddyline.runtime.operators.pairs import paired
 from eddyline.runtime.stores.columns import Array
 from eddyline.runtime.stores.keys import join_keys
 

@@ -16,9 +16,9 @@ from eddyline.runtime.batch import Batch
 from eddyline.runtime.feedback.match_probe import Wanted
 from eddyline.runtime.feedback.partners import Keeping
 from eddyline.runtime.feedback.trial import Trial
-from eddyline.runtime.join_inputs.rows import Lane
 from eddyline.runtime.stores.columns import Array
 from eddyline.runtime.stores.index import HashIndex
+from eddyline.runtime.stores.rowstore import Lane
 
 _NO_ROWS = np.zeros(0, np.int64)
 
@@ -240,17 +240,17 @@ class Gate:
         self._let_through(positions[ok])
         return ok
 
-    def wake(self, clock: int, hidden: Callable[[], Array]) -> Array:
+    def resume(self, clock: int, suspended: Callable[[], Array]) -> Array:
         """Positions, ascending, of the rows that need not wait any more, and are alive.
 
         Args:
-            hidden: gives the positions of all rows that wait, in any order.
+            suspended: gives the positions of all suspended rows, in any order.
         """
         woken = [_NO_ROWS]
         for reader in self._readers.values():
             found = reader.found(clock)
             if reader.anew:
-                found, reader.anew = np.concatenate((found, hidden())), False
+                found, reader.anew = np.concatenate((found, suspended())), False
             if found.size:
                 woken.append(self._wanted_now(reader, found, clock))
         positions = np.unique(np.concatenate(woken))

@@ -9,11 +9,10 @@ from typing import Protocol, TypeAlias
 import numpy as np
 
 from eddyline.kernels.pairs import have_common
-from eddyline.runtime.batch import Batch, Evaluator
+from eddyline.runtime.batch import Batch, Evaluator, paired
 from eddyline.runtime.feedback.partners import Known, Partners
 from eddyline.runtime.join_inputs.buffer import Kept
 from eddyline.runtime.operators.base import Operator, Tick
-from eddyline.runtime.operators.pairs import paired
 from eddyline.runtime.stores.columns import Array
 from eddyline.runtime.stores.keys import join_keys
 
@@ -139,8 +138,10 @@ class Pairs(Operator):
         if self.users == 0:
             nothing = np.zeros(0, np.int64)
             return paired(l_kept.rows_at(nothing), r_kept.rows_at(nothing))
-        l_by, r_found = right.find(left.fresh, l_kept.rows.instants(left.fresh_positions)[0])
-        r_by, l_found = left.find(right.fresh, r_kept.rows.instants(right.fresh_positions)[0])
+        l_ts = l_kept.rows.store.lane_at("ts", left.fresh_positions)
+        r_ts = r_kept.rows.store.lane_at("ts", right.fresh_positions)
+        l_by, r_found = right.find(left.fresh, l_ts)
+        r_by, l_found = left.find(right.fresh, r_ts)
         older = l_found < left.fresh_positions.min(initial=np.iinfo(np.int64).max)
         l_at = np.concatenate((left.fresh_positions[l_by], l_found[older]))
         r_at = np.concatenate((r_found, right.fresh_positions[r_by[older]]))

@@ -9,10 +9,9 @@ from typing import Final, TypeAlias
 import numpy as np
 
 from eddyline.kernels.lattice import kill, minimal_alive
-from eddyline.runtime.batch import Batch, Evaluator, Predicate
+from eddyline.runtime.batch import Batch, Evaluator, Predicate, paired
 from eddyline.runtime.feedback.partners import Partners
 from eddyline.runtime.join_inputs.buffer import Kept
-from eddyline.runtime.operators.pairs import paired
 from eddyline.runtime.stores.columns import Array
 from eddyline.runtime.stores.keys import join_keys
 

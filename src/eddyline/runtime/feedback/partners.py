@@ -9,11 +9,11 @@ from typing import Final, Protocol, TypeAlias
 import numpy as np
 
 from eddyline.runtime.batch import Batch, Evaluator
-from eddyline.runtime.join_inputs.rows import Lane
 from eddyline.runtime.state import State
 from eddyline.runtime.stores.columns import Array
 from eddyline.runtime.stores.index import HashIndex, Liveness
 from eddyline.runtime.stores.keys import join_keys
+from eddyline.runtime.stores.rowstore import Lane
 
 #: bool[n], which of n pairs meet a condition: numbers of who asks, and positions of rows.
 Pairs: TypeAlias = Callable[[Array, Array], Array]

@@ -19,21 +19,23 @@ from typing import Any
 
 import numpy as np
 
-from eddyline.runtime.batch import Batch, Predicate
+from eddyline.runtime.batch import Batch, Evaluator
 from eddyline.runtime.feedback.gate import Gate
-from eddyline.runtime.feedback.inputs import Before, Coming, Input
-from eddyline.runtime.feedback.join import FeedbackJoin, Pairs
+from eddyline.runtime.feedback.join_feedback import JoinFeedback, Pairs
 from eddyline.runtime.feedback.mns import Detector
-from eddyline.runtime.join_inputs.findable import Findable
-from eddyline.runtime.operators.base import Tick
+from eddyline.runtime.feedback.partners import Partners
+from eddyline.runtime.join_inputs.buffer import Kept
+from eddyline.runtime.join_inputs.gated_input import GatedInput, Progress, Released
+from eddyline.runtime.operators.base import Operator
 from eddyline.runtime.state import State, array
 from eddyline.runtime.stores.columns import Array
+from eddyline.runtime.stores.rowstore import Lane
 from eddyline.types import FOREVER
 
 _NO_ROWS = np.zeros(0, np.int64)
 
 
-class ReactiveInput(Input):
+class ReactiveInput(GatedInput):
     """One input: all its rows by join key, with the chunks in which they came and left.
 
     Attributes:
@@ -41,48 +43,59 @@ class ReactiveInput(Input):
         chunk: the number of the chunk.
     """
 
-    def __init__(self, rows: Findable, gate: Gate | None) -> None:
-        super().__init__(rows, gate)
+    def __init__(
+        self,
+        buffer: Kept,
+        keys: Sequence[Evaluator],
+        gate: Gate | None,
+        *,
+        shared: Partners | None = None,
+        scanned: bool = False,
+    ) -> None:
+        super().__init__(buffer, keys, gate, shared=shared, scanned=scanned)
         self.woken = _NO_ROWS
         self.chunk = 0
-        self._came = rows.kept.rows.new_lane(0)
-        self._left = rows.kept.rows.new_lane(FOREVER)
+        self._came = Lane(self.rows.store, 0)
+        self._left = Lane(self.rows.store, FOREVER)
 
-    def coming(self, batch: Batch, before: Before) -> Coming:
-        positions = self.rows.kept.placed
-        keys, usable = self.rows.keys(batch)
+    def released(self, batch: Batch, before: Progress) -> Released:
+        positions = self.buffer.placed
+        keys, usable = self.keys(batch)
         if usable is not None:
             batch, positions, keys = batch.where(usable), positions[usable], keys[usable]
         self.chunk += 1
         self.joined += len(batch)
         self._came.put(positions, np.full(positions.size, self.chunk))
-        self.woken = _NO_ROWS if self.gate is None else self.gate.wake(before.clock, self._hidden)
+        self.woken = (
+            _NO_ROWS if self.gate is None else self.gate.resume(before.clock, self._suspended)
+        )
         self.joined += self.woken.size
         is_late = before.is_late(batch)
         late, new = is_late & (batch.exp > before.clock), ~is_late
-        return Coming(positions[late], keys[late], positions[new], keys[new], batch.where(new))
+        return Released(positions[late], keys[late], positions[new], keys[new], batch.where(new))
 
-    def _hidden(self) -> Array:
-        """Positions of the rows from before the chunk that wait."""
-        positions = np.setdiff1d(self.rows.positions(), self.rows.kept.placed)
+    def _suspended(self) -> Array:
+        positions = np.setdiff1d(self.index.positions(), self.buffer.placed)
         return positions[~self.is_there(positions)]
 
-    def go_on(self, other: ReactiveInput, before: Before) -> tuple[Array, Array]:
+    def go_on(self, other: ReactiveInput, before: Progress) -> tuple[Array, Array]:
         """Pairs of positions that are made as rows of this input go on."""
         woken = self.woken
-        keys, _ = self.rows.keys(self.rows.kept.rows_at(woken))
+        keys, _ = self.keys(self.buffer.rows_at(woken))
         left = self._left.at(woken)
         self._left.put(woken, np.full(woken.size, FOREVER))
-        by, found = other.rows.find(before.probes(keys), inclusive=True)
+        by, found = other.find(before.probes(keys), inclusive=True)
         missed = other._came.at(found) >= left[by]
         missing = self._came.at(woken)[by] >= other._left.at(found)
         made = missed & ~missing
         return woken[by[made]], found[made]
 
-    def meet(self, late: Array, keys: Array, other: Input, before: Before) -> tuple[Array, Array]:
+    def meet(
+        self, late: Array, keys: Array, other: GatedInput, before: Progress
+    ) -> tuple[Array, Array]:
         assert isinstance(other, ReactiveInput), "of one join"
-        self.rows.link(late, keys)
-        by, found = other.rows.find(before.probes(keys), inclusive=True)
+        self.link(late, keys)
+        by, found = other.find(before.probes(keys), inclusive=True)
         there = other.is_there(found)
         return late[by[there]], found[there]
 
@@ -122,57 +135,38 @@ class ReactiveInput(Input):
         self.chunk = int(array(state, "chunk")[0])
 
 
-class ReactiveJoin(FeedbackJoin):
-    """Emits what its consumers want, and the first results of rows that they do not want.
+class ReactiveFeedback(JoinFeedback):
+    """Results that its consumers require, and the first results of rows that they do not require.
 
     Source: Yang and Papadias 2008, Figure 6 and section IV-B.
     """
 
-    sides: tuple[ReactiveInput, ReactiveInput]
+    inputs: tuple[ReactiveInput, ReactiveInput]
 
     def __init__(
-        self,
-        left: ReactiveInput,
-        right: ReactiveInput,
-        residual: Predicate | None,
-        detectors: Sequence[Detector],
+        self, left: ReactiveInput, right: ReactiveInput, detectors: Sequence[Detector]
     ) -> None:
-        super().__init__(left, right, residual)
+        super().__init__(left, right)
         self._detectors = tuple(detectors)
         self._made: list[tuple[Array, Array]] = []  # positions of the rows of the chunk's results
         for detector in detectors:
-            for side, question in zip(self.sides, detector.questions, strict=True):
-                if question is not None and side.gate is not None:
-                    side.gate.judge_by_results(question)
+            for i, question in zip(self.inputs, detector.questions, strict=True):
+                if question is not None and i.gate is not None:
+                    i.gate.judge_by_results(question)
 
-    def process(self, batches: Sequence[Batch], tick: Tick) -> Batch:
-        out = super().process(batches, tick)
-        left, right = (np.concatenate([_NO_ROWS, *rows]) for rows in zip(*self._made, strict=True))
-        self._made = []
-        for side, made in zip(self.sides, (left, right), strict=True):
-            side.judge(made, tick.clock)
-        for detector in self._detectors:
-            found = detector.judge(left, right, tick.clock)
-            for side, question, positions in zip(
-                self.sides, detector.questions, found, strict=True
-            ):
-                if question is not None:
-                    side.hold(question, positions)
-        return out
-
-    def begin(self, batches: Sequence[Batch], tick: Tick) -> Batch:
-        return self.process(batches, tick)  # all its inputs are new with it
+    def begin(self, batches: Sequence[Batch], operators: Sequence[Operator], clock: int) -> None:
+        """All inputs are new with the join."""
 
     def _late_results(
-        self, left: Coming, right: Coming, before: Before, resumed: Pairs
+        self, left: Released, right: Released, before: Progress, resumed: Pairs
     ) -> Batch | None:
-        l_side, r_side = self.sides
-        for side in self.sides:
-            side.rows.link(_NO_ROWS, _NO_ROWS)  # nothing in it is of this chunk
-        l_on, r_met = l_side.go_on(r_side, before)
-        r_on, l_met = r_side.go_on(l_side, before)
-        l_late, r_found = l_side.meet(left.late, left.late_keys, r_side, before)
-        r_late, l_found = r_side.meet(right.late, right.late_keys, l_side, before)
+        l_input, r_input = self.inputs
+        for i in self.inputs:
+            i.link(_NO_ROWS, _NO_ROWS)  # no row is of this chunk yet
+        l_on, r_met = l_input.go_on(r_input, before)
+        r_on, l_met = r_input.go_on(l_input, before)
+        l_late, r_found = l_input.meet(left.late, left.late_keys, r_input, before)
+        r_late, l_found = r_input.meet(right.late, right.late_keys, l_input, before)
         l_at = np.concatenate((l_on, l_met, l_late, l_found))
         r_at = np.concatenate((r_met, r_on, r_found, r_late))
         if l_at.size == 0:
@@ -180,16 +174,24 @@ class ReactiveJoin(FeedbackJoin):
         self._made.append((l_at, r_at))
         return self._by_time(l_at, r_at)
 
-    def _find(
-        self, side: Input, coming: Coming, other: Input, *, inclusive: bool
-    ) -> tuple[Array, Array]:
-        assert isinstance(side, ReactiveInput) and isinstance(other, ReactiveInput), "its sides"
-        by, found = super()._find(side, coming, other, inclusive=inclusive)
-        there = other.is_there(found)
+    def required_pairs(self, side: int, by: Array, found: Array) -> tuple[Array, Array]:
+        by, found = super().required_pairs(side, by, found)
+        there = self.inputs[1 - side].is_there(found)
         by, found = by[there], found[there]
-        made = coming.new[by], found
-        self._made.append(made if side is self.sides[0] else made[::-1])
+        made = self._chunk()[side].new[by], found
+        self._made.append(made if side == 0 else made[::-1])
         return by, found
+
+    def judge_results(self, clock: int) -> None:
+        left, right = (np.concatenate([_NO_ROWS, *rows]) for rows in zip(*self._made, strict=True))
+        self._made = []
+        for i, made in zip(self.inputs, (left, right), strict=True):
+            i.judge(made, clock)
+        for detector in self._detectors:
+            found = detector.judge(left, right, clock)
+            for i, question, positions in zip(self.inputs, detector.questions, found, strict=True):
+                if question is not None:
+                    i.hold(question, positions)
 
     def close(self) -> None:
         super().close()

@@ -8,21 +8,15 @@ oldest: each ends at positions ``stop``, where the next one begins.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import count
-from typing import Final, Literal, Protocol
+from typing import Final, Protocol
 
 import numpy as np
 
-from eddyline.kernels import chains, slices
+from eddyline.kernels.nested_loops import scan
 from eddyline.runtime.state import State, array
 from eddyline.runtime.stores.columns import Array
-from eddyline.runtime.stores.index import HashIndex, Liveness, Probes
+from eddyline.runtime.stores.index import Liveness, Probes
 from eddyline.runtime.stores.rowstore import RowStore
-
-AccessName = Literal["hash", "nested-loops", "slices"]
-
-_numbers = count()
-_LEAST_BUCKETS: Final = 64
 
 #: Nested loops make so many pairs at once, but for those of one row.
 MOST_PAIRS: Final = 1 << 18
@@ -33,10 +27,7 @@ class Access(Protocol):
 
     Attributes:
         version: cursors of another version must be put right with ``find_again``.
-        is_sliced: whether slices have tables of their own: nobody may wait when they change.
     """
-
-    is_sliced: bool
 
     @property
     def version(self) -> int:
@@ -57,7 +48,10 @@ class Access(Protocol):
         """The probes in pieces that make no more pairs than can be at hand at once."""
 
     def follow(self, slice_: int, key: Array, cursor: Array, stop: Array) -> tuple[Array, Array]:
-        """Go on through a slice; moves ``cursor``.
+        """Probe the slice below ``stop``; moves ``cursor``.
+
+        Args:
+            slice_: number of the slice, for accesses with a table per slice.
 
         Returns:
             Numbers of probes and positions of rows with their keys: in probe order, newest first.
@@ -66,73 +60,19 @@ class Access(Protocol):
     def find_again(self, key: Array, cursor: Array) -> None:
         """Put cursors of an older version right, in place."""
 
-    def slice_anew(self) -> None:
-        """Slices will be others; nobody waits."""
-
     def close(self) -> None:
         """Give the lanes back to the store."""
 
 
-class HashAccess:
-    """Chains of all rows by key: a cursor is the next row of the chain (Hammad et al., 3.4)."""
+class ScanIndex:
+    """Nested loops over rows without keys: a cursor is the position above the next row."""
 
-    is_sliced = False
-
-    def __init__(self, index: HashIndex) -> None:
-        self._index = index
-
-    @property
-    def version(self) -> int:
-        """See ``Access``."""
-        return self._index.version
-
-    def insert(self, positions: Array, keys: Array) -> None:
-        """See ``Access``."""
-        self._index.insert(positions, keys)
-
-    def begin(self, probes: Probes, *, inclusive: bool) -> Array:
-        """See ``Access``."""
-        return self._index.begin(probes, inclusive=inclusive)
-
-    def begin_below(self, key: Array, position: Array) -> Array:
-        """See ``Access``."""
-        cursor: Array = position - 1
-        self._index.find_again(key, cursor)
-        return cursor
-
-    def pieces(self, cursor: Array, stop: Array) -> Iterator[slice]:
-        """See ``Access``. Few rows have the same key."""
-        return _in_one(cursor)
-
-    def follow(self, slice_: int, key: Array, cursor: Array, stop: Array) -> tuple[Array, Array]:
-        """See ``Access``."""
-        return self._index.follow(key, cursor, stop)
-
-    def find_again(self, key: Array, cursor: Array) -> None:
-        """See ``Access``."""
-        self._index.find_again(key, cursor)
-
-    def slice_anew(self) -> None:
-        """All slices are in the same chains."""
-
-    def close(self) -> None:
-        """See ``Access``."""
-        self._index.close()
-
-
-class ScanAccess:
-    """Nested loops: a cursor is the position above the next row to compare with.
-
-    It does what an index does for a side of a flow (``stem_side.py``), where rows have no keys.
-    """
-
-    is_sliced = False
     version = 0
 
     def __init__(self, store: RowStore) -> None:
         self._store = store
-        number = next(_numbers)
-        self._keys, self._present = f"keys:{number}", f"present:{number}"
+        name = store.new_name()
+        self._keys, self._present = f"keys:{name}", f"present:{name}"
         store.add_lane(self._keys, 0, derived=True)
         store.add_lane(self._present, 0, derived=True)
 
@@ -165,11 +105,28 @@ class ScanAccess:
     def admit(self) -> None:
         """See ``rewind``."""
 
+    def positions(self) -> Array:
+        """The positions of all visible rows, ascending."""
+        return np.flatnonzero(self._store.held(self._present)) + self._store.first
+
+    def link(self, positions: Array, keys: Array) -> None:
+        """See ``HashIndex``."""
+        self.insert(positions, keys)
+
+    def fill(self, positions: Array, keys: Array) -> None:
+        """Make these rows visible and no others."""
+        self._store.lane(self._present).fill(0)
+        self.insert(positions, keys)
+
+    def state(self) -> State:
+        """See ``HashIndex``."""
+        present = self._store.held(self._present).astype(np.bool_)
+        return {"indexed": present, "keys": self._store.held(self._keys)[present]}
+
     def restore(self, state: State) -> None:
-        """Hold these rows and no others: of the store bool[n] ``indexed``, and their ``keys``."""
-        indexed = array(state, "indexed")
-        self._store.held(self._present)[:] = indexed
-        self._store.held(self._keys)[indexed] = array(state, "keys")
+        """Take over what ``state`` returned; the store has been restored."""
+        positions = np.flatnonzero(array(state, "indexed")) + self._store.first
+        self.fill(positions, array(state, "keys"))
 
     def insert(self, positions: Array, keys: Array) -> None:
         """See ``Access``."""
@@ -184,104 +141,15 @@ class ScanAccess:
         """See ``Access``."""
         store = self._store
         keys, present = store.lane(self._keys), store.lane(self._present)
-        return slices.scan(keys, present, store.base, cursor, stop, key)
+        return scan(keys, present, store.base, cursor, stop, key)
 
     def find_again(self, key: Array, cursor: Array) -> None:
         """Positions stay right."""
-
-    def slice_anew(self) -> None:
-        """Slices are positions."""
 
     def close(self) -> None:
         """See ``Access``."""
         self._store.remove_lane(self._keys)
         self._store.remove_lane(self._present)
-
-
-class SlicedAccess:
-    """A chain of slices, each with a hash table of its own rows; a row is in one of them.
-
-    Rows move on to the next slice when somebody who comes later needs them there: whoever came
-    before has passed. A cursor is the position above the rows that are still to come.
-
-    Source: Wang et al., State-slice, VLDB 2006.
-    """
-
-    is_sliced = True
-    version = 0
-
-    def __init__(self, store: RowStore) -> None:
-        self._store = store
-        self._nodes = f"nodes:slices:{next(_numbers)}"
-        store.add_lane(self._nodes, slices.NOT_INDEXED, width=2, derived=True)
-        self._heads: list[Array] = []
-        self._reached: list[int] = []  # by slice, the position above its newest row
-        self._rows: list[int] = []  # by slice, how many rows its table holds, also old ones
-
-    def insert(self, positions: Array, keys: Array) -> None:
-        """See ``Access``. All rows begin in the first slice."""
-        nodes = self._store.lane(self._nodes)
-        at = positions - self._store.base
-        nodes[at, chains.KEY] = keys
-        nodes[at, chains.LINK] = slices.NOTHING
-
-    def begin(self, probes: Probes, *, inclusive: bool) -> Array:
-        """See ``Access``."""
-        return before(self._store, probes.seq, inclusive=inclusive)
-
-    def begin_below(self, key: Array, position: Array) -> Array:
-        """See ``Access``."""
-        return position
-
-    def pieces(self, cursor: Array, stop: Array) -> Iterator[slice]:
-        """See ``Access``. Few rows have the same key."""
-        return _in_one(cursor)
-
-    def follow(self, slice_: int, key: Array, cursor: Array, stop: Array) -> tuple[Array, Array]:
-        """See ``Access``."""
-        store = self._store
-        self._move(slice_, int(cursor.max()) if slice_ else store.end)
-        heads = self._heads[slice_]
-        return slices.search(
-            heads, _shift(heads), store.lane(self._nodes), store.base, cursor, stop, key
-        )
-
-    def _move(self, slice_: int, end: int) -> None:
-        """Let a slice have all rows below the position ``end``."""
-        store = self._store
-        while slice_ >= len(self._heads):
-            self._heads.append(np.full(_LEAST_BUCKETS, slices.NOTHING, np.int64))
-            self._reached.append(store.first)
-            self._rows.append(0)
-        start = max(self._reached[slice_], store.first)
-        if end <= start:
-            return
-        self._reached[slice_] = end
-        self._rows[slice_] += end - start
-        if self._rows[slice_] > self._heads[slice_].size:
-            start = self._make_anew(slice_, end)
-        heads = self._heads[slice_]
-        slices.link(heads, _shift(heads), store.lane(self._nodes), store.base, start, end)
-
-    def _make_anew(self, slice_: int, end: int) -> int:
-        """A larger table for a slice; returns the position of the first row to put in."""
-        older = self._reached[slice_ + 1 :]
-        start = max(older[0] if older else 0, self._store.first)
-        self._rows[slice_] = end - start
-        size = 1 << (2 * max(end - start, _LEAST_BUCKETS) - 1).bit_length()
-        self._heads[slice_] = np.full(size, slices.NOTHING, np.int64)
-        return start
-
-    def find_again(self, key: Array, cursor: Array) -> None:
-        """Positions stay right."""
-
-    def slice_anew(self) -> None:
-        """See ``Access``. All rows begin in the first slice again."""
-        self._heads, self._reached, self._rows = [], [], []
-
-    def close(self) -> None:
-        """See ``Access``."""
-        self._store.remove_lane(self._nodes)
 
 
 def before(store: RowStore, seq: Array, *, inclusive: bool) -> Array:
@@ -303,11 +171,3 @@ def pieces(pairs: Array) -> Iterator[slice]:
         end = max(int(np.searchsorted(ends, made + MOST_PAIRS, "right")), start + 1)
         yield slice(start, end)
         start = end
-
-
-def _in_one(cursor: Array) -> Iterator[slice]:
-    yield slice(0, cursor.size)
-
-
-def _shift(heads: Array) -> int:
-    return 65 - int(heads.size).bit_length()

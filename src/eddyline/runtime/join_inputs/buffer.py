@@ -12,11 +12,12 @@ import numpy as np
 from eddyline.runtime.batch import Batch, Evaluator
 from eddyline.runtime.feedback.bloom import BloomPartners
 from eddyline.runtime.feedback.partners import Known, Partners
-from eddyline.runtime.join_inputs.rows import Lane, Rows
+from eddyline.runtime.join_inputs.join_input import InputRows
 from eddyline.runtime.operators.base import Operator, Tick
 from eddyline.runtime.state import State, nested
 from eddyline.runtime.stores.columns import Array
 from eddyline.runtime.stores.index import HashIndex, Liveness
+from eddyline.runtime.stores.rowstore import Lane
 
 K = TypeVar("K", bound=Known)
 
@@ -30,7 +31,7 @@ class Kept(Operator):
         shown: int64[n], where the rows are that it gave away last, as a chunk or as live ones.
     """
 
-    def __init__(self, source: Operator, rows: Rows) -> None:
+    def __init__(self, source: Operator, rows: InputRows) -> None:
         super().__init__((source,))
         self.rows = rows
         self.has_begun = False
@@ -44,10 +45,10 @@ class Kept(Operator):
         return self.rows.liveness
 
     def new_index(self) -> HashIndex:
-        return self.rows.new_index()
+        return HashIndex(self.rows.store)
 
     def new_lane(self, fill: int) -> Lane:
-        return self.rows.new_lane(fill)
+        return Lane(self.rows.store, fill)
 
     def all(self) -> Array:
         own = self.rows.all()
@@ -86,10 +87,10 @@ class Kept(Operator):
     def rows_at(self, positions: Array) -> Batch:
         if self._layout is None:
             self._layout = self.inputs[0].live(self.clock)
-        (ts, seq), exp = self.rows.instants(positions), self.rows.expiry(positions)
-        sign = np.ones(positions.size, np.int8)
-        layout = self._layout
-        return Batch(ts, seq, exp, sign, self.rows.ids(positions), layout.stores, layout.cells)
+        layout, sign = self._layout, np.ones(positions.size, np.int8)
+        ts, seq = (self.rows.store.lane_at(lane, positions) for lane in ("ts", "seq"))
+        exp, ids = self.rows.expiry(positions), self.rows.ids(positions)
+        return Batch(ts, seq, exp, sign, ids, layout.stores, layout.cells)
 
     def live(self, clock: int) -> Batch:
         """The rows that are kept."""

@@ -7,14 +7,53 @@ and a window of N rows holds what is younger than N. So the same masks by age do
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Protocol
 
 import numpy as np
 
-from eddyline.runtime.join_inputs.access import Access, ScanAccess
+from eddyline.runtime.join_inputs.access import Access
 from eddyline.runtime.stores.columns import Array
-from eddyline.runtime.stores.index import HashIndex, Liveness, Probes
+from eddyline.runtime.stores.index import Liveness, Probes
+from eddyline.runtime.stores.rowstore import RowStore
 from eddyline.runtime.stores.stem import EndlessWindow, Stem, TimeWindow
 from eddyline.types import FOREVER
+
+
+class WindowBounds(Protocol):
+    """Bounds of windows over a store, by time or by rows, at any instants.
+
+    ``inclusive``: whether the changes at these instants (ts, seq) see the row of their own event.
+    """
+
+    def oldest(self, ts: Array, seq: Array, length: Array | int, *, inclusive: bool) -> Array:
+        """int64[n]: the first position that windows of ``length`` hold at each instant."""
+
+    def instants(
+        self, ts: Array, seq: Array, by: Array, positions: Array, *, inclusive: bool
+    ) -> Array:
+        """int64[p]: ``ts`` minus the age of rows at that instant.
+
+        Args:
+            by, positions: int64[p], numbers of instants, and positions of rows.
+        """
+
+
+class TimeBounds:
+    """Bounds of windows by time: ages are in microseconds."""
+
+    def __init__(self, store: RowStore) -> None:
+        self._store = store
+
+    def oldest(self, ts: Array, seq: Array, length: Array | int, *, inclusive: bool) -> Array:
+        """See ``WindowBounds``."""
+        below: Array = np.searchsorted(self._store.held("ts"), ts - length, "right")
+        return below + self._store.first
+
+    def instants(
+        self, ts: Array, seq: Array, by: Array, positions: Array, *, inclusive: bool
+    ) -> Array:
+        """See ``WindowBounds``: when the rows came."""
+        return self._store.lane_at("ts", positions)
 
 
 class FlowWindow(TimeWindow):
@@ -28,7 +67,7 @@ class FlowWindow(TimeWindow):
     def __init__(self, *, joined: bool) -> None:
         super().__init__(0)
         self._joined = joined
-        self.waiting_since: int | None = None  # the instant of the first row that has yet to probe
+        self.queued_since: int | None = None  # the instant of the first row that has yet to probe
         self._resize(0, 0)
 
     def fit(self, lengths_us: Sequence[int], held_us: Sequence[int]) -> None:
@@ -47,23 +86,16 @@ class FlowWindow(TimeWindow):
         self._us, self._kept_us = us, kept_us
         self.liveness = Liveness("ts", us, fifo=us < FOREVER)
 
-    def find(
-        self, stem: Stem, index: HashIndex | ScanAccess, probes: Probes, *, inclusive: bool
-    ) -> tuple[Array, Array, Array]:
-        """See ``StemSide.probe``; how old rows are in microseconds."""
-        number, found = index.probe(probes, self.liveness, inclusive=inclusive)
-        return number, found, probes.ts.take(number) - stem.lane_at("ts", found)
-
     @property
     def pins(self) -> bool:
         """Whether somebody is in the middle of the rows."""
-        return self.waiting_since is not None
+        return self.queued_since is not None
 
     def needed(self, stem: Stem, clock: int) -> int | Array:
         if self._kept_us >= FOREVER:
             return stem.first
-        if self.waiting_since is not None:
-            clock = min(clock, self.waiting_since)
+        if self.queued_since is not None:
+            clock = min(clock, self.queued_since)
         return stem.first + int(np.searchsorted(stem.held("ts"), clock - self._kept_us, "right"))
 
 
@@ -78,7 +110,7 @@ class FlowRows(EndlessWindow):
         super().__init__(keep=True)
         self._stem = stem
         self._kept = 0
-        self.waiting_since: int | None = None  # the seq of the first row that has yet to probe
+        self.queued_since: int | None = None  # the seq of the first row that has yet to probe
 
     def fit(self, lengths: Sequence[int], held: Sequence[int]) -> None:
         """The queries' windows hold so many rows now; so many are held in any case."""
@@ -97,7 +129,7 @@ class FlowRows(EndlessWindow):
         inclusive: bool,
         as_of_now: bool,
     ) -> tuple[Array, Array, Array]:
-        """See ``StemSide.probe``; ``as_of_now``: what windows hold now, not at each probe."""
+        """See ``LineageInput.probe``; ``as_of_now``: in windows as of now, not as of each probe."""
         stem = self._stem
         if not len(stem):
             none = np.zeros(0, np.int64)
@@ -110,7 +142,7 @@ class FlowRows(EndlessWindow):
         return number, found, came.take(number) - 1 - stem.ids(found)
 
     def oldest(self, ts: Array, seq: Array, length: Array | int, *, inclusive: bool) -> Array:
-        """See ``Reach``."""
+        """See ``WindowBounds``."""
         if not len(self._stem):
             return np.full(seq.size, self._stem.first)
         return self._oldest(self._came(seq, inclusive=inclusive), length)
@@ -118,7 +150,7 @@ class FlowRows(EndlessWindow):
     def instants(
         self, ts: Array, seq: Array, by: Array, positions: Array, *, inclusive: bool
     ) -> Array:
-        """See ``Reach``: how old rows are in rows."""
+        """See ``WindowBounds``: how old rows are in rows."""
         if not positions.size:
             return positions
         newest = self._came(seq, inclusive=inclusive) - 1
@@ -142,7 +174,7 @@ class FlowRows(EndlessWindow):
         newest: Array = stem.ids(np.maximum(before - 1, 0) + stem.first)
         return newest + 1
 
-    def pushed_out(self, fresh: Array, counts: Array) -> tuple[Array, Array, Array]:
+    def evicted(self, fresh: Array, counts: Array) -> tuple[Array, Array, Array]:
         """The rows that new ones (ids) push out of windows of these many rows.
 
         Returns:
@@ -160,12 +192,12 @@ class FlowRows(EndlessWindow):
     @property
     def pins(self) -> bool:
         """Whether somebody is in the middle of the rows."""
-        return self.waiting_since is not None
+        return self.queued_since is not None
 
     def needed(self, stem: Stem, clock: int) -> int | Array:
         end = stem.end
-        if self.waiting_since is not None:  # what was in windows just before
-            end = stem.first + int(np.searchsorted(stem.held("seq"), self.waiting_since))
+        if self.queued_since is not None:  # what was in windows just before
+            end = stem.first + int(np.searchsorted(stem.held("seq"), self.queued_since))
         return max(end - self._kept, stem.first)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,6 +19,20 @@ from eddyline.runtime.stores.columns import Array
 from eddyline.runtime.stores.expiry import ExpiryStore, uncancelled
 from eddyline.runtime.stores.keytable import KeyTable
 from eddyline.types import BEGINNING, FOREVER
+
+
+@dataclass(frozen=True, slots=True)
+class GroupKeys:
+    """What rows are grouped by.
+
+    Attributes:
+        evaluators, types: one per key.
+        names: (name, number) of keys, for reports of groups; some may be missing.
+    """
+
+    evaluators: tuple[Evaluator, ...]
+    types: tuple[pa.DataType, ...]
+    names: tuple[tuple[str, int], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +70,6 @@ class GroupBy(Operator):
         expiries: dtypes (int64 exp, int64 order, int64 slot, int8 sign, int64 per id, lanes of
             the aggregates); None where every row leaves by a '-' (negative tuples).
         id_width: how many ids rows wait with: none if the input never takes a row back.
-        key_names: names of keys by their number, for reports of groups; some may be missing.
         retract: whether to emit the '-' of a row that a '+' replaces; where the consumer knows
             that new rows replace older ones it is spared.
     """
@@ -64,27 +77,25 @@ class GroupBy(Operator):
     def __init__(
         self,
         source: Operator,
-        keys: Sequence[Evaluator],
-        key_types: Sequence[pa.DataType],
+        keys: GroupKeys,
         columns: Sequence[AggregateColumn],
         expiries: ExpiryStore | None,
         *,
-        key_names: Mapping[int, str],
         id_width: int,
         retract: bool,
     ) -> None:
         super().__init__((source,))
-        self._key_names = tuple((name, number) for number, name in key_names.items())
+        self._key_names = keys.names
         self._id_width = id_width
         self._retract = retract
-        self._keys = tuple(keys)
-        self._table = KeyTable(key_types)
+        self._keys = keys.evaluators
+        self._table = KeyTable(keys.types)
         self._columns = tuple(columns)
         self._members = Count()
         self._expiries = expiries
         self._order = 0
         self._seen = np.full(0, -1, np.int64)
-        self._started = bool(keys)
+        self._started = bool(self._keys)
 
     def process(self, batches: Sequence[Batch], tick: Tick) -> Batch:
         batch, keys, arguments = self._usable(batches[0])

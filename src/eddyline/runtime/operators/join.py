@@ -1,28 +1,35 @@
 """Window join of two inputs: purge, probe, insert, in exact time order.
 
-Each input has a *side*: the rows of it that are alive, in a hash index by join key. Per chunk both
-sides take in their new rows; then the changes of each input probe the other side as of their own
-instant, and the two result sequences are merged::
+Per chunk both inputs take in their new rows; then the changes of each input probe the other one as
+of their own instant, and the two result sequences are merged::
 
-      left changes ──▶ left side      right side ◀── right changes
+      left changes ──▶ left rows      right rows ◀── right changes
             │              ▲               ▲               │
             └──────────────┼── probe ──────┘               │
                            └────────────── probe ──────────┘
 
 A pair of rows of one and the same event (a self-join) meets once: changes of the right input see
-the left side including their own instant, those of the left input the right side up to it.
+the left rows including their own instant, those of the left input the right rows up to it.
+
+With feedback the inputs have gates (``runtime/feedback``): some rows become visible in a later
+chunk, and the output may hold results of instants before the chunk. A join further up takes them as
+late rows of its own, which meet all rows that have come since. The results of the join on top are
+never late, since a row is released before the first row that it matches there is joined.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
+from typing import Any
 
+import numpy as np
+
+from eddyline.kernels.chains import match_pairs
 from eddyline.kernels.pairs import merged_pairs
-from eddyline.runtime.batch import Batch, Predicate
-from eddyline.runtime.join_inputs.sides import Side
+from eddyline.runtime.batch import Batch, Predicate, merge, paired, side_by_side
+from eddyline.runtime.feedback.join_feedback import JoinFeedback
+from eddyline.runtime.join_inputs.join_input import JoinInput
 from eddyline.runtime.operators.base import Operator, Tick
-from eddyline.runtime.operators.pairs import matched, meeting, side_by_side, stacked
 from eddyline.runtime.state import State, nested
 from eddyline.runtime.stores.columns import Array
 from eddyline.runtime.stores.index import Probes
@@ -32,88 +39,123 @@ class Join(Operator):
     """Emits the pairs that agree on the keys and meet the residual predicate.
 
     Args:
+        rows: the visible rows of the two inputs.
         residual: over left columns + right columns; must include the equality of the keys where
-            these are hashes (see ``eddyline.runtime.stores.keys``).
+            these are hashes (see ``eddyline.runtime.stores.keys``). None: all pairs meet it.
+        feedback: which rows and pairs are joined; None: all. The operators that its gates probe
+            must run before the join and become further inputs.
     """
 
     def __init__(
         self,
         left: Operator,
         right: Operator,
-        sides: tuple[Side, Side],
+        rows: tuple[JoinInput, JoinInput],
         residual: Predicate | None,
+        feedback: JoinFeedback | None = None,
     ) -> None:
         super().__init__((left, right))
-        self._sides = sides
+        self._rows = rows
         self._residual = residual
+        self.feedback = feedback
+
+    @property
+    def sources(self) -> tuple[Operator, ...]:
+        return self.inputs[:2]
 
     def process(self, batches: Sequence[Batch], tick: Tick) -> Batch:
-        left, right = batches
-        (l_side, r_side) = self._sides
-        l_keys, left = _usable(l_side, left)
-        r_keys, right = _usable(r_side, right)
-        l_side.take_in(left, l_keys)
-        r_side.take_in(right, r_keys)
+        late = None
+        if self.feedback is None:
+            l_rows, r_rows = self._rows
+            (left, l_keys), (right, r_keys) = l_rows.take_in(batches[0]), r_rows.take_in(batches[1])
+        else:
+            late = self.feedback.let_in(batches, self.inputs, self.clock)
+            (left, l_keys), (right, r_keys) = self.feedback.new_rows
         ts, seq, exp, sign, ids = merged_pairs(
-            *_found(left, l_keys, r_side, inclusive=False),
-            *_found(right, r_keys, l_side, inclusive=True),
+            *self._matches(0, left, l_keys), *self._matches(1, right, r_keys)
         )
-        return meeting(side_by_side(left, right, ts, seq, exp, sign, tuple(ids)), self._residual)
+        out = side_by_side(left, right, ts, seq, exp, sign, tuple(ids))
+        if self.feedback is not None:
+            self.feedback.judge_results(tick.clock)
+        return self._meeting(out if late is None else merge([late, out]))
+
+    def _matches(self, side: int, new: Batch, keys: Array) -> tuple[Array, ...]:
+        """The matches of one input's changes among the other's rows: as ``merged_pairs`` takes it.
+
+        Args:
+            side: of the changes.
+        """
+        other = self._rows[1 - side]
+        by, found = other.find(Probes(keys, new.ts, new.seq), inclusive=side == 1)
+        if self.feedback is not None:
+            by, found = self.feedback.required_pairs(side, by, found)
+        rows = other.rows
+        lanes = (new.ts, new.seq, new.exp, new.sign, _stacked(new.ids))
+        return (*lanes, by, rows.expiry(found), _stacked(rows.ids(found)))
+
+    def begin(self, batches: Sequence[Batch], tick: Tick) -> Batch:
+        if self.feedback is None:
+            return self.process(batches, tick)
+        if (keyed := self.feedback.begin(batches, self.inputs, tick.clock)) is None:
+            return self.process(batches, tick)
+        return self._matched(*keyed)
 
     def live(self, clock: int) -> Batch:
-        left, right = (i.live(clock) for i in self.inputs)
-        l_keys, left = _usable(self._sides[0], left)
-        r_keys, right = _usable(self._sides[1], right)
-        return matched(left, l_keys, right, r_keys, self._residual)
+        batches = (i.live(clock) for i in self.sources)
+        left, right = (r.keyed(b) for r, b in zip(self._rows, batches, strict=True))
+        return self._matched(left, right)
 
-    #: Results that have not been made, as nobody wants them.
-    spared: Final = 0
+    def _matched(self, left: tuple[Batch, Array], right: tuple[Batch, Array]) -> Batch:
+        """The pairs of rows, given with their keys, by time."""
+        l_number, r_number = match_pairs(left[1], right[1])
+        batch = self._meeting(paired(left[0].take(l_number), right[0].take(r_number)))
+        return batch.take(np.lexsort((batch.seq, batch.ts)))
+
+    def _meeting(self, pairs: Batch) -> Batch:
+        """The pairs that meet the residual."""
+        if self._residual is None or len(pairs) == 0:
+            return pairs
+        return pairs.where(self._residual(pairs))
 
     @property
     def joined(self) -> int:
-        """Rows that have been joined."""
-        return self.rows_in
+        """Number of rows that have been joined."""
+        return self.rows_in if self.feedback is None else self.feedback.joined
+
+    @property
+    def spared(self) -> int:
+        """Number of results that no consumer required, and that have not been made."""
+        return 0 if self.feedback is None else self.feedback.spared
+
+    def stats(self) -> dict[str, Any]:
+        return super().stats() if self.feedback is None else super().stats() | self.feedback.stats()
 
     def settle(self, clock: int) -> None:
-        for side in self._sides:
-            side.settle(clock)
+        for rows in self._rows:
+            rows.settle(clock)
+        if self.feedback is not None:
+            self.feedback.settle(clock)
 
     def close(self) -> None:
-        for side in self._sides:
-            side.close()
+        for rows in self._rows:
+            rows.close()
+        if self.feedback is not None:
+            self.feedback.close()
 
     def kept(self) -> int:
-        return sum(side.kept() for side in self._sides)
+        return sum(rows.kept() for rows in self._rows)
 
     def state(self) -> State:
-        return {"left": self._sides[0].state(), "right": self._sides[1].state()}
+        state: State = {"left": self._rows[0].state(), "right": self._rows[1].state()}
+        return state if self.feedback is None else {**state, "feedback": self.feedback.state()}
 
     def restore(self, state: State) -> None:
-        for side, name in zip(self._sides, ("left", "right"), strict=True):
-            side.restore(nested(state, name))
+        for rows, name in zip(self._rows, ("left", "right"), strict=True):
+            rows.restore(nested(state, name))
+        if self.feedback is not None:
+            self.feedback.restore(nested(state, "feedback"))
 
 
-def _usable(side: Side, batch: Batch) -> tuple[Array, Batch]:
-    """Keys and changes without those that match nothing because their key holds a NULL."""
-    keys, usable = side.keys(batch)
-    if usable is None or usable.all():
-        return keys, batch
-    return keys[usable], batch.where(usable)
-
-
-def _found(
-    asking: Batch, keys: Array, other: Side, *, inclusive: bool
-) -> tuple[Array, Array, Array, Array, Array, Array, Array, Array]:
-    """What the changes of one input find on the other side, as ``merged_pairs`` takes it."""
-    by, positions = other.find(Probes(keys, asking.ts, asking.seq), inclusive=inclusive)
-    found_ids, found_exp = other.rows(positions)
-    return (
-        asking.ts,
-        asking.seq,
-        asking.exp,
-        asking.sign,
-        stacked(asking.ids),
-        by,
-        found_exp,
-        stacked(found_ids),
-    )
+def _stacked(ids: tuple[Array, ...]) -> Array:
+    """int64[k, n]; no copy where k is 1."""
+    return ids[0][np.newaxis] if len(ids) == 1 else np.stack(ids)

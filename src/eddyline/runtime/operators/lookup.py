@@ -1,7 +1,7 @@
 """Lookup: the join with a non-retroactive or static table, and EXISTS and NOT EXISTS on one.
 
-Only rows of the left input ask, each as of its own instant; a change of the table causes no output
-and leaves past results as they are. So the left input is not stored::
+Only rows of the left input probe, each as of its own instant; a change of the table causes no
+output and leaves past results as they are. So the left input is not stored::
 
     left changes ──── probe ───▶ table, as of each change's instant
           │                       ▲
@@ -20,7 +20,7 @@ import numpy as np
 from eddyline.kernels.chains import match_pairs
 from eddyline.runtime.batch import Batch, Evaluator, Predicate, Stored, before
 from eddyline.runtime.failures import usable_rows
-from eddyline.runtime.join_inputs.sides import StaticSide, TableSide
+from eddyline.runtime.join_inputs.table_input import StaticInput, TableInput
 from eddyline.runtime.operators.base import Operator, Tick
 from eddyline.runtime.state import State
 from eddyline.runtime.stores.columns import Array
@@ -28,22 +28,22 @@ from eddyline.runtime.stores.index import Probes
 from eddyline.runtime.stores.keys import join_keys
 from eddyline.types import BEGINNING
 
-#: Which rows come out: pairs of rows that match, left rows with a match, left rows without one.
+#: The results: pairs of rows that match, left rows with a match, left rows without one.
 Kind = Literal["inner", "semi", "anti"]
 
 
 class Lookup(Operator):
     """Joins left rows with the table as it was when they came; results expire with them.
 
-    A '-' of the left input looks its row's matches up as of the instant at which the row came;
-    then left rows must be stored, so that this instant can be told.
+    A '-' of the left input finds the matches of its row as of the instant at which the row came;
+    so left rows must be stored then.
 
     Source: Golab and Ozsu 2005, section 4.1 (the join with an NRR).
 
     Args:
         right: filters and column choices over the scan of the table.
-        keys: of left rows; as many as the ``side`` has for the table's rows.
-        side: the table, findable by key.
+        keys: of left rows, as many as the table's input has.
+        table: its rows by key.
         residual: over left columns + right columns; must include the equality of the keys where
             these are hashes (see ``eddyline.runtime.stores.keys``).
     """
@@ -53,53 +53,48 @@ class Lookup(Operator):
         left: Operator,
         right: Operator,
         keys: Sequence[Evaluator],
-        side: TableSide | StaticSide,
+        table: TableInput | StaticInput,
         residual: Predicate | None,
         kind: Kind,
     ) -> None:
         super().__init__((left, right))
         self._keys = tuple(keys)
-        self._side = side
+        self._table = table
         self._residual = residual
         self._kind = kind
 
     def process(self, batches: Sequence[Batch], tick: Tick) -> Batch:
         left, right = batches
-        self._side.take_in(*self._told(right))
-        left, keys, asking = self._asking(left)
-        if left.only_inserts() or isinstance(self._side, StaticSide):
-            probes = Probes(keys, left.ts[asking], left.seq[asking])
-            number, found = self._side.find(probes, inclusive=False)
-            ((match,), _) = self._side.rows(found)
+        self._table.take_in(right)
+        left, keys, probing = self._keyed(left)
+        if left.only_inserts() or isinstance(self._table, StaticInput):
+            probes = Probes(keys, left.ts[probing], left.seq[probing])
+            number, found = self._table.find(probes, inclusive=False)
+            (match,) = self._table.rows.ids(found)
         else:
-            number, match = self._as_of_births(keys, *(lane[asking] for lane in _births(left)))
-        return self._answer(left, right, asking[number], match)
+            number, match = self._as_of_births(keys, *(lane[probing] for lane in _births(left)))
+        return self._results(left, right, probing[number], match)
 
     def _as_of_births(self, keys: Array, ts: Array, seq: Array) -> tuple[Array, Array]:
         """Numbers of the keys, ascending, and ids of their matches as of instants of any order."""
         by_birth = np.lexsort((seq, ts))
         probes = Probes(keys[by_birth], ts[by_birth], seq[by_birth])
-        number, found = self._side.find(probes, inclusive=False)
-        number, ((match,), _) = by_birth[number], self._side.rows(found)
-        there = np.flatnonzero(self._side.was_there(match, ts[number], seq[number]))
+        number, found = self._table.find(probes, inclusive=False)
+        number, (match,) = by_birth[number], self._table.rows.ids(found)
+        there = np.flatnonzero(self._table.was_there(match, ts[number], seq[number]))
         there = there[np.argsort(number[there], kind="stable")]
         return number[there], match[there]
 
     def live(self, clock: int) -> Batch:
         left, right = (i.live(clock) for i in self.inputs)
-        left, keys, asking = self._asking(left)
-        right, right_keys = self._told(right)
+        left, keys, probing = self._keyed(left)
+        right, right_keys = self._table.keyed(right)
         number, match = match_pairs(keys, right_keys)
-        number, match = asking[number], right.ids[0][match]
-        there = self._side.was_there(match, left.ts[number], left.seq[number])
-        return self._answer(left, right, number[there], match[there])
+        number, match = probing[number], right.ids[0][match]
+        there = self._table.was_there(match, left.ts[number], left.seq[number])
+        return self._results(left, right, number[there], match[there])
 
-    def _told(self, right: Batch) -> tuple[Batch, Array]:
-        """The table's rows that can match at all, and their keys."""
-        keys, usable = self._side.keys(right)
-        return (right, keys) if usable is None else (right.where(usable), keys[usable])
-
-    def _asking(self, left: Batch) -> tuple[Batch, Array, Array]:
+    def _keyed(self, left: Batch) -> tuple[Batch, Array, Array]:
         """The left rows whose keys can be computed; keys and numbers of those that can match."""
         left, columns = usable_rows(left, self._keys)
         keys, usable = join_keys(columns, len(left))
@@ -107,20 +102,21 @@ class Lookup(Operator):
             return left, keys, np.arange(len(left))
         return left, keys[usable], np.flatnonzero(usable)
 
-    def _answer(self, left: Batch, right: Batch, number: Array, match: Array) -> Batch:
-        """What comes out if the left rows ``number`` (ascending) match the table's rows ``match``.
+    def _results(self, left: Batch, right: Batch, number: Array, match: Array) -> Batch:
+        """The results if the left rows ``number`` (ascending) match the table's rows ``match``.
 
-        ``right`` tells where the table's columns are.
+        Args:
+            right: a batch of the table, for its layout.
         """
-        asking = left.take(number)
+        probing = left.take(number)
         shift = len(left.ids)
         cells = [Stored(shift, c.column) for c in right.cells if isinstance(c, Stored)]
         assert len(cells) == len(right.cells), "a table's columns are in its store"
         pairs = replace(
-            asking,
-            ids=(*asking.ids, match),
+            probing,
+            ids=(*probing.ids, match),
             stores=left.stores + right.stores,
-            cells=asking.cells + tuple(cells),
+            cells=probing.cells + tuple(cells),
             pair=None,
             _gathered={},
         )
@@ -132,16 +128,16 @@ class Lookup(Operator):
         return left.where(matched if self._kind == "semi" else ~matched)
 
     def settle(self, clock: int) -> None:
-        self._side.settle(clock)
+        self._table.settle(clock)
 
     def close(self) -> None:
-        self._side.close()
+        self._table.close()
 
     def state(self) -> State:
-        return self._side.state()
+        return self._table.state()
 
     def restore(self, state: State) -> None:
-        self._side.restore(state)
+        self._table.restore(state)
 
 
 def _births(batch: Batch) -> tuple[Array, Array]:

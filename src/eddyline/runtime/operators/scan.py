@@ -28,14 +28,14 @@ class Scan(Operator):
     def process(self, batches: Sequence[Batch], tick: Tick) -> Batch:
         fresh = self.stem.fresh
         entering = self._rows(fresh, self.stem.positions(fresh))
-        pushed = self.stem.pushed.get(self._key)
-        if pushed is None or pushed.ids.size == 0:
+        evicted = self.stem.evicted.get(self._key)
+        if evicted is None or evicted.ids.size == 0:
             return entering
-        leaving = self._rows(pushed.ids, self.stem.positions(pushed.ids))
-        leaving.ts = entering.ts[pushed.by]
-        leaving.seq = entering.seq[pushed.by] - 1
+        leaving = self._rows(evicted.ids, self.stem.positions(evicted.ids))
+        leaving.ts = entering.ts[evicted.by]
+        leaving.seq = entering.seq[evicted.by] - 1
         leaving.sign = np.full(len(leaving), -1, np.int8)
-        return _interleave(entering, leaving, pushed.by)
+        return _interleave(entering, leaving, evicted.by)
 
     def live(self, clock: int) -> Batch:
         stem, liveness = self.stem, self.window.liveness

@@ -9,9 +9,10 @@ import pyarrow as pa
 
 from eddyline.runtime.batch import Batch, Stored
 from eddyline.runtime.operators.base import Operator, Tick
-from eddyline.runtime.state import State
+from eddyline.runtime.state import State, nested
 from eddyline.runtime.stores.columns import Array
-from eddyline.runtime.stores.intermediates import Results
+from eddyline.runtime.stores.index import HashIndex
+from eddyline.runtime.stores.intermediates import ResultRows
 from eddyline.runtime.stores.keys import group_hashes
 from eddyline.types import Schema
 
@@ -38,37 +39,39 @@ class Spool(Operator):
     ) -> None:
         super().__init__((source,))
         self._keep = keep
-        self._results = Results(schema, width, strict=True, lazy_us=lazy_us)
+        self._stored = ResultRows(width, schema, strict=True, lazy_us=lazy_us)
+        self._index = HashIndex(self._stored.store)
         self._cells = tuple(Stored(0, i) for i in range(len(schema)))
 
     def process(self, batches: Sequence[Batch], tick: Tick) -> Batch:
         (batch,) = batches
         keys = group_hashes([pa.array(i) for i in batch.ids])
         columns = batch.where(batch.sign > 0).columns()
-        positions = self._results.take_in(batch, keys, columns)
+        positions = self._stored.take_in(batch, keys, self._index, columns)
         assert (positions >= 0).all(), "a negative tuple without its row"
         return self._rows(positions, batch.ts, batch.seq, batch.exp, batch.sign)
 
     def live(self, clock: int) -> Batch:
-        store, positions = self._results.store, self._results.alive(clock)
+        store, positions = self._stored.store, self._stored.alive(clock)
         ts, seq, exp = (store.lane_at(n, positions) for n in ("ts", "seq", "exp"))
         return self._rows(positions, ts, seq, exp, np.ones(positions.size, np.int8))
 
     def _rows(self, positions: Array, ts: Array, seq: Array, exp: Array, sign: Array) -> Batch:
-        store = self._results.store
+        store = self._stored.store
         return Batch(ts, seq, exp, sign, (store.ids(positions),), (store,), self._cells)
 
     def settle(self, clock: int) -> None:
         if self._keep:
-            self._results.settle(clock)
+            self._stored.settle(clock)
         else:
-            self._results.clear()
+            self._stored.clear()
 
     def kept(self) -> int:
-        return len(self._results)
+        return self._stored.count()
 
     def state(self) -> State:
-        return self._results.state()
+        return {"rows": self._stored.state(), "index": self._index.state()}
 
     def restore(self, state: State) -> None:
-        self._results.restore(state)
+        self._stored.restore(nested(state, "rows"))
+        self._index.restore(nested(state, "index"))

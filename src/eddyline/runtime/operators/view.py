@@ -15,7 +15,8 @@ from eddyline.runtime.state import State, array, nested
 from eddyline.runtime.stores.answers import AnswerStore, refill, saved
 from eddyline.runtime.stores.columns import Array
 from eddyline.runtime.stores.expiry import uncancelled
-from eddyline.runtime.stores.intermediates import Results
+from eddyline.runtime.stores.index import HashIndex
+from eddyline.runtime.stores.intermediates import ResultRows
 from eddyline.runtime.stores.keys import group_hashes
 from eddyline.types import BEGINNING, FOREVER
 
@@ -102,25 +103,28 @@ class KeyedView(View):
 
     def __init__(self, source: Operator, width: int) -> None:
         super().__init__(source)
-        self._results = Results((), width, strict=True, explicit=True)
+        self._stored = ResultRows(width, explicit=True)
+        self._index = HashIndex(self._stored.store)
 
     def _keep(self, batch: Batch, clock: int) -> None:
-        positions = self._results.take_in(batch, group_hashes([pa.array(i) for i in batch.ids]))
+        keys = group_hashes([pa.array(i) for i in batch.ids])
+        positions = self._stored.take_in(batch, keys, self._index)
         assert (positions >= 0).all(), "a negative tuple without its row"
 
     def _rows(self) -> list[Array]:
-        store, positions = self._results.store, self._results.alive(BEGINNING)
+        store, positions = self._stored.store, self._stored.alive(BEGINNING)
         lanes = [store.lane_at(n, positions) for n in ("exp", "ts", "seq")]
-        return [*lanes, *self._results.ids(positions)]
+        return [*lanes, *self._stored.ids(positions)]
 
     def settle(self, clock: int) -> None:
-        self._results.settle(clock)
+        self._stored.settle(clock)
 
     def kept(self) -> int:
-        return len(self._results)
+        return self._stored.count()
 
     def state(self) -> State:
-        return self._results.state()
+        return {"rows": self._stored.state(), "index": self._index.state()}
 
     def restore(self, state: State) -> None:
-        self._results.restore(state)
+        self._stored.restore(nested(state, "rows"))
+        self._index.restore(nested(state, "index"))

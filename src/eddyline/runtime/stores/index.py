@@ -7,6 +7,7 @@ probe's own instant (see ``eddyline.kernels.chains``).
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -50,15 +51,14 @@ class HashIndex:
 
     Args:
         store: where the rows are.
-        name: unique among the store's indexes; its lanes are called after it.
         scanned: use one chain for all keys, so that every probe looks at every row: the nested
             loops of the papers, to compare with.
     """
 
-    def __init__(self, store: RowStore, name: str, *, scanned: bool = False) -> None:
+    def __init__(self, store: RowStore, *, scanned: bool = False) -> None:
         self._store = store
         self._scanned = scanned
-        self._nodes = f"nodes:{name}"
+        self._nodes = f"nodes:{store.new_name()}"
         store.add_lane(self._nodes, chains.NOT_INDEXED, width=2, derived=True)
         self._heads = np.full(1 if scanned else 64, chains.NOTHING, np.int64)
         self._generation = store.generation
@@ -205,8 +205,21 @@ class HashIndex:
             probes.seq,
         )
 
-    def follow(self, key: Array, cursor: Array, stop: Array) -> tuple[Array, Array]:
+    def begin_below(self, key: Array, position: Array) -> Array:
+        """int64[n], cursors for ``follow`` at the newest rows below positions."""
+        cursor: Array = position - 1
+        self.find_again(key, cursor)
+        return cursor
+
+    def pieces(self, cursor: Array, stop: Array) -> Iterator[slice]:
+        """See ``Access``: few rows have the same key."""
+        yield slice(0, cursor.size)
+
+    def follow(self, slice_: int, key: Array, cursor: Array, stop: Array) -> tuple[Array, Array]:
         """Walk on from ``cursor`` (changed in place) down to the positions ``stop``.
+
+        Args:
+            slice_: see ``Access``; all slices are in the same chains (Hammad et al. 2003, 3.4).
 
         Returns:
             Numbers of probes and positions of the rows that match them: in probe order, newest

@@ -1,4 +1,4 @@
-"""Intermediate results: rows that are found by a key, and taken back by their ids."""
+"""Intermediate results: rows with their ids and lifespan, in a store of their own."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from eddyline.runtime.batch import Batch
-from eddyline.runtime.state import State, nested
+from eddyline.runtime.state import State
 from eddyline.runtime.stores.columns import Array
 from eddyline.runtime.stores.index import HashIndex, Liveness, Probes
 from eddyline.runtime.stores.rowstore import RowStore
@@ -17,29 +17,25 @@ from eddyline.types import BEGINNING, FOREVER, Schema
 _DEATH = ("death_ts", "death_seq")
 
 
-class Results:
-    """Rows with their ids and lifespan, in a store and an index of their own.
-
-    Rows leave in any order.
+class ResultRows:
+    """The rows of a result, which expire or are deleted in any order.
 
     Args:
-        schema: payload columns, may be empty.
         width: how many ids a row has.
-        strict: whether a '-' may take a row back before it expires.
-        explicit: whether every row leaves by a '-', also when it expires.
-        lazy_us: how often what has left is forgotten; None: when it may be half of the store.
-        scanned: see ``HashIndex``.
+        schema: payload columns, may be empty.
+        strict: whether a '-' may delete a row before it expires.
+        explicit: whether every row is deleted by a '-', also when it expires.
+        lazy_us: how often expired rows are dropped; None: when they may be half of the store.
     """
 
     def __init__(
         self,
-        schema: Schema,
         width: int,
+        schema: Schema = (),
         *,
-        strict: bool,
+        strict: bool = False,
         explicit: bool = False,
         lazy_us: int | None = None,
-        scanned: bool = False,
     ) -> None:
         self.store = RowStore(schema, ["ts", "seq", "exp"])
         self.store.add_block("ids", width)
@@ -47,56 +43,63 @@ class Results:
         if self._strict:
             for lane in _DEATH:
                 self.store.add_lane(lane, FOREVER)
-        self._index = HashIndex(self.store, "key", scanned=scanned)
         death = _DEATH if self._strict else None
         lane, lifespan = ("ts", FOREVER) if explicit else ("exp", 0)
-        self._liveness = Liveness(lane, lifespan, fifo=False, death=death)
+        self.liveness = Liveness(lane, lifespan, fifo=False, death=death)
         self._lazy_us = lazy_us
-        self._purged = BEGINNING  # when it was forgotten last
+        self._purged = BEGINNING  # clock of the last purge
         self._compact_at = 1024
 
-    def __len__(self) -> int:
-        return len(self.store)
+    def place(self, batch: Batch, columns: Sequence[pa.Array] = ()) -> Array:
+        """Append rows, all '+', with their payload; int64[n], their positions."""
+        return self._append(batch.ts, batch.seq, batch.exp, np.column_stack(batch.ids), columns)
 
-    def take_in(self, batch: Batch, keys: Array, columns: Sequence[pa.Array] = ()) -> Array:
-        """Store the '+' rows, whose payload is ``columns``, and note the '-' rows.
+    def _append(
+        self, ts: Array, seq: Array, exp: Array, ids: Array, columns: Sequence[pa.Array]
+    ) -> Array:
+        new = self.store.append(ts.size, {"ts": ts, "seq": seq, "exp": exp, "ids": ids}, columns)
+        return np.arange(new.start, new.stop)
+
+    def take_in(
+        self, batch: Batch, keys: Array, index: HashIndex, columns: Sequence[pa.Array] = ()
+    ) -> Array:
+        """Store and index the '+' rows, whose payload is ``columns``, and delete the '-' rows.
 
         Returns:
-            int64[n]: the position of each change's row.
+            int64[n]: the position of each change's row; negative: there is none.
         """
-        entering = np.flatnonzero(batch.sign > 0)
-        ids = np.column_stack(batch.ids)
-        new = self.store.append(
-            entering.size,
-            {
-                "ts": batch.ts[entering],
-                "seq": batch.seq[entering],
-                "exp": batch.exp[entering],
-                "ids": ids[entering],
-            },
-            columns,
-        )
+        if batch.only_inserts():
+            new = self.place(batch, columns)
+            index.insert(new, keys)
+            return new
+        entering, leaving = np.flatnonzero(batch.sign > 0), np.flatnonzero(batch.sign < 0)
+        end, ids = self.store.end, np.column_stack(batch.ids)
+        ts, seq, exp = (lane[entering] for lane in (batch.ts, batch.seq, batch.exp))
+        new = self._append(ts, seq, exp, ids[entering], columns)
+        index.insert(new, keys[entering])
         positions = np.empty(len(batch), np.int64)
-        positions[entering] = np.arange(new.start, new.stop)
-        self._index.insert(positions[entering], keys[entering])
-        if entering.size < len(batch):
-            leaving = np.flatnonzero(batch.sign < 0)
-            positions[leaving] = self._index.bury(
-                Probes(keys[leaving], batch.ts[leaving], batch.seq[leaving]),
-                ids[leaving],
-                new.start + np.searchsorted(entering, leaving),
-                "ids",
-                _DEATH,
-            )
+        positions[entering] = new
+        positions[leaving] = index.bury(
+            Probes(keys[leaving], batch.ts[leaving], batch.seq[leaving]),
+            ids[leaving],
+            end + np.searchsorted(entering, leaving),
+            "ids",
+            _DEATH,
+        )
         return positions
-
-    def find(self, probes: Probes, *, inclusive: bool) -> tuple[Array, Array]:
-        """Numbers of the probes and positions of the rows alive that they match."""
-        return self._index.probe(probes, self._liveness, inclusive=inclusive)
 
     def ids(self, positions: Array) -> tuple[Array, ...]:
         """The ids of rows."""
-        return columns_of(self.store.lane_at("ids", positions))
+        block = self.store.lane_at("ids", positions)
+        return tuple(np.ascontiguousarray(block[:, i]) for i in range(block.shape[1]))
+
+    def expiry(self, positions: Array) -> Array:
+        """int64[n]: when rows expire."""
+        return self.store.lane_at("exp", positions)
+
+    def all(self) -> Array:
+        """Positions of all rows, ascending."""
+        return np.arange(self.store.first, self.store.end)
 
     def alive(self, clock: int) -> Array:
         """Positions of the rows that are alive at ``clock``."""
@@ -109,7 +112,7 @@ class Results:
         return alive
 
     def settle(self, clock: int) -> None:
-        """Forget what has left."""
+        """Drop expired and deleted rows, when it is time."""
         if self._lazy_us is None:
             due = len(self.store) >= self._compact_at
         else:
@@ -120,20 +123,18 @@ class Results:
             self._purged = clock
 
     def clear(self) -> None:
-        """Forget everything."""
+        """Drop all rows."""
         self.store.drop_before(self.store.end)
+
+    def count(self) -> int:
+        """Rows in the store."""
+        return len(self.store)
 
     def state(self) -> State:
         """Saved as plain arrays."""
-        return {"store": self.store.state(), "index": self._index.state()}
+        return self.store.state()
 
     def restore(self, state: State) -> None:
         """Take over what ``state`` returned."""
-        self.store.restore(nested(state, "store"))
-        self._index.restore(nested(state, "index"))
+        self.store.restore(state)
         self._compact_at = 2 * len(self.store) + 1024
-
-
-def columns_of(block: Array) -> tuple[Array, ...]:
-    """The columns of int64[n, k], each contiguous."""
-    return tuple(np.ascontiguousarray(block[:, i]) for i in range(block.shape[1]))

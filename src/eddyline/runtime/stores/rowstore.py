@@ -44,6 +44,7 @@ class RowStore:
         self._ids: Array | None = None  # by place; None: ids are positions
         self.next_id = 0
         self.generation = 0  # grows when positions are renumbered
+        self._names = 0
 
     @property
     def first(self) -> int:
@@ -71,6 +72,11 @@ class RowStore:
     def held(self, name: str) -> Array:
         """A view of the lane over the rows in the store, oldest first."""
         return self._lanes[name][self._start : self._end]
+
+    def new_name(self) -> str:
+        """A name for an index or a lane that no other has."""
+        self._names += 1
+        return str(self._names)
 
     def add_lane(self, name: str, fill: int, *, width: int = 1, derived: bool = False) -> None:
         """Add a lane that is ``fill`` for the rows in the store and for those to come.
@@ -209,3 +215,36 @@ class RowStore:
             None if ids is None else moved(array(state, "ids"), slice(0, used), self._capacity)
         )
         self.generation += 1
+
+
+class Lane:
+    """An int64 for each row of a store, at first ``fill``; its owner saves it."""
+
+    def __init__(self, store: RowStore, fill: int) -> None:
+        self._store = store
+        self._name = f"lane:{store.new_name()}"
+        store.add_lane(self._name, fill, derived=True)
+
+    def at(self, positions: Array) -> Array:
+        """int64[n]: the numbers of rows."""
+        return self._store.lane_at(self._name, positions)
+
+    def held(self) -> tuple[Array, Array]:
+        """Positions and numbers of all rows of the store."""
+        return np.arange(self._store.first, self._store.end), self._store.held(self._name)
+
+    def put(self, positions: Array, numbers: Array) -> None:
+        """Set the numbers of rows."""
+        self._store.lane(self._name)[positions - self._store.base] = numbers
+
+    def close(self) -> None:
+        """Remove the lane from the store."""
+        self._store.remove_lane(self._name)
+
+    def state(self) -> Array:
+        """The numbers of all rows."""
+        return self._store.held(self._name)
+
+    def restore(self, numbers: Array) -> None:
+        """Take over what ``state`` returned; the rows have been restored."""
+        self._store.held(self._name)[:] = numbers

@@ -18,7 +18,7 @@ import pyarrow as pa
 from eddyline.kernels.windows import push_out
 from eddyline.runtime.state import State, array, nested
 from eddyline.runtime.stores.columns import Array
-from eddyline.runtime.stores.index import HashIndex, Liveness
+from eddyline.runtime.stores.index import Liveness
 from eddyline.runtime.stores.keytable import KeyTable
 from eddyline.runtime.stores.rowstore import RowStore
 from eddyline.types import BEGINNING, FOREVER, Schema
@@ -27,7 +27,7 @@ _NO_ROWS = np.zeros(0, np.int64)
 
 
 @dataclass(frozen=True, slots=True)
-class PushedOut:
+class Evicted:
     """Rows that left a ROWS window: their ids, and the chunk's numbers of who pushed them."""
 
     ids: Array
@@ -50,7 +50,7 @@ class StemWindow(Protocol):
     def expiry(self, ts: Array) -> Array:
         """int64[n]: when rows with these timestamps expire."""
 
-    def advance(self, stem: Stem, fresh: Array) -> PushedOut | None:
+    def advance(self, stem: Stem, fresh: Array) -> Evicted | None:
         """Take in the chunk's rows (ids); say which rows they push out."""
 
     def needed(self, stem: Stem, clock: int) -> int | Array:
@@ -68,7 +68,7 @@ class Stem(RowStore):
 
     Attributes:
         fresh: ids of the rows that the current chunk brought.
-        pushed: by window, which rows those pushed out of it.
+        evicted: by window, which rows those pushed out of it.
     """
 
     def __init__(self, name: str, schema: Schema) -> None:
@@ -76,10 +76,9 @@ class Stem(RowStore):
         self.name = name
         self.fresh: Array = _NO_ROWS
         self._came: Sequence[pa.Array] = ()  # the columns of the fresh rows, as they came
-        self.pushed: dict[object, PushedOut] = {}
+        self.evicted: dict[object, Evicted] = {}
         self.arrived = 0
         self._windows: dict[object, StemWindow] = {}
-        self._indexes = 0
         self._compact_at = 1024
 
     def add(self, ts: Array, seq: Array, columns: Sequence[pa.Array]) -> None:
@@ -89,34 +88,34 @@ class Stem(RowStore):
         self.fresh = self.ids(np.arange(positions.start, positions.stop))
         self._came = columns
         for key, window in self._windows.items():
-            self._push_out(key, window)
+            self._evict(key, window)
 
     def gather(self, column: int, ids: Array) -> pa.Array:
         if self._came and ids is self.fresh:
             return pa.concat_arrays([self._came[column]])  # a copy: the user's memory may change
         return super().gather(column, ids)
 
-    def _push_out(self, key: object, window: StemWindow) -> None:
+    def _evict(self, key: object, window: StemWindow) -> None:
         """Let the fresh rows push others out of a window, and note when that happened."""
-        pushed = window.advance(self, self.fresh)
-        if pushed is None:
+        evicted = window.advance(self, self.fresh)
+        if evicted is None:
             return
         assert window.liveness.death is not None, "only ROWS windows push rows out"
-        pushers = self.positions(self.fresh[pushed.by])
-        at = self.positions(pushed.ids) - self.base
+        pushers = self.positions(self.fresh[evicted.by])
+        at = self.positions(evicted.ids) - self.base
         death_ts, death_seq = window.liveness.death
         self.lane(death_ts)[at] = self.lane_at("ts", pushers)
         self.lane(death_seq)[at] = self.lane_at("seq", pushers) - 1
-        self.pushed[key] = pushed
+        self.evicted[key] = evicted
 
     def open_window(self, key: object, make: Callable[[], StemWindow]) -> StemWindow:
         """Register a window; equal keys share one. It takes in the rows that are already here."""
         if key not in self._windows:
             window = self._windows[key] = make()
             self.fresh, self._came = self.ids(np.arange(self.first, self.end)), ()
-            self._push_out(key, window)
+            self._evict(key, window)
             self.fresh = _NO_ROWS
-            self.pushed.clear()
+            self.evicted.clear()
         return self._windows[key]
 
     def close_window(self, key: object) -> None:
@@ -135,19 +134,10 @@ class Stem(RowStore):
 
         return oldest + bisect_left(range(len(self)), x=True, key=is_behind)
 
-    def new_index(self, *, scanned: bool = False) -> HashIndex:
-        """An empty index over this SteM; ``scanned``: see there."""
-        return HashIndex(self, self.new_name(), scanned=scanned)
-
-    def new_name(self) -> str:
-        """A name for an index or a lane that no other has."""
-        self._indexes += 1
-        return str(self._indexes)
-
     def purge(self, clock: int) -> None:
         """Drop the rows that no window needs at ``clock``; the chunk is over."""
         self.fresh, self._came = _NO_ROWS, ()
-        self.pushed.clear()
+        self.evicted.clear()
         needs = [w.needed(self, clock) for w in self._windows.values()]
         suffixes = [n for n in needs if not isinstance(n, np.ndarray)]
         masks = [n for n in needs if isinstance(n, np.ndarray)]
@@ -179,7 +169,7 @@ class _Stateless:
     def pins(self) -> bool:
         return False
 
-    def advance(self, stem: Stem, fresh: Array) -> PushedOut | None:
+    def advance(self, stem: Stem, fresh: Array) -> Evicted | None:
         return None
 
     def state(self) -> State:
@@ -238,10 +228,10 @@ class CountWindow(_Stateless):
     def expiry(self, ts: Array) -> Array:
         return np.full(ts.size, FOREVER, np.int64)
 
-    def advance(self, stem: Stem, fresh: Array) -> PushedOut | None:
+    def advance(self, stem: Stem, fresh: Array) -> Evicted | None:
         out = fresh - self._count
         by = np.flatnonzero(out >= self._start)
-        return PushedOut(out[by], by)
+        return Evicted(out[by], by)
 
     def needed(self, stem: Stem, clock: int) -> int | Array:
         return max(stem.end - self._count, stem.first)
@@ -270,12 +260,12 @@ class PartitionWindow:
     def expiry(self, ts: Array) -> Array:
         return np.full(ts.size, FOREVER, np.int64)
 
-    def advance(self, stem: Stem, fresh: Array) -> PushedOut | None:
+    def advance(self, stem: Stem, fresh: Array) -> Evicted | None:
         slots = self._table.slots([stem.gather(c, fresh) for c in self._columns], fresh.size)
         self._grow(int(slots.max(initial=0)) + 1)
         out = push_out(slots, fresh, self._last, self._seen)
         by = np.flatnonzero(out >= 0)
-        return PushedOut(out[by], by)
+        return Evicted(out[by], by)
 
     def needed(self, stem: Stem, clock: int) -> int | Array:
         inside: Array = stem.held(self._death[0]) == FOREVER

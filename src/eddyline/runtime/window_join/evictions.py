@@ -1,13 +1,14 @@
-"""What rows of a paced join push out of ROWS windows, and what is taken back from queries with it.
+"""Evictions from ROWS windows in a scheduled join, and the results that are retracted with them.
 
-A row pushes others out when it is served: on each rung one of every window of N rows, for each N of
-the rung's queries. These are joined as of just before the row, with what these queries' windows
-held of the other stream then, and what they find leaves in front of what the row brings about::
+A row evicts others when it is served: in each window class one row of every window of N rows, for
+each N of the queries of the class. Evicted rows are joined as of just before the row, with the rows
+of the other stream that were in these queries' windows then, and the results are retracted in front
+of the new results of the row::
 
-      rung 1   [ROWS 5]   serves row 9: row 4 leaves, then row 9 comes     (row 8 has been there)
-      rung 0   [ROWS 2]   serves row 12: row 10 leaves, then row 12 comes
+      class 1   [ROWS 5]   serves row 9: row 4 leaves, then row 9 comes  (row 8 was served before)
+      class 0   [ROWS 2]   serves row 12: row 10 leaves, then row 12 comes
 
-So nothing of it waits: that a row waits says what is still to be pushed out by it.
+So evictions need no queue of their own: they follow from the queued rows.
 """
 
 from __future__ import annotations
@@ -21,25 +22,25 @@ import numpy as np
 from eddyline.kernels.lineage import any_wanted
 from eddyline.runtime.join_inputs.access import before
 from eddyline.runtime.join_inputs.flow_windows import FlowRows
-from eddyline.runtime.join_inputs.stem_side import StemSide
+from eddyline.runtime.join_inputs.lineage_input import LineageInput
 from eddyline.runtime.stores.columns import Array
 from eddyline.runtime.window_join.levels import Levels
-from eddyline.runtime.window_join.output_buffer import Meet, Pairs, Verify
+from eddyline.runtime.window_join.output_buffer import JoinedPairs, Meet, Verify
 from eddyline.runtime.window_join.rows_groups import RowsGroups
-from eddyline.runtime.window_join.scheduling_queue import WaitingRows
+from eddyline.runtime.window_join.scheduling_queue import SchedulingQueues
 
-#: Words of lineage of rows that are pushed out of windows at once.
+#: Maximum words of lineage of rows that are evicted at once.
 MOST_WORDS: Final = 1 << 20
 
 
 @dataclass
-class Leaving:
+class EvictedRows:
     """Rows that leave windows.
 
     Attributes:
-        place: int64[n], of the rows that push them out, among those that wait.
-        group: int64[n], of the windows. ids, key: int64[n], theirs.
-        lineage: uint64[n, W]; None: all queries of the group want them.
+        place: int64[n], places of the queued rows that evict them.
+        group: int64[n], of the windows. ids, key: int64[n], of the evicted rows.
+        lineage: uint64[n, W]; None: all queries of the group require them.
     """
 
     place: Array
@@ -48,98 +49,104 @@ class Leaving:
     key: Array
     lineage: Array | None
 
-    def take(self, which: Array) -> Leaving:
+    def take(self, which: Array) -> EvictedRows:
         """Some of them."""
         lineage = None if self.lineage is None else self.lineage[which]
-        return Leaving(
+        return EvictedRows(
             self.place[which], self.group[which], self.ids[which], self.key[which], lineage
         )
 
 
-class PushedOut:
-    """Takes results back.
+class Evictions:
+    """Retracts the results of rows that leave windows.
 
     Args:
-        sides: of the flow. verify: which pairs are results, if equal keys do not say it.
+        inputs: of the join. verify: which pairs are results; None: all pairs with equal keys.
 
     Attributes:
-        groups: who has which ROWS windows.
-        meet: who wants what, if rows have lineage.
+        groups: the queries by their ROWS windows.
+        meet: which queries require pairs; None: rows have no lineage.
     """
 
-    def __init__(self, sides: Sequence[StemSide], verify: Verify | None) -> None:
-        self._sides = tuple(sides)
+    def __init__(self, inputs: Sequence[LineageInput], verify: Verify | None) -> None:
+        self._inputs = tuple(inputs)
         self._verify = verify
         self.meet: Meet | None = None
         self.groups: RowsGroups | None = None
 
-    def by(
-        self, waiting: WaitingRows, which: slice, levels: Levels, queries: Array, reach: Array
-    ) -> Iterator[Pairs]:
-        """The results that rows take back, source by source.
+    def retracted(
+        self, queues: SchedulingQueues, which: slice, levels: Levels, queries: Array, longest: Array
+    ) -> Iterator[JoinedPairs]:
+        """The results that rows retract, source by source.
 
         Args:
-            which: the rows (their places). queries: uint64[W], from whom.
-            reach: int64[2], the longest windows of theirs.
+            which: the places of the rows. queries: uint64[W], for which queries.
+            longest: int64[2], their longest windows.
         """
         groups = self.groups
         assert groups is not None, "there are queries"
-        for source, side in enumerate(self._sides):
+        for source, rows in enumerate(self._inputs):
             mine = groups.of_source(source)
             theirs = np.flatnonzero(any_wanted(groups.queries[mine] & queries)) + mine.start
-            rows = np.flatnonzero(waiting["side"][which] == source) + which.start
-            if not theirs.size or not isinstance(side.window, FlowRows):
+            places = np.flatnonzero(queues["side"][which] == source) + which.start
+            if not theirs.size or not isinstance(rows.window, FlowRows):
                 continue
             at_once = max(MOST_WORDS // (theirs.size * queries.size), 1)
-            for start in range(0, rows.size, at_once):
-                some = rows[start : start + at_once]
-                leaving = self._leaving(source, side.window, waiting["id"][some], theirs, queries)
-                leaving.place = some[leaving.place]
-                yield from self._found(source, waiting, leaving, levels, int(reach[1 - source]))
+            for start in range(0, places.size, at_once):
+                some = places[start : start + at_once]
+                evicted = self._evicted(source, rows.window, queues["id"][some], theirs, queries)
+                evicted.place = some[evicted.place]
+                yield from self._pairs(source, queues, evicted, levels, int(longest[1 - source]))
 
-    def _leaving(
-        self, source: int, window: FlowRows, pushing: Array, theirs: Array, queries: Array
-    ) -> Leaving:
-        """The rows that new ones (ids ``pushing``) push out of the windows of some groups."""
-        side, groups = self._sides[source], self.groups
-        assert groups is not None, "somebody has the windows"
-        place, number, ids = window.pushed_out(pushing, groups.counts[theirs])
+    def _evicted(
+        self, source: int, window: FlowRows, new: Array, theirs: Array, queries: Array
+    ) -> EvictedRows:
+        """The rows that new ones (ids) evict from the windows of some groups."""
+        rows, groups = self._inputs[source], self.groups
+        assert groups is not None, "the groups have windows"
+        place, number, ids = window.evicted(new, groups.counts[theirs])
         group, lineage = theirs[number], None
         if self.meet is not None:
-            lineage = side.lineage_of(ids)[:, : queries.size] & groups.queries[group] & queries
-        chosen, key = side.keyed(side.rows(ids))
-        leaving = Leaving(place, group, ids, np.zeros(ids.size, np.int64), lineage).take(chosen)
-        leaving.key = key
-        if leaving.lineage is None:
-            return leaving
-        return leaving.take(np.flatnonzero(any_wanted(leaving.lineage)))
+            lineage = rows.lineage_of(ids)[:, : queries.size] & groups.queries[group] & queries
+        chosen, key = rows.keyed(rows.rows(ids))
+        evicted = EvictedRows(place, group, ids, np.zeros(ids.size, np.int64), lineage).take(chosen)
+        evicted.key = key
+        if evicted.lineage is None:
+            return evicted
+        return evicted.take(np.flatnonzero(any_wanted(evicted.lineage)))
 
-    def _found(
-        self, source: int, waiting: WaitingRows, leaving: Leaving, levels: Levels, reach: int
-    ) -> Iterator[Pairs]:
-        """What they are joined to, in their order."""
+    def _pairs(
+        self,
+        source: int,
+        queues: SchedulingQueues,
+        evicted: EvictedRows,
+        levels: Levels,
+        longest: int,
+    ) -> Iterator[JoinedPairs]:
+        """The results of evicted rows, in their order."""
         target, groups = 1 - source, self.groups
-        assert groups is not None, "somebody has the windows"
-        if not leaving.ids.size:
+        assert groups is not None, "the groups have windows"
+        if not evicted.ids.size:
             return
-        other, inclusive = self._sides[target], target < source
-        ts, seq = waiting["ts"][leaving.place], waiting["seq"][leaving.place] - 1
-        longest = np.minimum(groups.longest[target][leaving.group], reach)
-        stop = other.reach.oldest(ts, seq, longest, inclusive=inclusive)
+        other, inclusive = self._inputs[target], target < source
+        index = other.only.index
+        ts, seq = queues["ts"][evicted.place], queues["seq"][evicted.place] - 1
+        lengths = np.minimum(groups.longest[target][evicted.group], longest)
+        stop = other.bounds.oldest(ts, seq, lengths, inclusive=inclusive)
         above = before(other.stem, seq, inclusive=inclusive)
-        cursor = other.access.begin_below(leaving.key, above)
-        for some in other.access.pieces(cursor, stop):
-            by, position = other.access.follow(0, leaving.key[some], cursor[some], stop[some])
+        cursor = index.begin_below(evicted.key, above)
+        for some in index.pieces(cursor, stop):
+            by, position = index.follow(0, evicted.key[some], cursor[some], stop[some])
             by += some.start
-            instants = other.reach.instants(ts, seq, by, position, inclusive=inclusive)
-            age, group, lineage = ts[by] - instants, leaving.group[by], None
-            if leaving.lineage is not None and self.meet is not None:
-                kept, lineage = self.meet(target, leaving.lineage, by, position, age)
+            instants = other.bounds.instants(ts, seq, by, position, inclusive=inclusive)
+            age, group, lineage = ts[by] - instants, evicted.group[by], None
+            if evicted.lineage is not None and self.meet is not None:
+                kept, lineage = self.meet(target, evicted.lineage, by, position, age)
             else:
                 level = np.searchsorted(levels.bounds[target], age, "right")
                 level = np.maximum(level, groups.first[group])
                 kept = np.flatnonzero(level < groups.last[group])
-            mine, partner = leaving.ids[by[kept]], other.stem.ids(position[kept])
+            mine, partner = evicted.ids[by[kept]], other.stem.ids(position[kept])
             if self._verify is not None:
                 ids = (mine, partner) if source == 0 else (partner, mine)
                 real, lineage = self._verify(ids[0], ids[1], lineage)
@@ -147,8 +154,8 @@ class PushedOut:
             at = by[kept]
             own, found = (mine, ts[at]), (partner, instants[kept])
             left, right = (own, found) if source == 0 else (found, own)
-            yield Pairs(
-                leaving.place[at] + waiting.first,
+            yield JoinedPairs(
+                evicted.place[at] + queues.first,
                 ts[at],
                 seq[at],
                 (left[0], right[0]),

@@ -12,14 +12,14 @@ from typing import Any
 from eddyline.kernels.pairs import merged_levels
 from eddyline.runtime.batch import Batch
 from eddyline.runtime.eddy.composites import Composites
-from eddyline.runtime.join_inputs.stem_side import StemSide
+from eddyline.runtime.join_inputs.lineage_input import LineageInput
 from eddyline.runtime.stores.index import Probes
 from eddyline.runtime.window_join.levels import Levels
 from eddyline.runtime.window_join.output_buffer import Verify
 
 
 def leveled_join(
-    sides: Sequence[StemSide], levels: Levels, new: Sequence[Batch], verify: Verify | None
+    sides: Sequence[LineageInput], levels: Levels, new: Sequence[Batch], verify: Verify | None
 ) -> Composites:
     """The results of new rows of both sides, which have been built; ``wanted``: their levels.
 
@@ -35,14 +35,16 @@ def leveled_join(
     return whole.take(verify(ids[0], ids[1], None)[0])
 
 
-def _found(sides: Sequence[StemSide], levels: Levels, batch: Batch, side: int) -> tuple[Any, ...]:
+def _found(
+    sides: Sequence[LineageInput], levels: Levels, batch: Batch, side: int
+) -> tuple[Any, ...]:
     """The rows of one side with what they find on the other: arguments of ``merged_levels``."""
     other = sides[1 - side]
     chosen, key = sides[side].keyed(batch)
     if chosen.size < len(batch):
         batch = batch.take(chosen)
     probes = Probes(key, batch.ts, batch.seq)
-    number, found = other.only_index.probe(probes, other.window.liveness, inclusive=1 - side < side)
+    number, found = other.only.find(probes, inclusive=1 - side < side)
     stem, bounds = other.stem, levels.bounds[1 - side]
     return (
         batch.ts,

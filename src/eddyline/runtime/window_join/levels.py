@@ -1,8 +1,8 @@
 """Windows of the queries of one join, from the smallest to the largest.
 
-Queries that differ only in their windows have one *level* each (equal windows: the same one). A
-result of some age belongs to every query from the level on whose windows hold it: where windows are
-*nested* (the containment property of the paper), one number per result says who gets it.
+The distinct windows of queries are numbered as *levels*, ascending. Where windows are *nested* (the
+containment property of the paper), the smallest window that contains a result, its level,
+determines the queries that get it: those of this level and all above.
 
 Source: Hammad et al. 2003, section 2.2.
 """
@@ -27,8 +27,8 @@ class Levels:
     """The levels of a set of queries.
 
     Attributes:
-        bounds: int64[s, k]: per source and level how old a row may be, in microseconds or in rows;
-            ascending in both senses.
+        bounds: int64[s, k]: per source and level the length of the window, in microseconds or in
+            rows; ascending.
         groups: uint64[k, W]: the queries of each level.
         nested: whether the windows of a level's queries are just its bounds.
     """
@@ -42,7 +42,7 @@ class Levels:
 
     @cached_property
     def hints(self) -> tuple[tuple[Array, int], ...]:
-        """Per source, where to look for the level of an age; see ``eddyline.kernels.pairs``."""
+        """Per source a table from ages to levels; see ``eddyline.kernels.pairs``."""
         return tuple(map(_hints, self.bounds))
 
     @classmethod
@@ -56,7 +56,7 @@ class Levels:
         lengths = np.stack([w[chosen] for w in windows])
         different, level = np.unique(lengths, axis=1, return_inverse=True)
         nested = bool((np.diff(different, axis=1) >= 0).all())
-        if not nested:  # what is scanned for a level is enough for all windows up to its largest
+        if not nested:  # the rows scanned for a level suffice for all windows up to its largest
             _, level = np.unique(lengths.max(axis=0), return_inverse=True)
             different = np.zeros((len(windows), int(level.max(initial=-1)) + 1), np.int64)
             for source, mine in enumerate(lengths):
@@ -69,25 +69,25 @@ class Levels:
 
     @property
     def lengths(self) -> Array:
-        """int64[k], ascending: how long the windows of each level are, the larger of their bounds;
-        what is the same for all levels does not count.
+        """int64[k], ascending: the length of the windows of each level, the larger of its bounds;
+        bounds that are the same for all levels do not count.
         """
         differ = self.bounds[:, 0] < self.bounds[:, -1]
         lengths: Array = self.bounds[differ if differ.any() else slice(None)].max(axis=0)
         return lengths
 
-    def of_rungs(self, rungs: Array, words: int) -> Array:
-        """uint64[r, words]: the queries of each rung: of the levels above the one below, up to it.
+    def of_classes(self, classes: Array, words: int) -> Array:
+        """uint64[r, words]: the queries of each window class: of the levels above the class below.
 
         Args:
-            rungs: int64[r], numbers of levels, ascending up to the last one. words: at least W.
+            classes: int64[r], numbers of levels, ascending up to the last one. words: at least W.
         """
-        starts = np.concatenate(([0], rungs[:-1] + 1))
+        starts = np.concatenate(([0], classes[:-1] + 1))
         groups = np.bitwise_or.reduceat(self.groups, starts, axis=0)
         return np.pad(groups, ((0, 0), (0, words - groups.shape[1])))
 
     def reach(self, bits: int) -> Array:
-        """int64[bits]: the level of each query; -1: there is no such query."""
+        """int64[bits]: the level of each query; -1: no such query."""
         members = np.unpackbits(self.groups.view(np.uint8), axis=1, bitorder="little")
         level, bit = np.nonzero(members)
         out = np.full(bits, -1, np.int64)
@@ -95,7 +95,7 @@ class Levels:
         return out
 
     def of_results(self, ts: Array, instants: Sequence[Array]) -> Array:
-        """int64[n]: the first level that wants results of these instants.
+        """int64[n]: the levels of results of these instants.
 
         Args:
             instants: per source, the timestamps of their rows.

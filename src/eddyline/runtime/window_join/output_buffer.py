@@ -1,4 +1,4 @@
-"""The output buffer of a shared window join: results, and what waits until it may be released.
+"""The output buffer of a shared window join: matches that are not yet released.
 
 Source: Hammad et al. 2003, section 3.2.
 """
@@ -13,28 +13,28 @@ import numpy as np
 
 from eddyline.kernels.release import put, tally
 from eddyline.runtime.stores.columns import Array
-from eddyline.runtime.window_join.scheduling_queue import WaitingRows
+from eddyline.runtime.window_join.scheduling_queue import SchedulingQueues
 
-#: Of pairs (int64[n] ids on both sides; uint64[n, W] who wants them, or None): int64[m], which are
-#: results, and who wants those.
+#: Of pairs (int64[n] ids on both sides; uint64[n, W] their lineage, or None): int64[m], which are
+#: results, and the lineage of those.
 Verify = Callable[[Array, Array, Array | None], tuple[Array, Array | None]]
-#: Who wants pairs: of a side, uint64[n, W] lineage of probes, int64[p] their numbers, positions of
-#: the rows found and their ages; returns the pairs that somebody wants and uint64[q, W].
+#: Which queries require pairs: of a side, uint64[n, W] lineage of probes, int64[p] their numbers,
+#: positions of the rows found and their ages; returns the pairs required and uint64[q, W] lineage.
 Meet = Callable[[int, Array, Array, Array, Array], tuple[Array, Array]]
 
 
 @dataclass(frozen=True, slots=True)
-class Pairs:
-    """Results, in the order of the rows that brought them about, newest partner first.
+class JoinedPairs:
+    """Results, in the order of the rows that probed, newest partner first.
 
     Attributes:
         row: int64[n], numbers of the rows, in the order in which all rows came.
-        ts, seq: int64[n], when: those of the row.
-        ids, instants: per side int64[n], the two base rows, and ``ts`` less how old they are: where
-            windows go by time, their timestamps.
-        lineage: uint64[n, W]; None: every query whose windows hold the result wants it.
-        group: int64[n], whose windows a row has been pushed out of: the results are taken back (-1:
-            they come). None: all of them come.
+        ts, seq: int64[n], the instants of these rows.
+        ids, instants: per side int64[n], the two base rows, and ``ts`` minus their ages: where
+            windows are by time, their timestamps.
+        lineage: uint64[n, W]; None: every query whose windows hold the result requires it.
+        group: int64[n], the group of windows that a row was evicted from: the result is retracted
+            (-1: it is new). None: all are new.
     """
 
     row: Array
@@ -48,16 +48,16 @@ class Pairs:
     def __len__(self) -> int:
         return int(self.row.size)
 
-    def between(self, first: int, last: int) -> Pairs:
+    def between(self, first: int, last: int) -> JoinedPairs:
         """Those of the rows ``[first, last)``."""
         if len(self) and self.row[0] >= first and self.row[-1] < last:
             return self
         start, end = np.searchsorted(self.row, (first, last))
         return self.take(slice(start, end))
 
-    def take(self, which: slice | Array) -> Pairs:
+    def take(self, which: slice | Array) -> JoinedPairs:
         """Some of them."""
-        return Pairs(
+        return JoinedPairs(
             self.row[which],
             self.ts[which],
             self.seq[which],
@@ -70,27 +70,27 @@ class Pairs:
 
 @dataclass(frozen=True, slots=True)
 class Release:
-    """Results that the queries of a rung get now.
+    """Results released to the queries of a window class.
 
     Attributes:
-        rung: which; its queries are those of the levels above the rung below, up to its own.
-        first, last: the rows ``[first, last)`` brought them about.
-        pairs: the results, of all ages up to the rung's.
+        window_class: its queries are those of the levels above the class below, up to its own.
+        first, last: the rows ``[first, last)`` probed.
+        pairs: the results, of all ages up to the class's window.
     """
 
-    rung: int
+    window_class: int
     first: int
     last: int
-    pairs: Pairs
+    pairs: JoinedPairs
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """What rows found in a slice, by row, newest first.
+class SliceMatches:
+    """The matches of rows in a slice, by row, newest first.
 
     Attributes:
-        row: int64[n], numbers of the rows. partner, partner_ts: id and instant of the row found.
-        lineage: as of ``Pairs``.
+        row: int64[n], numbers of the rows. partner, partner_ts: id and instant of the match.
+        lineage: as of ``JoinedPairs``.
     """
 
     row: Array
@@ -101,34 +101,34 @@ class Found:
     def __len__(self) -> int:
         return int(self.row.size)
 
-    def between(self, first: int, last: int) -> Found:
-        """What the rows ``[first, last)`` found."""
+    def between(self, first: int, last: int) -> SliceMatches:
+        """The matches of the rows ``[first, last)``."""
         if len(self) and self.row[0] >= first and self.row[-1] < last:
             return self
         start, end = np.searchsorted(self.row, (first, last))
         return self.take(slice(start, end))
 
-    def take(self, which: slice | Array) -> Found:
-        """Some of it."""
+    def take(self, which: slice | Array) -> SliceMatches:
+        """Some of them."""
         lineage = None if self.lineage is None else self.lineage[which]
-        return Found(self.row[which], self.partner[which], self.partner_ts[which], lineage)
+        return SliceMatches(self.row[which], self.partner[which], self.partner_ts[which], lineage)
 
 
-class FoundInSlice:
-    """What joining rows with a slice has brought, by row."""
+class SliceBuffer:
+    """The matches of rows in one slice, by row."""
 
     def __init__(self) -> None:
         self._lasts: list[int] = []  # the parts end before these rows
-        self._parts: list[Found] = []
-        self._gone = 0  # so many at the front have been forgotten
+        self._parts: list[SliceMatches] = []
+        self._gone = 0  # number of parts at the front that were dropped
 
-    def add(self, last: int, found: Found) -> None:
-        """What the rows up to ``last`` found; they come in order."""
+    def add(self, last: int, found: SliceMatches) -> None:
+        """Append the matches of the rows up to ``last``."""
         self._lasts.append(last)
         self._parts.append(found)
 
-    def between(self, first: int, last: int) -> Iterator[Found]:
-        """What the rows ``[first, last)`` found."""
+    def between(self, first: int, last: int) -> Iterator[SliceMatches]:
+        """The matches of the rows ``[first, last)``."""
         part = bisect_right(self._lasts, first, lo=self._gone)
         begun = first
         while part < len(self._parts) and begun < last:
@@ -138,7 +138,7 @@ class FoundInSlice:
             part += 1
 
     def forget(self, last: int) -> None:
-        """Nobody waits for what the rows before ``last`` found."""
+        """Drop the matches of the rows before ``last``."""
         self._gone = bisect_right(self._lasts, last, lo=self._gone)
         if 2 * self._gone > len(self._parts):
             del self._lasts[: self._gone], self._parts[: self._gone]
@@ -148,8 +148,10 @@ class FoundInSlice:
         return sum(map(len, self._parts[self._gone :]))
 
 
-def assembled(parts: Sequence[Found], waiting: WaitingRows, first: int, last: int) -> Pairs:
-    """What the rows ``[first, last)`` found in several slices (newer ones first)."""
+def assembled(
+    parts: Sequence[SliceMatches], queues: SchedulingQueues, first: int, last: int
+) -> JoinedPairs:
+    """The matches of the rows ``[first, last)`` in several slices (newer ones first)."""
     count = sum(map(len, parts))
     starts = np.zeros(last - first + 1, np.int64)
     for part in parts:
@@ -158,8 +160,8 @@ def assembled(parts: Sequence[Found], waiting: WaitingRows, first: int, last: in
     row, ts, seq = (np.empty(count, np.int64) for _ in range(3))
     ids, instants = (np.empty((2, count), np.int64) for _ in range(2))
     lineage = None
-    mine = slice(first - waiting.first, last - waiting.first)
-    side, own, row_ts, row_seq = (waiting[name][mine] for name in ("side", "id", "ts", "seq"))
+    mine = slice(first - queues.first, last - queues.first)
+    side, own, row_ts, row_seq = (queues[name][mine] for name in ("side", "id", "ts", "seq"))
     for part in parts:
         to = put(
             part.row,
@@ -181,16 +183,16 @@ def assembled(parts: Sequence[Found], waiting: WaitingRows, first: int, last: in
             if lineage is None:
                 lineage = np.empty((count, part.lineage.shape[1]), np.uint64)
             lineage[to] = part.lineage
-    return Pairs(row, ts, seq, (ids[0], ids[1]), (instants[0], instants[1]), lineage)
+    return JoinedPairs(row, ts, seq, (ids[0], ids[1]), (instants[0], instants[1]), lineage)
 
 
-def with_leaving(leaving: Sequence[Pairs], coming: Pairs) -> Pairs:
-    """Results that are taken back, among those that come."""
-    parts = [*leaving, replace(coming, group=np.full(len(coming), -1))]
+def with_retractions(retracted: Sequence[JoinedPairs], new: JoinedPairs) -> JoinedPairs:
+    """Retracted and new results in one sequence."""
+    parts = [*retracted, replace(new, group=np.full(len(new), -1))]
     parts = [part for part in parts if len(part)] or parts[:1]
     lineages = [part.lineage for part in parts if part.lineage is not None]
     groups = [part.group for part in parts if part.group is not None]
-    whole = Pairs(
+    whole = JoinedPairs(
         np.concatenate([part.row for part in parts]),
         np.concatenate([part.ts for part in parts]),
         np.concatenate([part.seq for part in parts]),
@@ -205,21 +207,21 @@ def with_leaving(leaving: Sequence[Pairs], coming: Pairs) -> Pairs:
     return whole.take(np.argsort(whole.seq, kind="stable"))
 
 
-def in_turn(parts: Sequence[Found]) -> Found:
-    """What rows found, piece by piece of them."""
+def in_turn(parts: Sequence[SliceMatches]) -> SliceMatches:
+    """The matches of consecutive pieces of rows."""
     if not parts:
         none = np.zeros(0, np.int64)
-        return Found(none, none, none, None)
+        return SliceMatches(none, none, none, None)
     row, partner, partner_ts = (
         np.concatenate([getattr(part, name) for part in parts])
         for name in ("row", "partner", "partner_ts")
     )
     lineages = [part.lineage for part in parts if part.lineage is not None]
-    return Found(row, partner, partner_ts, np.concatenate(lineages) if lineages else None)
+    return SliceMatches(row, partner, partner_ts, np.concatenate(lineages) if lineages else None)
 
 
-def by_row(one: Found, other: Found) -> Found:
-    """What rows of both sides found, row by row."""
+def by_row(one: SliceMatches, other: SliceMatches) -> SliceMatches:
+    """The matches of rows of both sides, by row."""
     row = np.concatenate((one.row, other.row))
     order = np.argsort(row, kind="stable")
     lineage = None
@@ -227,4 +229,4 @@ def by_row(one: Found, other: Found) -> Found:
         lineage = np.concatenate((one.lineage, other.lineage))[order]
     partner = np.concatenate((one.partner, other.partner))
     partner_ts = np.concatenate((one.partner_ts, other.partner_ts))
-    return Found(row[order], partner[order], partner_ts[order], lineage)
+    return SliceMatches(row[order], partner[order], partner_ts[order], lineage)

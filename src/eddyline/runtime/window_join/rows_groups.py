@@ -1,8 +1,7 @@
-"""Queries by their ROWS windows: who sees rows leave.
+"""Queries by their ROWS windows.
 
-A row that comes pushes out of windows of N rows the one that came N rows before it, and results of
-that one are taken back from the queries whose windows hold N rows: a *group* of them for each N of
-each source.
+A new row evicts from windows of N rows the row that came N rows before it, and the results of that
+row are retracted for the queries whose windows hold N rows: one *group* for each N of each source.
 """
 
 from __future__ import annotations
@@ -25,8 +24,8 @@ class RowsGroups:
         starts: the groups of source s are ``[starts[s], starts[s + 1])``; none if its windows do
             not count rows.
         counts: int64[g], N. queries: uint64[g, W].
-        longest: int64[sources, g]: the longest window of theirs, by source.
-        first, last: int64[g]: theirs are the levels ``[first, last)``, where results have levels.
+        longest: int64[sources, g]: the longest window of their queries, by source.
+        first, last: int64[g]: their levels are ``[first, last)``, where results have levels.
     """
 
     starts: tuple[int, ...]

@@ -1,8 +1,8 @@
-"""Schedules of a shared window join: whose results come first.
+"""Schedules of a shared window join: which results come first.
 
 New rows are joined with the windows slice by slice, from the newest rows of the other stream to the
-oldest. The slices' ends are *rungs*; rows that wait to be joined with a slice are in its scheduling
-queue. A schedule says which queue is served next.
+oldest. The windows at the ends of slices are the *window classes*; the rows that are to be joined
+with a slice are in its scheduling queue. A schedule chooses the queue that is served next.
 
 Source: Hammad et al. 2003, section 3.
 """
@@ -16,10 +16,10 @@ import numpy as np
 from eddyline.runtime.stores.columns import Array
 from eddyline.types import FOREVER
 
-ScheduleName = Literal["lwo", "swf", "greedy", "state-slice"]
+ScheduleName = Literal["lwo", "swf", "greedy"]
 
-#: Where there are more windows than this, those near to each other share a rung.
-MAX_RUNGS: Final = 32
+#: Where there are more windows than this, similar ones share a class.
+MAX_CLASSES: Final = 32
 
 
 class Schedule(Protocol):
@@ -32,17 +32,17 @@ class Schedule(Protocol):
 
     releases_early: bool
 
-    def rungs(self, lengths: Array) -> Array:
-        """int64[r], ascending, the last one always: the windows (numbers into ``lengths``, which
-        ascend) that rows pause at.
+    def classes(self, lengths: Array) -> Array:
+        """int64[r], ascending: the windows (numbers into ``lengths``, which ascend) that are window
+        classes, always including the last.
         """
 
     def next(self, waiting: Array, sizes: Array) -> int:
-        """The rung to serve.
+        """The class to serve.
 
         Args:
-            waiting: bool[r], where rows wait; somewhere they do.
-            sizes: float64[r], how much longer each rung is than the one below.
+            waiting: bool[r], which queues hold rows; at least one.
+            sizes: float64[r], how much longer each class is than the one below.
         """
 
 
@@ -51,7 +51,7 @@ class LargestWindowOnly:
 
     releases_early = False
 
-    def rungs(self, lengths: Array) -> Array:
+    def classes(self, lengths: Array) -> Array:
         return np.array([lengths.size - 1], np.int64)
 
     def next(self, waiting: Array, sizes: Array) -> int:
@@ -59,11 +59,11 @@ class LargestWindowOnly:
 
 
 class SmallestWindowFirst:
-    """SWF: no row goes on to a larger window while another one waits for a smaller."""
+    """SWF: no row is joined with a larger window while another is queued for a smaller one."""
 
     releases_early = False
 
-    def rungs(self, lengths: Array) -> Array:
+    def classes(self, lengths: Array) -> Array:
         return spread(lengths)
 
     def next(self, waiting: Array, sizes: Array) -> int:
@@ -71,15 +71,15 @@ class SmallestWindowFirst:
 
 
 class Greedy:
-    """The smallest slice first, whichever window it belongs to."""
+    """The smallest slice first, whatever its window."""
 
     releases_early = True
 
     def __init__(self) -> None:
         self._sizes: Array | None = None
-        self._order = np.zeros(0, np.int64)  # of rungs, the smallest slice first
+        self._order = np.zeros(0, np.int64)  # of classes, the smallest slice first
 
-    def rungs(self, lengths: Array) -> Array:
+    def classes(self, lengths: Array) -> Array:
         return spread(lengths)
 
     def next(self, waiting: Array, sizes: Array) -> int:
@@ -95,7 +95,7 @@ def make_schedule(name: ScheduleName) -> Schedule:
     return Greedy() if name == "greedy" else SmallestWindowFirst()
 
 
-def spread(lengths: Array, most: int = MAX_RUNGS) -> Array:
+def spread(lengths: Array, most: int = MAX_CLASSES) -> Array:
     """At most so many of the windows (numbers): all, or those at ends of equal ratios."""
     if lengths.size <= most:
         return np.arange(lengths.size)

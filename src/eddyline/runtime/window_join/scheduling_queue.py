@@ -1,4 +1,4 @@
-"""Rows that wait in the scheduling queues of a shared window join."""
+"""The scheduling queues of a shared window join, which are stretches of one sequence of rows."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ import numpy as np
 from eddyline.runtime.stores.columns import Array
 
 
-class WaitingRows:
-    """Rows that wait, by number; those at the front leave.
+class SchedulingQueues:
+    """The queued rows, by number in order of arrival.
 
     Attributes:
-        first, end: numbers of the first row, and behind the last.
+        first, end: number of the first row, and one more than that of the last.
     """
 
     def __init__(self) -> None:

@@ -1,4 +1,4 @@
-"""Names to columns, syntax to typed plans: ``bind()``, ``check_view()``."""
+"""The binder: typed plans from syntax trees and the catalog (``bind()``, ``check_view()``)."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from eddyline.algebra.catalog import BoundQuery, Emit
 from eddyline.errors import UnsupportedError
 from eddyline.sql.binder.context import Context, DefaultWindow, require_windows
 from eddyline.sql.binder.output import checked_output
-from eddyline.sql.binder.parameters import rule_row
+from eddyline.sql.binder.parameters import parameter_row
 from eddyline.sql.binder.query import bind_query
 from eddyline.sql.catalog import Catalog
-from eddyline.sql.room import with_room
+from eddyline.sql.stack import with_stack
 from eddyline.sql.statements import Select
 from eddyline.sql.window_syntax import StreamWindow
 
@@ -21,20 +21,20 @@ __all__ = ["bind", "check_view"]
 def bind(select: Select, emit: Emit, catalog: Catalog) -> BoundQuery:
     """The typed plan of a SELECT, not yet optimized.
 
-    Output columns have unique names: of equal ones the second is called ``x_1`` and so on.
+    Output columns have unique names: of equal ones the second is named ``x_1`` and so on.
 
-    With FOR EACH ROW OF, columns of the row are Parameters of the plan, which stands for no query
-    itself: :func:`eddyline.algebra.parameters.substitute` makes those of the rows.
+    With FOR EACH ROW OF, columns of the row are Parameters of the plan;
+    :func:`eddyline.algebra.parameters.substitute` replaces them by the values of a row.
 
     Raises:
         SqlError: a name or type is wrong; with line, column and valid choices.
-        UnsupportedError: something is valid SQL that this engine does not run.
+        UnsupportedError: the text is valid SQL that this engine does not run.
     """
-    return with_room(lambda: _bind(select, emit, catalog))
+    return with_stack(lambda: _bind(select, emit, catalog))
 
 
 def _bind(select: Select, emit: Emit, catalog: Catalog) -> BoundQuery:
-    row = rule_row(select, catalog)
+    row = parameter_row(select, catalog)
     context = Context(catalog, select.source, row=row)
     bound = bind_query(select.ast, context)
     if row is not None and row.table.updates == "retroactive":
@@ -42,7 +42,7 @@ def _bind(select: Select, emit: Emit, catalog: Catalog) -> BoundQuery:
     if not bound.changes:
         raise context.error(
             select.ast,
-            "a query over static tables alone is not supported: a standing query reads a stream "
+            "a query over static tables only is not supported: a standing query reads a stream "
             "or a table that changes",
             UnsupportedError,
         )
@@ -51,13 +51,13 @@ def _bind(select: Select, emit: Emit, catalog: Catalog) -> BoundQuery:
 
 
 def check_view(select: Select, catalog: Catalog) -> None:
-    """Check the body of a view when it is created: names, types, and what is supported.
+    """Check the body of a view when it is created: names, types, and unsupported syntax.
 
-    Unlike a query, a view may read tables alone, and may leave windows to those who read it.
+    Unlike a query, a view may read tables only, and may leave windows to its readers.
 
     Raises:
         SqlError, UnsupportedError: as :func:`bind`.
     """
     context = Context(catalog, select.source)
     unbounded = DefaultWindow(StreamWindow(kind="UNBOUNDED"), context)
-    with_room(lambda: bind_query(select.ast, replace(context, window=unbounded)))
+    with_stack(lambda: bind_query(select.ast, replace(context, window=unbounded)))

@@ -1,4 +1,4 @@
-"""WITH and WINDOW around a query: what they add to the context of everything inside."""
+"""The WITH and WINDOW clauses of a query: they extend the context in which its parts are bound."""
 
 from __future__ import annotations
 
@@ -16,29 +16,29 @@ T = TypeVar("T")
 
 
 def in_clauses(node: exp.Expr, context: Context, bind: Callable[[Context], T]) -> T:
-    """Bind a query in the sight of its WITH entries and its trailing WINDOW."""
+    """Bind a query with its WITH entries and its trailing WINDOW in the context."""
     context = _with_ctes(node, context)
     window = node.args.get("windows")
     return with_default_window(window, context, bind) if window is not None else bind(context)
 
 
 def with_default_window(window: StreamWindow, context: Context, bind: Callable[[Context], T]) -> T:
-    """Bind with a window for the streams without their own; there must be one.
+    """Bind with a default window for the streams that have none.
 
     Raises:
-        SqlError: no stream takes the window, so that it would silently mean nothing.
+        SqlError: no stream takes the window.
     """
     default = DefaultWindow(window, context)
     bound = bind(replace(context, window=default))
     if not default.used:
         raise context.error(
-            window, "this window applies to nothing: no stream without a window stands here"
+            window, "this window applies to no stream: every stream here has its own, or is outside"
         )
     return bound
 
 
 def with_own_window(node: exp.Expr, context: Context, bind: Callable[[Context], T]) -> T:
-    """Bind what a FROM item stands for; its window is the default for the streams inside."""
+    """Bind the content of a FROM item; the item's window is the default for the streams in it."""
     window = node.args.get("window")
     return with_default_window(window, context, bind) if window else bind(context)
 
@@ -50,7 +50,7 @@ def _with_ctes(node: exp.Expr, context: Context) -> Context:
     context.require_only(with_, "expressions", "recursive")
     if with_.args.get("recursive"):
         raise context.error(
-            with_, "WITH RECURSIVE is not supported: plain WITH is", UnsupportedError
+            with_, "WITH RECURSIVE is not supported: write plain WITH", UnsupportedError
         )
     for cte in with_.expressions:
         context.require_only(cte, "this", "alias")

@@ -1,4 +1,4 @@
-"""What surrounds the piece of syntax that is being bound."""
+"""The context in which a syntax node is bound."""
 
 from __future__ import annotations
 
@@ -14,28 +14,28 @@ from eddyline.errors import SqlError, UnsupportedError
 from eddyline.sql.binder.sizes import Sizes
 from eddyline.sql.catalog import Catalog
 from eddyline.sql.limits import MAX_QUERIES
-from eddyline.sql.source import Source
+from eddyline.sql.source import SourceText
 from eddyline.sql.window_syntax import WINDOW_FORMS, StreamWindow
 
-#: Clauses by sqlglot's name: what SQL calls them, and what to write instead.
+#: Unsupported clauses by sqlglot's name: their name in SQL, and what to write instead.
 _CLAUSES: Final = {
     "db": ("a qualified name", "there are no databases and schemas: write the plain name"),
-    "windows": ("WINDOW", "it ends a whole SELECT"),
+    "windows": ("WINDOW", "write it at the end of the whole SELECT"),
     "locks": ("FOR UPDATE", "queries only read"),
-    "sample": ("TABLESAMPLE", "ON OVERLOAD SHED drops rows when they are too many"),
+    "sample": ("TABLESAMPLE", "ON OVERLOAD SHED drops rows under overload"),
     "except_": ("* EXCEPT", "name the columns"),
     "replace": ("* REPLACE", "name the columns"),
     "rename": ("* RENAME", "name the columns"),
-    "by_name": ("BY NAME", "columns go together by their place"),
+    "by_name": ("BY NAME", "columns are matched by position"),
     "on": ("DISTINCT ON", "for the last row of each key read FROM s [PARTITION BY k ROWS 1]"),
-    "hints": ("a hint", "joins run in the order that is expected to cost least"),
+    "hints": ("a hint", "joins run in the order that is estimated to cost least"),
     "laterals": ("LATERAL", "write a join"),
 }
 
 
 @dataclass
 class DefaultWindow:
-    """A window for the streams below that have none; ``used`` once one of them took it."""
+    """A window for the streams below that have none; ``used``: a stream took it."""
 
     node: StreamWindow
     context: Context
@@ -44,23 +44,23 @@ class DefaultWindow:
 
 @dataclass(frozen=True)
 class Cte:
-    """A WITH entry, and the context in which its body is bound (it sees the entries before it)."""
+    """A WITH entry, and the context of its body (it contains the entries before it)."""
 
     node: exp.CTE
     context: Context
 
 
 @dataclass(frozen=True)
-class Far:
-    """The columns of enclosing SELECTs that ``reader``, which is being bound, cannot read."""
+class OuterColumns:
+    """Columns of enclosing SELECTs that ``reader``, a part of a sub-query, cannot read."""
 
     names: Callable[[exp.Column], bool]
     reader: str
 
 
 @dataclass(frozen=True)
-class RuleRow:
-    """The row of ``FOR EACH ROW OF``: what the SELECT calls it, and the table it is of."""
+class ParameterRow:
+    """The row of ``FOR EACH ROW OF``: its name in the SELECT, and its table."""
 
     name: str
     table: TableDef
@@ -68,26 +68,26 @@ class RuleRow:
 
 @dataclass(frozen=True)
 class Context:
-    """The catalog, the script being read, and what the enclosing SELECTs provide.
+    """The catalog, the script, and the definitions of the enclosing SELECTs.
 
     Attributes:
-        source: the script that the syntax nodes come from (a view's differs from its reader's).
-        ctes: WITH entries in sight, by lower-case name.
+        source: the script that contains the syntax nodes (a view's differs from its reader's).
+        ctes: visible WITH entries, by lower-case name.
         window: the window for streams without their own.
         reading: the views and queries being expanded, outermost first.
-        far: inside a sub-query of WHERE, the columns that are out of reach.
-        row: the row for which the query runs, if it runs for each row of a table.
-        depth: how many queries are around.
-        sizes: of what has been bound so far.
+        far: inside a sub-query of WHERE, the columns that it cannot read.
+        row: the row of FOR EACH ROW OF, if any.
+        depth: number of enclosing queries.
+        sizes: of the plans and expressions bound so far.
     """
 
     catalog: Catalog
-    source: Source
+    source: SourceText
     ctes: Mapping[str, Cte] = field(default_factory=dict)
     window: DefaultWindow | None = None
     reading: tuple[str, ...] = ()
-    far: Far | None = None
-    row: RuleRow | None = None
+    far: OuterColumns | None = None
+    row: ParameterRow | None = None
     depth: int = 0
     sizes: Sizes = field(default_factory=Sizes)
 
@@ -100,33 +100,33 @@ class Context:
         if self.depth >= MAX_QUERIES:
             raise self.error(
                 node,
-                f"more than {MAX_QUERIES} queries read each other here, counting views and WITH "
-                "entries: read a stream or table nearer to where its rows are used",
+                f"more than {MAX_QUERIES} queries are nested here, counting views and WITH "
+                "entries: remove levels of views or sub-queries",
             )
         return replace(self, depth=self.depth + 1)
 
     def checked(self, plan: Plan, node: exp.Expr) -> Plan:
-        """The plan of a node, unless it is too large.
+        """The plan, after a check of its size.
 
         Raises:
-            SqlError: it is.
+            SqlError: the plan is too large.
         """
         excess = self.sizes.of_plan(plan).excess()
         if excess is not None:
-            message = f"this {excess}, counting those of views: make it of several queries"
+            message = f"this {excess}, counting those of views: split it into several queries"
             raise self.error(node, message)
         return plan
 
     def error(self, at: exp.Expr, message: str, kind: type[SqlError] = SqlError) -> SqlError:
-        """An error that points at a node."""
+        """An error positioned at a node."""
         return self.source.error(at, message, kind)
 
     def placed(self, error: SqlError, at: exp.Expr) -> SqlError:
-        """The same error with the place of a node, unless it has a place already."""
+        """The same error positioned at a node, unless it has a position."""
         return error if error.line is not None else self.error(at, error.message, type(error))
 
     def require_only(self, node: exp.Expr, *allowed: str) -> None:
-        """Refuse a node with any argument that its binder does not look at."""
+        """Refuse a node that has arguments other than the allowed ones."""
         for name, value in node.args.items():
             if value and name not in allowed:
                 at = value if isinstance(value, exp.Expr) else node
@@ -137,7 +137,7 @@ class Context:
 
 @dataclass(frozen=True)
 class OpenStream:
-    """A stream that got no window, and where it stands."""
+    """A stream without a window, and its position."""
 
     name: str
     node: exp.Expr
@@ -145,7 +145,7 @@ class OpenStream:
 
 
 @dataclass(frozen=True)
-class Bound:
+class BoundPlan:
     """A bound query or FROM item; ``open_streams`` are those below it without a window."""
 
     plan: Plan
@@ -153,12 +153,12 @@ class Bound:
 
     @property
     def changes(self) -> bool:
-        """As :func:`changes`, of the plan."""
+        """Whether the plan's rows change, as :func:`changes`."""
         return changes(self.plan)
 
 
 def require_windows(streams: Iterable[OpenStream], what: str) -> None:
-    """Raise an error for the first stream without a window below an operator that keeps rows."""
+    """Raise an error for the first stream without a window below a stateful operator."""
     for stream in streams:
         raise stream.context.error(
             stream.node,
@@ -168,7 +168,7 @@ def require_windows(streams: Iterable[OpenStream], what: str) -> None:
 
 
 def changes(plan: Plan) -> bool:
-    """Whether something below changes the plan's rows: a stream, or a retroactive table."""
+    """Whether the rows of a plan change: it reads a stream or a retroactive table."""
     if isinstance(plan, TableScan):
         return plan.updates == "retroactive"
     return isinstance(plan, StreamScan) or any(map(changes, plan.inputs))

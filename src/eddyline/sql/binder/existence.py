@@ -1,7 +1,7 @@
 """EXISTS, NOT EXISTS and IN (SELECT ...), as terms of WHERE: semi-joins and anti-joins.
 
-A sub-query that is a plain SELECT may read columns of the one around it in its WHERE: equalities
-between the two become keys, terms on its own columns filter it, and the others are the residual::
+The WHERE of a sub-query that is a plain SELECT may read columns of the enclosing SELECT: equalities
+between the two become keys, terms on its own columns filter it, the others are the residual::
 
     SemiJoin  t.symbol = q.symbol AND (q.bid > t.price)
       trades t
@@ -21,8 +21,8 @@ from eddyline.algebra.expressions import ColumnRef, Expr, conjunction
 from eddyline.algebra.plan import AntiJoin, Plan, SemiJoin
 from eddyline.errors import SqlError, UnsupportedError
 from eddyline.sql.binder.clauses import in_clauses
-from eddyline.sql.binder.context import Bound, Context, Far, require_windows
-from eddyline.sql.binder.from_clause import Source, bind_from
+from eddyline.sql.binder.context import BoundPlan, Context, OuterColumns, require_windows
+from eddyline.sql.binder.from_clause import FromClause, bind_from
 from eddyline.sql.binder.grouping import is_grouped
 from eddyline.sql.binder.joins import filtered
 from eddyline.sql.binder.live_tables import check_lookup, check_tables, is_non_retroactive
@@ -34,8 +34,8 @@ from eddyline.sql.binder.select_list import select_items
 
 
 @dataclass(frozen=True)
-class Existence:
-    """A term of WHERE about a sub-query: ``needle`` is the x of ``x IN (SELECT ...)``."""
+class ExistenceTerm:
+    """A term of WHERE with a sub-query: ``needle`` is the x of ``x IN (SELECT ...)``."""
 
     node: exp.Expr
     query: exp.Expr
@@ -44,12 +44,12 @@ class Existence:
 
     @property
     def name(self) -> str:
-        """What it is called in messages."""
+        """The name in messages."""
         return "EXISTS" if self.needle is None else "IN"
 
 
-def split_where(select: exp.Select, context: Context) -> tuple[list[exp.Expr], list[Existence]]:
-    """The terms between the topmost ANDs of WHERE: plain ones, and those about sub-queries."""
+def split_where(select: exp.Select, context: Context) -> tuple[list[exp.Expr], list[ExistenceTerm]]:
+    """The conjuncts of WHERE: plain ones, and those with sub-queries."""
     where = select.args.get("where")
     terms = list(_terms(where.this)) if where is not None else []
     found = {id(t): e for t in terms if (e := _existence(t, context)) is not None}
@@ -65,12 +65,12 @@ def _terms(node: exp.Expr) -> Iterable[exp.Expr]:
         yield node
 
 
-def _existence(term: exp.Expr, context: Context) -> Existence | None:
+def _existence(term: exp.Expr, context: Context) -> ExistenceTerm | None:
     node = term.unnest()
     negated = isinstance(node, exp.Not)
     inner = node.this.unnest() if negated else node
     if isinstance(inner, exp.Exists):
-        return Existence(node, inner.this, negated, None)
+        return ExistenceTerm(node, inner.this, negated, None)
     if isinstance(inner, exp.In) and inner.args.get("query"):
         if negated:
             raise context.error(
@@ -80,27 +80,27 @@ def _existence(term: exp.Expr, context: Context) -> Existence | None:
                 UnsupportedError,
             )
         context.require_only(inner, "this", "query")
-        return Existence(node, inner.args["query"], negated, inner.this)
+        return ExistenceTerm(node, inner.args["query"], negated, inner.this)
     return None
 
 
 @dataclass(frozen=True)
 class _SubQuery:
-    """A bound sub-query, and what its rows have in common with those outside."""
+    """A bound sub-query, and the conditions that match its rows with the outer rows."""
 
-    bound: Bound
+    bound: BoundPlan
     match: Match
-    table: Item | None = None  #: the non-retroactive table of which these are the rows, if so
+    table: Item | None = None  #: the non-retroactive table, if the outer rows look it up
 
 
 def with_existences(
-    source: Source, terms: list[Existence], context: Context, bind_query: BindQuery
+    source: FromClause, terms: list[ExistenceTerm], context: Context, bind_query: BindQuery
 ) -> Plan:
-    """The rows of FROM that meet its conditions and for which all the terms hold."""
+    """The rows of FROM that satisfy its conditions and all the terms."""
     bound = [(t, _sub_query(t, source, context, bind_query)) for t in terms]
     source.conditions += [c for t, sub in bound if not t.negated for c in sub.match.left]
     plan = source.plan()
-    # rows look a table up when they come, before later rows decide which of them stay
+    # look-ups run below the other terms, whose outcome later rows can change
     for term, sub in sorted(bound, key=lambda b: b[1].table is None):
         if sub.table is not None:
             check_lookup(sub.table, source.items, source.parts, context)
@@ -115,7 +115,7 @@ def with_existences(
 
 
 def _sub_query(
-    term: Existence, source: Source, context: Context, bind_query: BindQuery
+    term: ExistenceTerm, source: FromClause, context: Context, bind_query: BindQuery
 ) -> _SubQuery:
     query, outer = term.query, replace(source.scope, named=True)
     while isinstance(query, exp.Subquery) and query.is_wrapper:
@@ -123,7 +123,7 @@ def _sub_query(
     needle = None
     if term.needle is not None:
         needle = Scalars(outer, context, clause="WHERE").bind(term.needle)
-    far = Far(_either(outer, context.far), _why_not_plain(query) or "FROM")
+    far = OuterColumns(_either(outer, context.far), _why_not_plain(query) or "FROM")
     inner = replace(context, far=far)
     if isinstance(query, exp.Select) and _why_not_plain(query) is None:
         binder = _PlainBinder(term, query, outer, needle, bind_query)
@@ -136,16 +136,16 @@ def _sub_query(
 
 @dataclass(frozen=True)
 class _PlainBinder:
-    """Binds a sub-query that is a plain SELECT: its WHERE sees the columns of ``outer`` too."""
+    """Binds a sub-query that is a plain SELECT: its WHERE can read the columns of ``outer``."""
 
-    term: Existence
+    term: ExistenceTerm
     query: exp.Select
     outer: Scope
     needle: Expr | None
     bind_query: BindQuery
 
     def bind(self, context: Context) -> _SubQuery:
-        """The rows of the sub-query that can match, and what has to match."""
+        """The candidate rows of the sub-query, and the conditions of a match."""
         source = bind_from(self.query, context, self.bind_query)
         scope = source.scope.inside(self.outer)
         if context.far is not None:
@@ -154,7 +154,7 @@ class _PlainBinder:
         scalars = Scalars(scope, context, clause="WHERE")
         conditions = [scalars.condition(t) for t in terms]
         distinct = self.query.args.get("distinct")
-        if distinct is not None:  # whether there are equal rows says nothing about existence
+        if distinct is not None:  # duplicates do not affect existence
             context.require_only(distinct)
         selected = [i.expr for i in select_items(self.query, scope, context)]
         conditions += _found(self.term, self.needle, selected, context)
@@ -166,13 +166,13 @@ class _PlainBinder:
         else:
             check_tables(source.items, source.parts, context)
         plan = with_existences(source, existences, context, self.bind_query)
-        return _SubQuery(Bound(plan, source.open_streams), match, table)
+        return _SubQuery(BoundPlan(plan, source.open_streams), match, table)
 
 
 def _found(
-    term: Existence, needle: Expr | None, selected: Sequence[Expr], context: Context
+    term: ExistenceTerm, needle: Expr | None, selected: Sequence[Expr], context: Context
 ) -> list[Expr]:
-    """What IN asks of the sub-query's column: to equal the needle. Nothing for EXISTS."""
+    """IN as an equality of the needle and the sub-query's column. Empty for EXISTS."""
     if needle is None:
         return []
     if len(selected) != 1:
@@ -184,14 +184,14 @@ def _found(
         raise context.placed(e, term.node) from None
 
 
-def _is_looked_up(source: Source, match: Match) -> bool:
-    """Whether the sub-query reads nothing but a non-retroactive table, row by row from outside."""
+def _is_looked_up(source: FromClause, match: Match) -> bool:
+    """Whether the sub-query reads only a non-retroactive table, by a condition on outer columns."""
     alone = len(source.items) == 1 and is_non_retroactive(source.items[0])
     return alone and bool(match.keys or match.both)
 
 
 def _why_not_plain(query: exp.Expr) -> str | None:
-    """What makes a query more than FROM and WHERE; None if nothing does."""
+    """The clause that makes a query more than FROM and WHERE; None for a plain SELECT."""
     if not isinstance(query, exp.Select):
         return f"a sub-query with {query.key.upper()}"
     if not is_grouped(query):
@@ -201,5 +201,5 @@ def _why_not_plain(query: exp.Expr) -> str | None:
     return f"a sub-query with {what}"
 
 
-def _either(scope: Scope, far: Far | None) -> Callable[[exp.Column], bool]:
+def _either(scope: Scope, far: OuterColumns | None) -> Callable[[exp.Column], bool]:
     return lambda node: scope.names(node) or (far is not None and far.names(node))

@@ -1,7 +1,7 @@
-"""FROM: its items, the joins between them, and what the rest of the SELECT can name.
+"""FROM: its items, the joins between them, and the columns that the rest of the SELECT can name.
 
-A join in parentheses, ``a JOIN (b JOIN c ON ...) ON ...``, is a FROM clause of its own that becomes
-one part of the one around it; its items keep their names. So plans have the shape that was written.
+A join in parentheses, ``a JOIN (b JOIN c ON ...) ON ...``, becomes one part of the enclosing FROM;
+its items keep their names. So plans have the shape of the text.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from eddyline.algebra.plan import Plan, Product
 from eddyline.errors import SqlError, UnsupportedError
 from eddyline.sql.binder.clauses import with_own_window
 from eddyline.sql.binder.context import Context, OpenStream, require_windows
-from eddyline.sql.binder.joins import Side, filtered, outer_join
+from eddyline.sql.binder.joins import OuterSide, filtered, outer_join
 from eddyline.sql.binder.live_tables import check_outer_join, check_tables, is_non_retroactive
 from eddyline.sql.binder.relations import BindQuery, Item, bind_relation
 from eddyline.sql.binder.scalars import Scalars
 from eddyline.sql.binder.scope import Scope
 
-#: The arguments of a SELECT's node that somebody here binds.
+#: The arguments of a SELECT's node that this package binds.
 _CLAUSES: Final = (
     *("with_", "windows", "expressions", "distinct"),
     *("from_", "joins", "where", "group", "having"),
@@ -32,14 +32,14 @@ _CLAUSES: Final = (
 
 
 @dataclass
-class Source:
-    """A FROM clause so far.
+class FromClause:
+    """A FROM clause that is being bound.
 
     Attributes:
-        items: all items, as written.
-        parts: what is to be multiplied: items, joins in parentheses, and outer joins of all that
-            stood before them.
-        conditions: terms over the columns of all parts, from ON, USING and WHERE.
+        items: all items, in the order of the text.
+        parts: factors of the product: items, joins in parentheses, and outer joins of everything
+            before them.
+        conditions: terms of ON, USING and WHERE, over the columns of all parts.
         scope: the columns of all items, in the order of the parts' columns.
     """
 
@@ -59,11 +59,11 @@ class Source:
         return filtered(product, (t for c in self.conditions for t in conjuncts(c)))
 
 
-def bind_from(select: exp.Select, context: Context, bind_query: BindQuery) -> Source:
+def bind_from(select: exp.Select, context: Context, bind_query: BindQuery) -> FromClause:
     """The FROM clause of a SELECT.
 
     Raises:
-        SqlError, UnsupportedError: it has none, or has clauses that are not run.
+        SqlError, UnsupportedError: there is no FROM, or a clause is not supported.
     """
     context.require_only(select, *_CLAUSES)
     from_ = select.args.get("from_")
@@ -80,25 +80,25 @@ def bind_from(select: exp.Select, context: Context, bind_query: BindQuery) -> So
 
 def _joined(
     first: exp.Expr, context: Context, bind_query: BindQuery, joins: Sequence[exp.Join] = ()
-) -> Source:
-    """An item with what is joined to it."""
-    source = Source()
+) -> FromClause:
+    """An item with its joins."""
+    source = FromClause()
     _add_alone(source, first, context, bind_query)
     for join in (*(first.args.get("joins") or ()), *joins):
         _add_join(source, join, context, bind_query)
     return source
 
 
-def _add(source: Source, node: exp.Expr, context: Context, bind_query: BindQuery) -> None:
-    """Add what stands behind JOIN: an item, or (``a JOIN b JOIN c ON ... ON ...``) a whole join."""
+def _add(source: FromClause, node: exp.Expr, context: Context, bind_query: BindQuery) -> None:
+    """Add the operand of a JOIN: an item, or (``a JOIN b JOIN c ON ... ON ...``) a whole join."""
     if node.args.get("joins"):
         _add_joined(source, _joined(node, context, bind_query), context)
     else:
         _add_alone(source, node, context, bind_query)
 
 
-def _add_alone(source: Source, node: exp.Expr, context: Context, bind_query: BindQuery) -> None:
-    """Add an item, or what stands in parentheses, without what is joined to it."""
+def _add_alone(source: FromClause, node: exp.Expr, context: Context, bind_query: BindQuery) -> None:
+    """Add an item or the content of parentheses, without the joins behind it."""
     if not _in_parentheses(node):
         _add_item(source, bind_relation(node, context, bind_query), context)
         return
@@ -106,8 +106,8 @@ def _add_alone(source: Source, node: exp.Expr, context: Context, bind_query: Bin
     if alias is not None:
         raise context.error(
             alias,
-            "a name for a join in parentheses is not supported: the names inside it stay; for one "
-            "name write (SELECT ... FROM ...) AS name",
+            "an alias of a join in parentheses is not supported: use the names of its items, or "
+            "write (SELECT ... FROM ...) AS name",
             UnsupportedError,
         )
     context.require_only(node, "this", "window", "joins")
@@ -125,14 +125,14 @@ def _in_parentheses(node: exp.Expr) -> bool:
     return isinstance(inner, exp.Table)
 
 
-def _add_item(source: Source, item: Item, context: Context) -> None:
+def _add_item(source: FromClause, item: Item, context: Context) -> None:
     _check_name(source, item, context)
     source.items.append(item)
     source.parts.append(item.bound.plan)
     source.scope = source.scope.joined_with(item.name, item.fields)
 
 
-def _check_name(source: Source, item: Item, context: Context) -> None:
+def _check_name(source: FromClause, item: Item, context: Context) -> None:
     if item.name and any(r.name.lower() == item.name.lower() for r in source.scope.relations):
         message = f"two FROM items are named '{item.name}'; rename one with AS"
         raise context.error(item.node, message)
@@ -142,9 +142,9 @@ def _check_name(source: Source, item: Item, context: Context) -> None:
         raise context.error(item.node, message)
 
 
-def _add_joined(source: Source, inside: Source, context: Context) -> None:
-    """Add a join as one part. Non-retroactive tables of it, which a result of the whole looks up as
-    they are at its own instant, take their place among the parts outside.
+def _add_joined(source: FromClause, inside: FromClause, context: Context) -> None:
+    """Add a join as one part. If it has non-retroactive tables, its parts are added one by one: a
+    result of the whole FROM looks them up at its own instant.
     """
     for item in inside.items:
         _check_name(source, item, context)
@@ -158,7 +158,7 @@ def _add_joined(source: Source, inside: Source, context: Context) -> None:
     source.scope = source.scope.beside(inside.scope)
 
 
-def _add_join(source: Source, join: exp.Join, context: Context, bind_query: BindQuery) -> None:
+def _add_join(source: FromClause, join: exp.Join, context: Context, bind_query: BindQuery) -> None:
     context.require_only(join, "this", "kind", "side", "on", "using")
     kind = join.args.get("kind") or "INNER"
     if kind not in ("INNER", "CROSS", "OUTER"):
@@ -173,14 +173,16 @@ def _add_join(source: Source, join: exp.Join, context: Context, bind_query: Bind
     if on is not None:
         conditions.append(Scalars(source.scope, context, clause="ON").condition(on))
     if side:
-        _join_outer(source, left, cast(Side, side), conditions, context)
+        _join_outer(source, left, cast(OuterSide, side), conditions, context)
         context.checked(source.parts[0], join)
     else:
         source.conditions += conditions
 
 
-def _using(source: Source, column: exp.Expr, before: Scope, side: str, context: Context) -> Expr:
-    """The equality that USING stands for; the columns become one in the scope."""
+def _using(
+    source: FromClause, column: exp.Expr, before: Scope, side: str, context: Context
+) -> Expr:
+    """The equality for a column of USING; the two columns become one in the scope."""
     added = replace(source.scope, relations=source.scope.relations[len(before.relations) :])
     node = exp.Column(this=column)
     left, right = before.column(node, context), added.column(node, context)
@@ -190,7 +192,7 @@ def _using(source: Source, column: exp.Expr, before: Scope, side: str, context: 
     pair = tuple(scope.merged.get(c.index, scope.column_at(c.index)) for c in (left, right))
     try:
         equal = functions.resolve("=", pair)
-        # of a row without a match on the left only the right column has a value
+        # in a row without a match on the left only the right column has a value
         merged = functions.resolve("coalesce", pair) if side in ("RIGHT", "FULL") else None
     except SqlError as e:
         raise context.placed(e, column) from None
@@ -199,9 +201,9 @@ def _using(source: Source, column: exp.Expr, before: Scope, side: str, context: 
 
 
 def _join_outer(
-    source: Source, before: int, side: Side, conditions: list[Expr], context: Context
+    source: FromClause, before: int, side: OuterSide, conditions: list[Expr], context: Context
 ) -> None:
-    """Make one part of all items: those ``before`` the last part, joined with it."""
+    """Join the items in front of the last part, ``before`` in number, with that part."""
     left, right = source.items[:before], source.items[before:]
     check_outer_join(side, left, right, source.parts, context)
     counted = {"LEFT": right, "RIGHT": left, "FULL": source.items}[side]

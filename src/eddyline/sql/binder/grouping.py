@@ -1,4 +1,4 @@
-"""GROUP BY: expressions over rows to keys, aggregates, and expressions over groups."""
+"""GROUP BY: keys, aggregates, and expressions over groups."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def bind_keys(
             raise context.error(
                 group, f"GROUP BY {name} is not supported: list the keys", UnsupportedError
             )
-    keys: dict[Expr, None] = {}  # in order, each once
+    keys: dict[Expr, None] = {}  # an ordered set
     for node in group.expressions:
         chosen = _chosen(node, projections, context)
         scalars = Scalars(scope, context, clause="GROUP BY", aliases=aliases)
@@ -40,7 +40,7 @@ def bind_keys(
 
 
 def _chosen(node: exp.Expr, projections: list[exp.Expr], context: Context) -> exp.Expr:
-    """The select-list entry that an ordinal means; other nodes as they are."""
+    """The select-list entry of an ordinal; other nodes unchanged."""
     if not (isinstance(node, exp.Literal) and not node.is_string and node.name.isdigit()):
         return node
     ordinal = whole_number(node.name, len(projections) + 1)
@@ -52,12 +52,12 @@ def _chosen(node: exp.Expr, projections: list[exp.Expr], context: Context) -> ex
     return projections[ordinal - 1]
 
 
-class Groups:
+class GroupRewriter:
     """Collects the aggregates of a grouped SELECT and rewrites expressions over its groups."""
 
     def __init__(self, keys: tuple[Expr, ...], context: Context) -> None:
         self._keys = keys
-        self._places = {key: place for place, key in enumerate(keys)}
+        self._positions = {key: position for position, key in enumerate(keys)}
         self._context = context
         self._aggregates: dict[Aggregate, int] = {}
 
@@ -66,16 +66,16 @@ class Groups:
 
         Args:
             expr: an expression over the rows that are grouped.
-            scalars: what bound it, and so knows where each column was named.
+            scalars: its binder, which has recorded the origin of each column.
 
         Raises:
-            SqlError: it reads a column that is neither a key nor inside an aggregate.
+            SqlError: the expression reads a column that is neither a key nor in an aggregate.
         """
 
         def change(e: Expr) -> Expr | None:
-            place = self._places.get(e)
-            if place is not None:
-                return ColumnRef(e.type, place, _key_name(e))
+            position = self._positions.get(e)
+            if position is not None:
+                return ColumnRef(e.type, position, _key_name(e))
             if isinstance(e, AggregateCall):
                 return self._aggregate(e.aggregate)
             if isinstance(e, ColumnRef):
@@ -85,13 +85,13 @@ class Groups:
         return rewrite(expr, change)
 
     def plan(self, input_: Plan) -> GroupBy:
-        """The GROUP BY, once every expression over it has been rewritten."""
+        """The GROUP BY, after all expressions over it have been rewritten."""
         names = (*map(_key_name, self._keys), *map(str, self._aggregates))
         return GroupBy(input_, self._keys, tuple(self._aggregates), names)
 
     def _aggregate(self, aggregate: Aggregate) -> ColumnRef:
-        place = self._aggregates.setdefault(aggregate, len(self._aggregates))
-        index = len(self._keys) + place
+        position = self._aggregates.setdefault(aggregate, len(self._aggregates))
+        index = len(self._keys) + position
         return ColumnRef(aggregate.type, index, str(aggregate))
 
     def _not_a_key(self, column: ColumnRef, scalars: Scalars) -> Exception:

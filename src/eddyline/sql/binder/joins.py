@@ -1,4 +1,4 @@
-"""LEFT, RIGHT and FULL JOIN: the pairs that match, and the rows without a match beside NULLs.
+"""LEFT, RIGHT and FULL JOIN: a union of the matching pairs and of the unmatched rows with NULLs.
 
 ::
 
@@ -22,27 +22,27 @@ from typing import Literal as OneOf
 
 from eddyline.algebra.expressions import ColumnRef, Expr, Literal, conjunction, rewrite
 from eddyline.algebra.plan import AntiJoin, Filter, Join, Plan, Project, Union
-from eddyline.sql.binder.matching import Keys, matched
+from eddyline.sql.binder.matching import EqualityKeys, matched
 from eddyline.sql.binder.scope import Scope
 
-#: Whose rows stay without a match.
-Side = OneOf["LEFT", "RIGHT", "FULL"]
+#: The side or sides whose unmatched rows are kept.
+OuterSide = OneOf["LEFT", "RIGHT", "FULL"]
 
 
 def outer_join(
-    side: Side, left: Plan, right: Plan, conditions: Iterable[Expr], scope: Scope
+    side: OuterSide, left: Plan, right: Plan, conditions: Iterable[Expr], scope: Scope
 ) -> Plan:
-    """The join as a union.
+    """The outer join as a union.
 
     Args:
-        side: whose rows stay.
-        left, right: what is joined.
+        side: the side or sides whose unmatched rows are kept.
+        left, right: the inputs.
         conditions: those of ON and USING, over left + right columns.
-        scope: left + right columns, under the names that EXPLAIN shows.
+        scope: left + right columns, with the names that EXPLAIN shows.
     """
     match = matched(conditions, len(left.schema))
     residual = match.both
-    if side == "LEFT":  # a row on the right that fails its own terms matches nothing
+    if side == "LEFT":  # a right row that fails its own terms matches no left row
         right = filtered(right, match.on_right)
     else:
         residual = match.right + residual
@@ -62,15 +62,15 @@ def outer_join(
 
 
 def filtered(plan: Plan, terms: Iterable[Expr]) -> Plan:
-    """The plan below a Filter with the terms, or itself if there are none."""
+    """The plan below a Filter with the terms; the plan itself without terms."""
     predicate = conjunction(tuple(terms))
     return plan if predicate is None else Filter(plan, predicate)
 
 
 def _swapped(
-    keys: Keys, residual: Expr | None, left: Plan, right: Plan
-) -> tuple[Keys, Expr | None]:
-    """What keys and residual say of the two inputs the other way round."""
+    keys: EqualityKeys, residual: Expr | None, left: Plan, right: Plan
+) -> tuple[EqualityKeys, Expr | None]:
+    """EqualityKeys and residual after exchanging the two inputs."""
     widths = len(left.schema), len(right.schema)
 
     def change(e: Expr) -> Expr | None:
@@ -83,7 +83,7 @@ def _swapped(
 
 
 def _beside_nulls(alone: Plan, start: int, scope: Scope) -> Plan:
-    """Rows without a match: their columns, which begin at ``start``, and NULL for the others."""
+    """Unmatched rows: their columns, which begin at ``start``, and NULL for the others."""
     own = range(start, start + len(alone.schema))
     exprs = tuple(
         replace(c, index=c.index - start) if c.index in own else Literal(c.type, None)

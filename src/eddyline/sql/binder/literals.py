@@ -1,4 +1,4 @@
-"""Constants in SQL text to typed literals."""
+"""Constants of SQL text as typed literals."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ def constant(node: exp.Literal) -> Literal:
     """A string, an INT or BIGINT, or (with a point or exponent) a DOUBLE.
 
     Raises:
-        SqlError: an integer does not fit BIGINT. It carries no position.
+        SqlError: the number does not fit BIGINT or DOUBLE; without a position.
     """
     if node.is_string:
         return functions.literal(node.name, pa.string())
     if not node.name.isdigit():
         number = float(node.name)
         if isinf(number):
-            raise SqlError(f"{shortened(node.name)} does not fit DOUBLE, which ends at 1.8e308")
+            raise SqlError(f"{shortened(node.name)} does not fit DOUBLE, whose maximum is 1.8e308")
         return functions.literal(number, pa.float64())
     value = whole_number(node.name, _INT64_LIMIT)
     if value is None:
@@ -43,7 +43,7 @@ def interval(node: exp.Interval) -> Literal:
     """``INTERVAL 5 MINUTES`` or ``INTERVAL '5 minutes'``: a duration of fixed length.
 
     Raises:
-        SqlError: it is none. It carries no position.
+        SqlError: the syntax or the unit is wrong; without a position.
     """
     amount, unit = node.this, node.args.get("unit")
     if not isinstance(amount, exp.Literal) or not (unit is None or isinstance(unit, exp.Var)):

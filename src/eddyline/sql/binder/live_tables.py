@@ -1,8 +1,8 @@
-"""Where a non-retroactive table (NRR) may stand.
+"""Checks where non-retroactive tables (NRRs) are allowed in FROM.
 
-Its changes count only for what comes later: a result shows the table as it was at the result's own
-instant. So each result needs such an instant, given by the stream rows in the same FROM, and must
-not be taken back and made anew later (Golab and Ozsu 2005, section 4.1).
+A change of such a table affects later results only: a result uses the table as of the result's own
+instant. So each result needs an instant, that of the stream rows in the same FROM, and must be
+final: it is never withdrawn and computed again (Golab and Ozsu 2005, section 4.1).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _BEHIND: Final = "LEFT JOIN it behind all streams of FROM"
 
 
 def is_non_retroactive(item: Item) -> bool:
-    """Whether a FROM item is such a table."""
+    """Whether a FROM item is a non-retroactive table."""
     plan = item.bound.plan
     return isinstance(plan, TableScan) and plan.updates == "non-retroactive"
 
@@ -30,11 +30,11 @@ def check_tables(items: Sequence[Item], parts: Sequence[Plan], context: Context)
 
     Args:
         items: all items of FROM.
-        parts: what is multiplied: the items, or what outer joins made of them.
+        parts: factors of the product: the items, or the outer joins that contain them.
         context: for errors.
 
     Raises:
-        UnsupportedError: the results have no instant at which to read a table, or it is not final.
+        UnsupportedError: the results have no instant at which to read a table, or are not final.
     """
     for table in filter(is_non_retroactive, items):
         plan = table.bound.plan
@@ -54,12 +54,12 @@ def check_outer_join(
     """Check the non-retroactive tables of an outer join.
 
     Args:
-        left, right: the items of its sides.
-        parts: of both, before they are joined.
+        left, right: the items of its inputs.
+        parts: of both, before the join.
     """
     for table in filter(is_non_retroactive, (*left, *right)):
         if side != "LEFT":
-            raise _refusal(table, f"it cannot stand in a {side} JOIN; {_BEHIND}, or", context)
+            raise _refusal(table, f"it is not allowed in a {side} JOIN; {_BEHIND}, or", context)
         if [table] == list(right):
             check_lookup(table, left, parts[:-1], context)
         elif table in right or any(i.bound.changes for i in right):
@@ -70,17 +70,17 @@ def check_outer_join(
 def check_lookup(
     table: Item, items: Sequence[Item], parts: Sequence[Plan], context: Context
 ) -> None:
-    """Check that the rows of a FROM clause can look a non-retroactive table up as they come."""
+    """Check that the rows of a FROM clause can look up a non-retroactive table when they arrive."""
     others = [i for i in items if not is_non_retroactive(i)]
     if not any(i.bound.changes for i in others):
-        why = "only rows of a stream look it up; name a stream in the same FROM, or"
+        why = "only rows of a stream can look it up; add a stream to the same FROM, or"
         raise _refusal(table, why, context)
     strict = next((i for i in others if _takes_back(i.bound.plan)), None)
     if strict is not None:
         name = f"'{strict.name}'" if strict.name else "a query in FROM"
-        raise _refusal(table, f"it cannot join {name}, whose rows may be taken back;", context)
+        raise _refusal(table, f"it cannot join {name}, whose rows may be withdrawn;", context)
     if any(map(_takes_back, parts)):
-        why = "it cannot join an outer join, whose rows may be taken back; join it before that, or"
+        why = "it cannot join an outer join, whose rows may be withdrawn; join it before that, or"
         raise _refusal(table, why, context)
 
 
@@ -96,8 +96,8 @@ def _refusal(table: Item, why: str, context: Context) -> SqlError:
 
 
 def _takes_back(plan: Plan) -> bool:
-    """Whether rows may be taken back before they expire. GROUP BY replaces them; so does DISTINCT,
-    or it lets them stand while there are duplicates: either way they have no instant of their own.
+    """Whether rows may be withdrawn before they expire, or (below GROUP BY and DISTINCT) stand for
+    several input rows and so have no instant of their own.
     """
     return plan.pattern == Pattern.STR or _merges(plan)
 

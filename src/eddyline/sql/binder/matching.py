@@ -1,4 +1,4 @@
-"""Conditions on pairs of rows, taken apart: equalities between the two sides, and the rest."""
+"""Conditions on pairs of rows, split into equality keys, one-sided terms and the rest."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ from eddyline.algebra.expressions import (
     shift_columns,
 )
 
-#: Pairs of equal things: the first over the left schema, the second over the right one.
-Keys = tuple[tuple[Expr, Expr], ...]
+#: Equality keys: pairs of an expression over the left schema and one over the right schema.
+EqualityKeys = tuple[tuple[Expr, Expr], ...]
 
 
 @dataclass(frozen=True)
 class Match:
-    """What the terms of a condition on a left and a right row read.
+    """The conjuncts of a condition on a left and a right row, by the columns that they read.
 
     Attributes:
-        width: how many columns the left row has.
-        keys: what has to be equal on the two sides.
-        left, right: the terms that read one row alone.
-        both: the other terms; also those that read no column.
+        width: number of columns of the left row.
+        keys: pairs of expressions that must be equal.
+        left, right: terms over columns of one row only.
+        both: the other terms, also those without columns.
     """
 
     width: int
-    keys: Keys
+    keys: EqualityKeys
     left: tuple[Expr, ...]
     right: tuple[Expr, ...]
     both: tuple[Expr, ...]
@@ -43,7 +43,7 @@ class Match:
 
 
 def matched(conditions: Iterable[Expr], width: int) -> Match:
-    """Take conditions over left + right columns apart; ``width`` counts the left columns."""
+    """Split conditions over left + right columns; ``width``: number of left columns."""
     keys: list[tuple[Expr, Expr]] = []
     terms: dict[str, list[Expr]] = {"left": [], "right": [], "both": []}
     for term in (t for c in conditions for t in conjuncts(c)):
@@ -68,6 +68,6 @@ def _key(term: Expr, width: int) -> tuple[Expr, Expr] | None:
 
 
 def _side(expr: Expr, width: int) -> str:
-    """The one side that an expression reads; else ``both``."""
+    """``left`` or ``right`` if an expression reads one row only, else ``both``."""
     sides = {"left" if i < width else "right" for i in columns_of(expr)}
     return sides.pop() if len(sides) == 1 else "both"

@@ -1,4 +1,4 @@
-"""Names of output columns."""
+"""Checks and corrections of output column names."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from eddyline.algebra.plan import Distinct, Plan, Project, Union
 from eddyline.sql.binder.context import Context
 from eddyline.sql.statements import Select
 
-#: What the columns that the engine adds to every change begin with.
+#: Prefixes of the columns that the engine adds to every change.
 RESERVED: Final = ("_op", "_ts", "_exp")
 
 
@@ -19,34 +19,34 @@ def checked_output(plan: Plan, select: Select, context: Context) -> Plan:
     """The plan with unique output names, none of which is reserved.
 
     Raises:
-        SqlError: a name is one of the columns that the engine adds.
+        SqlError: a name has a reserved prefix.
     """
     for field in plan.schema:
         if field.name.lower().startswith(RESERVED):
             raise context.error(
                 select.ast,
-                f"output column '{field.name}': names that begin with {', '.join(RESERVED)} "
-                "are the engine's; rename it with AS",
+                f"output column '{field.name}': names with the prefixes {', '.join(RESERVED)} "
+                "are reserved; rename it with AS",
             )
     return unique_names(plan)
 
 
 def unique_names(plan: Plan) -> Plan:
-    """The plan with its output columns named x, x_1, x_2 where several are named x."""
+    """The plan with distinct output names: of several columns named x, x, x_1, x_2."""
     names = [f.name for f in plan.schema]
     unique = deduplicated(names)
     return plan if unique == names else _named(plan, unique)
 
 
 def deduplicated(names: Sequence[str]) -> list[str]:
-    """The names, with a number behind those that stand before; case does not count.
+    """The names, repeated ones with a number appended; case is ignored.
 
     >>> deduplicated(["x", "X", "x_1", "x"])
     ['x', 'X_2', 'x_1', 'x_3']
     """
     taken = {n.lower() for n in names}
     seen: set[str] = set()
-    counts: dict[str, int] = {}  # by name, the last number behind it
+    counts: dict[str, int] = {}  # by name, the last appended number
     result = []
     for name in names:
         unique, count = name, counts.get(name.lower(), 0)

@@ -1,4 +1,4 @@
-"""``FOR EACH ROW OF rules``: the columns of a row of the table as constants of the SELECT."""
+"""``FOR EACH ROW OF table``: the columns of the table's row as parameters of the SELECT."""
 
 from __future__ import annotations
 
@@ -6,37 +6,37 @@ from sqlglot import exp
 
 from eddyline.algebra.expressions import Parameter
 from eddyline.errors import did_you_mean
-from eddyline.sql.binder.context import Context, RuleRow
+from eddyline.sql.binder.context import Context, ParameterRow
 from eddyline.sql.catalog import Catalog
 from eddyline.sql.statements import Select
 
 
-def rule_row(select: Select, catalog: Catalog) -> RuleRow | None:
-    """The row for which a SELECT runs; None if it stands for itself.
+def parameter_row(select: Select, catalog: Catalog) -> ParameterRow | None:
+    """The row for which a SELECT runs; None without FOR EACH.
 
     Raises:
-        SqlError: FOR EACH names no table.
+        SqlError: FOR EACH does not name a table.
     """
     for_each = select.for_each
     if for_each is None:
         return None
     name = for_each.table
     if name in catalog.tables:
-        return RuleRow(for_each.name, catalog.tables[name])
+        return ParameterRow(for_each.name, catalog.tables[name])
     if name in catalog.names():
-        message = f"'{name}' is not a table: FOR EACH ROW OF takes one"
+        message = f"'{name}' is not a table: FOR EACH ROW OF needs a table"
     else:
         message = f"there is no table '{name}'; {did_you_mean(name, catalog.tables)}"
     raise select.source.error(for_each.at, message)
 
 
 def names_row(node: exp.Column, context: Context) -> bool:
-    """Whether a qualified name is a column of the row (or all of them)."""
+    """Whether a qualified name (or ``name.*``) is one of the row's columns."""
     return context.row is not None and node.table.lower() == context.row.name.lower()
 
 
 def parameter(node: exp.Column, context: Context) -> Parameter:
-    """The parameter that a column of the row is.
+    """The parameter for a column of the row.
 
     Raises:
         SqlError: the table has no such column.
@@ -52,7 +52,7 @@ def parameter(node: exp.Column, context: Context) -> Parameter:
 
 
 def parameters(context: Context) -> list[tuple[str, Parameter]]:
-    """All columns of the row, with their names; none without FOR EACH."""
+    """All columns of the row as parameters, with their names; empty without FOR EACH."""
     row = context.row
     if row is None:
         return []

@@ -1,4 +1,4 @@
-"""Queries to plans: SELECT, set operations, parentheses, WITH entries."""
+"""Plans of queries: SELECT, set operations, parentheses, WITH entries."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from eddyline.algebra.expressions import ColumnRef
 from eddyline.algebra.plan import Project
 from eddyline.errors import UnsupportedError
 from eddyline.sql.binder.clauses import in_clauses, with_own_window
-from eddyline.sql.binder.context import Bound, Context
+from eddyline.sql.binder.context import BoundPlan, Context
 from eddyline.sql.binder.relations import renamed
 from eddyline.sql.binder.select import bind_select
 from eddyline.sql.binder.set_operations import bind_set_operation
 
 
-def bind_query(node: exp.Expr, context: Context) -> Bound:
+def bind_query(node: exp.Expr, context: Context) -> BoundPlan:
     """A SELECT, a set operation, either in parentheses, or a WITH entry; with WITH and WINDOW."""
     return in_clauses(node, context, lambda inner: _bind_body(node, inner))
 
 
-def _bind_body(node: exp.Expr, context: Context) -> Bound:
+def _bind_body(node: exp.Expr, context: Context) -> BoundPlan:
     if isinstance(node, exp.Select):
         return bind_select(node, context.inside(node), bind_query)
     if isinstance(node, exp.SetOperation):
@@ -34,8 +34,8 @@ def _bind_body(node: exp.Expr, context: Context) -> Bound:
     raise context.error(node, f"{node.key.upper()} is not supported: use SELECT", UnsupportedError)
 
 
-def _bind_cte(cte: exp.CTE, context: Context) -> Bound:
-    """The body of a WITH entry, its columns renamed by ``WITH x (a, b)``."""
+def _bind_cte(cte: exp.CTE, context: Context) -> BoundPlan:
+    """The body of a WITH entry, with the column names of ``WITH x (a, b)``."""
     bound = bind_query(cte.this, context)
     columns = cte.args["alias"].args.get("columns")
     if not columns:

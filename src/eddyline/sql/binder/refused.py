@@ -1,4 +1,4 @@
-"""Expressions that are understood and not run: what they are called, and what to write instead."""
+"""Unsupported expressions: their names in messages, and what to write instead."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from typing import Final
 from sqlglot import exp
 
 from eddyline.algebra.functions.aggregates import AGGREGATES
-from eddyline.algebra.functions.elsewhere import ELSEWHERE
+from eddyline.algebra.functions.alternatives import ALTERNATIVES
 from eddyline.sql.numbers import shortened
 
-IN_WHERE: Final = "it stands in WHERE, alone or between ANDs; for OR, write a UNION"
+IN_WHERE: Final = "write it in WHERE, alone or between ANDs; for OR, write a UNION"
 _SINGLE: Final = "columns hold single values, no lists, maps or structures"
 _KEYS: Final = "list the keys, and write a query for each grouping"
 _BITS: Final = "there are no operators on bits; a power is power(x, y)"
@@ -28,7 +28,7 @@ _REFUSED: Final[dict[type[exp.Expr], tuple[str, str]]] = {
     exp.Window: ("OVER", "put a window on the stream and use GROUP BY"),
     exp.WithinGroup: ("WITHIN GROUP", f"aggregates are {', '.join(AGGREGATES)}"),
     exp.Star: ("* inside an expression", "name the columns"),
-    exp.Distinct: ("DISTINCT inside a function", "only COUNT(DISTINCT x) has it"),
+    exp.Distinct: ("DISTINCT inside a function", "only COUNT(DISTINCT x) is supported"),
     exp.Bracket: ("[...] behind an expression", _SINGLE),
     exp.Dot: ("a field of a column", _SINGLE),
     exp.Array: ("ARRAY", _SINGLE),
@@ -55,9 +55,9 @@ _REFUSED: Final[dict[type[exp.Expr], tuple[str, str]]] = {
 
 
 def refusal_of(node: exp.Expr) -> tuple[str, str]:
-    """What an expression is called in the message that refuses it, and what to write instead."""
+    """The name of an unsupported expression in messages, and what to write instead."""
     known = _REFUSED.get(type(node))
     if known is not None:
         return known
-    instead = ELSEWHERE.get(node.key.lower()) or "docs/sql-functions.md lists what is run"
+    instead = ALTERNATIVES.get(node.key.lower()) or "docs/sql-functions.md lists the functions"
     return f"'{shortened(node.sql('spark'))}'", instead

@@ -12,28 +12,28 @@ from eddyline.algebra.plan import StreamScan, TableScan
 from eddyline.algebra.windows import PartitionRows, Range, Rows, Unbounded, Window
 from eddyline.errors import SqlError, UnsupportedError, did_you_mean
 from eddyline.sql.binder.clauses import with_own_window
-from eddyline.sql.binder.context import Bound, Context, OpenStream
+from eddyline.sql.binder.context import BoundPlan, Context, OpenStream
 from eddyline.sql.binder.output import unique_names
 from eddyline.sql.statements import Select
 from eddyline.sql.window_syntax import StreamWindow
 from eddyline.types import Field, Schema
 
 #: Binds the query inside a FROM item.
-BindQuery = Callable[[exp.Expr, Context], Bound]
+BindQuery = Callable[[exp.Expr, Context], BoundPlan]
 
 
 @dataclass(frozen=True)
 class Item:
-    """A FROM item: where it stands, its name ('' for a sub-query without alias), its columns."""
+    """A FROM item: its node, its name ('' for a sub-query without alias), its columns."""
 
     node: exp.Expr
     name: str
     fields: Schema
-    bound: Bound
+    bound: BoundPlan
 
 
 def bind_relation(node: exp.Expr, context: Context, bind_query: BindQuery) -> Item:
-    """What a FROM item stands for, without what is joined to it."""
+    """Bind a FROM item, without the joins behind it."""
     if isinstance(node, exp.Table) and isinstance(node.this, exp.Identifier):
         context.require_only(node, "this", "alias", "window", "joins")
         bound = _named(node, context, bind_query)
@@ -52,13 +52,13 @@ def bind_relation(node: exp.Expr, context: Context, bind_query: BindQuery) -> It
 
 
 def renamed(schema: Schema, columns: list[exp.Expr], context: Context) -> Schema:
-    """The schema under the names of a column alias list."""
+    """The schema with the names of a column alias list."""
     if len(columns) != len(schema):
         raise context.error(columns[0], f"{len(columns)} column aliases for {len(schema)} columns")
     return tuple(Field(c.name, f.type) for c, f in zip(columns, schema, strict=True))
 
 
-def _named(node: exp.Table, context: Context, bind_query: BindQuery) -> Bound:
+def _named(node: exp.Table, context: Context, bind_query: BindQuery) -> BoundPlan:
     name, catalog = node.name, context.catalog
     cte = context.ctes.get(name.lower())
     if cte is not None:
@@ -69,7 +69,7 @@ def _named(node: exp.Table, context: Context, bind_query: BindQuery) -> Bound:
     if name in catalog.tables:
         _refuse_window(node, "table", context)
         table = catalog.tables[name]
-        return Bound(TableScan(table.name, table.schema, table.updates))
+        return BoundPlan(TableScan(table.name, table.schema, table.updates))
     for views in (catalog.views, catalog.queries):
         if name in views:
             return _view(node, views[name], context, bind_query)
@@ -78,19 +78,19 @@ def _named(node: exp.Table, context: Context, bind_query: BindQuery) -> Bound:
     raise context.error(node, message)
 
 
-def _view(node: exp.Table, select: Select, context: Context, bind_query: BindQuery) -> Bound:
+def _view(node: exp.Table, select: Select, context: Context, bind_query: BindQuery) -> BoundPlan:
     if select.for_each is not None:
         raise context.error(
             node,
-            f"'{node.name}' is one query for each row of '{select.for_each.table}', and queries "
-            "cannot read that: write its SELECT here, with the table in FROM",
+            f"'{node.name}' is one query for each row of '{select.for_each.table}', which other "
+            "queries cannot read: write its SELECT here, with the table in FROM",
             UnsupportedError,
         )
     if node.name.lower() in context.reading:
         chain = " -> ".join((*context.reading, node.name))
         raise context.error(node, f"'{node.name}' reads itself: {chain}")
 
-    def expand(window: Context) -> Bound:
+    def expand(window: Context) -> BoundPlan:
         reading = (*context.reading, node.name.lower())
         inner = Context(
             context.catalog,
@@ -106,7 +106,7 @@ def _view(node: exp.Table, select: Select, context: Context, bind_query: BindQue
     return with_own_window(node, context, expand)
 
 
-def _stream(node: exp.Table, stream: StreamDef, context: Context) -> Bound:
+def _stream(node: exp.Table, stream: StreamDef, context: Context) -> BoundPlan:
     own = node.args.get("window")
     default = context.window
     if own is not None:
@@ -116,8 +116,8 @@ def _stream(node: exp.Table, stream: StreamDef, context: Context) -> Bound:
         window = _window(default.node, stream, default.context)
     else:
         scan = StreamScan(stream.name, Unbounded(explicit=False), stream.schema)
-        return Bound(scan, (OpenStream(stream.name, node, context),))
-    return Bound(StreamScan(stream.name, window, stream.schema))
+        return BoundPlan(scan, (OpenStream(stream.name, node, context),))
+    return BoundPlan(StreamScan(stream.name, window, stream.schema))
 
 
 def _window(node: StreamWindow, stream: StreamDef, context: Context) -> Window:

@@ -1,4 +1,4 @@
-"""Scalar syntax to typed expressions."""
+"""Typed expressions from scalar syntax."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from sqlglot import exp
 from eddyline.algebra import functions
 from eddyline.algebra.expressions import Aggregate, Expr, Literal, columns_of
 from eddyline.algebra.functions.aggregates import ALIASES as AGGREGATE_ALIASES
-from eddyline.algebra.functions.elsewhere import ELSEWHERE
+from eddyline.algebra.functions.alternatives import ALTERNATIVES
 from eddyline.errors import SqlError, UnsupportedError, did_you_mean
 from eddyline.sql.binder.context import Context
 from eddyline.sql.binder.literals import constant, interval
@@ -49,7 +49,7 @@ _BINARY: Final[dict[type[exp.Expr], str]] = {
 
 @dataclass(frozen=True, slots=True)
 class AggregateCall(Expr):
-    """An aggregate inside an expression, until grouping gives it a column of its own."""
+    """An aggregate inside an expression, until GROUP BY assigns it a column."""
 
     aggregate: Aggregate
 
@@ -61,14 +61,14 @@ class Scalars:
     """Binds expressions over one scope.
 
     Args:
-        scope: the columns in sight.
+        scope: the visible columns.
         context: for errors.
-        clause: the clause that is bound, if aggregates may not stand there; else None.
-        aliases: select-list entries that a name may mean if no column has it.
-        keys: in HAVING, the grouping keys; there aliases come before columns that are no keys.
+        clause: the clause that is bound, if it does not allow aggregates; else None.
+        aliases: select-list entries, used for names that no column has.
+        keys: in HAVING, the grouping keys; there aliases precede columns that are not keys.
 
     Attributes:
-        origins: for each input column that was named, where it was named first.
+        origins: for each input column, the first node that names it.
     """
 
     def __init__(
@@ -92,7 +92,7 @@ class Scalars:
 
         Raises:
             SqlError: a name, type or literal is wrong.
-            UnsupportedError: the syntax is not run.
+            UnsupportedError: the syntax is not supported.
         """
         handler = Scalars._binary if type(node) in _BINARY else _HANDLERS.get(type(node))
         if handler is None:
@@ -107,7 +107,7 @@ class Scalars:
         return expr
 
     def condition(self, node: exp.Expr) -> Expr:
-        """A boolean expression, as WHERE, ON and HAVING take."""
+        """A boolean expression, for WHERE, ON and HAVING."""
         expr = self.bind(node)
         if pa.types.is_null(expr.type):
             return functions.cast(expr, pa.bool_())
@@ -137,7 +137,7 @@ class Scalars:
             return column
         if alias is None:
             raise self._scope.unknown(node, self._context)
-        saved, self._aliases = self._aliases, {}  # an alias does not see the aliases
+        saved, self._aliases = self._aliases, {}  # an alias cannot refer to aliases
         try:
             return self.bind(alias)
         finally:
@@ -146,7 +146,7 @@ class Scalars:
     # -- operators -----------------------------------------------------------------------------
 
     def _binary(self, node: exp.Expr) -> Expr:
-        """A chain of operators, the first of which is the farthest down on the left."""
+        """A left-deep chain of binary operators, bound without recursion."""
         chain = [node]
         while type(chain[-1].this) in _BINARY:
             chain.append(chain[-1].this)
@@ -164,7 +164,7 @@ class Scalars:
         return functions.resolve("not", (expr,)) if node.args.get("negate") else expr
 
     def _escape(self, node: exp.Expr) -> Expr:
-        """LIKE with a third operand."""
+        """LIKE ... ESCAPE: LIKE with a third operand."""
         if not isinstance(node.this, (exp.Like, exp.ILike)):
             raise self._refusal(node)
         like = node.this
@@ -232,7 +232,7 @@ class Scalars:
             target = arrow_type(node.args["to"])
         except ValueError as e:
             raise self._context.error(node, str(e)) from None
-        is_try = isinstance(node, exp.TryCast) and bool(node.args.get("safe"))  # not so ``::``
+        is_try = isinstance(node, exp.TryCast) and bool(node.args.get("safe"))  # false for ``::``
         convert = functions.try_cast if is_try else functions.cast
         return convert(self.bind(node.this), target)
 
@@ -241,7 +241,7 @@ class Scalars:
     def _extract(self, node: exp.Expr) -> Expr:
         name = node.this.name.lower()
         if name not in functions.datetimes.FIELDS:
-            choices = ELSEWHERE.get(name) or did_you_mean(name, functions.datetimes.FIELDS)
+            choices = ALTERNATIVES.get(name) or did_you_mean(name, functions.datetimes.FIELDS)
             raise self._context.error(node.this, f"EXTRACT has no field '{name}'; {choices}")
         return functions.resolve(name, (self.bind(node.expression),))
 
@@ -257,7 +257,7 @@ class Scalars:
         return functions.resolve(node.name, self._all(node.expressions), own)
 
     def _unit(self, node: exp.Expr) -> exp.Expr | None:
-        """The first of three arguments where it is a unit of time, as in DATEDIFF(day, a, b)."""
+        """The first of three arguments if it is a unit of time, as in DATEDIFF(day, a, b)."""
         first = node.expressions[0] if len(node.expressions) == 3 else None
         if not isinstance(first, exp.Column) or first.table or self._scope.names(first):
             return None
@@ -266,14 +266,14 @@ class Scalars:
     def _filtered(self, node: exp.Expr) -> Expr:
         if not is_aggregate(node.this):
             raise self._context.error(
-                node, f"FILTER stands behind aggregates, not {node.this.name}"
+                node, f"FILTER is allowed behind aggregates only, not behind {node.this.name}"
             )
         return self._aggregate(node.this, node.expression.this)
 
     def _aggregate(self, node: exp.Expr, where: exp.Expr | None) -> Expr:
         name = node.name
         if self._clause is not None:
-            raise self._context.error(node, f"aggregate {name} cannot stand in {self._clause}")
+            raise self._context.error(node, f"aggregate {name} is not allowed in {self._clause}")
         argument, distinct = self._aggregate_argument(node)
         inner = Scalars(self._scope, self._context, clause="an aggregate")
         aggregate = functions.resolve_aggregate(
@@ -296,12 +296,12 @@ class Scalars:
 
 
 def is_aggregate(node: exp.Expr) -> bool:
-    """Whether a node is the call of an aggregate function."""
+    """Whether a node calls an aggregate function."""
     return isinstance(node, exp.Anonymous) and node.name.lower() in AGGREGATE_NAMES
 
 
 def has_aggregate(node: exp.Expr) -> bool:
-    """Whether an aggregate is called anywhere in an expression."""
+    """Whether an expression contains an aggregate."""
     return any(is_aggregate(n) for n in node.walk())
 
 

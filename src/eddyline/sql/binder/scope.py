@@ -1,4 +1,4 @@
-"""Which columns an expression can name."""
+"""The columns that an expression can name."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ class Relation:
 
     @cached_property
     def _positions(self) -> dict[str, list[int]]:
-        """Where the item has columns, by their names in lower case."""
+        """The positions of the item's columns, by lower-case name."""
         found: dict[str, list[int]] = {}
         for i, field_ in enumerate(self.fields):
             found.setdefault(field_.name.lower(), []).append(i)
         return found
 
     def positions(self, name: str) -> list[int]:
-        """Where the item has columns of this name, in any case."""
+        """The positions of the item's columns of this name, ignoring case."""
         return self._positions.get(name.lower(), [])
 
 
@@ -48,9 +48,9 @@ class Scope:
 
     Attributes:
         relations: the items.
-        hidden: the ordinals of columns that USING merged into one further left.
-        merged: what the plain name of a column stands for that USING of an outer join made.
-        outer: in a sub-query the columns of the SELECT around it, for names that no item has.
+        hidden: ordinals of the columns that USING merged into a column further left.
+        merged: by ordinal, the expression of a column that USING of an outer join merged.
+        outer: in a sub-query, the scope of the enclosing SELECT, for names that no item has.
         named: whether columns are shown with their item's name even if there is one item only.
     """
 
@@ -62,7 +62,7 @@ class Scope:
 
     @property
     def width(self) -> int:
-        """How many columns all items have."""
+        """Number of columns of all items."""
         return sum(len(r.fields) for r in self.relations)
 
     def joined_with(self, name: str, fields: Schema) -> Scope:
@@ -70,7 +70,7 @@ class Scope:
         return replace(self, relations=(*self.relations, Relation(name, fields, self.width)))
 
     def beside(self, other: Scope) -> Scope:
-        """The scope with all FROM items of another one to the right."""
+        """The scope with all FROM items of another one appended."""
         right = other._moved(self.width)
         return replace(
             self,
@@ -80,7 +80,7 @@ class Scope:
         )
 
     def _moved(self, by: int) -> Scope:
-        """The same items behind so many other columns."""
+        """The scope with its ordinals increased."""
         return replace(
             self,
             relations=tuple(replace(r, offset=r.offset + by) for r in self.relations),
@@ -89,26 +89,26 @@ class Scope:
         )
 
     def merging(self, left: int, right: int, merged: Expr | None) -> Scope:
-        """The scope in which the right column is reachable only through its relation's name.
+        """The scope after USING: the right column needs its relation's name as a qualifier.
 
-        The plain name means ``merged``, if that is given, else the left column.
+        The plain name refers to ``merged`` if given, else to the left column.
         """
         plain = self.merged if merged is None else {**self.merged, left: merged}
         return replace(self, hidden=self.hidden | {right}, merged=plain)
 
     def inside(self, outer: Scope) -> Scope:
-        """The scope of a sub-query: the outer columns, then these, which hide outer names."""
+        """The scope of a sub-query: the outer columns, then its own, which hide outer names."""
         around = replace(outer, outer=None, named=True)
         return replace(self._moved(outer.width), outer=around, named=True)
 
     # -- look-up -------------------------------------------------------------------------------
 
     def resolve(self, node: exp.Column, context: Context) -> Expr | None:
-        """What a name means: a column, or several that USING merged, or one of the row of FOR EACH;
-        None if nothing has the name.
+        """The column of a name, or the merge of several by USING, or a column of the row of FOR
+        EACH; None if the name is unknown.
 
         Raises:
-            SqlError: several columns have the name, or its qualifier names no FROM item.
+            SqlError: the name is ambiguous, or its qualifier is not a FROM item.
         """
         if names_row(node, context):
             return parameter(node, context)
@@ -118,7 +118,7 @@ class Scope:
         return self._home(node).merged.get(column.index, column)
 
     def column(self, node: exp.Column, context: Context) -> ColumnRef | None:
-        """As :meth:`resolve`, but of several columns that USING merged the leftmost."""
+        """As :meth:`resolve`, but of columns merged by USING the leftmost."""
         context.require_only(node, "this", "table")
         home = self._home(node)
         relations = [self.relation(node, context)] if node.table else home.relations
@@ -130,7 +130,7 @@ class Scope:
         return found[0] if found else None
 
     def names(self, node: exp.Column) -> bool:
-        """Whether an item has this plain name, or this qualifier."""
+        """Whether an item has a column of this plain name, or is the qualifier."""
         if node.table:
             return any(r.name.lower() == node.table.lower() for r in self.relations)
         return any(r.positions(node.name) for r in self.relations)
@@ -152,7 +152,7 @@ class Scope:
         raise context.error(node.args["table"], message)
 
     def unknown(self, node: exp.Column, context: Context) -> SqlError:
-        """The error for a name that no column has."""
+        """The error for an unknown column name."""
         inside = f" in '{node.table}'" if node.table else ""
         if not node.table:
             self._refuse_far(node, context)
@@ -164,11 +164,11 @@ class Scope:
         )
         of_row = [p.name for name, p in parameters(context) if name.lower() == node.name.lower()]
         if of_row and not node.table:
-            message = f"there is no column '{node.name}' in FROM; that of the row is {of_row[0]}"
+            message = f"there is no column '{node.name}' in FROM; the row has {of_row[0]}"
         return context.error(node.this, message)
 
     def _home(self, node: exp.Column) -> Scope:
-        """The scope that has a name: the own one before the outer one."""
+        """The scope that has a name: the own one, else the outer one."""
         outer = self.outer
         return outer if outer and outer.names(node) and not self.names(node) else self
 
@@ -183,7 +183,7 @@ class Scope:
             raise context.error(
                 node,
                 f"'{node.sql()}' is a column of an enclosing SELECT, which {far.reader} cannot "
-                "read: the WHERE of a plain SELECT in EXISTS or IN can read the one around it",
+                "read: only the WHERE of a plain SELECT in EXISTS or IN can read it",
                 UnsupportedError,
             )
 
@@ -199,7 +199,7 @@ class Scope:
         return [relation.column(i, self.qualified) for i in range(len(relation.fields))]
 
     def column_at(self, index: int) -> ColumnRef:
-        """The column with an ordinal."""
+        """The column of an ordinal."""
         relation = next(r for r in reversed(self.relations) if r.offset <= index)
         return relation.column(index - relation.offset, self.qualified)
 
@@ -212,14 +212,14 @@ class Scope:
         return [f.name for r in self.relations for f in r.fields]
 
     def star(self) -> list[tuple[str, Expr]]:
-        """What ``*`` gives, with names: all columns, those merged by USING once."""
+        """The columns of ``*`` with their names: all columns, those merged by USING once."""
         named = zip(self.column_names(), self.columns(), strict=True)
         return [(n, self.merged.get(c.index, c)) for n, c in named if c.index not in self.hidden]
 
 
 def _as_text(node: exp.Column, context: Context) -> str:
-    """What to write instead if a name in double quotes was meant as text, which it is in Spark."""
+    """Advice for a name in double quotes that may be meant as text, as in Spark."""
     if node.table or not context.source.is_in_double_quotes(node.this):
         return ""
     text = node.name.replace("'", "''")
-    return f": double quotes are for names; if this is text, write '{text}' in single quotes"
+    return f": double quotes quote names; if this is text, write '{text}' in single quotes"

@@ -5,10 +5,10 @@ from __future__ import annotations
 from sqlglot import exp
 
 from eddyline.algebra.plan import Distinct, Filter, Plan, Project
-from eddyline.sql.binder.context import Bound, Context, require_windows
+from eddyline.sql.binder.context import BoundPlan, Context, require_windows
 from eddyline.sql.binder.existence import split_where, with_existences
-from eddyline.sql.binder.from_clause import Source, bind_from
-from eddyline.sql.binder.grouping import Groups, bind_keys, is_grouped
+from eddyline.sql.binder.from_clause import FromClause, bind_from
+from eddyline.sql.binder.grouping import GroupRewriter, bind_keys, is_grouped
 from eddyline.sql.binder.live_tables import check_tables
 from eddyline.sql.binder.relations import BindQuery
 from eddyline.sql.binder.scalars import Scalars
@@ -16,10 +16,10 @@ from eddyline.sql.binder.scope import Scope
 from eddyline.sql.binder.select_list import aliases, select_items, unaliased
 
 
-def bind_select(select: exp.Select, context: Context, bind_query: BindQuery) -> Bound:
+def bind_select(select: exp.Select, context: Context, bind_query: BindQuery) -> BoundPlan:
     """The plan of one SELECT: Filter(Product) below GroupBy below Filter below Project.
 
-    EXISTS and its like become semi-joins and anti-joins right above the Filter of WHERE.
+    EXISTS and IN become semi-joins and anti-joins directly above the Filter of WHERE.
     """
     source = bind_from(select, context, bind_query)
     for part in source.parts:
@@ -36,11 +36,13 @@ def bind_select(select: exp.Select, context: Context, bind_query: BindQuery) -> 
         context.require_only(distinct)
         require_windows(streams, "DISTINCT")
         plan = Distinct(plan)
-    return Bound(context.checked(plan, select), streams)
+    return BoundPlan(context.checked(plan, select), streams)
 
 
-def _chosen(select: exp.Select, source: Source, context: Context, bind_query: BindQuery) -> Plan:
-    """The rows of FROM for which WHERE holds."""
+def _chosen(
+    select: exp.Select, source: FromClause, context: Context, bind_query: BindQuery
+) -> Plan:
+    """The rows of FROM that satisfy WHERE."""
     terms, existences = split_where(select, context)
     scalars = Scalars(source.scope, context, clause="WHERE")
     source.conditions += [scalars.condition(t) for t in terms]
@@ -56,7 +58,7 @@ def _grouped(select: exp.Select, plan: Plan, scope: Scope, context: Context) -> 
     known = aliases(select.expressions)
     projections = [unaliased(e) for e in select.expressions]
     keys = bind_keys(select.args.get("group"), projections, known, scope, context)
-    groups = Groups(keys, context)
+    groups = GroupRewriter(keys, context)
     items = select_items(select, scope, context)
     exprs = tuple(groups.over(i.expr, i.scalars) for i in items)
     having = select.args.get("having")

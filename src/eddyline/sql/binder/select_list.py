@@ -1,4 +1,4 @@
-"""The select list: output columns, with their names."""
+"""The select list: output columns with their names."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from eddyline.sql.dialect import Eddyline
 
 @dataclass(frozen=True)
 class SelectItem:
-    """One output column: its name and its expression over the rows of FROM."""
+    """An output column: its name and its expression over the rows of FROM."""
 
     name: str
     expr: Expr
@@ -25,17 +25,17 @@ class SelectItem:
 
 
 def select_items(select: exp.Select, scope: Scope, context: Context) -> list[SelectItem]:
-    """The output columns of a SELECT, stars written out."""
+    """The output columns of a SELECT, with ``*`` expanded."""
     return [i for node in select.expressions for i in _items(node, scope, context)]
 
 
 def unaliased(node: exp.Expr) -> exp.Expr:
-    """What stands before AS."""
+    """The expression before AS."""
     return node.this if isinstance(node, exp.Alias) else node
 
 
 def aliases(nodes: Iterable[exp.Expr]) -> dict[str, exp.Expr]:
-    """What the names behind AS stand for, by lower-case name."""
+    """The expressions of the aliases, by lower-case alias."""
     return {n.alias.lower(): n.this for n in nodes if isinstance(n, exp.Alias)}
 
 

@@ -1,4 +1,4 @@
-"""UNION, INTERSECT and EXCEPT: what each is made of.
+"""UNION, INTERSECT and EXCEPT as plans.
 
 ::
 
@@ -25,11 +25,11 @@ from eddyline.algebra.expressions import ColumnRef, Expr
 from eddyline.algebra.functions.coercion import kind
 from eddyline.algebra.plan import AntiJoin, Distinct, Join, Negation, Plan, Project, Union
 from eddyline.errors import SqlError, did_you_mean
-from eddyline.sql.binder.context import Bound, Context, require_windows
-from eddyline.sql.binder.matching import Keys
+from eddyline.sql.binder.context import BoundPlan, Context, require_windows
+from eddyline.sql.binder.matching import EqualityKeys
 from eddyline.sql.binder.relations import BindQuery
 
-#: A value of each kind of type, for keys in which NULL equals NULL.
+#: A value per kind of type, for keys in which NULL equals NULL.
 _ZEROS: Final[dict[str, Any]] = {
     "bool": False,
     "integer": 0,
@@ -43,8 +43,10 @@ _ZEROS: Final[dict[str, Any]] = {
 }
 
 
-def bind_set_operation(node: exp.SetOperation, context: Context, bind_query: BindQuery) -> Bound:
-    """The plan of a set operation; its columns are named as in the first operand."""
+def bind_set_operation(
+    node: exp.SetOperation, context: Context, bind_query: BindQuery
+) -> BoundPlan:
+    """The plan of a set operation; the first operand names its columns."""
     nodes = _operands(node, context)
     operands = [bind_query(n, context) for n in nodes]
     streams = tuple(s for o in operands for s in o.open_streams)
@@ -53,9 +55,9 @@ def bind_set_operation(node: exp.SetOperation, context: Context, bind_query: Bin
     if name != "UNION ALL":
         require_windows(streams, "UNION without ALL" if name == "UNION" else name)
     if node.args.get("on"):
-        return Bound(Negation(plans[0], plans[1], _keys_on(node, plans, context)), streams)
+        return BoundPlan(Negation(plans[0], plans[1], _keys_on(node, plans, context)), streams)
     parts = _unified(node.key.upper(), nodes, plans, context)
-    return Bound(context.checked(_plan(name, parts), node), streams)
+    return BoundPlan(context.checked(_plan(name, parts), node), streams)
 
 
 def _plan(name: str, parts: Sequence[Plan]) -> Plan:
@@ -94,7 +96,7 @@ def _operands(node: exp.SetOperation, context: Context) -> list[exp.Expr]:
 
 
 def _continues(node: exp.SetOperation, left: exp.Expr) -> bool:
-    """Whether the left operand is a UNION of the same kind, so that its operands are more of it."""
+    """Whether the left operand is a UNION of the same kind, so that the two are flattened."""
     unions = isinstance(node, exp.Union) and isinstance(left, exp.Union)
     plain = not left.args.get("with_") and not left.args.get("windows")
     return unions and plain and left.args["distinct"] == node.args["distinct"]
@@ -107,12 +109,12 @@ def _columns(plan: Plan) -> list[ColumnRef]:
     return [ColumnRef(f.type, i, f.name) for i, f in enumerate(plan.schema)]
 
 
-def _all_columns(left: Plan, right: Plan) -> Keys:
+def _all_columns(left: Plan, right: Plan) -> EqualityKeys:
     return tuple(zip(_columns(left), _columns(right), strict=True))
 
 
-def _null_safe(keys: Keys) -> Keys:
-    """Keys of a join in which NULL equals NULL: whether a column is NULL is a key of its own."""
+def _null_safe(keys: EqualityKeys) -> EqualityKeys:
+    """Join keys in which NULL equals NULL: a second key says whether the column is NULL."""
     return tuple((change(a), change(b)) for a, b in keys for change in (_or_zero, _is_null))
 
 
@@ -127,8 +129,8 @@ def _is_null(column: Expr) -> Expr:
     return functions.resolve("is_null", (column,))
 
 
-def _keys_on(node: exp.SetOperation, plans: Sequence[Plan], context: Context) -> Keys:
-    """The keys of EXCEPT ALL ON: both operands have columns of these names."""
+def _keys_on(node: exp.SetOperation, plans: Sequence[Plan], context: Context) -> EqualityKeys:
+    """The keys of EXCEPT ALL ON: columns of these names in both operands."""
     keys = []
     for column in node.args["on"]:
         left = _named(column, plans[0], "left of", context)
@@ -160,7 +162,7 @@ def _named(column: exp.Expr, plan: Plan, side: str, context: Context) -> ColumnR
 def _unified(
     name: str, nodes: list[exp.Expr], plans: list[Plan], context: Context
 ) -> tuple[Plan, ...]:
-    """The plans with equal column types."""
+    """The plans, with casts to common column types."""
     width = len(plans[0].schema)
     for node, plan in zip(nodes, plans, strict=True):
         if len(plan.schema) != width:

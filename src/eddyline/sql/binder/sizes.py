@@ -1,7 +1,7 @@
-"""How large plans and expressions become when all that they share is written out.
+"""Sizes of plans and expressions with shared parts counted once per use.
 
-A view may read another one twice, a LEFT JOIN is made of two joins, and ``nullif(x, y)`` names x
-twice: so a short text may stand for a plan of any size. It is refused before anything walks it.
+A view may read another one twice, a LEFT JOIN consists of two joins, and ``nullif(x, y)`` contains
+x twice: a short text may have a very large plan. It is refused before any code walks it.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from eddyline.algebra.plan import (
 from eddyline.sql.limits import MAX_EXPRESSION, MAX_INPUTS, MAX_PLAN
 
 
-class Size(NamedTuple):
+class PlanSize(NamedTuple):
     """The size of a plan.
 
     Attributes:
-        nodes: how many it has. inputs: streams and tables that its rows bring together.
-        columns: operators and values from which each of its columns is computed.
-        largest: of its expressions.
+        nodes: number of operators. inputs: number of streams and tables that are joined.
+        columns: per column, number of operators and values in its expression.
+        largest: size of its largest expression.
     """
 
     nodes: int
@@ -37,9 +37,9 @@ class Size(NamedTuple):
     largest: int
 
     def excess(self) -> str | None:
-        """What is too much of it, for messages; None if nothing is."""
+        """The limit that the plan exceeds, for messages; None if none."""
         if self.inputs > MAX_INPUTS:
-            return f"brings more than {MAX_INPUTS} streams and tables together"
+            return f"joins more than {MAX_INPUTS} streams and tables"
         if self.nodes > MAX_PLAN:
             return f"becomes a plan of more than {MAX_PLAN} operators"
         if self.largest > MAX_EXPRESSION:
@@ -51,10 +51,10 @@ class Sizes:
     """The sizes of plans and expressions, each computed once."""
 
     def __init__(self) -> None:
-        self._plans: dict[int, tuple[Plan, Size]] = {}
+        self._plans: dict[int, tuple[Plan, PlanSize]] = {}
         self._exprs: dict[int, tuple[Expr, int]] = {}
 
-    def of_plan(self, plan: Plan) -> Size:
+    def of_plan(self, plan: Plan) -> PlanSize:
         """The size of a plan."""
         known = self._plans.get(id(plan))
         if known is None:
@@ -62,18 +62,18 @@ class Sizes:
         return known[1]
 
     def of(self, expr: Expr) -> int:
-        """How many operators and values an expression has."""
+        """Number of operators and values of an expression."""
         known = self._exprs.get(id(expr))
         if known is None:
             known = self._exprs[id(expr)] = expr, 1 + sum(map(self.of, expr.args))
         return known[1]
 
-    def _measured(self, plan: Plan) -> Size:
+    def _measured(self, plan: Plan) -> PlanSize:
         inputs = [self.of_plan(i) for i in plan.inputs]
         below = [c for i in inputs for c in i.columns]
         own = [_expanded(e, below, {}) for e in _expressions(plan)]
         count = [i.inputs for i in inputs] or [1]
-        return Size(
+        return PlanSize(
             1 + sum(i.nodes for i in inputs),
             max(count) if isinstance(plan, Union) else sum(count),
             _columns(plan, inputs, own),
@@ -81,8 +81,8 @@ class Sizes:
         )
 
 
-def _columns(plan: Plan, inputs: list[Size], own: list[int]) -> tuple[int, ...]:
-    """From how much each column of a plan is computed; aggregates are kept as they are."""
+def _columns(plan: Plan, inputs: list[PlanSize], own: list[int]) -> tuple[int, ...]:
+    """The expanded size of each output column; an aggregate counts as one."""
     if isinstance(plan, Project):
         return tuple(own)
     if isinstance(plan, GroupBy):
@@ -95,7 +95,7 @@ def _columns(plan: Plan, inputs: list[Size], own: list[int]) -> tuple[int, ...]:
 
 
 def _expressions(plan: Plan) -> Iterator[Expr]:
-    """Those that rules may put together with those below."""
+    """The expressions that rules may merge with those below."""
     if isinstance(plan, Project):
         yield from plan.exprs
     elif isinstance(plan, GroupBy):
@@ -105,7 +105,7 @@ def _expressions(plan: Plan) -> Iterator[Expr]:
 
 
 def _expanded(expr: Expr, columns: list[int], known: dict[int, int]) -> int:
-    """The size of an expression with each column replaced by what computes it."""
+    """The size of an expression with each column replaced by its definition."""
     if isinstance(expr, ColumnRef):
         return columns[expr.index]
     size = known.get(id(expr))

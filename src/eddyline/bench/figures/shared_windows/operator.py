@@ -8,6 +8,7 @@ from typing import Final
 
 import numpy as np
 
+from eddyline.bench.comparison.state_slices import SlicedAccess
 from eddyline.bench.figures.shared_windows.blocks import Blocks
 from eddyline.bench.figures.shared_windows.server import (
     GREEDY,
@@ -17,7 +18,7 @@ from eddyline.bench.figures.shared_windows.server import (
     Released,
     Server,
 )
-from eddyline.runtime.join_inputs.access import Access, HashAccess, ScanAccess, SlicedAccess
+from eddyline.runtime.join_inputs.access import Access, ScanIndex
 from eddyline.runtime.stores.index import HashIndex
 from eddyline.runtime.stores.rowstore import RowStore
 from eddyline.runtime.window_join.levels import Levels
@@ -29,7 +30,7 @@ _SCHEDULES: Final[dict[str, ScheduleName]] = {
     LWO: "lwo",
     SWF: "swf",
     GREEDY: "greedy",
-    STATE_SLICE: "state-slice",
+    STATE_SLICE: "swf",
 }
 _NOTHING: Final = np.zeros(0, np.int64)
 _NO_ROWS: Final = Arrivals(_NOTHING, _NOTHING, _NOTHING, _NOTHING)
@@ -79,7 +80,7 @@ class _JoinServer:
 
     @property
     def scanned(self) -> float:
-        ends = self._lengths[self._join.rungs]
+        ends = self._lengths[self._join.classes]
         slices = np.diff(ends, prepend=0) / ends[-1]
         return float((self._join.served * slices).sum()) / self._rows
 
@@ -106,16 +107,16 @@ class _JoinServer:
 
     def _forget(self, clock: int) -> None:
         """Drop what no row that waits, or that is still to come, can be joined with."""
-        since = self._join.waiting_since
+        since = self._join.queued_since
         oldest = (clock if since is None else since) - int(self._lengths[-1])
         for store in self._stores:
             store.drop_before(store.first + int(np.searchsorted(store.held("ts"), oldest, "right")))
 
     def _routed(self, release: Release) -> list[Released]:
         """By window its results, in arrays of their own, as all strategies have to deliver them."""
-        rungs, pairs = self._join.rungs, release.pairs
-        first = int(rungs[release.rung - 1]) + 1 if release.rung else 0
-        last = int(rungs[release.rung])
+        classes, pairs = self._join.classes, release.pairs
+        first = int(classes[release.window_class - 1]) + 1 if release.window_class else 0
+        last = int(classes[release.window_class])
         unit = release.first // self._rows + self._work.preloaded
         if first == last:
             return [Released(last, unit, (len(pairs),))]
@@ -129,5 +130,5 @@ def _access(strategy: str, work: Blocks, store: RowStore) -> Access:
     if strategy == STATE_SLICE:
         return SlicedAccess(store)
     if work.load.method == "nested loops":
-        return ScanAccess(store)
-    return HashAccess(HashIndex(store, "bench"))
+        return ScanIndex(store)
+    return HashIndex(store)

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from eddyline.bench.comparison.shedding import Setting, shed
 from eddyline.bench.figures.experiment import Claim, Experiment
 from eddyline.bench.figures.plots import Panel, draw_panels
 from eddyline.bench.figures.static_optimization.trial import (
@@ -28,7 +29,6 @@ from eddyline.optimizer.joins.costing import Priced
 from eddyline.optimizer.joins.functions import PlanFunctions
 from eddyline.optimizer.joins.search import cheapest
 from eddyline.optimizer.prices import Prices
-from eddyline.optimizer.shedding.setting import Setting, shed
 
 _CAPACITY: Final = 0.4  # of what all rows would need, where some are dropped
 _FLOOR: Final = 0.02  # a window of rows that is never refreshed is nothing that could be measured

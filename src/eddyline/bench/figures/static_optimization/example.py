@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from eddyline.bench.comparison.shedding import shed
+from eddyline.bench.comparison.static_joins import PerTuple, join_query
 from eddyline.bench.figures.experiment import Claim, Experiment
 from eddyline.bench.figures.plots import Panel, draw_panels
 from eddyline.bench.figures.verdicts import Verdict
-from eddyline.optimizer.joins.costing import PerTuple
 from eddyline.optimizer.joins.functions import PlanFunctions
-from eddyline.optimizer.joins.query import Source, join_query
+from eddyline.optimizer.joins.query import Source
 from eddyline.optimizer.joins.trees import Tree
-from eddyline.optimizer.shedding.setting import shed
 
 QUERY: Final = join_query(
     [Source.last(name, rate, rows=10) for name, rate in {"A": 10, "B": 70, "C": 20}.items()],

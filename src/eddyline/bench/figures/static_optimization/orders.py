@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from eddyline.algebra.plan import Plan, StreamScan
+from eddyline.bench.comparison.static_joins import all_bushy
 from eddyline.bench.figures.experiment import Claim, Experiment
 from eddyline.bench.figures.plots import draw_bars
 from eddyline.bench.figures.static_optimization.trial import (
@@ -20,7 +21,7 @@ from eddyline.bench.figures.static_optimization.trial import (
 )
 from eddyline.bench.figures.verdicts import Verdict
 from eddyline.engine.calibration import prices_of_machine
-from eddyline.optimizer.joins.trees import Tree, all_bushy, show
+from eddyline.optimizer.joins.trees import Tree, show
 
 #: s0 and s1 have ten matches for each other's rows, s3 has few rows and s2 few that match them.
 CASE: Final = JoinCase(

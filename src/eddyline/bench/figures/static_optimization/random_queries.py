@@ -15,8 +15,9 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from eddyline.optimizer.joins.query import JoinQuery, Mask, Source, join_query, members
-from eddyline.optimizer.joins.trees import Tree, all_left_deep, around, clique, mask, subtrees
+from eddyline.bench.comparison.static_joins import all_left_deep, join_query
+from eddyline.optimizer.joins.query import JoinQuery, Mask, Source, members
+from eddyline.optimizer.joins.trees import Tree, around, clique, mask, subtrees
 
 Floats = NDArray[np.float64]
 

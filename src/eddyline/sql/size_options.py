@@ -1,7 +1,7 @@
-"""What WITH says of rates, sizes and numbers of values: checked, and no option of the source.
+"""The options ``rate``, ``rows`` and ``distinct`` of WITH: declared sizes for the optimizer.
 
-``WITH (rate = 1000, distinct = 'symbol: 300, price: 10000')`` behind a stream or table. Names that
-hold a comma, a colon or spaces stand in backticks.
+``WITH (rate = 1000, distinct = 'symbol: 300, price: 10000')`` behind a stream or table. Column
+names that contain a comma, a colon or spaces need backticks.
 """
 
 from __future__ import annotations
@@ -10,47 +10,49 @@ import math
 import re
 from typing import Final, Literal
 
-from eddyline.algebra.catalog import Known
+from eddyline.algebra.catalog import DeclaredSizes
 from eddyline.errors import did_you_mean
 from eddyline.sql.definitions import PlacedOptions
-from eddyline.sql.source import Source
+from eddyline.sql.source import SourceText
 from eddyline.types import TIMESTAMP, Schema
 
-#: What an option can be said of.
-Sized = Literal["stream", "table", "changing table"]
+#: The kinds of inputs whose sizes can be declared.
+SizedInput = Literal["stream", "table", "changing table"]
 
 _NUMBER: Final = re.compile(r"[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?")
 _COMMA: Final = re.compile(r",(?=(?:[^`]*`[^`]*`)*[^`]*$)")  # not in backticks
 _ENTRY: Final = re.compile(r"\s*(?:`([^`]+)`|([^`:]+?))\s*:\s*(\S+?)\s*")
-_ELSEWHERE: Final[dict[tuple[str, Sized], str]] = {
-    ("rows", "stream"): "rows = ... is said of tables; of a stream, say the rate",
-    ("rate", "table"): "a static table has no rate; say how many rows it holds: rows = ...",
+_OTHER_OPTION: Final[dict[tuple[str, SizedInput], str]] = {
+    ("rows", "stream"): "rows = ... is an option of tables; for a stream write rate = ...",
+    ("rate", "table"): "a static table has no rate; write its number of rows: rows = ...",
 }
 
 
-def taken_out(options: PlacedOptions, schema: Schema, of: Sized, source: Source) -> Known:
-    """What the options say of the rows to come; these are removed from them.
+def take_sizes(
+    options: PlacedOptions, schema: Schema, of: SizedInput, source: SourceText
+) -> DeclaredSizes:
+    """Remove the declared sizes from the options of an input, and return them.
 
     Raises:
-        SqlError: a column is unknown, a number is none or too small, or it is not said of such a
-            thing.
+        SqlError: a column is unknown, a number is invalid or too small, or the option does not
+            apply to this kind of input.
     """
     found: dict[str, float] = {}
     for word in ("rate", "rows"):
         if word in options:
             text, at, _ = options.pop(word)
-            if (word, of) in _ELSEWHERE:
-                raise source.error(at, _ELSEWHERE[word, of])
+            if (word, of) in _OTHER_OPTION:
+                raise source.error(at, _OTHER_OPTION[word, of])
             found[word] = _number(text, word, 0, source, at.start)
     distinct: dict[str, float] = {}
     if "distinct" in options:
         text, at, _ = options.pop("distinct")
         distinct = _distinct(text, schema, source, at.start)
-    return Known(found.get("rate"), found.get("rows"), distinct)
+    return DeclaredSizes(found.get("rate"), found.get("rows"), distinct)
 
 
-def _distinct(text: str, schema: Schema, source: Source, start: int) -> dict[str, float]:
-    """``symbol: 300, price: 10000`` by column, as declared."""
+def _distinct(text: str, schema: Schema, source: SourceText, start: int) -> dict[str, float]:
+    """``symbol: 300, price: 10000`` as numbers by column."""
     columns = {f.name.lower(): f.name for f in schema}
     distinct: dict[str, float] = {}
     place = 0
@@ -74,14 +76,14 @@ def _distinct(text: str, schema: Schema, source: Source, start: int) -> dict[str
     return distinct
 
 
-def _number(text: str, what: str, least: int, source: Source, at: int) -> float:
+def _number(text: str, what: str, least: int, source: SourceText, at: int) -> float:
     if _NUMBER.fullmatch(text) and least <= float(text) < math.inf:
         return float(text)
     raise source.error(at, f"{what} must be a number of at least {least}, got '{text}'")
 
 
 def _offset(script: str, start: int, text: str, within: int) -> int:
-    """Where a character of an option's text stands in the script; its start if it has escapes."""
+    """The script offset of a character of an option's text; of its start if it has escapes."""
     as_it_is = script[start + 1 : start + 1 + len(text)] == text
     return start + 1 + within if as_it_is else start
 

@@ -1,4 +1,4 @@
-"""Functions of other systems: what to write here instead."""
+"""Functions of other systems that Eddyline lacks: what to write instead."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ _SLIDING: Final = (
 _TUMBLING: Final = f"{_SLIDING}; date_trunc('minute', ts) is a key per calendar unit"
 _SESSION: Final = f"there are no windows that end with a gap; {_SLIDING}"
 _OVER: Final = (
-    "there are no functions of the row before or behind: join the stream with itself, or take the "
-    "last rows of each key, FROM s [PARTITION BY k ROWS 2]"
+    "there are no functions of preceding and following rows: join the stream with itself, or read "
+    "the last rows of each key, FROM s [PARTITION BY k ROWS 2]"
 )
 _SINGLE: Final = (
-    "columns hold single values, no lists, maps or structures: take these apart before the stream"
+    "columns hold single values, no lists, maps or structures: split these before the stream"
 )
 _LAST: Final = (
     "rows of a group have no order: for the last row of each key read FROM s [PARTITION BY k "
@@ -32,7 +32,7 @@ _ADVICE: Final[dict[str, str]] = {
     "lag lead row_number rank dense_rank percent_rank cume_dist ntile nth_value": _OVER,
     "first last first_value last_value arg_min arg_max earliest latest latest_by_offset": _LAST,
     "min_by max_by earliest_by_offset": _LAST,
-    "any_value arbitrary": "min(x) and max(x) are values of the group that are the same each time",
+    "any_value arbitrary": "write min(x) or max(x), which are the same in each run",
     "count_if countif": "write COUNT(*) FILTER (WHERE condition)",
     "sum_if sumif avg_if avgif": "write SUM(x) FILTER (WHERE condition)",
     "bool_and every all_match": "write MIN(condition)",
@@ -69,16 +69,16 @@ _ADVICE: Final[dict[str, str]] = {
     "rowtime proctime": "the event time is the stream's column behind TIMESTAMP BY",
     "istream rstream dstream": "write EMIT INSERTS, EMIT SNAPSHOT EVERY ... or EMIT CHANGES",
     "monotonically_increasing_id spark_partition_id input_file_name": (
-        "rows are not numbered: have the source give each a column of its own"
+        "rows are not numbered: add a column with a number in the source"
     ),
     "bit_and bit_or bit_xor bit_count shiftleft shiftright getbit": _BITS,
     "md5 sha sha1 sha2 hash xxhash64 crc32": _CODE,
 }
 
-#: What to write instead, by name; empty if nothing is near.
-ELSEWHERE: Final = {name: text for names, text in _ADVICE.items() for name in names.split()}
+#: What to write instead, by name; empty without advice.
+ALTERNATIVES: Final = {name: text for names, text in _ADVICE.items() for name in names.split()}
 
-#: Those that form groups by time.
+#: The functions that form groups by time.
 GROUP_WINDOWS: Final = frozenset(
-    name for name, text in ELSEWHERE.items() if text in (_SLIDING, _TUMBLING, _SESSION)
+    name for name, text in ALTERNATIVES.items() if text in (_SLIDING, _TUMBLING, _SESSION)
 )

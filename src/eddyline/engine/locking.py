@@ -1,4 +1,4 @@
-"""One caller at a time: what keeps threads out of each other's way in an engine."""
+"""The lock of an engine: its methods run on one thread at a time."""
 
 from __future__ import annotations
 
@@ -13,11 +13,9 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 
-class Turns:
-    """A lock on an engine and all that belongs to it.
-
-    Threads wait for each other. What runs inside an engine, a function of a user's, cannot call it:
-    that is an error rather than a wait without end.
+class EngineLock:
+    """A lock on an engine and its queries. It is not reentrant: a user-defined function that calls
+    its own engine gets an error.
     """
 
     def __init__(self) -> None:
@@ -28,7 +26,7 @@ class Turns:
         if self._holder == get_ident():
             raise StateError(
                 "the engine is called from inside one of its own calls, perhaps by a function of a "
-                "query: call it when that call has returned"
+                "query: call it after that call has returned"
             )
         self._lock.acquire()
         self._holder = get_ident()
@@ -38,7 +36,7 @@ class Turns:
         self._lock.release()
 
     def each(self, steps: Iterator[T]) -> Iterator[T]:
-        """The same items, each made in a turn of its own."""
+        """The items of ``steps``; the lock is held while an item is computed."""
         try:
             while True:
                 with self:
@@ -54,25 +52,25 @@ class Turns:
                     close()
 
 
-class TakesTurns(Protocol):
-    """What belongs to an engine."""
+class Lockable(Protocol):
+    """An engine, or an object that belongs to one."""
 
     @property
-    def turns(self) -> Turns:
-        """Of the engine."""
+    def lock(self) -> EngineLock:
+        """The engine's lock."""
 
 
-S = TypeVar("S", bound=TakesTurns)
+S = TypeVar("S", bound=Lockable)
 
 
-def in_turn(
+def locked(
     method: Callable[Concatenate[S, P], T],
 ) -> Callable[Concatenate[S, P], T]:
-    """Let a method wait until no other thread is in the engine."""
+    """A method that holds the engine's lock."""
 
     @wraps(method)
-    def waiting(self: S, *args: P.args, **kwargs: P.kwargs) -> T:
-        with self.turns:
+    def holding(self: S, *args: P.args, **kwargs: P.kwargs) -> T:
+        with self.lock:
             return method(self, *args, **kwargs)
 
-    return cast(Callable[Concatenate[S, P], T], waiting)
+    return cast(Callable[Concatenate[S, P], T], holding)

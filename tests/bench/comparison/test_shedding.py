@@ -3,23 +3,17 @@
 from __future__ import annotations
 
 import dataclasses
-import itertools
 import random
 
 import numpy as np
 import pytest
 
-from eddyline.optimizer.joins.costing import PerTuple, Priced
+from eddyline.bench.comparison.shedding import Setting, shed
+from eddyline.optimizer.joins.costing import Priced
 from eddyline.optimizer.joins.functions import PlanFunctions
 from eddyline.optimizer.joins.posynomial import Posynomial
 from eddyline.optimizer.joins.query import JoinQuery, Source, Term, members
 from eddyline.optimizer.joins.search import cheapest
-from eddyline.optimizer.joins.trees import all_left_deep, clique
-from eddyline.optimizer.shedding.choice import best_of, best_setting
-from eddyline.optimizer.shedding.filters import StreamFilter, cheapest_order, keep_rate, utilisation
-from eddyline.optimizer.shedding.geometric import Sum, maximize_product
-from eddyline.optimizer.shedding.heuristic import heuristic_left_deep
-from eddyline.optimizer.shedding.setting import Setting, shed, shed_together
 from join_queries import Windows, random_query
 
 #: Of what the whole plan needs.
@@ -107,16 +101,6 @@ def test_windows_of_rows_keep_at_most_one_source_in_part(seed: int) -> None:
     assert sum(1e-9 < x < 1 - 1e-9 for x in found.keep) <= 1
 
 
-def test_a_known_optimum() -> None:
-    """x y with x + 3 y <= 1: half of the cost each."""
-    cost = Sum(np.array([1.0, 3.0]), np.eye(2))
-    found = maximize_product(np.ones(2), cost, np.full(2, 1e-6))
-    assert found == pytest.approx([1 / 2, 1 / 6], rel=1e-4)
-    found = maximize_product(np.array([3.0, 1.0]), cost, np.full(2, 1e-6))
-    assert found == pytest.approx([3 / 4, 1 / 12], rel=1e-4)
-    assert maximize_product(np.ones(2), cost, np.array([1e-6, 0.3]))[1] == pytest.approx(0.3)
-
-
 def test_nothing_is_dropped_from_a_feasible_plan() -> None:
     plan = cheapest_plan(random_query(1, 4, "mixed"))
     found = shed(plan, 1.01 * needed(plan))
@@ -130,16 +114,6 @@ def test_a_floor_may_be_a_whole_number(windows: Windows) -> None:
     capacity = 0.5 * needed(plan)
     assert shed(plan, capacity, floor=0).keep == shed(plan, capacity, floor=0.0).keep
     assert shed(plan, capacity, floor=1).keep == (1.0,) * 3
-
-
-def test_settings_tell_what_every_operator_needs_and_holds() -> None:
-    plan = cheapest_plan(random_query(1, 4, "time"))
-    found = shed(plan, 0.5 * needed(plan))
-    assert sum(found.by_operator().values()) == pytest.approx(found.utilisation)
-    assert len(found.by_operator()) == 4 + 3
-    inputs = [o.flow.rows.at(found.keep) for o in plan.operators[:-1]]
-    assert plan.held(found.keep) == pytest.approx(sum(inputs))
-    assert "; feasible with " in found.text() and found.text().endswith("of full")
 
 
 @pytest.mark.parametrize("windows", ["rows", "time", "mixed"])
@@ -188,109 +162,6 @@ def test_a_stream_joined_with_itself_has_one_box() -> None:
     assert found.output >= max(output(s / 1_000) for s in range(1, 1_001)) * (1 - 1e-6)
 
 
-# -- several queries -------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("windows", ["rows", "time", "mixed"])
-def test_queries_share_fairly(windows: Windows) -> None:
-    """No other settings raise the product of the outputs."""
-    whole = random_query(5, 4, windows)
-    parts = [
-        JoinQuery(whole.sources[:3], tuple(t for t in whole.terms if t.sources < 0b1000)),
-        JoinQuery(whole.sources[1:], (Term.edge(0, 1, 0.1), Term.edge(1, 2, 0.02))),
-    ]
-    plans = [cheapest_plan(q) for q in parts]
-    capacity = 0.3 * sum(map(needed, plans))
-    found = shed_together(plans, capacity)
-    keep = [*found[0].keep, found[1].keep[-1]]
-    assert found[0].keep[1:] == found[1].keep[:2]
-
-    def product(x: list[float]) -> float:
-        return plans[0].output.at(x[:3]) * plans[1].output.at(x[1:])
-
-    def price(x: list[float]) -> float:
-        return plans[0].cost.at(x[:3]) + plans[1].cost.at(x[1:])
-
-    assert price(keep) == pytest.approx(capacity, rel=1e-3)
-    assert price(keep) <= capacity * (1 + 1e-9)
-    rng = random.Random(2)
-    for _ in range(500):
-        other = [min(1.0, max(1e-6, x * rng.lognormvariate(0, 0.1))) for x in keep]
-        while price(other) > capacity:
-            other = [x * 0.995 for x in other]
-        assert product(other) <= product(keep) * (1 + 1e-3)
-
-
-# -- selections only -------------------------------------------------------------------------------
-
-
-def test_filters_by_rank_cost_least_and_keep_most() -> None:
-    filters = [StreamFilter(0.0005, 0.25), StreamFilter(0.001, 0.5), StreamFilter(0.0001, 0.9)]
-    orders = [list(order) for order in itertools.permutations(filters)]
-    best = cheapest_order(filters)
-    assert utilisation(1_000, best) == min(utilisation(1_000, order) for order in orders)
-    assert keep_rate(2_000, best) == max(keep_rate(2_000, order) for order in orders) < 1
-
-
-def test_a_box_further_up_wastes_work() -> None:
-    """Observation 2: of all boxes with one product, those at the source cost least."""
-    first, second = StreamFilter(0.001, 0.5), StreamFilter(0.001, 0.5)
-    x = keep_rate(1_000, [first, second])
-    assert utilisation(1_000 * x, [first, second]) == pytest.approx(1)
-    box = StreamFilter(0.0, x)
-    assert utilisation(1_000, [first, box, second]) > 1
-
-
-# -- which plan ------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("windows", ["rows", "time"])
-def test_the_best_setting_is_the_best_of_all_trees(windows: Windows) -> None:
-    query = random_query(11, 4, windows)
-    capacity = 0.2 * needed(cheapest_plan(query))
-    found = best_setting(query, Priced(), capacity)
-    for tree in all_left_deep(query.neighbours()):
-        other = shed(PlanFunctions(query, tree, Priced()), capacity)
-        assert other.objective <= found.objective * (1 + 1e-6)
-    in_turn = best_setting(query, Priced(), capacity, try_all=1)
-    assert 0.8 * found.output <= in_turn.output <= found.output * (1 + 1e-6)
-
-
-def test_the_cheapest_plan_need_not_be_the_one_to_shed_from() -> None:
-    """Example 1, at 4 and at 4.5 milliseconds a row (Figure 6)."""
-    sources = [Source.last(name, rate, rows=10) for name, rate in (("A", 10), ("B", 70), ("C", 20))]
-    query = JoinQuery(tuple(sources), (Term.edge(0, 1, 0.5), Term.edge(1, 2, 0.2)))
-    chosen = {
-        ms: best_setting(query, PerTuple(ms / 1_000), cross_products=True).show()
-        for ms in (0.5, 4.0, 4.5)
-    }
-    assert chosen[0.5] == chosen[4.0] == "A ⋈ (B ⋈ C)"
-    assert chosen[4.5] == "(A ⋈ C) ⋈ B"
-
-
-@pytest.mark.parametrize("windows", ["rows", "time"])
-@pytest.mark.parametrize("seed", range(3))
-def test_the_heuristic_finds_the_best_feasible_left_deep_plan(seed: int, windows: Windows) -> None:
-    query = random_query(seed, 5, windows)
-    trees = list(all_left_deep(query.neighbours()))
-    best = best_of(trees, query, Priced(), capacity=1e9)
-    capacity = 1.001 * best.needed
-    found = heuristic_left_deep(query, Priced(), capacity)
-    assert found.utilisation == pytest.approx(best.utilisation)
-    assert found.keep == (1.0,) * 5
-    scarce = heuristic_left_deep(query, Priced(), 0.5 * capacity)
-    assert scarce.utilisation <= 0.5 * capacity * (1 + 1e-9)
-    left_deep = best_of(trees, query, Priced(), 0.5 * capacity)
-    assert 0.5 * left_deep.output <= scarce.output <= left_deep.output * (1 + 1e-6)
-
-
-def test_cross_products_can_be_the_heuristics_choice() -> None:
-    query = random_query(4, 4, density=0.0)
-    with_them = heuristic_left_deep(query, Priced(), cross_products=True)
-    best = best_of(all_left_deep(clique(4)), query, Priced())
-    assert with_them.utilisation == pytest.approx(best.utilisation)
-
-
 @pytest.mark.parametrize("seed", range(40))
 def test_any_orders_of_magnitude(seed: int) -> None:
     """Rates and windows that differ by factors up to a billion, and capacities as small."""
@@ -304,5 +175,5 @@ def test_any_orders_of_magnitude(seed: int) -> None:
         sources.append(dataclasses.replace(source, rate=rate, arriving=arriving, rows=rows))
     plan = cheapest_plan(dataclasses.replace(query, sources=tuple(sources)))
     capacity = 10 ** rng.uniform(-5, 0) * needed(plan)
-    found = shed(plan, capacity, thorough=False)
+    found = shed(plan, capacity)
     assert capacity * 0.999 <= found.utilisation <= capacity * (1 + 1e-9)

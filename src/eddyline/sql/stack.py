@@ -1,4 +1,4 @@
-"""Frames for work that recurses: on the caller's stack if it has enough, else on a thread."""
+"""Calls with enough stack frames for recursion, on another thread if the caller's has too few."""
 
 from __future__ import annotations
 
@@ -11,33 +11,33 @@ from eddyline.errors import SqlError
 
 T = TypeVar("T")
 
-#: Frames that a statement needs at most which :mod:`eddyline.sql.limits` allows.
+#: Maximum number of frames for a statement within :mod:`eddyline.sql.limits`.
 FRAMES: Final = 920
-#: Bytes of stack of the thread; and those of a caller's thread that are too few.
+#: Stack size of the new thread, and the smallest one of a caller's thread that is used; in bytes.
 _STACK: Final = 16 << 20
 _SMALL: Final = 256 << 10
 _MAKING: Final = threading.Lock()
 
 
-def with_room(work: Callable[[], T]) -> T:
-    """What ``work`` returns or raises; it may recurse through :data:`FRAMES` frames.
+def with_stack(work: Callable[[], T]) -> T:
+    """The result of ``work``, which may recurse through :data:`FRAMES` frames.
 
-    It must not need a lock that its caller holds: it may run on another thread.
+    ``work`` must not need a lock that its caller holds: it may run on another thread.
 
     Raises:
-        SqlError: Python's recursion limit is too low for the work.
+        SqlError: Python's recursion limit is too low. Any error of ``work``.
     """
     try:
         return work() if _has_room() else _on_thread(work)
     except RecursionError:
         raise SqlError(
             "the statement is nested too deeply for Python's recursion limit, which is "
-            f"{sys.getrecursionlimit()} here: 1000 allows all that Eddyline does"
+            f"{sys.getrecursionlimit()} here: set it to 1000 or more"
         ) from None
 
 
 def _has_room() -> bool:
-    """Whether so many frames are left below the recursion limit, and a stack to hold them."""
+    """Whether the recursion limit and the stack size of this thread leave enough frames."""
     if 0 < threading.stack_size() < _SMALL:
         return threading.current_thread() is threading.main_thread() and _frames_left()
     return _frames_left()

@@ -1,0 +1,71 @@
+"""The statements that created an engine's objects; which object reads which."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from eddyline.errors import CatalogError
+from eddyline.sql.statements import ObjectKind, Select
+
+
+@dataclass(frozen=True, slots=True)
+class Definition:
+    """One object: its kind and name, its CREATE statement, the lower-case names that it reads."""
+
+    kind: ObjectKind
+    name: str
+    sql: str
+    reads: frozenset[str] = frozenset()
+
+
+class Definitions:
+    """The definitions of all existing objects, in the order of their statements."""
+
+    def __init__(self) -> None:
+        self._entries: dict[tuple[ObjectKind, str], Definition] = {}
+        self._readers: dict[
+            str, dict[tuple[ObjectKind, str], None]
+        ] = {}  # by the name that is read
+
+    def __iter__(self) -> Iterator[Definition]:
+        return iter(self._entries.values())
+
+    def add(self, kind: ObjectKind, name: str, sql: str, select: Select | None = None) -> None:
+        """Add the definition of a new object."""
+        reads = frozenset() if select is None else names_read(select)
+        self._entries[kind, name] = Definition(kind, name, sql, reads)
+        for read in reads:
+            self._readers.setdefault(read, {})[kind, name] = None
+
+    def remove(self, kind: ObjectKind, name: str) -> None:
+        """Remove the definition of a dropped object."""
+        for read in self._entries.pop((kind, name)).reads:
+            readers = self._readers[read]
+            del readers[kind, name]
+            if not readers:
+                del self._readers[read]
+
+    def readers(self, name: str) -> Iterator[tuple[ObjectKind, str]]:
+        """Kind and name of all objects that read the one of this name."""
+        yield from self._readers.get(name.lower(), ())
+
+    def require_unread(self, kind: ObjectKind, name: str) -> None:
+        """Check that no object reads this one.
+
+        Raises:
+            CatalogError: some object reads it; the message names it.
+        """
+        for reader_kind, reader in self.readers(name):
+            raise CatalogError(
+                f"cannot drop {kind} {name!r}: {reader_kind} {reader!r} reads it; "
+                f"DROP {reader_kind.upper()} {reader} first"
+            )
+
+
+def names_read(select: Select) -> frozenset[str]:
+    """The lower-case names in FROM and FOR EACH ROW OF anywhere in a SELECT."""
+    rules = () if select.for_each is None else (select.for_each.table.lower(),)
+    return frozenset((*rules, *(t.name.lower() for t in select.ast.find_all(exp.Table))))

@@ -1,0 +1,216 @@
+"""From a caller's rows to typed columns, with the reasons why rows are bad."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from eddyline.algebra.catalog import StreamDef
+from eddyline.algebra.windows import format_duration
+from eddyline.engine.ingest.arrow_values import as_text, converted, flat, to_table, with_valid_text
+from eddyline.engine.ingest.event_times import event_times, improbable, improbable_reasons, in_doubt
+from eddyline.errors import DataError, did_you_mean
+from eddyline.runtime.stores.columns import Array, raw_values
+from eddyline.types import END_OF_TIME, FIRST_INSTANT, Field, Schema, arrow_schema, sql_type
+
+#: A column of this name marks rows that a source could not read; its value is their text.
+CORRUPT_RECORD = "_corrupt_record"
+_REASON = pa.field("_reason", pa.string())
+
+
+def late_schema(schema: Schema) -> pa.Schema:
+    """The schema of a stream's late rows: its columns and the reason."""
+    return pa.schema([*arrow_schema(schema), _REASON])
+
+
+def bad_schema(schema: Schema) -> pa.Schema:
+    """The schema of a stream's bad rows: its columns as text, and the reason."""
+    return pa.schema([*(pa.field(f.name, pa.string()) for f in schema), _REASON])
+
+
+@dataclass(frozen=True, slots=True)
+class TypedRows:
+    """Rows of one call.
+
+    Attributes:
+        table: n rows as given. columns: in the declared order and types.
+        reasons: string[n], why a row is bad, NULL for good rows; None: all are good.
+        doubtful: event times as given if they are integers without a declared unit: whether they
+            are probable depends on the rows before.
+    """
+
+    table: pa.Table
+    columns: list[pa.Array]
+    reasons: pa.Array | None
+    doubtful: pa.Array | None = None
+
+
+class RowReader:
+    """Reads rows of one stream, or changes of one table.
+
+    Args:
+        definition: the stream. kind: "stream" or "table", for messages.
+
+    Attributes:
+        ahead_us: how far timestamps may be ahead of the wall clock; None: no limit.
+        timestamp: the place of the event time among the columns.
+    """
+
+    def __init__(self, definition: StreamDef, kind: str = "stream") -> None:
+        self.definition = definition
+        self.ahead_us = definition.ahead_us
+        names = [f.name for f in definition.schema]
+        self.timestamp = names.index(definition.timestamp)
+        self._what = f"{kind} {definition.name!r}"
+        self._names = {CORRUPT_RECORD, *(name.lower() for name in names)}
+
+    def read(self, data: Any) -> TypedRows:
+        """Convert rows to the declared types.
+
+        Raises:
+            DataError: a column is missing, or its type cannot be converted to the declared one.
+        """
+        table, broken = with_valid_text(to_table(data, self.definition.name), self._names)
+        columns, reasons, given = self._typed(table)
+        for name, rows in broken.items():
+            if name.lower() != CORRUPT_RECORD:
+                reasons = first_reason(reasons, _where(rows, f"{name} is not UTF-8"))
+        doubtful = pa.types.is_integer(given.type) and self.definition.ts_unit is None
+        return TypedRows(table, columns, reasons, given if doubtful else None)
+
+    def times(self, rows: TypedRows) -> Array:
+        """int64[n], the event times; any value where NULL."""
+        return raw_values(rows.columns[self.timestamp], np.dtype(np.int64))
+
+    def reasons(self, rows: TypedRows, newest: int, now_us: int) -> pa.Array | None:
+        """Why rows are bad, by their values, the wall clock and the rows before.
+
+        Args:
+            newest: the largest timestamp of the stream before. now_us: the wall clock.
+
+        Returns:
+            string[n], or None if all rows are good.
+        """
+        reasons, stream = rows.reasons, self.definition
+        us = self.times(rows)
+        if self.ahead_us is not None:
+            ahead = us > now_us + self.ahead_us
+            if ahead.any():
+                limit, now = format_duration(self.ahead_us), np.datetime64(now_us, "us")
+                why = f"{stream.timestamp} is more than {limit} ahead of the wall clock, {now}"
+                reasons = first_reason(reasons, _where(pa.array(ahead), why))
+        if rows.doubtful is not None:
+            doubted = improbable(us, is_good(reasons, us.size), newest)
+            if doubted.any():
+                texts = improbable_reasons(rows.doubtful, stream.timestamp)
+                none = pa.scalar(None, pa.string())
+                reasons = first_reason(reasons, pc.if_else(pa.array(doubted), texts, none))
+        return reasons
+
+    def surely_good(self, rows: TypedRows, now_us: int) -> Array:
+        """bool[n]: rows that are good whatever rows were read before."""
+        reasons = self.reasons(replace(rows, doubtful=None), 0, now_us)
+        good = is_good(reasons, rows.table.num_rows)
+        return good if rows.doubtful is None else good & ~in_doubt(self.times(rows))
+
+    def bad_rows(self, table: pa.Table, reasons: pa.Array) -> pa.Table:
+        """The bad rows of a table as text, with the reason."""
+        rows = pa.array(np.flatnonzero(~is_good(reasons, table.num_rows)))
+        places = {n.lower(): i for i, n in enumerate(table.schema.names)}
+        columns = [
+            as_text(flat(table.column(places[f.name.lower()])).take(rows))
+            for f in self.definition.schema
+        ]
+        schema = bad_schema(self.definition.schema)
+        return pa.Table.from_arrays([*columns, reasons.take(rows)], schema=schema)
+
+    def late_rows(self, columns: Sequence[pa.Array], is_late: Array, limits: Array) -> pa.Table:
+        """The late rows among typed ones, with the watermark that they missed.
+
+        Args:
+            is_late: bool[n]. limits: int64[n], before which instant each row is late.
+        """
+        rows = pa.array(np.flatnonzero(is_late))
+        texts = np.datetime_as_string(limits[is_late].view("M8[us]"))
+        reasons = pc.binary_join_element_wise("behind the watermark ", pa.array(texts), "")
+        schema = late_schema(self.definition.schema)
+        return pa.Table.from_arrays([*(c.take(rows) for c in columns), reasons], schema=schema)
+
+    def _typed(self, table: pa.Table) -> tuple[list[pa.Array], pa.Array | None, pa.Array]:
+        """Columns of the declared types, reasons, and the event times as given."""
+        stream = self.definition
+        places = {n.lower(): i for i, n in enumerate(table.schema.names)}
+        columns = []
+        reasons = None
+        if CORRUPT_RECORD in places:
+            text = flat(table.column(places[CORRUPT_RECORD])).cast(pa.string())
+            reasons = pc.binary_join_element_wise("cannot be read: ", text, "")
+        for field in stream.schema:
+            if field.name.lower() not in places:
+                raise DataError(
+                    f"{self._what}: the rows have no column {field.name!r}; "
+                    + did_you_mean(field.name, table.column_names)
+                )
+            values = flat(table.column(places[field.name.lower()]))
+            if field.name == stream.timestamp:
+                given = values
+            column, reason = self._column(values, field)
+            columns.append(column)
+            reasons = first_reason(reasons, reason)
+        ts = columns[self.timestamp]
+        if ts.null_count:
+            reasons = first_reason(reasons, _where(ts.is_null(), f"{stream.timestamp} is null"))
+        us = raw_values(ts, np.dtype(np.int64))
+        impossible = (us < FIRST_INSTANT) | (us >= END_OF_TIME)
+        if impossible.any():
+            why = f"{stream.timestamp} is not between the years 1 and 9999"
+            rows = pc.and_(pa.array(impossible), ts.is_valid())
+            reasons = first_reason(reasons, _where(rows, why))
+        if reasons is not None and reasons.null_count == len(ts):
+            reasons = None
+        return columns, reasons, given
+
+    def _column(self, values: pa.Array, field: Field) -> tuple[pa.Array, pa.Array | None]:
+        """The values as the declared type, NULL and a reason where there is no conversion."""
+        if values.type == field.type:
+            return values, None
+        try:
+            if field.name == self.definition.timestamp:
+                return event_times(values, self.definition.ts_unit, field.name)
+            typed = converted(values, field.type)
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowTypeError) as error:
+            raise DataError(
+                f"{self._what}: column {field.name!r} is declared {sql_type(field.type)} but the "
+                f"rows have {sql_type(values.type)}, which cannot be converted: {error}"
+            ) from None
+        lost = pc.and_(values.is_valid(), typed.is_null())
+        if not pc.any(lost).as_py():
+            return typed, None
+        before, after = f"{field.name}: cannot read '", f"' as {sql_type(field.type)}"
+        why = pc.binary_join_element_wise(before, values.cast(pa.string()), after, "")
+        return typed, pc.if_else(lost, why, pa.scalar(None, pa.string()))
+
+
+def is_good(reasons: pa.Array | None, count: int) -> Array:
+    """bool[count]: rows without a reason."""
+    if reasons is None:
+        return np.ones(count, np.bool_)
+    good: Array = reasons.is_null().to_numpy(zero_copy_only=False)
+    return good
+
+
+def first_reason(known: pa.Array | None, more: pa.Array | None) -> pa.Array | None:
+    """For each row the known reason, else the other one; None: no row has any."""
+    if known is None or more is None:
+        return more if known is None else known
+    return pc.coalesce(known, more)
+
+
+def _where(rows: pa.Array, reason: str) -> pa.Array:
+    """The reason for the rows of a mask, bool[n]."""
+    return pc.if_else(rows, pa.scalar(reason), pa.scalar(None, pa.string()))

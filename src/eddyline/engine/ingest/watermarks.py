@@ -1,0 +1,133 @@
+"""Watermarks: up to which instant the rows of connected streams can be processed.
+
+Streams, and tables that change, that a query reads together form a *group*. A group has a watermark
+and a clock of its own, so its results do not depend on streams outside of it. Groups are merged
+when a query reads from several of them, and stay merged when queries are dropped.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from eddyline.sql.catalog import Names
+from eddyline.types import BEGINNING
+
+
+@dataclass(frozen=True, slots=True)
+class StreamBound:
+    """The watermark of one stream.
+
+    Attributes:
+        us: its largest timestamp minus its lateness; BEGINNING before its first row.
+        idle: it had no row for longer than its IDLE AFTER, so its group does not wait for it.
+    """
+
+    stream: str
+    us: int
+    idle: bool
+
+
+def watermark_of(bounds: Sequence[StreamBound]) -> int:
+    """The smallest bound of the streams that are not idle, and at most the largest of all.
+
+    >>> watermark_of([StreamBound("a", 9, False), StreamBound("b", 5, False)])
+    5
+    >>> watermark_of([StreamBound("a", 9, False), StreamBound("b", 5, True)])
+    9
+    """
+    last = max((b.us for b in bounds), default=BEGINNING)
+    return min((b.us for b in bounds if not b.idle), default=last)
+
+
+def slowest(bounds: Sequence[StreamBound]) -> StreamBound | None:
+    """The stream that holds the watermark of its group back; None if all are equally far."""
+    active = [b for b in bounds if not b.idle]
+    first = min(active, key=lambda b: b.us, default=None)
+    return first if first is not None and any(b.us > first.us for b in bounds) else None
+
+
+@dataclass(eq=False, slots=True)
+class StreamGroup:
+    """Streams and tables with one watermark and one clock.
+
+    Attributes:
+        members: their names.
+        watermark: rows before this instant are late, in microseconds.
+        clock: the instant up to which everything is processed, in microseconds.
+        began: the first instant that was processed; None before it.
+    """
+
+    members: list[str] = field(default_factory=list)
+    watermark: int = BEGINNING
+    clock: int = BEGINNING
+    began: int | None = None
+
+    @property
+    def reached(self) -> int:
+        """The clock; before the first instant the watermark."""
+        return self.watermark if self.began is None else self.clock
+
+
+class StreamGroups:
+    """The groups of an engine. Each stream and each table that changes is in one of them; without
+    any there is one empty group.
+    """
+
+    def __init__(self) -> None:
+        self._of: Names[StreamGroup] = Names()
+        self._empty = StreamGroup()
+        self._readers: Counter[str] = Counter()
+
+    def __iter__(self) -> Iterator[StreamGroup]:
+        return iter(dict.fromkeys(self._of.values()) or [self._empty])
+
+    def add(self, name: str) -> None:
+        """Add a stream or a table that changes, as a group of its own."""
+        self._of[name] = StreamGroup([name])
+
+    def drop(self, name: str) -> None:
+        """Remove a stream or table from its group, if it is in one."""
+        if name in self._of:
+            self._of.pop(name).members.remove(name)
+
+    def of(self, names: Iterable[str]) -> StreamGroup:
+        """The group of these names; if none is in a group, the one that is furthest."""
+        found = next((self._of[name] for name in names if name in self._of), None)
+        return found or max(self, key=lambda g: (g.began is not None, g.reached))
+
+    def among(self, names: Iterable[str]) -> list[StreamGroup]:
+        """The distinct groups of these streams and tables, in the order of declaration."""
+        found = {self._of[name] for name in names if name in self._of}
+        return [group for group in self if group in found]
+
+    def apart(self, group: StreamGroup) -> frozenset[str]:
+        """The streams and tables of all other groups."""
+        return frozenset(name for name, other in self._of.items() if other is not group)
+
+    def merge(self, groups: Iterable[StreamGroup]) -> StreamGroup:
+        """Merge groups whose clocks are equal into the first one."""
+        first, *others = groups
+        for other in others:
+            first.watermark = max(first.watermark, other.watermark)
+            first.clock = max(first.clock, other.clock)
+            first.began = min(
+                (b for b in (first.began, other.began) if b is not None), default=None
+            )
+            first.members += other.members
+            for name in other.members:
+                self._of[name] = first
+        return first
+
+    def add_reader(self, names: Iterable[str]) -> None:
+        """Count a query that reads these streams and tables."""
+        self._readers.update(names)
+
+    def drop_reader(self, names: Iterable[str]) -> None:
+        """Undo ``add_reader``."""
+        self._readers.subtract(names)
+
+    def is_read(self, name: str) -> bool:
+        """Whether a query reads this stream or table."""
+        return self._readers[name] > 0

@@ -1,0 +1,115 @@
+"""The NEGATIVE TUPLE strategy: every row leaves by a '-', also when it expires.
+
+Each time window emits a '-' for a row that expires, and each operator finds the row by key. So no
+operator keeps rows in the order of their expiry.
+
+Source: Golab and Ozsu 2005, section 2.3.1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import replace
+from typing import Any
+
+from eddyline.algebra.catalog import Emit
+from eddyline.algebra.plan import (
+    AntiJoin,
+    Distinct,
+    Join,
+    Plan,
+    SemiJoin,
+    StreamScan,
+    TableScan,
+)
+from eddyline.algebra.windows import Range
+from eddyline.physical.node_planner import StemOf
+from eddyline.physical.patterns import base_scan, id_width_of
+from eddyline.physical.planner import Planner
+from eddyline.physical.strategy import Strategy, decides_by_matches
+from eddyline.runtime.batch import Evaluator
+from eddyline.runtime.graph import Graph
+from eddyline.runtime.join_inputs.join_input import InputRows
+from eddyline.runtime.join_inputs.table_input import TableInput
+from eddyline.runtime.operators.base import Operator
+from eddyline.runtime.operators.join import Join as JoinOperator
+from eddyline.runtime.stores.expiry import ExpiryStore
+from eddyline.runtime.stores.table import TableStem
+
+
+class NegativeTuplePlanner(Planner):
+    """Builds operators whose rows leave by '-' alone."""
+
+    def __init__(self, graph: Graph, stem_of: StemOf, strategy: Strategy) -> None:
+        super().__init__(graph, stem_of, replace(strategy, feedback="off"))
+        self._timed = Planner(graph, stem_of, strategy)
+
+    def build(self, plan: Plan, *, probed: bool = False) -> Operator:
+        """The operator of a plan; what begins the negative tuples is made by timed operators."""
+        if not self._begins(plan):
+            return super().build(plan, probed=probed)
+        source = self._timed.build(plan, probed=True)
+        return self.with_expiries(plan, source, id_width_of(plan))
+
+    def _begins(self, plan: Plan) -> bool:
+        """Whether the rows of the plan's operator are the first to leave by a '-'."""
+        return isinstance(plan, StreamScan) and isinstance(plan.window, Range)
+
+    def _key(self, plan: Plan, probed: bool) -> Hashable:
+        return "negative tuples", plan, probed
+
+    def _inserts(self, plan: Plan) -> Operator:
+        source = self._replacing(plan)
+        if self._is_materialised(plan):
+            source, _ = self._answer(plan, *self._output_stored(plan, source))
+        return self._without_expiries(source)
+
+    def _answer(self, plan: Plan, source: Operator, width: int) -> tuple[Operator, bool]:
+        if not self._is_materialised(plan):
+            return source, True
+        return self._keyed_answer(source, width), True
+
+    def _enriched(self, plan: Join | SemiJoin | AntiJoin, probed: bool, left: Operator) -> Operator:
+        return super()._enriched(plan, True, left)
+
+    def _table_input(
+        self, table: TableStem, keys: Sequence[Evaluator], remember: int
+    ) -> TableInput:
+        return TableInput(table, keys, remember=remember, history=True)
+
+    def _input_rows(self, plan: Plan, source: Operator) -> InputRows:
+        if isinstance(base_scan(plan), TableScan):
+            return super()._input_rows(plan, source)
+        return self._result_rows(plan, explicit=True)
+
+    def _distinct(self, plan: Distinct) -> Operator:
+        return self._counted_distinct(plan)
+
+    def expiries(self, plan: Plan, dtypes: Sequence[Any]) -> ExpiryStore | None:
+        return None
+
+
+class _AboveNegation(NegativeTuplePlanner):
+    """Builds the operators above negations and existence tests, whose rows leave by '-' alone."""
+
+    def _begins(self, plan: Plan) -> bool:
+        return super()._begins(plan) or decides_by_matches(plan)
+
+
+class MixedPlanner(Planner):
+    """UPA, but with negative tuples above a negation of which many results are taken back early.
+
+    Source: Golab and Ozsu 2005, section 5.4.3.
+    """
+
+    def __init__(self, graph: Graph, stem_of: StemOf, strategy: Strategy) -> None:
+        super().__init__(graph, stem_of, strategy)
+        self._above_negation = _AboveNegation(graph, stem_of, strategy)
+
+    def query(self, plan: Plan, emit: Emit) -> Operator:
+        if self._strategy.explicit_above_negation(plan):
+            return self._above_negation.query(plan, emit)
+        return super().query(plan, emit)
+
+    def join(self, plan: Join) -> JoinOperator | None:
+        return super().join(plan) or self._above_negation.join(plan)

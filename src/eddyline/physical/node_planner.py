@@ -1,0 +1,319 @@
+"""Operators of plan nodes: one function per kind of node (:meth:`NodePlanner._make`)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from functools import partial
+from typing import Any, Final
+
+import numpy as np
+import pyarrow as pa
+
+from eddyline.algebra.expressions import ColumnRef, Expr, Literal
+from eddyline.algebra.patterns import Pattern
+from eddyline.algebra.plan import (
+    AntiJoin,
+    Distinct,
+    Filter,
+    GroupBy,
+    Join,
+    Negation,
+    Plan,
+    Project,
+    SemiJoin,
+    SharedRows,
+    StreamScan,
+    TableScan,
+    Union,
+    lifespan_us,
+    looks_up,
+    takes_back,
+)
+from eddyline.kernels import matching
+from eddyline.physical.compiled import (
+    aggregate_column,
+    output,
+    residual,
+    row_id,
+    scan_below,
+    stem_window,
+)
+from eddyline.physical.expressions import compile_expr, compile_predicate
+from eddyline.physical.feedback.tree import FeedbackTree, feeds_back, takes_feedback
+from eddyline.physical.patterns import (
+    asks_as_it_is,
+    base_scan,
+    id_width_of,
+    is_endless,
+    is_stored,
+    passes_rows,
+    stored_width_of,
+)
+from eddyline.physical.strategy import Strategy
+from eddyline.runtime.batch import Evaluator
+from eddyline.runtime.graph import Graph
+from eddyline.runtime.join_inputs.join_input import InputRows, JoinInput, StemRows
+from eddyline.runtime.join_inputs.table_input import StaticInput, TableInput
+from eddyline.runtime.operators.base import Operator
+from eddyline.runtime.operators.distinct import Distinct as DistinctOperator
+from eddyline.runtime.operators.expire import Expire
+from eddyline.runtime.operators.filter import Filter as FilterOperator
+from eddyline.runtime.operators.given import Given
+from eddyline.runtime.operators.group import AggregateColumn, GroupKeys
+from eddyline.runtime.operators.group import GroupBy as GroupByOperator
+from eddyline.runtime.operators.join import Join as JoinOperator
+from eddyline.runtime.operators.lookup import Kind, Lookup
+from eddyline.runtime.operators.matching import Matching, MatchInput, MatchKeys
+from eddyline.runtime.operators.project import Project as ProjectOperator
+from eddyline.runtime.operators.scan import Scan
+from eddyline.runtime.operators.scan import TableScan as TableScanOperator
+from eddyline.runtime.operators.spool import Spool
+from eddyline.runtime.operators.union import Union as UnionOperator
+from eddyline.runtime.stores.expiry import ExpiryStore, FifoStore, PartitionedStore
+from eddyline.runtime.stores.intermediates import ResultRows
+from eddyline.runtime.stores.stem import EndlessWindow, Stem
+from eddyline.runtime.stores.table import TableStem
+from eddyline.sharing.grouping import is_query_number
+from eddyline.types import FOREVER
+
+#: The SteM of a stream or table, by its name.
+StemOf = Callable[[str], Stem]
+
+#: A key on which all rows agree.
+_CONSTANT_KEY: Final = Literal(pa.bool_(), True)
+#: Partitions of a store whose rows have no known longest lifespan are made for this one.
+_UNKNOWN_LIFESPAN_US: Final = 3_600_000_000
+
+_RULES: Final = {Negation: matching.NEGATION, SemiJoin: matching.SEMI, AntiJoin: matching.ANTI}
+_LOOKUPS: Final[dict[type[Plan], Kind]] = {Join: "inner", SemiJoin: "semi", AntiJoin: "anti"}
+
+
+class NodePlanner:
+    """Builds operators of plan nodes into a graph; equal sub-plans share one operator."""
+
+    def __init__(self, graph: Graph, stem_of: StemOf, strategy: Strategy) -> None:
+        self._graph = graph
+        self._stem_of = stem_of
+        self._strategy = strategy
+
+    # -- plan nodes --------------------------------------------------------------------------------
+
+    def build(self, plan: Plan, *, probed: bool = False) -> Operator:
+        """The operator of a plan; ``probed``: its rows will be probed while they are alive."""
+        probed = probed or not passes_rows(plan)  # others keep what they need: one for all queries
+        return self._graph.obtain(self._key(plan, probed), partial(self._make, plan, probed))
+
+    def _key(self, plan: Plan, probed: bool) -> Hashable:
+        """The key in the graph of a plan's operator."""
+        return plan, probed
+
+    def _make(self, plan: Plan, probed: bool) -> Operator:
+        match plan:
+            case StreamScan():
+                stem, key = self._stem_of(plan.stream), (str(plan.window), probed)
+                return Scan(
+                    stem, stem.open_window(key, partial(stem_window, plan, stem, probed)), key
+                )
+            case TableScan():
+                return self._table_scan(plan)
+            case SharedRows():
+                return Given()
+            case Filter():
+                source = self.build(plan.input, probed=probed)
+                return FilterOperator(source, compile_predicate(plan.predicate))
+            case Project():
+                source = self.build(plan.input, probed=probed)
+                return ProjectOperator(source, [output(e) for e in plan.exprs])
+            case Join() | SemiJoin() | AntiJoin() if looks_up(plan):
+                return self._lookup(plan, probed)
+            case Join():
+                return self._join(plan)
+            case Negation() | SemiJoin() | AntiJoin():
+                return self._matching(plan)
+            case Union():
+                return UnionOperator([self.build(p, probed=not is_endless(p)) for p in plan.parts])
+            case GroupBy():
+                return self._group(plan, retract=True)
+            case Distinct():
+                return self._distinct(plan)
+        raise AssertionError(f"no operator for {type(plan).__name__}")
+
+    def _table_scan(self, plan: TableScan) -> Operator:
+        stem = self._stem_of(plan.table)
+        if isinstance(stem, TableStem):
+            return TableScanOperator(stem, deletions=plan.updates == "retroactive")
+        return Scan(stem, stem.open_window("all", partial(EndlessWindow, keep=True)), "all")
+
+    def _lookup(self, plan: Join | SemiJoin | AntiJoin, probed: bool) -> Operator:
+        assert isinstance(plan, Join) or not plan.nulls_match, "no set operation looks up"
+        make = partial(self._enriched, plan, probed)
+        if feeds_back(plan, self._strategy):
+            assert not isinstance(plan, AntiJoin), "it reads rows without a match"
+            return self._feedback_tree(plan).looking_up(make)
+        return make(self.build(plan.left, probed=probed))
+
+    def _enriched(self, plan: Join | SemiJoin | AntiJoin, probed: bool, left: Operator) -> Operator:
+        scan = base_scan(plan.right)
+        assert isinstance(scan, TableScan), "columns of a table are not computed below the look-up"
+        left_keys, right_keys = ([compile_expr(p[i]) for p in plan.keys] for i in (0, 1))
+        right = self.build(plan.right)
+        table = self._stem_of(scan.table)
+        rows: StaticInput | TableInput
+        if isinstance(table, TableStem):
+            assert not takes_back(plan.left), "an NRR is not joined with a strict input"
+            rows = self._table_input(table, right_keys, _remembered_us(plan.left) if probed else 0)
+        else:
+            rows = StaticInput(table, right_keys)
+        if not asks_as_it_is(plan) and not is_stored(plan.left):
+            left = self._spooled(plan.left, left, keep=probed)
+        return Lookup(left, right, left_keys, rows, residual(plan), _LOOKUPS[type(plan)])
+
+    def _table_input(
+        self, table: TableStem, keys: Sequence[Evaluator], remember: int
+    ) -> TableInput:
+        return TableInput(table, keys, remember=remember, history=False)
+
+    def _join(self, plan: Join) -> Operator:
+        if takes_feedback(plan, self._strategy):
+            return self._feedback_tree(plan).join()
+        keys = ([k for k, _ in plan.keys], [k for _, k in plan.keys])
+        sources = [self._stored(p) for p in plan.inputs]
+        scanned = self._strategy.nested_loops
+        left, right = (
+            JoinInput(self._input_rows(p, source), [compile_expr(k) for k in ks], scanned=scanned)
+            for p, source, ks in zip(plan.inputs, sources, keys, strict=True)
+        )
+        return JoinOperator(sources[0], sources[1], (left, right), residual(plan))
+
+    def _feedback_tree(self, plan: Join | SemiJoin) -> FeedbackTree:
+        return FeedbackTree(plan, self._graph, self._strategy, self._stored)
+
+    def _input_rows(self, plan: Plan, source: Operator) -> InputRows:
+        """Where the rows of a join's input are stored."""
+        if base_scan(plan) is None:
+            return self._result_rows(plan, explicit=False)
+        scan = scan_below(source)
+        return StemRows(scan.stem, scan.window)
+
+    def _result_rows(self, plan: Plan, *, explicit: bool) -> ResultRows:
+        return ResultRows(
+            stored_width_of(plan),
+            strict=takes_back(plan),
+            explicit=explicit,
+            lazy_us=self._strategy.lazy_us,
+        )
+
+    def _matching(self, plan: Negation | SemiJoin | AntiJoin) -> Operator:
+        left = self._stored(plan.left)
+        width = stored_width_of(plan.left)
+        right_plan = plan.right
+        if isinstance(plan, Negation) or plan.residual is None:
+            nulls_match = isinstance(plan, Negation) or plan.nulls_match
+            left_keys, right_keys = ([compile_expr(p[i]) for p in plan.keys] for i in (0, 1))
+            types = tuple(k.type for k, _ in plan.keys)
+            keys = MatchKeys(types, tuple(left_keys), tuple(right_keys), nulls_match)
+        else:  # pairs of a join, matched to their left rows
+            right_plan = Join(plan.left, plan.right, plan.keys, plan.residual)
+            ids = tuple(partial(row_id, i) for i in range(width))
+            keys = MatchKeys((pa.int64(),) * width, ids, ids, nulls_match=True)
+        right = self.build(right_plan, probed=not is_endless(right_plan))
+        left_expiries = self.expiries(plan.left, [np.int64] * 3)
+        left_ids = width if takes_back(plan.left) or left_expiries is None else 0
+        right_ids = id_width_of(right_plan) if takes_back(right_plan) else 0
+        right_lanes = [np.int64, np.int64, np.int64, np.int8, *[np.int64] * right_ids]
+        inputs = (
+            MatchInput(left_expiries, left_ids),
+            MatchInput(self.expiries(right_plan, right_lanes), right_ids),
+        )
+        return Matching(left, right, _RULES[type(plan)], keys, inputs, width)
+
+    def _group(self, plan: GroupBy, *, retract: bool) -> Operator:
+        source = self.build(plan.input, probed=not is_endless(plan.input))
+        columns = [aggregate_column(a) for a in plan.aggregates]
+        return self._grouping(plan.input, source, plan.keys, columns, retract=retract)
+
+    def _distinct(self, plan: Distinct) -> Operator:
+        if takes_back(plan.input):
+            return self._counted_distinct(plan)
+        types = [f.type for f in plan.schema]
+        expiries = self.timed_expiries(plan, [np.int64] * 3)
+        return self._delta(self.build(plan.input), types, expiries)
+
+    def _delta(
+        self, source: Operator, types: Sequence[pa.DataType], expiries: ExpiryStore
+    ) -> Operator:
+        """Duplicate elimination over rows of which none is taken back."""
+        return DistinctOperator(source, types, expiries)
+
+    def _counted_distinct(self, plan: Distinct) -> Operator:
+        """Duplicate elimination that counts the rows of each value."""
+        source = self.build(plan.input, probed=not is_endless(plan.input))
+        if not plan.schema:  # no keys would make the one group that exists even for no row
+            make = partial(self._grouping, plan.input, source, (_CONSTANT_KEY,), [], retract=True)
+            key = "one", self._key(plan, True)
+            return ProjectOperator(self._graph.obtain(key, make), [])
+        columns = [ColumnRef(f.type, i, f.name) for i, f in enumerate(plan.schema)]
+        return self._grouping(plan.input, source, columns, [], retract=True)
+
+    def _grouping(
+        self,
+        source_plan: Plan,
+        source: Operator,
+        keys: Sequence[Expr],
+        columns: list[AggregateColumn],
+        *,
+        retract: bool,
+    ) -> Operator:
+        id_width = id_width_of(source_plan) if takes_back(source_plan) else 0
+        dtypes = [np.int64, np.int64, np.int64, np.int8, *[np.int64] * id_width]
+        dtypes += [d for c in columns for d in c.aggregate.dtypes]
+        group_keys = GroupKeys(
+            tuple(compile_expr(k) for k in keys),
+            tuple(k.type for k in keys),
+            tuple((str(k), i) for i, k in enumerate(keys) if not is_query_number(k)),
+        )
+        expiries = self.expiries(source_plan, dtypes)
+        return GroupByOperator(
+            source, group_keys, columns, expiries, id_width=id_width, retract=retract
+        )
+
+    # -- stores ------------------------------------------------------------------------------------
+
+    def _stored(self, plan: Plan) -> Operator:
+        """The operator of a plan, with its rows in a store."""
+        source = self.build(plan, probed=True)
+        return source if is_stored(plan) else self._spooled(plan, source)
+
+    def _output_stored(self, plan: Plan, source: Operator) -> tuple[Operator, int]:
+        """The source with its rows in a store, and the number of ids of a row there."""
+        return (source if is_stored(plan) else self._spooled(plan, source)), stored_width_of(plan)
+
+    def _spooled(self, plan: Plan, source: Operator, *, keep: bool = True) -> Operator:
+        width, lazy_us = id_width_of(plan), self._strategy.lazy_us
+        make = partial(Spool, source, plan.schema, width, lazy_us, keep=keep)
+        return self._graph.obtain(("spool", source, keep), make)
+
+    def with_expiries(self, plan: Plan, source: Operator, width: int) -> Operator:
+        """The source, whose rows are stored, with a '-' for every row that expires."""
+        dtypes = [np.int64, np.int64, np.int8, *[np.int64] * width]
+        make = partial(Expire, source, self.timed_expiries(plan, dtypes))
+        return self._graph.obtain(("expiring", source), make)
+
+    def expiries(self, plan: Plan, dtypes: Sequence[Any]) -> ExpiryStore | None:
+        """A store in which an operator's rows of this plan wait for their expiry; None where each
+        leaves by a '-'.
+        """
+        return self.timed_expiries(plan, dtypes)
+
+    def timed_expiries(self, plan: Plan, dtypes: Sequence[Any]) -> ExpiryStore:
+        """A store in which rows of this plan's output wait for their expiry."""
+        if plan.pattern <= Pattern.WKS:
+            return FifoStore(dtypes)
+        lifespan = lifespan_us(plan) or _UNKNOWN_LIFESPAN_US
+        return PartitionedStore(dtypes, max(lifespan // self._strategy.partitions, 1))
+
+
+def _remembered_us(left: Plan) -> int:
+    """For how long rows of ``left``, and results made of them, may refer to what they looked up."""
+    lifespan = lifespan_us(left)
+    return FOREVER if lifespan is None else lifespan

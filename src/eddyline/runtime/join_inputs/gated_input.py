@@ -1,0 +1,187 @@
+"""A join input with feedback: its rows become visible once consumers further up require them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from eddyline.runtime.batch import EXPIRY, Batch, Evaluator
+from eddyline.runtime.feedback.gate import Gate
+from eddyline.runtime.feedback.partners import Partners
+from eddyline.runtime.join_inputs.buffer import Kept
+from eddyline.runtime.join_inputs.join_input import JoinInput
+from eddyline.runtime.state import State, nested
+from eddyline.runtime.stores.columns import Array
+from eddyline.runtime.stores.index import Probes
+
+_NO_ROWS = np.zeros(0, np.int64)
+
+
+@dataclass(frozen=True, slots=True)
+class Released:
+    """The rows that become visible in a chunk.
+
+    Attributes:
+        late, late_keys: int64[m], positions and join keys of rows of instants before the chunk.
+        new, keys, batch: int64[n], positions and join keys of the chunk's rows, and these.
+    """
+
+    late: Array
+    late_keys: Array
+    new: Array
+    keys: Array
+    batch: Batch
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """What the join has processed before the chunk.
+
+    Attributes:
+        clock: the end of the chunk before.
+        ts, seq: the last instant of a row.
+    """
+
+    clock: int
+    ts: int
+    seq: int
+
+    def has_late(self, batch: Batch) -> bool:
+        """Whether any row is late: if so, the first."""
+        return len(batch) > 0 and (batch.ts[0], batch.seq[0]) <= (self.ts, self.seq)
+
+    def is_late(self, batch: Batch) -> Array:
+        """bool[n]: which of the chunk's rows are of instants that have been processed."""
+        late: Array = (batch.ts < self.ts) | ((batch.ts == self.ts) & (batch.seq <= self.seq))
+        return late
+
+    def probes(self, keys: Array) -> Probes:
+        """Probes for the rows before the chunk that are still alive."""
+        seq = self.seq if self.ts == self.clock else EXPIRY
+        return Probes(keys, np.full(keys.size, self.clock), np.full(keys.size, seq))
+
+
+class GatedInput(JoinInput):
+    """The visible rows of a buffered input, and a gate before which others are suspended.
+
+    Args:
+        buffer: all rows of the input.
+        gate: None: every row passes.
+        shared: all rows by the same keys; if given, all are visible and none is ever late.
+        scanned: see ``HashIndex``.
+
+    Attributes:
+        joined: number of rows that have become visible.
+    """
+
+    def __init__(
+        self,
+        buffer: Kept,
+        keys: Sequence[Evaluator],
+        gate: Gate | None,
+        *,
+        shared: Partners | None = None,
+        scanned: bool = False,
+    ) -> None:
+        index = None if shared is None else shared.index
+        super().__init__(buffer.rows, keys, index=index, scanned=scanned)
+        self.buffer = buffer
+        self.gate = gate
+        self.joined = 0
+        self._shared = shared
+        if shared is not None:
+            shared.acquire()
+
+    def released(self, batch: Batch, before: Progress) -> Released:
+        """Which rows become visible now, of the chunk's rows and of those suspended."""
+        positions = self.buffer.placed
+        keys, usable = self.keys(batch)
+        if usable is not None:  # a NULL in its key: the row matches nothing
+            batch, positions, keys = batch.where(usable), positions[usable], keys[usable]
+        resumed = resumed_keys = _NO_ROWS
+        if self.gate is not None and not self.gate.is_open(len(batch)):
+            resumed = self.gate.resume(before.clock, self._suspended)
+            if resumed.size:
+                resumed_keys, _ = self.keys(self.buffer.rows_at(resumed))
+            admitted = self.gate.admit(batch, positions)
+            batch, positions, keys = batch.where(admitted), positions[admitted], keys[admitted]
+        self.joined += resumed.size + len(batch)
+        if resumed.size == 0 and not before.has_late(batch):
+            return Released(_NO_ROWS, _NO_ROWS, positions, keys, batch)
+        is_late = before.is_late(batch)
+        late = is_late & (batch.exp > before.clock)
+        return Released(
+            np.concatenate((resumed, positions[late])),
+            np.concatenate((resumed_keys, keys[late])),
+            positions[~is_late],
+            keys[~is_late],
+            batch.where(~is_late),
+        )
+
+    def begin(self, batch: Batch) -> tuple[Batch, Array]:
+        """The rows from before the join was made that are visible, and their keys."""
+        positions = self.buffer.shown
+        keys, usable = self.keys(batch)
+        ok = np.ones(len(batch), np.bool_) if usable is None else usable
+        batch, positions, keys = batch.where(ok), positions[ok], keys[ok]
+        if self.gate is not None:
+            admitted = self.gate.admit(batch, positions)
+            batch, positions, keys = batch.where(admitted), positions[admitted], keys[admitted]
+        self.joined += len(batch)
+        self.link(positions, keys)
+        return batch, keys
+
+    def _suspended(self) -> Array:
+        """Positions of the suspended rows from before the chunk."""
+        buffer = self.buffer
+        seen = np.concatenate((self.index.positions(), buffer.placed))
+        positions = np.setdiff1d(buffer.all(), seen)
+        if positions.size == 0:
+            return positions
+        _, usable = self.keys(buffer.rows_at(positions))
+        return positions if usable is None else positions[usable]
+
+    def insert(self, positions: Array, keys: Array) -> None:
+        """Make the chunk's new rows visible, as of their instants."""
+        if self._shared is None:
+            self.index.insert(positions, keys)
+
+    def link(self, positions: Array, keys: Array) -> None:
+        """Make earlier rows visible to probes of any instant; none of the rows is new any more."""
+        if self._shared is None:
+            self.index.link(positions, keys)
+
+    def meet(
+        self, late: Array, keys: Array, other: GatedInput, before: Progress
+    ) -> tuple[Array, Array]:
+        """Make late rows visible; positions of these and of the rows that they meet, by pair."""
+        self.link(late, keys)
+        by, found = other.find(before.probes(keys), inclusive=True)
+        return late[by], found
+
+    def settle(self, clock: int) -> None:
+        """The buffer drops expired rows."""
+
+    def kept(self) -> int:
+        """The buffer has the rows."""
+        return 0
+
+    def close(self) -> None:
+        if self._shared is None:
+            super().close()
+        else:
+            self._shared.release()
+            self._shared.let_go()
+        if self.gate is not None:
+            self.gate.close()
+
+    def state(self) -> State:
+        return {} if self._shared is not None else {"index": self.index.state()}
+
+    def restore(self, state: State) -> None:
+        if self._shared is None:
+            self.index.restore(nested(state, "index"))
+        if self.gate is not None:
+            self.gate.restored()

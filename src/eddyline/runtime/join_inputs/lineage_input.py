@@ -1,0 +1,290 @@
+"""A join input shared by queries: the rows of a stream that some query requires, and their lineage.
+
+The rows are in the SteM of the stream, which all flows and trees share. The lineage is in a lane of
+the SteM; the visible rows are in a ``JoinInput`` for each join key.
+
+Source: Madden et al. 2002, section 2.3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator
+from dataclasses import replace
+from functools import reduce
+
+import numpy as np
+
+from eddyline.kernels.lineage import any_wanted, meet, put_bit, wanted_by
+from eddyline.runtime.batch import Batch, Evaluator, Stored
+from eddyline.runtime.feedback.gate import Gate
+from eddyline.runtime.feedback.partners import Known
+from eddyline.runtime.join_inputs.access import ScanIndex
+from eddyline.runtime.join_inputs.flow_windows import (
+    FlowRows,
+    FlowWindow,
+    TimeBounds,
+    WindowBounds,
+    Windows,
+)
+from eddyline.runtime.join_inputs.join_input import JoinInput, StemRows
+from eddyline.runtime.stores.columns import Array
+from eddyline.runtime.stores.index import HashIndex, Liveness, Probes
+from eddyline.runtime.stores.rowstore import Lane
+from eddyline.runtime.stores.stem import Stem
+from eddyline.types import FOREVER
+
+_NO_ROWS = np.zeros(0, np.int64)
+
+
+class LineageInput:
+    """The rows of one stream that probes of a flow can see, by each of their join keys.
+
+    A row is *built* when it has its lineage, and *visible* when it is in the indexes.
+
+    Args:
+        window: as long as the longest window of the queries.
+        keys: by name, how to compute the columns of a join key. Without columns: rows are compared
+            with all rows (nested loops).
+
+    Attributes:
+        gate: before it rows are suspended, which are built but not visible; None: all are visible.
+        arriving: int64[n], positions of the chunk's rows while they are built but not yet visible.
+    """
+
+    has_begun = True
+
+    def __init__(
+        self,
+        stem: Stem,
+        window: FlowWindow | FlowRows,
+        keys: dict[Hashable, tuple[Evaluator, ...]],
+    ) -> None:
+        self.stem = stem
+        self.window = window
+        self._keys = keys
+        rows = StemRows(stem, window)
+        self._by_key = {
+            name: JoinInput(rows, columns, index=None if columns else ScanIndex(stem))
+            for name, columns in keys.items()
+        }
+        self._lane = f"lineage:{stem.new_name()}"
+        self._words = 1
+        self._rewound = False
+        self._built = stem.next_id  # rows with ids below are built
+        stem.add_lane(self._lane, 0, derived=True)
+        self.gate: Gate | None = None
+        self.arriving: Array = _NO_ROWS
+
+    # -- visible rows ------------------------------------------------------------------------------
+
+    def by_key(self, name: Hashable) -> JoinInput:
+        """The visible rows by one of the keys."""
+        return self._by_key[name]
+
+    def key(self, name: Hashable) -> tuple[Evaluator, ...]:
+        """How to compute the columns of a key."""
+        return self._keys[name]
+
+    @property
+    def only(self) -> JoinInput:
+        """The visible rows of an input that is joined with one other."""
+        (rows,) = self._by_key.values()
+        return rows
+
+    def keyed(self, batch: Batch) -> tuple[Array, Array]:
+        """Numbers of the rows that can match at all, and their keys, as ``only`` has them."""
+        return _indexed(self.only, batch, np.arange(len(batch)))
+
+    def show(self, batch: Batch) -> None:
+        """Make these rows of the chunk visible, oldest first. Call once per chunk."""
+        positions = self.stem.positions(batch.ids[0])
+        for rows in self._by_key.values():
+            rows.index.insert(*_indexed(rows, batch, positions))
+
+    def show_late(self, batch: Batch, positions: Array) -> None:
+        """Make rows of earlier chunks visible; call it before those of this one."""
+        for rows in self._by_key.values():
+            rows.index.link(*_indexed(rows, batch, positions))
+
+    def show_only(self, batch: Batch, positions: Array) -> None:
+        """Make these rows visible, oldest first, and no others."""
+        for rows in self._by_key.values():
+            rows.index.fill(*_indexed(rows, batch, positions))
+
+    def probe(
+        self, name: Hashable, probes: Probes, longest: Array | int, *, inclusive: bool
+    ) -> tuple[Array, Array, Array]:
+        """The visible rows that match, in the longest window.
+
+        Args:
+            longest: the longest window of the queries that probe, where windows count rows (or
+                int64[n], by probe).
+            inclusive: whether a probe sees the row of its own event.
+
+        Returns:
+            int64[p] numbers of the probes, int64[p] positions, int64[p] ages of the rows.
+        """
+        rows, window = self._by_key[name], self.window
+        if isinstance(window, FlowRows):
+            now = self._rewound
+            return window.find(rows.index, probes, longest, inclusive=inclusive, as_of_now=now)
+        number, found = rows.find(probes, inclusive=inclusive)
+        return number, found, probes.ts.take(number) - self.stem.lane_at("ts", found)
+
+    def pieces(
+        self, ts: Array, seq: Array, longest: Array | int, *, inclusive: bool
+    ) -> Iterator[slice]:
+        """Probes of an input without keys in pieces with a bounded number of pairs.
+
+        Args: as of ``probe``.
+        """
+        index = self.only.index
+        cursor = index.begin(Probes(seq, ts, seq), inclusive=inclusive)
+        return index.pieces(cursor, self.bounds.oldest(ts, seq, longest, inclusive=inclusive))
+
+    @property
+    def bounds(self) -> WindowBounds:
+        """The bounds of windows over the rows."""
+        return self.window if isinstance(self.window, FlowRows) else TimeBounds(self.stem)
+
+    def rewind(self) -> None:
+        """Let probes be made as of any instant: the visible rows count as this chunk's.
+
+        Windows that count rows hold those that they hold now, whatever the instant of the probe.
+        """
+        self._rewound = True
+        for rows in self._by_key.values():
+            rows.index.rewind()
+
+    def admit(self) -> None:
+        """Undo ``rewind``: the visible rows are of earlier chunks."""
+        self._rewound = False
+        for rows in self._by_key.values():
+            rows.index.admit()
+
+    # -- lineage -----------------------------------------------------------------------------------
+
+    def build(self, batch: Batch, lineage: Array | None) -> None:
+        """Take in the chunk's rows that some query requires; they are not visible yet.
+
+        Args:
+            lineage: None: every query requires all rows, and rows have no lineage.
+        """
+        self.build_all()
+        if lineage is not None:
+            self._lineage()[self.stem.places(batch.ids[0])] = lineage
+
+    def build_all(self) -> None:
+        """All rows of the SteM count as built."""
+        self._built = self.stem.next_id
+
+    def meet(
+        self, own: Array, number: Array, found: Array, age: Array, windows: Windows
+    ) -> tuple[Array, Array]:
+        """The pairs that some query requires.
+
+        Args:
+            own: uint64[n, W], lineage of the probes. number, found, age: as ``probe`` returns them.
+
+        Returns:
+            int64[q], the pairs; uint64[q, W], their lineage.
+        """
+        places = found - self.stem.base
+        return meet(own, number, self._lineage(), places, age, windows.lengths, windows.members)
+
+    def widen(self, words: int) -> None:
+        """Make room for more queries."""
+        if words == self._words:
+            return
+        old = self._lineage()
+        self.stem.remove_lane(self._lane)
+        self.stem.add_lane(self._lane, 0, width=words, derived=True)
+        kept = min(words, self._words)
+        self._words = words
+        self._lineage()[:, :kept] = old[:, :kept]
+
+    def held(self) -> Array:
+        """int64: positions of the rows that have been built."""
+        unbuilt = self.stem.next_id - self._built
+        return np.arange(self.stem.first, self.stem.end - unbuilt)
+
+    def lineage_of(self, ids: Array) -> Array:
+        """uint64[n, W]: the lineage of rows, where rows have lineage."""
+        lineage: Array = self._lineage()[self.stem.places(ids)]
+        return lineage
+
+    def required_by(self, mask: Array) -> tuple[Array, Array]:
+        """The rows built that some of these queries (uint64[W]) require: positions and lineage."""
+        rows, lineage = wanted_by(self._held_lineage(), mask)
+        return rows + self.stem.first, lineage
+
+    def mark(self, bit: int, required: Array, batch: Batch) -> None:
+        """Set which of all rows built (``batch``) a query requires."""
+        if put_bit(self._held_lineage(), bit, required):
+            self._index_again(batch)
+
+    def put(self, lineage: Array, batch: Batch) -> None:
+        """Set the lineage of all rows built (``batch``)."""
+        self._held_lineage()[:] = lineage
+        self._index_again(batch)
+
+    def _index_again(self, batch: Batch) -> None:
+        """Make just those of the rows built (``batch``) visible that some query requires."""
+        required = np.flatnonzero(any_wanted(self._held_lineage()))
+        self.show_only(batch.take(required), required + self.stem.first)
+
+    def _lineage(self) -> Array:
+        """uint64[capacity, W], by place."""
+        return self.stem.lane(self._lane).view(np.uint64).reshape(-1, self._words)
+
+    def _held_lineage(self) -> Array:
+        """uint64[n, W] of the rows that have been built."""
+        start = self.stem.first - self.stem.base
+        return self._lineage()[start : start + self.held().size]
+
+    # -- all rows, for match probes ----------------------------------------------------------------
+
+    def rows(self, ids: Array) -> Batch:
+        """Rows as a batch, for expressions over their columns."""
+        cells = tuple(Stored(0, i) for i in range(len(self.stem.schema)))
+        return Batch(ids, ids, ids, np.ones(ids.size, np.int8), (ids,), (self.stem,), cells)
+
+    @property
+    def liveness(self) -> Liveness:
+        return self.window.liveness
+
+    def all(self) -> Array:
+        """Positions of all rows, visible, suspended or arriving.
+
+        They stay as long as the SteM has them, since a query with a longer window may be added.
+        """
+        visible = [rows.index.positions() for rows in self._by_key.values()]
+        suspended = [] if self.gate is None else [self.gate.waiting()]
+        return reduce(np.union1d, [self.arriving, *suspended, *visible])
+
+    def rows_at(self, positions: Array) -> Batch:
+        """Rows as a batch with their instants; they never expire."""
+        ts, seq = (self.stem.lane_at(lane, positions) for lane in ("ts", "seq"))
+        exp = np.full(positions.size, FOREVER)
+        return replace(self.rows(self.stem.ids(positions)), ts=ts, seq=seq, exp=exp)
+
+    def new_index(self) -> HashIndex:
+        return HashIndex(self.stem)
+
+    def new_lane(self, fill: int) -> Lane:
+        return Lane(self.stem, fill)
+
+    def forget(self, known: Known) -> None:
+        known.close()
+
+    def close(self) -> None:
+        """Remove its lanes from the SteM."""
+        for rows in self._by_key.values():
+            rows.close()
+        self.stem.remove_lane(self._lane)
+
+
+def _indexed(rows: JoinInput, batch: Batch, positions: Array) -> tuple[Array, Array]:
+    """Positions and keys of the rows that can match at all."""
+    keys, usable = rows.keys(batch)
+    return (positions, keys) if usable is None else (positions[usable], keys[usable])

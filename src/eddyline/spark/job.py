@@ -1,0 +1,352 @@
+"""Starting a job: checkpoint, sinks, inputs and the streaming query of a session's script."""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import reduce
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+from uuid import uuid4
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.streaming.query import StreamingQuery
+
+from eddyline.algebra.catalog import StreamDef
+from eddyline.engine.calibration import prices_of_machine
+from eddyline.engine.ingest.row_reader import bad_schema, late_schema
+from eddyline.spark.batch_time import heartbeat, with_batch_time
+from eddyline.spark.control import DIRECTORY as CONTROL
+from eddyline.spark.control import ControlStream
+from eddyline.spark.delivery import Delivery
+from eddyline.spark.directory import Directory, path_segment
+from eddyline.spark.environment import JOB_CONF, LOCAL_CHECKPOINT_CONF, settings, worker_pool
+from eddyline.spark.formats import side_options
+from eddyline.spark.ingest import packed_batches
+from eddyline.spark.job_inputs import JobInputs
+from eddyline.spark.keep_rates import clear_keep_rates, publish_keep_rates
+from eddyline.spark.lease import Lease
+from eddyline.spark.mailbox import DIRECTORY as MAILBOX
+from eddyline.spark.mailbox import Mailbox
+from eddyline.spark.packed_batches import OUTPUT_SCHEMA, pack
+from eddyline.spark.partitioning import cores_by_group, shard_ids
+from eddyline.spark.printing import print_rows
+from eddyline.spark.program_diff import require_same
+from eddyline.spark.program_file import NAME as PROGRAM
+from eddyline.spark.program_file import (
+    SPARK_DIRECTORY,
+    SavedProgram,
+    read_program,
+    write_program,
+)
+from eddyline.spark.progress_tracker import ProgressTracker
+from eddyline.spark.run import Run
+from eddyline.spark.running_queries import RunningQueries
+from eddyline.spark.script import QueryGroup, Script, assigned
+from eddyline.spark.shard import EngineProcessor
+from eddyline.spark.shard_program import BroadcastProgram, ShardProgram, ShardSpec
+from eddyline.spark.sink_factory import SinkFactory
+from eddyline.spark.sinks import MemorySink, Printer, Target
+from eddyline.spark.sources import resolve_path
+from eddyline.spark.supervisor import NEVER, Restart, Supervisor
+from eddyline.sql.durations import parse_duration
+
+_CAPACITY_TOLERANCE: Final = 1.001
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class JobOptions:
+    """The options of a :class:`eddyline.spark.Session` that its job depends on."""
+
+    shards: int = 1
+    trigger: str = "0 seconds"
+    base: Path | None = None
+    printer: Printer = print_rows
+    keep: Mapping[str, float] = field(default_factory=dict)
+    capacity: float | None = None
+    decide_every: str = "1 minute"
+    restart: Restart = NEVER
+    ahead_at_most: str = "1 day"
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """The checkpoint directory of a job.
+
+    Attributes:
+        path: qualified. directory: the same. named: False for a temporary one, which no other
+            process can know.
+    """
+
+    path: str
+    directory: Directory
+    named: bool
+
+    def lease(self) -> Lease | None:
+        """Take the lease; None if the checkpoint is temporary.
+
+        Raises:
+            StateError: another session has it.
+        """
+        self.directory.make()
+        return Lease.take(self.directory) if self.named else None
+
+    @property
+    def run_key(self) -> str:
+        """Identifies the checkpoint in worker processes."""
+        return hashlib.sha256(self.path.encode()).hexdigest()[:16]
+
+
+class StartedJob(NamedTuple):
+    """A started job with its sinks and queries."""
+
+    run: Run
+    sinks: SinkFactory
+    queries: RunningQueries
+
+
+class JobStarter:
+    """Starts the job of a script.
+
+    Args:
+        inputs: sources of the script's streams and tables.
+        memory: holds the rows of the sink ``memory``.
+    """
+
+    def __init__(
+        self,
+        spark: SparkSession,
+        checkpoint: Checkpoint,
+        options: JobOptions,
+        script: Script,
+        inputs: JobInputs,
+        memory: MemorySink,
+    ) -> None:
+        self._spark = spark
+        self._checkpoint = checkpoint
+        self._options = options
+        self._script = script
+        self._inputs = inputs
+        self._memory = memory
+        self._ahead_us = parse_duration(options.ahead_at_most)
+
+    def start(
+        self,
+        groups: Sequence[QueryGroup],
+        lease: Lease | None,
+        *,
+        available_now: bool,
+        drop: Sequence[str],
+    ) -> StartedJob:
+        """Start the streaming query of all groups; see :meth:`eddyline.spark.Session.start`."""
+        program = self._claim_checkpoint(groups)
+        self._warn(program)
+        ids = assigned(groups, program.queries)
+        tracker = ProgressTracker({shard: ", ".join(g.streams) for shard, g in ids.items()})
+        sinks = self._open_sinks(groups)
+
+        def report(batch: int, reports: list[dict[str, Any]], stats: Mapping[str, bytes]) -> None:
+            publish_keep_rates(self._spark.sparkContext, reports)
+            tracker.record(batch, reports, stats)
+
+        delivery = Delivery(sinks, report)
+        control = ControlStream(self._checkpoint.directory.below(CONTROL))
+        began = self._checkpoint.directory.modified(PROGRAM)
+        assert began is not None, "the checkpoint has been claimed"
+        running = RunningQueries(
+            self._script,
+            ids,
+            control,
+            sinks.open,
+            began.isoformat(timespec="seconds"),
+            self._fixed_keep_rates,
+        )
+        for name in drop:
+            running.drop(name)
+        mailbox = None
+        if self._checkpoint.named:
+            directory = self._checkpoint.directory.below(MAILBOX)
+            mailbox = Mailbox(directory, running, tracker, delivery)
+        specs = {shard: self._spec(shard, group, program) for shard, group in ids.items()}
+        requests = control.by_shard() if drop else {}
+        processor = EngineProcessor(specs, uuid4().hex, self._checkpoint.path, requests)
+        launch = self._launcher(self._packed_inputs(ids), control, processor, delivery)
+        supervisor = Supervisor(launch, self._options.restart, lambda: tracker.progress().batch_id)
+        run = Run(
+            self._checkpoint.path,
+            supervisor,
+            running,
+            control,
+            tracker,
+            mailbox,
+            lease,
+            bounded=available_now,
+        )
+        return StartedJob(run, sinks, running)
+
+    @property
+    def _fixed_keep_rates(self) -> Mapping[str, float]:
+        """Keep rates of the session's option ``keep``; empty if the engines decide."""
+        return self._script.keep_rates if self._options.keep else {}
+
+    def _launcher(
+        self,
+        inputs: Sequence[DataFrame],
+        control: ControlStream,
+        processor: EngineProcessor,
+        delivery: Delivery,
+    ) -> Callable[[bool], StreamingQuery]:
+        """A function that starts the streaming query; True: over the input that is there now."""
+
+        def launch(bounded: bool) -> StreamingQuery:
+            clear_keep_rates(self._spark.sparkContext)
+            conf = {**JOB_CONF, "spark.sql.shuffle.partitions": str(self._options.shards)}
+            if self._checkpoint.path.startswith("file:"):
+                conf |= LOCAL_CHECKPOINT_CONF
+            pool = worker_pool(self._spark, self._checkpoint.run_key)
+            with settings(self._spark, conf), pool:
+                results = (
+                    reduce(DataFrame.unionAll, [*inputs, control.packed_batches(self._spark)])
+                    .groupBy("shard")
+                    .transformWithStateInPandas(processor, OUTPUT_SCHEMA, "Append", "None")
+                )
+                writer = results.writeStream.foreachBatch(delivery).option(
+                    "checkpointLocation", f"{self._checkpoint.path}/{SPARK_DIRECTORY}"
+                )
+                if bounded:
+                    return writer.trigger(availableNow=True).start()
+                return writer.trigger(processingTime=self._options.trigger).start()
+
+        return launch
+
+    def _packed_inputs(self, groups: Mapping[int, QueryGroup]) -> list[DataFrame]:
+        """The packed batches of all inputs, and heartbeats of groups with IDLE AFTER."""
+        rates = self._fixed_keep_rates
+        packed = []
+        for shard, group in groups.items():
+            for name in self._inputs.names(group):
+                # None: the rate that the shard decides. Changes of tables are never dropped.
+                is_fixed = self._options.keep or name not in group.streams
+                keep = rates.get(name, 1.0) if is_fixed else None
+                stream = self._with_ahead_limit(self._inputs.definition(name))
+                packed.append(packed_batches(*self._inputs.source(name), shard, stream, keep))
+        return packed + [self._heartbeat(s) for s, g in groups.items() if self._needs_heartbeat(g)]
+
+    def _with_ahead_limit(self, stream: StreamDef) -> StreamDef:
+        """The stream, with the session's limit if it declares no AHEAD AT MOST."""
+        if stream.ahead_us is not None or stream.name not in self._script.streams:
+            return stream
+        return replace(stream, ahead_us=self._ahead_us)
+
+    def _needs_heartbeat(self, group: QueryGroup) -> bool:
+        """Whether the watermark of a group can advance by time alone (IDLE AFTER)."""
+        streams = [self._script.streams[name] for name in group.streams]
+        return len(streams) > 1 and any(s.idle_us is not None for s in streams)
+
+    def _heartbeat(self, shard: int) -> DataFrame:
+        """The time for a shard, once a second, also while there are no rows."""
+        ticks = self._spark.readStream.format("rate").option("rowsPerSecond", 1).load()
+        return with_batch_time(heartbeat(ticks, shard))
+
+    def _spec(self, shard: int, group: QueryGroup, saved: SavedProgram) -> ShardSpec:
+        program = ShardProgram(
+            self._script.definitions,
+            tuple(self._script.statement(name) for name in group.queries),
+            {name: pack(self._inputs.content(name)) for name in group.tables},
+            self._script.functions,
+            saved.prices,
+            self._options.keep,
+            saved.cores[shard],
+            self._options.decide_every,
+            self._options.ahead_at_most,
+        )
+        return ShardSpec(
+            shard,
+            self._checkpoint.run_key,
+            group.streams,
+            group.live,
+            BroadcastProgram(self._spark.sparkContext, program),
+        )
+
+    def _open_sinks(self, groups: Sequence[QueryGroup]) -> SinkFactory:
+        sinks = SinkFactory(
+            self._spark,
+            self._options.base,
+            self._options.printer,
+            self._checkpoint.run_key,
+            self._memory,
+        )
+        sinks.open_bad_rows(f"{self._checkpoint.path}/bad_rows_of_queries")
+        for group in groups:
+            sinks.open_first(self._script.queries[name] for name in group.queries)
+            for name in self._inputs.names(group):
+                for target, options in self._side_outputs(name):
+                    sinks.open_side(target, options)
+        return sinks
+
+    def _side_outputs(self, name: str) -> Iterator[tuple[Target, Mapping[str, str]]]:
+        """Sink options of late and bad rows: declared (``late_sink`` ...), or the checkpoint."""
+        definition = self._inputs.definition(name)
+        options = resolve_path(definition.options, self._options.base)
+        for target in (
+            Target("late", name, late_schema(definition.schema)),
+            Target("bad", name, bad_schema(definition.schema)),
+        ):
+            own = side_options(options, f"{target.kind}_")
+            path = f"{self._checkpoint.path}/{target.kind}/{path_segment(name)}"
+            yield target, own or {"sink": "parquet", "path": path}
+
+    def _warn(self, program: SavedProgram) -> None:
+        """Log a capacity above what engines can use, and queries that need more than they have."""
+        usable = sum(program.cores.values())
+        if program.capacity is not None and program.capacity > usable * _CAPACITY_TOLERANCE:
+            _log.warning(
+                "of capacity %g only %g cores can be used: each group of streams that queries "
+                "join runs on one core",
+                program.capacity,
+                usable,
+            )
+        if not self._options.keep:
+            cores = [program.cores[s] for s in assigned(self._script.groups(), program.queries)]
+            for _, _, advice in self._script.verdicts(cores):
+                if advice is not None:
+                    _log.warning("overload: %s", advice)
+
+    def _claim_checkpoint(self, groups: Sequence[QueryGroup]) -> SavedProgram:
+        """The program of the checkpoint; a new checkpoint is written. Prices and cores are those of
+        the first start, because the state fits the plans that were chosen by them.
+
+        Raises:
+            StateError: the checkpoint belongs to another program, or cannot be read or written.
+        """
+        options = self._options
+        ids = shard_ids(len(groups), options.shards)
+        available = self._spark.sparkContext.defaultParallelism
+        cores = cores_by_group(len(groups), options.shards, available, options.capacity)
+        program = SavedProgram(
+            options.shards,
+            self._script.definitions,
+            {
+                shard: {name: self._script.statement(name) for name in group.queries}
+                for shard, group in zip(ids, groups, strict=True)
+            },
+            tuple(map(str, self._script.functions)),
+            options.keep,
+            options.capacity,
+            options.decide_every,
+            options.ahead_at_most,
+            dict(zip(ids, cores, strict=True)),
+            prices_of_machine(),
+        )
+        directory = self._checkpoint.directory
+        saved = read_program(directory)
+        if saved is not None:
+            require_same(self._checkpoint.path, saved, program, self._script.functions)
+            return saved
+        write_program(directory, program)
+        for place in (SPARK_DIRECTORY, "late", "bad"):
+            directory.make(place)  # Eddyline creates them readable by the owner only
+        return program
