@@ -24,6 +24,7 @@ from eddyline.runtime.join_inputs.lineage_input import LineageInput
 from eddyline.runtime.operators.base import Tick
 from eddyline.runtime.operators.scan import Scan
 from eddyline.runtime.predicates.filter_bank import Attribute
+from eddyline.runtime.recipients import Recipients
 from eddyline.runtime.stores.columns import Array
 from eddyline.runtime.stores.stem import Stem
 from eddyline.runtime.window_join.schedules import ScheduleName, make_schedule

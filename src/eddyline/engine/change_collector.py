@@ -34,7 +34,7 @@ class Telling:
         unheard, self._unheard = self._unheard, {"late": {}, "bad": {}}
         late = _joined(unheard["late"], late or {})
         bad = _joined(unheard["bad"], bad or {}, self._inputs.refused(), self._standing.take_bad())
-        kept = self._shedding.news()
+        kept = self._shedding.since_last_report() if self._shedding.reported else {}
         return Changes(self._standing.everyone(), self._standing.take(), late, bad, kept)
 
     def said(self) -> Iterator[tuple[str, pa.Table]]:

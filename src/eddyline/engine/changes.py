@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-import numpy as np
 import pyarrow as pa
 
 from eddyline.engine.execution.result_tables import TableChanges
-from eddyline.engine.overload.shedding import Kept
+from eddyline.engine.overload.shedding import KeptRows
 from eddyline.engine.query import Query
 
 #: The column that names the query where changes of several are in one table.

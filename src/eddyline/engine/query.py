@@ -15,8 +15,8 @@ from eddyline.engine.analyze import analyzed
 from eddyline.engine.execution.bad_rows import FailureCounts
 from eddyline.engine.execution.shared_flow import SharedFlow
 from eddyline.engine.execution.subscriptions import Subscription
+from eddyline.engine.locking import EngineLock, locked
 from eddyline.engine.query_metrics import QueryMetrics
-from eddyline.engine.turns import Turns, in_turn
 from eddyline.errors import StateError
 from eddyline.physical.patterns import forgotten, replaced_by
 from eddyline.runtime.operators.base import Operator

@@ -70,9 +70,7 @@ class QueryMetrics:
         self.checks[0] += other.checks[known].sum()
         self._buckets[0] += other._buckets[known].sum(axis=0)
         self._latency_sum[0] += other._latency_sum[known].sum()
-        self._latency_max[0] = max(
-            self._latency_max[0], other._latency_max[known].max(initial=0.0)
-        )
+        self._latency_max[0] = max(self._latency_max[0], other._latency_max[known].max(initial=0.0))
 
     def clear(self, number: int) -> None:
         """Reset the counts of a number: another query has it from now on."""
@@ -105,8 +103,7 @@ class QueryMetrics:
             return
         more = max(size, 2 * have) - have
         self.rows_out, self.seconds, self.checks, buckets, total, most = (
-            np.pad(counts, ((0, more), *[(0, 0)] * (counts.ndim - 1)))
-            for counts in self._arrays()
+            np.pad(counts, ((0, more), *[(0, 0)] * (counts.ndim - 1))) for counts in self._arrays()
         )
         self._buckets, self._latency_sum, self._latency_max = buckets, total, most
 

@@ -17,7 +17,8 @@ from eddyline.engine.execution.bad_rows import bad_rows
 from eddyline.engine.execution.execution import Execution
 from eddyline.engine.execution.parameterized import ParameterizedSubscription
 from eddyline.engine.execution.result_tables import TableChanges
-from eddyline.engine.ingest.stream_groups import Group, Groups
+from eddyline.engine.ingest.watermarks import StreamGroup, StreamGroups
+from eddyline.engine.locking import EngineLock
 from eddyline.engine.placement.orders import Orders
 from eddyline.engine.placement.placing import Placing
 from eddyline.engine.placement.replanning import Replanner
@@ -25,7 +26,6 @@ from eddyline.engine.placement.ways import Way
 from eddyline.engine.placement.workload import Workload
 from eddyline.engine.query import Explained, Query
 from eddyline.engine.query_stats import stats_of
-from eddyline.engine.turns import Turns
 from eddyline.errors import UnsupportedError
 from eddyline.physical.flows import Sharing
 from eddyline.physical.node_planner import StemOf
@@ -125,10 +125,7 @@ class QuerySet:
 
     def drop(self, name: str) -> None:
         """Remove a query with its changes."""
-        if name in self.aside:
-            query = self.aside.pop(name)
-        else:
-            query = self._remove(name)
+        query = self.aside.pop(name) if name in self.aside else self._remove(name)
         self._with_bad.pop(query.name, None)
         self.execution.pending.discard(query.name)
 
@@ -138,7 +135,7 @@ class QuerySet:
 
     def _remove(self, name: str) -> Query:
         query = self.queries.pop(name)
-        self._groups.unread(query.reads)
+        self._groups.drop_reader(query.reads)
         self._parameterized.pop(query.name, None)
         self.placing.stop(query)
         return query
@@ -197,7 +194,7 @@ class QuerySet:
         assert isinstance(query.subscription, ParameterizedSubscription), "just added"
         self._parameterized[query.name] = query.subscription
 
-    def restart(self, group: Group, between: Callable[[], None]) -> None:
+    def restart(self, group: StreamGroup, between: Callable[[], None]) -> None:
         """Start the queries of a group anew, with empty windows.
 
         Args:
@@ -227,18 +224,18 @@ class QuerySet:
 
     # -- rows --------------------------------------------------------------------------------------
 
-    def begin(self, group: Group, instant: int) -> None:
+    def begin(self, group: StreamGroup, instant: int) -> None:
         """Set the first instant of a group of streams."""
         for query in self.of(group):
             query.running.begin(instant)
 
-    def resume(self, group: Group) -> None:
+    def resume(self, group: StreamGroup) -> None:
         """Continue a group of streams from a checkpoint: its first changes have been reported."""
         for query in self.of(group):
             self.execution.pending.discard(query.name)
             query.running.resume()
 
-    def of(self, group: Group) -> list[Query]:
+    def of(self, group: StreamGroup) -> list[Query]:
         """The queries that follow a group's clock."""
         return [q for q in self.queries.values() if self.execution.group_of(q) is group]
 

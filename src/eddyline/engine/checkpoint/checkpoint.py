@@ -15,6 +15,7 @@ import pyarrow as pa
 
 from eddyline.engine.changes import Changes
 from eddyline.engine.checkpoint.files import write_saved
+from eddyline.engine.definitions import Definitions
 from eddyline.engine.execution.bad_rows import FailureCounts
 from eddyline.engine.execution.progress import Progress
 from eddyline.engine.functions import add_declared, function_declarations

@@ -22,7 +22,7 @@ from eddyline.engine.execution.subscriptions import (
     rows_seen,
     seconds_unshared,
 )
-from eddyline.engine.ingest.stream_groups import Group, Groups
+from eddyline.engine.ingest.watermarks import StreamGroup, StreamGroups
 from eddyline.engine.placement.candidates import Place
 from eddyline.engine.query import Query
 from eddyline.errors import EddylineError
@@ -178,9 +178,7 @@ class Execution:
         self.graph.settle(group.clock, self.operators_of(group))
         return TreeSubscription(operator, table)
 
-    def _join_flow(
-        self, query: Query, place: Place, number: int | None = None
-    ) -> FlowSubscription:
+    def _join_flow(self, query: Query, place: Place, number: int | None = None) -> FlowSubscription:
         shared, part = self._flow(query, place.flow, place.signature), place.part
         replaces = query.replace_key is not None
         key = table_key(part, replaces=replaces)
@@ -237,7 +235,7 @@ class Execution:
 
     # -- rows --------------------------------------------------------------------------------------
 
-    def group_of(self, query: Query) -> Group:
+    def group_of(self, query: Query) -> StreamGroup:
         """The group of streams whose clock a query follows."""
         return self._groups.of(query.reads)
 
@@ -245,7 +243,7 @@ class Execution:
         """The operators of a group's queries, inputs first."""
         return self.graph.without(self._groups.apart(group))
 
-    def run(self, tick: Tick, group: Group, *, arrived: float, paced: bool = False) -> Ran:
+    def run(self, tick: Tick, group: StreamGroup, *, arrived: float, paced: bool = False) -> Ran:
         """Run one chunk of a group's rows through the operators of its queries.
 
         Args:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass
 from typing import Final

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 from eddyline.algebra.plan import StreamScan
 from eddyline.engine.execution.execution import Execution
+from eddyline.engine.execution.subscriptions import rows_seen
 from eddyline.engine.placement.adaptive import (
     Steadiness,
     best_order,
@@ -21,7 +22,6 @@ from eddyline.engine.placement.candidates import Place
 from eddyline.engine.placement.orders import Orders
 from eddyline.engine.placement.ways import Way
 from eddyline.engine.query import Query
-from eddyline.engine.execution.subscriptions import rows_seen
 from eddyline.runtime.graph import in_order
 from eddyline.sharing.trees import tree_of
 

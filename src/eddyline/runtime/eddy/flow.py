@@ -48,7 +48,7 @@ from eddyline.runtime.operators.scan import Scan
 from eddyline.runtime.predicates.filter_bank import FilterBank
 from eddyline.runtime.predicates.grouped_filter import GroupedFilter
 from eddyline.runtime.predicates.lineage_failures import for_queries
-from eddyline.runtime.recipients import NestedRecipients, Recipients, recipients_of
+from eddyline.runtime.recipients import NestedRecipients, recipients_of
 from eddyline.runtime.state import State
 from eddyline.runtime.stores.columns import Array
 from eddyline.runtime.window_join.evictions import MOST_WORDS
@@ -337,7 +337,7 @@ class Flow(Operator):
     def _served(self) -> list[tuple[Batch, Array]]:
         assert self._pacing is not None, "rows wait"
         began = time.thread_time()
-        out = [(self._released(s.results, s.getting), s.arrived) for s in self._pacing.step()]
+        out = [(self._released(s.results, s.recipients), s.arrived) for s in self._pacing.step()]
         self.rows_out += sum(len(batch) for batch, _ in out)
         self.seconds += time.thread_time() - began
         return out
@@ -402,9 +402,7 @@ class Flow(Operator):
             self._gates.settle_doubts(self.clock)
         for side in self._sides:
             side.rewind()
-        batch = self._joined(
-            [self._held_rows(n, side, mask) for n, side in enumerate(self._sides)]
-        )
+        batch = self._joined([self._held_rows(n, side, mask) for n, side in enumerate(self._sides)])
         for side in self._sides:
             side.admit()
         chosen = np.zeros(self._members.width, np.bool_)

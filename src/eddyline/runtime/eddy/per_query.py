@@ -99,7 +99,7 @@ class PerQuery(Operator):
         return self._end - len(self._free) - self.members > max(_MOST_GONE, self.members)
 
     def renew(self, clock: int) -> None:
-        """Rebuild the operators without the groups of dropped queries, which frees their numbers."""
+        """Rebuild the operators without the groups of dropped queries, and free their numbers."""
         lowest, there = self._above[0], list(self._numbers.values())
         self._above = tuple(self._make())
         if isinstance(lowest, Distinct):
@@ -110,7 +110,7 @@ class PerQuery(Operator):
         self._free = sorted(set(range(self._end)) - set(there), reverse=True)
 
     def take_over(self, tree: Sequence[Operator], bit: int, clock: int) -> None:
-        """Copy the rows that DISTINCT has emitted in a query's own operators, before ``bring_up``."""
+        """Copy the rows that DISTINCT has emitted in a query's own operators; ``bring_up`` next."""
         highest = next((o for o in reversed(tree) if isinstance(o, Distinct)), None)
         if highest is None or not isinstance(self._above[0], Distinct):
             return

@@ -25,9 +25,9 @@ from eddyline.bench.figures.cacq.workloads import (
     wanted_by,
 )
 from eddyline.runtime.batch import Batch
-from eddyline.runtime.recipients import recipients_of
 from eddyline.runtime.eddy.policies import TicketPolicy
 from eddyline.runtime.predicates.filter_bank import FilterBank
+from eddyline.runtime.recipients import recipients_of
 from eddyline.runtime.stores.columns import Array
 
 _ROWS: Final = 4_096
