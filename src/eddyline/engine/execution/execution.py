@@ -185,8 +185,8 @@ class Execution:
         try:
             if part.above is not None:
                 return self._join_grouping(query, shared, part, number)
-            table = shared.table(key, query.change_schema, part, replaces=replaces)
             bit = shared.admit(query.name, key, part)
+            table = shared.table(key, query.change_schema, part, replaces=replaces)
         except EddylineError:
             self.graph.sweep()
             self._release(shared, shared.flow)
@@ -201,9 +201,9 @@ class Execution:
         operator = self._flow_planner.per_query(shared.flow, part.outputs, part.above)
         replaces = query.replace_key is not None
         key = table_key(part, replaces=replaces)
+        bit = shared.admit(query.name, key, part)
         is_new = key not in shared.groupings
         grouping = shared.grouping(key, query.change_schema, operator, replaces=replaces)
-        bit = shared.admit(query.name, key, part)
         grouping.subscribe(query.name, bit)
         subscription = GroupedSubscription(shared, grouping, key, bit, number)
         if is_new:
