@@ -19,6 +19,7 @@ from eddyline.version import VERSION
 if TYPE_CHECKING:
     from eddyline.engine.changes import Changes
     from eddyline.engine.engine import Engine
+    from eddyline.engine.options import EngineOptions, StrategyOptions
     from eddyline.engine.query import Query
 
 __version__ = VERSION
@@ -29,10 +30,12 @@ __all__ = [
     "DataError",
     "EddylineError",
     "Engine",
+    "EngineOptions",
     "Query",
     "SetupError",
     "SqlError",
     "StateError",
+    "StrategyOptions",
     "UnsupportedError",
     "__version__",
 ]
@@ -40,7 +43,9 @@ __all__ = [
 _ON_DEMAND = {
     "Changes": "eddyline.engine.changes",
     "Engine": "eddyline.engine.engine",
+    "EngineOptions": "eddyline.engine.options",
     "Query": "eddyline.engine.query",
+    "StrategyOptions": "eddyline.engine.options",
 }
 
 

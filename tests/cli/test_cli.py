@@ -111,14 +111,14 @@ def test_shares_to_keep_reach_the_job(script: Path, monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr("eddyline.cli.job.run_job", lambda job, view: jobs.append(job))
     run = CliRunner().invoke(app, ["run", str(script), "--keep", "a=0.5", "--keep", "b = 1"])
     assert run.exit_code == 0, run.output
-    assert jobs[0].keep == {"a": 0.5, "b": 1.0}
+    assert jobs[0].options.keep == {"a": 0.5, "b": 1.0}
 
 
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ("a", "'a' is not like trades=0.5"),
-        ("a=half", "'a=half' is not like trades=0.5"),
+        ("a", "keep must be shares by stream, like 'trades=0.5, quotes=0.2', not 'a'"),
+        ("a=half", "like 'trades=0.5, quotes=0.2', not 'a=half'"),
         ("a=1.5", "the share of a to keep must be above 0 and at most 1, not 1.5"),
     ],
 )

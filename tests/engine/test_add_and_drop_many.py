@@ -18,6 +18,7 @@ import pyarrow as pa
 import pytest
 
 from eddyline import Engine
+from eddyline.testing import engine_with
 
 DDL = """
     CREATE STREAM a (ts TIMESTAMP, k BIGINT, v DOUBLE, t STRING) TIMESTAMP BY ts;
@@ -118,7 +119,7 @@ def tracing() -> Iterator[None]:
 )
 def test_what_is_kept_does_not_grow(tracing: None, executor: str, count: int, queries: int) -> None:
     options: dict[str, Any] = {"executor": executor} if executor else {}
-    engine = Engine(chunk_rows=64, **options)
+    engine = engine_with(chunk_rows=64, **options)
     engine.sql(DDL)
     for sql in STAYING:
         engine.query(sql)

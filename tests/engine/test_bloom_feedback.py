@@ -9,12 +9,13 @@ import pyarrow as pa
 import pytest
 
 from eddyline import Engine
+from eddyline.testing import engine_with
 from eddyline.testing.feeding import process_all
 
 
 def joined(**options: Any) -> Engine:
     """(a ⋈ b) ⋈ c; rows of c live for ten seconds."""
-    engine = Engine(executor="tree", feedback="jit", mns="bloom", optimize=False, **options)
+    engine = engine_with(executor="tree", feedback="jit", mns="bloom", optimize=False, **options)
     for name in "abc":
         engine.sql(f"CREATE STREAM {name} (ts TIMESTAMP, g BIGINT, k BIGINT) TIMESTAMP BY ts")
     engine.query(
@@ -91,4 +92,4 @@ def test_filters_are_saved(tmp_path: Any) -> None:
 
 def test_other_words_are_refused() -> None:
     with pytest.raises(ValueError, match="mns 'blom'; did you mean 'bloom'"):
-        Engine(mns="blom")  # type: ignore[arg-type]
+        engine_with(mns="blom")

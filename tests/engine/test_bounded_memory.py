@@ -18,6 +18,7 @@ from eddyline.runtime.operators.distinct import Distinct
 from eddyline.runtime.operators.group import GroupBy
 from eddyline.runtime.state import flatten
 from eddyline.runtime.stores.rowstore import RowStore
+from eddyline.testing import engine_with
 
 DDL = """
     CREATE STREAM a (ts TIMESTAMP, k BIGINT, v DOUBLE, t STRING) TIMESTAMP BY ts;
@@ -86,8 +87,8 @@ def rows() -> Iterator[dict[str, pa.Table]]:
 
 
 def kept_bytes(engine: Engine) -> int:
-    states = [o.state() for o in engine._standing.execution.graph] + [
-        s.state() for s in engine._inputs.stems.values()
+    states = [o.state() for o in engine._parts.queries.execution.graph] + [
+        s.state() for s in engine._parts.inputs.stems.values()
     ]
     return sum(values.nbytes for state in states for _, values in flatten(state))
 
@@ -108,7 +109,7 @@ def stores(thing: Any, seen: set[int]) -> Iterator[RowStore]:
     "executor, kind", [*(("tree", k) for k in QUERIES), *(("eddy", k) for k in SHARED)]
 )
 def test_bounded_memory(executor: Executor, kind: str) -> None:
-    engine = Engine(chunk_rows=256, executor=executor)
+    engine = engine_with(chunk_rows=256, executor=executor)
     engine.sql(DDL.replace("t STRING", "t STRING, b5 BIGINT"))
     for number, sql in enumerate((QUERIES if executor == "tree" else SHARED)[kind]):
         engine.query(sql, name=f"q{number}")
@@ -118,7 +119,7 @@ def test_bounded_memory(executor: Executor, kind: str) -> None:
         sizes.append(kept_bytes(engine))
     early, later = max(sizes[4:20]), max(sizes[-16:])
     assert later <= 1.5 * early, f"{early} bytes after ten windows, {later} after fifty"
-    for operator in engine._standing.execution.graph:
+    for operator in engine._parts.queries.execution.graph:
         assert operator.kept() <= 8 * WINDOW, operator
         assert len(getattr(operator, "_new", [])) <= 16 * 256, operator
         for store in stores(operator, set()):
@@ -134,7 +135,7 @@ def test_nothing_is_kept_when_all_rows_have_expired(kind: str) -> None:
         engine.query(sql, name=f"q{number}")
     engine.process(next(rows()))
     engine.advance("1970-01-01T01:00:00Z")
-    for operator in engine._standing.execution.graph:
+    for operator in engine._parts.queries.execution.graph:
         assert operator.kept() == 0, operator
         if isinstance(operator, GroupBy):
             for column in operator._columns:
@@ -142,7 +143,7 @@ def test_nothing_is_kept_when_all_rows_have_expired(kind: str) -> None:
                 assert nodes is None or len(nodes.table) == 0
         if isinstance(operator, Distinct):
             assert len(operator._table) == 0
-    assert all(len(stem) == 0 for stem in engine._inputs.stems.values())
+    assert all(len(stem) == 0 for stem in engine._parts.inputs.stems.values())
 
 
 def test_a_partition_window_of_many_rows_takes_room_for_the_rows_it_has() -> None:

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pytest
 
 from eddyline import Engine
+from eddyline.testing import engine_with
 from eddyline.testing.feeding import process_all
 
 PAIRS = "SELECT a.x, b.y FROM a [RANGE 1 HOUR] JOIN b [RANGE 1 HOUR] ON a.g = b.g"
@@ -21,7 +22,7 @@ ENGINES = [
 
 def joined(**options: Any) -> Engine:
     """(a ⋈ b) on g, and c by a column of either."""
-    engine = Engine(executor="tree", optimize=False, combinations=True, **options)
+    engine = engine_with(executor="tree", optimize=False, combinations=True, **options)
     for name in "abcd":
         engine.sql(
             f"CREATE STREAM {name} (ts TIMESTAMP, g BIGINT, x BIGINT, y BIGINT) TIMESTAMP BY ts"

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pytest
 
 from eddyline import Engine
+from eddyline.testing import engine_with
 from eddyline.testing.feeding import process_all
 
 ENGINES = [
@@ -21,7 +22,7 @@ ENGINES = [
 
 def joined(where: str, **options: Any) -> Engine:
     """(a ⋈ b) on g, and c by a condition."""
-    engine = Engine(executor="tree", optimize=False, **options)
+    engine = engine_with(executor="tree", optimize=False, **options)
     for name in "abc":
         engine.sql(f"CREATE STREAM {name} (ts TIMESTAMP, g BIGINT, k BIGINT) TIMESTAMP BY ts")
     engine.query(
@@ -117,7 +118,7 @@ def test_results_that_have_been_made_say_which_of_their_parts_nobody_matches() -
 
 
 def test_a_condition_that_reads_two_streams_is_asked_about_their_pairs() -> None:
-    engine = Engine(executor="tree", optimize=False, feedback="jit")
+    engine = engine_with(executor="tree", optimize=False, feedback="jit")
     for name in "abcd":
         engine.sql(f"CREATE STREAM {name} (ts TIMESTAMP, g BIGINT, k BIGINT) TIMESTAMP BY ts")
     pairs = "SELECT a.g, a.k, b.k AS m FROM a [RANGE 1 HOUR] JOIN b [RANGE 1 HOUR] ON a.g = b.g"
@@ -141,7 +142,7 @@ def test_auto_stops_asking_where_everybody_is_wanted() -> None:
 
 
 def test_functions_of_users_are_not_asked() -> None:
-    engine = Engine(executor="tree", optimize=False, feedback="jit")
+    engine = engine_with(executor="tree", optimize=False, feedback="jit")
     types = {"args": ["BIGINT", "BIGINT"], "returns": "BOOLEAN", "kind": "python"}
     engine.function("near", lambda x, y: abs(x - y) < 2, **types)
     for name in "abc":

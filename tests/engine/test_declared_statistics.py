@@ -8,6 +8,7 @@ import pytest
 
 from eddyline import Engine
 from eddyline.optimizer.statistics import DEFAULT_RATE, Statistics
+from eddyline.testing import engine_with
 
 SCRIPT = """
 CREATE STREAM a (ts TIMESTAMP, v BIGINT) TIMESTAMP BY ts WITH (rate = 100, distinct = 'v: {v}');
@@ -25,7 +26,7 @@ def test_plans_are_chosen_by_it(values: str, below: bool) -> None:
 
 
 def test_what_is_given_to_the_engine_wins() -> None:
-    engine = Engine(statistics=Statistics(rates={"a": 5.0}, values={("b", "v"): 7}))
+    engine = engine_with(statistics=Statistics(rates={"a": 5.0}, values={("b", "v"): 7}))
     engine.sql(SCRIPT.format(v=30))
     known = engine.statistics
     assert (known.rate("a"), known.rate("b")) == (5, 100)
@@ -44,7 +45,7 @@ def test_it_goes_with_the_stream() -> None:
 
 
 def test_it_is_saved() -> None:
-    engine = Engine(statistics=Statistics(rates={"a": 5.0}))
+    engine = engine_with(statistics=Statistics(rates={"a": 5.0}))
     engine.sql(SCRIPT.format(v=10))
     query = engine.query(QUERY, name="q")
     file = io.BytesIO()

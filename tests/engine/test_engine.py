@@ -18,7 +18,7 @@ from eddyline import (
     StateError,
     UnsupportedError,
 )
-from eddyline.testing import batch, difference, parse_time, pretty, rows_of
+from eddyline.testing import batch, difference, engine_with, parse_time, pretty, rows_of
 from eddyline.testing.feeding import process_all
 from eddyline.testing.script import Script
 
@@ -31,7 +31,7 @@ NAMES = pa.table({"k": [1, 2], "name": ["one", "two"]})
 
 
 def engine(**options: Any) -> Engine:
-    out = Engine(**options)
+    out = engine_with(**options)
     out.sql(DDL)
     return out
 
@@ -87,7 +87,7 @@ def test_errors_name_what_is_there() -> None:
     with pytest.raises(SqlError, match="a standing query reads a stream"):
         eng.query("SELECT k FROM names")
     with pytest.raises(ValueError, match="chunk_rows"):
-        Engine(chunk_rows=0)
+        engine_with(chunk_rows=0)
 
 
 def test_names_compare_without_case_when_something_is_dropped() -> None:
@@ -112,7 +112,7 @@ def test_what_is_read_cannot_be_dropped() -> None:
 
 def test_dropping_the_last_reader_frees_operators_windows_and_lanes() -> None:
     eng = engine()
-    stem = eng._inputs.stems["a"]
+    stem = eng._parts.inputs.stems["a"]
     lanes = set(stem._lanes)
     eng.query("SELECT k FROM a [RANGE 1 SECOND] WHERE v > 0", name="q1")
     eng.query("SELECT a.k FROM a [ROWS 5], b [RANGE 9 SECONDS] WHERE a.k = b.k", name="q2")
@@ -121,7 +121,7 @@ def test_dropping_the_last_reader_frees_operators_windows_and_lanes() -> None:
     assert kept(eng) == 2
     for name in ("q2", "q1", "q3"):
         eng.drop(name)
-    assert list(eng._standing.execution.graph) == []
+    assert list(eng._parts.queries.execution.graph) == []
     assert not stem._windows
     assert set(stem._lanes) == lanes
     process_all(eng, {"a": batch("ts | k | v\n2s | 1 | 1")})
@@ -160,8 +160,8 @@ def test_a_query_that_cannot_be_added_leaves_nothing_behind() -> None:
     sql = "SELECT name FROM a [RANGE 9 SECONDS], names WHERE a.k = names.k"
     with pytest.raises(DataError, match="'names' has no rows"):
         eng.query(sql, name="q")
-    assert list(eng._standing.execution.graph) == []
-    assert not eng._inputs.stems["a"]._windows
+    assert list(eng._parts.queries.execution.graph) == []
+    assert not eng._parts.inputs.stems["a"]._windows
     eng.table("names", NAMES)
     eng.query(sql, name="q")
     assert eng.process({"a": batch("ts | k | v\n1s | 1 | 1")})["q"].num_rows == 1

@@ -7,6 +7,7 @@ import pytest
 from eddyline import Engine
 from eddyline.optimizer.prices import TYPICAL, Prices
 from eddyline.optimizer.statistics import Statistics
+from eddyline.testing import engine_with
 
 STREAMS = """
 CREATE STREAM a (ts TIMESTAMP, k BIGINT, x DOUBLE) TIMESTAMP BY ts{a};
@@ -18,7 +19,7 @@ PRICES = Prices(1e-4, 1e-4, 1e-4, 1e-4, 1e-4, 1e-4, 0.0, 0.0)
 
 
 def engine(a: str = "", b: str = "", **options: object) -> Engine:
-    made = Engine(**options)  # type: ignore[arg-type]
+    made = engine_with(**options)
     made.sql(STREAMS.format(a=a, b=b))
     return made
 

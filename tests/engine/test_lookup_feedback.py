@@ -9,6 +9,7 @@ import pyarrow as pa
 import pytest
 
 from eddyline import Engine
+from eddyline.testing import engine_with
 from eddyline.testing.feeding import process_all
 from eddyline.testing.script import Script
 
@@ -63,7 +64,7 @@ def test_a_row_of_a_table_that_goes_with_an_instant_was_there_at_it(
     feedback: str, sql: str
 ) -> None:
     """Who came at the instant, but before the deletion, found it."""
-    engine = Engine(executor="tree", feedback=feedback)
+    engine = engine_with(executor="tree", feedback=feedback)
     engine.sql(NRR)
     engine.query(sql, name="q")
     process_all(
@@ -91,7 +92,7 @@ def test_a_query_that_comes_later_finds_what_has_been_in_the_table(again: bool) 
 
 
 def changes_of_a_late_query(feedback: str, *, again: bool) -> list[tuple[str, int]]:
-    engine = Engine(executor="tree", feedback=feedback)
+    engine = engine_with(executor="tree", feedback=feedback)
     engine.sql(NRR + "CREATE STREAM c (ts TIMESTAMP, k BIGINT) TIMESTAMP BY ts")
     pairs = "(SELECT a.k FROM a [RANGE 20 SECONDS], b [RANGE 20 SECONDS] WHERE a.p = b.p) AS l"
     engine.query("SELECT a.k, t.w FROM a [RANGE 20 SECONDS], t WHERE a.k = t.k", name="keeper")
@@ -123,7 +124,7 @@ def test_exists_about_the_keys_of_groups_tells_the_join_below_what_to_make() -> 
 
 def rows_grouped(feedback: str) -> int:
     """How many rows a join makes of a hundred of a and ten of b, if one group is wanted."""
-    engine = Engine(executor="tree", feedback=feedback)
+    engine = engine_with(executor="tree", feedback=feedback)
     engine.sql(NRR + "CREATE TABLE known (k BIGINT)")
     engine.table("known", pa.table({"k": [7, 1_000]}))
     engine.query(
@@ -141,7 +142,7 @@ def rows_grouped(feedback: str) -> int:
 @pytest.mark.parametrize("restarts", [0, 1, 2, 3])
 def test_what_the_table_holds_is_known_after_restarts_without_rows(restarts: int) -> None:
     """Queries that call the table otherwise share what is known of it, also when one has gone."""
-    engine = Engine(executor="tree", feedback="jit")
+    engine = engine_with(executor="tree", feedback="jit")
     for name in "ab":
         engine.sql(f"CREATE STREAM {name} (ts TIMESTAMP, k BIGINT) TIMESTAMP BY ts")
     engine.sql("CREATE TABLE rates (k BIGINT) WITH (updates = 'non-retroactive')")

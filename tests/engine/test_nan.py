@@ -9,8 +9,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from eddyline import Engine
-from eddyline.testing import rows_of
+from eddyline.testing import engine_with, rows_of
 
 NAN = math.nan
 DDL = """
@@ -34,7 +33,7 @@ def rows(name: str) -> pa.Table:
 
 
 def answer(sql: str, **options: Any) -> list[tuple[Any, ...]]:
-    engine = Engine(**options)
+    engine = engine_with(**options)
     engine.sql(DDL)
     engine.table("t", rows("t").drop(["ts"]))
     query = engine.query(sql, name="q")

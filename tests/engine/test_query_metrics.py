@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from eddyline import Engine
+from eddyline.testing import engine_with
 from eddyline.testing.feeding import process_all
 from flow_cases import FILTER, GROUPS, JOIN, engine, rows
 
@@ -37,7 +37,7 @@ def test_accounts() -> None:
         assert 0 < stats[f"f{n}"]["checks"] <= 2 * seen["a"] / 8 + 1
         assert stats[f"f{n}"]["shared_with"] == 7
     assert "checks" not in stats["total"]
-    spent = sum(o.seconds for o in eng._standing.execution.graph)
+    spent = sum(o.seconds for o in eng._parts.queries.execution.graph)
     assert sum(s["seconds"] for s in stats.values()) == pytest.approx(spent)
     assert all(s["seconds"] > 0 and s["state_bytes"] >= 0 for s in stats.values())
 
@@ -82,7 +82,7 @@ def test_why_a_query_is_a_tree(sql: str) -> None:
 
 def test_options() -> None:
     with pytest.raises(ValueError, match="executor 'edy'; did you mean 'eddy'"):
-        Engine(executor="edy")  # type: ignore[arg-type]
+        engine_with(executor="edy")
     for options, executor, others in (
         ({"sharing": False}, "tree", 0),
         ({"sharing": False, "executor": "eddy"}, "eddy", 0),

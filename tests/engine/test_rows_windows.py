@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 import pytest
 
 from eddyline import Engine
-from eddyline.testing import batch, difference, rows_of
+from eddyline.testing import batch, difference, engine_with, rows_of
 from eddyline.testing.feeding import process_all
 from eddyline.testing.script import Script
 from flow_cases import DDL, SECOND, bags, engine, reloaded, rows
@@ -170,7 +170,7 @@ def test_for_each_row_of_a_table_of_rules() -> None:
     """Rules come and go with their results, over the rows that windows hold."""
     engines = []
     for executor in ("auto", "tree"):
-        eng = Engine(chunk_rows=4, executor=executor)
+        eng = engine_with(chunk_rows=4, executor=executor)
         eng.sql(
             "CREATE STREAM a (ts TIMESTAMP, k BIGINT, v BIGINT) TIMESTAMP BY ts;"
             "CREATE STREAM b (ts TIMESTAMP, k BIGINT, v BIGINT) TIMESTAMP BY ts;"

@@ -10,6 +10,7 @@ import pyarrow as pa
 import pytest
 
 from eddyline import Engine
+from eddyline.testing import engine_with
 from eddyline.testing.feeding import process_all
 
 JOIN = "(SELECT a.g, a.k, a.m FROM a [RANGE 1 HOUR], b [RANGE 1 HOUR] WHERE a.g = b.g) AS j"
@@ -19,7 +20,7 @@ BY_M = f"SELECT j.k FROM {JOIN}, d [RANGE 1 HOUR] WHERE j.m = d.k"
 
 @pytest.fixture
 def engine() -> Engine:
-    engine = Engine(executor="tree", feedback="jit")
+    engine = engine_with(executor="tree", feedback="jit")
     engine.sql("CREATE STREAM a (ts TIMESTAMP, g BIGINT, k BIGINT, m BIGINT) TIMESTAMP BY ts")
     for name in "bcd":
         engine.sql(f"CREATE STREAM {name} (ts TIMESTAMP, g BIGINT, k BIGINT) TIMESTAMP BY ts")
@@ -99,7 +100,7 @@ def waiting(engine: Engine) -> int:
 
 def lanes(engine: Engine) -> int:
     """How many columns of numbers the SteM of a has."""
-    return len(engine._inputs.stem("a")._lanes)
+    return len(engine._parts.inputs.stem("a")._lanes)
 
 
 @pytest.mark.parametrize("dropped", [[], ["p"], ["q"], ["r"], ["p", "q"], ["q", "r"]])
@@ -114,7 +115,7 @@ def test_engines_are_loaded_whoever_was_there_before(dropped: list[str]) -> None
     }
     engines = []
     for feedback in ("jit", "jit", "off"):
-        engine = Engine(executor="tree", feedback=feedback)  # type: ignore[arg-type]
+        engine = engine_with(executor="tree", feedback=feedback)
         for name in "abcd":
             engine.sql(f"CREATE STREAM {name} (ts TIMESTAMP, g BIGINT, k BIGINT) TIMESTAMP BY ts")
         for name, sql in queries.items():

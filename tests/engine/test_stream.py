@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 from eddyline import Engine
-from eddyline.testing import batch
+from eddyline.testing import batch, engine_with
 
 #: Neither waits for the other.
 STREAMS = "".join(
@@ -19,7 +19,7 @@ SCHEDULES = ("lwo", "swf", "greedy")
 
 
 def _engine(schedule: str, **options: Any) -> Engine:
-    engine = Engine(executor="eddy", schedule=schedule, **options)
+    engine = engine_with(executor="eddy", schedule=schedule, **options)
     engine.sql(STREAMS)
     return engine
 
@@ -251,4 +251,4 @@ def test_a_watermark_goes_with_one_input() -> None:
 
 def test_schedules_have_names() -> None:
     with pytest.raises(ValueError, match="greedy"):
-        Engine(schedule="gredy")  # type: ignore[arg-type]
+        engine_with(schedule="gredy")

@@ -10,6 +10,7 @@ import pyarrow as pa
 import pytest
 
 from eddyline import Engine
+from eddyline.testing import engine_with
 
 DDL = "CREATE STREAM s (ts TIMESTAMP, x DOUBLE) TIMESTAMP BY ts"
 SECOND = 1_000_000
@@ -76,7 +77,7 @@ def numbered(keys: str, numbers: list[int], start: int = 0) -> pa.Table:
 @pytest.mark.parametrize("executor", ["tree", "eddy"])
 def test_a_sum_that_is_no_bigint(executor: str, tmp_path: Path) -> None:
     """The group is not there while it has none; the others are, and other queries."""
-    engine = Engine(executor=executor)
+    engine = engine_with(executor=executor)
     engine.sql(INTEGERS)
     window = "FROM s [RANGE 10 SECONDS]"
     for name, x in (("q", "SUM(n)"), ("tried", "TRY_SUM(n)"), ("mean", "TRY_AVG(n)")):
@@ -120,7 +121,7 @@ def test_a_sum_that_is_no_bigint(executor: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("executor", ["tree", "eddy"])
 def test_an_argument_is_needed_only_where_its_filter_is_true(executor: str) -> None:
-    engine = Engine(executor=executor)
+    engine = engine_with(executor=executor)
     engine.sql(INTEGERS)
     engine.query(
         "SELECT SUM(CAST(k AS BIGINT)) FILTER (WHERE n > 0) AS a FROM s [RANGE 9 SECONDS]", name="q"

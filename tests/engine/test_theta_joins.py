@@ -8,8 +8,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from eddyline import Engine
-from eddyline.testing import difference, rows_of
+from eddyline.testing import difference, engine_with, rows_of
 from eddyline.testing.script import Script
 from flow_cases import DDL, SECOND, bags, engine, rows
 
@@ -76,7 +75,7 @@ def test_one_that_is_alone_runs_as_a_tree() -> None:
 def test_for_each_row_of_a_table_of_rules() -> None:
     engines = []
     for executor in ("auto", "tree"):
-        eng = Engine(chunk_rows=4, executor=executor)
+        eng = engine_with(chunk_rows=4, executor=executor)
         eng.sql(
             "CREATE STREAM a (ts TIMESTAMP, k BIGINT, v BIGINT) TIMESTAMP BY ts;"
             "CREATE STREAM b (ts TIMESTAMP, k BIGINT, v BIGINT) TIMESTAMP BY ts;"

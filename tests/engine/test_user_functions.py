@@ -17,6 +17,7 @@ import pyarrow.compute as pc
 import pytest
 
 from eddyline import CatalogError, Engine, SqlError, StateError
+from eddyline.testing import engine_with
 
 DDL = (
     "CREATE STREAM s (ts TIMESTAMP, x BIGINT, y DOUBLE, t STRING, b BOOLEAN, d DECIMAL(9,2), "
@@ -37,7 +38,7 @@ SIX = ["BIGINT", "DOUBLE", "STRING", "BOOLEAN", "DECIMAL(9,2)", "DATE"]
 
 
 def engine(chunk_rows: int = 16_384) -> Engine:
-    out = Engine(chunk_rows=chunk_rows)
+    out = engine_with(chunk_rows=chunk_rows)
     out.sql(DDL)
     return out
 

@@ -6,7 +6,6 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from eddyline import Engine
 from eddyline.algebra.expressions import ColumnRef
 from eddyline.algebra.plan import Distinct, Filter, Join, StreamScan
 from eddyline.algebra.windows import Range, Rows, Unbounded
@@ -14,6 +13,7 @@ from eddyline.optimizer.load import load_of
 from eddyline.optimizer.prices import Prices
 from eddyline.optimizer.statistics import UNKNOWN, Statistics
 from eddyline.runtime.footprint import nbytes_of
+from eddyline.testing import engine_with
 from eddyline.testing.feeding import process_all
 from eddyline.types import Field
 
@@ -88,7 +88,7 @@ N, SECONDS = 60_000, 60
     ],
 )
 def test_memory_is_what_arrays_really_take_within_a_factor(sql: str) -> None:
-    engine = Engine(executor="tree", feedback="off", chunk_rows=2_048)
+    engine = engine_with(executor="tree", feedback="off", chunk_rows=2_048)
     rng = np.random.default_rng(1)
     data = {}
     for name in "abc":

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 
-import eddyline
+from eddyline.testing import engine_with
 
 INSTANTS = range(0, 18_000_000, 500_000)  # until every window is empty again
 STREAMS = ("a", "b", "c")
@@ -51,7 +51,7 @@ def rows(seed: int) -> dict[str, pa.Table]:
 
 
 def answers(sql: str, data: dict[str, pa.Table], *, optimize: bool) -> Iterator[Counter[str]]:
-    engine = eddyline.Engine(optimize=optimize)
+    engine = engine_with(optimize=optimize)
     for name in STREAMS:
         engine.sql(f"CREATE STREAM {name} (ts TIMESTAMP, x BIGINT, y BIGINT) TIMESTAMP BY ts")
     query = engine.query(sql)

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pyarrow as pa
 import pytest
 
-from eddyline import Engine
-from eddyline.testing import Oracle
+from eddyline.testing import Oracle, engine_with
 from eddyline.testing.bags import difference
 
 TEXTS = [
@@ -55,7 +54,7 @@ CONDITIONS = [
 
 @pytest.mark.parametrize("executor", ["tree", "eddy"])
 def test_like_in_queries(executor: str) -> None:
-    engine = Engine(executor=executor)
+    engine = engine_with(executor=executor)
     engine.sql("CREATE STREAM a (ts TIMESTAMP, s STRING) TIMESTAMP BY ts")
     sql = [f"SELECT ts, s FROM a [RANGE 1 MINUTE] WHERE {condition}" for condition in CONDITIONS]
     for n, select in enumerate(sql):

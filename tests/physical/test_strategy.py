@@ -44,15 +44,6 @@ def test_negative_tuples_need_no_expiries() -> None:
         assert store_of(plan, Strategy("negative-tuple")) is None
 
 
-def test_mistakes_are_named() -> None:
-    with pytest.raises(ValueError, match="did you mean 'direct'"):
-        Strategy("driect")  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match="partitions must be at least 1, not 0"):
-        Strategy(partitions=0)
-    with pytest.raises(ValueError, match="interval must be positive, not -1 us"):
-        Strategy(lazy_us=-1)
-
-
 def test_the_expected_share_of_premature_expirations_picks_the_strict_strategy() -> None:
     key = ColumnRef(pa.int64(), 1, "k")
     other = StreamScan("b", Range(1_000_000), SCHEMA)

@@ -9,7 +9,7 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from eddyline import Engine
+from eddyline.testing import engine_with
 
 DDL: Final = """
 CREATE STREAM a (ts TIMESTAMP, k BIGINT, x BIGINT) TIMESTAMP BY ts;
@@ -60,7 +60,7 @@ def answer(
             raise ValueError(f"no {number}")
         return number
 
-    engine = Engine(set_aside_after=None, **options)
+    engine = engine_with(set_aside_after=None, **options)
     engine.sql(DDL)
     engine.function("f", f, args=["BIGINT"], returns="BIGINT", kind="python")
     for number, text in enumerate(sql):

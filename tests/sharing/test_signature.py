@@ -20,7 +20,7 @@ from eddyline.sharing.trees import tree_of
 from eddyline.sql.binder import bind
 from eddyline.sql.parser import parse
 from eddyline.sql.statements import SelectStatement
-from eddyline.testing import difference, rows_of
+from eddyline.testing import difference, engine_with, rows_of
 from eddyline.testing.feeding import process_all
 from golden import bound_plan, check_golden
 
@@ -202,15 +202,15 @@ def orders(signature: Signature) -> Iterator[tuple[int, ...]]:
 @pytest.mark.parametrize("kind", TREES)
 def test_trees_in_any_order_give_the_same_changes(kind: str) -> None:
     signature, part = parts_of(TREES[kind])
-    engine = Engine(executor="tree")
+    engine = engine_with(executor="tree")
     engine.sql(DDL)
     plans = {str(o): tree_of(signature, part, o) for o in orders(signature)}
     assert len(plans) >= len(signature.sources)
     plans["as written"] = plan_of(TREES[kind], optimized=False)
-    engine._progress.bring_together("abcd", engine.chunk_rows)
+    engine._parts.progress.bring_together("abcd", engine.chunk_rows)
     for name, plan in plans.items():
         assert plan.schema == plans["as written"].schema
-        engine._standing.add(name, TREES[kind], plan, Emit(), {})
+        engine._parts.queries.add(name, TREES[kind], plan, Emit(), {})
     random = np.random.default_rng(3)
     found: dict[str, list[pa.Table]] = {name: [] for name in plans}
     for second in range(0, 12, 4):

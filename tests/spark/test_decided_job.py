@@ -9,11 +9,12 @@ import pyarrow as pa
 import pytest
 from pyspark.sql import SparkSession
 
-from eddyline import Engine
+from eddyline import EngineOptions
 from eddyline.optimizer.prices import TYPICAL
 from eddyline.spark import Session
 from eddyline.spark.progress_tracker import ProgressTracker
 from eddyline.spark.run import Run
+from eddyline.testing import engine_with
 from spark_cases import QUERIES, SECOND, Feed, Twin, bag, definitions, stream_tables
 
 JobInputs = tuple[Feed, Feed]
@@ -24,7 +25,7 @@ ROWS = 60
 
 def capacity() -> float:
     """Half of what all rows would take."""
-    engine = Engine(prices=TYPICAL)
+    engine = engine_with(prices=TYPICAL)
     engine.sql(definitions(dict.fromkeys("ab", "rate = 5")))
     for name in NAMES:
         engine.query(QUERIES[name], name=name)
@@ -34,9 +35,8 @@ def capacity() -> float:
 
 
 def session_over(spark: SparkSession, feeds: JobInputs, directory: Path) -> Session:
-    session = Session(
-        spark, checkpoint=directory / "checkpoint", capacity=capacity(), decide_every=EVERY
-    )
+    options = EngineOptions(capacity=capacity(), decide_every=EVERY)
+    session = Session(spark, checkpoint=directory / "checkpoint", options=options)
     session.sql(definitions({"a": feeds[0].source, "b": feeds[1].source}))
     for name in NAMES:
         sink = {"sink": "parquet", "path": str(directory / name)}
@@ -45,7 +45,7 @@ def session_over(spark: SparkSession, feeds: JobInputs, directory: Path) -> Sess
 
 
 def new_twin() -> Twin:
-    engine = Engine(capacity=capacity(), decide_every=EVERY, prices=TYPICAL, decide="after")
+    engine = engine_with(capacity=capacity(), decide_every=EVERY, prices=TYPICAL, decide="after")
     engine.sql(definitions(dict.fromkeys("ab", "source = 'none'")))
     for name in NAMES:
         engine.query(QUERIES[name] + " ON OVERLOAD SHED", name=name)
@@ -166,8 +166,8 @@ def test_a_shard_drops_what_ingest_did_not() -> None:
     keep = {"a": 0.3}
     kept = []
     for first in ({}, {"a": 0.3}, {"a": 0.6}):
-        ingest = Engine(keep=first)
-        shard = Engine(keep=keep)
+        ingest = engine_with(keep=first)
+        shard = engine_with(keep=keep)
         for engine in (ingest, shard):
             engine.sql(definitions({"a": "source = 'none'"}, lateness=""))
             engine.query("SELECT ts, k, v FROM a ON OVERLOAD SHED", name="q")

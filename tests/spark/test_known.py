@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
+from eddyline import EngineOptions
 from eddyline.engine.calibration import write_prices
 from eddyline.optimizer.prices import Prices
 from eddyline.spark import Session
@@ -39,14 +40,14 @@ def test_a_checkpoint_keeps_the_prices_that_its_plans_were_chosen_by(
 ) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
 
-    def started() -> Prices:
+    def started() -> Prices | None:
         session = Session(spark, checkpoint=tmp_path / "checkpoint")
         session.stream("s", frame(spark), timestamp="timestamp")
         session.query("q", "SELECT value FROM s [NOW]", sink="memory")
-        return session._starter._claim_checkpoint(session._script.groups()).prices
+        return session._starter._claim_checkpoint(session._script.groups()).options.prices
 
     write_prices(CHEAP)
     assert started() == CHEAP
     write_prices(DEAR)
     assert started() == CHEAP, "state fits these plans only"
-    assert ShardProgram((), (), prices=CHEAP).build().prices == CHEAP
+    assert ShardProgram((), (), options=EngineOptions(prices=CHEAP)).build().options.prices == CHEAP

@@ -16,6 +16,7 @@ from eddyline.spark.printing import print_omitted
 from eddyline.spark.query_rows import OutputRoute, QueryRows, concatenated
 from eddyline.spark.shard_engine import ShardEngine, StepOutput
 from eddyline.spark.sinks import PrintSink
+from eddyline.testing import engine_with
 from spark_cases import bag
 
 ROWS = pa.table({"ts": np.arange(200) * 1_000, "k": np.arange(200) % 7, "v": np.arange(200)})
@@ -30,7 +31,7 @@ QUERIES = {
 
 
 def new_engine(queries: Mapping[str, str] = QUERIES, sink: str = "") -> Engine:
-    engine = Engine(chunk_rows=64)
+    engine = engine_with(chunk_rows=64)
     engine.sql("CREATE STREAM s (ts TIMESTAMP, k BIGINT, v BIGINT) TIMESTAMP BY ts")
     for name, select in queries.items():
         engine.sql(f"CREATE QUERY {name} AS {select} {sink}")

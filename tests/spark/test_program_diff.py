@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from eddyline import StateError
+from eddyline import EngineOptions, StateError
 from eddyline.spark.directory import LocalDirectory
 from eddyline.spark.program_diff import differences, require_same
 from eddyline.spark.program_file import NAME, SavedProgram, read_program, write_program
@@ -95,14 +95,26 @@ def test_queries_that_were_added_and_removed_are_named() -> None:
     ("setting", "value", "message"),
     [
         ("shards", 2, "shards is 1 there and 2 here"),
-        ("capacity", 0.5, "capacity is None there and 0.5 here"),
-        ("decide_every", "1 hour", "decide_every is '1 minute' there and '1 hour' here"),
-        ("keep", {"s": 0.5}, "keep is {} there and {'s': 0.5} here"),
         ("functions", ("f(BIGINT) -> BIGINT",), "the function f(BIGINT) -> BIGINT is not there"),
     ],
 )
 def test_settings_are_named(setting: str, value: Any, message: str) -> None:
     now = dataclasses.replace(program(), **{setting: value})
+    assert list(differences(program(), now)) == [message]
+
+
+@pytest.mark.parametrize(
+    ("kind", "option", "value", "message"),
+    [
+        ("options", "capacity", 0.5, "capacity is None there and 0.5 here"),
+        ("options", "decide_every", "1 hour", "decide_every is '1 minute' there and '1 hour' here"),
+        ("options", "keep", {"s": 0.5}, "keep is {} there and {'s': 0.5} here"),
+        ("strategy", "executor", "tree", "executor is 'auto' there and 'tree' here"),
+    ],
+)
+def test_options_are_named(kind: str, option: str, value: Any, message: str) -> None:
+    options = dataclasses.replace(getattr(program(), kind), **{option: value})
+    now = dataclasses.replace(program(), **{kind: options})
     assert list(differences(program(), now)) == [message]
 
 
@@ -133,7 +145,10 @@ def checkpoint(tmp_path: Path) -> LocalDirectory:
 
 def test_the_program_is_read_as_it_was_written(checkpoint: LocalDirectory) -> None:
     saved = dataclasses.replace(
-        program(), keep={"s": 0.5}, capacity=0.25, cores={0: 0.25}, functions=("f(INT) -> INT",)
+        program(),
+        options=EngineOptions(keep={"s": 0.5}, capacity=0.25),
+        cores={0: 0.25},
+        functions=("f(INT) -> INT",),
     )
     assert read_program(checkpoint) is None
     write_program(checkpoint, saved)
@@ -144,11 +159,11 @@ def test_the_program_is_read_as_it_was_written(checkpoint: LocalDirectory) -> No
     ("content", "message"),
     [
         ("", "cannot be read .*Expecting value.*restore the file"),
-        ('{"format": 6, "shar', "cannot be read .*restore the file"),
+        ('{"format": 7, "shar', "cannot be read .*restore the file"),
         ("[]", "cannot be read"),
-        ('{"format": 6}', "it lacks 'shards'"),
-        ('{"format": 6, "shards": 1, "definitions": 3}', "cannot be read"),
-        ('{"format": 5}', "is of format 5; this version of Eddyline reads format 6"),
+        ('{"format": 7}', "it lacks 'shards'"),
+        ('{"format": 7, "shards": 1, "definitions": 3}', "cannot be read"),
+        ('{"format": 5}', "is of format 5; this version of Eddyline reads format 7"),
     ],
 )
 def test_a_program_that_cannot_be_read_is_named(

@@ -11,7 +11,7 @@ import pytest
 from pyspark.sql import SparkSession
 from test_durable import ManyCells, OneCell
 
-from eddyline import CatalogError, Engine, StateError
+from eddyline import CatalogError, Engine, EngineOptions, StateError
 from eddyline.spark import Session
 from eddyline.spark.durable import CommitRecord, DurableState
 from eddyline.spark.ingest import _packer
@@ -20,6 +20,7 @@ from eddyline.spark.shard import ShardInput, _engine_batch
 from eddyline.spark.shard_engine import ShardEngine, counted
 from eddyline.sql.parser import parse
 from eddyline.sql.statements import CreateStream
+from eddyline.testing import engine_with
 from spark_cases import QUERIES, SECOND, Feed, Twin, bag, definitions, stream_tables
 
 JobInputs = tuple[Feed, Feed]
@@ -35,7 +36,7 @@ def with_leave(name: str) -> str:
 def session_over(
     spark: SparkSession, feeds: JobInputs, directory: Path, keep: dict[str, float] = KEEP
 ) -> Session:
-    session = Session(spark, checkpoint=directory / "checkpoint", keep=keep)
+    session = Session(spark, checkpoint=directory / "checkpoint", options=EngineOptions(keep=keep))
     session.sql(definitions({"a": feeds[0].source, "b": feeds[1].source}))
     for name in NAMES:
         session.query(name, with_leave(name), sink="parquet", path=str(directory / name))
@@ -88,7 +89,7 @@ def test_the_job_keeps_the_same_rows_as_the_embedded_engine(
 
 
 def test_streams_to_be_thinned_must_be_there(spark: SparkSession, feeds: JobInputs) -> None:
-    session = Session(spark, keep={"c": 0.5})
+    session = Session(spark, options=EngineOptions(keep={"c": 0.5}))
     session.sql(definitions({"a": feeds[0].source}))
     session.query("q", "SELECT k FROM a" + SHED, sink="noop")
     with pytest.raises(CatalogError, match="there is no stream 'c'; valid: a"):
@@ -105,7 +106,7 @@ def packed(keep: float, *tables: pa.Table, stream: str = "a") -> list[dict[str, 
 
 
 def new_engine() -> Engine:
-    engine = Engine(keep=KEEP)
+    engine = engine_with(keep=KEEP)
     engine.sql(definitions(dict.fromkeys("ab", "source = 'none'")))
     for name in NAMES:
         engine.query(with_leave(name), name=name)

@@ -7,10 +7,11 @@ from typing import Any
 import pyarrow as pa
 
 from eddyline import Engine
+from eddyline.testing import engine_with
 
 
 def fan_out(feedback: str, **options: Any) -> Engine:
-    engine = Engine(**{"executor": "tree", "feedback": feedback} | options)
+    engine = engine_with(**{"executor": "tree", "feedback": feedback} | options)
     for name in "abc":
         engine.sql(f"CREATE STREAM {name} (ts TIMESTAMP, g BIGINT, k BIGINT) TIMESTAMP BY ts")
     streams = ", ".join(f"{name} [RANGE 1 HOUR]" for name in "abc")

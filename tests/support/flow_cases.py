@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow as pa
 
 from eddyline import Engine
-from eddyline.testing import rows_of
+from eddyline.testing import engine_with, rows_of
 
 DDL = """
     CREATE STREAM a (ts TIMESTAMP, k BIGINT, v BIGINT) TIMESTAMP BY ts;
@@ -30,7 +30,7 @@ GROUPS = (
 
 
 def engine(**options: Any) -> Engine:
-    out = Engine(**options)
+    out = engine_with(**options)
     out.sql(DDL)
     out.table("names", pa.table({"k": [1, 2], "name": ["one", "two"]}))
     return out

@@ -5,10 +5,10 @@ from __future__ import annotations
 import signal
 import tempfile
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -18,6 +18,7 @@ from pyspark.sql import SparkSession
 from eddyline.cli.failures import JobFailedError
 from eddyline.cli.scripts import checked, read, runnable, warm_up
 from eddyline.cli.view import View
+from eddyline.engine.options import DEFAULTS, EngineOptions
 from eddyline.errors import StateError
 from eddyline.spark.environment import local_session
 from eddyline.spark.root_cause import root_cause
@@ -35,7 +36,7 @@ class Job:
     Attributes:
         once: process what the sources hold now, then end.
         input_ends: afterwards let the rows that are held and all windows run out.
-        capacity, keep, restart: as of ``Session``.
+        options, restart: as of ``Session``.
         drop: queries to drop before anything is processed.
     """
 
@@ -44,8 +45,7 @@ class Job:
     once: bool = True
     input_ends: bool = True
     shards: int = 1
-    capacity: float | None = None
-    keep: Mapping[str, float] = field(default_factory=dict)
+    options: EngineOptions = DEFAULTS
     drop: tuple[str, ...] = ()
     restart: Restart = NEVER
 
@@ -72,8 +72,7 @@ def run_job(job: Job, view: View) -> None:
             checkpoint=job.checkpoint,
             base=job.script.resolve().parent,
             printer=view.rows,
-            capacity=job.capacity,
-            keep=job.keep,
+            options=job.options,
             restart=job.restart,
         )
         session.sql(read(job.script))

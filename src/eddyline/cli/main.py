@@ -6,12 +6,15 @@ import sys
 from collections.abc import Sequence
 from contextlib import closing, suppress
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 import eddyline
 from eddyline.cli import failures
+
+if TYPE_CHECKING:
+    from eddyline.engine.options import EngineOptions
 
 app = typer.Typer(
     help="Standing SQL queries with sliding windows over streams, as one Spark job.",
@@ -130,31 +133,21 @@ def run(
             once=once,
             input_ends=ended,
             shards=shards,
-            capacity=capacity,
-            keep=_shares(keep or []),
+            options=_options(capacity, keep or ()),
             drop=tuple(drop or ()),
             restart=Restart(limit=restart),
         )
         run_job(job, make_view(as_json=json))
 
 
-def _shares(given: Sequence[str]) -> dict[str, float]:
-    """By stream the share to keep, of options like ``trades=0.5``."""
-    from eddyline.engine.overload.drop_box import check_rates
+def _options(capacity: float | None, keep: Sequence[str] = ()) -> EngineOptions:
+    """The options of the engines; ``keep``: texts like ``trades=0.5``."""
+    from eddyline.engine.options import EngineOptions
 
-    shares: dict[str, float] = {}
-    for text in given:
-        stream, _, share = text.partition("=")
-        try:
-            shares[stream.strip()] = float(share)
-        except ValueError:
-            reason = f"'{text}' is not like trades=0.5"
-            raise typer.BadParameter(reason, param_hint="--keep") from None
     try:
-        check_rates(shares)
+        return EngineOptions(capacity=capacity).with_text("keep", ", ".join(keep))
     except ValueError as e:
         raise typer.BadParameter(str(e), param_hint="--keep") from None
-    return shares
 
 
 @app.command()
@@ -166,7 +159,7 @@ def check(file: ScriptFile, capacity: Capacity = None) -> None:
     from eddyline.spark.partitioning import cores_by_group
 
     with failures.reported():
-        script = runnable(file)
+        script = runnable(file, _options(capacity))
         groups = len(script.groups())
         typer.echo(
             f"{file}: {_count(len(script.streams), 'stream')}, "
@@ -175,7 +168,7 @@ def check(file: ScriptFile, capacity: Capacity = None) -> None:
         )
         for sentence in script.unchecked_formats():
             typer.echo(f"{file}: warning: {sentence}")
-        cores = cores_by_group(groups, groups, groups, capacity)
+        cores = cores_by_group(groups, groups, groups, script.options.capacity)
         for group, verdict, advice in script.verdicts(cores):
             which = f" the group of {', '.join(group.streams)}" if groups > 1 else ""
             typer.echo(f"{file}:{which} {advice or verdict.text()}")
@@ -187,7 +180,7 @@ def explain(file: ScriptFile, capacity: Capacity = None) -> None:
     from eddyline.cli.scripts import checked
 
     with failures.reported():
-        for name, query in checked(file, capacity or 1.0).queries.items():
+        for name, query in checked(file, _options(capacity)).queries.items():
             typer.echo(f"{name}\n{query.explain()}\n")
 
 
@@ -342,7 +335,7 @@ def checkpoint_verify(
 @app.command()
 def calibrate(json: Json = False) -> None:
     """Measure what the steps of operators cost on this machine, for EXPLAIN and the optimizer."""
-    from eddyline.bench.calibration import run_calibration
+    from eddyline.cli.calibration import run_calibration
 
     with failures.reported():
         run_calibration(json=json)

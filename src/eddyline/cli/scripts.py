@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from eddyline.algebra.functions.conversion import convert
 from eddyline.engine.ingest.table_changes import INSTANT, is_live
+from eddyline.engine.options import DEFAULTS, EngineOptions
 from eddyline.errors import DataError, SqlError
 from eddyline.kernels.options import report_compilations
 from eddyline.spark.script import Script
@@ -33,28 +34,28 @@ def read(file: Path) -> str:
         raise DataError(f"'{file}' is not UTF-8 text") from None
 
 
-def checked(file: Path, capacity: float = 1.0) -> Script:
-    """The script of a file, with every statement checked; ``capacity``: cores' worth.
+def checked(file: Path, options: EngineOptions = DEFAULTS) -> Script:
+    """The script of a file, with every statement checked.
 
     Raises:
         SqlError, CatalogError, DataError: a statement is wrong, or the file cannot be read.
     """
-    return _taken_in(file, capacity)[0]
+    return _taken_in(file, options)[0]
 
 
-def runnable(file: Path) -> Script:
+def runnable(file: Path, options: EngineOptions = DEFAULTS) -> Script:
     """The script of a file, checked, in which all that queries read has a source.
 
     Raises:
         SqlError, CatalogError, DataError: as of :func:`checked`; or a source is missing.
     """
-    script, statements, text = _taken_in(file, 1.0)
+    script, statements, text = _taken_in(file, options)
     script.require_sources(statements, text)
     return script
 
 
-def _taken_in(file: Path, capacity: float) -> tuple[Script, list[Statement], str]:
-    script, text = Script(capacity), read(file)
+def _taken_in(file: Path, options: EngineOptions) -> tuple[Script, list[Statement], str]:
+    script, text = Script(options), read(file)
     return script, [statement for statement, _ in script.run(text)], text
 
 

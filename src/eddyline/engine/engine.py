@@ -4,46 +4,37 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
-from math import inf
 from types import MappingProxyType
-from typing import Any, BinaryIO, Literal
+from typing import Any, BinaryIO
 
 import pyarrow as pa
 
 from eddyline.algebra.functions import FunctionKind
 from eddyline.engine.calibration import prices_of_machine
-from eddyline.engine.change_collector import Telling
 from eddyline.engine.changes import Changes
-from eddyline.engine.checkpoint.checkpoint import Saving, options_of
 from eddyline.engine.checkpoint.files import read_saved
-from eddyline.engine.declared_statistics import DeclaredStatistics
-from eddyline.engine.definitions import Definitions
-from eddyline.engine.execution.progress import Progress
+from eddyline.engine.feeding import Feeding
 from eddyline.engine.functions import add_function, make_function
-from eddyline.engine.ingest.inputs import Inputs
-from eddyline.engine.instants import checked_instant, instant_us
+from eddyline.engine.instants import instant_us
 from eddyline.engine.locking import EngineLock, locked
-from eddyline.engine.overload.controller import Overload
-from eddyline.engine.overload.shedding import Shedding
-from eddyline.engine.placement.replanning import Replanner
-from eddyline.engine.planning import Planning
+from eddyline.engine.options import (
+    DEFAULT_STRATEGY,
+    DEFAULTS,
+    SETTABLE,
+    EngineOptions,
+    StrategyOptions,
+)
 from eddyline.engine.query import Query
-from eddyline.engine.query_set import QuerySet
-from eddyline.engine.statements import Statements
+from eddyline.engine.wiring import connect
 from eddyline.errors import SqlError
 from eddyline.optimizer.overload import Verdict
-from eddyline.optimizer.prices import Prices
-from eddyline.optimizer.statistics import UNKNOWN, Statistics
+from eddyline.optimizer.statistics import Statistics
 from eddyline.optimizer.work import Work
-from eddyline.physical.flows import Executor, Schedules, Selections, Sharing
-from eddyline.physical.strategy import Feedback, Mns, StateStrategy, Strategy
-from eddyline.runtime.eddy.policies import PolicyName
 from eddyline.sql import statements as st
-from eddyline.sql.catalog import Catalog
-from eddyline.sql.durations import parse_duration
 from eddyline.sql.parser import parse
-from eddyline.types import BEGINNING, FIRST_INSTANT
+from eddyline.types import BEGINNING
 
 
 class Engine:
@@ -57,43 +48,13 @@ class Engine:
     function of a query cannot call the engine that it runs in.
 
     Args:
-        chunk_rows: how many rows run through the operators at once. Results do not depend on it;
-            1 is tuple-at-a-time processing.
-        optimize: whether plans are rewritten by rule; without, joins run in the order written and
-            filters where they stand.
-        state: how rows leave the operators' state: ``upa`` (by update pattern), ``direct`` or
-            ``negative-tuple``; see ``eddyline.physical.strategy``. Answers do not depend on it.
-        partitions: of stores by expiry time.
-        views: whether the answer of every query is materialised for ``snapshot``.
-        statistics: what is known of rates and values, for the optimizer to choose plans by. It
-            wins over what CREATE STREAM and CREATE TABLE declare.
-        prices: what steps of operators cost, for the same; by default what ``eddyline calibrate``
-            measured on this machine, else typical ones.
-        lazy_expiry: how often state that is looked up by key drops expired rows ("5 minutes"); by
-            default when they may be half of it. What reacts to expiry does so with every chunk.
-        negative_tuples_from, feedback, admission, nested_loops, mns, combinations: see
-            ``eddyline.physical.strategy``.
-        sharing, executor, policy, selections, schedule: how queries run together; see
-            ``eddyline.physical.flows``.
-        replan: how many times less the joins of a query that runs must be expected to cost in
-            another order, by what was measured, for them to get it; ``inf``: they never do.
-        keep: the share of rows to keep, by stream, in (0, 1]: a stream is thinned if every query
-            that reads it says ``ON OVERLOAD SHED``. Which rows are kept depends on what they hold
-            only; see ``eddyline.engine.overload.drop_box``. Without it the engine decides, if
-            rates are known.
-        capacity: cores' worth that the queries may take: what is decided by.
-        decide_every: how long rates are measured, of event time, before it is decided anew.
-        decide: whether that is done before a call that brings rows, or after one, for the next:
-            then who brings them knows from ``shedding`` which rows need not be brought.
-        set_aside_after: a query that has had so many bad rows since its last result, at least a
-            tenth of the rows of its streams, is set aside: it keeps its name, runs no more, and its
-            ``stats`` say why. None: no query is.
-        ahead_at_most: how far timestamps may be ahead of the wall clock, of streams that do not say
-            so by AHEAD AT MOST ("1 day"); None: any.
+        options: capacity, limits and statistics; see :class:`EngineOptions`. Those that ``SET``
+            names can be changed until the first query is added.
+        strategy: algorithms and structures to compare; see :class:`StrategyOptions`.
 
     Attributes:
-        wall_clock: says what time it is, in microseconds since 1970: for AHEAD AT MOST and IDLE
-            AFTER. It can be replaced.
+        wall_clock: returns the time in microseconds since 1970, for AHEAD AT MOST and IDLE AFTER.
+            It can be replaced.
 
     >>> import eddyline, pyarrow as pa
     >>> engine = eddyline.Engine()
@@ -105,130 +66,39 @@ class Engine:
     """
 
     def __init__(
-        self,
-        *,
-        chunk_rows: int = 16_384,
-        optimize: bool = True,
-        state: StateStrategy = "upa",
-        partitions: int = 64,
-        views: bool = False,
-        statistics: Statistics = UNKNOWN,
-        prices: Prices | None = None,
-        lazy_expiry: str | None = None,
-        negative_tuples_from: float | None = None,
-        feedback: Feedback = "auto",
-        admission: bool = True,
-        nested_loops: bool = False,
-        mns: Mns = "index",
-        combinations: bool = False,
-        sharing: bool = True,
-        executor: Executor = "auto",
-        policy: PolicyName = "ticket",
-        selections: Selections = "push",
-        schedule: Schedules = "greedy",
-        replan: float = 1.5,
-        keep: Mapping[str, float] = MappingProxyType({}),
-        capacity: float = 1.0,
-        decide_every: str = "1 minute",
-        decide: Literal["before", "after"] = "before",
-        set_aside_after: int | None = 1_000,
-        ahead_at_most: str | None = None,
+        self, options: EngineOptions = DEFAULTS, strategy: StrategyOptions = DEFAULT_STRATEGY
     ) -> None:
-        if replan < 1:
-            raise ValueError(f"replan must be at least 1, not {replan}")
-        if chunk_rows < 1:
-            raise ValueError(f"chunk_rows must be at least 1, not {chunk_rows}")
-        prices = prices_of_machine() if prices is None else prices
-        replan = replan if optimize else inf
-        # what `load` makes an engine with; so far there are no other local names
-        self._options = {n: given for n, given in locals().items() if n != "self"}
-        self.prices = prices
-        declared = DeclaredStatistics()
-        self.statistics = statistics.over(declared.statistics)
-        self.strategy = Strategy(
-            state,
-            partitions,
-            views,
-            negative_tuples_from,
-            self.statistics,
-            lazy_us=None if lazy_expiry is None else parse_duration(lazy_expiry),
-            feedback=feedback,
-            admission=admission,
-            nested_loops=nested_loops,
-            mns=mns,
-            combinations=combinations,
-        )
-        self.chunk_rows = chunk_rows
-        self.catalog = Catalog()
-        self.sharing = Sharing(
-            sharing, executor, policy, selections, schedule, rows_per_step=min(chunk_rows, 4_096)
-        )
+        prices = prices_of_machine() if options.prices is None else options.prices
+        self._options = replace(options, prices=prices)
+        self.strategy = strategy
         self.lock = EngineLock()
         self.wall_clock: Callable[[], int] = _wall_clock
-        self._inputs = Inputs(None if ahead_at_most is None else parse_duration(ahead_at_most))
-        planning = Planning(optimize, self.statistics, self._inputs.measuring.statistics, prices)
-        replanner = Replanner(lambda: self._inputs.arrived, planning, replan)
-        self._standing = QuerySet(
-            self.lock,
-            self._inputs.stem,
-            self.strategy,
-            self.sharing,
-            planning.explained,
-            replanner,
-            self._inputs.rows_in,
-            set_aside_after,
-            self._inputs.groups,
+        self._parts = parts = connect(
+            self._options, strategy, prices, self.lock, lambda: self.wall_clock()
         )
-        self._standing.on_set_aside = self._set_aside
-        self._progress = Progress(self._inputs, self._standing, lambda: self.wall_clock())
-        self._definitions = Definitions()
-        self._shedding = Shedding(self._inputs, keep, self.statistics)
-        self._overload = Overload(
-            self._shedding,
-            self._inputs,
-            self._standing.workload,
-            self.statistics,
-            self._inputs.measuring.statistics,
-            prices,
-            capacity,
-            parse_duration(decide_every),
-            decides=not keep,
-            afterwards=decide == "after",
-        )
-        self._statements = Statements(
-            self.catalog,
-            self._inputs,
-            self._standing,
-            self._definitions,
-            declared,
-            self._shedding,
-            self._overload,
-            planning,
-            self._progress,
-            lambda: self.chunk_rows,
-        )
-        self._telling = Telling(self._inputs, self._standing, self._shedding)
-        self._saving = Saving(
-            self.catalog,
-            self._inputs,
-            self._standing,
-            self._definitions,
-            self._statements,
-            replanner,
-            self._shedding,
-            self._overload,
-            self._progress,
-        )
+        self.catalog = parts.catalog
+        self.statistics = parts.statistics
+        self._feeding = Feeding(parts, lambda: self.wall_clock())
+
+    @property
+    def options(self) -> EngineOptions:
+        """The options as they are now."""
+        return self._options
+
+    @property
+    def chunk_rows(self) -> int:
+        """Rows that run through the operators in one batch; it can be changed between calls."""
+        return self._options.chunk_rows
+
+    @chunk_rows.setter
+    def chunk_rows(self, rows: int) -> None:
+        self._options = replace(self._options, chunk_rows=rows)
+        self._parts.progress.chunk_rows = rows
 
     @property
     def queries(self) -> Mapping[str, Query]:
         """The standing queries by name, those that are set aside among them."""
-        return MappingProxyType(self._standing.known)
-
-    def _set_aside(self, query: Query) -> None:
-        """A query runs no more: it needs nothing, and no stream has its leave to ask."""
-        self._shedding.drop(query)
-        self._overload.changed()
+        return MappingProxyType(self._parts.queries.known)
 
     @property
     @locked
@@ -236,19 +106,19 @@ class Engine:
         """What the engine has seen of its inputs so far: recent rates, sizes of tables, and numbers
         of values of the columns that queries compare. Plans go by :attr:`statistics`.
         """
-        return self._inputs.measuring.statistics()
+        return self._parts.inputs.measuring.statistics()
 
     @property
     def clock(self) -> int:
         """The instant up to which everything is processed that queries read, in microseconds."""
-        return self._progress.clock
+        return self._parts.progress.clock
 
     @property
     def watermark(self) -> int:
         """Rows before this instant are late, in microseconds. If queries read streams that nothing
         brings together, the smallest of theirs; ``stats`` tells that of each group.
         """
-        return self._progress.watermark
+        return self._parts.progress.watermark
 
     # -- statements ------------------------------------------------------------------------------
 
@@ -274,7 +144,7 @@ class Engine:
         parsed = parse(sql)
         if len(parsed) != 1 or not isinstance(parsed[0], st.SelectStatement):
             raise SqlError(f"query() takes one SELECT, not: {sql.strip()[:60]}")
-        return self._statements.add_query(name, parsed[0], parsed[0].emit, {})
+        return self._parts.statements.add_query(name, parsed[0], parsed[0].emit, {})
 
     @locked
     def table(self, name: str, data: Any) -> None:
@@ -286,7 +156,7 @@ class Engine:
         Raises:
             CatalogError: no such table, or it has rows already. DataError: columns do not fit.
         """
-        self._inputs.give(name, data)
+        self._parts.inputs.give(name, data)
 
     @locked
     def function(
@@ -328,7 +198,7 @@ class Engine:
 
     def readers(self, name: str) -> list[str]:
         """The names of the queries and views that read a stream, table, view or query."""
-        return [reader for _, reader in self._definitions.readers(name)]
+        return [reader for _, reader in self._parts.definitions.readers(name)]
 
     @locked
     def drop(self, name: str) -> None:
@@ -337,7 +207,7 @@ class Engine:
         Raises:
             CatalogError: there is no such query.
         """
-        self._statements.drop_query(name)
+        self._parts.statements.drop_query(name)
 
     @locked
     def shed(self, keep: Mapping[str, float] | None) -> None:
@@ -349,21 +219,19 @@ class Engine:
         Raises:
             ValueError: a share is not in (0, 1].
         """
-        self._shedding.request(keep or {})
-        self._overload.decides = keep is None
-        self._overload.changed()
+        self._parts.overload.shed(keep)
 
     @property
     def decides(self) -> bool:
         """Whether the engine decides which shares to keep, or somebody has said."""
-        return self._overload.decides
+        return self._parts.overload.decides
 
     @locked
     def hold(self) -> None:
         """Keep all rows from the next decision on, until a query has come or gone: one that allows
         nothing to be dropped is about to come.
         """
-        self._overload.hold()
+        self._parts.overload.hold()
 
     def explain(self, sql: str) -> str:
         """The plan of a SELECT that is not run."""
@@ -374,7 +242,23 @@ class Engine:
     @locked
     def execute(self, statement: st.Statement) -> Query | str | None:
         """Carry out one statement of a script that was parsed, as ``sql`` does."""
-        return self._statements.execute(statement)
+        if isinstance(statement, st.SetOption):
+            self._set(statement)
+            return None
+        return self._parts.statements.execute(statement)
+
+    def _set(self, statement: st.SetOption) -> None:
+        name, offsets = statement.name, statement.offsets
+        if self._parts.queries.known:
+            reason = f"options are fixed once there is a query: write SET {name} before the first"
+            raise statement.source.error(offsets.name, reason)
+        try:
+            options = self._options.with_text(name, statement.value)
+        except ValueError as e:
+            at = offsets.value if name in SETTABLE else offsets.name
+            raise statement.source.error(at, str(e)) from None
+        self._parts.configure(options)
+        self._options = options
 
     # -- data ------------------------------------------------------------------------------------
 
@@ -412,19 +296,7 @@ class Engine:
             CatalogError: unknown stream, or a table that is static. DataError: columns are missing
                 or of the wrong type, or the watermark is no instant.
         """
-        if watermark is not None:
-            checked_instant(max(watermark, FIRST_INSTANT))  # an earlier one says nothing
-        now = self.wall_clock() if now is None else now
-        if self._shedding.sheddable:
-            self._overload.begin_call()
-        late, bad = self._inputs.accept(inputs, now)
-        if dropped or newest_dropped:
-            self._inputs.count_dropped(dropped, newest_dropped, now)
-        for _ in self._progress.advance(watermark, self.chunk_rows, now_us=now):
-            pass
-        if self._shedding.sheddable:
-            self._overload.end_call()
-        return self._telling.changes(late, bad)
+        return self._feeding.process(inputs, watermark, now, dropped, newest_dropped)
 
     def stream(
         self,
@@ -447,50 +319,7 @@ class Engine:
                 would be served before those that wait. ``None`` from it: nothing has come.
             watermark: as of ``process``, for one input.
         """
-        if watermark is not None:
-            checked_instant(max(watermark, FIRST_INSTANT))  # an earlier one says nothing
-        if isinstance(inputs, Mapping):
-            inputs = [inputs]
-        elif watermark is not None:
-            raise ValueError("a watermark goes with one input, not with an iterator over several")
-        try:
-            for rows in inputs:
-                yield from self.lock.each(self._listened(rows, watermark))
-            yield from self.lock.each(self._rest())
-        finally:  # a caller that stops listening early does not stop the rows
-            with self.lock:
-                self._standing.finish()
-
-    def _listened(
-        self, rows: Mapping[str, Any] | None, watermark: int | None
-    ) -> Iterator[tuple[str, pa.Table]]:
-        """What one input of ``stream`` brings about, as it is made."""
-        if rows is None:
-            self._standing.serve()
-            yield from self._telling.said()
-            return
-        now = self.wall_clock()
-        if self._shedding.sheddable:
-            self._overload.begin_call()
-        late, bad = self._inputs.accept(rows, now)
-        steps = self._progress.advance(watermark, self.chunk_rows, now_us=now, paced=True)
-        try:
-            yield from self._telling.aside("late", late)
-            yield from self._telling.aside("bad", bad)
-            for _ in steps:
-                yield from self._telling.said()
-        finally:
-            for _ in steps:
-                pass
-        if self._shedding.sheddable:
-            self._overload.end_call()
-
-    def _rest(self) -> Iterator[tuple[str, pa.Table]]:
-        """What rows that wait for their turn bring about."""
-        while self._standing.execution.waiting:
-            self._standing.serve()
-            yield from self._telling.said()
-        yield from self._telling.said()  # what queries said at once that came last
+        return self._feeding.stream(inputs, watermark, self.lock)
 
     @locked
     def advance(self, to: str | int | datetime) -> Changes:
@@ -505,12 +334,7 @@ class Engine:
         Returns:
             What expiry and rows that were held bring about.
         """
-        steps = self._progress.advance(
-            instant_us(to), self.chunk_rows, now_us=self.wall_clock(), begins=True
-        )
-        for _ in steps:
-            pass
-        return self._telling.changes()
+        return self._feeding.advance(instant_us(to))
 
     @locked
     def reset_watermark(self, stream: str) -> None:
@@ -524,7 +348,7 @@ class Engine:
         Raises:
             CatalogError: there is no such stream.
         """
-        self._statements.reset_watermark(stream)
+        self._parts.statements.reset_watermark(stream)
 
     # -- looking inside, saving --------------------------------------------------------------------
 
@@ -537,8 +361,8 @@ class Engine:
         return self._thinned()
 
     def _thinned(self) -> dict[str, dict[str, Any]]:
-        self._overload.begin_call()
-        return self._shedding.report()
+        self._parts.overload.begin_call()
+        return self._parts.shedding.report()
 
     @property
     @locked
@@ -546,24 +370,24 @@ class Engine:
         """What all queries are expected to need of the capacity, and how drop boxes are best set if
         that is more than there is; None where the rate of a stream that they read is not known.
         """
-        return self._overload.verdict()
+        return self._parts.overload.verdict()
 
     @property
     @locked
     def works(self) -> list[Work]:
         """What runs for the queries, as the optimizer reckons with it."""
-        return self._standing.workload.works()
+        return self._parts.queries.workload.works()
 
     @property
     @locked
     def advice(self) -> str | None:
         """In a sentence, what to do if the queries need more than the capacity; None if not."""
-        return self._overload.advice()
+        return self._parts.overload.advice()
 
     @property
     def newest(self) -> int | None:
         """The largest timestamp of any row of a stream, in microseconds; None: there is none."""
-        newest = self._inputs.newest()
+        newest = self._parts.inputs.newest()
         return None if newest == BEGINNING else newest
 
     @locked
@@ -579,7 +403,7 @@ class Engine:
         return self._groups(now)
 
     def _groups(self, now: int | None = None) -> list[dict[str, Any]]:
-        return self._progress.stats(self.wall_clock() if now is None else now)
+        return self._parts.progress.stats(self.wall_clock() if now is None else now)
 
     @locked
     def stats(self) -> dict[str, Any]:
@@ -589,7 +413,7 @@ class Engine:
         :meth:`Statistics.as_dict` tells it; and of streams that are thinned, or were meant to be,
         which share is kept and why.
         """
-        streams, tables = self._inputs.stats()
+        streams, tables = self._parts.inputs.stats()
         return {
             "clock": self.clock,
             "watermark": self.watermark,
@@ -597,15 +421,15 @@ class Engine:
             "streams": streams,
             "tables": tables,
             "shedding": self._thinned(),
-            "queries": self._standing.stats(),
-            "operators": [o.stats() for o in self._standing.operators()],
-            "measured": self._inputs.measuring.statistics().as_dict(),
+            "queries": self._parts.queries.stats(),
+            "operators": [o.stats() for o in self._parts.queries.operators()],
+            "measured": self._parts.inputs.measuring.statistics().as_dict(),
         }
 
     @locked
     def save(self, target: str | BinaryIO) -> None:
         """Write program, tables and state, so that ``load`` continues exactly here."""
-        self._saving.save(target, {**self._options, "chunk_rows": self.chunk_rows})
+        self._parts.checkpoint.save(target, self._options, self.strategy)
 
     @classmethod
     def load(
@@ -623,8 +447,9 @@ class Engine:
                 functions are missing.
         """
         program, tables, header, state = read_saved(source)
-        engine = cls(**options_of(header))
-        engine._saving.restore(program, tables, header, state, functions or {})
+        options = EngineOptions.from_dict(header["options"])
+        engine = cls(options, StrategyOptions(**header["strategy"]))
+        engine._parts.checkpoint.restore(program, tables, header, state, functions or {})
         return engine
 
 

@@ -18,7 +18,7 @@ from eddyline.engine.execution.subscriptions import Subscription
 from eddyline.engine.locking import EngineLock, locked
 from eddyline.engine.query_metrics import QueryMetrics
 from eddyline.errors import StateError
-from eddyline.physical.patterns import forgotten, replaced_by
+from eddyline.physical.patterns import replaced_by, unbounded_scan
 from eddyline.runtime.operators.base import Operator
 from eddyline.runtime.output import change_schema
 from eddyline.types import arrow_schema
@@ -78,7 +78,7 @@ class Query:
         self.shedding_lines: Callable[[], list[str]] = list
         self.schema: pa.Schema = arrow_schema(plan.schema)
         self.replace_key = replaced_by(plan) if emit.mode == "inserts" else None
-        self._forgotten = forgotten(plan) if emit.mode == "inserts" else None
+        self._forgotten = unbounded_scan(plan) if emit.mode == "inserts" else None
         self._answer = answer
         self._explained = explained
         self._change_schema = change_schema(plan.schema)

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from eddyline.algebra.catalog import Emit
 from eddyline.algebra.parameters import has_parameters
-from eddyline.algebra.plan import Plan, Updates, takes_back
+from eddyline.algebra.plan import Plan, Updates
 from eddyline.algebra.reads import streams_read
 from eddyline.engine.execution.bad_rows import bad_rows
 from eddyline.engine.execution.execution import Execution
@@ -46,12 +46,13 @@ class QuerySet:
         lock: of the engine.
         explained: the text of EXPLAIN.
         rows_in: number of rows of some streams so far.
-        set_aside_after: maximum number of bad rows of a query without a result; None: no limit.
 
     Attributes:
         queries: those that run, by name. execution: their operators. placing: decides how they run.
         aside: those that are set aside, by name. on_set_aside: called with each.
         workload: their expected cost.
+        set_aside_after: number of bad rows without a result after which a query is set aside;
+            None: never.
     """
 
     def __init__(
@@ -63,7 +64,6 @@ class QuerySet:
         explained: Explained,
         replanner: Replanner,
         rows_in: Callable[[Iterable[str]], int],
-        set_aside_after: int | None,
         groups: StreamGroups,
     ) -> None:
         self.queries: Names[Query] = Names()
@@ -76,7 +76,7 @@ class QuerySet:
         self.on_set_aside: Callable[[Query], None] = _nothing
         self._lock = lock
         self._rows_in = rows_in
-        self._limit = set_aside_after
+        self.set_aside_after: int | None = None
         self._groups = groups
         self._parameterized: dict[str, ParameterizedSubscription] = {}
         self._with_bad: dict[str, Query] = {}  # those with bad rows to be fetched
@@ -170,7 +170,7 @@ class QuerySet:
                 "above GROUP BY and other operators: "
                 "SELECT ... FROM (SELECT ... GROUP BY ...) WHERE n > rules.n"
             )
-        if updates == "non-retroactive" and takes_back(plan):
+        if updates == "non-retroactive" and plan.takes_back:
             raise UnsupportedError(
                 f"table {table.name!r} is non-retroactive, and FOR EACH ROW OF it would have to "
                 "know which rules a row that is taken back was for: declare the table WITH "
@@ -266,7 +266,7 @@ class QuerySet:
         self._with_bad[query.name] = query
         seen = self._rows_in(streams_read(query.plan))
         query.failures.add(rows.num_rows, query.rows_out, seen)
-        if query.failures.is_lasting(self._limit, seen):
+        if query.failures.is_lasting(self.set_aside_after, seen):
             reason = rows["_reason"][rows.num_rows - 1]
             failed = f"{query.failures.in_a_row:,} bad rows and no result; the last: {reason}"
             self.set_aside(query.name, failed)

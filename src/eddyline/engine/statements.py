@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 from eddyline.algebra.catalog import Emit
 from eddyline.algebra.reads import streams_read, tables_read
@@ -31,7 +31,7 @@ class Statements:
         catalog, inputs, standing, definitions, declared, shedding, overload: the parts of the
             engine that statements change.
         planning: optimizes plans.
-        progress: merges the clocks of the inputs of a query. chunk_rows: maximum rows per chunk.
+        progress: merges the clocks of the inputs of a query.
 
     Attributes:
         unnamed: number of names generated for queries without one.
@@ -50,7 +50,6 @@ class Statements:
         overload: Overload,
         planning: Planning,
         progress: Progress,
-        chunk_rows: Callable[[], int],
     ) -> None:
         self._catalog = catalog
         self._inputs = inputs
@@ -61,7 +60,6 @@ class Statements:
         self._overload = overload
         self._planning = planning
         self._progress = progress
-        self._chunk_rows = chunk_rows
         self.unnamed = 0
         self.ways: dict[str, Way] = {}
         self.aside: dict[str, str] = {}
@@ -114,7 +112,7 @@ class Statements:
         rules = () if bound.rules is None else (bound.rules,)
         try:
             reads = (*streams_read(plan), *tables_read(plan), *rules)
-            self._progress.bring_together(reads, self._chunk_rows())
+            self._progress.bring_together(reads)
             if bound.rules is None or name in self.aside:
                 query = self._standing.add(
                     name,

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Final, Literal, get_args
+from typing import Literal
 
 import pyarrow as pa
 
 from eddyline.algebra.expressions import ColumnRef, Expr, Parameter, conjunction, rewrite
 from eddyline.algebra.plan import Plan, StreamScan
-from eddyline.errors import did_you_mean
 from eddyline.physical.expressions import compile_expr, compile_predicate
 from eddyline.physical.node_planner import StemOf
 from eddyline.physical.planner import Planner
@@ -39,13 +38,6 @@ Selections = Literal["push", "pull"]
 Executor = Literal["auto", "tree", "eddy"]
 Schedules = Literal["lwo", "swf", "greedy"]
 
-_CHOICES: Final = {
-    "executor": get_args(Executor),
-    "policy": get_args(PolicyName),
-    "selections": get_args(Selections),
-    "schedule": get_args(Schedules),
-}
-
 
 @dataclass(frozen=True)
 class Sharing:
@@ -54,16 +46,10 @@ class Sharing:
     Source: Madden et al. 2002, Hammad et al. 2003.
 
     Attributes:
-        sharing: whether queries with the same signature run in one flow.
-        executor: ``eddy`` runs select-project-join queries in flows, ``tree`` as trees of operators
-            of their own; ``auto`` takes the tree for a query that is alone with its signature.
-        policy: how a flow routes rows among its grouped filters and SteMs.
-        selections: ``push`` filters rows before they are stored and joined, ``pull`` the joined
-            ones.
-        schedule: whose results come first where queries join the same two streams over different
-            windows, and are listened to as they come.
-        rows_per_step: so many rows of such a join are served at a time.
+        rows_per_step: rows of a shared window join that are served in one step.
         seed: of the routing policy.
+
+    The others are fields of :class:`eddyline.engine.options.StrategyOptions`, and documented there.
     """
 
     sharing: bool = True
@@ -73,12 +59,6 @@ class Sharing:
     schedule: Schedules = "greedy"
     rows_per_step: int = 4_096
     seed: int = 0
-
-    def __post_init__(self) -> None:
-        for option, choices in _CHOICES.items():
-            value = getattr(self, option)
-            if value not in choices:
-                raise ValueError(f"{option} {value!r}; {did_you_mean(value, choices)}")
 
     def new_policy(self) -> Policy:
         """A routing policy for one set of operators."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import reduce
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -15,7 +15,6 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
 from eddyline.algebra.catalog import StreamDef
-from eddyline.engine.calibration import prices_of_machine
 from eddyline.engine.ingest.row_reader import bad_schema, late_schema
 from eddyline.spark.batch_time import heartbeat, with_batch_time
 from eddyline.spark.control import DIRECTORY as CONTROL
@@ -51,8 +50,9 @@ from eddyline.spark.sink_factory import SinkFactory
 from eddyline.spark.sinks import MemorySink, Printer, Target
 from eddyline.spark.sources import resolve_path
 from eddyline.spark.supervisor import NEVER, Restart, Supervisor
-from eddyline.sql.durations import parse_duration
 
+#: How far timestamps may be ahead of the wall clock if neither stream nor options have a limit.
+AHEAD_AT_MOST: Final = "1 day"
 _CAPACITY_TOLERANCE: Final = 1.001
 _log = logging.getLogger(__name__)
 
@@ -65,11 +65,7 @@ class JobOptions:
     trigger: str = "0 seconds"
     base: Path | None = None
     printer: Printer = print_rows
-    keep: Mapping[str, float] = field(default_factory=dict)
-    capacity: float | None = None
-    decide_every: str = "1 minute"
     restart: Restart = NEVER
-    ahead_at_most: str = "1 day"
 
 
 @dataclass(frozen=True)
@@ -131,7 +127,6 @@ class JobStarter:
         self._script = script
         self._inputs = inputs
         self._memory = memory
-        self._ahead_us = parse_duration(options.ahead_at_most)
 
     def start(
         self,
@@ -190,7 +185,7 @@ class JobStarter:
     @property
     def _fixed_keep_rates(self) -> Mapping[str, float]:
         """Keep rates of the session's option ``keep``; empty if the engines decide."""
-        return self._script.keep_rates if self._options.keep else {}
+        return self._script.keep_rates if self._script.options.keep else {}
 
     def _launcher(
         self,
@@ -229,7 +224,7 @@ class JobStarter:
         for shard, group in groups.items():
             for name in self._inputs.names(group):
                 # None: the rate that the shard decides. Changes of tables are never dropped.
-                is_fixed = self._options.keep or name not in group.streams
+                is_fixed = self._script.options.keep or name not in group.streams
                 keep = rates.get(name, 1.0) if is_fixed else None
                 stream = self._with_ahead_limit(self._inputs.definition(name))
                 packed.append(packed_batches(*self._inputs.source(name), shard, stream, keep))
@@ -239,7 +234,7 @@ class JobStarter:
         """The stream, with the session's limit if it declares no AHEAD AT MOST."""
         if stream.ahead_us is not None or stream.name not in self._script.streams:
             return stream
-        return replace(stream, ahead_us=self._ahead_us)
+        return replace(stream, ahead_us=self._script.options.ahead_us)
 
     def _needs_heartbeat(self, group: QueryGroup) -> bool:
         """Whether the watermark of a group can advance by time alone (IDLE AFTER)."""
@@ -257,11 +252,8 @@ class JobStarter:
             tuple(self._script.statement(name) for name in group.queries),
             {name: pack(self._inputs.content(name)) for name in group.tables},
             self._script.functions,
-            saved.prices,
-            self._options.keep,
-            saved.cores[shard],
-            self._options.decide_every,
-            self._options.ahead_at_most,
+            replace(saved.options, capacity=saved.cores[shard]),
+            saved.strategy,
         )
         return ShardSpec(
             shard,
@@ -302,14 +294,15 @@ class JobStarter:
     def _warn(self, program: SavedProgram) -> None:
         """Log a capacity above what engines can use, and queries that need more than they have."""
         usable = sum(program.cores.values())
-        if program.capacity is not None and program.capacity > usable * _CAPACITY_TOLERANCE:
+        capacity = program.options.capacity
+        if capacity is not None and capacity > usable * _CAPACITY_TOLERANCE:
             _log.warning(
                 "of capacity %g only %g cores can be used: each group of streams that queries "
                 "join runs on one core",
-                program.capacity,
+                capacity,
                 usable,
             )
-        if not self._options.keep:
+        if not program.options.keep:
             cores = [program.cores[s] for s in assigned(self._script.groups(), program.queries)]
             for _, _, advice in self._script.verdicts(cores):
                 if advice is not None:
@@ -322,24 +315,21 @@ class JobStarter:
         Raises:
             StateError: the checkpoint belongs to another program, or cannot be read or written.
         """
-        options = self._options
-        ids = shard_ids(len(groups), options.shards)
+        shards, options = self._options.shards, self._script.options
+        ids = shard_ids(len(groups), shards)
         available = self._spark.sparkContext.defaultParallelism
-        cores = cores_by_group(len(groups), options.shards, available, options.capacity)
+        cores = cores_by_group(len(groups), shards, available, options.capacity)
         program = SavedProgram(
-            options.shards,
+            shards,
             self._script.definitions,
             {
                 shard: {name: self._script.statement(name) for name in group.queries}
                 for shard, group in zip(ids, groups, strict=True)
             },
             tuple(map(str, self._script.functions)),
-            options.keep,
-            options.capacity,
-            options.decide_every,
-            options.ahead_at_most,
             dict(zip(ids, cores, strict=True)),
-            prices_of_machine(),
+            options,
+            self._script.strategy,
         )
         directory = self._checkpoint.directory
         saved = read_program(directory)

@@ -21,7 +21,8 @@ from eddyline.types import sql_type
 
 #: No more differences than this are told.
 _TOLD: Final = 5
-_SETTINGS: Final = ("shards", "capacity", "decide_every", "ahead_at_most", "keep")
+#: Options that may differ: the prices of the first start stay those of the checkpoint.
+_FREE: Final = ("prices",)
 
 
 def require_same(
@@ -54,8 +55,11 @@ def differences(
     before: SavedProgram, now: SavedProgram, functions: Sequence[UserFunction] = ()
 ) -> Iterator[str]:
     """What differs, each in a few words; 'there' is the checkpoint, 'here' what is to run."""
-    for setting in _SETTINGS:
-        yield from _changed(setting, getattr(before, setting), getattr(now, setting))
+    yield from _changed("shards", before.shards, now.shards)
+    for old, new in ((before.options, now.options), (before.strategy, now.strategy)):
+        there, here = old.as_dict(), new.as_dict()
+        for name in (n for n in there if n not in _FREE):
+            yield from _changed(name, there[name], here[name])
     for signature in _only(before.functions, now.functions):
         yield f"the function {signature} is missing here"
     for signature in _only(now.functions, before.functions):

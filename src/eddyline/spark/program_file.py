@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any, Final
 
+from eddyline.engine.options import DEFAULT_STRATEGY, EngineOptions, StrategyOptions
 from eddyline.errors import StateError
-from eddyline.optimizer.prices import TYPICAL, Prices
+from eddyline.optimizer.prices import TYPICAL
 from eddyline.spark.directory import Directory
 
 NAME: Final = "program.json"
 #: Where Spark keeps its part of the checkpoint.
 SPARK_DIRECTORY: Final = "spark"
-FORMAT: Final = 6  #: of what a checkpoint holds
+FORMAT: Final = 7  #: of what a checkpoint holds
 
+#: Fields that are written as they are.
+_PLAIN: Final = ("shards", "definitions", "queries", "functions", "cores")
+_TYPICAL: Final = EngineOptions(prices=TYPICAL)
 _RESTORE: Final = "restore the file from a copy of the checkpoint, or use another checkpoint"
 
 
@@ -27,21 +31,17 @@ class SavedProgram:
         shards: over how many partitions the engines spread.
         definitions: CREATE STREAM, TABLE and VIEW statements. queries: by id of a shard, the
             CREATE QUERY statements that it started with, by name.
-        capacity: cores' worth as the session was told; None: as many as engines can use. cores: by
-            id of a shard, what its engine may take of that.
-        prices: what plans were chosen by.
+        cores: by id of a shard, its part of the capacity.
+        options, strategy: of the session, with the prices by which plans were chosen.
     """
 
     shards: int
     definitions: tuple[str, ...]
     queries: Mapping[int, Mapping[str, str]]
     functions: tuple[str, ...] = ()
-    keep: Mapping[str, float] = field(default_factory=dict)
-    capacity: float | None = None
-    decide_every: str = "1 minute"
-    ahead_at_most: str = "1 day"
     cores: Mapping[int, float] = field(default_factory=dict)
-    prices: Prices = TYPICAL
+    options: EngineOptions = _TYPICAL
+    strategy: StrategyOptions = DEFAULT_STRATEGY
 
     @property
     def statements(self) -> tuple[str, ...]:
@@ -51,8 +51,10 @@ class SavedProgram:
 
     def text(self) -> str:
         """The content of the file."""
+        content = {name: getattr(self, name) for name in _PLAIN}
+        options, strategy = self.options.as_dict(), self.strategy.as_dict()
         return json.dumps(
-            {"format": FORMAT, **asdict(self), "prices": self.prices.as_dict()}, indent=1
+            {"format": FORMAT, **content, "options": options, "strategy": strategy}, indent=1
         )
 
     @classmethod
@@ -63,12 +65,9 @@ class SavedProgram:
             tuple(map(str, fields["definitions"])),
             {int(shard): dict(queries) for shard, queries in fields["queries"].items()},
             tuple(map(str, fields["functions"])),
-            {str(stream): float(share) for stream, share in fields["keep"].items()},
-            fields["capacity"],
-            str(fields["decide_every"]),
-            str(fields["ahead_at_most"]),
             {int(shard): float(cores) for shard, cores in fields["cores"].items()},
-            Prices.from_dict(fields["prices"]),
+            EngineOptions.from_dict(fields["options"]),
+            StrategyOptions(**fields["strategy"]),
         )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pyarrow as pa
@@ -16,6 +16,12 @@ from eddyline.algebra.windows import Range
 from eddyline.engine.engine import Engine
 from eddyline.engine.functions import add_function
 from eddyline.engine.ingest.table_changes import is_live
+from eddyline.engine.options import (
+    DEFAULT_STRATEGY,
+    DEFAULTS,
+    EngineOptions,
+    StrategyOptions,
+)
 from eddyline.engine.query import Query
 from eddyline.errors import SqlError
 from eddyline.optimizer.overload import Verdict
@@ -66,11 +72,13 @@ class Script:
     """Statements in order, minus what was dropped.
 
     Args:
-        capacity: cores' worth that the queries may take.
+        options, strategy: of the engine that checks them.
     """
 
-    def __init__(self, capacity: float = 1.0) -> None:
-        self._engine = Engine(capacity=capacity)
+    def __init__(
+        self, options: EngineOptions = DEFAULTS, strategy: StrategyOptions = DEFAULT_STRATEGY
+    ) -> None:
+        self._engine = Engine(options, strategy)
         self._definitions: dict[tuple[str, str], str] = {}
         self._queries: dict[str, str] = {}
         self._rules: dict[str, str] = {}  # by query the table for whose rows it stands
@@ -116,9 +124,15 @@ class Script:
         """Define a function, for the statements to come, as :meth:`Engine.function` does."""
         self._engine.function(name, evaluate, args=args, returns=returns, kind=kind)
 
-    def shed(self, keep: Mapping[str, float]) -> None:
-        """Say which share of streams' rows is to be kept, as :meth:`Engine.shed` does."""
-        self._engine.shed(keep)
+    @property
+    def options(self) -> EngineOptions:
+        """The options, those that SET statements changed included."""
+        return self._engine.options
+
+    @property
+    def strategy(self) -> StrategyOptions:
+        """Which algorithms and structures run the queries."""
+        return self._engine.strategy
 
     def verdicts(self, cores: Sequence[float]) -> Iterator[tuple[QueryGroup, Verdict, str | None]]:
         """What the queries of each group need, and what to do if that is too much, as
@@ -132,7 +146,8 @@ class Script:
             if any(self.streams[name].sizes.rate is None for name in group.streams):
                 continue
             queries = (self.statement(name) for name in group.queries)
-            engine = Script.of((*self.definitions, *queries), self.functions, capacity)._engine
+            options = replace(self.options, capacity=capacity)
+            engine = Script.of((*self.definitions, *queries), self.functions, options)._engine
             if (verdict := engine.verdict) is not None:
                 yield group, verdict, engine.advice
 
@@ -170,10 +185,10 @@ class Script:
         cls,
         statements: Iterable[str],
         functions: Iterable[UserFunction] = (),
-        capacity: float = 1.0,
+        options: EngineOptions = DEFAULTS,
     ) -> Script:
         """The script of these statements, which may call these functions."""
-        script = cls(capacity)
+        script = cls(options)
         for function in functions:
             add_function(script._engine.catalog, function)
         for statement in statements:

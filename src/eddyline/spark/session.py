@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final, Literal
@@ -16,13 +17,19 @@ from eddyline.algebra.catalog import DeclaredSizes, TimeUnit
 from eddyline.algebra.functions import FunctionKind
 from eddyline.algebra.plan import Updates
 from eddyline.engine.changes import QUERY_COLUMN
+from eddyline.engine.options import (
+    DEFAULT_STRATEGY,
+    DEFAULTS,
+    EngineOptions,
+    StrategyOptions,
+)
 from eddyline.engine.query import Query
 from eddyline.errors import CatalogError, did_you_mean
 from eddyline.spark import files
 from eddyline.spark.environment import local_session
 from eddyline.spark.frames import create_stream, create_table
 from eddyline.spark.gc_control import gc_paused
-from eddyline.spark.job import Checkpoint, JobOptions, JobStarter
+from eddyline.spark.job import AHEAD_AT_MOST, Checkpoint, JobOptions, JobStarter
 from eddyline.spark.job_inputs import JobInputs
 from eddyline.spark.printing import print_rows
 from eddyline.spark.run import Run
@@ -50,18 +57,13 @@ class Session:
         base: directory of relative paths in statements; by default the working directory.
         printer: called with the rows of the sink ``print``; by default they are written to standard
             output.
-        keep: by stream the fraction of rows to keep, as of :class:`eddyline.Engine`. The other rows
-            are dropped where they are read. By default each shard's engine decides, batch by batch,
-            from declared and measured rates.
-        capacity: CPU cores that all queries may use, divided evenly over the groups of streams that
-            queries join. An engine runs on one core, so a group never uses more; by default each
-            gets one core, or a fraction if there are fewer shards or cores. Fixed for the lifetime
-            of the checkpoint, as are ``keep``, ``decide_every`` and ``ahead_at_most``.
-        decide_every: event time over which rates are measured before a new decision.
+        options: see :class:`eddyline.EngineOptions`. With ``keep`` rows are dropped where they are
+            read. ``capacity`` is divided evenly over the groups of streams that queries join; an
+            engine runs on one core, so a group never uses more. SET statements change options
+            before the first query; a checkpoint keeps them.
+        strategy: see :class:`eddyline.StrategyOptions`; a checkpoint keeps it.
         restart: whether the streaming query is restarted in this process after a failure:
             ``ON_FAILURE``, or a ``Restart`` with other limits.
-        ahead_at_most: how far timestamps may be ahead of the wall clock, for streams that do not
-            declare AHEAD AT MOST.
 
     Example:
         >>> s = Session(checkpoint="/data/checkpoints/alerts")        # doctest: +SKIP
@@ -79,11 +81,9 @@ class Session:
         trigger: str = "0 seconds",
         base: Path | None = None,
         printer: Printer = print_rows,
-        keep: Mapping[str, float] = MappingProxyType({}),
-        capacity: float | None = None,
-        decide_every: str = "1 minute",
+        options: EngineOptions = DEFAULTS,
+        strategy: StrategyOptions = DEFAULT_STRATEGY,
         restart: Restart = NEVER,
-        ahead_at_most: str = "1 day",
     ) -> None:
         if shards < 1:
             raise ValueError(f"shards must be at least 1, not {shards}")
@@ -93,20 +93,9 @@ class Session:
         self._checkpoint = Checkpoint(
             path, files.directory(self.spark, path), checkpoint is not None
         )
-        self._options = JobOptions(
-            shards,
-            trigger,
-            base,
-            printer,
-            dict(keep),
-            capacity,
-            decide_every,
-            restart,
-            ahead_at_most,
-        )
-        self._script = Script()
-        if keep:
-            self._script.shed(keep)
+        self._options = JobOptions(shards, trigger, base, printer, restart)
+        ahead = options.ahead_at_most or AHEAD_AT_MOST
+        self._script = Script(replace(options, ahead_at_most=ahead), strategy)
         self._inputs = JobInputs(self.spark, self._script, base)
         self._memory = MemorySink()  # shared by all jobs of the session
         self._starter = JobStarter(
@@ -256,7 +245,7 @@ class Session:
                 in use by another session or process.
         """
         streams = self._script.streams
-        for name in self._options.keep:
+        for name in self._script.options.keep:
             if name not in streams:
                 raise CatalogError(f"there is no stream {name!r}; {did_you_mean(name, streams)}")
         groups = self._script.groups()

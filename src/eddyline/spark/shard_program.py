@@ -5,20 +5,24 @@ from __future__ import annotations
 import math
 import pickle
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Final
 
 from pyspark import cloudpickle
 
 from eddyline.algebra.functions import UserFunction
 from eddyline.engine.engine import Engine
 from eddyline.engine.functions import add_function
-from eddyline.optimizer.prices import TYPICAL, Prices
+from eddyline.engine.options import DEFAULT_STRATEGY, EngineOptions, StrategyOptions
+from eddyline.optimizer.prices import TYPICAL
 from eddyline.spark.gc_control import gc_paused
 from eddyline.spark.packed_batches import unpack
 
 if TYPE_CHECKING:
     from pyspark import Broadcast, SparkContext
+
+
+_UNLIMITED: Final = EngineOptions(capacity=math.inf, prices=TYPICAL)
 
 
 @dataclass(frozen=True)
@@ -29,32 +33,20 @@ class ShardProgram:
         queries: the CREATE QUERY statements that the job started with; those that came and went
             since are in the shard's state.
         tables: their first rows. functions: of users, code and all.
-        prices: what plans are chosen by: the same whenever and wherever the job continues.
-        keep: the share of rows to keep, by stream; empty: the engine decides.
-        capacity: cores' worth for it. decide_every: how long it measures rates.
-        ahead_at_most: how far timestamps may be ahead of the wall clock, where streams do not say.
+        options, strategy: of the engine. Prices and capacity are those of the first start of the
+            job: its state fits the plans that were chosen by them.
     """
 
     definitions: tuple[str, ...]
     queries: tuple[str, ...]
     tables: Mapping[str, bytes] = field(default_factory=dict)
     functions: tuple[UserFunction, ...] = ()
-    prices: Prices = TYPICAL
-    keep: Mapping[str, float] = field(default_factory=dict)
-    capacity: float = math.inf
-    decide_every: str = "1 minute"
-    ahead_at_most: str | None = None
+    options: EngineOptions = _UNLIMITED
+    strategy: StrategyOptions = DEFAULT_STRATEGY
 
     def build(self) -> Engine:
         """An engine with the declared streams and tables and all queries, before any row."""
-        engine = Engine(
-            prices=self.prices,
-            keep=self.keep,
-            capacity=self.capacity,
-            decide_every=self.decide_every,
-            decide="after",
-            ahead_at_most=self.ahead_at_most,
-        )
+        engine = Engine(replace(self.options, decide="after"), self.strategy)
         for function in self.functions:
             add_function(engine.catalog, function)
         for sql in self.definitions:

@@ -34,9 +34,11 @@ from eddyline.sql.statements import (
     Explain,
     ForEach,
     ObjectKind,
+    OptionOffsets,
     ResetWatermark,
     Select,
     SelectStatement,
+    SetOption,
     Statement,
 )
 from eddyline.sql.templates import LONGEST, Templates, Text
@@ -47,16 +49,17 @@ _KINDS: Final[tuple[ObjectKind, ...]] = ("stream", "table", "view", "query")
 _STATEMENTS: Final = (
     *(f"{verb} {kind.upper()}" for verb in ("CREATE", "DROP") for kind in _KINDS),
     "ALTER STREAM",
+    "SET",
     "EXPLAIN",
     "SELECT",
 )
 _WRITES: Final = "rows are read from the sources of streams and tables, and written to query sinks"
-_SETTINGS: Final = "settings are arguments of Engine and Session, and options of `eddyline run`"
+_SETTINGS: Final = "write SET option = value, before the first query"
 _LOOKS: Final = "use `eddyline list`, Engine.queries or EXPLAIN"
 _OTHER_STATEMENTS: Final = {
     "INSERT": "write CREATE QUERY name AS SELECT ... WITH (sink = ...)",
     **dict.fromkeys(("UPDATE", "DELETE", "MERGE", "TRUNCATE", "COPY", "LOAD", "VALUES"), _WRITES),
-    **dict.fromkeys(("SET", "USE", "RESET"), _SETTINGS),
+    **dict.fromkeys(("USE", "RESET"), _SETTINGS),
     **dict.fromkeys(("SHOW", "DESCRIBE", "DESC"), _LOOKS),
     "ALTER": "DROP it, and CREATE it again",
 }
@@ -150,6 +153,8 @@ class StatementParser(DefinitionParser):
             parse_body = self._drop
         elif self._match_text_seq("ALTER"):
             parse_body = self._alter
+        elif self._match(TokenType.SET):
+            parse_body = self._set
         elif self._match_text_seq("EXPLAIN"):
             parse_body = self._explain
         elif start.token_type in QUERY_TOKENS:
@@ -284,6 +289,25 @@ class StatementParser(DefinitionParser):
         if not self._match_text_seq("RESET", "WATERMARK"):
             raise self.fail(f"expected RESET WATERMARK, {self.here()}")
         return lambda text, line, column: ResetWatermark(text, line, column, name)
+
+    def _set(self) -> _Build:
+        at_name = self._curr
+        name = self._name("option").lower()
+        if not self._match(TokenType.EQ):
+            raise self.fail(f"expected = and the value of '{name}', {self.here()}")
+        at = self._curr
+        minus = "-" if self._match(TokenType.DASH) else ""
+        value: str | None = None
+        if self._match(TokenType.NUMBER):
+            value = minus + self._prev.text
+        elif not minus and self._match(TokenType.STRING):
+            value = self._prev.text
+        elif minus or not self._match(TokenType.NULL):
+            raise self.fail(f"expected a number, a text in quotes, or NULL, {self.here()}")
+        offsets = OptionOffsets(at_name.start, at.start)
+        return lambda text, line, column: SetOption(
+            text, line, column, name, value, self.source, offsets
+        )
 
     def _explain(self) -> _Build:
         analyze = self._match_text_seq("ANALYZE")

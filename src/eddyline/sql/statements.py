@@ -63,6 +63,16 @@ class Statement:
 
 
 @dataclass(frozen=True)
+class SetOption(Statement):
+    """``SET name = value``. ``value``: as text; None: NULL."""
+
+    name: str
+    value: str | None
+    source: SourceText
+    offsets: OptionOffsets
+
+
+@dataclass(frozen=True)
 class CreateStream(Statement):
     """``CREATE STREAM name (columns) TIMESTAMP BY column [LATENESS d] [IDLE AFTER d] [AHEAD AT MOST
     d] [WITH (...)]``. ``offsets``: of its source's options.

@@ -28,6 +28,7 @@ from eddyline import Engine
 from eddyline.testing.arrivals import Arrivals, StreamRules, TableRules, latest
 from eddyline.testing.bags import difference, rows_of
 from eddyline.testing.changes import WrongAnswer
+from eddyline.testing.engines import engine_with
 from eddyline.testing.followed import Followed
 from eddyline.testing.held import Held
 from eddyline.testing.live import change_schema
@@ -45,8 +46,8 @@ class Script:
         queries: the SELECT text of the query, or of several by name; EMIT clauses are allowed.
         tables: contents of the declared tables, as Arrow tables or text batches; those of a live
             table are there before everything.
-        options: keyword arguments of the Engine. With ``keep`` among them all queries allow
-            shedding.
+        options: fields of EngineOptions and StrategyOptions. With ``keep`` among them all queries
+            allow shedding.
     """
 
     def __init__(
@@ -59,7 +60,7 @@ class Script:
     ) -> None:
         self._keep: Mapping[str, float] = (options or {}).get("keep", {})
         self.now_us = 0
-        self.engine = Engine(**(options or {}))
+        self.engine = engine_with(**(options or {}))
         self.engine.wall_clock = self._now
         self.engine.sql(ddl)
         self._views = read_views(ddl)

@@ -13,7 +13,6 @@ import pyarrow as pa
 import pytest
 from typer.testing import CliRunner
 
-import eddyline
 from eddyline.bench.figures import papers
 from eddyline.bench.figures.jit import (
     busy,
@@ -39,6 +38,7 @@ from eddyline.bench.figures.jit.runs import (
     require_equal_answers,
 )
 from eddyline.cli.main import app
+from eddyline.testing import engine_with
 
 TINY = Setting("bushy", sources=4, window_s=40, rate=1.0, dmax=4, special_factor=1, call_s=10)
 SIZE = Size(window_rows=400, stretch_calls=4, rounds=2, call_rows=100)
@@ -77,7 +77,7 @@ def test_command(tiny: None, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("plan", "sources"), [(p, n) for p, trees in PLANS.items() for n in trees])
 def test_plans_run_as_written(plan: PlanName, sources: int) -> None:
-    engine = eddyline.Engine(executor="tree")
+    engine = engine_with(executor="tree")
     engine.sql(script(sources))
     query = engine.query(clique_join(PLANS[plan][sources], 60), name="q")
     joins = [line for line in query.explain().splitlines() if line.strip().startswith("Join")]

@@ -15,7 +15,7 @@ import pyarrow as pa
 import pytest
 
 from eddyline import CatalogError, Engine, StateError
-from eddyline.testing import batch
+from eddyline.testing import batch, engine_with
 
 DDL = """
     CREATE STREAM a (ts TIMESTAMP, k BIGINT, v DOUBLE, t STRING, d DECIMAL(9,2)) TIMESTAMP BY ts
@@ -57,7 +57,7 @@ ROUNDS = 8
 
 
 def engine() -> Engine:
-    out = Engine(chunk_rows=5)
+    out = engine_with(chunk_rows=5)
     out.sql(DDL)
     out.table("names", pa.table({"k": [0, 1, 2], "name": ["none", "one", "two"]}))
     return out

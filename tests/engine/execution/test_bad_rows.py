@@ -12,6 +12,7 @@ import pytest
 
 from eddyline import Engine
 from eddyline.errors import StateError
+from eddyline.testing import engine_with
 
 STREAMS = """
 CREATE STREAM a (ts TIMESTAMP, k BIGINT, x BIGINT) TIMESTAMP BY ts;
@@ -30,7 +31,7 @@ def refuse(unlucky: int) -> Callable[[int], int]:
 
 
 def engine(**options: Any) -> Engine:
-    made = Engine(**options)
+    made = engine_with(**options)
     made.sql(STREAMS)
     made.function("f", refuse(13), args=["BIGINT"], returns="BIGINT", kind="python")
     return made

@@ -130,7 +130,7 @@ def test_queries_come_and_go_without_a_trace(kind: str) -> None:
         assert difference(answer, ours[name]) == ([], [])
     for name in list(eng.queries):
         eng.drop(name)
-    assert list(eng._standing.execution.graph) == []
+    assert list(eng._parts.queries.execution.graph) == []
 
 
 def test_pending_changes_are_not_another_query_s() -> None:
@@ -179,7 +179,7 @@ def test_all_changes_come_in_one_batch() -> None:
 
 
 def _groupings(eng: Engine) -> Iterator[PerQuery]:
-    return (o for o in eng._standing.execution.graph if isinstance(o, PerQuery))
+    return (o for o in eng._parts.queries.execution.graph if isinstance(o, PerQuery))
 
 
 def _subscriptions(eng: Engine) -> Iterator[GroupedSubscription]:

@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from eddyline import CatalogError, DataError, Engine
-from eddyline.testing import batch, rows_of
+from eddyline.testing import batch, engine_with, rows_of
 from eddyline.testing.script import Script
 
 RETROACTIVE, NON_RETROACTIVE = "retroactive", "non-retroactive"
@@ -39,7 +39,7 @@ def ddl(updates: str) -> str:
 
 
 def engine(updates: str, **options: Any) -> Engine:
-    out = Engine(**options)
+    out = engine_with(**options)
     out.sql(ddl(updates))
     return out
 
@@ -205,7 +205,7 @@ def test_a_query_added_later_sees_the_table_as_rows_saw_it_when_they_came() -> N
     eng.process({"s": batch("ts | k:int | v:int\n13s | 1 | 8")})
     assert sorted(rows_of(added.snapshot())) == [(7, "uno"), (8, "uno")]
     eng.drop(added.name)
-    assert not list(eng._standing.execution.graph)
+    assert not list(eng._parts.queries.execution.graph)
     eng.sql("DROP TABLE t")
     assert eng.stats()["tables"] == {}
 

@@ -6,6 +6,7 @@ import pyarrow as pa
 import pytest
 
 from eddyline import DataError, Engine, SqlError
+from eddyline.testing import engine_with
 
 NEW_YEAR_2026 = 1_767_225_600_000_000
 LONGEST = "3652059 DAYS"  # from the year 1 to 9999
@@ -22,7 +23,7 @@ def engine() -> Engine:
 @pytest.mark.parametrize("select", ["COUNT(*) AS n", "COUNT(*) + 0 AS n"])
 @pytest.mark.parametrize("state", ["upa", "direct", "negative-tuple"])
 def test_a_window_that_passes_the_end_of_time_holds_its_rows(select: str, state: str) -> None:
-    eng = Engine(state=state)  # type: ignore[arg-type]
+    eng = engine_with(state=state)
     eng.sql(DDL)
     query = eng.query(f"SELECT {select} FROM s [RANGE {LONGEST}]", name="q")
     eng.process({"s": pa.table({"ts": [NEW_YEAR_2026, NEW_YEAR_2026 + 1], "x": [1, 2]})})
@@ -31,7 +32,7 @@ def test_a_window_that_passes_the_end_of_time_holds_its_rows(select: str, state:
 
 @pytest.mark.parametrize("executor", ["tree", "eddy"])
 def test_a_row_that_leaves_after_the_end_of_time_never_expires(executor: str) -> None:
-    eng = Engine(executor=executor)  # type: ignore[arg-type]
+    eng = engine_with(executor=executor)
     eng.sql(DDL + "; CREATE STREAM r (ts TIMESTAMP, x BIGINT) TIMESTAMP BY ts")
     eng.query(f"SELECT x FROM s [RANGE {LONGEST}]", name="one")
     eng.query(f"SELECT s.x FROM s [RANGE {LONGEST}], r [RANGE {LONGEST}] WHERE s.x = r.x", name="j")
@@ -67,9 +68,9 @@ def test_a_duration_that_no_clock_can_hold_is_refused(
 
 def test_options_that_are_durations_are_checked_too() -> None:
     with pytest.raises(ValueError, match=TOO_LONG):
-        Engine(decide_every="106751991 days")
+        engine_with(decide_every="106751991 days")
     with pytest.raises(ValueError, match=TOO_LONG):
-        Engine(lazy_expiry="106751991 days")
+        engine_with(lazy_expiry="106751991 days")
 
 
 def test_the_clock_stays_between_the_years_1_and_9999() -> None:

@@ -13,6 +13,7 @@ import pytest
 from eddyline import Engine
 from eddyline.engine.ingest.meters import Meter
 from eddyline.optimizer.compared import columns_compared
+from eddyline.testing import engine_with
 from eddyline.testing.feeding import process_all
 from golden import bound_plan
 
@@ -43,7 +44,7 @@ def between(table: pa.Table, start: int, end: int) -> pa.Table:
 
 
 def engine(**options: Any) -> Engine:
-    made = Engine(**options)
+    made = engine_with(**options)
     made.sql(STREAMS)
     made.query(JOIN, name="q")
     return made
@@ -193,7 +194,7 @@ def test_columns_that_plans_compare(sql: str, compared: set[tuple[str, str]]) ->
 
 
 def test_explain_shows_what_was_measured_and_analyze_beside_what_was_expected() -> None:
-    made = Engine(executor="tree")
+    made = engine_with(executor="tree")
     made.sql(STREAMS.replace("TIMESTAMP BY ts;", "TIMESTAMP BY ts WITH (rate = 500);", 1))
     query = made.query(JOIN, name="q")
     of_b = "SELECT x FROM b [RANGE 1 SECOND]"

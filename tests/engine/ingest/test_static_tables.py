@@ -8,6 +8,7 @@ import pyarrow as pa
 import pytest
 
 import eddyline
+from eddyline.testing import engine_with
 from eddyline.testing.script import Script
 
 DDL = """
@@ -102,7 +103,7 @@ def test_what_is_looked_up_below_an_outer_join_leaves_with_its_windows(
     options: dict[str, Any], test: str
 ) -> None:
     """Rows of a union are in no store: a '-' for each that leaves has to come from below it."""
-    engine = eddyline.Engine(chunk_rows=1, **options)
+    engine = engine_with(chunk_rows=1, **options)
     engine.sql(
         "CREATE STREAM a (ts TIMESTAMP, k BIGINT, s STRING) TIMESTAMP BY ts;"
         "CREATE TABLE t (k BIGINT)"

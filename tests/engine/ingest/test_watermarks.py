@@ -9,14 +9,14 @@ import pyarrow as pa
 import pytest
 
 from eddyline import CatalogError, Engine, SqlError
-from eddyline.testing import batch, parse_time
+from eddyline.testing import batch, engine_with, parse_time
 
 SECOND = 1_000_000
 JOIN = "SELECT a.x FROM a [RANGE 1 HOUR], b [RANGE 1 HOUR] WHERE a.x = b.x"
 
 
 def engine(*queries: str, a: str = "", b: str = "", c: str = "", **options: Any) -> Engine:
-    out = Engine(**options)
+    out = engine_with(**options)
     out.wall_clock = lambda: 0
     for name, clauses in (("a", a), ("b", b), ("c", c)):
         out.sql(f"CREATE STREAM {name} (ts TIMESTAMP, x BIGINT) TIMESTAMP BY ts {clauses}")

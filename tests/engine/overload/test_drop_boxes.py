@@ -15,6 +15,7 @@ import pytest
 
 from eddyline import Engine
 from eddyline.engine.overload.drop_box import DropBox
+from eddyline.testing import engine_with
 from eddyline.testing.bags import plain
 
 DDL = """
@@ -114,7 +115,7 @@ def test_the_same_rows_are_kept_for_ever() -> None:
 @pytest.mark.parametrize("keep", [0.0, -0.1, 1.5, float("nan")])
 def test_a_rate_that_is_no_share_is_refused(keep: float) -> None:
     with pytest.raises(ValueError, match=r"share of a to keep must be above 0 and at most 1"):
-        Engine(keep={"a": keep})
+        engine_with(keep={"a": keep})
     with pytest.raises(ValueError, match="share of a"):
         Engine().shed({"a": keep})
 
@@ -123,7 +124,7 @@ def run(
     tables: Mapping[str, pa.Table], cuts: int, restart: bool = False, **options: Any
 ) -> list[Any]:
     """All changes of the join, over batches of equal spans of time."""
-    engine = Engine(**options)
+    engine = engine_with(**options)
     engine.sql(LATE_DDL)
     engine.query(JOIN + SHED, name="q")
     end = max(t["ts"][-1].as_py() for t in tables.values()) + 1
@@ -155,7 +156,7 @@ def test_the_same_rows_are_kept_however_they_come() -> None:
 
 
 def test_rows_windows_count_the_rows_that_are_kept() -> None:
-    engine = Engine(keep={"a": 0.2})
+    engine = engine_with(keep={"a": 0.2})
     engine.sql(DDL)
     query = engine.query("SELECT ts FROM a [ROWS 10]" + SHED, name="q")
     table = rows(3)
@@ -167,7 +168,7 @@ def test_rows_windows_count_the_rows_that_are_kept() -> None:
 
 
 def test_late_and_bad_rows_are_not_dropped() -> None:
-    engine = Engine(keep={"a": 0.01, "b": 0.01})
+    engine = engine_with(keep={"a": 0.01, "b": 0.01})
     engine.sql(DDL)
     engine.query(JOIN + SHED, name="q")
     engine.advance(3_000_000)
@@ -185,7 +186,7 @@ def test_late_and_bad_rows_are_not_dropped() -> None:
 
 
 def test_dropped_rows_move_the_watermark() -> None:
-    engine = Engine(keep={"b": 1e-12})
+    engine = engine_with(keep={"b": 1e-12})
     engine.sql(LATE_DDL)
     engine.query("SELECT ts FROM b [RANGE 1 SECOND]" + SHED, name="q")
     engine.process({"b": rows(5)})
@@ -194,7 +195,7 @@ def test_dropped_rows_move_the_watermark() -> None:
 
 
 def test_a_stream_is_thinned_only_if_all_who_read_it_allow_it() -> None:
-    engine = Engine(keep={"a": 0.5, "B": 0.25, "c": 0.5})
+    engine = engine_with(keep={"a": 0.5, "B": 0.25, "c": 0.5})
     engine.sql(DDL + "CREATE VIEW v AS SELECT ts, k FROM a WHERE k > 1;")
     assert {s: r["why"] for s, r in engine.stats()["shedding"].items()} == {
         "a": "no query reads it",
@@ -227,7 +228,7 @@ def test_a_stream_is_thinned_only_if_all_who_read_it_allow_it() -> None:
 def test_who_refuses_gets_all_rows_from_when_he_comes_until_he_goes() -> None:
     table = rows(6)
     parts = [table.slice(0, 150), table.slice(150, 100), table.slice(250)]
-    engine = Engine(keep={"a": 0.4})
+    engine = engine_with(keep={"a": 0.4})
     engine.sql(DDL)
     engine.query("SELECT ts FROM a" + SHED, name="q")
     seen = [engine.process({"a": parts[0]})]
@@ -271,7 +272,7 @@ def test_what_is_told_of_kept_rows_survives_a_restart() -> None:
         report = engine.stats()["shedding"]
         return report, query["kept"], query["expected_output_share"], engine.queries["q"].explain()
 
-    engine = Engine(keep={"a": 0.5, "b": 0.2})
+    engine = engine_with(keep={"a": 0.5, "b": 0.2})
     engine.sql(DDL)
     engine.process({"a": rows(8, 100)})
     engine.query(JOIN + SHED, name="q")
@@ -288,7 +289,7 @@ def test_what_is_told_of_kept_rows_survives_a_restart() -> None:
 
 
 def test_what_is_kept_is_told_with_the_plan_and_the_changes() -> None:
-    engine = Engine(keep={"a": 0.5, "b": 0.5})
+    engine = engine_with(keep={"a": 0.5, "b": 0.5})
     engine.sql(DDL)
     query = engine.query("SELECT a.k FROM a [RANGE 1 SECOND], b [RANGE 1 SECOND]" + SHED, name="q")
     changes = engine.process({"a": rows(13), "b": rows(14)})

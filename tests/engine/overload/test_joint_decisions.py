@@ -15,6 +15,7 @@ from eddyline.optimizer.overload import Verdict, verdict
 from eddyline.optimizer.prices import TYPICAL
 from eddyline.optimizer.work import Work
 from eddyline.sharing.reordering import joins_of
+from eddyline.testing import engine_with
 
 #: Where all rows are kept s0 ⋈ s1 comes first; where few rows of s2 are kept, s1 ⋈ s2.
 RATES = (1000, 300, 100)
@@ -27,7 +28,7 @@ JOIN = """
 
 
 def engine(capacity: float, **options: object) -> Engine:
-    made = Engine(prices=TYPICAL, capacity=capacity, **options)  # type: ignore[arg-type]
+    made = engine_with(prices=TYPICAL, capacity=capacity, **options)
     for i, rate in enumerate(RATES):
         made.sql(
             f"CREATE STREAM s{i} (ts TIMESTAMP, x BIGINT, y BIGINT) TIMESTAMP BY ts WITH (rate ="
@@ -126,7 +127,7 @@ def test_choices_are_about_as_good_as_the_best_of_all_trees() -> None:
         streams, share = random.choice([3, 4]), random.choice([0.5, 0.1, 0.02])
         known, select = random_join(random, streams)
         capacity = share * cores(known, select)
-        made = Engine(prices=TYPICAL, capacity=capacity)
+        made = engine_with(prices=TYPICAL, capacity=capacity)
         made.sql(known)
         joins = joins_of(made.query(select, name="q").plan)
         assert joins is not None
@@ -150,7 +151,7 @@ def test_choices_are_about_as_good_as_the_best_of_all_trees() -> None:
 
 
 def cores(known: str, select: str) -> float:
-    made = Engine(prices=TYPICAL)
+    made = engine_with(prices=TYPICAL)
     made.sql(known)
     made.query(select, name="q")
     return decided(made).needed

@@ -10,8 +10,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 
-from eddyline import Engine
 from eddyline.optimizer.statistics import Statistics
+from eddyline.testing import engine_with
 
 RATES = {"a": 40.0, "b": 100.0, "c": 60.0}  # rows per second
 SECONDS = 30
@@ -66,7 +66,7 @@ def streams(seed: int) -> dict[str, pa.Table]:
 
 def results(sql: str, seed: int, keep: Mapping[str, float]) -> tuple[int, float]:
     """How many there are in the steady state, and the share that is told to be expected."""
-    engine = Engine(keep=keep, statistics=Statistics(rates=RATES))
+    engine = engine_with(keep=keep, statistics=Statistics(rates=RATES))
     engine.sql(DDL)
     query = engine.query(sql + " ON OVERLOAD SHED", name="q")
     changes = engine.process(streams(seed))["q"]

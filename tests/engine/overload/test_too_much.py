@@ -13,6 +13,7 @@ from eddyline import Engine
 from eddyline.engine.overload.shedding import KeptRows
 from eddyline.optimizer.overload import Verdict
 from eddyline.optimizer.prices import TYPICAL
+from eddyline.testing import engine_with
 
 DDL = """
     CREATE STREAM a (ts TIMESTAMP, x BIGINT, y BIGINT) TIMESTAMP BY ts {a};
@@ -25,7 +26,7 @@ SHED = JOIN + " ON OVERLOAD SHED"
 
 
 def engine(ddl: str = DECLARED, **options: object) -> Engine:
-    made = Engine(**{"prices": TYPICAL, "capacity": 0.001, **options})  # type: ignore[arg-type]
+    made = engine_with(**{"prices": TYPICAL, "capacity": 0.001, **options})
     made.sql(ddl)
     return made
 
@@ -309,4 +310,4 @@ STEADY: dict[str, tuple[list[dict[str, float]], list[int]]] = {}
 @pytest.mark.parametrize("option", [{"capacity": 0.0}, {"decide_every": "0 seconds"}])
 def test_options_that_make_no_sense_are_refused(option: dict[str, object]) -> None:
     with pytest.raises(ValueError, match=r"capacity must be above 0|must be longer than zero"):
-        Engine(**option)  # type: ignore[arg-type]
+        engine_with(**option)

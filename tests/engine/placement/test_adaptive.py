@@ -11,7 +11,7 @@ import pytest
 from eddyline import Engine
 from eddyline.engine.placement import adaptive
 from eddyline.engine.placement.adaptive import Steadiness
-from eddyline.testing import difference, rows_of
+from eddyline.testing import difference, engine_with, rows_of
 from eddyline.testing.feeding import process_all
 from flow_cases import bags, reloaded
 
@@ -37,7 +37,7 @@ def often(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def engine(executor: Any, **options: Any) -> Engine:
-    out = Engine(executor=executor, **options)
+    out = engine_with(executor=executor, **options)
     out.sql(DDL)
     return out
 
@@ -142,7 +142,7 @@ def test_who_gets_company_shares_a_flow_and_is_alone_again() -> None:
         eng.process(rows.of("bc"))
     assert how(eng)[0] == "tree"
     eng.drop("q")
-    assert not list(eng._standing.execution.graph)
+    assert not list(eng._parts.queries.execution.graph)
 
 
 def test_only_auto_changes() -> None:

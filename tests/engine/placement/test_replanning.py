@@ -19,7 +19,7 @@ from eddyline import EddylineError, Engine
 from eddyline.engine.placement import replanning
 from eddyline.engine.placement.replanning import Better, Ordered, Replanner
 from eddyline.optimizer.joins.trees import Tree
-from eddyline.testing import pretty
+from eddyline.testing import engine_with, pretty
 from eddyline.testing.strategies.join_trees import join_tree_case
 
 SECOND = 1_000_000
@@ -38,7 +38,7 @@ GROUPED = """
 
 def streams(**options: Any) -> Engine:
     """A tree that begins with a ⋈ b, as it was declared that few of them match."""
-    engine = Engine(executor="tree", **options)
+    engine = engine_with(executor="tree", **options)
     for name in "abc":
         engine.sql(
             f"CREATE STREAM {name} (ts TIMESTAMP, i BIGINT, j BIGINT) TIMESTAMP BY ts"
@@ -108,7 +108,7 @@ def test_what_is_declared_rightly_stays() -> None:
 
 def test_a_margin_below_one_is_refused() -> None:
     with pytest.raises(ValueError, match=r"replan must be at least 1, not 0\.5"):
-        Engine(replan=0.5)
+        engine_with(replan=0.5)
 
 
 @given(
@@ -174,10 +174,10 @@ def test_a_query_that_is_refused_leaves_no_order(monkeypatch: pytest.MonkeyPatch
     def refuse(*_: object, **__: object) -> None:
         raise EddylineError("refused")
 
-    monkeypatch.setattr(engine._standing.execution, "add_tree", refuse)
+    monkeypatch.setattr(engine._parts.queries.execution, "add_tree", refuse)
     with pytest.raises(EddylineError, match="refused"):
         engine.query(SQL + " AND a.j > 1", name="refused")
-    ways = engine._standing.placing.ways()
+    ways = engine._parts.queries.placing.ways()
     assert list(ways) == ["q"]
 
 

@@ -670,11 +670,11 @@ SqlError: line 1, column 1: unknown statement; use `eddyline list`, Engine.queri
   DESCRIBE trades
   ^
 ----------
-SET qty = 1
+SET qty TO 1
 =>
-SqlError: line 1, column 1: unknown statement; settings are arguments of Engine and Session, and options of `eddyline run`
-  SET qty = 1
-  ^
+SqlError: line 1, column 9: expected = and the value of 'qty', got 'TO'
+  SET qty TO 1
+          ^
 ----------
 SELECT qty FROM trades EMIT FINAL
 =>

@@ -35,7 +35,7 @@ class Contender:
     Attributes:
         label: as in the figures.
         select: the query; ``{w}`` stands for the window, ``{few}`` and ``{many}`` for protocols.
-        options: of the engine.
+        options: fields of StrategyOptions.
     """
 
     label: str
@@ -157,7 +157,8 @@ class _Run:
     taken_back: int = 0
 
     def __post_init__(self) -> None:
-        self.engine = eddyline.Engine(optimize=False, views=True, **self.contender.options)
+        strategy = eddyline.StrategyOptions(optimize=False, views=True, **self.contender.options)
+        self.engine = eddyline.Engine(strategy=strategy)
         for number in range(1, self.case.links + 1):
             self.engine.sql(f"CREATE STREAM link{number} ({LINK_COLUMNS}) TIMESTAMP BY ts")
         select = self.contender.select.format(

@@ -15,7 +15,7 @@ _BATCH_ROWS = 100_000
 def embedded(count: int, batches: int, *, sharing: bool = True) -> Figure:
     """Rows/s from Arrow to Arrow with a query per rule; all results are in hand at the end."""
     rules = Rules(count)
-    engine = eddyline.Engine(sharing=sharing)
+    engine = eddyline.Engine(strategy=eddyline.StrategyOptions(sharing=sharing))
     engine.sql(f"CREATE STREAM s ({COLUMNS}) TIMESTAMP BY ts")
     began = time.perf_counter()
     for name, select in rules.selects():

@@ -8,6 +8,7 @@ this is written is in ``saved.py``.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, BinaryIO, Final
 
 import numpy as np
@@ -20,21 +21,18 @@ from eddyline.engine.execution.bad_rows import FailureCounts
 from eddyline.engine.execution.progress import Progress
 from eddyline.engine.functions import add_declared, function_declarations
 from eddyline.engine.ingest.inputs import Inputs
+from eddyline.engine.options import EngineOptions, StrategyOptions
 from eddyline.engine.overload.controller import Overload
 from eddyline.engine.overload.shedding import Shedding
 from eddyline.engine.placement.replanning import Replanner
 from eddyline.engine.placement.ways import saved_way, to_save
 from eddyline.engine.query_set import QuerySet
 from eddyline.engine.statements import Statements
-from eddyline.optimizer.prices import Prices
-from eddyline.optimizer.statistics import Statistics
 from eddyline.runtime.state import State, array, nested
 from eddyline.sql.catalog import Catalog
 from eddyline.sql.parser import parse
 
 _PENDING: Final = "pending:"  # among the tables: changes of a query that nobody has fetched
-#: What is saved next to the options of an engine.
-_NO_OPTIONS: Final = {"shedding", "functions", "looked", "groups", "ways", "aside", "trouble"}
 
 
 class Saving:
@@ -69,26 +67,27 @@ class Saving:
 
     # -- saving ------------------------------------------------------------------------------------
 
-    def save(self, target: str | BinaryIO, options: Mapping[str, Any]) -> None:
+    def save(
+        self, target: str | BinaryIO, options: EngineOptions, strategy: StrategyOptions
+    ) -> None:
         """Write everything to a path or a binary file.
 
         Args:
-            options: that a new engine is to be made with.
+            options, strategy: for the engine that is made of the file.
         """
         self._standing.finish()
         changes = Changes(self._standing.everyone(), self._standing.peek())
         pending = {_PENDING + name: changes[name] for name in changes.active()}
         tables = {**self._inputs.contents, **pending}
         statements = [entry.sql for entry in self._definitions]
-        write_saved(target, statements, tables, self._header(options), self._state())
+        write_saved(target, statements, tables, self._header(options, strategy), self._state())
 
-    def _header(self, options: Mapping[str, Any]) -> dict[str, Any]:
+    def _header(self, options: EngineOptions, strategy: StrategyOptions) -> dict[str, Any]:
         """What is written as text: the options, and what is no array."""
+        keep = {} if self._overload.decides else self._shedding.requested
         return {
-            **options,
-            "statistics": options["statistics"].as_dict(),
-            "prices": options["prices"].as_dict(),
-            "keep": {} if self._overload.decides else dict(self._shedding.requested),
+            "options": replace(options, keep=keep).as_dict(),
+            "strategy": strategy.as_dict(),
             "shedding": {"since": self._shedding.saved(), "overload": self._overload.saved()},
             "functions": function_declarations(self._catalog),
             "looked": self._replanner.looked,
@@ -169,11 +168,3 @@ class Saving:
         for group in inputs.groups:
             for operator in self._standing.execution.operators_of(group):
                 operator.clock = group.clock
-
-
-def options_of(header: Mapping[str, Any]) -> dict[str, Any]:
-    """The options that a new engine is to be made with, by what was written as text."""
-    options = {name: value for name, value in header.items() if name not in _NO_OPTIONS}
-    options["statistics"] = Statistics.from_dict(options["statistics"])
-    options["prices"] = Prices.from_dict(options.get("prices", {}))
-    return options

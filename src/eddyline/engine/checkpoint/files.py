@@ -18,20 +18,20 @@ import pyarrow as pa
 from eddyline.errors import StateError
 from eddyline.runtime.state import State, flatten, unflatten
 
-_VERSION = 6
+_VERSION = 7
 
 
 def write_saved(
     target: str | BinaryIO,
     program: Sequence[str],
     tables: Mapping[str, pa.Table],
-    options: Mapping[str, Any],
+    header: Mapping[str, Any],
     state: State,
 ) -> None:
     """Write one saved engine to a path or a binary file."""
-    header = {"version": _VERSION, "program": list(program), "options": dict(options)}
+    content = {"version": _VERSION, "program": list(program), **header}
     with zipfile.ZipFile(target, "w", zipfile.ZIP_STORED) as file:
-        file.writestr("program.json", json.dumps(header))
+        file.writestr("program.json", json.dumps(content))
         for name, table in tables.items():
             sink = pa.BufferOutputStream()
             with pa.ipc.new_stream(sink, table.schema) as writer:
@@ -46,7 +46,7 @@ def write_saved(
 def read_saved(
     source: str | BinaryIO,
 ) -> tuple[list[str], dict[str, pa.Table], dict[str, Any], State]:
-    """Program, tables, options and state of a saved engine.
+    """Program, tables, header and state of a saved engine.
 
     Raises:
         StateError: the file is missing, damaged, or of another version.
@@ -74,4 +74,4 @@ def read_saved(
     version = header.get("version") if isinstance(header, dict) else None
     if version != _VERSION:
         raise StateError(f"saved in format {version}, this version reads {_VERSION}: {source}")
-    return header["program"], tables, header["options"], unflatten(arrays)
+    return header["program"], tables, header, unflatten(arrays)

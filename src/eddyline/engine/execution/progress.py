@@ -21,6 +21,9 @@ class Progress:
     Args:
         inputs: rows that wait for the watermark. queries: all that run.
         wall_clock: microseconds since 1970.
+
+    Attributes:
+        chunk_rows: rows that run through the operators in one batch, at most.
     """
 
     def __init__(self, inputs: Inputs, queries: QuerySet, wall_clock: Callable[[], int]) -> None:
@@ -28,6 +31,7 @@ class Progress:
         self._groups = inputs.groups
         self._queries = queries
         self._wall_clock = wall_clock
+        self.chunk_rows = 1
 
     @property
     def watermark(self) -> int:
@@ -50,7 +54,6 @@ class Progress:
     def advance(
         self,
         watermark: int | None,
-        chunk_rows: int,
         *,
         now_us: int,
         begins: bool = False,
@@ -66,9 +69,9 @@ class Progress:
                 service of those queued rows that the schedule puts before newer ones.
         """
         for group, to in self._targets(watermark, now_us).items():
-            yield from self._advance(group, to, chunk_rows, begins=begins, paced=paced)
+            yield from self._advance(group, to, begins=begins, paced=paced)
 
-    def bring_together(self, names: Iterable[str], chunk_rows: int) -> None:
+    def bring_together(self, names: Iterable[str]) -> None:
         """Merge the groups of these streams and tables, before a query reads them. First, all are
         advanced to the largest of their watermarks, and rows up to there are processed.
         """
@@ -77,7 +80,7 @@ class Progress:
             return
         watermark = max(group.watermark for group in groups)
         for group in groups:
-            for _ in self._advance(group, watermark, chunk_rows):
+            for _ in self._advance(group, watermark):
                 pass
         merged = self._groups.merge(groups)
         if merged.began is not None:
@@ -105,7 +108,6 @@ class Progress:
         self,
         group: StreamGroup,
         watermark: int,
-        chunk_rows: int,
         *,
         begins: bool = False,
         paced: bool = False,
@@ -116,7 +118,7 @@ class Progress:
         since = self._since(group)
         if since <= min(watermark, self._inputs.first_held(group)):
             self._run(Tick(since, first_row=since), group, arrived, paced=paced)
-        for tick in self._inputs.fill(group, watermark, chunk_rows):
+        for tick in self._inputs.fill(group, watermark, self.chunk_rows):
             self._run(tick, group, arrived, paced=paced)
             yield
             while paced and execution.waiting and not execution.wants_rows:

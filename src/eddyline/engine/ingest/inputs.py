@@ -33,10 +33,6 @@ _Counters = dict[str, dict[str, int]]
 class Inputs:
     """Streams and tables by name.
 
-    Args:
-        ahead_us: how far timestamps may be ahead of the wall clock, of streams that do not declare
-            it; None: no limit.
-
     Attributes:
         stems: of streams, and of tables once a query reads them or they change.
         contents: the first rows of tables, as far as they were supplied or loaded; of a table that
@@ -45,14 +41,14 @@ class Inputs:
         measuring: their rates and numbers of values. groups: their watermarks and clocks.
     """
 
-    def __init__(self, ahead_us: int | None = None) -> None:
+    def __init__(self) -> None:
         self.stems: Names[Stem] = Names()
         self.contents: Names[pa.Table] = Names()
         self.arrived = 0
         self.sequence = 0
         self.measuring = Measuring(self.stems)
         self.groups = StreamGroups()
-        self._ahead_us = ahead_us
+        self._ahead_us: int | None = None
         self._intakes: Names[Intake] = Names()
         self._tables: Names[TableDef] = Names()
         self._parameters: set[str] = set()  # tables with a query per row
@@ -68,6 +64,15 @@ class Inputs:
         self._intakes[definition.name] = Intake(reader)
         self.groups.add(definition.name)
         self.measuring.add_stream(definition.name, definition.schema)
+
+    def limit_ahead(self, ahead_us: int | None) -> None:
+        """How far timestamps may be ahead of the wall clock in streams without a limit of their
+        own; None: any distance.
+        """
+        self._ahead_us = ahead_us
+        for intake in map(self._intakes.__getitem__, self.streams()):
+            if intake.reader.definition.ahead_us is None:
+                intake.reader.ahead_us = ahead_us
 
     def add_table(self, definition: TableDef) -> None:
         """Add a declared table."""

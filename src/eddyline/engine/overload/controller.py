@@ -10,6 +10,7 @@ from typing import Any, Final
 from eddyline.algebra.plan import Plan
 from eddyline.algebra.reads import streams_read
 from eddyline.engine.ingest.inputs import Inputs
+from eddyline.engine.options import EngineOptions
 from eddyline.engine.overload.shedding import Shedding
 from eddyline.engine.placement.workload import Workload
 from eddyline.engine.query import Query
@@ -36,10 +37,9 @@ class Overload:
         inputs: the streams whose rates are measured.
         statistics: supplied and declared ones. measured: those of the engine. Rates that are
             measured here, before the drop boxes, take precedence.
-        capacity: in cores. every_us: how long rates are measured, of event time.
-        afterwards: decide at the end of a call for the next one, instead of at its beginning.
 
     Attributes:
+        capacity: CPU cores that the queries may use.
         decides: False if the shares are set by the caller.
         held: all rows are kept until queries are added or dropped.
     """
@@ -52,20 +52,12 @@ class Overload:
         statistics: Statistics,
         measured: Callable[[], Statistics],
         prices: Prices,
-        capacity: float,
-        every_us: int,
-        *,
-        decides: bool,
-        afterwards: bool,
     ) -> None:
-        if not capacity > 0:
-            raise ValueError(f"capacity must be above 0 cores, not {capacity}")
-        if every_us <= 0:
-            raise ValueError("decide_every must be longer than zero")
-        self.decides = decides
-        self.afterwards = afterwards
+        self.decides = True
         self.held = False
-        self.capacity = capacity
+        self.capacity = 1.0
+        self._afterwards = False
+        self._every_us = 1
         self._shedding = shedding
         self._inputs = inputs
         self._workload = workload
@@ -73,12 +65,28 @@ class Overload:
         self._statistics = statistics
         self._measured = measured
         self._prices = prices
-        self._every_us = every_us
         self._rates: dict[str, float] = {}  # measured, of the last decision
         self._since: tuple[int, dict[str, int]] | None = None  # start of measuring: instant, rows
         self._due = False
         self._known: Verdict | None = None
         self._is_known = False
+
+    def configure(self, options: EngineOptions) -> None:
+        """Apply the options that concern overload."""
+        self.capacity = 1.0 if options.capacity is None else options.capacity
+        self._every_us = options.decide_every_us
+        self._afterwards = options.decide == "after"
+        self.shed(options.keep or None)
+
+    def shed(self, keep: Mapping[str, float] | None) -> None:
+        """Keep these shares of the rows, by stream; None: decide them here.
+
+        Raises:
+            ValueError: a share is not in (0, 1].
+        """
+        self._shedding.request(keep or {})
+        self.decides = keep is None
+        self.changed()
 
     def changed(self) -> None:
         """Decide again: queries were added or dropped, or the shares were set."""
@@ -91,12 +99,12 @@ class Overload:
 
     def begin_call(self) -> None:
         """Decide if it is due, unless that is done at the end of calls."""
-        if not self.afterwards:
+        if not self._afterwards:
             self._decide()
 
     def end_call(self) -> None:
         """Decide if it is due, unless that is done at the beginning of calls."""
-        if self.afterwards:
+        if self._afterwards:
             self._decide()
 
     def hold(self) -> None:

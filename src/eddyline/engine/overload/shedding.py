@@ -44,18 +44,14 @@ class Shedding:
 
     Args:
         inputs: the streams.
-        keep: the share of rows to keep, by stream.
         statistics: declared ones, for the expected output of queries.
 
     Attributes:
         sheddable: streams that are read, and only by queries with ON OVERLOAD SHED.
         reported: by stream that is or was thinned, the rows counted at the last report.
-
-    Raises:
-        ValueError: a share is not in (0, 1].
     """
 
-    def __init__(self, inputs: Inputs, keep: Mapping[str, float], statistics: Statistics) -> None:
+    def __init__(self, inputs: Inputs, statistics: Statistics) -> None:
         self.sheddable: dict[str, None] = {}
         self.reported: dict[str, KeptRows] = {}
         self._inputs = inputs
@@ -65,7 +61,6 @@ class Shedding:
         self._refusing: dict[str, dict[str, None]] = {}  # by stream: queries without the clause
         self._before: dict[str, dict[str, KeptRows]] = {}  # by query and stream, when it was added
         self._expected: dict[str, tuple[dict[str, float], float | None]] = {}  # by query
-        self.request(keep)
 
     def request(self, keep: Mapping[str, float]) -> None:
         """Keep these shares of the rows to come where queries allow it; all rows of other streams.

@@ -6,7 +6,6 @@ added; in the others it may have to wait until its windows are full (``eddyline.
 
 from __future__ import annotations
 
-import inspect
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -16,7 +15,6 @@ from typing import Any, Final
 import pyarrow as pa
 from hypothesis import strategies as st
 
-from eddyline import Engine
 from eddyline.testing.script import Script
 from eddyline.testing.strategies.cases import CHUNK_ROWS
 from eddyline.testing.strategies.query_sets import (
@@ -92,15 +90,14 @@ _STATE_OPTIONS: Final[dict[str, tuple[Any, ...]]] = {
 
 
 def sharing_options(**fixed: Any) -> st.SearchStrategy[dict[str, Any]]:
-    """Keyword arguments of the Engine, as far as it has them; some of them fixed."""
+    """Options of an engine by name; some of them fixed."""
     return st.integers(0, 2**48).map(lambda seed: random_options(Random(seed)) | fixed)
 
 
 def random_options(luck: Random) -> dict[str, Any]:
-    """Keyword arguments of the Engine, as far as it has them."""
+    """Options of an engine by name."""
     choices = _OPTIONS if luck.random() < 0.8 else _OPTIONS | _STATE_OPTIONS
-    known = inspect.signature(Engine).parameters
-    return {name: luck.choice(values) for name, values in choices.items() if name in known}
+    return {name: luck.choice(values) for name, values in choices.items()}
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from typing import Any, Final
 import pyarrow as pa
 
 from eddyline.engine.engine import Engine
+from eddyline.testing.engines import engine_with
 from eddyline.testing.text import pretty
 from eddyline.types import TIMESTAMP
 
@@ -60,7 +61,7 @@ class TreeSetCase:
 
     def play(self, **options: Any) -> dict[str, str]:
         """What each query reported until all rows had expired, and its answer after each batch."""
-        engine = Engine(executor="tree", **options)
+        engine = engine_with(executor="tree", **options)
         for i in range(_STREAMS):
             columns = ", ".join(f"{c} BIGINT" for c in _COLUMNS)
             engine.sql(f"CREATE STREAM s{i} (ts TIMESTAMP, {columns}) TIMESTAMP BY ts")

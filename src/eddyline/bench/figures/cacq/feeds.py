@@ -12,9 +12,9 @@ import eddyline
 from eddyline.bench.feeding import process_all
 
 
-def engine_of(script: str, selects: Sequence[str], **options: Any) -> eddyline.Engine:
+def engine_of(script: str, selects: Sequence[str]) -> eddyline.Engine:
     """An engine with the streams of a script, in which the k-th SELECT is the query ``qk``."""
-    engine = eddyline.Engine(**options)
+    engine = eddyline.Engine()
     engine.sql(script)
     for number, select in enumerate(selects):
         engine.query(select, name=name_of(number))

@@ -151,7 +151,7 @@ class _Run:
     """A plan at work."""
 
     def __init__(self, plan: str, update: Update, rows: Mapping[str, pa.Table]) -> None:
-        engine = eddyline.Engine(**PLANS[plan])
+        engine = eddyline.Engine(strategy=eddyline.StrategyOptions(**PLANS[plan]))
         engine.sql(_STREAMS)
         self._functions = [Selection(n, least) for n, least in enumerate(_constants(update))]
         for number, function in enumerate(self._functions):

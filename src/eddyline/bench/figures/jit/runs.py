@@ -95,12 +95,13 @@ class Run:
         self.cpu_s: list[float] = []
         self.intermediate = self.base = 0
         self._results = self._checksum = 0
-        self._engine = eddyline.Engine(
+        strategy = eddyline.StrategyOptions(
             executor=executor,
             nested_loops=nested_loops,
             replan=math.inf,  # the plan is what is compared
             **OPTIONS[contender],
         )
+        self._engine = eddyline.Engine(strategy=strategy)
         self._engine.sql(script)
         self._engine.query(query, name=_QUERY)
 

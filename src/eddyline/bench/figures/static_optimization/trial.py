@@ -165,11 +165,9 @@ class Trial:
     def __init__(self, case: JoinCase, sql: str, keep: Sequence[float]) -> None:
         self.case, self.keep = case, keep
         self.engine = eddyline.Engine(
-            executor="tree",
-            feedback="off",
-            chunk_rows=_CHUNK_ROWS,
-            statistics=case.statistics(keep),
-            replan=math.inf,  # the joins stay in the order that is to be measured
+            eddyline.EngineOptions(chunk_rows=_CHUNK_ROWS, statistics=case.statistics(keep)),
+            # the joins stay in the order that is to be measured
+            eddyline.StrategyOptions(executor="tree", feedback="off", replan=math.inf),
         )
         self.engine.sql(case.ddl)
         self.query = self.engine.query(sql, name=_QUERY)

@@ -1,0 +1,114 @@
+"""The parts of an engine, and how they are connected."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import inf
+
+from eddyline.engine.change_collector import Telling
+from eddyline.engine.checkpoint.checkpoint import Saving
+from eddyline.engine.declared_statistics import DeclaredStatistics
+from eddyline.engine.definitions import Definitions
+from eddyline.engine.execution.progress import Progress
+from eddyline.engine.ingest.inputs import Inputs
+from eddyline.engine.locking import EngineLock
+from eddyline.engine.options import EngineOptions, StrategyOptions
+from eddyline.engine.overload.controller import Overload
+from eddyline.engine.overload.shedding import Shedding
+from eddyline.engine.placement.replanning import Replanner
+from eddyline.engine.planning import Planning
+from eddyline.engine.query import Query
+from eddyline.engine.query_set import QuerySet
+from eddyline.engine.statements import Statements
+from eddyline.optimizer.prices import Prices
+from eddyline.optimizer.statistics import Statistics
+from eddyline.sql.catalog import Catalog
+
+
+@dataclass(frozen=True)
+class Parts:
+    """The parts of an engine. ``statistics``: given as an option, and declared."""
+
+    catalog: Catalog
+    statistics: Statistics
+    inputs: Inputs
+    queries: QuerySet
+    definitions: Definitions
+    progress: Progress
+    shedding: Shedding
+    overload: Overload
+    statements: Statements
+    collector: Telling
+    checkpoint: Saving
+
+    def configure(self, options: EngineOptions) -> None:
+        """Apply the options that may change until the first query is added."""
+        self.inputs.limit_ahead(options.ahead_us)
+        self.queries.set_aside_after = options.set_aside_after
+        self.progress.chunk_rows = options.chunk_rows
+        self.overload.configure(options)
+
+
+def connect(
+    options: EngineOptions,
+    strategy: StrategyOptions,
+    prices: Prices,
+    lock: EngineLock,
+    wall_clock: Callable[[], int],
+) -> Parts:
+    """New parts for an engine.
+
+    Args:
+        prices: of the steps of operators.
+        lock: of the engine. wall_clock: microseconds since 1970.
+    """
+    catalog, definitions, inputs = Catalog(), Definitions(), Inputs()
+    declared = DeclaredStatistics()
+    statistics = options.statistics.over(declared.statistics)
+    planning = Planning(strategy.optimize, statistics, inputs.measuring.statistics, prices)
+    margin = strategy.replan if strategy.optimize else inf
+    replanner = Replanner(lambda: inputs.arrived, planning, margin)
+    queries = QuerySet(
+        lock,
+        inputs.stem,
+        strategy.planned_by(statistics),
+        strategy.shared_by(options.chunk_rows),
+        planning.explained,
+        replanner,
+        inputs.rows_in,
+        inputs.groups,
+    )
+    progress = Progress(inputs, queries, wall_clock)
+    shedding = Shedding(inputs, statistics)
+    overload = Overload(
+        shedding, inputs, queries.workload, statistics, inputs.measuring.statistics, prices
+    )
+    statements = Statements(
+        catalog, inputs, queries, definitions, declared, shedding, overload, planning, progress
+    )
+
+    def release(query: Query) -> None:
+        """A query that is set aside neither needs capacity nor refuses that rows are dropped."""
+        shedding.drop(query)
+        overload.changed()
+
+    queries.on_set_aside = release
+    checkpoint = Saving(
+        catalog, inputs, queries, definitions, statements, replanner, shedding, overload, progress
+    )
+    parts = Parts(
+        catalog,
+        statistics,
+        inputs,
+        queries,
+        definitions,
+        progress,
+        shedding,
+        overload,
+        statements,
+        Telling(inputs, queries, shedding),
+        checkpoint,
+    )
+    parts.configure(options)
+    return parts
