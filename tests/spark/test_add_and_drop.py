@@ -10,7 +10,7 @@ from pyspark.sql import SparkSession
 
 from eddyline import CatalogError, DataError, Engine, SqlError, StateError
 from eddyline.spark import Session
-from eddyline.spark import session as session_module
+from eddyline.spark import job as job_module
 from eddyline.spark.control import Request
 from eddyline.spark.durable import CommitRecord
 from eddyline.spark.environment import worker_pool
@@ -77,7 +77,7 @@ def test_same_changes_as_embedded_also_after_a_restart(
     def other_workers(spark: SparkSession, name: str) -> Any:
         return worker_pool(spark, f"{name} again")
 
-    monkeypatch.setattr(session_module, "worker_pool", other_workers)  # which hold no engine
+    monkeypatch.setattr(job_module, "worker_pool", other_workers)  # which hold no engine
     write(slice(4, 5))
     session = session_over()
     run = session.start(available_now=True)

@@ -14,7 +14,7 @@ import pytest
 from eddyline import CatalogError, StateError
 from eddyline.cli.failures import JobFailedError
 from eddyline.cli.mailbox_client import RunningJob
-from eddyline.spark import mailbox as desk_module
+from eddyline.spark import mailbox as mailbox_module
 from eddyline.spark.delivery import Delivery
 from eddyline.spark.directory import LocalDirectory
 from eddyline.spark.mailbox import Mailbox
@@ -77,7 +77,7 @@ def eventually(condition: Callable[[], bool]) -> None:
 
 @pytest.fixture
 def served(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Served]:
-    monkeypatch.setattr(desk_module, "_POLL_S", 0.02)
+    monkeypatch.setattr(mailbox_module, "_POLL_S", 0.02)
     served = Served(tmp_path)
     yield served
     served.mailbox.close()
