@@ -17,8 +17,8 @@ from typing import Any
 from eddyline.runtime.batch import Batch
 from eddyline.runtime.eddy.edges import Equality, ties_of
 from eddyline.runtime.feedback.gate import Gate
-from eddyline.runtime.feedback.match_probe import Partner
-from eddyline.runtime.feedback.partners import Known, Partners
+from eddyline.runtime.feedback.key_index import KeyIndex, KeySet
+from eddyline.runtime.feedback.match_probe import KeyProbe
 from eddyline.runtime.join_inputs.lineage_input import LineageInput
 from eddyline.runtime.state import State
 from eddyline.runtime.stores.columns import Array
@@ -28,7 +28,7 @@ from eddyline.runtime.stores.index import HashIndex
 New = tuple[Batch, Array]
 
 
-class VisibleKeys(Known):
+class VisibleKeys(KeySet):
     """The rows of an input without a gate, by one of its keys: its own index has them all."""
 
     def __init__(self, rows: LineageInput, name: Hashable) -> None:
@@ -76,7 +76,7 @@ class Gates:
         trying: bool,
     ) -> None:
         self._sides = tuple(sides)
-        self._asked: dict[tuple[int, Hashable], Known] = {}
+        self._asked: dict[tuple[int, Hashable], KeySet] = {}
         ties = {n: ties_of(n, edges) for n in range(len(sides))}
         self._ties = {n: tied for n, tied in ties.items() if len(tied) > 1}
         self._gates: dict[int, Gate] = {}
@@ -85,15 +85,15 @@ class Gates:
             for other, keys in tied.items():
                 own = [mine.evaluate for _, mine in keys] if by_key else []
                 names = tuple(theirs.name for theirs, _ in keys) if by_key else ()
-                wanted.append(Partner(own, self._partners(other, names)))
+                wanted.append(KeyProbe(own, self._partners(other, names)))
             others = ", ".join(sides[other].stem.name for other in tied)
             name = (sides[number].stem.name, others)
             rows = sides[number]
             rows.gate = self._gates[number] = Gate(name, rows, trying=trying)
-            rows.gate.add(number, wanted, anew=False)
+            rows.gate.add(number, wanted, unjudged=False)
         self._in_doubt = False
 
-    def _partners(self, number: int, names: tuple[Hashable, ...]) -> Known:
+    def _partners(self, number: int, names: tuple[Hashable, ...]) -> KeySet:
         """The rows of a source by key. All are shown where there is no gate: the side knows."""
         at = number, names
         if at not in self._asked:
@@ -101,8 +101,8 @@ class Gates:
             if names and number not in self._ties:
                 self._asked[at] = VisibleKeys(rows, names)
             else:
-                self._asked[at] = Partners(rows, rows.key(names) if names else ())
-        self._asked[at].holders += 1
+                self._asked[at] = KeyIndex(rows, rows.key(names) if names else ())
+        self._asked[at].readers += 1
         return self._asked[at]
 
     def doubt(self) -> None:
@@ -119,7 +119,7 @@ class Gates:
         there = {number: self._sides[number].all() for number in self._gates}
         for number, gate in self._gates.items():
             positions = there[number]
-            positions = positions[gate.again(positions, clock)]
+            positions = positions[gate.judge_again(positions, clock)]
             self._sides[number].show_only(self._sides[number].rows_at(positions), positions)
 
     def let_in(self, new: Sequence[New], clock: int) -> list[New]:
@@ -149,7 +149,7 @@ class Gates:
         if gate is None:
             return batch, wanted
         if not gate.is_open(len(batch)):
-            woken = gate.resume(clock, gate.waiting)
+            woken = gate.resume(clock, gate.suspended)
             if woken.size:
                 side.show_late(side.rows_at(woken), woken)
             ok = gate.admit(batch, side.arriving)

@@ -24,10 +24,10 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 
 from eddyline.runtime.batch import Batch, Evaluator
-from eddyline.runtime.feedback.partners import Partners
+from eddyline.runtime.feedback.key_index import KeyIndex
 from eddyline.runtime.feedback.trial import Trial
 from eddyline.runtime.feedback.until import Until
-from eddyline.runtime.join_inputs.buffer import Kept
+from eddyline.runtime.join_inputs.buffer import InputBuffer
 from eddyline.runtime.join_inputs.gated_input import GatedInput
 from eddyline.runtime.state import State, array, nested
 from eddyline.runtime.stores.columns import Array
@@ -62,8 +62,8 @@ class Combinations:
     def __init__(
         self,
         names: tuple[str, str],
-        parts: tuple[Partners, Partners],
-        matches: Kept,
+        parts: tuple[KeyIndex, KeyIndex],
+        matches: InputBuffer,
         others: tuple[Sequence[Evaluator], Sequence[Evaluator]],
         rows: tuple[GatedInput, GatedInput],
         *,
@@ -228,7 +228,7 @@ class Combinations:
             lane.close()
         for part in self._parts:
             part.release()
-            part.let_go()
+            part.drop_reader()
 
     def state(self) -> State:
         """Saved as plain arrays."""

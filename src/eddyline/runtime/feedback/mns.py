@@ -10,8 +10,8 @@ import numpy as np
 
 from eddyline.kernels.lattice import kill, minimal_alive
 from eddyline.runtime.batch import Batch, Evaluator, Predicate, paired
-from eddyline.runtime.feedback.partners import Partners
-from eddyline.runtime.join_inputs.buffer import Kept
+from eddyline.runtime.feedback.key_index import KeyIndex
+from eddyline.runtime.join_inputs.buffer import InputBuffer
 from eddyline.runtime.stores.columns import Array
 from eddyline.runtime.stores.keys import join_keys
 
@@ -71,9 +71,9 @@ class Detector:
     def __init__(
         self,
         parts: tuple[Part, Part],
-        inputs: tuple[Kept, Kept],
-        partners: Partners,
-        opposite: Kept,
+        inputs: tuple[InputBuffer, InputBuffer],
+        partners: KeyIndex,
+        opposite: InputBuffer,
         questions: tuple[int | None, int | None],
     ) -> None:
         self._parts = parts
@@ -133,4 +133,4 @@ class Detector:
     def close(self) -> None:
         """Nobody is judged any more."""
         self._partners.release()
-        self._partners.let_go()
+        self._partners.drop_reader()

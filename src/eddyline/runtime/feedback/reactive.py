@@ -22,9 +22,9 @@ import numpy as np
 from eddyline.runtime.batch import Batch, Evaluator
 from eddyline.runtime.feedback.gate import Gate
 from eddyline.runtime.feedback.join_feedback import JoinFeedback, Pairs
+from eddyline.runtime.feedback.key_index import KeyIndex
 from eddyline.runtime.feedback.mns import Detector
-from eddyline.runtime.feedback.partners import Partners
-from eddyline.runtime.join_inputs.buffer import Kept
+from eddyline.runtime.join_inputs.buffer import InputBuffer
 from eddyline.runtime.join_inputs.gated_input import GatedInput, Progress, Released
 from eddyline.runtime.operators.base import Operator
 from eddyline.runtime.state import State, array
@@ -45,11 +45,11 @@ class ReactiveInput(GatedInput):
 
     def __init__(
         self,
-        buffer: Kept,
+        buffer: InputBuffer,
         keys: Sequence[Evaluator],
         gate: Gate | None,
         *,
-        shared: Partners | None = None,
+        shared: KeyIndex | None = None,
         scanned: bool = False,
     ) -> None:
         super().__init__(buffer, keys, gate, shared=shared, scanned=scanned)
@@ -114,7 +114,7 @@ class ReactiveInput(GatedInput):
     def hold(self, question: int, positions: Array) -> None:
         """Let rows wait for what a question of the gate is about, if they do not wait yet."""
         assert self.gate is not None, "it has questions"
-        self._leave(self.gate.hold(question, positions[self.is_there(positions)]))
+        self._leave(self.gate.suspend_for(question, positions[self.is_there(positions)]))
 
     def _leave(self, positions: Array) -> None:
         self._left.put(positions, np.full(positions.size, self.chunk + 1))
