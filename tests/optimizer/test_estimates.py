@@ -22,6 +22,7 @@ from eddyline.algebra.plan import (
     SemiJoin,
     StreamScan,
     TableScan,
+    join,
 )
 from eddyline.algebra.windows import Range, Rows
 from eddyline.optimizer import matches
@@ -159,7 +160,7 @@ def test_a_table_has_a_row_per_value_and_no_rate_unless_it_is_retroactive() -> N
     for updates, rate in (("static", 0), ("non-retroactive", 0), ("retroactive", 1)):
         table = TableScan("t", FIELDS, updates)
         assert estimate(table).rate == rate
-        joined = Join(scan("a", 1), table, ((V, V),))
+        joined = join(scan("a", 1), table, ((V, V),))
         assert estimate(joined).rate == pytest.approx(1_000, rel=0.2)
 
 

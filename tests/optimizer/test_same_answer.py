@@ -36,7 +36,6 @@ from eddyline.optimizer.optimizer import COST_RULES, RULES, optimize
 from eddyline.optimizer.rules.order_joins import order_joins
 from eddyline.optimizer.rules.pull_up_negation import Choosing, places, pulled_up
 from eddyline.optimizer.statistics import Statistics
-from eddyline.optimizer.traversal import with_inputs
 from golden import bound_plan
 
 Row = tuple[Any, ...]
@@ -194,7 +193,7 @@ def _everywhere(plan: Plan) -> Iterator[Plan]:
         yield from places(plan)
     for i, below in enumerate(plan.inputs):
         for other in _everywhere(below):
-            yield with_inputs(plan, [*plan.inputs[:i], other, *plan.inputs[i + 1 :]])
+            yield plan.with_inputs(*plan.inputs[:i], other, *plan.inputs[i + 1 :])
 
 
 _symbols = st.sampled_from(["a", "b", None])

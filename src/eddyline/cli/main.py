@@ -335,7 +335,7 @@ def checkpoint_verify(
 @app.command()
 def calibrate(json: Json = False) -> None:
     """Measure what the steps of operators cost on this machine, for EXPLAIN and the optimizer."""
-    from eddyline.bench.calibration import run_calibration
+    from eddyline.cli.calibration import run_calibration
 
     with failures.reported():
         run_calibration(json=json)

@@ -17,7 +17,7 @@ from eddyline.engine.execution.latency import Latencies
 from eddyline.engine.explain import busy
 from eddyline.engine.locking import EngineLock, locked
 from eddyline.errors import StateError
-from eddyline.physical.patterns import forgotten, replaced_by
+from eddyline.physical.patterns import replaced_by, unbounded_scan
 from eddyline.runtime.batch import Batch
 from eddyline.runtime.graph import in_order
 from eddyline.runtime.operators.base import Operator
@@ -86,7 +86,7 @@ class Query:
         self.shedding_lines: Callable[[], list[str]] = list
         self.schema: pa.Schema = arrow_schema(plan.schema)
         self.replace_key = replaced_by(plan) if emit.mode == "inserts" else None
-        self._forgotten = forgotten(plan) if emit.mode == "inserts" else None
+        self._forgotten = unbounded_scan(plan) if emit.mode == "inserts" else None
         self._operator: Operator | None = None
         self._answer = answer
         self._explained = explained

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from eddyline.algebra.catalog import Emit
 from eddyline.algebra.parameters import has_parameters
-from eddyline.algebra.plan import Plan, Updates, takes_back
+from eddyline.algebra.plan import Plan, Updates
 from eddyline.algebra.reads import streams_read
 from eddyline.engine.execution.bad_rows import bad_rows
 from eddyline.engine.execution.execution import Execution, Outcome
@@ -182,7 +182,7 @@ class QuerySet:
                 "above GROUP BY and other operators: "
                 "SELECT ... FROM (SELECT ... GROUP BY ...) WHERE n > rules.n"
             )
-        if updates == "non-retroactive" and takes_back(plan):
+        if updates == "non-retroactive" and plan.takes_back:
             raise UnsupportedError(
                 f"table {table.name!r} is non-retroactive, and FOR EACH ROW OF it would have to "
                 "know which rules a row that is taken back was for: declare the table WITH "

@@ -9,7 +9,7 @@ from itertools import accumulate
 from typing import Final
 
 from eddyline.algebra.expressions import Call, Expr, columns_of
-from eddyline.algebra.plan import Filter, Plan, Project, StreamScan, TableScan
+from eddyline.algebra.plan import Plan, StreamScan, TableScan, below_projections
 from eddyline.algebra.windows import PartitionRows, Rows
 from eddyline.optimizer.estimates import Estimate, estimate
 from eddyline.optimizer.joins.query import JoinQuery, Mask, Source, Term, mask_of, members
@@ -143,9 +143,8 @@ def reads_stream(plan: Plan) -> bool:
 
 def is_non_retroactive(plan: Plan) -> bool:
     """Whether the rows are those of an NRR, possibly filtered or projected."""
-    while isinstance(plan, (Filter, Project)):
-        plan = plan.input
-    return isinstance(plan, TableScan) and plan.updates == "non-retroactive"
+    table = below_projections(plan)
+    return isinstance(table, TableScan) and table.updates == "non-retroactive"
 
 
 def _streams(plan: Plan) -> Iterator[StreamScan]:
@@ -167,8 +166,7 @@ def _source(part: Plan, found: Estimate) -> Source:
 
 
 def _name(part: Plan) -> str:
-    while isinstance(part, (Filter, Project)):
-        part = part.input
+    part = below_projections(part)
     if isinstance(part, StreamScan):
         return part.stream
     return part.table if isinstance(part, TableScan) else "sub-query"

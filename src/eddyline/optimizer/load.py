@@ -14,12 +14,12 @@ from eddyline.algebra.plan import (
     Distinct,
     GroupBy,
     Join,
+    Lookup,
     Negation,
     Plan,
     SemiJoin,
     StreamScan,
     TableScan,
-    looks_up,
 )
 from eddyline.algebra.windows import Unbounded
 from eddyline.optimizer.cost import Cost, cost
@@ -104,7 +104,7 @@ def _stored(plan: Plan, *, looked_up: bool) -> Iterator[StreamScan]:
         yield plan
     if isinstance(plan, (GroupBy, Distinct)):
         looked_up = False
-    elif isinstance(plan, (Join, Negation, SemiJoin, AntiJoin)) and not looks_up(plan):
+    elif isinstance(plan, (Join, Negation, SemiJoin, AntiJoin)) and not isinstance(plan, Lookup):
         looked_up = True
     for below in plan.inputs:
         yield from _stored(below, looked_up=looked_up)

@@ -16,16 +16,17 @@ from eddyline.algebra.patterns import Pattern
 from eddyline.algebra.plan import (
     AntiJoin,
     Distinct,
-    Filter,
     GroupBy,
     Join,
+    LookupAntiJoin,
+    LookupJoin,
+    LookupSemiJoin,
     Negation,
     Plan,
-    Project,
     SemiJoin,
     StreamScan,
     TableScan,
-    looks_up,
+    below_projections,
 )
 from eddyline.algebra.windows import Range, Unbounded
 from eddyline.optimizer.estimates import Estimate
@@ -46,7 +47,7 @@ def bytes_of(plan: Plan, output: Estimate, inputs: Sequence[Estimate]) -> float:
     match plan:
         case StreamScan() | TableScan():
             return output.rows * (row_bytes(plan.schema) + _time_bytes(plan))
-        case Join() | SemiJoin() | AntiJoin() if looks_up(plan):
+        case LookupJoin() | LookupSemiJoin() | LookupAntiJoin():
             return inputs[1].rows * _INDEX_BYTES
         case Join():
             sides = zip(plan.inputs, inputs, strict=True)
@@ -85,8 +86,7 @@ def _time_bytes(plan: StreamScan | TableScan) -> int:
 
 def _composite_bytes(plan: Plan) -> int:
     """Bytes per input row of a join, beside its index: none if the row is in a SteM."""
-    while isinstance(plan, (Filter, Project)):
-        plan = plan.input
+    plan = below_projections(plan)
     if isinstance(plan, (StreamScan, TableScan)):
         return 0
     return 3 * _INSTANT_BYTES + _ids_bytes(plan)

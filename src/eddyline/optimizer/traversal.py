@@ -6,34 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from eddyline.algebra.expressions import ColumnRef, Expr, conjunction, rewrite
-from eddyline.algebra.plan import (
-    AntiJoin,
-    Distinct,
-    Filter,
-    GroupBy,
-    Join,
-    Negation,
-    Plan,
-    Product,
-    Project,
-    SemiJoin,
-    StreamScan,
-    Union,
-)
+from eddyline.algebra.plan import Filter, Join, Plan, Product, Project, StreamScan
 
 Rule = Callable[[Plan], Plan]
-
-
-def with_inputs(plan: Plan, inputs: Sequence[Plan]) -> Plan:
-    """The node over other inputs."""
-    if tuple(inputs) == plan.inputs:
-        return plan
-    if isinstance(plan, (Filter, Project, GroupBy, Distinct)):
-        return replace(plan, input=inputs[0])
-    if isinstance(plan, (Product, Union)):
-        return replace(plan, parts=tuple(inputs))
-    assert isinstance(plan, (Join, Negation, SemiJoin, AntiJoin)), f"inputs of {plan} are unknown"
-    return replace(plan, left=inputs[0], right=inputs[1])
 
 
 def bottom_up(plan: Plan, change: Rule) -> Plan:
@@ -46,7 +21,7 @@ def bottom_up(plan: Plan, change: Rule) -> Plan:
     def changed(node: Plan) -> Plan:
         found = done.get(id(node))
         if found is None:
-            found = change(with_inputs(node, [changed(i) for i in node.inputs]))
+            found = change(node.with_inputs(*map(changed, node.inputs)))
             done[id(node)] = found
         return found
 

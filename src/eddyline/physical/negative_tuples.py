@@ -14,11 +14,10 @@ from typing import Any
 
 from eddyline.algebra.catalog import Emit
 from eddyline.algebra.plan import (
-    AntiJoin,
     Distinct,
     Join,
+    Lookup,
     Plan,
-    SemiJoin,
     StreamScan,
     TableScan,
 )
@@ -69,7 +68,7 @@ class NegativeTuplePlanner(Planner):
             return source, True
         return self._keyed_answer(source, width), True
 
-    def _enriched(self, plan: Join | SemiJoin | AntiJoin, probed: bool, left: Operator) -> Operator:
+    def _enriched(self, plan: Lookup, probed: bool, left: Operator) -> Operator:
         return super()._enriched(plan, True, left)
 
     def _table_input(

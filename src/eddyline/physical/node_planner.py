@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 from functools import partial
-from typing import Any, Final
+from typing import Any, Final, assert_never
 
 import numpy as np
 import pyarrow as pa
@@ -17,17 +17,21 @@ from eddyline.algebra.plan import (
     Filter,
     GroupBy,
     Join,
+    Lookup,
+    LookupAntiJoin,
+    LookupJoin,
+    LookupSemiJoin,
     Negation,
     Plan,
+    Product,
     Project,
     SemiJoin,
     SharedRows,
     StreamScan,
     TableScan,
     Union,
-    lifespan_us,
-    looks_up,
-    takes_back,
+    join,
+    sealed,
 )
 from eddyline.kernels import matching
 from eddyline.physical.compiled import (
@@ -41,7 +45,6 @@ from eddyline.physical.compiled import (
 from eddyline.physical.expressions import compile_expr, compile_predicate
 from eddyline.physical.feedback.tree import FeedbackTree, feeds_back, takes_feedback
 from eddyline.physical.patterns import (
-    asks_as_it_is,
     base_scan,
     id_width_of,
     is_endless,
@@ -62,7 +65,8 @@ from eddyline.runtime.operators.given import Given
 from eddyline.runtime.operators.group import AggregateColumn, GroupKeys
 from eddyline.runtime.operators.group import GroupBy as GroupByOperator
 from eddyline.runtime.operators.join import Join as JoinOperator
-from eddyline.runtime.operators.lookup import Kind, Lookup
+from eddyline.runtime.operators.lookup import Kind
+from eddyline.runtime.operators.lookup import Lookup as LookupOperator
 from eddyline.runtime.operators.matching import Matching, MatchInput, MatchKeys
 from eddyline.runtime.operators.project import Project as ProjectOperator
 from eddyline.runtime.operators.scan import Scan
@@ -85,7 +89,11 @@ _CONSTANT_KEY: Final = Literal(pa.bool_(), True)
 _UNKNOWN_LIFESPAN_US: Final = 3_600_000_000
 
 _RULES: Final = {Negation: matching.NEGATION, SemiJoin: matching.SEMI, AntiJoin: matching.ANTI}
-_LOOKUPS: Final[dict[type[Plan], Kind]] = {Join: "inner", SemiJoin: "semi", AntiJoin: "anti"}
+_LOOKUPS: Final[dict[type[Plan], Kind]] = {
+    LookupJoin: "inner",
+    LookupSemiJoin: "semi",
+    LookupAntiJoin: "anti",
+}
 
 
 class NodePlanner:
@@ -108,35 +116,38 @@ class NodePlanner:
         return plan, probed
 
     def _make(self, plan: Plan, probed: bool) -> Operator:
-        match plan:
+        node = sealed(plan)
+        match node:
             case StreamScan():
-                stem, key = self._stem_of(plan.stream), (str(plan.window), probed)
+                stem, key = self._stem_of(node.stream), (str(node.window), probed)
                 return Scan(
-                    stem, stem.open_window(key, partial(stem_window, plan, stem, probed)), key
+                    stem, stem.open_window(key, partial(stem_window, node, stem, probed)), key
                 )
             case TableScan():
-                return self._table_scan(plan)
+                return self._table_scan(node)
             case SharedRows():
                 return Given()
             case Filter():
-                source = self.build(plan.input, probed=probed)
-                return FilterOperator(source, compile_predicate(plan.predicate))
+                source = self.build(node.input, probed=probed)
+                return FilterOperator(source, compile_predicate(node.predicate))
             case Project():
-                source = self.build(plan.input, probed=probed)
-                return ProjectOperator(source, [output(e) for e in plan.exprs])
-            case Join() | SemiJoin() | AntiJoin() if looks_up(plan):
-                return self._lookup(plan, probed)
+                source = self.build(node.input, probed=probed)
+                return ProjectOperator(source, [output(e) for e in node.exprs])
+            case LookupJoin() | LookupSemiJoin() | LookupAntiJoin():
+                return self._lookup(node, probed)
             case Join():
-                return self._join(plan)
+                return self._join(node)
             case Negation() | SemiJoin() | AntiJoin():
-                return self._matching(plan)
+                return self._matching(node)
             case Union():
-                return UnionOperator([self.build(p, probed=not is_endless(p)) for p in plan.parts])
+                return UnionOperator([self.build(p, probed=not is_endless(p)) for p in node.parts])
             case GroupBy():
-                return self._group(plan, retract=True)
+                return self._group(node, retract=True)
             case Distinct():
-                return self._distinct(plan)
-        raise AssertionError(f"no operator for {type(plan).__name__}")
+                return self._distinct(node)
+            case Product():
+                raise AssertionError("the optimizer makes joins of products")
+        assert_never(node)
 
     def _table_scan(self, plan: TableScan) -> Operator:
         stem = self._stem_of(plan.table)
@@ -144,29 +155,26 @@ class NodePlanner:
             return TableScanOperator(stem, deletions=plan.updates == "retroactive")
         return Scan(stem, stem.open_window("all", partial(EndlessWindow, keep=True)), "all")
 
-    def _lookup(self, plan: Join | SemiJoin | AntiJoin, probed: bool) -> Operator:
-        assert isinstance(plan, Join) or not plan.nulls_match, "no set operation looks up"
+    def _lookup(self, plan: Lookup, probed: bool) -> Operator:
         make = partial(self._enriched, plan, probed)
         if feeds_back(plan, self._strategy):
-            assert not isinstance(plan, AntiJoin), "it reads rows without a match"
+            assert not isinstance(plan, LookupAntiJoin), "it reads rows without a match"
             return self._feedback_tree(plan).looking_up(make)
         return make(self.build(plan.left, probed=probed))
 
-    def _enriched(self, plan: Join | SemiJoin | AntiJoin, probed: bool, left: Operator) -> Operator:
-        scan = base_scan(plan.right)
-        assert isinstance(scan, TableScan), "columns of a table are not computed below the look-up"
+    def _enriched(self, plan: Lookup, probed: bool, left: Operator) -> Operator:
         left_keys, right_keys = ([compile_expr(p[i]) for p in plan.keys] for i in (0, 1))
         right = self.build(plan.right)
-        table = self._stem_of(scan.table)
+        table = self._stem_of(plan.table.table)
         rows: StaticInput | TableInput
         if isinstance(table, TableStem):
-            assert not takes_back(plan.left), "an NRR is not joined with a strict input"
+            assert not plan.left.takes_back, "an NRR is not joined with a strict input"
             rows = self._table_input(table, right_keys, _remembered_us(plan.left) if probed else 0)
         else:
             rows = StaticInput(table, right_keys)
-        if not asks_as_it_is(plan) and not is_stored(plan.left):
+        if not plan.is_static and not is_stored(plan.left):
             left = self._spooled(plan.left, left, keep=probed)
-        return Lookup(left, right, left_keys, rows, residual(plan), _LOOKUPS[type(plan)])
+        return LookupOperator(left, right, left_keys, rows, residual(plan), _LOOKUPS[type(plan)])
 
     def _table_input(
         self, table: TableStem, keys: Sequence[Evaluator], remember: int
@@ -185,7 +193,7 @@ class NodePlanner:
         )
         return JoinOperator(sources[0], sources[1], (left, right), residual(plan))
 
-    def _feedback_tree(self, plan: Join | SemiJoin) -> FeedbackTree:
+    def _feedback_tree(self, plan: Join | LookupSemiJoin) -> FeedbackTree:
         return FeedbackTree(plan, self._graph, self._strategy, self._stored)
 
     def _input_rows(self, plan: Plan, source: Operator) -> InputRows:
@@ -198,7 +206,7 @@ class NodePlanner:
     def _result_rows(self, plan: Plan, *, explicit: bool) -> ResultRows:
         return ResultRows(
             stored_width_of(plan),
-            strict=takes_back(plan),
+            strict=plan.takes_back,
             explicit=explicit,
             lazy_us=self._strategy.lazy_us,
         )
@@ -213,13 +221,13 @@ class NodePlanner:
             types = tuple(k.type for k, _ in plan.keys)
             keys = MatchKeys(types, tuple(left_keys), tuple(right_keys), nulls_match)
         else:  # pairs of a join, matched to their left rows
-            right_plan = Join(plan.left, plan.right, plan.keys, plan.residual)
+            right_plan = join(plan.left, plan.right, plan.keys, plan.residual)
             ids = tuple(partial(row_id, i) for i in range(width))
             keys = MatchKeys((pa.int64(),) * width, ids, ids, nulls_match=True)
         right = self.build(right_plan, probed=not is_endless(right_plan))
         left_expiries = self.expiries(plan.left, [np.int64] * 3)
-        left_ids = width if takes_back(plan.left) or left_expiries is None else 0
-        right_ids = id_width_of(right_plan) if takes_back(right_plan) else 0
+        left_ids = width if plan.left.takes_back or left_expiries is None else 0
+        right_ids = id_width_of(right_plan) if right_plan.takes_back else 0
         right_lanes = [np.int64, np.int64, np.int64, np.int8, *[np.int64] * right_ids]
         inputs = (
             MatchInput(left_expiries, left_ids),
@@ -233,7 +241,7 @@ class NodePlanner:
         return self._grouping(plan.input, source, plan.keys, columns, retract=retract)
 
     def _distinct(self, plan: Distinct) -> Operator:
-        if takes_back(plan.input):
+        if plan.input.takes_back:
             return self._counted_distinct(plan)
         types = [f.type for f in plan.schema]
         expiries = self.timed_expiries(plan, [np.int64] * 3)
@@ -264,7 +272,7 @@ class NodePlanner:
         *,
         retract: bool,
     ) -> Operator:
-        id_width = id_width_of(source_plan) if takes_back(source_plan) else 0
+        id_width = id_width_of(source_plan) if source_plan.takes_back else 0
         dtypes = [np.int64, np.int64, np.int64, np.int8, *[np.int64] * id_width]
         dtypes += [d for c in columns for d in c.aggregate.dtypes]
         group_keys = GroupKeys(
@@ -309,11 +317,11 @@ class NodePlanner:
         """A store in which rows of this plan's output wait for their expiry."""
         if plan.pattern <= Pattern.WKS:
             return FifoStore(dtypes)
-        lifespan = lifespan_us(plan) or _UNKNOWN_LIFESPAN_US
+        lifespan = plan.lifespan_us or _UNKNOWN_LIFESPAN_US
         return PartitionedStore(dtypes, max(lifespan // self._strategy.partitions, 1))
 
 
 def _remembered_us(left: Plan) -> int:
     """For how long rows of ``left``, and results made of them, may refer to what they looked up."""
-    lifespan = lifespan_us(left)
+    lifespan = left.lifespan_us
     return FOREVER if lifespan is None else lifespan

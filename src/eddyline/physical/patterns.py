@@ -1,6 +1,8 @@
-"""What the physical planner asks of a logical plan: how its rows are held and taken back."""
+"""How the rows of a plan are held: row ids, stores, and which operator already keeps the answer."""
 
 from __future__ import annotations
+
+from typing import assert_never
 
 from eddyline.algebra.expressions import ColumnRef
 from eddyline.algebra.plan import (
@@ -9,59 +11,65 @@ from eddyline.algebra.plan import (
     Filter,
     GroupBy,
     Join,
+    Lookup,
+    LookupAntiJoin,
+    LookupJoin,
+    LookupSemiJoin,
     Negation,
     Plan,
+    Product,
     Project,
     SemiJoin,
     SharedRows,
     StreamScan,
     TableScan,
     Union,
-    looks_up,
+    below_projections,
+    sealed,
 )
 from eddyline.algebra.windows import Unbounded
 
 
-def asks_as_it_is(plan: Plan) -> bool:
-    """Whether the plan looks a static table up: its left rows need no store then, as a '-' finds
-    what its row found, whenever that was.
-    """
-    return looks_up(plan) and _table_of(plan.inputs[1]).updates == "static"
-
-
-def _table_of(plan: Plan) -> TableScan:
-    while isinstance(plan, (Filter, Project)):
-        plan = plan.input
-    assert isinstance(plan, TableScan), "what is looked up is a table"
-    return plan
-
-
 def is_stored(plan: Plan) -> bool:
     """Whether every output column is in a store, so that row ids suffice to find it again."""
-    if asks_as_it_is(plan):
-        return is_stored(plan.inputs[0])
-    if isinstance(plan, Project):
-        return is_stored(plan.input) and all(isinstance(e, ColumnRef) for e in plan.exprs)
-    if isinstance(plan, (Negation, SemiJoin, AntiJoin)):
-        return True  # left rows are put into a store, if they are in none
-    return not isinstance(plan, (Union, GroupBy, Distinct)) and all(map(is_stored, plan.inputs))
+    node = sealed(plan)
+    match node:
+        case StreamScan() | TableScan():
+            return True
+        case Project():
+            return is_stored(node.input) and all(isinstance(e, ColumnRef) for e in node.exprs)
+        case LookupJoin() | LookupSemiJoin() | LookupAntiJoin() if node.is_static:
+            return is_stored(node.left)  # a '-' finds the match of its row again
+        case Negation() | SemiJoin() | AntiJoin():
+            return True  # the left rows are put into a store
+        case Union() | GroupBy() | Distinct():
+            return False
+        case Filter() | Join() | Product() | SharedRows():
+            return all(map(is_stored, node.inputs))
+    assert_never(node)
 
 
 def id_width_of(plan: Plan) -> int:
-    """How many row ids identify an output row."""
-    if isinstance(plan, SharedRows):
-        return 1 + sum(map(id_width_of, plan.sources))
-    if asks_as_it_is(plan):
-        return id_width_of(plan.inputs[0]) + isinstance(plan, Join)
-    if isinstance(plan, Join):
-        return sum(map(stored_width_of, plan.inputs))
-    if isinstance(plan, Union):
-        return 1 + max(id_width_of(p) for p in plan.parts)
-    if isinstance(plan, (Filter, Project)):
-        return id_width_of(plan.input)
-    if isinstance(plan, (Negation, SemiJoin, AntiJoin)):
-        return stored_width_of(plan.left)
-    return 1
+    """The number of row ids that identify an output row."""
+    node = sealed(plan)
+    match node:
+        case SharedRows():
+            return 1 + sum(map(id_width_of, node.sources))
+        case LookupJoin() if node.is_static:
+            return id_width_of(node.left) + 1
+        case LookupSemiJoin() | LookupAntiJoin() if node.is_static:
+            return id_width_of(node.left)
+        case Join() | Product():
+            return sum(map(stored_width_of, node.inputs))
+        case Union():
+            return 1 + max(map(id_width_of, node.parts))
+        case Filter() | Project():
+            return id_width_of(node.input)
+        case Negation() | SemiJoin() | AntiJoin():
+            return stored_width_of(node.left)
+        case StreamScan() | TableScan() | GroupBy() | Distinct():
+            return 1
+    assert_never(node)
 
 
 def stored_width_of(plan: Plan) -> int:
@@ -71,60 +79,55 @@ def stored_width_of(plan: Plan) -> int:
 
 def base_scan(plan: Plan) -> StreamScan | TableScan | None:
     """The scan whose rows these are, if the plan only filters and reorders columns of one."""
-    while isinstance(plan, (Filter, Project)):
-        if not is_stored(plan):
-            return None
-        plan = plan.input
-    return plan if isinstance(plan, (StreamScan, TableScan)) else None
+    scan = below_projections(plan)
+    return scan if isinstance(scan, (StreamScan, TableScan)) and is_stored(plan) else None
 
 
 def passes_rows(plan: Plan) -> bool:
-    """Whether the plan only passes rows of a stream on, as they are, computed anew, or with what a
-    table held when they came.
-    """
-    return isinstance(_passed(plan), StreamScan) or is_endless(plan)
+    """Whether the plan only passes rows of a stream, projected or enriched from a table."""
+    return isinstance(_source_of(plan), StreamScan) or is_endless(plan)
 
 
 def is_endless(plan: Plan) -> bool:
-    """Whether the plan only passes rows of unbounded streams on."""
-    source = _passed(plan)
+    """Whether the plan only passes rows of unbounded streams."""
+    source = _source_of(plan)
     if isinstance(source, Union):
         return all(map(is_endless, source.parts))
     return isinstance(source, StreamScan) and isinstance(source.window, Unbounded)
 
 
-def _passed(plan: Plan) -> Plan:
-    while isinstance(plan, (Filter, Project)) or looks_up(plan):
+def _source_of(plan: Plan) -> Plan:
+    """The plan below projections, filters and look-ups."""
+    while isinstance(plan, (Filter, Project, Lookup)):
         plan = plan.inputs[0]
     return plan
 
 
 def keeps_output(plan: Plan) -> bool:
     """Whether the state of the plan's operator is its answer: groups, distinct values."""
-    while isinstance(plan, (Filter, Project)):
-        plan = plan.input
-    return isinstance(plan, (GroupBy, Distinct))
+    return isinstance(below_projections(plan), (GroupBy, Distinct))
 
 
-def forgotten(plan: Plan) -> str | None:
-    """A scan whose rows belong to the answer for ever, yet nobody keeps them; None if none is.
+def unbounded_scan(plan: Plan) -> str | None:
+    """The label of an unbounded scan whose rows stay in the answer for ever, yet are kept nowhere;
+    None if there is none.
 
-    What only passes rows of an unbounded stream on needs no state, and has none.
+    What only passes rows of an unbounded stream needs no state, and has none.
     """
     if isinstance(plan, StreamScan):
         return plan.label if isinstance(plan.window, Unbounded) else None
-    if looks_up(plan):
-        return forgotten(plan.inputs[0])
+    if isinstance(plan, Lookup):
+        return unbounded_scan(plan.left)
     if not isinstance(plan, (Filter, Project, Union)):
         return None
-    return next((scan for p in plan.inputs if (scan := forgotten(p))), None)
+    return next((scan for p in plan.inputs if (scan := unbounded_scan(p))), None)
 
 
 def replaced_by(plan: Plan) -> tuple[str, ...] | None:
     """The output columns by which a grouped row replaces an older one.
 
-    None where rows do not replace each other: no GROUP BY on top, or its keys are not all in the
-    select list, so that nobody could tell which row is meant.
+    None where rows do not replace each other: no GROUP BY on top, or a key of it that is not in
+    the select list, without which the older row cannot be found.
     """
     outputs = list(range(len(plan.schema)))
     names = [f.name for f in plan.schema]

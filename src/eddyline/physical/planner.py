@@ -19,18 +19,16 @@ from eddyline.algebra.plan import (
     Join,
     Plan,
     Project,
-    lifespan_us,
-    takes_back,
 )
 from eddyline.physical.compiled import (
     output,
 )
 from eddyline.physical.node_planner import NodePlanner
 from eddyline.physical.patterns import (
-    forgotten,
     is_endless,
     keeps_output,
     replaced_by,
+    unbounded_scan,
 )
 from eddyline.runtime.graph import Graph, in_order
 from eddyline.runtime.operators.base import Operator
@@ -93,7 +91,7 @@ class Planner(NodePlanner):
 
     def _is_materialised(self, plan: Plan) -> bool:
         """Whether the answer is kept by an operator of its own."""
-        return self._strategy.views and not keeps_output(plan) and not forgotten(plan)
+        return self._strategy.views and not keeps_output(plan) and not unbounded_scan(plan)
 
     def _answer(self, plan: Plan, source: Operator, width: int) -> tuple[Operator, bool]:
         """The source, whose rows are stored, below its materialised answer if the strategy keeps
@@ -101,8 +99,8 @@ class Planner(NodePlanner):
         """
         if not self._is_materialised(plan):
             return source, False
-        strict = takes_back(plan)
-        if strict and lifespan_us(plan) is None:
+        strict = plan.takes_back
+        if strict and plan.lifespan_us is None:
             return self._keyed_answer(self.with_expiries(plan, source, width), width), True
         store = partial(self.answers, plan, 3 + width + strict)
         make = partial(_expiring_view, source, store, width, strict)
@@ -128,7 +126,7 @@ class Planner(NodePlanner):
         """A store for the answer of a plan: ``width`` lanes, the first being the expiry."""
         if plan.pattern <= Pattern.WKS:
             return AnswerQueue(width)
-        lifespan = lifespan_us(plan)
+        lifespan = plan.lifespan_us
         if lifespan is None:
             return AnswerList(width)
         return AnswerCalendar(width, self._strategy.partitions, lifespan)

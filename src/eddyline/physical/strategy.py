@@ -8,10 +8,10 @@ from typing import Literal
 from eddyline.algebra.plan import (
     AntiJoin,
     GroupBy,
+    Lookup,
     Negation,
     Plan,
     SemiJoin,
-    looks_up,
 )
 from eddyline.optimizer.estimates import premature_share
 from eddyline.optimizer.statistics import UNKNOWN, Statistics
@@ -67,6 +67,4 @@ class Strategy:
 
 def decides_by_matches(plan: Plan) -> bool:
     """Whether this is a negation, or an existence test that changes of its right input affect."""
-    if isinstance(plan, (SemiJoin, AntiJoin)):
-        return not looks_up(plan)
-    return isinstance(plan, Negation)
+    return isinstance(plan, (Negation, SemiJoin, AntiJoin)) and not isinstance(plan, Lookup)

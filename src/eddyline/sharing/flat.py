@@ -16,7 +16,7 @@ from eddyline.algebra.expressions import (
     shift_columns,
 )
 from eddyline.algebra.parameters import has_parameters
-from eddyline.algebra.plan import Filter, Join, Plan, Project, StreamScan, looks_up
+from eddyline.algebra.plan import Filter, Join, LookupJoin, Plan, Project, StreamScan
 from eddyline.algebra.windows import Rows
 
 
@@ -43,7 +43,7 @@ def flatten(plan: Plan, *, joins: bool) -> Flat:
         below = flatten(plan.input, joins=joins)
         terms = [_over(t, below.outputs) for t in conjuncts(plan.predicate)]
         return replace(below, terms=below.terms + terms)
-    if isinstance(plan, Join) and looks_up(plan):
+    if isinstance(plan, LookupJoin):
         return _looked_up(plan, *(flatten(side, joins=False) for side in plan.inputs))
     if joins and isinstance(plan, Join):
         sides = (flatten(side, joins=True) for side in plan.inputs)
@@ -56,7 +56,7 @@ def _leaf(plan: Plan) -> Flat:
     return Flat([plan], [], [], columns)
 
 
-def _looked_up(plan: Join, left: Flat, right: Flat) -> Flat:
+def _looked_up(plan: LookupJoin, left: Flat, right: Flat) -> Flat:
     """A look-up join as one leaf without filters.
 
     A row joins the table as of the row's own instant, independent of the filters: so filters above
@@ -68,7 +68,7 @@ def _looked_up(plan: Join, left: Flat, right: Flat) -> Flat:
     together = _side_by_side(plan, left, right)
     width = len(stream.schema)
     keys = tuple((a, shift_columns(b, -width)) for a, b in together.keys)
-    return replace(together, leaves=[Join(stream, table, keys)], keys=[])
+    return replace(together, leaves=[LookupJoin(stream, table, keys)], keys=[])
 
 
 def _side_by_side(plan: Join, left: Flat, right: Flat) -> Flat:

@@ -36,7 +36,6 @@ from eddyline.algebra.plan import (
     Plan,
     Project,
     SharedRows,
-    lifespan_us,
 )
 from eddyline.sharing.flat import Flat, flatten
 from eddyline.sharing.signature import Part, Signature, decompose_flat
@@ -63,7 +62,7 @@ def grouped_apart(plan: Plan) -> tuple[Signature, Part] | None:
         found = decompose_flat(flat, _numbered(flat.outputs))
         if found is not None:
             signature, part = found
-            shared = _shared_rows(signature, part, lifespan_us(below))
+            shared = _shared_rows(signature, part, below.lifespan_us)
             above = _per_query(plan, grouping, grouped, shared)
             return signature, replace(part, names=_names(plan), above=above)
     return None

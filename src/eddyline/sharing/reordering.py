@@ -14,22 +14,17 @@ import pyarrow as pa
 
 from eddyline.algebra.expressions import Call, Expr, columns_of
 from eddyline.algebra.plan import (
-    AntiJoin,
     Filter,
     GroupBy,
     Join,
+    Lookup,
     Plan,
     Project,
-    SemiJoin,
     StreamScan,
-    TableScan,
-    looks_up,
 )
-from eddyline.algebra.reads import nodes
 from eddyline.optimizer.join_graph import JoinGraph
 from eddyline.optimizer.joins.trees import Tree, leaves, subtrees
 from eddyline.optimizer.rules.order_joins import joined_as, with_own_terms_below
-from eddyline.optimizer.traversal import with_inputs
 from eddyline.sharing.flat import flatten
 
 #: Two streams are joined in one order only.
@@ -65,7 +60,7 @@ class Joins:
         if plan is self.joined:
             return joined
         first, *others = plan.inputs
-        return with_inputs(plan, [self._above(first, joined), *others])
+        return plan.with_inputs(self._above(first, joined), *others)
 
 
 def joins_of(plan: Plan) -> Joins | None:
@@ -102,17 +97,11 @@ def _parts(plan: Plan) -> Iterator[Plan]:
             continue
         if isinstance(plan, GroupBy):
             plan = plan.input
-        elif isinstance(plan, (Join, SemiJoin, AntiJoin)) and _is_static(plan):
+        elif isinstance(plan, Lookup) and plan.is_static:
             plan = plan.left
         else:
             return
         yield plan
-
-
-def _is_static(plan: Join | SemiJoin | AntiJoin) -> bool:
-    """Whether rows are looked up in a table that stays as it is."""
-    tables = (node for node in nodes(plan.right) if isinstance(node, TableScan))
-    return looks_up(plan) and all(table.updates == "static" for table in tables)
 
 
 def _tree(plan: Plan, first: int) -> tuple[Tree | None, int]:
@@ -121,7 +110,7 @@ def _tree(plan: Plan, first: int) -> tuple[Tree | None, int]:
         plan = plan.input
     if isinstance(plan, StreamScan):
         return first, first + 1
-    if not isinstance(plan, Join) or looks_up(plan):
+    if not isinstance(plan, Join) or isinstance(plan, Lookup):
         return None, first
     left, middle = _tree(plan.left, first)
     right, last = _tree(plan.right, middle)
@@ -139,5 +128,5 @@ def _joins(plan: Plan) -> Iterator[Join]:
     """Inputs before what joins them, left before right."""
     for below in plan.inputs:
         yield from _joins(below)
-    if isinstance(plan, Join) and not looks_up(plan):
+    if isinstance(plan, Join) and not isinstance(plan, Lookup):
         yield plan

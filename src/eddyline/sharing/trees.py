@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from eddyline.algebra.expressions import ColumnRef, Expr, columns_of, conjunction, rewrite
-from eddyline.algebra.plan import Filter, Join, Plan, Project, StreamScan
+from eddyline.algebra.plan import Filter, Plan, Project, StreamScan, join
 from eddyline.algebra.windows import Range, Rows
 from eddyline.sharing.signature import Part, Signature
 
@@ -27,7 +27,7 @@ def tree_of(signature: Signature, part: Part, order: Sequence[int]) -> Plan:
         ready = [t for t in waiting if columns_of(t) <= set(columns)]
         waiting = [t for t in waiting if t not in ready]
         residual = conjunction(tuple(_placed(t, columns) for t in ready))
-        plan = Join(plan, _leaf(signature, part, source), keys, residual)
+        plan = join(plan, _leaf(signature, part, source), keys, residual)
     outputs = tuple(_placed(e, columns) for e in part.outputs)
     return Project(plan, outputs, part.names)
 

@@ -256,7 +256,7 @@ SELECT DISTINCT t.ts, c.symbol FROM trades [RANGE 1 MINUTE] t, companies c WHERE
 =>
 Distinct                                   WK
   Project  t.ts, c.symbol                  WKS
-    Join  t.symbol = c.symbol              WKS
+    LookupJoin  t.symbol = c.symbol        WKS
       StreamScan  trades [RANGE 1 MINUTE]  WKS
       TableScan  companies                 MONOTONIC
 ==>
@@ -284,7 +284,7 @@ SELECT DISTINCT t.symbol, r.rate FROM trades [RANGE 1 MINUTE] t, quotes [RANGE 1
 =>
 Distinct                                     WK
   Project  t.symbol, r.rate                  WK
-    Join  t.symbol = r.symbol                WK
+    LookupJoin  t.symbol = r.symbol          WK
       Join  t.symbol = q.symbol              WK
         StreamScan  trades [RANGE 1 MINUTE]  WKS
         StreamScan  quotes [RANGE 1 MINUTE]  WKS

@@ -22,7 +22,7 @@ Project  sector, COUNT(*)                                                       
         StreamScan  orders [ROWS 100]                                                STR
 ==>
 GroupBy  c.sector: COUNT(*)                WK
-  Join  o.symbol = c.symbol                STR
+  LookupJoin  o.symbol = c.symbol          STR
     Join  t.symbol = o.symbol              STR
       StreamScan  trades [RANGE 1 MINUTE]  WKS
       StreamScan  orders [ROWS 100]        STR

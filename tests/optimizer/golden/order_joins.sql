@@ -88,7 +88,7 @@ Project  t.price                                             WK
 Project  t.price                                                          WK
   Project  symbol, sector, ts, symbol, price, qty, ts, symbol, bid, size  WK
     Join  t.symbol = q.symbol                                             WK
-      Join  t.symbol = c.symbol                                           WKS
+      LookupJoin  t.symbol = c.symbol                                     WKS
         StreamScan  trades [NOW]                                          WKS
         TableScan  companies                                              MONOTONIC
       StreamScan  quotes [NOW]                                            WKS
@@ -105,7 +105,7 @@ Project  t.price                WK
 ==>
 Project  t.price                                                          WK
   Project  symbol, sector, ts, symbol, price, qty, ts, symbol, bid, size  WK
-    Join  (every pair)                                                    WK
+    LookupJoin  (every pair)                                              WK
       Join  (q.bid > t.price)                                             WK
         StreamScan  trades [NOW]                                          WKS
         StreamScan  quotes [NOW]                                          WKS
@@ -123,8 +123,8 @@ Project  s.country                                           MONOTONIC
 ==>
 Project  s.country                                                  MONOTONIC
   Project  sector, country, symbol, sector, ts, symbol, price, qty  MONOTONIC
-    Join  c.sector = s.sector                                       MONOTONIC
-      Join  t.symbol = c.symbol                                     MONOTONIC
+    LookupJoin  c.sector = s.sector                                 MONOTONIC
+      LookupJoin  t.symbol = c.symbol                               MONOTONIC
         StreamScan  trades [UNBOUNDED]                              MONOTONIC
         TableScan  companies                                        MONOTONIC
       TableScan  sectors                                            MONOTONIC
@@ -191,9 +191,9 @@ Project  t.price                          WK
 ==>
 Project  t.price                            WK
   Project  symbol, rate, ts, symbol, price, qty, symbol, rate, ts, symbol, bid, size, symbol, sector  WK
-    Join  r.symbol = s.symbol               WK
-      Join  t.symbol = r.symbol             WK
-        Join  q.symbol = c.symbol           WK
+    LookupJoin  r.symbol = s.symbol         WK
+      LookupJoin  t.symbol = r.symbol       WK
+        LookupJoin  q.symbol = c.symbol     WK
           Join  (every pair)                WK
             StreamScan  trades [NOW]        WKS
             StreamScan  quotes [NOW]        WKS
@@ -214,7 +214,7 @@ Project  t.price                                             WK
 ==>
 Project  t.price                                                        WK
   Project  ts, symbol, price, qty, symbol, rate, ts, symbol, bid, size  WK
-    Join  t.symbol = r.symbol AND q.symbol = r.symbol                   WK
+    LookupJoin  t.symbol = r.symbol AND q.symbol = r.symbol             WK
       Join  t.symbol = q.symbol                                         WK
         StreamScan  trades [NOW]                                        WKS
         StreamScan  quotes [NOW]                                        WKS
@@ -334,8 +334,8 @@ Project  t.price                                                                
 Project  t.price                             WK
   Join  t.symbol = q.symbol                  WK
     StreamScan  trades [RANGE 1 MINUTE]      WKS
-    Join  c.sector = s.sector                WKS
-      Join  q.symbol = c.symbol              WKS
+    LookupJoin  c.sector = s.sector          WKS
+      LookupJoin  q.symbol = c.symbol        WKS
         StreamScan  quotes [RANGE 1 MINUTE]  WKS
         TableScan  companies                 MONOTONIC
       TableScan  sectors                     MONOTONIC
@@ -355,7 +355,7 @@ Project  t.price                                                                
 ==>
 Project  t.price                                                                             WK
   Project  symbol, rate, ts, symbol, price, qty, ts, symbol, bid, size, ts, id, symbol, qty  WK
-    Join  t.symbol = r.symbol                                                                WK
+    LookupJoin  t.symbol = r.symbol                                                          WK
       Join  t.symbol = q.symbol                                                              WK
         StreamScan  trades [RANGE 1 MINUTE]                                                  WKS
         Join  q.symbol = o.symbol                                                            WK
@@ -396,13 +396,13 @@ Project  t.price                                             WK
           StreamScan  orders [NOW]                           WKS
           TableScan  companies                               MONOTONIC
 ==>
-Project  t.price                   WK
-  Join  q.symbol = o.symbol        WK
-    Filter  (t.symbol = q.symbol)  WK
-      Join  (every pair)           WK
-        StreamScan  trades [NOW]   WKS
-        StreamScan  quotes [NOW]   WKS
-    Join  o.symbol = c.symbol      WKS
-      StreamScan  orders [NOW]     WKS
-      TableScan  companies         MONOTONIC
+Project  t.price                     WK
+  Join  q.symbol = o.symbol          WK
+    Filter  (t.symbol = q.symbol)    WK
+      Join  (every pair)             WK
+        StreamScan  trades [NOW]     WKS
+        StreamScan  quotes [NOW]     WKS
+    LookupJoin  o.symbol = c.symbol  WKS
+      StreamScan  orders [NOW]       WKS
+      TableScan  companies           MONOTONIC
 ----------

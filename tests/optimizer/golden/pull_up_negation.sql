@@ -267,7 +267,7 @@ SELECT t.price FROM trades [RANGE 1 MINUTE] t, rates r WHERE t.symbol = r.symbol
 =>
 Project  t.price                           STR
   AntiJoin  t.symbol = o.symbol            STR
-    Join  t.symbol = r.symbol              WKS
+    LookupJoin  t.symbol = r.symbol        WKS
       StreamScan  trades [RANGE 1 MINUTE]  WKS
       TableScan  rates (non-retroactive)   MONOTONIC
     StreamScan  orders [RANGE 1 MINUTE]    WKS
@@ -279,13 +279,13 @@ SELECT t.price FROM trades [RANGE 1 MINUTE] t, companies c WHERE t.symbol = c.sy
 =>
 Project  t.price                           STR
   AntiJoin  t.symbol = o.symbol            STR
-    Join  t.symbol = c.symbol              WKS
+    LookupJoin  t.symbol = c.symbol        WKS
       StreamScan  trades [RANGE 1 MINUTE]  WKS
       TableScan  companies                 MONOTONIC
     StreamScan  orders [RANGE 1 MINUTE]    WKS
 ==>
 Project  t.price                           STR
-  Join  t.symbol = c.symbol                STR
+  LookupJoin  t.symbol = c.symbol          STR
     AntiJoin  t.symbol = o.symbol          STR
       StreamScan  trades [RANGE 1 MINUTE]  WKS
       StreamScan  orders [RANGE 1 MINUTE]  WKS
@@ -296,13 +296,13 @@ SELECT t.price, r.rate FROM trades [RANGE 1 MINUTE] t JOIN quotes [RANGE 1 MINUT
 =>
 Project  t.price, r.rate                       WK
   Union                                        WK
-    Join  t.symbol = r.symbol                  WK
+    LookupJoin  t.symbol = r.symbol            WK
       Join  t.symbol = q.symbol                WK
         StreamScan  trades [RANGE 1 MINUTE]    WKS
         StreamScan  quotes [RANGE 1 MINUTE]    WKS
       TableScan  rates (non-retroactive)       MONOTONIC
     Project  t.ts, t.symbol, t.price, t.qty, q.ts, q.symbol, q.bid, q.size, NULL AS symbol, NULL AS rate  WK
-      AntiJoin  t.symbol = r.symbol            WK
+      LookupAntiJoin  t.symbol = r.symbol      WK
         Join  t.symbol = q.symbol              WK
           StreamScan  trades [RANGE 1 MINUTE]  WKS
           StreamScan  quotes [RANGE 1 MINUTE]  WKS

@@ -50,7 +50,7 @@ Project  _query AS c0, size AS c1, AVG(t.price) AS c2  WK
 SELECT c.sector, COUNT(*) AS n FROM trades [NOW] AS t, companies AS c
 WHERE t.symbol = c.symbol AND c.sector <> 'tech' AND t.qty > 3 GROUP BY c.sector
 =>
-source: Join symbol = symbol
+source: LookupJoin symbol = symbol
 own filter: (qty > 3)
 own filter: (sector <> 'tech')
 own names: sector, n

@@ -109,7 +109,7 @@ SELECT t.price, c.sector FROM trades [NOW] AS t, companies AS c
 WHERE t.symbol = c.symbol AND t.price > 3 AND c.sector = 'tech' AND t.qty < LENGTH(c.sector)
 =>
 sources:
-  Join symbol = symbol, for ever: (price > 3.0) AND (sector = 'tech') AND (qty < CAST(length(sector) AS BIGINT))
+  LookupJoin symbol = symbol, for ever: (price > 3.0) AND (sector = 'tech') AND (qty < CAST(length(sector) AS BIGINT))
 select: price AS price, sector AS sector
 ----------
 -- without conditions, plans are shared as far as they are equal
@@ -169,7 +169,7 @@ SELECT rules.id, t.price FROM trades [NOW] AS t, companies AS c
 WHERE t.symbol = c.symbol AND t.qty > rules.least AND t.qty > 3
 =>
 sources:
-  Join symbol = symbol, for ever: (qty > 3) AND (qty > CAST($rules.least AS BIGINT))
+  LookupJoin symbol = symbol, for ever: (qty > 3) AND (qty > CAST($rules.least AS BIGINT))
 select: $rules.id AS id, price AS price
 ----------
 -- and what would be a key of one of them is a condition

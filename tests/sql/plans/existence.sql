@@ -102,7 +102,7 @@ SELECT t.symbol, COUNT(*) FROM trades t, quotes q WHERE t.symbol = q.symbol AND 
 =>
 Project  symbol, COUNT(*)                      WK
   GroupBy  t.symbol: COUNT(*)                  WK
-    SemiJoin  t.symbol = c.symbol              WK
+    LookupSemiJoin  t.symbol = c.symbol        WK
       Filter  (t.symbol = q.symbol)            WK
         Product                                WK
           StreamScan  trades [RANGE 1 SECOND]  WKS
@@ -112,8 +112,8 @@ Project  symbol, COUNT(*)                      WK
 -- a static table needs no windows
 SELECT price FROM trades WHERE symbol IN (SELECT symbol FROM companies)
 =>
-Project  price                                MONOTONIC
-  SemiJoin  trades.symbol = companies.symbol  MONOTONIC
-    StreamScan  trades [UNBOUNDED]            MONOTONIC
-    TableScan  companies                      MONOTONIC
+Project  price                                      MONOTONIC
+  LookupSemiJoin  trades.symbol = companies.symbol  MONOTONIC
+    StreamScan  trades [UNBOUNDED]                  MONOTONIC
+    TableScan  companies                            MONOTONIC
 ----------

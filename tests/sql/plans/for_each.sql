@@ -35,7 +35,7 @@ WHERE EXISTS (SELECT 1 FROM orders o WHERE o.symbol = d.symbol AND o.id = rules.
 WINDOW 1 MINUTE
 =>
 Project  $rules.id AS id, d.price                                                             STR
-  SemiJoin  d.symbol = companies.symbol                                                       STR
+  LookupSemiJoin  d.symbol = companies.symbol                                                 STR
     SemiJoin  d.symbol = o.symbol                                                             STR
       Filter  ((d.symbol = q.symbol) AND ((q.bid + CAST($rules.least AS DOUBLE)) > d.price))  WK
         Product                                                                               WK

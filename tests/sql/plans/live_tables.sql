@@ -30,46 +30,46 @@ Project  (trades.price * rates.rate) AS price * rate  MONOTONIC
 ----------
 SELECT price FROM trades WHERE EXISTS (SELECT 1 FROM rates r WHERE r.symbol = trades.symbol AND rate > 1) AND symbol IN (SELECT symbol FROM rates)
 =>
-Project  price                              MONOTONIC
-  SemiJoin  trades.symbol = rates.symbol    MONOTONIC
-    SemiJoin  trades.symbol = r.symbol      MONOTONIC
-      StreamScan  trades [UNBOUNDED]        MONOTONIC
-      Filter  (r.rate > 1.0)                MONOTONIC
-        TableScan  rates (non-retroactive)  MONOTONIC
-    TableScan  rates (non-retroactive)      MONOTONIC
+Project  price                                  MONOTONIC
+  LookupSemiJoin  trades.symbol = rates.symbol  MONOTONIC
+    LookupSemiJoin  trades.symbol = r.symbol    MONOTONIC
+      StreamScan  trades [UNBOUNDED]            MONOTONIC
+      Filter  (r.rate > 1.0)                    MONOTONIC
+        TableScan  rates (non-retroactive)      MONOTONIC
+    TableScan  rates (non-retroactive)          MONOTONIC
 ----------
 SELECT price, rate FROM trades LEFT JOIN rates USING (symbol) LEFT JOIN companies USING (symbol)
 =>
-Project  trades.price, rates.rate                   MONOTONIC
-  Union                                             MONOTONIC
-    Join  trades.symbol = companies.symbol          MONOTONIC
-      Union                                         MONOTONIC
-        Join  trades.symbol = rates.symbol          MONOTONIC
-          StreamScan  trades [UNBOUNDED]            MONOTONIC
-          TableScan  rates (non-retroactive)        MONOTONIC
+Project  trades.price, rates.rate                         MONOTONIC
+  Union                                                   MONOTONIC
+    LookupJoin  trades.symbol = companies.symbol          MONOTONIC
+      Union                                               MONOTONIC
+        LookupJoin  trades.symbol = rates.symbol          MONOTONIC
+          StreamScan  trades [UNBOUNDED]                  MONOTONIC
+          TableScan  rates (non-retroactive)              MONOTONIC
         Project  trades.ts, trades.symbol, trades.price, trades.qty, NULL AS symbol, NULL AS rate  MONOTONIC
-          AntiJoin  trades.symbol = rates.symbol    MONOTONIC
-            StreamScan  trades [UNBOUNDED]          MONOTONIC
-            TableScan  rates (non-retroactive)      MONOTONIC
-      TableScan  companies                          MONOTONIC
+          LookupAntiJoin  trades.symbol = rates.symbol    MONOTONIC
+            StreamScan  trades [UNBOUNDED]                MONOTONIC
+            TableScan  rates (non-retroactive)            MONOTONIC
+      TableScan  companies                                MONOTONIC
     Project  trades.ts, trades.symbol, trades.price, trades.qty, rates.symbol, rates.rate, NULL AS symbol, NULL AS sector  MONOTONIC
-      AntiJoin  trades.symbol = companies.symbol    MONOTONIC
-        Union                                       MONOTONIC
-          Join  trades.symbol = rates.symbol        MONOTONIC
-            StreamScan  trades [UNBOUNDED]          MONOTONIC
-            TableScan  rates (non-retroactive)      MONOTONIC
+      LookupAntiJoin  trades.symbol = companies.symbol    MONOTONIC
+        Union                                             MONOTONIC
+          LookupJoin  trades.symbol = rates.symbol        MONOTONIC
+            StreamScan  trades [UNBOUNDED]                MONOTONIC
+            TableScan  rates (non-retroactive)            MONOTONIC
           Project  trades.ts, trades.symbol, trades.price, trades.qty, NULL AS symbol, NULL AS rate  MONOTONIC
-            AntiJoin  trades.symbol = rates.symbol  MONOTONIC
-              StreamScan  trades [UNBOUNDED]        MONOTONIC
-              TableScan  rates (non-retroactive)    MONOTONIC
-        TableScan  companies                        MONOTONIC
+            LookupAntiJoin  trades.symbol = rates.symbol  MONOTONIC
+              StreamScan  trades [UNBOUNDED]              MONOTONIC
+              TableScan  rates (non-retroactive)          MONOTONIC
+        TableScan  companies                              MONOTONIC
 ----------
 -- rows look the table up before a strict term decides about them
 SELECT price FROM trades t WHERE EXISTS (SELECT 1 FROM quotes q WHERE q.symbol = t.symbol) AND EXISTS (SELECT 1 FROM rates r WHERE r.symbol = t.symbol) WINDOW 1 SECOND
 =>
 Project  price                             STR
   SemiJoin  t.symbol = q.symbol            STR
-    SemiJoin  t.symbol = r.symbol          WKS
+    LookupSemiJoin  t.symbol = r.symbol    WKS
       StreamScan  trades [RANGE 1 SECOND]  WKS
       TableScan  rates (non-retroactive)   MONOTONIC
     StreamScan  quotes [RANGE 1 SECOND]    WKS

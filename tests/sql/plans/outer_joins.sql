@@ -131,29 +131,29 @@ Project  t.price                                      STR
 -- a static table needs no windows
 SELECT price, country FROM trades LEFT JOIN companies USING (symbol) LEFT JOIN sectors USING (sector)
 =>
-Project  trades.price, sectors.country                  MONOTONIC
-  Union                                                 MONOTONIC
-    Join  companies.sector = sectors.sector             MONOTONIC
-      Union                                             MONOTONIC
-        Join  trades.symbol = companies.symbol          MONOTONIC
-          StreamScan  trades [UNBOUNDED]                MONOTONIC
-          TableScan  companies                          MONOTONIC
+Project  trades.price, sectors.country                        MONOTONIC
+  Union                                                       MONOTONIC
+    LookupJoin  companies.sector = sectors.sector             MONOTONIC
+      Union                                                   MONOTONIC
+        LookupJoin  trades.symbol = companies.symbol          MONOTONIC
+          StreamScan  trades [UNBOUNDED]                      MONOTONIC
+          TableScan  companies                                MONOTONIC
         Project  trades.ts, trades.symbol, trades.price, trades.qty, NULL AS symbol, NULL AS sector  MONOTONIC
-          AntiJoin  trades.symbol = companies.symbol    MONOTONIC
-            StreamScan  trades [UNBOUNDED]              MONOTONIC
-            TableScan  companies                        MONOTONIC
-      TableScan  sectors                                MONOTONIC
+          LookupAntiJoin  trades.symbol = companies.symbol    MONOTONIC
+            StreamScan  trades [UNBOUNDED]                    MONOTONIC
+            TableScan  companies                              MONOTONIC
+      TableScan  sectors                                      MONOTONIC
     Project  trades.ts, trades.symbol, trades.price, trades.qty, companies.symbol, companies.sector, NULL AS sector, NULL AS country  MONOTONIC
-      AntiJoin  companies.sector = sectors.sector       MONOTONIC
-        Union                                           MONOTONIC
-          Join  trades.symbol = companies.symbol        MONOTONIC
-            StreamScan  trades [UNBOUNDED]              MONOTONIC
-            TableScan  companies                        MONOTONIC
+      LookupAntiJoin  companies.sector = sectors.sector       MONOTONIC
+        Union                                                 MONOTONIC
+          LookupJoin  trades.symbol = companies.symbol        MONOTONIC
+            StreamScan  trades [UNBOUNDED]                    MONOTONIC
+            TableScan  companies                              MONOTONIC
           Project  trades.ts, trades.symbol, trades.price, trades.qty, NULL AS symbol, NULL AS sector  MONOTONIC
-            AntiJoin  trades.symbol = companies.symbol  MONOTONIC
-              StreamScan  trades [UNBOUNDED]            MONOTONIC
-              TableScan  companies                      MONOTONIC
-        TableScan  sectors                              MONOTONIC
+            LookupAntiJoin  trades.symbol = companies.symbol  MONOTONIC
+              StreamScan  trades [UNBOUNDED]                  MONOTONIC
+              TableScan  companies                            MONOTONIC
+        TableScan  sectors                                    MONOTONIC
 ----------
 -- without ON every pair matches
 SELECT t.price, q.bid FROM trades t LEFT JOIN quotes q WINDOW 1 SECOND

@@ -52,11 +52,13 @@ from eddyline.algebra.plan import (
     Project,
     StreamScan,
     TableScan,
+    join,
 )
+from eddyline.algebra.reads import nodes
 from eddyline.optimizer.cost import cost
 from eddyline.optimizer.prices import TYPICAL, Prices
 from eddyline.optimizer.statistics import UNKNOWN, Statistics
-from eddyline.optimizer.traversal import Rule, moved, substituted, with_inputs
+from eddyline.optimizer.traversal import Rule, moved, substituted
 
 #: These do not tell 0.0 from -0.0.
 _COMPARISONS: Final = frozenset({"=", "<>", "<", "<=", ">", ">=", "<=>"})
@@ -68,7 +70,7 @@ def distinct_below_joins(
     """Add a Distinct to the inputs of joins below a Distinct, where that costs less."""
 
     def rewritten(node: Plan) -> Plan:
-        same = with_inputs(node, [rewritten(i) for i in node.inputs])
+        same = node.with_inputs(*(rewritten(i) for i in node.inputs))
         found = _distinct_join(node)
         if found is None:
             return same
@@ -138,13 +140,13 @@ class _DistinctJoin:
         start, width = self._start[1], len(left.columns)
         both = places[0] | {start + old: width + new for old, new in places[1].items()}
         residual = self.join.residual
-        join = Join(
+        joined = join(
             left.plan,
             right.plan,
             tuple((moved(a, places[0]), moved(b, places[1])) for a, b in self.join.keys),
             None if residual is None else moved(residual, both),
         )
-        project = Project(join, tuple(moved(e, both) for e in self.exprs), self.names)
+        project = Project(joined, tuple(moved(e, both) for e in self.exprs), self.names)
         return project if _is_distinct(project) else Distinct(project)
 
 
@@ -188,22 +190,16 @@ def _is_distinct(plan: Plan) -> bool:
 
 def _expires_by_itself(plan: Plan) -> bool:
     """Whether the rows come from streams, and none is ever taken back or replaced."""
-    nodes = list(_nodes(plan))
+    below = list(nodes(plan))
     return (
         plan.pattern != Pattern.STR
-        and not any(isinstance(n, GroupBy) for n in nodes)
-        and any(isinstance(n, StreamScan) for n in nodes)
+        and not any(isinstance(n, GroupBy) for n in below)
+        and any(isinstance(n, StreamScan) for n in below)
     )
 
 
 def _is_non_retroactive(plan: Plan) -> bool:
-    return any(isinstance(n, TableScan) and n.updates == "non-retroactive" for n in _nodes(plan))
-
-
-def _nodes(plan: Plan) -> Iterator[Plan]:
-    yield plan
-    for below in plan.inputs:
-        yield from _nodes(below)
+    return any(isinstance(n, TableScan) and n.updates == "non-retroactive" for n in nodes(plan))
 
 
 # -- columns ---------------------------------------------------------------------------------------

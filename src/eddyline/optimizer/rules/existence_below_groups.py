@@ -38,8 +38,9 @@ from eddyline.algebra.plan import (
     Project,
     SemiJoin,
     TableScan,
+    below_projections,
 )
-from eddyline.optimizer.traversal import bottom_up, substituted, with_inputs
+from eddyline.optimizer.traversal import bottom_up, substituted
 
 
 def existence_below_groups(plan: Plan) -> Plan:
@@ -54,22 +55,21 @@ def _change(plan: Plan) -> Plan:
 
 
 def _is_static(plan: Plan) -> bool:
-    while isinstance(plan, (Filter, Project)):
-        plan = plan.input
-    return isinstance(plan, TableScan) and plan.updates == "static"
+    table = below_projections(plan)
+    return isinstance(table, TableScan) and table.updates == "static"
 
 
 def _below(term: SemiJoin | AntiJoin, plan: Plan) -> Plan | None:
     """The rows of ``plan`` that meet the term, which stands below groups then; else None."""
     if isinstance(plan, (Filter, Distinct)):
         below = _below(term, plan.input)
-        return None if below is None else with_inputs(plan, [below])
+        return None if below is None else plan.with_inputs(below)
     if isinstance(plan, Project):
         below = _below(_over(term, plan.input, plan.exprs), plan.input)
-        return None if below is None else with_inputs(plan, [below])
+        return None if below is None else plan.with_inputs(below)
     if isinstance(plan, GroupBy) and _is_about(term, plan):
         below = _over(term, plan.input, plan.keys)
-        return with_inputs(plan, [_change(below)])
+        return plan.with_inputs(_change(below))
     return None
 
 

@@ -10,7 +10,7 @@ from typing import Final
 from eddyline.algebra import functions
 from eddyline.algebra.expressions import Call, ColumnRef, Expr, columns_of, conjunction, conjuncts
 from eddyline.algebra.parameters import has_parameters
-from eddyline.algebra.plan import Filter, Join, Plan, Product, Project
+from eddyline.algebra.plan import Filter, Plan, Product, Project, join
 from eddyline.optimizer.join_graph import JoinGraph, is_non_retroactive
 from eddyline.optimizer.joins.costing import Priced
 from eddyline.optimizer.joins.functions import PlanFunctions
@@ -19,7 +19,7 @@ from eddyline.optimizer.joins.search import cheapest
 from eddyline.optimizer.joins.trees import Tree, leaves, mask
 from eddyline.optimizer.prices import TYPICAL, Prices
 from eddyline.optimizer.statistics import UNKNOWN, Statistics
-from eddyline.optimizer.traversal import filtered, moved, shows_parameters, with_inputs
+from eddyline.optimizer.traversal import filtered, moved, shows_parameters
 
 #: Joins leave the order written if that saves more than the arithmetic is exact.
 _MARGIN: Final = 0.999
@@ -47,7 +47,7 @@ def order_joins(plan: Plan, statistics: Statistics = UNKNOWN, prices: Prices = T
     inputs = [order_joins(i, statistics, prices) for i in product.inputs]
     if isinstance(product, Product):
         return _joins(Product(tuple(inputs)), terms, statistics, prices)
-    return with_inputs(plan, inputs)
+    return plan.with_inputs(*inputs)
 
 
 def _joins(
@@ -141,8 +141,8 @@ def _join(graph: JoinGraph, left: _Joined, right: _Joined) -> _Joined:
             keys.append(_key(graph, term, left, right))
         else:
             residual.append(moved(term, places))
-    join = Join(left.plan, right.plan, tuple(keys), conjunction(tuple(residual)))
-    return _Joined(parts, join, columns)
+    plan = join(left.plan, right.plan, tuple(keys), conjunction(tuple(residual)))
+    return _Joined(parts, plan, columns)
 
 
 def _key(graph: JoinGraph, term: Expr, left: _Joined, right: _Joined) -> tuple[Expr, Expr]:

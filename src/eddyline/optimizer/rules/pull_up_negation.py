@@ -38,17 +38,18 @@ from eddyline.algebra.plan import (
     Distinct,
     Filter,
     Join,
+    Lookup,
     Negation,
     Plan,
     Project,
     SemiJoin,
     TableScan,
-    looks_up,
+    below_projections,
 )
 from eddyline.optimizer.cost import Cost, cost
 from eddyline.optimizer.prices import TYPICAL, Prices
 from eddyline.optimizer.statistics import UNKNOWN, Statistics
-from eddyline.optimizer.traversal import bottom_up, moved, substituted, with_inputs
+from eddyline.optimizer.traversal import bottom_up, moved, substituted
 
 #: What decides on each row of its left input by itself.
 Existence = SemiJoin | AntiJoin
@@ -95,14 +96,13 @@ def _strict_below_tables(plan: Plan) -> int:
 
 
 def _is_movable(plan: Plan) -> TypeGuard[Choosing]:
-    """Whether the plan's top operator chooses rows by what is alive, at whatever instant."""
-    return isinstance(plan, Choosing) and not looks_up(plan)
+    """Whether the plan's top operator chooses rows by what is alive at any instant."""
+    return isinstance(plan, Choosing) and not isinstance(plan, Lookup)
 
 
 def _is_changing_table(plan: Plan) -> bool:
-    while isinstance(plan, (Filter, Project)):
-        plan = plan.input
-    return isinstance(plan, TableScan) and plan.updates != "static"
+    table = below_projections(plan)
+    return isinstance(table, TableScan) and table.updates != "static"
 
 
 # -- up --------------------------------------------------------------------------------------------
@@ -123,10 +123,10 @@ def _pulled(plan: Plan) -> Plan:
         shift = len(plan.left.schema)
         found = _exposed(plan.left)
         if found is not None and _may_cross(found, plan.right, [k for _, k in plan.keys]):
-            return _over(found, _pulled(replace(plan, left=found.left)))
+            return _over(found, _pulled(plan.with_inputs(found.left, plan.right)))
         found = _exposed(plan.right)
         if found is not None and _may_cross(found, plan.left, [k for k, _ in plan.keys]):
-            above = _pulled(replace(plan, right=found.left))
+            above = _pulled(plan.with_inputs(plan.left, found.left))
             return _over(found, above, {i: i + shift for i in range(len(found.schema))})
     return plan
 
@@ -142,10 +142,10 @@ def _exposed(plan: Plan) -> Choosing | None:
         return None
     if isinstance(plan, Filter):
         fits = not isinstance(found, Negation) or _reads_keys_only(plan.predicate, found)
-        return _over(found, replace(plan, input=found.left)) if fits else None
+        return _over(found, plan.with_inputs(found.left)) if fits else None
     places = {e.index: i for i, e in enumerate(plan.exprs) if isinstance(e, ColumnRef)}
     fits = _left_columns(found) <= places.keys()
-    return _over(found, replace(plan, input=found.left), places) if fits else None
+    return _over(found, plan.with_inputs(found.left), places) if fits else None
 
 
 # -- down ------------------------------------------------------------------------------------------
@@ -159,7 +159,7 @@ def places(plan: Choosing) -> Iterator[Plan]:
         for place in places(moved_down):
             inputs = list(below.inputs)
             inputs[i] = place
-            yield with_inputs(below, inputs)
+            yield below.with_inputs(*inputs)
 
 
 def _steps_down(plan: Choosing) -> Iterator[tuple[int, Choosing]]:

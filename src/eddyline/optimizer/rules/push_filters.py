@@ -30,7 +30,6 @@ from eddyline.optimizer.traversal import (
     moved,
     shows_parameters,
     substituted,
-    with_inputs,
 )
 
 
@@ -56,12 +55,12 @@ def _pushed(plan: Plan, terms: tuple[Expr, ...]) -> Plan:
         return _pushed(plan.input, (*conjuncts(plan.predicate), *terms))
     if isinstance(plan, Project):
         below = tuple(substituted(t, plan.exprs) for t in terms)
-        return with_inputs(plan, [_pushed(plan.input, below)])
+        return plan.with_inputs(_pushed(plan.input, below))
     held = () if shows_parameters(plan) else tuple(t for t in terms if has_parameters(t))
     if held:
         return filtered(_pushed(plan, tuple(t for t in terms if t not in held)), held)
     if isinstance(plan, (Union, Distinct)):
-        return with_inputs(plan, [_pushed(i, terms) for i in plan.inputs])
+        return plan.with_inputs(*(_pushed(i, terms) for i in plan.inputs))
     if isinstance(plan, GroupBy):
         return _below_group_by(plan, terms)
     if isinstance(plan, (Product, Join)):
@@ -77,7 +76,7 @@ def _below_group_by(plan: GroupBy, terms: tuple[Expr, ...]) -> Plan:
     on_keys = [t for t in terms if plan.keys and max(columns_of(t), default=0) < len(plan.keys)]
     below = tuple(substituted(t, plan.keys) for t in on_keys)
     above = [t for t in terms if t not in on_keys]
-    return filtered(with_inputs(plan, [_pushed(plan.input, below)]), above)
+    return filtered(plan.with_inputs(_pushed(plan.input, below)), above)
 
 
 def _below_join(plan: Product | Join, terms: tuple[Expr, ...]) -> Plan:
@@ -89,7 +88,7 @@ def _below_join(plan: Product | Join, terms: tuple[Expr, ...]) -> Plan:
         kept = [t for t in kept if t not in own]
         inputs.append(_pushed(part, tuple(moved(t, {i: i - start for i in span}) for t in own)))
         start = span.stop
-    return filtered(with_inputs(plan, inputs), kept)
+    return filtered(plan.with_inputs(*inputs), kept)
 
 
 def _below_existence(plan: SemiJoin | AntiJoin, terms: tuple[Expr, ...]) -> Plan:
@@ -97,14 +96,14 @@ def _below_existence(plan: SemiJoin | AntiJoin, terms: tuple[Expr, ...]) -> Plan
     if isinstance(left, Filter):  # WHERE filters below EXISTS: what it says of keys goes right too
         terms = (*conjuncts(left.predicate), *terms)
         left = left.input
-    return with_inputs(plan, [_pushed(left, terms), _pushed(plan.right, _on_right(plan, terms))])
+    return plan.with_inputs(_pushed(left, terms), _pushed(plan.right, _on_right(plan, terms)))
 
 
 def _below_negation(plan: Negation, terms: tuple[Expr, ...]) -> Plan:
     keys = _exact_keys(plan)
     below = tuple(t for t in terms if columns_of(t) <= keys.keys())
     inputs = [_pushed(plan.left, below), _pushed(plan.right, _on_right(plan, below))]
-    return filtered(with_inputs(plan, inputs), [t for t in terms if t not in below])
+    return filtered(plan.with_inputs(*inputs), [t for t in terms if t not in below])
 
 
 def _on_right(plan: Negation | SemiJoin | AntiJoin, terms: Sequence[Expr]) -> tuple[Expr, ...]:

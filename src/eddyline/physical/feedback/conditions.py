@@ -43,7 +43,7 @@ class Condition:
         return Condition(substituted(self.expr, places), self.width)
 
     def on_input(self, join: Join, side: int) -> Condition | None:
-        """The same for probes by rows of one input of a join; None if it reads the other's columns."""
+        """The same for rows of one input of a join; None if it reads the other's columns."""
         first, last = span(join, side)
         if not all(first <= c < last for c in self.own):
             return None

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 from eddyline.algebra.expressions import Expr, conjunction, shift_columns, without_names
-from eddyline.algebra.plan import Join, SemiJoin
+from eddyline.algebra.plan import Join, LookupSemiJoin
 from eddyline.physical.expressions import compile_expr, compile_predicate
 from eddyline.physical.feedback.components import components
 from eddyline.physical.feedback.requirements import JoinTree, Key, Path, Requirement, passed_on
@@ -33,7 +33,7 @@ class FeedbackPlanner:
     def __init__(
         self,
         tree: JoinTree,
-        top: Join | SemiJoin,
+        top: Join | LookupSemiJoin,
         graph: Graph,
         strategy: Strategy,
         buffer: Callable[[Path], InputBuffer],

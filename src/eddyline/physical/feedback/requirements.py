@@ -16,12 +16,12 @@ from dataclasses import dataclass, replace
 from typing import Final, TypeAlias
 
 from eddyline.algebra.expressions import Expr, columns_of, shift_columns
-from eddyline.algebra.plan import Filter, Join, Plan, Project, SemiJoin, looks_up
+from eddyline.algebra.plan import Filter, Join, LookupJoin, LookupSemiJoin, Plan, Project
 from eddyline.optimizer.estimates import estimate
 from eddyline.optimizer.statistics import Statistics
 from eddyline.optimizer.traversal import substituted
 from eddyline.physical.feedback.conditions import Condition, conditions_of, span
-from eddyline.physical.patterns import asks_as_it_is, is_stored
+from eddyline.physical.patterns import is_stored
 from eddyline.physical.strategy import Strategy
 
 #: A node of a tree of joins: which input to take, from the top down.
@@ -84,14 +84,16 @@ class JoinTree:
 TABLE: Final[Path] = (-1,)
 
 
-def join_tree(root: Join, strategy: Strategy, looked_up: Join | SemiJoin | None = None) -> JoinTree:
+def join_tree(
+    root: Join, strategy: Strategy, looked_up: LookupJoin | LookupSemiJoin | None = None
+) -> JoinTree:
     """The tree below a join; ``looked_up``: the look-up join above it, if any."""
     tree = JoinTree({}, {}, {}, {}, {})
     wanted: tuple[Requirement, ...] = ()
     if looked_up is not None:
         tree.inputs[TABLE] = looked_up.right
         keys = tuple(Key(own, 0, other) for own, other in looked_up.keys)
-        at_once = asks_as_it_is(looked_up)  # to one that changes rows may be added
+        at_once = looked_up.is_static  # to one that changes rows may be added
         wanted = (_lowered(Requirement((TABLE,), keys, at_once=at_once), looked_up.left),)
     _visit(root, (), wanted, tree, strategy)
     return tree
@@ -133,7 +135,7 @@ def inner_join(plan: Plan) -> Join | None:
         return None
     while isinstance(plan, (Filter, Project)):
         plan = plan.input
-    return plan if isinstance(plan, Join) and not looks_up(plan) else None
+    return plan if isinstance(plan, Join) and not isinstance(plan, LookupJoin) else None
 
 
 def _probing(join: Join, statistics: Statistics) -> set[int]:

@@ -9,13 +9,13 @@ from itertools import chain
 from eddyline.algebra.plan import (
     Filter,
     Join,
+    Lookup,
+    LookupJoin,
+    LookupSemiJoin,
     Plan,
     Project,
-    SemiJoin,
     StreamScan,
     TableScan,
-    looks_up,
-    takes_back,
 )
 from eddyline.errors import EddylineError
 from eddyline.physical.compiled import output, residual, scan_below
@@ -46,7 +46,7 @@ def takes_feedback(plan: Join, strategy: Strategy) -> bool:
     """Whether a join runs as a tree with feedback: another join is one of its inputs, and no input
     deletes rows.
     """
-    if strategy.feedback == "off" or takes_back(plan):
+    if strategy.feedback == "off" or plan.takes_back:
         return False
     return any(inner_join(p) is not None for p in plan.inputs)
 
@@ -57,12 +57,12 @@ def feeds_back(plan: Plan, strategy: Strategy) -> bool:
 
     ``auto`` excludes a single join: other queries may read it.
     """
-    if not (isinstance(plan, (Join, SemiJoin)) and looks_up(plan)):
+    if not isinstance(plan, (LookupJoin, LookupSemiJoin)):
         return False
     join = inner_join(plan.left)
     if join is None or strategy.feedback == "doe":
         return False
-    is_single = strategy.feedback == "jit" and not takes_back(join)
+    is_single = strategy.feedback == "jit" and not join.takes_back
     return takes_feedback(join, strategy) or is_single
 
 
@@ -79,7 +79,7 @@ class FeedbackTree:
 
     def __init__(
         self,
-        top: Join | SemiJoin,
+        top: Join | LookupSemiJoin,
         graph: Graph,
         strategy: Strategy,
         leaf: Callable[[Plan], Operator],
@@ -88,12 +88,11 @@ class FeedbackTree:
         self._graph = graph
         self._strategy = strategy
         self._leaf = leaf
-        if looks_up(top):
+        if isinstance(top, Lookup):
             join = inner_join(top.left)
             assert join is not None, "feeds_back says so"
             self._tree = join_tree(join, strategy, top)
         else:
-            assert isinstance(top, Join), "a join of the tree"
             self._tree = join_tree(top, strategy)
         self._planner = FeedbackPlanner(self._tree, top, graph, strategy, self._buffer, self._name)
         joins = list(self._tree.joins.values())
@@ -160,7 +159,7 @@ class FeedbackTree:
     def _join(self, path: Path, probed: dict[Operator, None]) -> JoinOperator:
         """A join; adds the operators that must run before it to ``probed``."""
         join = self._tree.joins[path]
-        is_read = bool(path) or looks_up(self._top)
+        is_read = bool(path) or isinstance(self._top, Lookup)
         left, right = (self._input((*path, side), gated=is_read) for side in (0, 1))
         feedback = JoinFeedback(left, right)
         if isinstance(left, ReactiveInput) and isinstance(right, ReactiveInput):

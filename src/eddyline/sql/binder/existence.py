@@ -18,7 +18,7 @@ from sqlglot import exp
 
 from eddyline.algebra import functions
 from eddyline.algebra.expressions import ColumnRef, Expr, conjunction
-from eddyline.algebra.plan import AntiJoin, Plan, SemiJoin
+from eddyline.algebra.plan import Plan, anti_join, semi_join
 from eddyline.errors import SqlError, UnsupportedError
 from eddyline.sql.binder.clauses import in_clauses
 from eddyline.sql.binder.context import BoundPlan, Context, OuterColumns, require_windows
@@ -108,9 +108,9 @@ def with_existences(
             require_windows((*source.open_streams, *sub.bound.open_streams), term.name)
         match, right = sub.match, sub.bound.plan
         if term.negated:
-            plan = AntiJoin(plan, right, match.keys, conjunction(match.left + match.both))
+            plan = anti_join(plan, right, match.keys, conjunction(match.left + match.both))
         else:
-            plan = SemiJoin(plan, right, match.keys, conjunction(match.both))
+            plan = semi_join(plan, right, match.keys, conjunction(match.both))
     return plan
 
 

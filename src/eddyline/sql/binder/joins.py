@@ -21,7 +21,7 @@ from dataclasses import replace
 from typing import Literal as OneOf
 
 from eddyline.algebra.expressions import ColumnRef, Expr, Literal, conjunction, rewrite
-from eddyline.algebra.plan import AntiJoin, Filter, Join, Plan, Project, Union
+from eddyline.algebra.plan import Filter, Plan, Project, Union, anti_join, join
 from eddyline.sql.binder.matching import EqualityKeys, matched
 from eddyline.sql.binder.scope import Scope
 
@@ -51,12 +51,12 @@ def outer_join(
     else:
         residual = match.left + residual
     on = conjunction(residual)
-    parts: list[Plan] = [Join(left, right, match.keys, on)]
+    parts: list[Plan] = [join(left, right, match.keys, on)]
     if side != "RIGHT":
-        alone = AntiJoin(left, right, match.keys, on)
+        alone = anti_join(left, right, match.keys, on)
         parts.append(_beside_nulls(alone, 0, scope))
     if side != "LEFT":
-        alone = AntiJoin(right, left, *_swapped(match.keys, on, left, right))
+        alone = anti_join(right, left, *_swapped(match.keys, on, left, right))
         parts.append(_beside_nulls(alone, match.width, scope))
     return Union(tuple(parts))
 

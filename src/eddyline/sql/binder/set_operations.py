@@ -23,7 +23,15 @@ from sqlglot import exp
 from eddyline.algebra import functions
 from eddyline.algebra.expressions import ColumnRef, Expr
 from eddyline.algebra.functions.coercion import kind
-from eddyline.algebra.plan import AntiJoin, Distinct, Join, Negation, Plan, Project, Union
+from eddyline.algebra.plan import (
+    Distinct,
+    Negation,
+    Plan,
+    Project,
+    Union,
+    anti_join,
+    join,
+)
 from eddyline.errors import SqlError, did_you_mean
 from eddyline.sql.binder.context import BoundPlan, Context, require_windows
 from eddyline.sql.binder.matching import EqualityKeys
@@ -68,7 +76,7 @@ def _plan(name: str, parts: Sequence[Plan]) -> Plan:
         case "UNION":
             return Distinct(Union(tuple(parts)))
         case "EXCEPT":
-            return AntiJoin(Distinct(left), right, _all_columns(left, right), nulls_match=True)
+            return anti_join(Distinct(left), right, _all_columns(left, right), nulls_match=True)
         case "EXCEPT ALL":
             return Negation(left, right, _all_columns(left, right))
         case "INTERSECT ALL":
@@ -76,7 +84,7 @@ def _plan(name: str, parts: Sequence[Plan]) -> Plan:
             surplus = Negation(left, right, keys)
             return Negation(left, surplus, _all_columns(left, surplus))
         case _:
-            both = Join(Distinct(left), Distinct(right), _null_safe(_all_columns(left, right)))
+            both = join(Distinct(left), Distinct(right), _null_safe(_all_columns(left, right)))
             return Project(both, tuple(_columns(left)), tuple(f.name for f in left.schema))
 
 

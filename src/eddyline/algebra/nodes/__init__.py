@@ -1,0 +1,1 @@
+"""Nodes of logical plans, by kind; ``eddyline.algebra.plan`` has all of them."""

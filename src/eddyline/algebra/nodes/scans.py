@@ -1,0 +1,105 @@
+"""The leaves of plans: rows of streams, of tables, and of a flow."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Literal
+
+from eddyline.algebra.nodes.base import Plan
+from eddyline.algebra.patterns import Pattern
+from eddyline.algebra.windows import PartitionRows, Range, Rows, Unbounded, Window
+from eddyline.types import Schema
+
+#: Which rows a change of a table affects.
+Updates = Literal["static", "non-retroactive", "retroactive"]
+
+
+@dataclass(frozen=True)
+class StreamScan(Plan):
+    """Emits each row of a stream as it arrives; keeps nothing itself (the SteM does)."""
+
+    stream: str
+    window: Window
+    fields: Schema
+
+    @cached_property
+    def schema(self) -> Schema:
+        return self.fields
+
+    @cached_property
+    def pattern(self) -> Pattern:
+        if isinstance(self.window, Unbounded):
+            return Pattern.MONOTONIC
+        return Pattern.WKS if isinstance(self.window, Range) else Pattern.STR
+
+    @cached_property
+    def takes_back(self) -> bool:
+        return isinstance(self.window, (Rows, PartitionRows))
+
+    @cached_property
+    def lifespan_us(self) -> int | None:
+        return self.window.us if isinstance(self.window, Range) else None
+
+    @property
+    def label(self) -> str:
+        return f"{self.stream} {self.window}"
+
+
+@dataclass(frozen=True)
+class TableScan(Plan):
+    """The rows of a table; a static one never changes.
+
+    Changes of a retroactive table affect earlier stream rows as well, those of a non-retroactive
+    one (NRR) only later ones (Golab and Ozsu 2005, section 4.1).
+    """
+
+    table: str
+    fields: Schema
+    updates: Updates = "static"
+
+    @cached_property
+    def schema(self) -> Schema:
+        return self.fields
+
+    @cached_property
+    def pattern(self) -> Pattern:
+        return Pattern.STR if self.takes_back else Pattern.MONOTONIC
+
+    @cached_property
+    def takes_back(self) -> bool:
+        return self.updates == "retroactive"
+
+    @cached_property
+    def lifespan_us(self) -> int | None:
+        return None
+
+    @property
+    def label(self) -> str:
+        return self.table if self.updates == "static" else f"{self.table} ({self.updates})"
+
+
+@dataclass(frozen=True)
+class SharedRows(Plan):
+    """The results of a flow, once per query that gets them; the first column is its number.
+
+    Attributes:
+        sources: of the flow, as far as queries have them in common.
+        lifespan_us: about how long a row lives; None if that has no bound.
+    """
+
+    fields: Schema
+    sources: tuple[Plan, ...]
+    lifespan_us: int | None = field(compare=False)
+
+    @property
+    def inputs(self) -> tuple[Plan, ...]:
+        return self.sources
+
+    @cached_property
+    def schema(self) -> Schema:
+        return self.fields
+
+    @cached_property
+    def pattern(self) -> Pattern:  # windows differ from query to query
+        return max(Pattern.WK, *(s.pattern for s in self.sources))
