@@ -30,8 +30,8 @@ Path: TypeAlias = tuple[int, ...]
 
 @dataclass(frozen=True)
 class Key:
-    """Two expressions that must be equal: one over the columns of who asks, one over those of the
-    input probed, the ``place``-th of a requirement's.
+    """Two expressions that must be equal: one over the columns of the row that probes, one over
+    those of the input probed, which is the ``place``-th of the requirement.
     """
 
     own: Expr
