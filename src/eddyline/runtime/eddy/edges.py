@@ -30,7 +30,7 @@ class Equality:
     right_key: Key
 
     def seen_from(self, source: int) -> tuple[int, Key, Key] | None:
-        """The source at the other end, the key there and the key here; None: not our edge."""
+        """The source at the other end, the key there and the key here; None: it is not an end."""
         if source == self.left:
             return self.right, self.right_key, self.left_key
         if source == self.right:
@@ -39,9 +39,9 @@ class Equality:
 
 
 def keys_of(source: int, edges: Sequence[Equality]) -> dict[Hashable, tuple[Evaluator, ...]]:
-    """The indexes that probes of a source ask for: one per set of keys shared with another.
+    """The indexes of a source that are probed: one per set of keys shared with another source.
 
-    Without edges it is one without keys.
+    Without edges: one without keys.
     """
     if not edges:
         return {(): ()}

@@ -266,7 +266,7 @@ class Flow(Operator):
 
     def _doubt(self) -> None:
         if self._gates is not None:
-            self._gates.doubt()
+            self._gates.invalidate()
 
     def _mark(
         self, number: int, side: LineageInput, bit: int, wants: Callable[[], Predicate] | None
@@ -390,7 +390,7 @@ class Flow(Operator):
         if not self._sides:
             return self._fanned_out(self.inputs[0].live(clock), mask).alive_at(clock)
         if self._gates is not None:
-            self._gates.settle_doubts(self.clock)
+            self._gates.revalidate(self.clock)
         for side in self._sides:
             side.rewind()
         fanout = self._joined(
