@@ -85,7 +85,7 @@ def test_when_all_are_gone_nothing_is_kept() -> None:
     standing = eng._parts.queries
     execution = standing.execution
     assert not list(execution.graph)
-    assert not (execution.flows or execution.trees or standing.placing.alone)
+    assert not (execution.flows or standing.placing.alone)
     bare = Stem("bare", ())
     for stem in eng._parts.inputs.stems.values():
         assert len(stem) == 0

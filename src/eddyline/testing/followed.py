@@ -35,11 +35,7 @@ class Followed:
     seen: int = 0
 
     def changes(self, query: Query) -> pa.Table:
-        """All that it has emitted so far, as ``query`` of the engine; also what it said at once
-        when it was added.
-        """
-        if not self.emitted:
-            self.emitted.append(query.take())
+        """All changes so far of ``query``, the one of the engine."""
         parts = [t for t in self.emitted if t.num_rows]
         return pa.concat_tables(parts) if parts else query.change_schema.empty_table()
 

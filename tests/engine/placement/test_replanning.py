@@ -174,7 +174,7 @@ def test_a_query_that_is_refused_leaves_no_order(monkeypatch: pytest.MonkeyPatch
     def refuse(*_: object, **__: object) -> None:
         raise EddylineError("refused")
 
-    monkeypatch.setattr(engine._parts.queries.execution, "plant", refuse)
+    monkeypatch.setattr(engine._parts.queries.execution, "add_tree", refuse)
     with pytest.raises(EddylineError, match="refused"):
         engine.query(SQL + " AND a.j > 1", name="refused")
     ways = engine._parts.queries.placing.ways()

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 from eddyline.algebra.plan import StreamScan
 from eddyline.engine.execution.execution import Execution
+from eddyline.engine.execution.subscriptions import rows_seen
 from eddyline.engine.placement.adaptive import (
     Steadiness,
     best_order,
@@ -21,7 +22,6 @@ from eddyline.engine.placement.candidates import Place
 from eddyline.engine.placement.orders import Orders
 from eddyline.engine.placement.ways import Way
 from eddyline.engine.query import Query
-from eddyline.engine.query_metrics import rows_seen
 from eddyline.runtime.graph import in_order
 from eddyline.sharing.trees import tree_of
 
@@ -97,10 +97,10 @@ class Loners:
             operators = in_order([alone.query.operator])
             if alone.order is None:
                 flow = self._execution.flows[key].flow
-                if alone.watched.look(rows_seen(operators), flow.fan_outs):
+                if alone.watched.look(rows_seen(operators[-1]), flow.fan_outs):
                     self._become_tree(key, best_order(flow))
                     planted.append(alone.query)
-            elif alone.watched.look(rows_seen(operators), joins_below(operators[-1])) is False:
+            elif alone.watched.look(rows_seen(operators[-1]), joins_below(operators[-1])) is False:
                 self._become_eddy(key, "the fan-outs of its joins have changed")
         return planted
 
@@ -114,7 +114,7 @@ class Loners:
         alone = self._by_key[key]
         query, alone.order, alone.watched = alone.query, None, until_steady()
         query.why = why
-        if query.seat is None:
+        if query.flow is None:
             self._orders.forget(query)
             self._execution.to_flow(query, alone.place)
 
@@ -127,7 +127,7 @@ class Loners:
         names = ", ".join(s.stream for s in sources if isinstance(s, StreamScan))
         query.why = f"its joins have steady fan-outs; order: {names}"
         plan = tree_of(signature, part, order)
-        if query.seat is None:
-            self._execution.plant(query, plan)
+        if query.flow is None:
+            self._execution.add_tree(query, plan)
         else:
             self._execution.to_tree(query, plan)

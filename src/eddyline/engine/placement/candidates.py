@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from eddyline.engine.execution.shared_flow import shape_of
+from eddyline.engine.execution.shared_flow import table_key
 from eddyline.engine.query import Query
 from eddyline.optimizer.statistics import Statistics
 from eddyline.physical.flows import Sharing
@@ -55,7 +55,7 @@ def places_of(query: Query, strategy: Strategy, sharing: Sharing) -> tuple[list[
 def _place(query: Query, signature: Signature, part: Part, sharing: Sharing) -> Place:
     shape = None
     if part.above is not None:
-        shape = shape_of(part, replaces=query.replace_key is not None)
+        shape = table_key(part, replaces=query.replace_key is not None)
     return Place(flow_key(signature, query.name, sharing), shape, signature, part)
 
 

@@ -36,11 +36,11 @@ class Orders:
         """
         joins = joins_of(query.plan)
         if joins is None or query.emit.mode == "snapshot":
-            self._execution.plant(query)
+            self._execution.add_tree(query)
             return
         way = way if isinstance(way, InOrder) else InOrder(joins.tree)
         query.plan = joins.plan(way.tree)
-        self._execution.plant(query)  # or it is refused
+        self._execution.add_tree(query)  # or it is refused
         self.running[query.name] = Ordered.saved(query, joins, way)
 
     def forget(self, query: Query) -> None:
@@ -70,7 +70,7 @@ class Orders:
         ordered.counts.clear()
         query.reordered += 1
         self.reordered += 1
-        self._execution.plant_anew(query)
+        self._execution.to_tree(query, query.plan)
         query.why = f"joins {ordered.order}, {why}"
 
     def ways(self) -> dict[str, Way]:

@@ -72,16 +72,17 @@ class Placing:
     def stop(self, query: Query) -> None:
         """Free what nobody else needs."""
         self._orders.forget(query)
+        shared = query.flow
         self._execution.stop(query)
-        if query.seat is not None:
-            self._look_for_the_last(query.seat.shared)
+        if shared is not None:
+            self._look_for_the_last(shared)
         self.alone.remove(query)
 
-    def flow_for(self, query: Query, signature: Signature) -> SharedFlow:
-        """The flow of a signature, with this query as one more reader."""
+    def flow_key(self, query: Query, signature: Signature) -> object:
+        """The key of the flow of a signature, which this query is about to share."""
         key = flow_key(signature, query.name, self._sharing)
         self.alone.meet(key)
-        return self._execution.read_flow(query, key, signature)
+        return key
 
     def adapt(self) -> list[Query]:
         """Between two chunks, choose anew how queries run: those that are alone with their
@@ -126,7 +127,7 @@ class Placing:
         if number is None:  # otherwise it is known who has a seat
             self.alone.meet(place.key)
         query.why = "it shares the flow of its signature"
-        self._execution.seat(query, place, number)
+        self._execution.add_to_flow(query, place, number)
 
     def _start_alone(self, query: Query, places: Sequence[Place], way: Way | None) -> None:
         """Run a query that has no other one to share with: ``executor = 'auto'``.
@@ -137,7 +138,7 @@ class Placing:
         first = places[0]
         if (first.shape is None and way == "eddy") or self._begins_in_eddy(query, first):
             query.why = _why_in_eddy(first.signature)
-            self._execution.seat(query, first)
+            self._execution.add_to_flow(query, first)
             places = [first]
         else:
             query.why = "no other query has its sources and join keys"
@@ -150,12 +151,12 @@ class Placing:
 
     def _look_for_the_last(self, shared: SharedFlow) -> None:
         """Note who is alone in a flow now."""
-        if self._sharing.executor != "auto" or shared.flow.members != 1 or len(shared.shapes) != 1:
+        if self._sharing.executor != "auto" or shared.flow.members != 1 or len(shared.tables) != 1:
             return
-        (shape,) = shared.shapes.values()
-        if shape.crowd is not None:
+        (table,) = shared.tables.values()
+        if table.owner is not None:
             return
-        (name,) = shape.seats
+        (name,) = table.numbers
         last = self._queries[name]
         last.why = _why_in_eddy(shared.signature)
         if not shared.groupings:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from eddyline.engine.execution.grouped_subscriptions import GroupedSeat
+from eddyline.engine.execution.subscriptions import GroupedSubscription
 from eddyline.engine.query import Query
 from eddyline.optimizer.joins.trees import Tree
 
@@ -32,9 +32,9 @@ Way = str | int | tuple[int, ...] | InOrder
 
 def way_of(query: Query) -> Way:
     """How a query runs, if its order of joins does not matter."""
-    if isinstance(query.seat, GroupedSeat):
-        return query.seat.number
-    return "tree" if query.seat is None else "eddy"
+    if isinstance(query.subscription, GroupedSubscription):
+        return query.subscription.number
+    return "tree" if query.flow is None else "eddy"
 
 
 def to_save(way: Way) -> Any:
