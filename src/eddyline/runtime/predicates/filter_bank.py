@@ -11,20 +11,18 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Hashable, Iterator, Sequence
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 import numpy as np
 
 from eddyline.algebra.value_sets import EVERYTHING, NOTHING, ValueSet
 from eddyline.runtime.batch import Batch
+from eddyline.runtime.eddy.policies.base import Policy
 from eddyline.runtime.failures import report
 from eddyline.runtime.predicates.attributes import Attribute, AttributeValues, Clause
 from eddyline.runtime.predicates.disjunctions import Disjunctions
 from eddyline.runtime.predicates.grouped_filter import GroupedFilter, Undecided, rows_per_block
 from eddyline.runtime.stores.columns import Array
-
-if TYPE_CHECKING:
-    from eddyline.runtime.eddy.policies import Policy
 
 __all__ = ["Attribute", "Clause", "FilterBank"]
 
