@@ -149,8 +149,10 @@ class JoinFlow(Flow):
         bits = self._members.bits
         windows, mask = self._fit_windows(), self._members.lineage(bits)
         self._form.windows, self._form.mask = windows, mask  # queued rows may be joined by it yet
-        levels = Levels.of(self._members.lengths, bits, self._members.words) if bits else None
-        nested = levels is not None and levels.nested and not self._members.are_selective
+        selective, levels = self._members.are_selective, None
+        if bits and (not selective or self._scheduled is not None):
+            levels = Levels.of(self._members.lengths, bits, self._members.words)
+        nested = levels is not None and levels.nested and not selective
         self._fit_schedule(levels, has_lineage=not nested)
         groups = None
         counted = [isinstance(rows.window, FlowRows) for rows in self._rows]

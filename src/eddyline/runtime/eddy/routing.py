@@ -6,7 +6,7 @@ Source: Madden et al. 2002, sections 2.3 and 4.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Container, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -81,6 +81,7 @@ class Routing:
         self._new_policy = new_policy
         self._policies: dict[frozenset[int], Policy] = {}  # by virtual source
         self._probes = [Probe(i, f"probe {i}") for i in range(len(sides))]
+        self._known_ties: dict[tuple[int, frozenset[int]], list[tuple[int, Key, Key]]] = {}
         self.fan_outs: dict[tuple[frozenset[int], int], tuple[int, int]] = {}
 
     @property
@@ -156,10 +157,15 @@ class Routing:
         left = (p for p in self._probes if p.source not in batch.ids)
         return [p for p in left if self._theta is not None or self._ties(p.source, batch.ids)]
 
-    def _ties(self, source: int, joined: Container[int]) -> list[tuple[int, Key, Key]]:
-        """The edges from a source to those joined already: which, its key, our key."""
-        ends = (e.seen_from(source) for e in self._edges)
-        return [end for end in ends if end is not None and end[0] in joined]
+    def _ties(self, source: int, joined: Iterable[int]) -> list[tuple[int, Key, Key]]:
+        """The edges from a source to sources that are joined: each of these, its key, and the
+        key of the source.
+        """
+        at = source, frozenset(joined)
+        if at not in self._known_ties:
+            ends = (e.seen_from(source) for e in self._edges)
+            self._known_ties[at] = [end for end in ends if end is not None and end[0] in at[1]]
+        return self._known_ties[at]
 
     def _probed(self, batch: Composites, probe: Probe, selection: PairSelection) -> Composites:
         target, side = probe.source, self._sides[probe.source]
