@@ -1,4 +1,4 @@
-"""Flows: the operators of queries that run together, and what each query brings into them."""
+"""Flows: the operators of queries that run together, and the part of each query."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ class FlowPlanner:
         self._feedback = feedback
 
     def flow(self, signature: Signature, key: object) -> Flow:
-        """The flow of this signature; ``key`` tells apart flows that share nothing."""
+        """The flow of this signature; ``key``: equal for queries that share the flow."""
         flow = self._graph.obtain(("flow", signature, key), partial(self._make, signature, key))
         assert isinstance(flow, Flow), "the key of a flow"
         return flow
@@ -167,7 +167,7 @@ class FlowPlanner:
 
 
 def member(signature: Signature, part: Part) -> Member:
-    """What a query brings into the flow of its signature."""
+    """The part of a query in the flow of its signature."""
     return Member(
         filters=tuple(_clauses(terms) for terms in part.filters),
         residual=_clauses(part.residual),
@@ -217,7 +217,7 @@ def fold(expr: Expr) -> object:
 
 
 def with_row(exprs: Sequence[Expr], width: int) -> tuple[Expr, ...]:
-    """The expressions with Parameters as columns that stand behind ``width`` others."""
+    """The expressions with Parameters as columns behind ``width`` others."""
 
     def change(e: Expr) -> Expr | None:
         return ColumnRef(e.type, width + e.index, e.name) if isinstance(e, Parameter) else None

@@ -1,6 +1,6 @@
 """Filter banks: the predicates of all queries over one source.
 
-A query's predicate is a conjunction of clauses. What it says about one attribute is one set of
+A query's predicate is a conjunction of clauses. Its condition on one attribute is one set of
 values, in that attribute's grouped filter; clauses over several attributes are left to the rows
 that pass these.
 

@@ -96,7 +96,7 @@ def make_schedule(name: ScheduleName) -> Schedule:
 
 
 def spread(lengths: Array, most: int = MAX_CLASSES) -> Array:
-    """At most so many of the windows (numbers): all, or those at ends of equal ratios."""
+    """At most ``most`` of the windows (numbers): all, or those at ends of equal ratios."""
     if lengths.size <= most:
         return np.arange(lengths.size)
     finite = lengths[lengths < FOREVER]

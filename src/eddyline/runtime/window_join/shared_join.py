@@ -357,10 +357,10 @@ class SharedJoin:
         if self._evictions is not None and self.levels is not None:
             which = slice(first - self._queues.first, last - self._queues.first)
             bounds = self.levels.bounds[:, self.classes[class_]]
-            gone = self._evictions.retracted(
+            retracted = self._evictions.retracted(
                 self._queues, which, self.levels, self._group(class_), bounds
             )
-            pairs = with_retractions(list(gone), pairs)
+            pairs = with_retractions(list(retracted), pairs)
         return Release(class_, first, last, pairs)
 
     def _released_early(self, class_: int, row: int) -> list[Release]:
