@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 
 from eddyline.algebra.value_sets import above
 from eddyline.runtime.batch import Batch
-from eddyline.runtime.eddy.edges import Equality, Key, keys_of
+from eddyline.runtime.eddy.edges import Equality, JoinGraph, Key, keys_of
 from eddyline.runtime.eddy.filter_flow import FilterFlow
 from eddyline.runtime.eddy.flow import Flow
 from eddyline.runtime.eddy.gates import Gates
@@ -110,7 +110,7 @@ class Model:
         for number, (name, window) in enumerate(zip(sources, windows, strict=True)):
             self.stems[name].open_window(number, partial(lambda w: w, window))
             self._scans.append(Scan(self.stems[name], window, number))
-        ties = [Equality(a, b, _key(m), _key(n)) for a, m, b, n in edges]
+        ties = tuple(Equality(a, b, _key(m), _key(n)) for a, m, b, n in edges)
         sides = [
             LineageInput(scan.stem, window, keys_of(number, ties))
             for number, (scan, window) in enumerate(zip(self._scans, windows, strict=True))
@@ -127,12 +127,10 @@ class Model:
             self.flow = JoinFlow(
                 self._scans,
                 sides,
-                ties,
+                JoinGraph(ties, _below if self._keyless else None),
                 new_policy,
                 gates=gates,
-                theta=_below if self._keyless else None,
-                schedule=None if schedule is None else make_schedule(schedule),
-                rows_per_step=rows_per_step,
+                schedule=None if schedule is None else make_schedule(schedule, rows_per_step),
                 pull_up=pull_up,
             )
         self.flow.paced = schedule is not None

@@ -16,7 +16,7 @@ from eddyline.physical.node_planner import StemOf
 from eddyline.physical.planner import Planner
 from eddyline.physical.strategy import Feedback
 from eddyline.runtime.batch import Evaluator, Predicate
-from eddyline.runtime.eddy.edges import Equality, Key, keys_of
+from eddyline.runtime.eddy.edges import Equality, JoinGraph, Key, keys_of
 from eddyline.runtime.eddy.filter_flow import FilterFlow
 from eddyline.runtime.eddy.flow import Flow
 from eddyline.runtime.eddy.gates import Gates
@@ -122,9 +122,9 @@ class FlowPlanner:
         ]
         if not joined:
             return FilterFlow(sources, windows, new_policy)
-        edges = [
+        edges = tuple(
             Equality(e.left, e.right, _key(e.left_key), _key(e.right_key)) for e in signature.edges
-        ]
+        )
         inputs = [
             LineageInput(scan.stem, window, keys_of(number, edges))
             for number, (scan, window) in enumerate(zip(sources, windows, strict=True))
@@ -133,12 +133,10 @@ class FlowPlanner:
         return JoinFlow(
             sources,
             inputs,
-            edges,
+            JoinGraph(edges, None if condition is None else compile_predicate(condition)),
             new_policy,
             gates=self._gates(inputs, edges),
-            theta=None if condition is None else compile_predicate(condition),
-            schedule=make_schedule(self._sharing.schedule),
-            rows_per_step=self._sharing.rows_per_step,
+            schedule=make_schedule(self._sharing.schedule, self._sharing.rows_per_step),
             pull_up=self._sharing.selections == "pull",
         )
 

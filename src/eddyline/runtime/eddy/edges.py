@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from eddyline.runtime.batch import Evaluator
+from eddyline.runtime.batch import Evaluator, Predicate
 
 
 @dataclass(frozen=True)
@@ -36,6 +36,19 @@ class Equality:
         if source == self.right:
             return self.left, self.left_key, self.right_key
         return None
+
+
+@dataclass(frozen=True)
+class JoinGraph:
+    """How the sources of a flow are joined.
+
+    Attributes:
+        edges: equalities of keys. Two sources may have none: then ``theta`` selects the pairs of
+            their rows that are joined (None: all).
+    """
+
+    edges: tuple[Equality, ...]
+    theta: Predicate | None = None
 
 
 def keys_of(source: int, edges: Sequence[Equality]) -> dict[Hashable, tuple[Evaluator, ...]]:

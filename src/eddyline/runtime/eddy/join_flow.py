@@ -32,7 +32,7 @@ import numpy as np
 
 from eddyline.runtime.batch import Batch, Predicate
 from eddyline.runtime.eddy.composites import in_order
-from eddyline.runtime.eddy.edges import Equality, computed_keys
+from eddyline.runtime.eddy.edges import JoinGraph, computed_keys
 from eddyline.runtime.eddy.flow import Flow
 from eddyline.runtime.eddy.gates import Gates
 from eddyline.runtime.eddy.level_form import LevelForm
@@ -60,11 +60,9 @@ class JoinFlow(Flow):
 
     Args:
         inputs: per source, its visible rows.
-        edges: the join graph; two sources may have none.
+        graph: which sources are joined on which keys.
         gates: which rows become visible; None: all.
-        theta: which pairs of rows of two sources without edges are joined; None: all.
         schedule: of a join of two sources that is ``paced``.
-        rows_per_step: maximum number of its rows that are joined at a time.
         pull_up: whether predicates are applied above the join instead of below it.
     """
 
@@ -72,21 +70,19 @@ class JoinFlow(Flow):
         self,
         sources: Sequence[Operator],
         inputs: Sequence[LineageInput],
-        edges: Sequence[Equality],
+        graph: JoinGraph,
         new_policy: Callable[[], Policy],
         *,
         gates: Gates | None = None,
-        theta: Predicate | None = None,
         schedule: Schedule | None = None,
-        rows_per_step: int = 4_096,
         pull_up: bool = False,
     ) -> None:
         super().__init__(sources, [rows.window for rows in inputs], new_policy)
         self._rows = tuple(inputs)
         self._gates = gates
-        keyless = len(inputs) == 2 and not edges
-        condition = Theta(inputs, theta, self._residual) if keyless else None
-        self._routing = Routing(inputs, edges, new_policy, condition)
+        keyless = len(inputs) == 2 and not graph.edges
+        condition = Theta(inputs, graph.theta, self._residual) if keyless else None
+        self._routing = Routing(inputs, graph.edges, new_policy, condition)
         verify = None
         if condition is not None:
             verify = condition.results
@@ -102,9 +98,8 @@ class JoinFlow(Flow):
             verify,
             keyless,
         )
-        self._computed_keys = [computed_keys(n, edges) for n in range(len(inputs))]
+        self._computed_keys = [computed_keys(n, graph.edges) for n in range(len(inputs))]
         self._schedule = schedule if len(inputs) == 2 else None
-        self._rows_per_step = rows_per_step
         self._scheduled: PacedJoin | None = None  # None: it has not been paced yet
         self._overdue: list[tuple[Batch, Array]] = []  # results released when windows changed
         no_queries = self._members.lineage(())
@@ -245,9 +240,7 @@ class JoinFlow(Flow):
         if self._schedule is None or not self.paced or not self._members:
             return None
         if self._scheduled is None:
-            self._scheduled = PacedJoin(
-                self._rows, self._schedule, self._rows_per_step, self._meet, self._parts.verify
-            )
+            self._scheduled = PacedJoin(self._rows, self._schedule, self._meet, self._parts.verify)
             for bit in self._members.bits:
                 self._scheduled.admit(bit)
             self._changed = True  # the windows of the scheduled join

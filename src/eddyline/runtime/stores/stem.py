@@ -28,7 +28,7 @@ _NO_ROWS = np.zeros(0, np.int64)
 
 @dataclass(frozen=True, slots=True)
 class Evicted:
-    """Rows that left a ROWS window: their ids, and the numbers of the chunk's rows that evict them."""
+    """Rows that left a ROWS window: their ids, and numbers of the chunk's rows that evict them."""
 
     ids: Array
     by: Array

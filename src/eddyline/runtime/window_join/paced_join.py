@@ -46,14 +46,13 @@ class PacedJoin:
 
     Args:
         sides: the inputs, with one key each.
-        rows_per_step, meet, verify: see ``SharedJoin``.
+        schedule, meet, verify: see ``SharedJoin``.
     """
 
     def __init__(
         self,
         sides: Sequence[LineageInput],
         schedule: Schedule,
-        rows_per_step: int,
         meet: Meet,
         verify: Verify | None,
     ) -> None:
@@ -66,7 +65,6 @@ class PacedJoin:
             [side.stem for side in sides],
             [side.only.index for side in sides],
             schedule,
-            rows_per_step=rows_per_step,
             verify=verify,
             bounds=[side.bounds for side in sides],
             evictions=self._evictions,
