@@ -10,7 +10,7 @@ from pyspark.sql import SparkSession
 
 from eddyline import CatalogError, DataError, Engine, SqlError, StateError
 from eddyline.spark import Session
-from eddyline.spark import session as session_module
+from eddyline.spark import job as job_module
 from eddyline.spark.control import Request
 from eddyline.spark.durable import CommitRecord
 from eddyline.spark.environment import worker_pool
@@ -77,7 +77,7 @@ def test_same_changes_as_embedded_also_after_a_restart(
     def other_workers(spark: SparkSession, name: str) -> Any:
         return worker_pool(spark, f"{name} again")
 
-    monkeypatch.setattr(session_module, "worker_pool", other_workers)  # which hold no engine
+    monkeypatch.setattr(job_module, "worker_pool", other_workers)  # which hold no engine
     write(slice(4, 5))
     session = session_over()
     run = session.start(available_now=True)
@@ -105,7 +105,7 @@ def test_refused_while_running(spark: SparkSession, feeds: JobInputs, tmp_path: 
     run = session.start()
     for select, message in {
         "SELECT k FROM c [NOW]": "the stream 'c', which no query of this job read when it started",
-        "SELECT a.k FROM a [NOW], b [NOW] WHERE a.k = b.k": r"keeps apart: \(a\) and \(b\)",
+        "SELECT a.k FROM a [NOW], b [NOW] WHERE a.k = b.k": r"groups of this job: \(a\) and \(b\)",
         "SELECT name FROM a [NOW], names AS n WHERE a.k = n.k": "the table 'names', which no query",
         "SELECT k FROM live": "reads no stream",
     }.items():
@@ -125,7 +125,7 @@ def test_refused_while_running(spark: SparkSession, feeds: JobInputs, tmp_path: 
     with pytest.raises(CatalogError, match="cannot drop query 'q': query 'r' reads it"):
         run.drop("q")
     run.drop("r")
-    with pytest.raises(CatalogError, match="the name 'R' belongs to a query of this job"):
+    with pytest.raises(CatalogError, match="'R' is the name of a dropped query of this job"):
         run.add("R", "SELECT k FROM a [NOW]")
     run.processAllAvailable()
     run.stop()

@@ -14,7 +14,7 @@ from pyspark.sql import SparkSession
 from eddyline import DataError, Engine
 from eddyline.engine.changes import QUERY_COLUMN
 from eddyline.spark import Session
-from eddyline.spark import session as session_module
+from eddyline.spark import job as job_module
 from eddyline.spark.environment import worker_pool
 from eddyline.spark.sink_factory import SinkFactory
 from eddyline.spark.sinks import FileSink, Target
@@ -106,7 +106,7 @@ def test_many_queries_come_and_go(
     def other_workers(spark: SparkSession, name: str) -> Any:
         return worker_pool(spark, f"{name} again")
 
-    monkeypatch.setattr(session_module, "worker_pool", other_workers)  # which hold no engine
+    monkeypatch.setattr(job_module, "worker_pool", other_workers)  # which hold no engine
     session = new_session()
     write(slice(4, 6))
     run = session.start(available_now=True)

@@ -16,6 +16,7 @@ from eddyline.engine.execution.bad_rows import FailureCounts
 from eddyline.engine.execution.shared_flow import SharedFlow
 from eddyline.engine.execution.subscriptions import Subscription
 from eddyline.engine.locking import EngineLock, locked
+from eddyline.engine.placement.placement import Placement
 from eddyline.engine.query_metrics import QueryMetrics
 from eddyline.errors import StateError
 from eddyline.physical.patterns import replaced_by, unbounded_scan
@@ -45,8 +46,8 @@ class Query:
             them is kept, for ``stats``; shedding_lines: the same as text.
         replace_key: output columns by which a new row replaces the older one of its group; None
             where rows never replace each other (EMIT CHANGES, no GROUP BY, keys not selected).
-        why: the reason for its placement. reordered: number of times the order of its joins has
-            changed while it ran.
+        placement: how it runs; None: it does not. reordered: number of times the order of its joins
+            has changed while it ran.
         seen_before: rows that its operators had read before it was added. metrics: its counts from
             earlier placements.
         subscription: its operator and result table; None: it does not run.
@@ -83,7 +84,7 @@ class Query:
         self._explained = explained
         self._change_schema = change_schema(plan.schema)
         self.subscription: Subscription | None = None
-        self.why = ""
+        self.placement: Placement | None = None
         self.reordered = 0
         self.seen_before = 0
         self.metrics = QueryMetrics()
@@ -106,6 +107,11 @@ class Query:
     def flow(self) -> SharedFlow | None:
         """The flow that the query shares; None: it runs as a tree of operators."""
         return None if self.subscription is None else self.subscription.shared
+
+    @property
+    def why(self) -> str:
+        """The reason for its placement."""
+        return "" if self.placement is None else self.placement.why
 
     @property
     def change_schema(self) -> pa.Schema:

@@ -19,12 +19,11 @@ from eddyline.engine.execution.parameterized import ParameterizedSubscription
 from eddyline.engine.execution.result_tables import TableChanges
 from eddyline.engine.ingest.watermarks import StreamGroup, StreamGroups
 from eddyline.engine.locking import EngineLock
-from eddyline.engine.placement.orders import Orders
-from eddyline.engine.placement.placing import Placing
-from eddyline.engine.placement.replanning import Replanner
-from eddyline.engine.placement.ways import Way
+from eddyline.engine.placement.placements import Placements
+from eddyline.engine.placement.reoptimizer import Reoptimizer
 from eddyline.engine.placement.workload import Workload
-from eddyline.engine.query import Explained, Query
+from eddyline.engine.planning import Planning
+from eddyline.engine.query import Query
 from eddyline.engine.query_stats import stats_of
 from eddyline.errors import UnsupportedError
 from eddyline.physical.flows import Sharing
@@ -44,11 +43,11 @@ class QuerySet:
 
     Args:
         lock: of the engine.
-        explained: the text of EXPLAIN.
+        planning: the text of EXPLAIN, and the prices by which joins are reordered.
         rows_in: number of rows of some streams so far.
 
     Attributes:
-        queries: those that run, by name. execution: their operators. placing: decides how they run.
+        queries: those that run, by name. execution: their operators. placements: how they run.
         aside: those that are set aside, by name. on_set_aside: called with each.
         workload: their expected cost.
         set_aside_after: number of bad rows without a result after which a query is set aside;
@@ -61,17 +60,18 @@ class QuerySet:
         stem_of: StemOf,
         strategy: Strategy,
         sharing: Sharing,
-        explained: Explained,
-        replanner: Replanner,
+        planning: Planning,
         rows_in: Callable[[Iterable[str]], int],
         groups: StreamGroups,
     ) -> None:
         self.queries: Names[Query] = Names()
         self.execution = Execution(stem_of, strategy, sharing, groups)
-        orders = Orders(self.execution, replanner)
-        self.placing = Placing(self.queries, self.execution, orders, strategy, sharing)
-        self.workload = Workload(self.queries, orders)
-        self._explained = explained
+        self._reoptimizer = Reoptimizer(self.execution, planning)
+        self.placements = Placements(
+            self.queries, self.execution, self._reoptimizer, strategy, sharing
+        )
+        self.workload = Workload(self.queries, self.placements, self._reoptimizer)
+        self._explained = planning.explained
         self.aside: Names[Query] = Names()
         self.on_set_aside: Callable[[Query], None] = _nothing
         self._lock = lock
@@ -92,20 +92,24 @@ class QuerySet:
         options: Mapping[str, str],
         *,
         sheds: bool = False,
-        way: Way | None = None,
+        placement: Mapping[str, Any] | None = None,
         aside: str | None = None,
     ) -> Query:
         """Add a query: it is answered from now on, over the rows in its windows.
 
         Args:
-            sheds: whether rows may be dropped. way: how it runs; None: as the options say.
+            sheds: whether rows may be dropped.
+            placement: record of its placement, from a checkpoint; None: the best one is chosen.
             aside: why it had been set aside, by the checkpoint; None: it had not.
         """
         query = self._new(name, sql, plan, emit, options, sheds=sheds)
         if aside is not None:
             self._put_aside(query, aside)
             return query
-        self.placing.start(query, way)
+        if placement is None:
+            self.placements.start(query)
+        else:
+            self.placements.restore(query, placement)
         self._groups.add_reader(query.reads)
         self.queries[name] = query
         return query
@@ -137,7 +141,7 @@ class QuerySet:
         query = self.queries.pop(name)
         self._groups.drop_reader(query.reads)
         self._parameterized.pop(query.name, None)
-        self.placing.stop(query)
+        self.placements.stop(query)
         return query
 
     def _put_aside(self, query: Query, cause: str) -> None:
@@ -187,10 +191,7 @@ class QuerySet:
     def _start_for_each(self, query: Query, table: Stem, updates: Updates) -> None:
         found = decompose(query.plan)
         assert found is not None, "it is such a query"
-        signature, part = found
-        query.why = "its rows share the flow of their signature"
-        key = self.placing.flow_key(query, signature)
-        self.execution.add_parameterized(query, key, signature, part, table, updates)
+        self.placements.start_parameterized(query, *found, table, updates)
         assert isinstance(query.subscription, ParameterizedSubscription), "just added"
         self._parameterized[query.name] = query.subscription
 
@@ -203,12 +204,12 @@ class QuerySet:
         queries = self.of(group)
         instances = {q.name: self._parameterized.pop(q.name, None) for q in queries}
         for query in queries:
-            self.placing.stop(query)
+            self.placements.stop(query)
         between()
         for query in queries:
             before = instances[query.name]
             if before is None:
-                self.placing.start(query, None)
+                self.placements.start(query)
             else:
                 self._start_for_each(query, before.rows, before.updates)
 
@@ -272,8 +273,9 @@ class QuerySet:
             self.set_aside(query.name, failed)
 
     def adapt(self) -> None:
-        """End of a chunk: change how queries run; see ``Placing.adapt``."""
-        self.placing.adapt()
+        """After a chunk: carry out what the re-optimizer proposes."""
+        if self._reoptimizer.by_cost or self._reoptimizer.by_fan_outs:
+            self.placements.adapt()
 
     def finish(self) -> None:
         """Process all queued rows."""

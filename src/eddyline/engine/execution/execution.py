@@ -1,11 +1,12 @@
 """The operators of all queries: trees, and flows that queries share.
 
-How each query runs is decided by ``engine/placement``.
+The placement of each query is decided by ``engine/placement/placements.py``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
+from dataclasses import replace
 
 import numpy as np
 
@@ -13,7 +14,7 @@ from eddyline.algebra.plan import Join, Plan, Updates
 from eddyline.engine.execution.groupings import Grouping
 from eddyline.engine.execution.parameterized import ParameterizedSubscription
 from eddyline.engine.execution.result_tables import Pending, TreeTable
-from eddyline.engine.execution.shared_flow import SharedFlow, table_key
+from eddyline.engine.execution.shared_flow import SharedFlow
 from eddyline.engine.execution.subscriptions import (
     FlowSubscription,
     GroupedSubscription,
@@ -23,7 +24,7 @@ from eddyline.engine.execution.subscriptions import (
     seconds_unshared,
 )
 from eddyline.engine.ingest.watermarks import StreamGroup, StreamGroups
-from eddyline.engine.placement.candidates import Place
+from eddyline.engine.placement.placement import FlowPlacement, Placement, TreePlacement
 from eddyline.engine.query import Query
 from eddyline.errors import EddylineError
 from eddyline.physical.flows import FlowPlanner, Sharing
@@ -35,7 +36,6 @@ from eddyline.runtime.failures import Failure, collecting
 from eddyline.runtime.graph import Graph, Ran, in_order
 from eddyline.runtime.operators.base import Operator, Tick
 from eddyline.runtime.stores.stem import Stem
-from eddyline.sharing.signature import Part, Signature
 
 
 class Execution:
@@ -52,7 +52,7 @@ class Execution:
         self, stem_of: StemOf, strategy: Strategy, sharing: Sharing, groups: StreamGroups
     ) -> None:
         self.graph = Graph()
-        self.flows: dict[object, SharedFlow] = {}
+        self.flows: dict[Hashable, SharedFlow] = {}
         self.pending = Pending()
         self._groups = groups
         self._planner = planner(self.graph, stem_of, strategy)
@@ -60,46 +60,65 @@ class Execution:
             self.graph, self._planner, stem_of, sharing, strategy.feedback
         )
 
-    # -- queries are added and dropped -------------------------------------------------------------
+    # -- placements --------------------------------------------------------------------------------
 
-    def add_tree(self, query: Query, plan: Plan | None = None) -> None:
-        """Run a new query as a tree: of another plan, if one is given."""
-        query.subscription = self._new_tree(query, plan or query.plan, report=True)
-        query.seen_before = rows_seen(query.operator)
+    def move(self, query: Query, placement: Placement | None) -> None:
+        """Start a query, stop it (None), or run it in another way from now on: between two chunks.
 
-    def add_to_flow(self, query: Query, place: Place, number: int | None = None) -> None:
-        """Run a new query in a flow; ``number``: from a checkpoint."""
-        self._begin_in_flow(query, self._join_flow(query, place, number))
+        A query that is started reports what is already in its answer. One that is moved reports
+        nothing again, and keeps its counts and pending changes, as one that is stopped.
+
+        Raises:
+            EddylineError: it cannot run like that; nothing has changed.
+        """
+        before = query.placement
+        if not _same_operators(before, placement):
+            match placement:
+                case TreePlacement():
+                    report = before is None
+                    self._subscribe(query, self._new_tree(query, placement.plan, report=report))
+                case FlowPlacement():
+                    subscription = self._join_flow(query, placement)
+                    if isinstance(subscription, GroupedSubscription):
+                        placement = replace(placement, number=subscription.number)
+                    self._subscribe(query, subscription)
+                    if before is None:
+                        self._report_answer(query, subscription)
+                case None:
+                    self._leave(query, query.running)
+                    query.subscription = None
+        query.placement = placement
 
     def add_parameterized(
-        self,
-        query: Query,
-        key: object,
-        signature: Signature,
-        part: Part,
-        rows: Stem,
-        updates: Updates,
+        self, query: Query, placement: FlowPlacement, rows: Stem, updates: Updates
     ) -> None:
         """Run a new query in a flow, with one instance per row of a table."""
-        shared, schema = self._flow(query, key, signature), query.change_schema
-        subscription = ParameterizedSubscription(query.name, shared, part, schema, rows, updates)
-        query.subscription = subscription
+        shared = self._flow(query, placement)
+        subscription = ParameterizedSubscription(
+            query.name, shared, placement.part, query.change_schema, rows, updates
+        )
+        self._subscribe(query, subscription)
+        query.placement = placement
         try:
             subscription.sync()
         except EddylineError:
-            self.stop(query)
+            self.move(query, None)
             raise
-        self._begin_in_flow(query, subscription)
+        self._report_answer(query, subscription)
 
-    def stop(self, query: Query) -> None:
-        """Stop a query, and close operators without consumers. Its changes stay pending."""
-        self._leave(query, query.running)
-        query.subscription = None
+    def _subscribe(self, query: Query, subscription: Subscription) -> None:
+        """Set the subscription of a query, and end the one before."""
+        before, query.subscription = query.subscription, subscription
+        seen = rows_seen(subscription.operator)
+        if before is None:
+            query.seen_before = seen
+            return
+        query.seen_before += seen - rows_seen(before.operator)
+        query.metrics.add_work(np.array([seconds_unshared(before)]), np.zeros(1))
+        self._leave(query, before)
 
-    def _begin_in_flow(self, query: Query, subscription: FlowSubscription) -> None:
+    def _report_answer(self, query: Query, subscription: FlowSubscription) -> None:
         """Report what is already in the answer of a new query."""
-        query.subscription = subscription
-        query.seen_before = rows_seen(subscription.operator)
         group = self.group_of(query)
         if group.began is not None and subscription.shared.flow.holds_rows():
             changes = subscription.table.table(subscription.answer(group.clock))
@@ -126,25 +145,6 @@ class Execution:
         self.graph.release(operator)
         if not shared.tables:
             self.flows = {k: f for k, f in self.flows.items() if f is not shared}
-
-    # -- queries change: what is in their answers is not reported again ----------------------------
-
-    def to_tree(self, query: Query, plan: Plan) -> None:
-        """Change a query to a tree of this plan."""
-        self._change(query, self._new_tree(query, plan, report=False))
-
-    def to_flow(self, query: Query, place: Place) -> None:
-        """Change a query that runs as a tree to a flow."""
-        self._change(query, self._join_flow(query, place))
-
-    def _change(self, query: Query, subscription: Subscription) -> None:
-        before = query.running
-        seen = rows_seen(before.operator) - query.seen_before
-        seconds = np.array([seconds_unshared(before)])
-        query.subscription = subscription
-        query.seen_before = rows_seen(subscription.operator) - seen
-        query.metrics.add_work(seconds, np.zeros(1))
-        self._leave(query, before)
 
     # -- operators ---------------------------------------------------------------------------------
 
@@ -178,34 +178,33 @@ class Execution:
         self.graph.settle(group.clock, self.operators_of(group))
         return TreeSubscription(operator, table)
 
-    def _join_flow(self, query: Query, place: Place, number: int | None = None) -> FlowSubscription:
-        shared, part = self._flow(query, place.flow, place.signature), place.part
-        replaces = query.replace_key is not None
-        key = table_key(part, replaces=replaces)
+    def _join_flow(self, query: Query, placement: FlowPlacement) -> FlowSubscription:
+        shared, key = self._flow(query, placement), placement.table
         try:
-            if part.above is not None:
-                return self._join_grouping(query, shared, part, number)
-            bit = shared.admit(query.name, key, part)
-            table = shared.table(key, query.change_schema, part, replaces=replaces)
+            if placement.is_grouped:
+                return self._join_grouping(query, shared, placement)
+            bit = shared.admit(query.name, key, placement.part)
         except EddylineError:
             self.graph.sweep()
             self._release(shared, shared.flow)
             raise
+        replaces = query.replace_key is not None
+        table = shared.table(key, query.change_schema, placement.part, replaces=replaces)
         table.subscribe(query.name, bit)
         return FlowSubscription(shared, table, key, [bit])
 
     def _join_grouping(
-        self, query: Query, shared: SharedFlow, part: Part, number: int | None
+        self, query: Query, shared: SharedFlow, placement: FlowPlacement
     ) -> GroupedSubscription:
+        part, key = placement.part, placement.table
         assert part.above is not None, "it groups"
         operator = self._flow_planner.per_query(shared.flow, part.outputs, part.above)
-        replaces = query.replace_key is not None
-        key = table_key(part, replaces=replaces)
         bit = shared.admit(query.name, key, part)
         is_new = key not in shared.groupings
+        replaces = query.replace_key is not None
         grouping = shared.grouping(key, query.change_schema, operator, replaces=replaces)
         grouping.subscribe(query.name, bit)
-        subscription = GroupedSubscription(shared, grouping, key, bit, number)
+        subscription = GroupedSubscription(shared, grouping, key, bit, placement.number)
         if is_new:
             self.graph.add_end(operator, grouping)
         self.graph.use(operator)
@@ -216,8 +215,9 @@ class Execution:
             subscription.bring_up(tree, group.clock)
         return subscription
 
-    def _flow(self, query: Query, key: object, signature: Signature) -> SharedFlow:
-        """The flow with this key, with one more reader."""
+    def _flow(self, query: Query, placement: FlowPlacement) -> SharedFlow:
+        """The flow of a placement, with one more reader."""
+        key, signature = placement.flow, placement.signature
         if key not in self.flows:
             known = set(self.graph)
             try:
@@ -302,3 +302,10 @@ class Execution:
                     shared.serve()
                 ran.failures += [(shared.flow, failure) for failure in failures]
         return ran
+
+
+def _same_operators(before: Placement | None, placement: Placement | None) -> bool:
+    """Whether two placements differ in their reasons only."""
+    if not (isinstance(before, FlowPlacement) and isinstance(placement, FlowPlacement)):
+        return False
+    return (before.flow, before.table) == (placement.flow, placement.table)

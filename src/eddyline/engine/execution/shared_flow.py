@@ -230,8 +230,3 @@ class SharedFlow:
                 self._masks[table][bit] = True
         mask = self._masks[key][:bits]
         return np.pad(mask, (0, bits - mask.size))
-
-
-def table_key(part: Part, *, replaces: bool) -> object:
-    """What queries of a flow have in common that share a result table."""
-    return part.outputs, part.above, part.names, replaces
