@@ -52,7 +52,7 @@ def test_they_share_and_say_what_each_would_say_alone(sql: str, executor: str) -
             script.drop("q1").restart().check()
         if second == 3:
             script.drop("q2").drop("late0")
-    assert set(_shared_with(script.engine).values()) == {len(script.followed) - 1}
+    assert set(_shared_with(script.engine).values()) == {len(script.tracked) - 1}
     script.advance("20s").finish()
 
 
@@ -130,7 +130,7 @@ def test_queries_come_and_go_without_a_trace(kind: str) -> None:
         assert difference(answer, ours[name]) == ([], [])
     for name in list(eng.queries):
         eng.drop(name)
-    assert list(eng._parts.queries.execution.graph) == []
+    assert list(eng.parts.queries.execution.graph) == []
 
 
 def test_pending_changes_are_not_another_query_s() -> None:
@@ -179,7 +179,7 @@ def test_all_changes_come_in_one_batch() -> None:
 
 
 def _groupings(eng: Engine) -> Iterator[PerQuery]:
-    return (o for o in eng._parts.queries.execution.graph if isinstance(o, PerQuery))
+    return (o for o in eng.parts.queries.execution.graph if isinstance(o, PerQuery))
 
 
 def _seats(eng: Engine) -> Iterator[GroupedSeat]:

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 
 from eddyline.algebra.expressions import Expr, conjunction, shift_columns, without_names
 from eddyline.algebra.plan import Join, LookupSemiJoin
 from eddyline.physical.expressions import compile_expr, compile_predicate
-from eddyline.physical.feedback.components import components
-from eddyline.physical.feedback.requirements import JoinTree, Key, Path, Requirement, passed_on
+from eddyline.physical.feedback.requirements import JoinTree, Path, Requirement, passed_on
 from eddyline.physical.strategy import Strategy
 from eddyline.runtime.feedback.combinations import Combinations
 from eddyline.runtime.feedback.condition_probe import ConditionProbe
 from eddyline.runtime.feedback.join_feedback import JoinFeedback
 from eddyline.runtime.feedback.key_index import KeyIndex
 from eddyline.runtime.feedback.match_probe import KeyProbe, MatchProbe, NewPairs, PairProbe
-from eddyline.runtime.feedback.mns import Component, Detector
 from eddyline.runtime.graph import Graph
 from eddyline.runtime.join_inputs.buffer import InputBuffer
 from eddyline.runtime.operators.base import Operator
@@ -100,7 +98,7 @@ class FeedbackPlanner:
     ) -> Combinations | None:
         """The results of a join that the next one requires, if it joins by keys of both inputs."""
         requirement = self._tree.nearest.get(path)
-        if requirement is None or not (self._strategy.combinations and self._strategy.admission):
+        if requirement is None or not self._strategy.combinations:
             return None
         keys = [passed_on(requirement, self._tree.joins[path], side).keys for side in (0, 1)]
         if not all(keys):
@@ -119,41 +117,3 @@ class FeedbackPlanner:
             feedback.inputs,
             trying=self._strategy.feedback == "auto",
         )
-
-    def detectors(self, path: Path, probed: dict[Operator, None]) -> list[Detector]:
-        """The detectors of a join's consumers that compare its results with other rows."""
-        found, join = [], self._tree.joins[path]
-        for requirement in self._tree.wanted[path]:
-            parts = components(requirement, join)
-            if parts is None:
-                continue
-            (opposite,) = requirement.inputs
-            probed[self._buffer(opposite)] = None
-            questions = [
-                self._tree.requirements[(*path, side)].index(own)
-                if (own := passed_on(requirement, join, side))
-                in self._tree.requirements[(*path, side)]
-                else None
-                for side in (0, 1)
-            ]
-            left, right = (tuple(_component(d) for d in part) for part in parts)
-            found.append(
-                Detector(
-                    (left, right),
-                    (self._buffer((*path, 0)), self._buffer((*path, 1))),
-                    self.index(opposite, ()),
-                    self._buffer(opposite),
-                    (questions[0], questions[1]),
-                )
-            )
-        return found
-
-
-def _component(requirement: Requirement) -> Component:
-    met = conjunction(tuple(c.expr for c in requirement.conditions))
-    own, others = ([compile_expr(e) for e in side] for side in _sides_of(requirement.keys))
-    return Component((own, others), None if met is None else compile_predicate(met))
-
-
-def _sides_of(keys: Sequence[Key]) -> tuple[list[Expr], list[Expr]]:
-    return [k.own for k in keys], [k.other for k in keys]

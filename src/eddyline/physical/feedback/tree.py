@@ -30,7 +30,6 @@ from eddyline.physical.patterns import (
 from eddyline.physical.strategy import Strategy
 from eddyline.runtime.feedback.gate import Gate
 from eddyline.runtime.feedback.join_feedback import JoinFeedback
-from eddyline.runtime.feedback.reactive import ReactiveFeedback, ReactiveInput
 from eddyline.runtime.graph import Graph
 from eddyline.runtime.join_inputs.buffer import InputBuffer
 from eddyline.runtime.join_inputs.gated_input import GatedInput
@@ -69,13 +68,22 @@ def feeds_back(plan: Plan, strategy: Strategy) -> bool:
 class FeedbackTree:
     """Builds the operators of a tree of joins.
 
-    Joins below the top are shared with other trees: their gates have a consumer per tree. Not so in
-    the reactive form, and where a tree has the same join twice.
+    Joins below the top are shared with other trees: their gates have a consumer per tree. Not so
+    where a tree has the same join twice.
 
     Args:
         top: the join on top, or the look-up join above it.
         leaf: builds the operator of an input that is no join of the tree, its rows in a store.
+
+    Attributes:
+        gate_type, input_type: of the joins. shares_joins: joins and indexes are shared with other
+            trees. suspends_pairs: whether ``Strategy.combinations`` applies.
     """
+
+    gate_type: type[Gate] = Gate
+    input_type: type[GatedInput] = GatedInput
+    shares_joins = True
+    suspends_pairs = True
 
     def __init__(
         self,
@@ -96,7 +104,7 @@ class FeedbackTree:
             self._tree = join_tree(top, strategy)
         self._planner = FeedbackPlanner(self._tree, top, graph, strategy, self._buffer, self._name)
         joins = list(self._tree.joins.values())
-        self._is_shared = strategy.admission and len(set(joins)) == len(joins)
+        self._is_shared = self.shares_joins and len(set(joins)) == len(joins)
         self._buffers: dict[Path, InputBuffer] = {}
         self._reads: list[tuple[JoinOperator, Path, list[Operator]]] = []
 
@@ -120,7 +128,7 @@ class FeedbackTree:
 
     def _stop_reading(self) -> None:
         for join, path, probed in self._reads:
-            for gate in _feedback(join).gates:
+            for gate in _feedback_of(join).gates:
                 gate.remove((self, path))
             self._graph.remove_inputs(join, probed)
         self._reads.clear()
@@ -138,13 +146,13 @@ class FeedbackTree:
         is_new = key not in self._graph
         join = self._graph.obtain(key, partial(self._join, path, probed))
         assert isinstance(join, JoinOperator), "the key of a join"
-        feedback = _feedback(join)
+        feedback = _feedback_of(join)
         if not is_new and any(self._graph.is_below(join, operator) for operator in probed):
             # In other trees it runs first: then this tree requires all of its rows.
             for probe in chain(*wanted):
                 probe.close()
             wanted, probed = [[], []], {}
-        if is_new:
+        if is_new and self.suspends_pairs:
             feedback.combinations = self._planner.combinations(feedback, path, probed)
         elif feedback.combinations is not None:
             feedback.combinations.ending = True
@@ -161,9 +169,7 @@ class FeedbackTree:
         join = self._tree.joins[path]
         is_read = bool(path) or isinstance(self._top, Lookup)
         left, right = (self._input((*path, side), gated=is_read) for side in (0, 1))
-        feedback = JoinFeedback(left, right)
-        if isinstance(left, ReactiveInput) and isinstance(right, ReactiveInput):
-            feedback = ReactiveFeedback(left, right, self._planner.detectors(path, probed))
+        feedback = self._feedback(path, left, right, probed)
         return JoinOperator(left.buffer, right.buffer, (left, right), residual(join), feedback)
 
     def _input(self, path: Path, *, gated: bool) -> GatedInput:
@@ -171,15 +177,21 @@ class FeedbackTree:
         buffer, join = self._buffer(path), self._tree.joins[path[:-1]]
         exprs = tuple(pair[path[-1]] for pair in join.keys)
         keys = [compile_expr(e) for e in exprs]
-        own_index = self._strategy.nested_loops or not self._strategy.admission
+        own_index = self._strategy.nested_loops or not self.shares_joins
         shared = gate = None
         if not (gated or own_index or path in self._tree.joins):
             shared = self._planner.index(path, exprs)
         if gated:
             name = self._name(path), self._name((*path[:-1], 1 - path[-1]))
-            gate = Gate(name, buffer, trying=self._strategy.feedback == "auto")
-        make = GatedInput if self._strategy.admission else ReactiveInput
-        return make(buffer, keys, gate, shared=shared, scanned=self._strategy.nested_loops)
+            gate = self.gate_type(name, buffer, trying=self._strategy.feedback == "auto")
+        scanned = self._strategy.nested_loops
+        return self.input_type(buffer, keys, gate, shared=shared, scanned=scanned)
+
+    def _feedback(
+        self, path: Path, left: GatedInput, right: GatedInput, probed: dict[Operator, None]
+    ) -> JoinFeedback:
+        """The feedback of a join; ``probed`` as in ``_join``."""
+        return JoinFeedback(left, right)
 
     def _key(self, what: str, path: Path, plan: Plan) -> Hashable:
         """The key of an operator of the tree in the graph."""
@@ -229,6 +241,6 @@ class FeedbackTree:
         return self._graph.obtain(self._key("above", path, plan), make)
 
 
-def _feedback(join: JoinOperator) -> JoinFeedback:
+def _feedback_of(join: JoinOperator) -> JoinFeedback:
     assert join.feedback is not None, "a join of a tree with feedback"
     return join.feedback

@@ -10,7 +10,8 @@ from __future__ import annotations
 import pyarrow as pa
 
 from eddyline.kernels import moments
-from eddyline.runtime.aggregates.base import Aggregate, Reported, Rows
+from eddyline.kernels.aggregates import SignedRows
+from eddyline.runtime.aggregates.base import Aggregate, Reported
 from eddyline.runtime.aggregates.counts import Count, CountDistinct
 from eddyline.runtime.aggregates.extremes import Extreme, order_keys
 from eddyline.runtime.aggregates.sums import Moments, SumInt
@@ -22,7 +23,7 @@ __all__ = [
     "Extreme",
     "Moments",
     "Reported",
-    "Rows",
+    "SignedRows",
     "SumInt",
     "make_aggregate",
     "order_keys",

@@ -59,6 +59,7 @@ class Consumer:
     """A tree of joins that reads the rows: it requires several matches of each row.
 
     Attributes:
+        queues: one per match.
         unjudged: the suspended rows have not been probed for its matches yet.
     """
 
@@ -66,18 +67,18 @@ class Consumer:
         self, buffer: RowBuffer, probes: Sequence[MatchProbe], *, trying: bool, unjudged: bool
     ) -> None:
         self._buffer = buffer
-        self._queues = [ProbeQueue(p, buffer.new_index()) for p in probes]
+        self.queues = [ProbeQueue(p, buffer.new_index()) for p in probes]
         self._trying = trying
         self.unjudged = unjudged
 
     @property
     def requires_all(self) -> bool:
         """Whether all rows pass unprobed."""
-        return all(r.asleep for r in self._queues)
+        return all(r.asleep for r in self.queues)
 
     def count(self, rows: int) -> None:
         """Count new rows, before they are judged."""
-        for queue in self._queues:
+        for queue in self.queues:
             if queue.asleep:
                 queue.let_pass(rows)
             else:
@@ -93,7 +94,7 @@ class Consumer:
             but: numbers of probes to leave out.
         """
         left = np.arange(positions.size)
-        for number, queue in enumerate(self._queues):
+        for number, queue in enumerate(self.queues):
             if queue.asleep or number in but:
                 continue
             rows = batch if left.size == len(batch) else batch.take(left)
@@ -107,21 +108,11 @@ class Consumer:
         ok[left] = True
         return ok
 
-    def suspend_for(self, number: int, positions: Array) -> Array:
-        """Suspend rows for one probe; returns the rows suspended: none if it is asleep."""
-        queue = self._queues[number]
-        if queue.asleep:
-            return _NO_ROWS
-        keys, usable = queue.probe.keys_of(self._buffer.rows_at(positions))
-        ever = slice(None) if usable is None else usable
-        queue.suspended.link(positions[ever], keys[ever])
-        return positions
-
     def matched(self, clock: int) -> Array:
         """Positions of the suspended rows, in any order, whose match has come, or whose probe falls
         asleep.
         """
-        found = [self._matched(q, clock) for q in self._queues if not q.asleep]
+        found = [self._matched(q, clock) for q in self.queues if not q.asleep]
         return np.concatenate(found) if found else _NO_ROWS
 
     def _matched(self, queue: ProbeQueue, clock: int) -> Array:
@@ -138,24 +129,24 @@ class Consumer:
 
     def suspended(self) -> tuple[Array, int]:
         """Positions of the suspended rows, expired ones among them, and the number of keys."""
-        rows = [r.suspended.positions() for r in self._queues]
-        keys = sum(r.suspended.sizes()[1] for r in self._queues)
+        rows = [r.suspended.positions() for r in self.queues]
+        keys = sum(r.suspended.sizes()[1] for r in self.queues)
         return np.concatenate([_NO_ROWS, *rows]), keys
 
     @property
     def missed(self) -> list[int]:
         """By probe, the number of rows without its match."""
-        return [r.missed for r in self._queues]
+        return [r.missed for r in self.queues]
 
     def forget(self) -> None:
         """Forget which rows are suspended: all are to be judged again."""
-        for queue in self._queues:
+        for queue in self.queues:
             queue.suspended.take_all()
         self.unjudged = True
 
     def close(self) -> None:
         """Remove its lanes from the store of the rows."""
-        for queue in self._queues:
+        for queue in self.queues:
             queue.suspended.close()
             if not queue.asleep:
                 queue.probe.release()
@@ -180,7 +171,6 @@ class Gate:
         self._buffer = buffer
         self._trying = trying
         self._consumers: dict[Hashable, Consumer] = {}
-        self._by_results: set[int] = set()  # probes whose rows a Detector judges
         self._passed: Lane | None = None  # 1: the row has passed, for whichever consumer
         self.asked = 0
         self.refused = 0
@@ -213,24 +203,6 @@ class Gate:
         for consumer in self._consumers.values():
             consumer.count(len(batch))
         return self._judge(batch, positions, batch.ts)
-
-    def suspend(self, positions: Array, clock: int) -> Array:
-        """bool[n]: which of the visible rows at these positions pass; the others are suspended."""
-        if positions.size == 0 or any(c.requires_all for c in self._consumers.values()):
-            return np.ones(positions.size, np.bool_)
-        now = np.full(positions.size, clock)
-        return self._judge(self._buffer.rows_at(positions), positions, now, but=self._by_results)
-
-    def judge_by_results(self, number: int) -> None:
-        """A ``Detector`` decides which rows with results are suspended for a queue."""
-        self._by_results.add(number)
-
-    def suspend_for(self, number: int, positions: Array) -> Array:
-        """Suspend rows for a probe of the only consumer; returns the rows suspended."""
-        (consumer,) = self._consumers.values()
-        suspended = consumer.suspend_for(number, positions)
-        self.refused += suspended.size
-        return suspended
 
     def _judge(
         self, batch: Batch, positions: Array, ts: Array, *, but: Collection[int] = ()

@@ -74,8 +74,8 @@ def _measure(
 ) -> list[ScalePoint]:
     """Both modes, on queries and a batch per source."""
     sources = list(zip(queries, batches, strict=True))
-    together = [_feed(mine, batch) for mine, batch in sources]
-    alone = [_feed([query], batch) for mine, batch in sources for query in mine]
+    together = [feed_of(mine, batch) for mine, batch in sources]
+    alone = [feed_of([query], batch) for mine, batch in sources for query in mine]
     return measure_both(
         lambda: sum(feed.run() for feed in together),
         [feed.run for feed in alone],
@@ -85,7 +85,8 @@ def _measure(
     )
 
 
-def _feed(queries: Sequence[Where], batch: Batch) -> _Feed:
+def feed_of(queries: Sequence[Where], batch: Batch) -> _Feed:
+    """One filter bank for these queries, and the batch that it filters."""
     return _Feed(bank_of(queries, TicketPolicy()), batch, wanted_by(len(queries)))
 
 

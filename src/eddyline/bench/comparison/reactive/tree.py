@@ -1,0 +1,95 @@
+"""Trees of joins with reactive feedback; pass ``REACTIVE`` as ``StrategyOptions.feedback_form``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from eddyline.algebra.expressions import Expr, conjunction
+from eddyline.algebra.plan import Join, LookupSemiJoin, Plan
+from eddyline.bench.comparison.reactive.components import components
+from eddyline.bench.comparison.reactive.detector import Component, Detector
+from eddyline.bench.comparison.reactive.gate import ReactiveGate
+from eddyline.bench.comparison.reactive.join import ReactiveFeedback, ReactiveInput
+from eddyline.physical.expressions import compile_expr, compile_predicate
+from eddyline.physical.feedback.requirements import Key, Path, Requirement, passed_on
+from eddyline.physical.feedback.tree import FeedbackTree
+from eddyline.physical.strategy import Strategy
+from eddyline.runtime.feedback.join_feedback import JoinFeedback
+from eddyline.runtime.graph import Graph
+from eddyline.runtime.join_inputs.gated_input import GatedInput
+from eddyline.runtime.operators.base import Operator
+
+
+class ReactiveTree(FeedbackTree):
+    """A tree whose joins suspend rows after their first results."""
+
+    gate_type = ReactiveGate
+    input_type = ReactiveInput
+    shares_joins = False
+    suspends_pairs = False
+
+    def _feedback(
+        self, path: Path, left: GatedInput, right: GatedInput, probed: dict[Operator, None]
+    ) -> JoinFeedback:
+        assert isinstance(left, ReactiveInput) and isinstance(right, ReactiveInput), "input_type"
+        return ReactiveFeedback(left, right, self._detectors(path, probed))
+
+    def _detectors(self, path: Path, probed: dict[Operator, None]) -> list[Detector]:
+        """The detectors of the consumers that join the results of a join by conditions."""
+        found, join = [], self._tree.joins[path]
+        for requirement in self._tree.wanted[path]:
+            parts = components(requirement, join)
+            if parts is None:
+                continue
+            (opposite,) = requirement.inputs
+            probed[self._buffer(opposite)] = None
+            probes = [
+                self._tree.requirements[(*path, side)].index(own)
+                if (own := passed_on(requirement, join, side))
+                in self._tree.requirements[(*path, side)]
+                else None
+                for side in (0, 1)
+            ]
+            left, right = (tuple(_component(d) for d in part) for part in parts)
+            found.append(
+                Detector(
+                    (left, right),
+                    (self._buffer((*path, 0)), self._buffer((*path, 1))),
+                    self._planner.index(opposite, ()),
+                    self._buffer(opposite),
+                    (probes[0], probes[1]),
+                )
+            )
+        return found
+
+
+def _component(requirement: Requirement) -> Component:
+    met = conjunction(tuple(c.expr for c in requirement.conditions))
+    own, others = ([compile_expr(e) for e in side] for side in _sides_of(requirement.keys))
+    return Component((own, others), None if met is None else compile_predicate(met))
+
+
+def _sides_of(keys: Sequence[Key]) -> tuple[list[Expr], list[Expr]]:
+    return [k.own for k in keys], [k.other for k in keys]
+
+
+@dataclass(frozen=True)
+class Reactive:
+    """The form of feedback for ``StrategyOptions.feedback_form``."""
+
+    name: str = "reactive"
+
+    def tree(
+        self,
+        top: Join | LookupSemiJoin,
+        graph: Graph,
+        strategy: Strategy,
+        leaf: Callable[[Plan], Operator],
+    ) -> ReactiveTree:
+        """See ``FeedbackForm``."""
+        return ReactiveTree(top, graph, strategy, leaf)
+
+
+REACTIVE: Final = Reactive()
