@@ -161,6 +161,14 @@ class Flow(Operator):
         others = np.arange(self._members.width) != bit
         self._overdue = [(_of_queries(batch, others), came) for batch, came in self._overdue]
 
+    def retire(self, bit: int) -> None:
+        """Let a query get no results of new rows; ``answer`` still finds those made before."""
+        if self._levels is not None:
+            self._refresh()
+            self._give_lineage()
+        self._members.retire(bit)
+        self._windows = None
+
     def hold(self, windows: tuple[int, ...]) -> None:
         """Keep rows for queries with such windows, also while there are none."""
         self._members.held_for[windows] += 1
@@ -543,11 +551,12 @@ class Flow(Operator):
     def restore(self, state: State) -> None:
         """Lineage and indexes follow from the rows in the SteMs, which have been restored."""
         self._refresh()
+        mask = self._members.lineage(self._members.readable)
         for number, side in enumerate(self._sides):
             side.build_all()
             held = side.held()
             batch = self._routing.rows_of(number, side.stem.ids(held))
-            lineage = np.tile(self._wanted, (held.size, 1))
+            lineage = np.tile(mask, (held.size, 1))
             if not self._pull_up:
                 self._banks[number].narrow(batch, lineage)
             side.put(lineage, batch)
