@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -112,7 +113,7 @@ def test_a_zombie_is_dead(directory: LocalDirectory) -> None:
 
 @pytest.mark.parametrize("where", [{"host": "elsewhere"}, {"space": "pid:[1]"}])
 def test_a_process_elsewhere_loses_it_when_it_is_silent(
-    directory: LocalDirectory, where: dict[str, str]
+    directory: LocalDirectory, where: dict[str, Any]
 ) -> None:
     far = dataclasses.replace(Holder.here(), **where)
     held_by(directory, dataclasses.replace(far, at=ago(20)))
