@@ -49,8 +49,7 @@ class Setting:
         self.join = SharedJoin(
             self.stores,
             self.parts,
-            make_schedule(self.schedule),
-            rows_per_step=self.rows_per_step,
+            make_schedule(self.schedule, self.rows_per_step),
         )
         self.join.fit(Levels.of(self.windows, range(self.windows.shape[1]), 1))
         self.got: list[list[Result]] = [[] for _ in self.windows[0]]
