@@ -85,7 +85,7 @@ def test_when_all_are_gone_nothing_is_kept() -> None:
     standing = eng.parts.queries
     execution = standing.execution
     assert not list(execution.graph)
-    assert not (execution.flows or execution.trees or standing.placements.unshared)
+    assert not (execution.flows or standing.placements.unshared)
     bare = Stem("bare", ())
     for stem in eng.parts.inputs.stems.values():
         assert len(stem) == 0

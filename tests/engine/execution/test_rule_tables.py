@@ -88,4 +88,4 @@ def test_rules_that_change_often_take_each_others_bits() -> None:
     assert out["q"].num_rows == 50 + sum(range(1, 101))
     (shared,) = eng.parts.queries.execution.flows.values()
     assert shared.flow.members == 2
-    assert shared.rows_out.size == 64
+    assert shared.metrics.rows_out.size == 64

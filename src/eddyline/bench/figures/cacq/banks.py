@@ -25,9 +25,9 @@ from eddyline.bench.figures.cacq.workloads import (
     wanted_by,
 )
 from eddyline.runtime.batch import Batch
-from eddyline.runtime.eddy.fanout import fan_out
 from eddyline.runtime.eddy.policies import TicketPolicy
 from eddyline.runtime.predicates.filter_bank import FilterBank
+from eddyline.runtime.recipients import recipients_of
 from eddyline.runtime.stores.columns import Array
 
 _ROWS: Final = 4_096
@@ -48,7 +48,7 @@ class _Feed:
     def run(self) -> int:
         """Filter and deliver; returns the number of results."""
         blocks = self.bank.blocks(self.batch, self.wanted)
-        return fan_out(self.batch, blocks, 64 * self.wanted.size, []).rows.size
+        return recipients_of(self.batch.exp, blocks, 64 * self.wanted.size, []).rows.size
 
 
 def measure_queries(quick: bool) -> list[ScalePoint]:

@@ -1,4 +1,4 @@
-"""What is declared of the rows to come reaches the engines of a job, and so do prices."""
+"""Declared statistics and prices are used by the engines of a job."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_statistics_are_declared_from_python(spark: SparkSession, tmp_path: Path
     assert known.values == {("s", "value"): 9_876_543, ("t", "a name"): 3}
 
 
-def test_a_checkpoint_keeps_the_prices_that_its_plans_were_chosen_by(
+def test_a_checkpoint_keeps_the_prices_of_its_plans(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
