@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from math import inf
 
-from eddyline.engine.change_collector import Telling
+from eddyline.engine.change_collector import ChangeCollector
 from eddyline.engine.checkpoint.checkpoint import Saving
 from eddyline.engine.declared_statistics import DeclaredStatistics
 from eddyline.engine.definitions import Definitions
@@ -38,7 +38,7 @@ class Parts:
     shedding: Shedding
     overload: Overload
     statements: Statements
-    collector: Telling
+    collector: ChangeCollector
     checkpoint: Saving
 
     def configure(self, options: EngineOptions) -> None:
@@ -110,7 +110,7 @@ def connect(
         shedding,
         overload,
         statements,
-        Telling(inputs, queries, shedding),
+        ChangeCollector(inputs, queries, shedding),
         checkpoint,
     )
     parts.configure(options)
