@@ -290,7 +290,7 @@ def test_tables_are_given_once_and_must_fit() -> None:
     with pytest.raises(DataError, match="column 'k'"):
         eng.table("names", pa.table({"k": ["x"], "name": ["one"]}))
     eng.table("NAMES", pa.table({"K": pa.array([1], pa.int8()), "NAME": ["one"]}))
-    with pytest.raises(CatalogError, match="has its rows already"):
+    with pytest.raises(CatalogError, match="already has its rows"):
         eng.table("names", NAMES)
 
 

@@ -144,7 +144,7 @@ class Engine:
         Raises:
             CatalogError: no such table, or it has rows already. DataError: columns do not fit.
         """
-        self.parts.inputs.give(name, data)
+        self.parts.inputs.supply(name, data)
 
     @locked
     def function(
