@@ -111,7 +111,7 @@ class Twin:
 
 
 def bag(rows: pa.Table | DataFrame) -> list[tuple[Any, ...]]:
-    """The rows sorted, for comparisons, with NaN equal to itself; without the sink's batch column."""
+    """The rows sorted, with NaN equal to itself, without the batch column of the sink."""
     table = rows if isinstance(rows, pa.Table) else rows.drop("eddyline_batch").toArrow()
     columns = [
         map(plain, (c.cast(pa.int64()) if pa.types.is_timestamp(c.type) else c).to_pylist())
