@@ -100,7 +100,7 @@ class Execution:
         self._subscribe(query, subscription)
         query.placement = placement
         try:
-            subscription.sync()
+            subscription.sync(self.group_of(query).clock)
         except EddylineError:
             self.move(query, None)
             raise
