@@ -84,7 +84,7 @@ class Feeding:
         """The changes that one input of ``stream`` causes."""
         if rows is None:
             self._queries.serve()
-            yield from self._collector.tables()
+            yield from self._collector.items()
             return
         now = self._wall_clock()
         if self._shedding.sheddable:
@@ -95,7 +95,7 @@ class Feeding:
             yield from self._collector.side_output("late", late)
             yield from self._collector.side_output("bad", bad)
             for _ in steps:
-                yield from self._collector.tables()
+                yield from self._collector.items()
         finally:
             for _ in steps:
                 pass
@@ -106,8 +106,8 @@ class Feeding:
         """The changes of rows that still wait in a shared join."""
         while self._queries.execution.waiting:
             self._queries.serve()
-            yield from self._collector.tables()
-        yield from self._collector.tables()  # of the last rows, without a wait
+            yield from self._collector.items()
+        yield from self._collector.items()  # of the last rows, without a wait
 
 
 def _check_watermark(watermark: int | None) -> None:
