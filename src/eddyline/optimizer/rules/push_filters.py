@@ -7,6 +7,7 @@ its scan, so no Filter can get in front of the counting.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import assert_never
 
 import pyarrow as pa
 
@@ -23,7 +24,11 @@ from eddyline.algebra.plan import (
     Product,
     Project,
     SemiJoin,
+    SharedRows,
+    StreamScan,
+    TableScan,
     Union,
+    sealed,
 )
 from eddyline.optimizer.traversal import (
     filtered,
@@ -57,19 +62,27 @@ def _pushed(plan: Plan, terms: tuple[Expr, ...]) -> Plan:
         below = tuple(substituted(t, plan.exprs) for t in terms)
         return plan.with_inputs(_pushed(plan.input, below))
     held = () if shows_parameters(plan) else tuple(t for t in terms if has_parameters(t))
-    if held:
-        return filtered(_pushed(plan, tuple(t for t in terms if t not in held)), held)
-    if isinstance(plan, (Union, Distinct)):
-        return plan.with_inputs(*(_pushed(i, terms) for i in plan.inputs))
-    if isinstance(plan, GroupBy):
-        return _below_group_by(plan, terms)
-    if isinstance(plan, (Product, Join)):
-        return _below_join(plan, terms)
-    if isinstance(plan, (SemiJoin, AntiJoin)):
-        return _below_existence(plan, terms)
-    if isinstance(plan, Negation):
-        return _below_negation(plan, terms)
-    return filtered(plan, terms)
+    free = tuple(t for t in terms if t not in held) if held else terms
+    return filtered(_pushed_below(plan, free), held)
+
+
+def _pushed_below(plan: Plan, terms: tuple[Expr, ...]) -> Plan:
+    """The plan, neither a Filter nor a Project, filtered by terms that may stand below it."""
+    node = sealed(plan)
+    match node:
+        case Union() | Distinct():
+            return node.with_inputs(*(_pushed(i, terms) for i in node.inputs))
+        case GroupBy():
+            return _below_group_by(node, terms)
+        case Product() | Join():
+            return _below_join(node, terms)
+        case SemiJoin() | AntiJoin():
+            return _below_existence(node, terms)
+        case Negation():
+            return _below_negation(node, terms)
+        case StreamScan() | TableScan() | SharedRows() | Filter() | Project():
+            return filtered(node, terms)
+    assert_never(node)
 
 
 def _below_group_by(plan: GroupBy, terms: tuple[Expr, ...]) -> Plan:
