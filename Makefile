@@ -29,7 +29,8 @@ $(STAMP): requirements.lock pyproject.toml scripts/check_machine.py
 demo: setup  ## run the demo: ten standing queries over real streams
 	@$(BIN)/eddyline demo
 
-test: setup  ## run the tests (a quarter of an hour)
+test: setup  ## run the tests
+	@echo "test: about a quarter of an hour"
 	$(BIN)/python -m pytest -q -m "not long and not spark" -n 2 --dist worksteal
 	$(BIN)/python -m pytest -q -m "not long and spark"
 
@@ -55,8 +56,8 @@ bench: setup  ## measure this machine
 	$(BIN)/eddyline bench micro
 
 lock:  ## renew requirements.lock (needs uv)
-	uv pip compile pyproject.toml --universal --python-version 3.11 --extra test --extra dev \
-	  --extra figures --extra build --generate-hashes --no-emit-index-url --no-emit-find-links --quiet \
+	uv pip compile pyproject.toml --universal --python-version 3.11 --all-extras \
+	  --generate-hashes --no-emit-index-url --no-emit-find-links --quiet \
 	  --custom-compile-command "make lock" --output-file requirements.lock
 
 clean:  ## remove everything made here

@@ -7,9 +7,8 @@ from typing import Final
 
 from eddyline.errors import SetupError
 
-_PACKAGE: Final = Path(__file__).parent
-#: In an installed package, and in a checkout.
-_PLACES: Final = (_PACKAGE / "examples", _PACKAGE.parent.parent / "examples")
+#: In a checkout; wheels do not hold the examples.
+_EXAMPLES: Final = Path(__file__).parents[2] / "examples"
 
 
 def examples() -> Path:
@@ -18,11 +17,9 @@ def examples() -> Path:
     Raises:
         SetupError: they are not there.
     """
-    for place in _PLACES:
-        if (place / "demo.sql").exists():
-            return place
-    looked = " and ".join(str(p) for p in _PLACES)
+    if (_EXAMPLES / "demo.sql").exists():
+        return _EXAMPLES
     raise SetupError(
-        f"the examples are not installed (looked in {looked}); they are in the directory "
+        f"the examples are not installed (looked in {_EXAMPLES}); they are in the directory "
         "'examples' of the project's source: run `eddyline run examples/demo.sql` there"
     )

@@ -139,7 +139,7 @@ def test_other_sources_are_read_by_spark(spark: Any) -> None:
     assert {"timestamp", "value"} <= set(ticks.column_names)
     with pytest.raises(DataError, match="did you mean 'rate'"):
         sampler.stream(stream("WITH (source = 'rates')"))
-    with pytest.raises(DataError, match="no row came within 0 seconds"):
+    with pytest.raises(DataError, match="no row arrived within 0 seconds"):
         Sampler(lambda: spark, None, limit=60, seconds=0).stream(
             stream("WITH (source = 'rate', rowsPerSecond = 20)")
         )

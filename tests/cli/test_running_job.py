@@ -179,7 +179,7 @@ def test_a_silent_job_does_not_run(tmp_path: Path) -> None:
     status = {"state": "running", "at": "2026-01-01T00:00:00+00:00", "progress": {}, "queries": []}
     (tmp_path / "mailbox/status.json").write_text(json.dumps({**status, "stats": {}}))
     code, output = command("drop", "q", "--checkpoint", str(tmp_path))
-    assert code == 2 and "it was last seen at 2026-01-01 00:00:00" in output
+    assert code == 2 and "last heartbeat at 2026-01-01 00:00:00" in output
 
 
 def test_a_request_that_nobody_answers_is_withdrawn(tmp_path: Path) -> None:

@@ -65,7 +65,7 @@ def test_no_first_answer_depends_on_how_rows_are_cut_into_batches(emit: str, res
     whole = play((), emit, restart=False).finish()
     for cuts in CUTS:
         other = play(cuts, emit, restart=restart, chunk_rows=2, state="direct")
-        for name in whole.followed:
+        for name in whole.tracked:
             found, expected = (s.changes(name).sort_by("_ts") for s in (other, whole))
             assert pretty(found) == pretty(expected), (cuts, QUERIES[int(name[1:])])
 

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pytest
 
 from eddyline import Engine
+from eddyline.bench.comparison.reactive import REACTIVE
 from eddyline.testing import engine_with
 from eddyline.testing.feeding import process_all
 
@@ -101,7 +102,7 @@ def test_each_stream_waits_for_what_it_is_compared_with() -> None:
 
 def test_results_that_have_been_made_say_which_of_their_parts_nobody_matches() -> None:
     """With 5 and 9 in c: 9 is no match by itself, nor is 4; 7 and 6 have none in common."""
-    engine = joined("l.k < c.k AND l.m > c.k", feedback="jit", admission=False)
+    engine = joined("l.k < c.k AND l.m > c.k", feedback="jit", feedback_form=REACTIVE)
     process_all(engine, {"c": rows([5, 9], second=1)})
     process_all(engine, {"a": rows([3, 7, 9], second=1), "b": rows([6, 4], second=1)})
     assert made(engine) == 6

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from eddyline import Engine
+from eddyline.bench.comparison.reactive import REACTIVE
 from eddyline.testing.feeding import process_all
 from eddyline.testing.script import Script
 from feedback_cases import fan_out, keyed, stats, waiting
@@ -38,7 +39,7 @@ WAYS = [
     for loops in (False, True)
     for chunk_rows in (1, 2, 100)
 ]
-WAYS += [{"feedback": "jit", "admission": False, "chunk_rows": n} for n in (1, 100)]
+WAYS += [{"feedback": "jit", "feedback_form": REACTIVE, "chunk_rows": n} for n in (1, 100)]
 
 
 def bushy(options: dict[str, Any], *, a: int = 20, c: int = 20) -> Script:

@@ -85,7 +85,7 @@ def test_when_all_are_gone_nothing_is_kept() -> None:
     standing = eng._parts.queries
     execution = standing.execution
     assert not list(execution.graph)
-    assert not (execution.flows or execution.trees or standing.placing.alone)
+    assert not (execution.flows or execution.trees or standing.placements.unshared)
     bare = Stem("bare", ())
     for stem in eng._parts.inputs.stems.values():
         assert len(stem) == 0
@@ -145,7 +145,7 @@ def test_a_loaded_engine_goes_on_as_if_nothing_had_happened(options: dict[str, A
             mine, theirs = whole.queries[name], broken.queries[name]
             assert rows_of(mine.snapshot()) == rows_of(theirs.snapshot())
             assert mine.why == theirs.why, name
-        assert whole._parts.queries.placing.ways() == broken._parts.queries.placing.ways()
+        assert whole._parts.queries.placements.saved() == broken._parts.queries.placements.saved()
 
 
 def test_what_nobody_has_fetched_is_saved() -> None:

@@ -9,6 +9,8 @@ import pyarrow as pa
 import pytest
 
 from eddyline import Engine
+from eddyline.bench.comparison.reactive import REACTIVE
+from eddyline.physical.strategy import FeedbackForm
 from eddyline.testing import engine_with
 from eddyline.testing.feeding import process_all
 from eddyline.testing.script import Script
@@ -31,11 +33,13 @@ SEMI = """
 """
 
 
-@pytest.mark.parametrize("admission", [True, False])
+@pytest.mark.parametrize("form", [None, REACTIVE])
 @pytest.mark.parametrize("chunk_rows", [1, 2, 100])
-def test_a_row_waits_for_one_of_a_table_that_changes(admission: bool, chunk_rows: int) -> None:
+def test_a_row_waits_for_one_of_a_table_that_changes(
+    form: FeedbackForm | None, chunk_rows: int
+) -> None:
     """What it would have been joined with before that one was there is no result, ever."""
-    options = {"feedback": "jit", "admission": admission, "chunk_rows": chunk_rows}
+    options = {"feedback": "jit", "feedback_form": form, "chunk_rows": chunk_rows}
     script = Script(NRR, INNER, options={"executor": "tree"} | options)
     script.process_all(t="_ts | k | w\n0s | 1 | 0")
     script.process_all(a="ts | p | k\n1s | 5 | 1\n1s | 5 | 7", b="ts | p\n2s | 5")

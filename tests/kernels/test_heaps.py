@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from eddyline.kernels.aggregates import SignedRows
 from eddyline.kernels.heaps import NO_NODE, run_extreme
 from eddyline.kernels.text import text_prefixes
 from eddyline.runtime.stores.columns import text_buffers
@@ -47,7 +48,8 @@ class Heaps:
         """Rows are (group, sign, node); every row is an emission."""
         slot, sign, node = (np.array([r[i] for r in rows], np.int64) for i in range(3))
         new, old = run_extreme(
-            slot, sign.astype(np.int8), np.ones(slot.size, np.bool_), node, self.largest,
+            SignedRows(slot, sign.astype(np.int8), np.ones(slot.size, np.bool_)),
+            node, self.largest,
             self.occurrences, self.order, self.row, self.offsets, self.data,
             *self.links, self.root, self.reported,
         )  # fmt: skip

@@ -10,13 +10,16 @@ from hypothesis import strategies as st
 from eddyline.kernels import matching
 from eddyline.kernels.matching import (
     ANTI,
+    KEY_LISTS,
     LEFT_EXPIRED,
     LEFT_IN,
     LEFT_OUT,
+    LEFT_ROW,
     NEGATION,
     RIGHT_IN,
     RIGHT_OUT,
     SEMI,
+    Events,
 )
 
 KEYS, ROWS = 2, 8
@@ -26,28 +29,20 @@ class State:
     """The kernel's arrays for a few rows and keys."""
 
     def __init__(self) -> None:
-        self.rows = [np.full(ROWS, -1) for _ in range(4)]  # key_of, exp, older, younger
-        self.shown = np.zeros(ROWS, np.bool_)
-        self.last = np.full(ROWS, -1)
-        self.slots = [np.full(KEYS, -1) for _ in range(3)]  # oldest, youngest, edge
-        self.counts = [np.zeros(KEYS, np.int64) for _ in range(2)]
+        self.rows = np.zeros(ROWS, LEFT_ROW)
+        for name in ("key_of", "exp", "older", "younger", "last"):
+            self.rows[name] = -1
+        self.slots = np.zeros(KEYS, KEY_LISTS)
+        for name in ("oldest", "youngest", "edge"):
+            self.slots[name] = -1
 
     def run(self, rule: int, events: list[tuple[int, int, int, int]]) -> list[tuple[int, int, int]]:
         kind, slot, row, ts = (np.array(lane, np.int64) for lane in zip(*events, strict=True))
+        instants = np.stack((ts, np.zeros(ts.size, np.int64)))
         row_out, sign, event, gone = matching.match(
-            rule,
-            kind.astype(np.int8),
-            slot,
-            row,
-            ts,
-            np.zeros(ts.size, np.int64),
-            *self.rows,
-            self.shown,
-            self.last,
-            *self.slots,
-            *self.counts,
+            rule, Events(kind.astype(np.int8), slot, row, instants), self.rows, self.slots
         )
-        assert (self.last == -1).all()
+        assert (self.rows["last"] == -1).all()
         assert set(gone) <= {e[2] for e in events}
         return list(zip(row_out.tolist(), sign.tolist(), event.tolist(), strict=True))
 
@@ -102,7 +97,7 @@ def test_the_shown_rows_are_the_answer(
             events.append((LEFT_IN, key, row, ts))
         elif what < 6 and model.left:
             row, own = model.left.pop(pick % len(model.left))
-            state.rows[1][row] = ts
+            state.rows["exp"][row] = ts
             events.append((LEFT_OUT, own, row, ts) if what == 4 else (LEFT_EXPIRED, -1, row, ts))
         elif what < 8:
             model.right[key] += 1
@@ -118,7 +113,7 @@ def test_the_shown_rows_are_the_answer(
 def test_what_one_instant_does_and_undoes_is_not_told() -> None:
     state = State()
     state.run(NEGATION, [(LEFT_IN, 0, 0, 1), (LEFT_IN, 0, 1, 1), (RIGHT_IN, 0, -1, 2)])
-    state.rows[1][0] = 9
+    state.rows["exp"][0] = 9
     at_once = [(LEFT_EXPIRED, -1, 0, 9), (RIGHT_OUT, 0, -1, 9)]
     assert state.run(NEGATION, at_once) == []
 
@@ -126,5 +121,5 @@ def test_what_one_instant_does_and_undoes_is_not_told() -> None:
 def test_an_expiry_of_a_row_that_came_again_is_ignored() -> None:
     state = State()
     state.run(ANTI, [(LEFT_IN, 0, 0, 1), (LEFT_OUT, 0, 0, 2), (LEFT_IN, 1, 0, 3)])
-    state.rows[1][0] = 12
+    state.rows["exp"][0] = 12
     assert state.run(ANTI, [(LEFT_EXPIRED, -1, 0, 11), (RIGHT_IN, 1, -1, 11)]) == [(0, -1, 1)]

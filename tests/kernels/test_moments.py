@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from eddyline.kernels import moments
+from eddyline.kernels.aggregates import SignedRows
 
 
 class Moments:
@@ -29,11 +30,18 @@ class Moments:
         value = np.array(values, np.float64)
         sign = np.broadcast_to(np.array(signs, np.int8), value.shape).copy()
         new, valid, _, _, self.limbs = moments.run_moments(
-            np.zeros(value.size, np.int64), sign, np.ones(value.size, np.bool_),
-            np.zeros(0, np.bool_), value, self.what,
-            self.counters, self.sums, self.place, self.limbs, self.free,
-            self.reported, self.shown,
-        )  # fmt: skip
+            SignedRows(np.zeros(value.size, np.int64), sign, np.ones(value.size, np.bool_)),
+            np.zeros(0, np.bool_),
+            value,
+            self.what,
+            self.counters,
+            self.sums,
+            self.place,
+            self.limbs,
+            self.free,
+            self.reported,
+            self.shown,
+        )
         return [n if v else None for n, v in zip(new.tolist(), valid.tolist(), strict=True)]
 
 
@@ -186,9 +194,18 @@ def test_many_groups_have_limbs_of_their_own() -> None:
     for sign in (1, -1):  # in one order they come, in another they go
         left = np.arange(rows) >= (0 if sign > 0 else rows // 2)
         new, valid, _, _, limbs = moments.run_moments(
-            slot, np.full(rows, sign, np.int8), left, np.zeros(0, np.bool_) if sign > 0 else ~left,
-            value, moments.SUM, counters, sums, place, limbs, free, reported, shown,
-        )  # fmt: skip
+            SignedRows(slot, np.full(rows, sign, np.int8), left),
+            np.zeros(0, np.bool_) if sign > 0 else ~left,
+            value,
+            moments.SUM,
+            counters,
+            sums,
+            place,
+            limbs,
+            free,
+            reported,
+            shown,
+        )
     assert valid.all()
     for group in range(groups):
         there = value[rows // 2 :][slot[rows // 2 :] == group]

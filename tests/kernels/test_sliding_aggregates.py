@@ -24,7 +24,8 @@ def test_integer_sums_are_exact() -> None:
     value, sign = (np.array(v) for v in zip(*sequence, strict=True))
     n = value.size
     new, kind, old, old_kind = kernels.run_sum_int(
-        np.zeros(n, np.int64), sign.astype(np.int8), np.ones(n, np.bool_), np.zeros(0, np.bool_),
+        kernels.SignedRows(np.zeros(n, np.int64), sign.astype(np.int8), np.ones(n, np.bool_)),
+        np.zeros(0, np.bool_),
         value, np.zeros(1, np.int64), np.zeros((1, 2), np.int64), np.zeros(1, np.int64),
         np.zeros(1, np.int8),
     )  # fmt: skip
@@ -43,7 +44,10 @@ def test_counts_skip_nulls() -> None:
     slot, sign = np.array([0, 0, 1, 0]), np.array([1, 1, 1, -1], np.int8)
     valid, state = np.array([True, False, True, False]), np.zeros((2, 2), np.int64)
     new, old = kernels.run_count(
-        slot, sign, np.ones(4, np.bool_), valid, state[0].copy(), state[1].copy()
+        kernels.SignedRows(slot, sign, np.ones(4, np.bool_)),
+        valid,
+        state[0].copy(),
+        state[1].copy(),
     )
     assert (new.tolist(), old.tolist()) == ([1, 1, 1, 1], [0, 1, 0, 1])
 
@@ -51,7 +55,9 @@ def test_counts_skip_nulls() -> None:
 def test_distinct_values_count_once_while_anyone_holds_them() -> None:
     node = np.array([3, 3, 1, -1, 3, 3])
     new, old = kernels.run_count_distinct(
-        np.zeros(6, np.int64), np.array([1, 1, 1, 1, -1, -1], np.int8), np.ones(6, np.bool_),
+        kernels.SignedRows(
+            np.zeros(6, np.int64), np.array([1, 1, 1, 1, -1, -1], np.int8), np.ones(6, np.bool_)
+        ),
         node, np.zeros(4, np.int64), np.zeros(1, np.int64), np.zeros(1, np.int64),
     )  # fmt: skip
     assert (new.tolist(), old.tolist()) == ([1, 1, 2, 2, 2, 1], [0, 1, 1, 2, 2, 2])

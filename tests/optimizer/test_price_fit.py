@@ -8,8 +8,8 @@ from functools import cache
 import numpy as np
 import pytest
 
-from eddyline.bench.calibration.cases import CASES, Case
-from eddyline.bench.calibration.run import engine_of
+from eddyline.cli.calibration.cases import CASES, Case
+from eddyline.cli.calibration.run import engine_of
 from eddyline.optimizer.price_fit import Observation, fitted, predicted
 from eddyline.optimizer.prices import TYPICAL, Prices
 from eddyline.optimizer.work import Work

@@ -132,7 +132,7 @@ def _take(script: Script, case: dict[str, Any], told: Told, number: int, step: A
     """Move the clock and send the row, as the step says."""
     clock_us = 1000 * step["advance_to_ms"] if "advance_to_ms" in step else number * 1_000_000
     if "advance_to_ms" in step:
-        script.advance(max(clock_us, script.arrivals.clock_us))
+        script.advance(max(clock_us, script.ingest.clock_us))
     if "send" not in step:
         return
     stream, row = step["send"]["stream"], step["send"]["row"]

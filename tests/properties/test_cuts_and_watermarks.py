@@ -110,16 +110,16 @@ def test_late_and_bad_rows_are_those_of_the_rules(
             script.restart()
         elif turn == "say":
             script.advance(round(start / 2 * SECOND))
-        elif turn == "add" and (absent := sorted(QUERIES.keys() - script.followed.keys())):
+        elif turn == "add" and (absent := sorted(QUERIES.keys() - script.tracked.keys())):
             script.add(absent[0], QUERIES[absent[0]])
-        elif turn == "drop" and len(script.followed) > 1:
-            script.drop(sorted(script.followed)[0])
+        elif turn == "drop" and len(script.tracked) > 1:
+            script.drop(sorted(script.tracked)[0])
         script.check()
     groups = script.engine.stats()["groups"]
     ours = {tuple(sorted(g["members"])): max(g["watermark"], -1) for g in groups}
-    theirs = {tuple(sorted(g.names)): max(g.clock_us, -1) for g in script.arrivals.groups}
+    theirs = {tuple(sorted(g.names)): max(g.clock_us, -1) for g in script.ingest.groups}
     assert ours == theirs
-    late = sum(t.num_rows for t in script.arrivals.late.values())
+    late = sum(t.num_rows for t in script.ingest.late.values())
     event("late rows" if late else "no late rows")
     script.advance(100 * SECOND).finish()
 

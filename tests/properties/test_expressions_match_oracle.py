@@ -19,10 +19,15 @@ from eddyline.sql.parser import parse
 from eddyline.sql.statements import CreateStream, SelectStatement
 from eddyline.testing import Oracle, rows_of
 from eddyline.testing.bags import close
-from eddyline.testing.strategies.expressions import Column, fallible, predicates, values
+from eddyline.testing.strategies.expressions import ScopeColumn, fallible, predicates, values
 from eddyline.testing.strategies.streams import arrivals, tables_of
 
-SCOPE = [Column("k", "int"), Column("s", "str"), Column("d", "double"), Column("v", "int")]
+SCOPE = [
+    ScopeColumn("k", "int"),
+    ScopeColumn("s", "str"),
+    ScopeColumn("d", "double"),
+    ScopeColumn("v", "int"),
+]
 DDL = "CREATE STREAM a (ts TIMESTAMP, k BIGINT, s STRING, d DOUBLE, v BIGINT) TIMESTAMP BY ts"
 END_US = 1 << 50
 

@@ -14,6 +14,7 @@ import pyarrow as pa
 from hypothesis import event, given
 from hypothesis import strategies as st
 
+from eddyline.bench.comparison.reactive import REACTIVE
 from eddyline.runtime.feedback.trial import Trial
 from eddyline.testing import pretty
 from eddyline.testing.strategies.join_trees import join_tree_case
@@ -23,7 +24,7 @@ OPTIONS: Final[st.SearchStrategy[dict[str, Any]]] = st.fixed_dictionaries(
     {
         "executor": st.sampled_from(["tree", "tree", "eddy"]),
         "feedback": st.sampled_from(["jit", "jit", "doe", "auto"]),
-        "admission": st.sampled_from([True, True, False]),
+        "feedback_form": st.sampled_from([None, None, REACTIVE]),
         "nested_loops": st.booleans(),
         "combinations": st.booleans(),
         "mns": st.sampled_from(["index", "index", "bloom"]),

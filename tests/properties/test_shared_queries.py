@@ -16,7 +16,7 @@ from unittest.mock import patch
 from hypothesis import Phase, event, given, settings
 from hypothesis import strategies as st
 
-from eddyline.engine.placement.adaptive import Steadiness
+from eddyline.engine.placement.fan_outs import Steadiness
 from eddyline.testing.strategies.query_set_cases import (
     QuerySetCase,
     play_set,

@@ -7,12 +7,13 @@ from typing import Any, Final
 from hypothesis import event, given
 from hypothesis import strategies as st
 
+from eddyline.bench.comparison.reactive import REACTIVE
 from eddyline.testing.strategies.tree_sets import tree_set_case
 
 OPTIONS: Final[st.SearchStrategy[dict[str, Any]]] = st.fixed_dictionaries(
     {
         "feedback": st.sampled_from(["jit", "jit", "doe", "auto"]),
-        "admission": st.sampled_from([True, True, True, False]),
+        "feedback_form": st.sampled_from([None, None, None, REACTIVE]),
         "nested_loops": st.booleans(),
         "combinations": st.booleans(),
         "mns": st.sampled_from(["index", "index", "bloom"]),

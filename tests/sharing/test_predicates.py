@@ -25,7 +25,7 @@ from eddyline.sql.binder import bind
 from eddyline.sql.catalog import Catalog
 from eddyline.sql.parser import parse
 from eddyline.sql.statements import CreateStream, SelectStatement
-from eddyline.testing.strategies.expressions import Column, predicates
+from eddyline.testing.strategies.expressions import ScopeColumn, predicates
 from eddyline.types import TIMESTAMP, arrow_schema
 
 DDL = (
@@ -220,7 +220,12 @@ PREDICATES = st.recursive(
     ),
     max_leaves=8,
 )
-SCOPE = [Column("k", "int"), Column("v", "int"), Column("s", "str"), Column("d", "double")]
+SCOPE = [
+    ScopeColumn("k", "int"),
+    ScopeColumn("v", "int"),
+    ScopeColumn("s", "str"),
+    ScopeColumn("d", "double"),
+]
 
 
 @given(PREDICATES)

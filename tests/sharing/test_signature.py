@@ -14,9 +14,10 @@ from eddyline import Engine
 from eddyline.algebra.catalog import Emit
 from eddyline.algebra.plan import Plan
 from eddyline.algebra.windows import format_duration
+from eddyline.optimizer.joins.trees import left_deep
 from eddyline.optimizer.optimizer import REQUIRED_RULES, RULES, optimize
+from eddyline.sharing.reordering import tree_of
 from eddyline.sharing.signature import Part, Signature, decompose
-from eddyline.sharing.trees import tree_of
 from eddyline.sql.binder import bind
 from eddyline.sql.parser import parse
 from eddyline.sql.statements import SelectStatement
@@ -204,10 +205,10 @@ def test_trees_in_any_order_give_the_same_changes(kind: str) -> None:
     signature, part = parts_of(TREES[kind])
     engine = engine_with(executor="tree")
     engine.sql(DDL)
-    plans = {str(o): tree_of(signature, part, o) for o in orders(signature)}
+    plans = {str(o): tree_of(signature, part, left_deep(o)) for o in orders(signature)}
     assert len(plans) >= len(signature.sources)
     plans["as written"] = plan_of(TREES[kind], optimized=False)
-    engine._parts.progress.bring_together("abcd", engine.chunk_rows)
+    engine._parts.progress.bring_together("abcd")
     for name, plan in plans.items():
         assert plan.schema == plans["as written"].schema
         engine._parts.queries.add(name, TREES[kind], plan, Emit(), {})

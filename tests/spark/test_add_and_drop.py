@@ -105,7 +105,7 @@ def test_refused_while_running(spark: SparkSession, feeds: JobInputs, tmp_path: 
     run = session.start()
     for select, message in {
         "SELECT k FROM c [NOW]": "the stream 'c', which no query of this job read when it started",
-        "SELECT a.k FROM a [NOW], b [NOW] WHERE a.k = b.k": r"keeps apart: \(a\) and \(b\)",
+        "SELECT a.k FROM a [NOW], b [NOW] WHERE a.k = b.k": r"groups of this job: \(a\) and \(b\)",
         "SELECT name FROM a [NOW], names AS n WHERE a.k = n.k": "the table 'names', which no query",
         "SELECT k FROM live": "reads no stream",
     }.items():
@@ -125,7 +125,7 @@ def test_refused_while_running(spark: SparkSession, feeds: JobInputs, tmp_path: 
     with pytest.raises(CatalogError, match="cannot drop query 'q': query 'r' reads it"):
         run.drop("q")
     run.drop("r")
-    with pytest.raises(CatalogError, match="the name 'R' belongs to a query of this job"):
+    with pytest.raises(CatalogError, match="'R' is the name of a dropped query of this job"):
         run.add("R", "SELECT k FROM a [NOW]")
     run.processAllAvailable()
     run.stop()

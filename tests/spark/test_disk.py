@@ -60,7 +60,7 @@ def test_a_state_that_breaks_off_says_where(
         return lambda path: SimpleNamespace(free=room)
 
     for room, message in (
-        (100, rf"\(1,000,000 bytes\) .*{tmp_path}: the disk is full, or nearly so: 100 bytes"),
+        (100, rf"\(1,000,000 bytes\) .*{tmp_path}: the disk is full or nearly full: 100 bytes"),
         (10**10, rf"{tmp_path}: 10,000,000,000 bytes are free there"),
     ):
         monkeypatch.setattr(shutil, "disk_usage", free(room))
@@ -69,7 +69,7 @@ def test_a_state_that_breaks_off_says_where(
             state_access(f"file:{tmp_path}", 10**6),
         ):
             raise error
-    with pytest.raises(StateError, match="s3a://b/c: Spark's log says why"), \
+    with pytest.raises(StateError, match="s3a://b/c: see Spark's log"), \
             state_access("s3a://b/c", 1):  # fmt: skip
         raise error
 

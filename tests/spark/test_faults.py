@@ -138,7 +138,7 @@ def test_killed_terminated_and_doubled_drivers(feeds: JobInputs, tmp_path: Path)
         command.wait_for_commits(1)
         doubled = command.run()
         assert doubled.returncode == 2
-        assert f"in use: process {first.pid} on host" in doubled.stderr
+        assert f"in use by process {first.pid} on host" in doubled.stderr
         first.send_signal(signal.SIGKILL)
         first.wait()
 

@@ -55,7 +55,7 @@ def alive() -> Iterator[Holder]:
 
 def test_a_second_session_of_this_process_is_refused(directory: LocalDirectory) -> None:
     first = Lease.take(directory)
-    with pytest.raises(StateError, match="in use: another session of this process has had it"):
+    with pytest.raises(StateError, match="in use by another session of this process since"):
         Lease.take(directory)
     first.release()
     assert directory.names() == []
@@ -73,7 +73,7 @@ def test_one_that_is_not_in_use_any_more_is_taken_over(directory: LocalDirectory
 def test_it_is_released_when_the_job_has_ended(
     directory: LocalDirectory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(lease_module, "_LOOK_S", 0.01)
+    monkeypatch.setattr(lease_module, "_POLL_S", 0.01)
     active = True
     Lease.take(directory).keep(lambda: active, lambda error: None)
     eventually(lambda: "renewed.json" in directory.names())
@@ -83,7 +83,7 @@ def test_it_is_released_when_the_job_has_ended(
 
 def test_a_living_process_of_this_host_keeps_it(directory: LocalDirectory, alive: Holder) -> None:
     held_by(directory, dataclasses.replace(alive, at=ago(10 * EXPIRES_AFTER_S)))
-    message = rf"process {alive.process} on host {socket.gethostname()} has had it since"
+    message = rf"process {alive.process} on host {socket.gethostname()} since"
     with pytest.raises(StateError, match=message):
         Lease.take(directory)
 
@@ -116,7 +116,7 @@ def test_a_process_elsewhere_loses_it_when_it_is_silent(
 ) -> None:
     far = dataclasses.replace(Holder.here(), **where)
     held_by(directory, dataclasses.replace(far, at=ago(20)))
-    with pytest.raises(StateError, match=r"if that is gone, the checkpoint is free in (39|40) s"):
+    with pytest.raises(StateError, match=r"if it has ended, the checkpoint is free in (39|40) s"):
         Lease.take(directory)
     held_by(directory, dataclasses.replace(far, at=ago(1000)))
     renewed = {"token": far.token, "at": ago(30)}
@@ -132,7 +132,7 @@ def test_a_lease_that_cannot_be_read(
     directory: LocalDirectory, tmp_path: Path, content: bytes
 ) -> None:
     (tmp_path / NAME).write_bytes(content)
-    with pytest.raises(StateError, match=r"lease\.json is not what a job writes.* after a minute"):
+    with pytest.raises(StateError, match=r"lease\.json was not written by a job.* after a minute"):
         Lease.take(directory)
     old = time.time() - 2 * EXPIRES_AFTER_S
     os.utime(tmp_path / NAME, (old, old))
@@ -142,7 +142,7 @@ def test_a_lease_that_cannot_be_read(
 def test_what_lost_the_lease_is_told(
     directory: LocalDirectory, alive: Holder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(lease_module, "_LOOK_S", 0.01)
+    monkeypatch.setattr(lease_module, "_POLL_S", 0.01)
     monkeypatch.setattr(lease_module, "RENEWED_EVERY_S", 0.0)
     told: list[StateError] = []
     lease = Lease.take(directory)
@@ -187,4 +187,4 @@ def test_of_many_that_try_at_once_one_has_it(tmp_path: Path) -> None:
     for process in processes:
         process.communicate("\n")
     assert said.count("taken\n") == 1
-    assert sum("is in use: process" in line for line in said) == 2
+    assert sum("is in use by process" in line for line in said) == 2

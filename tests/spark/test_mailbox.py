@@ -92,13 +92,15 @@ def fails_with(error: BaseException) -> Callable[[], None]:
 
 def test_an_unexpected_error_is_an_answer(served: Served) -> None:
     served.queries.fails = fails_with(KeyError("no such thing"))
-    with pytest.raises(JobFailedError, match="at the request: KeyError: 'no such thing'"):
-        raise served.outside.ask("DROP QUERY x", 20).error or AssertionError
+    with pytest.raises(
+        JobFailedError, match="the request failed in the job: KeyError: 'no such thing'"
+    ):
+        raise served.outside.execute("DROP QUERY x", 20).error or AssertionError
     served.queries.fails = fails_with(CatalogError("there is no query 'x'"))
     with pytest.raises(CatalogError, match="there is no query 'x'"):
-        raise served.outside.ask("DROP QUERY x", 20).error or AssertionError
+        raise served.outside.execute("DROP QUERY x", 20).error or AssertionError
     served.queries.fails = lambda: None
-    assert served.outside.ask("DROP QUERY x; DROP QUERY y", 20).done == ["x", "y"]
+    assert served.outside.execute("DROP QUERY x; DROP QUERY y", 20).done == ["x", "y"]
 
 
 @pytest.mark.parametrize(
@@ -157,7 +159,7 @@ def test_an_answer_that_cannot_be_written_is_written_later(
 def test_trouble_shows_in_the_status(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
     assert served.outside.status().problem is None
     with monkeypatch.context() as patched:
-        patched.setattr(served.mailbox, "_look_for_tails", fails_with(RuntimeError("tails broke")))
+        patched.setattr(served.mailbox, "_update_tails", fails_with(RuntimeError("tails broke")))
         eventually(lambda: served.outside.status().problem == "RuntimeError: tails broke")
     eventually(lambda: served.outside.status().problem is None)
 
@@ -166,7 +168,7 @@ def test_trouble_shows_in_the_status(served: Served, monkeypatch: pytest.MonkeyP
 def test_the_death_of_the_thread_shows_in_the_status(
     served: Served, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(served.mailbox, "_look_for_tails", fails_with(SystemExit("killed")))
+    monkeypatch.setattr(served.mailbox, "_update_tails", fails_with(SystemExit("killed")))
     eventually(lambda: served.outside.status().problem is not None)
     problem = served.outside.status().problem
     assert problem == "requests are not served any more: SystemExit: killed"
@@ -178,7 +180,7 @@ def test_requests_from_before_a_restart_are_refused(tmp_path: Path) -> None:
     served = Served(tmp_path)
     answer = json.loads((served.path / "responses/1.json").read_text())
     served.mailbox.close()
-    assert answer["error"] == "StateError" and "started again" in answer["message"]
+    assert answer["error"] == "StateError" and "restarted" in answer["message"]
 
 
 def test_requests_after_the_end_are_refused(served: Served) -> None:
@@ -194,5 +196,5 @@ def test_requests_after_the_end_are_refused(served: Served) -> None:
 def test_a_status_that_cannot_be_read_is_named(content: str, tmp_path: Path) -> None:
     (tmp_path / "mailbox").mkdir()
     (tmp_path / "mailbox/status.json").write_text(content)
-    with pytest.raises(StateError, match=r"status\.json is not what a job writes"):
+    with pytest.raises(StateError, match=r"status\.json was not written by a job"):
         RunningJob(str(tmp_path)).status()

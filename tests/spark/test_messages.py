@@ -150,7 +150,7 @@ def test_a_checkpoint_is_for_one_session_at_a_time(spark: SparkSession, tmp_path
     first = session_over_rate(spark, tmp_path, "SELECT value FROM s [NOW]")
     run = first.start()
     for session in (first, session_over_rate(spark, tmp_path, "SELECT value FROM s [NOW]")):
-        with pytest.raises(StateError, match="in use: another session of this process"):
+        with pytest.raises(StateError, match="in use by another session of this process"):
             session.start()
     assert run.isActive
     run.stop()

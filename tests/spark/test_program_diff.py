@@ -163,7 +163,7 @@ def test_the_program_is_read_as_it_was_written(checkpoint: LocalDirectory) -> No
         ("[]", "cannot be read"),
         ('{"format": 7}', "it lacks 'shards'"),
         ('{"format": 7, "shards": 1, "definitions": 3}', "cannot be read"),
-        ('{"format": 5}', "is of format 5; this version of Eddyline reads format 7"),
+        ('{"format": 6}', "is of format 6; this version of Eddyline reads format 7"),
     ],
 )
 def test_a_program_that_cannot_be_read_is_named(

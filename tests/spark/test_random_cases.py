@@ -16,8 +16,8 @@ from hypothesis import Phase, given, settings
 from pyspark.sql import SparkSession
 
 from eddyline.spark import JobProgress, Session
-from eddyline.testing.arrivals import Arrivals
 from eddyline.testing.history import check_history
+from eddyline.testing.ingest_model import IngestModel
 from eddyline.testing.oracle import Oracle
 from eddyline.testing.strategies import Case, cases, play
 from eddyline.testing.strategies.streams import TABLES, tables_of
@@ -90,7 +90,7 @@ class JobCase:
     def check(self, changes: pa.Table, progress: JobProgress) -> None:
         """What the job delivered, against the oracle over what the watermark lets through."""
         rules = {self.name(n): r for n, r in self.case.rules.items() if self.name(n) in self.feeds}
-        arrivals = Arrivals(rules)
+        arrivals = IngestModel(rules)
         arrivals.read(rules)
         for batch in self.batches:
             arrivals.process(batch)

@@ -21,7 +21,12 @@ from pyspark.sql import SparkSession
 
 from eddyline import CatalogError, Engine
 from eddyline.spark import Run, Session
-from eddyline.testing.strategies.query_set_cases import STREAMS, QuerySetCase, Row, random_case
+from eddyline.testing.strategies.query_set_cases import (
+    STREAMS,
+    ArrivingRow,
+    QuerySetCase,
+    random_case,
+)
 from eddyline.types import sql_type
 from spark_cases import SECOND, Feed, Twin, bag
 
@@ -97,7 +102,7 @@ class JobCase:
             )
 
     @staticmethod
-    def _table(stream: str, rows: tuple[Row, ...]) -> pa.Table:
+    def _table(stream: str, rows: tuple[ArrivingRow, ...]) -> pa.Table:
         mine = [row.values for row in rows if row.stream == stream]
         columns = zip(*mine, strict=True) if mine else [()] * len(STREAMS[stream])
         arrays = [pa.array(c, t) for c, t in zip(columns, STREAMS[stream].types, strict=True)]

@@ -64,7 +64,7 @@ def test_a_sound_checkpoint(checkpoint: Path) -> None:
     assert result.exit_code == 0
     assert "1 queries in 1 groups, 2 shards" in result.output
     assert "1 requests to add and drop queries" in result.output
-    assert "committed up to batch 1; batch 2 has begun and runs again" in result.output
+    assert "committed up to batch 1; batch 2 has begun and will be repeated" in result.output
     assert "version 2 in all 2 partitions" in result.output
 
 
@@ -76,13 +76,21 @@ DAMAGE: dict[str, tuple[Callable[[Path], object], str, str]] = {
     "program": (lambda p: cut(p / "program.json"), "program.json", "cannot be read"),
     "no program": (lambda p: (p / "program.json").unlink(), "program.json", "is missing"),
     "metadata": (lambda p: (p / "spark/metadata").unlink(), "metadata", "is missing or cannot"),
-    "offsets": (lambda p: cut(p / "spark/offsets/1"), "offsets", "offsets/1 is cut"),
-    "empty": (lambda p: (p / "spark/offsets/2").write_bytes(b""), "offsets", "offsets/2 is cut"),
+    "offsets": (lambda p: cut(p / "spark/offsets/1"), "offsets", "offsets/1 is truncated"),
+    "empty": (
+        lambda p: (p / "spark/offsets/2").write_bytes(b""),
+        "offsets",
+        "offsets/2 is truncated",
+    ),
     "gap": (lambda p: (p / "spark/offsets/1").unlink(), "offsets", "batch 1 is missing"),
-    "commits": (lambda p: cut(p / "spark/commits/0"), "commits", "commits/0 is cut"),
+    "commits": (lambda p: cut(p / "spark/commits/0"), "commits", "commits/0 is truncated"),
     "no commit": (lambda p: (p / "spark/commits/1").unlink(), "commits", "batch 1 is missing"),
-    "state": (lambda p: cut(p / "spark/state/0/1/2.changelog"), "state", "2.changelog is cut"),
-    "sst": (lambda p: cut(p / "spark/state/0/1/SSTs/1-a.sst"), "state", "1-a.sst is cut"),
+    "state": (
+        lambda p: cut(p / "spark/state/0/1/2.changelog"),
+        "state",
+        "2.changelog is truncated",
+    ),
+    "sst": (lambda p: cut(p / "spark/state/0/1/SSTs/1-a.sst"), "state", "1-a.sst is truncated"),
     "no state": (
         lambda p: (p / "spark/state/0/0/2.changelog").unlink(),
         "state",
@@ -113,7 +121,7 @@ def test_nothing_is_there(tmp_path: Path) -> None:
     assert errors(tmp_path / "nowhere")[0][0] == "checkpoint"
     (tmp_path / "x").mkdir()
     (tmp_path / "x/notes").touch()
-    assert errors(tmp_path / "x")[0][1].endswith("holds no program of a job")
+    assert errors(tmp_path / "x")[0][1].endswith("contains no program of a job")
 
 
 def test_a_job_that_has_not_begun(checkpoint: Path) -> None:
@@ -121,10 +129,10 @@ def test_a_job_that_has_not_begun(checkpoint: Path) -> None:
         for file in (checkpoint / "spark" / log).iterdir():
             file.unlink()
     notes = [f.text for f in verify(LocalDirectory(checkpoint)) if f.level == "note"]
-    assert notes == ["none has begun"] and errors(checkpoint) == []
+    assert notes == ["no batch has begun"] and errors(checkpoint) == []
 
 
 def test_files_that_no_job_wrote_are_noted(checkpoint: Path) -> None:
     (checkpoint / "control/notes.txt").touch()
     notes = [f.text for f in verify(LocalDirectory(checkpoint)) if f.level == "note"]
-    assert notes == ["no job wrote notes.txt; it has no effect"]
+    assert notes == ["notes.txt was not written by a job; it has no effect"]

@@ -28,7 +28,7 @@ def test_a_script_of_data_clock_and_restart() -> None:
     script.expect_answer("x\n3", "all")
     script.expect_answer("name:str", "some")
     script.process(a="ts | x\n2s | 9").finish()  # late
-    assert script.arrivals.late["a"].num_rows == 1
+    assert script.ingest.late["a"].num_rows == 1
     script.advance("9s").finish()
 
 
@@ -52,14 +52,14 @@ def test_a_wrong_expectation_shows_query_plan_and_progress() -> None:
 def test_a_lost_change_fails_at_the_end() -> None:
     script = Script(DDL, "SELECT x FROM a [RANGE 2 SECONDS]")
     script.process(a="ts | x\n1s | 7").advance("5s").finish()
-    script.followed["q"].emitted = [t.slice(0, 0) for t in script.followed["q"].emitted]
+    script.tracked["q"].emitted = [t.slice(0, 0) for t in script.tracked["q"].emitted]
     with pytest.raises(WrongAnswer, match="wrong answer at 1s"):
         script.finish()
 
 
 def test_an_engine_that_loses_late_rows_is_caught() -> None:
     script = Script(DDL, "SELECT x FROM a [NOW]").process(a="ts | x\n9s | 7")
-    script.arrivals.advance(14_000_000)  # as if the clock were ahead of the engine's
+    script.ingest.advance(14_000_000)  # as if the clock were ahead of the engine's
     with pytest.raises(WrongAnswer, match="late rows of a: expected"):
         script.process(a="ts | x\n10s | 7")
 
@@ -86,15 +86,15 @@ def test_tables_that_change() -> None:
     script.restart().process(live="_ts | x | name\n2s | 8 | late\n4s | 7 | more")
     script.process(a="ts | x\n5s | 8", live="_ts | _op | x | name\n4s | - | 9 | none").check()
     script.expect_answer("name\nnew\nnew\nmore\nmore", "retroactive")
-    assert script.arrivals.late["live"]["name"].to_pylist() == ["late"]
-    assert script.arrivals.bad["live"]["name"].to_pylist() == ["none"]
+    assert script.ingest.late["live"]["name"].to_pylist() == ["late"]
+    assert script.ingest.bad["live"]["name"].to_pylist() == ["none"]
     script.advance("20s").finish()
 
 
 def test_an_engine_that_hides_what_it_cannot_take_back_is_caught() -> None:
     script = Script(LIVE, "SELECT name FROM live")
     script.process(a="ts | x\n1s | 7", live="_ts | x | name\n1s | 7 | seven")
-    script.arrivals.accepted["live"] = script.arrivals.accepted["live"].slice(0, 0)
+    script.ingest.accepted["live"] = script.ingest.accepted["live"].slice(0, 0)
     with pytest.raises(WrongAnswer, match="bad rows of live: expected"):
         script.process(a="ts | x\n3s | 7", live="_ts | _op | x | name\n2s | - | 7 | seven")
 
@@ -115,4 +115,4 @@ def test_who_stops_listening_hears_the_rest_with_the_next_call() -> None:
     script.expect("_op | _ts | _exp | x\n+ | 1s | 3s | 7", "all").restart().process()
     script.expect("_op | _ts | _exp | x\n+ | 2s | 4s | 3\n+ | 3s | 5s | 9", "all")
     script.listen(1, a="ts | x\n4s | 8").advance("20s").finish()
-    assert script.arrivals.bad["a"].num_rows == 1
+    assert script.ingest.bad["a"].num_rows == 1

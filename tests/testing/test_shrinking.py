@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from random import Random
 
-from eddyline.testing.strategies.query_set_cases import QuerySetCase, Row, random_case
+from eddyline.testing.strategies.query_set_cases import ArrivingRow, QuerySetCase, random_case
 from eddyline.testing.strategies.shrinking import shrunk
 
 
@@ -22,7 +22,7 @@ def test_what_does_not_matter_goes() -> None:
     assert [n for turn in small.turns for n in turn.drop] == [wanted]
 
 
-def _rows_of(case: QuerySetCase) -> list[Row]:
+def _rows_of(case: QuerySetCase) -> list[ArrivingRow]:
     return [row for turn in case.turns for row in turn.rows]
 
 

@@ -1,4 +1,4 @@
-"""``eddyline analyze``: rates and numbers of values of a script's sources, from a sample."""
+"""``eddyline analyze``: rates and numbers of distinct values of a script's sources, by sampling."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Source = StreamDef | TableDef
 
 
 def analyze_script(file: Path, *, rows: int, seconds: float, as_json: bool) -> None:
-    """Sample all sources of a script, and print what they tell.
+    """Sample all sources of a script, and print the measured statistics.
 
     Raises:
         EddylineError: the script is wrong, or a source cannot be read.
@@ -66,7 +66,7 @@ def _sampled(script: Script, source: Source, sampler: Sampler) -> Sampled:
 
 
 def _columns(script: Script, source: Source) -> list[str]:
-    """The columns that queries compare; all but the timestamp if there is no query yet."""
+    """The columns that queries compare; without queries all but the timestamp."""
     if not script.queries:
         timestamp = source.timestamp if isinstance(source, StreamDef) else None
         return [f.name for f in source.schema if f.name != timestamp]

@@ -1,4 +1,4 @@
-"""The directory of a job as a command reaches it, without a Spark of its own."""
+"""Directories of a job's checkpoint, for commands that run without Spark."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from eddyline.spark.directory import Directory, LocalDirectory, local_path
 
 
 def open_directory(path: str) -> Directory:
-    """A directory by its path on this machine, or by a URI that Arrow knows (``s3://...``).
+    """The directory of a local path, or of a URI that Arrow supports (``s3://...``).
 
     Raises:
         DataError: there is no such file system, or it cannot be reached.
@@ -33,7 +33,7 @@ def open_directory(path: str) -> Directory:
 
 
 class ArrowDirectory:
-    """A directory on a file system that Arrow reaches. See ``Directory``."""
+    """A directory on a file system of Arrow. See ``Directory``."""
 
     def __init__(self, system: Any, path: str) -> None:
         self.path = path
@@ -70,7 +70,7 @@ class ArrowDirectory:
         self.replace(name, content)
 
     def replace(self, name: str, content: bytes) -> None:
-        """Write a file, over an older one if there is one: under a hidden name first."""
+        """Write or replace a file, through a hidden file."""
         with self._at(name) as path:
             directory, _, last = path.rpartition("/")
             hidden = f"{directory}/.{last}.tmp"
@@ -79,7 +79,7 @@ class ArrowDirectory:
             self._files.move(hidden, path)
 
     def create(self, name: str, content: bytes) -> bool:
-        """Write a file unless there is one; Arrow cannot do so in one step."""
+        """Write a file if there is none; not atomic."""
         if self.read(name) is not None:
             return False
         self.replace(name, content)
@@ -105,12 +105,12 @@ class ArrowDirectory:
             return None if at is None else at.astimezone(UTC)
 
     def exclusive(self) -> AbstractContextManager[bool]:
-        """Other processes cannot be kept out."""
+        """There are no locks."""
         return nullcontext(False)
 
     @contextmanager
     def _at(self, name: str) -> Iterator[str]:
-        """The path; errors name it."""
+        """The path; errors become StateError with the path."""
         path = f"{self.path}/{name}" if name else self.path
         try:
             yield path

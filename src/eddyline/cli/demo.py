@@ -1,4 +1,4 @@
-"""The demo's script and data, laid out so that they play back in order."""
+"""The demo's script and data, with file times that give the order of playback."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from eddyline.shipped import examples
 
 @contextmanager
 def staged_demo() -> Iterator[Path]:
-    """A copy of the examples for the time of the block; its script.
+    """The script in a temporary copy of the examples, which exists during the block.
 
-    Spark takes files in the order of their modification times. A checkout or an install gives them
-    any; in the copy they follow the names, which are dates.
+    Spark reads files in the order of their modification times, which are arbitrary after a checkout
+    or an install. In the copy they follow the names, which are dates.
     """
     source = examples()
     with tempfile.TemporaryDirectory(prefix="eddyline-demo-") as directory:

@@ -1,4 +1,4 @@
-"""Errors as people see them: what is wrong, no stack trace, and an exit code to trust."""
+"""Errors of commands: a message without a stack trace, and an exit code."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ BAD_INPUT: Final = 2
 
 
 class JobFailedError(Exception):
-    """The Spark job ended with an error. The text says why, and where the full log is."""
+    """The Spark job failed. The message has the cause and the path of the full log."""
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""One run of a script from start to summary."""
+"""Runs a script as one job, from the check to the summary."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from pyspark.sql import SparkSession
 
 from eddyline.cli.failures import JobFailedError
 from eddyline.cli.scripts import checked, read, runnable, warm_up
-from eddyline.cli.view import View
+from eddyline.cli.view import JobView
 from eddyline.engine.options import DEFAULTS, EngineOptions
 from eddyline.errors import StateError
 from eddyline.spark.environment import local_session
@@ -31,13 +31,13 @@ _REFRESH_S: Final = 0.2
 
 @dataclass(frozen=True)
 class Job:
-    """What to run.
+    """A script and the options of its run.
 
     Attributes:
-        once: process what the sources hold now, then end.
-        input_ends: afterwards let the rows that are held and all windows run out.
+        once: process the rows that the sources hold now, then end.
+        input_ends: then process the rows held for the watermark, and expire all windows.
         options, restart: as of ``Session``.
-        drop: queries to drop before anything is processed.
+        drop: queries to drop before the first batch.
     """
 
     script: Path
@@ -50,9 +50,8 @@ class Job:
     restart: Restart = NEVER
 
 
-def run_job(job: Job, view: View) -> None:
-    """Run a job to its end, or until it is interrupted or told to end (SIGTERM), which are good
-    ends too. Told to end, it processes the current batch to its end.
+def run_job(job: Job, view: JobView) -> None:
+    """Run a job to its end, or until SIGINT, or SIGTERM, which lets it finish the current batch.
 
     Raises:
         EddylineError: the script, a source or a sink is wrong.
@@ -61,9 +60,9 @@ def run_job(job: Job, view: View) -> None:
     with tempfile.NamedTemporaryFile(prefix="eddyline-", suffix=".log", delete=False) as file:
         log = Path(file.name)
     with ThreadPoolExecutor(2) as pool:
-        view.say("checking the script")
+        view.phase("checking the script")
         runnable(job.script)
-        view.say("starting Spark (some seconds)")
+        view.phase("starting Spark (some seconds)")
         starting: Future[SparkSession] = pool.submit(local_session, job.shards, log)
         warm_up(checked(job.script), view.compiling)
         session = Session(
@@ -76,65 +75,67 @@ def run_job(job: Job, view: View) -> None:
             restart=job.restart,
         )
         session.sql(read(job.script))
-        view.say("starting the job")
+        view.phase("starting the job")
         run = session.start(available_now=job.once, drop=job.drop)
-        view.say("running")
-        with termination_event() as told:
-            _watch(run, pool.submit(_to_the_end, run, job), view, log, told)
+        view.phase("running")
+        with termination_event() as terminated:
+            _watch(run, pool.submit(_wait, run, job), view, log, terminated)
             view.summary(session, run)
             session.spark.stop()
     log.unlink()
 
 
-def _to_the_end(run: Run, job: Job) -> None:
+def _wait(run: Run, job: Job) -> None:
     if job.input_ends:
         run.finish()
     else:
         run.awaitTermination()
 
 
-def _watch(run: Run, ending: Future[None], view: View, log: Path, told: threading.Event) -> None:
+def _watch(
+    run: Run, end: Future[None], view: JobView, log: Path, terminated: threading.Event
+) -> None:
     try:
         with view.live():
-            while not ending.done() and not told.is_set():
+            while not end.done() and not terminated.is_set():
                 view.update(run)
-                told.wait(_REFRESH_S)
+                terminated.wait(_REFRESH_S)
             view.update(run)
-        if told.is_set():
-            view.say("stopping after the current batch")
-            _stop(run, ending, after_batch=True)
-        ending.result()
+        if terminated.is_set():
+            view.phase("stopping after the current batch")
+            _stop(run, end, after_batch=True)
+        end.result()
     except KeyboardInterrupt:
-        view.say("stopping")
-        _stop(run, ending)
+        view.phase("stopping")
+        _stop(run, end)
     except (StreamingQueryException, StateError) as e:
-        if told.is_set():  # who told this process may have told Spark's too
+        if terminated.is_set():  # Spark's process may have received SIGTERM, too
             return
         log.write_text(f"{log.read_text()}\n{e}\n")
-        raise JobFailedError(f"the job failed: {root_cause(e)}\nthe whole story: {log}") from None
+        raise JobFailedError(f"the job failed: {root_cause(e)}\nfull log: {log}") from None
 
 
-def _stop(run: Run, ending: Future[None], *, after_batch: bool = False) -> None:
+def _stop(run: Run, end: Future[None], *, after_batch: bool = False) -> None:
     run.stop(after_batch=after_batch)
-    with suppress(StreamingQueryException, StateError):  # the stop itself may surface as one
-        ending.result()
+    with suppress(StreamingQueryException, StateError):  # may be raised by the stop
+        end.result()
 
 
 @contextmanager
 def termination_event() -> Iterator[threading.Event]:
-    """In the block SIGTERM sets the event; a second one ends the process at once."""
-    told = threading.Event()
+    """An event that SIGTERM sets in the block; a second SIGTERM ends the process."""
+    event = threading.Event()
     before = signal.getsignal(signal.SIGTERM)
 
-    def tell(number: int, frame: object) -> None:
+    def set_event(number: int, frame: object) -> None:
         signal.signal(signal.SIGTERM, before)
-        told.set()
+        event.set()
 
-    if threading.current_thread() is not threading.main_thread():  # which alone hears signals
-        yield told
+    if threading.current_thread() is not threading.main_thread():  # only it receives signals
+        yield event
         return
-    signal.signal(signal.SIGTERM, tell)
+    signal.signal(signal.SIGTERM, set_event)
     try:
-        yield told
+        yield event
     finally:
         signal.signal(signal.SIGTERM, before)

@@ -1,4 +1,4 @@
-"""A job in another process, reached through its checkpoint (``eddyline.spark.mailbox``)."""
+"""Client of the mailbox of a job in another process (``eddyline.spark.mailbox``)."""
 
 from __future__ import annotations
 
@@ -19,23 +19,23 @@ from eddyline.errors import CatalogError, EddylineError, StateError, did_you_mea
 from eddyline.spark.mailbox import DIRECTORY, HEARTBEAT_S, ROW_COUNT
 from eddyline.spark.packed_batches import unpack
 
-#: A job that was silent for so long is taken for dead.
+#: A job without heartbeat for this time is reported as silent.
 _SILENT_S: Final = 4 * HEARTBEAT_S
 _POLL_S: Final = 0.1
-_LOOK_S: Final = 2.0
+_STATUS_POLL_S: Final = 2.0
 
 
 @dataclass(frozen=True)
 class Status:
-    """What a job last said of itself.
+    """The last status of a job.
 
     Attributes:
-        state: 'running', 'ended', or 'silent' where it has gone without saying so.
-        at: when it said so.
-        progress: see ``eddyline.spark.run.JobProgress``.
-        queries: name, since, sink and SQL of each standing query.
-        stats: by query the engine's query_stats, whatever they are.
-        started: when it was started last. problem: what is wrong with its mailbox, if anything.
+        state: 'running', 'ended', or 'silent' if it has no heartbeat and has not ended.
+        at: time of the status.
+        progress: see ``eddyline.spark.JobProgress``.
+        queries: name, since, sink and SQL of each query.
+        stats: metrics by query.
+        started: time of the last start. problem: the last error of the mailbox, if any.
     """
 
     state: str
@@ -60,33 +60,33 @@ class Status:
 
 
 @dataclass(frozen=True)
-class Answer:
-    """What became of a request: the queries that came or went, and what was wrong then, if so."""
+class Response:
+    """The response to a request: names of its executed statements, and the error of the next."""
 
     done: list[str]
     error: EddylineError | JobFailedError | None
 
     @classmethod
-    def read(cls, content: bytes) -> Answer:
-        """The answer as the mailbox writes it."""
-        said = json.loads(content)
-        if "error" not in said:
-            return cls(said["done"], None)
-        kind = getattr(errors, said["error"], None)
+    def read(cls, content: bytes) -> Response:
+        """The response in a file of the mailbox."""
+        fields = json.loads(content)
+        if "error" not in fields:
+            return cls(fields["done"], None)
+        kind = getattr(errors, fields["error"], None)
         if isinstance(kind, type) and issubclass(kind, EddylineError):
-            return cls(said["done"], kind(said["message"]))
-        unexpected = f"the job failed at the request: {said['error']}: {said['message']}"
-        return cls(said["done"], JobFailedError(unexpected))
+            return cls(fields["done"], kind(fields["message"]))
+        unexpected = f"the request failed in the job: {fields['error']}: {fields['message']}"
+        return cls(fields["done"], JobFailedError(unexpected))
 
 
 class RunningJob:
-    """The mailbox of a job, seen from outside.
+    """A job in another process.
 
     Args:
-        checkpoint: the job's, as a path of this machine or a URI that Arrow knows (``s3://...``).
+        checkpoint: of the job, a local path or a URI that Arrow supports (``s3://...``).
 
     Raises:
-        DataError: there is no such place.
+        DataError: the checkpoint cannot be reached.
     """
 
     def __init__(self, checkpoint: str) -> None:
@@ -94,13 +94,13 @@ class RunningJob:
         self._mailbox = open_directory(checkpoint).below(DIRECTORY)
 
     def status(self) -> Status:
-        """What the job last said of itself; it may have ended since long.
+        """The last status of the job, which may have ended.
 
         Raises:
-            StateError: no job has run there that could be reached.
+            StateError: there is no status, or it cannot be read.
         """
         text = self._mailbox.read("status.json")
-        if text is None and self._mailbox.names("", "requests"):  # it may be being replaced
+        if text is None and self._mailbox.names("", "requests"):  # it may just be replaced
             time.sleep(_POLL_S)
             text = self._mailbox.read("status.json")
         if text is None:
@@ -112,12 +112,12 @@ class RunningJob:
             return _status(json.loads(text))
         except (ValueError, TypeError, KeyError) as e:
             raise StateError(
-                f"{self._mailbox.path}/status.json is not what a job writes ({type(e).__name__}: "
-                f"{e}); a running job writes it anew within seconds"
+                f"{self._mailbox.path}/status.json was not written by a job ({type(e).__name__}: "
+                f"{e}); a running job rewrites it within seconds"
             ) from None
 
     def running(self) -> Status:
-        """The status of a job that runs.
+        """The status of the running job.
 
         Raises:
             StateError: it does not run.
@@ -127,47 +127,47 @@ class RunningJob:
             raise StateError(f"the job does not run: {state_of(status)}")
         return status
 
-    def ask(self, sql: str, patience_s: float) -> Answer:
-        """Let the job carry out CREATE QUERY and DROP QUERY statements.
+    def execute(self, sql: str, patience_s: float) -> Response:
+        """Let the job execute statements: CREATE QUERY, DROP QUERY, ALTER STREAM.
 
         Args:
             sql: one statement or more.
-            patience_s: how long to wait until the job begins.
+            patience_s: maximum time until the job begins with them.
 
         Raises:
-            JobFailedError: there was no answer.
+            JobFailedError: there was no response.
         """
         started = self.running().started
         name = f"{time.time_ns():020}-{uuid.uuid4().hex[:8]}.json"
         self._mailbox.make("requests")
         self._mailbox.replace(f"requests/{name}", json.dumps({"sql": sql}).encode())
-        answer = self._answer(name, patience_s)
-        if answer is None and self._take(f"requests/{name}") is not None:
+        response = self._response(name, patience_s)
+        if response is None and self._take(f"requests/{name}") is not None:
             raise JobFailedError(
-                f"the job did not answer for {patience_s:g} s; the request is withdrawn"
+                f"the job did not respond within {patience_s:g} s; the request is withdrawn"
             )
-        while answer is None:  # it has begun with it
+        while response is None:  # the job has begun with the request
             status = self.status()
-            same = status.state == "running" and status.started == started
-            answer = self._answer(name, _LOOK_S)
-            if answer is None and not same:
+            same_run = status.state == "running" and status.started == started
+            response = self._response(name, _STATUS_POLL_S)
+            if response is None and not same_run:
                 raise JobFailedError(
-                    "the job began with the request and ended; `eddyline list` shows its queries "
-                    "when it is started again"
+                    "the job ended while it executed the request; `eddyline list` shows its "
+                    "queries after a restart"
                 )
-        return answer
+        return response
 
     def follow(self, query: str) -> Generator[tuple[pa.Table, int], None, None]:
         """The results of a query as they are delivered, until the job ends or drops the query.
 
         Yields:
-            For each batch with results the first of them, and how many there were. Before that,
-            when following has begun, an empty table.
+            For each batch with results the first ones, and their number; before these an empty
+            table, when the job has begun to send results.
         """
         tail = f"tails/{uuid.uuid4().hex}"
         self._mailbox.make(tail)
         self._mailbox.replace(f"{tail}/query.json", json.dumps({"query": query}).encode())
-        looked = time.monotonic()
+        checked = time.monotonic()
         running = True
         try:
             while running and self._mailbox.names(tail, ".json"):
@@ -177,37 +177,37 @@ class RunningJob:
                     if content is not None:
                         rows = unpack(content)
                         yield rows, int(rows.schema.metadata[ROW_COUNT])
-                if not arrived and time.monotonic() - looked > _LOOK_S:
-                    looked = time.monotonic()
+                if not arrived and time.monotonic() - checked > _STATUS_POLL_S:
+                    checked = time.monotonic()
                     running = self.status().state == "running"
                 time.sleep(_POLL_S)
         finally:
             self._mailbox.delete(tail)
 
-    def _answer(self, name: str, patience_s: float) -> Answer | None:
+    def _response(self, name: str, patience_s: float) -> Response | None:
         until = time.monotonic() + patience_s
         while time.monotonic() < until:
             content = self._take(f"responses/{name}")
             if content is not None:
-                return Answer.read(content)
+                return Response.read(content)
             time.sleep(_POLL_S)
         return None
 
     def _take(self, name: str) -> bytes | None:
-        """The content of a file, which is deleted; None if it is not there, or no more."""
+        """The content of a file, which is deleted; None if there is none."""
         content = self._mailbox.read(name)
         return content if content is not None and self._mailbox.delete(name) else None
 
 
-def _status(said: dict[str, Any]) -> Status:
-    at = datetime.fromisoformat(said["at"])
+def _status(fields: dict[str, Any]) -> Status:
+    at = datetime.fromisoformat(fields["at"])
     silent = (datetime.now(UTC) - at).total_seconds() > _SILENT_S
-    state = "silent" if silent and said["state"] == "running" else said["state"]
-    status = Status(state, at, said["progress"], said["queries"], said["stats"])
-    return replace(status, started=said.get("started", ""), problem=said.get("problem"))
+    state = "silent" if silent and fields["state"] == "running" else fields["state"]
+    status = Status(state, at, fields["progress"], fields["queries"], fields["stats"])
+    return replace(status, started=fields.get("started", ""), problem=fields.get("problem"))
 
 
 def state_of(status: Status) -> str:
-    """A few words on whether the job runs."""
-    words = {"running": "running, as of", "ended": "it ended at", "silent": "it was last seen at"}
+    """The state and its time, in words."""
+    words = {"running": "running, as of", "ended": "it ended at", "silent": "last heartbeat at"}
     return f"{words[status.state]} {status.at:%Y-%m-%d %H:%M:%S}"

@@ -24,7 +24,7 @@ app = typer.Typer(
 )
 bench = typer.Typer(help="Measure this machine.", no_args_is_help=True)
 app.add_typer(bench, name="bench")
-checkpoints = typer.Typer(help="Look after the checkpoint of a job.", no_args_is_help=True)
+checkpoints = typer.Typer(help="Inspect the checkpoint of a job.", no_args_is_help=True)
 app.add_typer(checkpoints, name="checkpoint")
 
 ScriptFile = Annotated[Path, typer.Argument(help="A script of SQL statements.", metavar="FILE.sql")]
@@ -39,27 +39,27 @@ Capacity = Annotated[
     float | None,
     typer.Option(
         min=1e-6,
-        help="Cores' worth that the queries may take; by default what engines can use: one for "
-        "each group of streams that queries bring together, not more than shards or cores.",
+        help="CPU cores that the queries may use; by default as many as engines can use: one for "
+        "each group of streams that queries join, at most the number of shards and of cores.",
         metavar="CORES",
     ),
 ]
 Keep = Annotated[
     list[str] | None,
     typer.Option(
-        help="Share of a stream's rows to keep, if all its queries allow it; more than one may be "
-        "given. By default it is decided by what the queries need.",
+        help="Fraction of a stream's rows to keep, if all its queries allow load shedding; may be "
+        "repeated. By default it is decided from the load of the queries.",
         metavar="STREAM=SHARE",
     ),
 ]
-Json = Annotated[bool, typer.Option("--json", help="One JSON object per line, for machines.")]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object per line.")]
 
 
 @app.callback(invoke_without_command=True)
 def options(
     version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
 ) -> None:
-    """Options that stand before the command."""
+    """Options before the command."""
     if version:
         typer.echo(f"eddyline {eddyline.__version__}")
         raise typer.Exit
@@ -67,7 +67,7 @@ def options(
 
 @app.command()
 def demo(json: Json = False) -> None:
-    """Run ten standing queries over the real traces that come with the project."""
+    """Run ten standing queries over the recorded traces included in the package."""
     from eddyline.cli.demo import staged_demo
     from eddyline.cli.job import Job, run_job
     from eddyline.cli.view import make_view
@@ -81,13 +81,13 @@ def run(
     file: ScriptFile,
     checkpoint: Annotated[
         str | None,
-        typer.Option(help="Where progress and state are kept; the same again continues."),
+        typer.Option(help="Directory for progress and state; a restart continues from it."),
     ] = None,
     once: Annotated[
         bool,
         typer.Option(
             "--once/--continuous",
-            help="Process what the sources hold now and end, or go on until interrupted.",
+            help="Process the rows that the sources hold now and end, or run until interrupted.",
         ),
     ] = True,
     finish: Annotated[
@@ -95,22 +95,22 @@ def run(
         typer.Option(
             "--finish/--no-finish",
             help="With --once: whether the input has ended, so that rows held for the watermark "
-            "and windows run out. By default it has if there is no checkpoint to go on from.",
+            "are processed and all windows expire. By default only without --checkpoint.",
         ),
     ] = None,
-    shards: Annotated[int, typer.Option(min=1, help="Partitions the engines spread over.")] = 1,
+    shards: Annotated[int, typer.Option(min=1, help="Number of partitions for engines.")] = 1,
     capacity: Capacity = None,
     keep: Keep = None,
     drop: Annotated[
         list[str] | None,
-        typer.Option(help="A query to drop before anything is processed; may be repeated."),
+        typer.Option(help="A query to drop before the first batch; may be repeated."),
     ] = None,
     restart: Annotated[
         int,
         typer.Option(
             min=0,
-            help="When the job fails, start it again from the last committed batch, after 1 s, "
-            "2 s, 4 s ... up to a minute; at most so many times in a row.",
+            help="Maximum number of restarts in a row after failures, from the last committed "
+            "batch, after 1 s, 2 s, 4 s ... up to a minute.",
             metavar="TIMES",
         ),
     ] = 0,
@@ -118,8 +118,8 @@ def run(
 ) -> None:
     """Run the queries of a script as one Spark job.
 
-    Exit codes: 0 the job has ended, or was stopped by SIGINT, or by SIGTERM after the batch that it
-    was processing; 1 it failed; 2 the input is wrong.
+    Exit codes: 0 the job has ended, or was stopped by SIGINT, or by SIGTERM after the current
+    batch; 1 it failed; 2 the input is wrong.
     """
     from eddyline.cli.job import Job, run_job
     from eddyline.cli.view import make_view
@@ -152,8 +152,8 @@ def _options(capacity: float | None, keep: Sequence[str] = ()) -> EngineOptions:
 
 @app.command()
 def check(file: ScriptFile, capacity: Capacity = None) -> None:
-    """Check a script, its sources and sinks without running it; where rates are declared, say what
-    its queries need.
+    """Check a script, its sources and sinks without running it; with declared rates, print the load
+    of its queries.
     """
     from eddyline.cli.scripts import runnable
     from eddyline.spark.partitioning import cores_by_group
@@ -193,7 +193,9 @@ def analyze(
     ] = 10.0,
     json: Json = False,
 ) -> None:
-    """Measure rates and numbers of values of a script's sources, as options to declare them."""
+    """Measure rates and numbers of distinct values of a script's sources; print the options that
+    declare them.
+    """
     from eddyline.cli.analyze import analyze_script
 
     with failures.reported():
@@ -218,11 +220,11 @@ def add(
     with failures.reported():
         text = sys.stdin.read() if sql == "-" else sql
         check_additions(text)
-        answer = RunningJob(checkpoint).ask(text, patience)
-        for name in answer.done:
+        response = RunningJob(checkpoint).execute(text, patience)
+        for name in response.done:
             typer.echo(f"added {name}")
-        if answer.error is not None:
-            raise answer.error
+        if response.error is not None:
+            raise response.error
 
 
 @app.command()
@@ -238,9 +240,9 @@ def drop(
     with failures.reported():
         job = RunningJob(checkpoint)
         known = job.running().query(name)["name"]
-        answer = job.ask(drop_statement(known), patience)
-        if answer.error is not None:
-            raise answer.error
+        response = job.execute(drop_statement(known), patience)
+        if response.error is not None:
+            raise response.error
         typer.echo(f"dropped {known}")
 
 
@@ -250,14 +252,14 @@ def reset_watermark(
     checkpoint: Checkpoint,
     patience: Patience = 30.0,
 ) -> None:
-    """Let nothing be late by what has come so far; windows over the stream are empty then."""
+    """Reset the watermark of a stream's group; windows over its streams become empty."""
     from eddyline.cli.mailbox_client import RunningJob
     from eddyline.spark.script import reset_statement
 
     with failures.reported():
-        answer = RunningJob(checkpoint).ask(reset_statement(stream), patience)
-        if answer.error is not None:
-            raise answer.error
+        response = RunningJob(checkpoint).execute(reset_statement(stream), patience)
+        if response.error is not None:
+            raise response.error
         typer.echo(f"reset {stream}")
 
 
@@ -275,11 +277,11 @@ def list_queries(checkpoint: Checkpoint, json: Json = False) -> None:
 def stats(
     checkpoint: Checkpoint,
     names: Annotated[
-        list[str] | None, typer.Argument(help="Queries; all if none is given.", metavar="NAME")
+        list[str] | None, typer.Argument(help="Queries; by default all.", metavar="NAME")
     ] = None,
     json: Json = False,
 ) -> None:
-    """Show how far a running job is, and what each of its queries takes and gives."""
+    """Print the progress of a running job, and the metrics of its queries."""
     from eddyline.cli.mailbox_client import RunningJob
     from eddyline.cli.reports import print_stats
 
@@ -294,11 +296,11 @@ def tail(
     name: Annotated[str, typer.Argument(help="A query of the job.")],
     checkpoint: Checkpoint,
     limit: Annotated[
-        int | None, typer.Option(min=1, help="End after so many rows.", metavar="ROWS")
+        int | None, typer.Option(min=1, help="End after this number of rows.", metavar="ROWS")
     ] = None,
     json: Json = False,
 ) -> None:
-    """Follow the results of a query of a running job, whatever its sink is, until interrupted."""
+    """Print the results of a query of a running job, for any sink, until interrupted."""
     from eddyline.cli.mailbox_client import RunningJob
     from eddyline.cli.reports import print_results
 
@@ -321,21 +323,21 @@ def checkpoint_verify(
     checkpoint: Annotated[str, typer.Argument(help="The checkpoint of a job.", metavar="DIR")],
     json: Json = False,
 ) -> None:
-    """Say what is in a checkpoint and what is wrong with it; exit code 2 if something is."""
+    """Check the files of a checkpoint; exit code 2 if there are errors."""
     from eddyline.cli.arrow_directory import open_directory
     from eddyline.cli.reports import print_findings
     from eddyline.spark.verify import verify
 
     with failures.reported():
-        sound = print_findings(verify(open_directory(checkpoint)), as_json=json)
-    if not sound:
+        is_valid = print_findings(verify(open_directory(checkpoint)), as_json=json)
+    if not is_valid:
         raise typer.Exit(failures.BAD_INPUT)
 
 
 @app.command()
 def calibrate(json: Json = False) -> None:
-    """Measure what the steps of operators cost on this machine, for EXPLAIN and the optimizer."""
-    from eddyline.bench.calibration import run_calibration
+    """Measure the costs of operator steps on this machine, for EXPLAIN and the optimizer."""
+    from eddyline.cli.calibration import run_calibration
 
     with failures.reported():
         run_calibration(json=json)
@@ -369,7 +371,7 @@ def bench_figures(
     name: Annotated[
         str,
         typer.Argument(
-            help="Whose: cacq, jit, shared-windows, static-optimization, update-patterns.",
+            help="Paper: cacq, jit, shared-windows, static-optimization, update-patterns.",
             metavar="NAME",
         ),
     ],
@@ -378,11 +380,11 @@ def bench_figures(
         typer.Option(help="Directory for the results; default: benchmarks/NAME.", metavar="DIR"),
     ] = None,
     quick: Annotated[
-        bool, typer.Option("--quick", help="Few points, measured once or so: a minute or two.")
+        bool, typer.Option("--quick", help="Few points, few repetitions: a minute or two.")
     ] = False,
     json: Json = False,
 ) -> None:
-    """Run the experiments of a paper; write its figures and what became of its claims."""
+    """Run the experiments of a paper; write its figures and the verdicts on its claims."""
     from eddyline.bench.figures import run_figures
 
     with failures.reported():

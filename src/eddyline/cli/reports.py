@@ -1,4 +1,4 @@
-"""What ``list``, ``stats`` and ``tail`` print of a running job: text for people, JSON lines."""
+"""Output of ``list``, ``stats``, ``tail`` and ``checkpoint verify``: text or JSON lines."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _BYTE_UNITS: Final = ("B", "kB", "MB", "GB", "TB")
 
 
 def print_queries(status: Status, *, as_json: bool) -> None:
-    """The standing queries."""
+    """Print the queries of a job."""
     if as_json:
         for query in status.queries:
             _print_json("query", **query, set_aside=_set_aside(status, query["name"]))
@@ -41,13 +41,13 @@ def print_queries(status: Status, *, as_json: bool) -> None:
 
 
 def _set_aside(status: Status, query: str) -> str | None:
-    """Why a query does not run any more; None: it runs."""
+    """The reason why a query was set aside; None: it runs."""
     cause: str | None = status.stats.get(query, {}).get("set_aside")
     return cause
 
 
 def print_stats(status: Status, names: Sequence[str], *, as_json: bool) -> None:
-    """How far the job is, and the figures of some of its queries."""
+    """Print the progress of a job, and the metrics of some of its queries."""
     out = status.progress["rows_out"]
     metrics = {  # rows_out: the job counts since its first start, the engine since its last one
         name: {**_flat(status.stats.get(name, {})), "rows_out": out.get(name, 0)} for name in names
@@ -73,7 +73,7 @@ def print_stats(status: Status, names: Sequence[str], *, as_json: bool) -> None:
 
 
 def print_results(query: str, rows: pa.Table, n: int, *, as_json: bool) -> None:
-    """The first rows of a batch of a query, of the ``n`` that there were."""
+    """Print the first rows of a batch of a query, which has ``n`` rows."""
     if as_json:
         _print_json("rows", query=query, count=n, rows=rows.to_pylist())
     elif rows.num_rows:
@@ -83,19 +83,19 @@ def print_results(query: str, rows: pa.Table, n: int, *, as_json: bool) -> None:
 
 
 def print_findings(findings: Iterable[Finding], *, as_json: bool) -> bool:
-    """What was found in a checkpoint, as it is found; whether nothing is wrong."""
-    sound = True
+    """Print findings about a checkpoint; whether there are no errors."""
+    is_valid = True
     for finding in findings:
-        sound &= finding.level != "error"
+        is_valid &= finding.level != "error"
         if as_json:
             _print_json("finding", **vars(finding))
         else:
             print(f"{finding.level:5}  {finding.what:12}  {finding.text}", flush=True)
-    return sound
+    return is_valid
 
 
 def amount(key: str, value: Any) -> str:
-    """A value of a metric as people read it; the end of its name tells the unit.
+    """A metric's value as text; the last word of its name is the unit.
 
     >>> amount("state_bytes", 2_500_000), amount("cpu_seconds", 0.25), amount("rows_saved", 12345)
     ('2.5 MB', '0.25 s', '12,345')
@@ -155,17 +155,17 @@ def _print_progress(progress: Mapping[str, Any]) -> None:
 
 
 def _print_state(status: Status) -> None:
-    """On standard error, where the job does not run, or has trouble with requests."""
+    """Print to standard error if the job does not run, or has a problem with its mailbox."""
     if status.state != "running":
         print(f"the job does not run: {state_of(status)}", file=sys.stderr)
     if status.problem is not None:
-        print(f"the job has trouble with its mailbox: {status.problem}", file=sys.stderr)
+        print(f"problem with the job's mailbox: {status.problem}", file=sys.stderr)
 
 
 def _print_aligned(
     lines: Sequence[Sequence[str]], width: int | None, numbers: Collection[int] = ()
 ) -> None:
-    """Columns, the first line above them, cut at the width; those that hold numbers stand right."""
+    """Print lines in columns, truncated at the width; ``numbers``: columns aligned right."""
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     for line in lines:
         cells = [

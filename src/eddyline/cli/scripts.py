@@ -1,4 +1,4 @@
-"""Script files: read, checked, and their kernels compiled before they are needed."""
+"""Script files: reading, checking, and compiling the kernels that their queries need."""
 
 from __future__ import annotations
 
@@ -29,75 +29,75 @@ def read(file: Path) -> str:
     except FileNotFoundError:
         raise DataError(f"there is no file '{file}'") from None
     except IsADirectoryError:
-        raise DataError(f"'{file}' is a directory; give a script file") from None
+        raise DataError(f"'{file}' is a directory, not a script file") from None
     except UnicodeDecodeError:
         raise DataError(f"'{file}' is not UTF-8 text") from None
 
 
 def checked(file: Path, options: EngineOptions = DEFAULTS) -> Script:
-    """The script of a file, with every statement checked.
+    """The script of a file, with all statements checked.
 
     Raises:
         SqlError, CatalogError, DataError: a statement is wrong, or the file cannot be read.
     """
-    return _taken_in(file, options)[0]
+    return _executed(file, options)[0]
 
 
 def runnable(file: Path, options: EngineOptions = DEFAULTS) -> Script:
-    """The script of a file, checked, in which all that queries read has a source.
+    """The script of a file, checked, in which all streams and tables of queries have a source.
 
     Raises:
         SqlError, CatalogError, DataError: as of :func:`checked`; or a source is missing.
     """
-    script, statements, text = _taken_in(file, options)
+    script, statements, text = _executed(file, options)
     script.require_sources(statements, text)
     return script
 
 
-def _taken_in(file: Path, options: EngineOptions) -> tuple[Script, list[Statement], str]:
+def _executed(file: Path, options: EngineOptions) -> tuple[Script, list[Statement], str]:
     script, text = Script(options), read(file)
     return script, [statement for statement, _ in script.run(text)], text
 
 
 def check_additions(sql: str) -> None:
-    """Check that a script holds CREATE QUERY statements and nothing else.
+    """Check that a script has CREATE QUERY statements only.
 
     Raises:
-        SqlError: it does not.
+        SqlError: it has none, or others.
     """
     statements = parse(sql)
     for statement in statements:
         if not isinstance(statement, CreateQuery):
             raise SqlError(
-                "a running job takes CREATE QUERY only",
+                "only CREATE QUERY can be added to a running job",
                 line=statement.line,
                 column=statement.column,
                 sql=sql,
             )
     if not statements:
-        raise SqlError("there is no statement: give CREATE QUERY name AS SELECT ...")
+        raise SqlError("there is no statement: expected CREATE QUERY name AS SELECT ...")
 
 
 def warm_up(script: Script, compiling: Callable[[str], None]) -> None:
-    """Run two made-up rows per stream and live table through the script's queries.
+    """Process two generated rows per stream and changing table with the script's queries.
 
-    The kernels that its queries need are compiled and stored on disk by this, once per install, so
-    that the job's workers find them there.
+    This compiles the kernels that they need and caches them on disk, once per install, for the
+    workers of the job.
 
     Args:
-        script: a checked script. It sees the rows, so it must not be used to run anything else.
-        compiling: called with the name of each kernel that has to be compiled.
+        script: a checked script, which cannot be used to run a job afterwards.
+        compiling: called with the name of each kernel to compile.
     """
     with report_compilations(compiling):
-        rows = {name: _made_up(stream.schema) for name, stream in script.streams.items()}
+        rows = {name: _two_rows(stream.schema) for name, stream in script.streams.items()}
         for name, table in script.tables.items():
             if is_live(table):
-                rows[name] = _made_up((INSTANT, *table.schema))
+                rows[name] = _two_rows((INSTANT, *table.schema))
         script.try_rows(rows)
 
 
-def _made_up(schema: Schema) -> pa.Table:
-    """Two rows, a microsecond apart, that are equal but for that."""
+def _two_rows(schema: Schema) -> pa.Table:
+    """Two rows with timestamps 0 and 1 us and otherwise equal values."""
     zeros = pa.array([0, 1], pa.int64())
     arrays = [_zeros(f.type) if f.type != TIMESTAMP else zeros.cast(TIMESTAMP) for f in schema]
     return pa.Table.from_arrays(arrays, names=[f.name for f in schema])

@@ -1,4 +1,4 @@
-"""What a running job shows: a live table on a terminal, lines elsewhere, JSON for machines."""
+"""Views of a running job: a live table on a terminal, text lines elsewhere, or JSON lines."""
 
 from __future__ import annotations
 
@@ -25,37 +25,37 @@ _FIRST_ROWS: Final = 3
 _SHOWN_QUERIES: Final = 20
 
 
-class View(Protocol):
-    """What :func:`eddyline.cli.job.run_job` tells its user."""
+class JobView(Protocol):
+    """The output of :func:`eddyline.cli.job.run_job`."""
 
-    def say(self, what: str) -> None:
-        """A phase begins."""
+    def phase(self, name: str) -> None:
+        """Called when a phase begins."""
 
     def compiling(self, kernel: str) -> None:
-        """A kernel has to be compiled: this happens once per install."""
+        """Called before a kernel is compiled, once per install."""
 
     def rows(self, label: str, rows: pa.Table, n: int) -> None:
-        """The first rows of a batch of a query, and how many there were."""
+        """Called with the first rows of a batch of a query, and the number of its rows."""
 
     def live(self) -> AbstractContextManager[None]:
-        """The time during which ``update`` is called."""
+        """A block in which ``update`` is called."""
 
     def update(self, run: Run) -> None:
-        """Show how far the job is; called several times a second."""
+        """Show the progress; called several times a second."""
 
     def summary(self, session: Session, run: Run) -> None:
-        """The job has ended."""
+        """Called when the job has ended."""
 
 
-def make_view(*, as_json: bool) -> View:
-    """The view that fits standard output."""
+def make_view(*, as_json: bool) -> JobView:
+    """The view for standard output."""
     if as_json:
         return JsonView()
     return TextView(Console(highlight=False))
 
 
 class TextView:
-    """Tables and lines for people."""
+    """Tables and text lines."""
 
     def __init__(self, console: Console) -> None:
         self._console = console
@@ -66,14 +66,14 @@ class TextView:
         self._batch: int | None = None
         self._live: Live | None = None
 
-    def say(self, what: str) -> None:
+    def phase(self, name: str) -> None:
         """Print the phase."""
-        self._console.print(f"[dim]{self._elapsed():6.1f} s[/dim]  {what} ...")
+        self._console.print(f"[dim]{self._elapsed():6.1f} s[/dim]  {name} ...")
 
     def compiling(self, kernel: str) -> None:
-        """Say so at the first kernel, then name them."""
+        """Print the kernel; before the first one, a phase."""
         if not self._kernels:
-            self.say("compiling kernels (on the first start only, up to a minute)")
+            self.phase("compiling kernels (on the first start only, up to a minute)")
         self._kernels += 1
         self._console.print(f"          {kernel}", style="dim")
 
@@ -86,7 +86,7 @@ class TextView:
 
     @contextmanager
     def live(self) -> Iterator[None]:
-        """A table that is drawn over and over, on a terminal."""
+        """On a terminal, a table that is redrawn."""
         if not self._console.is_terminal:
             yield
             return
@@ -95,7 +95,7 @@ class TextView:
         self._live = None
 
     def update(self, run: Run) -> None:
-        """Redraw the table; without a terminal, a line for each new batch."""
+        """Redraw the table; without a terminal, print a line for each new batch."""
         progress = run.progress()
         if self._live is not None:
             self._live.update(self._table(progress))
@@ -117,7 +117,7 @@ class TextView:
             self._console.print(f"\n... and {len(others):,} more queries")
         first = ""
         if self._first_result_s is not None:
-            first = f"; the first result came after {self._first_result_s:.1f} s"
+            first = f"; first result after {self._first_result_s:.1f} s"
         self._console.print(
             f"\n{sum(progress.rows_in.values()):,} rows in, "
             f"{sum(progress.rows_out.values()):,} rows out, {self._elapsed():.1f} s{first}"
@@ -155,7 +155,7 @@ class TextView:
         clocks = "; ".join(f"{g}: {instant(us)}" for g, us in progress.watermark_us.items())
         head = (
             f"{self._elapsed():.0f} s   {progress.rows_per_second:,.0f} rows/s   "
-            f"watermark {clocks or 'not yet known'}"
+            f"watermark {clocks or 'unknown'}"
         )
         return Group(Text(head, style="bold"), side_by_side)
 
@@ -175,7 +175,7 @@ class TextView:
 
 
 def _chosen(queries: Iterable[str], worth: Callable[[str], Any]) -> tuple[list[str], list[str]]:
-    """The queries to show, in their order, and the others; of many those that are worth most."""
+    """The queries to show, in their order, and the others: at most 20, those of highest worth."""
     names = list(queries)
     best = set(sorted(names, key=worth, reverse=True)[:_SHOWN_QUERIES])
     return [n for n in names if n in best], [n for n in names if n not in best]
@@ -187,9 +187,9 @@ class JsonView:
     def __init__(self) -> None:
         self._batch: int | None = None
 
-    def say(self, what: str) -> None:
+    def phase(self, name: str) -> None:
         """An object ``{"event": "phase"}``."""
-        self._write("phase", phase=what)
+        self._write("phase", phase=name)
 
     def compiling(self, kernel: str) -> None:
         """An object ``{"event": "compiling"}``."""
@@ -200,7 +200,7 @@ class JsonView:
         self._write("rows", query=label, count=n, rows=rows.to_pylist())
 
     def live(self) -> AbstractContextManager[None]:
-        """Nothing to prepare."""
+        """Does nothing."""
         return nullcontext()
 
     def update(self, run: Run) -> None:
@@ -219,9 +219,7 @@ class JsonView:
 
 
 def instant(us: int | None) -> str:
-    """An instant in microseconds between the years 1 and 9999, as people read it; None: there is
-    none yet.
-    """
+    """An instant in us (years 1 to 9999) as text; None: the watermark is not defined yet."""
     if us is None:
         return "waits for the first row of each stream"
     at = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=us)
@@ -229,5 +227,5 @@ def instant(us: int | None) -> str:
 
 
 def jsonable(value: Any) -> str:
-    """Text for a value that JSON does not have."""
+    """Text for a value without a JSON type."""
     return str(value.isoformat() if hasattr(value, "isoformat") else value)

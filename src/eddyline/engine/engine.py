@@ -32,6 +32,7 @@ from eddyline.errors import SqlError
 from eddyline.optimizer.overload import Verdict
 from eddyline.optimizer.statistics import Statistics
 from eddyline.optimizer.work import Work
+from eddyline.physical.strategy import FeedbackForm
 from eddyline.sql import statements as st
 from eddyline.sql.parser import parse
 from eddyline.types import BEGINNING
@@ -433,7 +434,11 @@ class Engine:
 
     @classmethod
     def load(
-        cls, source: str | BinaryIO, *, functions: Mapping[str, Callable[..., Any]] | None = None
+        cls,
+        source: str | BinaryIO,
+        *,
+        functions: Mapping[str, Callable[..., Any]] | None = None,
+        feedback_form: FeedbackForm | None = None,
     ) -> Engine:
         """The engine that was saved.
 
@@ -441,6 +446,7 @@ class Engine:
             source: a path or a binary file.
             functions: the code of those that were defined with ``function``, by name: it is not
                 saved. What else was said of them is.
+            feedback_form: that of the engine's :class:`StrategyOptions`, which is not saved.
 
         Raises:
             StateError: this is not a saved engine, it is of a version that cannot be read, or
@@ -448,7 +454,8 @@ class Engine:
         """
         program, tables, header, state = read_saved(source)
         options = EngineOptions.from_dict(header["options"])
-        engine = cls(options, StrategyOptions(**header["strategy"]))
+        strategy = StrategyOptions.from_dict(header["strategy"], feedback_form)
+        engine = cls(options, strategy)
         engine._parts.checkpoint.restore(program, tables, header, state, functions or {})
         return engine
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from importlib import import_module
 from typing import Any
 
 import pyarrow as pa
@@ -17,6 +18,7 @@ from eddyline.algebra.functions import (
     is_reserved,
 )
 from eddyline.errors import CatalogError, SqlError, StateError, did_you_mean
+from eddyline.extras import extras_named
 from eddyline.sql.catalog import Catalog
 from eddyline.sql.datatypes import type_named
 from eddyline.sql.naming import LONGEST_NAME
@@ -37,12 +39,16 @@ def make_function(
     Raises:
         CatalogError: SQL uses the name. SqlError: a type is unknown.
         ValueError: the kind is unknown, or there are no arguments.
+        SetupError: the kind is ``pandas``, which is not installed.
     """
     if kind not in FUNCTION_KINDS:
         raise ValueError(f"function {name}: unknown kind; {did_you_mean(kind, FUNCTION_KINDS)}")
     if isinstance(args, str) or not args:
         raise ValueError(f"function {name}: args is a list of at least one type, as ['DOUBLE']")
     _require_callable(name)
+    if kind == "pandas":
+        with extras_named():
+            import_module("pandas")
     parameters = tuple(_type(name, t) for t in args)
     return UserFunction(name, parameters, _type(name, returns), kind, evaluate)
 

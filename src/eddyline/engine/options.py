@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, Final, Literal, get_args
 
 from eddyline.engine.overload.drop_box import check_rates
-from eddyline.errors import did_you_mean
+from eddyline.errors import StateError, did_you_mean
 from eddyline.optimizer.prices import Prices
 from eddyline.optimizer.statistics import UNKNOWN, Statistics
 from eddyline.physical.flows import Executor, Schedules, Selections, Sharing
-from eddyline.physical.strategy import Feedback, Mns, StateStrategy, Strategy
+from eddyline.physical.strategy import Feedback, FeedbackForm, Mns, StateStrategy, Strategy
 from eddyline.runtime.eddy.policies import PolicyName
 from eddyline.sql.durations import parse_duration
 
@@ -124,7 +124,7 @@ class StrategyOptions:
 
     Sources: Golab and Ozsu 2005 (state, partitions, views, negative_tuples_from), Madden et al.
     2002 (sharing, executor, policy, selections), Hammad et al. 2003 (schedule), Yang and Papadias
-    2008 (feedback, mns, combinations, admission).
+    2008 (feedback, mns, combinations, feedback_form).
 
     Attributes:
         state: ``upa`` picks each structure by the update pattern of its content; ``direct`` keeps
@@ -145,8 +145,8 @@ class StrategyOptions:
             filters, which need less memory and let some such rows pass.
         combinations: whether joins also suppress pairs of rows without a partner in the next join
             when each of the two has one (Type II MNSs).
-        admission: whether a row is checked for a partner before it is joined; else after, the
-            purely reactive form of the paper.
+        feedback_form: another form of feedback than the product's, which checks whether a row has
+            a partner before it is joined. Not saved: ``Engine.load`` takes it again.
         nested_loops: whether every probe of a join scans all rows.
         sharing: whether queries with the same signature run in one flow.
         executor: ``eddy`` runs select-project-join queries in flows, ``tree`` as trees of
@@ -172,7 +172,7 @@ class StrategyOptions:
     feedback: Feedback = "auto"
     mns: Mns = "index"
     combinations: bool = False
-    admission: bool = True
+    feedback_form: FeedbackForm | None = None
     nested_loops: bool = False
     sharing: bool = True
     executor: Executor = "auto"
@@ -197,7 +197,7 @@ class StrategyOptions:
             self.negative_tuples_from,
             statistics,
             feedback=self.feedback,
-            admission=self.admission,
+            feedback_form=self.feedback_form,
             nested_loops=self.nested_loops,
             mns=self.mns,
             combinations=self.combinations,
@@ -216,8 +216,24 @@ class StrategyOptions:
         )
 
     def as_dict(self) -> dict[str, Any]:
-        """By field, for JSON."""
-        return asdict(self)
+        """By field, for JSON; of ``feedback_form`` the name."""
+        form = self.feedback_form
+        values = {f.name: getattr(self, f.name) for f in fields(self)}
+        return values | {"feedback_form": None if form is None else form.name}
+
+    @classmethod
+    def from_dict(
+        cls, values: Mapping[str, Any], feedback_form: FeedbackForm | None
+    ) -> StrategyOptions:
+        """What ``as_dict`` returned, with the form of feedback of that name.
+
+        Raises:
+            StateError: the form has another name.
+        """
+        needed, given = values["feedback_form"], feedback_form and feedback_form.name
+        if needed != given:
+            raise StateError(f"saved with feedback_form {needed!r}, loaded with {given!r}")
+        return cls(**{**values, "feedback_form": feedback_form})
 
 
 _CHOICES: Final = {

@@ -16,6 +16,7 @@ from eddyline.engine.execution.failure_counts import Trouble
 from eddyline.engine.execution.latency import Latencies
 from eddyline.engine.explain import busy
 from eddyline.engine.locking import EngineLock, locked
+from eddyline.engine.placement.placement import Placement
 from eddyline.errors import StateError
 from eddyline.physical.patterns import replaced_by, unbounded_scan
 from eddyline.runtime.batch import Batch
@@ -54,7 +55,8 @@ class Query:
             them is kept, for ``stats``; shedding_lines: the same as text.
         replace_key: output columns by which a new row replaces the older one of its group; None
             where rows never replace each other (EMIT CHANGES, no GROUP BY, keys not selected).
-        why: it runs as it does. seen_before: rows that its streams had brought before it came.
+        placement: how it runs; None: it does not.
+        seen_before: rows that its streams had brought before it came.
         seconds_before: what it took while it ran in other ways. reordered: how many times its joins
             have got another order while it ran.
         seat: its place among the queries that share a flow; None if it runs as a tree of operators.
@@ -92,7 +94,7 @@ class Query:
         self._explained = explained
         self._change_schema = change_schema(plan.schema)
         self.seat: Seat | Crowd | None = None
-        self.why = ""
+        self.placement: Placement | None = None
         self.seen_before = 0
         self.seconds_before = 0.0
         self.reordered = 0
@@ -115,6 +117,11 @@ class Query:
     @operator.setter
     def operator(self, operator: Operator) -> None:
         self._operator = operator
+
+    @property
+    def why(self) -> str:
+        """The reason for its placement."""
+        return "" if self.placement is None else self.placement.why
 
     @property
     def change_schema(self) -> pa.Schema:

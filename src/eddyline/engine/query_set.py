@@ -20,12 +20,11 @@ from eddyline.engine.execution.result_tables import RuleRows, SharedChanges
 from eddyline.engine.execution.shared_flow import Crowd, Seat
 from eddyline.engine.ingest.watermarks import StreamGroup, StreamGroups
 from eddyline.engine.locking import EngineLock
-from eddyline.engine.placement.orders import Orders
-from eddyline.engine.placement.placing import Placing
-from eddyline.engine.placement.replanning import Replanner
-from eddyline.engine.placement.ways import Way
+from eddyline.engine.placement.placements import Placements
+from eddyline.engine.placement.reoptimizer import Reoptimizer
 from eddyline.engine.placement.workload import Workload
-from eddyline.engine.query import Explained, Query
+from eddyline.engine.planning import Planning
+from eddyline.engine.query import Query
 from eddyline.engine.query_metrics import accounts_of
 from eddyline.errors import EddylineError, UnsupportedError
 from eddyline.physical.flows import Sharing
@@ -47,11 +46,11 @@ class QuerySet:
 
     Args:
         lock: of the engine.
-        explained: the text of EXPLAIN.
+        planning: the text of EXPLAIN, and by what joins get another order.
         rows_in: how many rows have come of some streams.
 
     Attributes:
-        queries: those that run, by name. execution: their operators. placing: decides how they run.
+        queries: those that run, by name. execution: their operators. placements: how they run.
         aside: those that are set aside, by name. on_set_aside: called with each.
         workload: what they need.
         set_aside_after: number of bad rows without a result after which a query is set aside;
@@ -64,17 +63,18 @@ class QuerySet:
         stem_of: StemOf,
         strategy: Strategy,
         sharing: Sharing,
-        explained: Explained,
-        replanner: Replanner,
+        planning: Planning,
         rows_in: Callable[[Iterable[str]], int],
         groups: StreamGroups,
     ) -> None:
         self.queries: Names[Query] = Names()
         self.execution = Execution(stem_of, strategy, sharing, groups)
-        orders = Orders(self.execution, replanner)
-        self.placing = Placing(self.queries, self.execution, orders, strategy, sharing)
-        self.workload = Workload(self.queries, orders)
-        self._explained = explained
+        self._reoptimizer = Reoptimizer(self.execution, planning)
+        self.placements = Placements(
+            self.queries, self.execution, self._reoptimizer, strategy, sharing
+        )
+        self.workload = Workload(self.queries, self.placements, self._reoptimizer)
+        self._explained = planning.explained
         self.aside: Names[Query] = Names()
         self.on_set_aside: Callable[[Query], None] = _nothing
         self._lock = lock
@@ -96,20 +96,24 @@ class QuerySet:
         options: Mapping[str, str],
         *,
         sheds: bool = False,
-        way: Way | None = None,
+        placement: Mapping[str, Any] | None = None,
         aside: str | None = None,
     ) -> Query:
         """Add a query: it is answered from now on, over what the windows still hold.
 
         Args:
-            sheds: whether rows may be dropped. way: how it runs; None: as the options say.
+            sheds: whether rows may be dropped.
+            placement: record of the placement that it had; None: the best one is chosen.
             aside: why it was set aside before it was saved; None: it was not.
         """
         query = self._new(name, sql, plan, emit, options, sheds=sheds)
         if aside is not None:
             self._put_aside(query, aside)
             return query
-        self.placing.start(query, way)
+        if placement is None:
+            self.placements.start(query)
+        else:
+            self.placements.restore(query, placement)
         self._groups.add_reader(query.reads)
         self.queries[name] = query
         self._to_report[name] = query
@@ -138,7 +142,7 @@ class QuerySet:
         self._groups.drop_reader(query.reads)
         if query.name in self._rules:
             self._rules.pop(query.name).close()
-        self.placing.stop(query)
+        self.placements.stop(query)
 
     def set_aside(self, name: str, cause: str) -> None:
         """Let a query run no more. It keeps its name, and what it has to report is reported."""
@@ -201,8 +205,7 @@ class QuerySet:
         found = decompose(query.plan)
         assert found is not None, "it is such a query"
         signature, part = found
-        shared = self.placing.flow_for(query, signature)
-        query.why = "its rows share the flow of their signature"
+        shared = self.placements.start_parameterized(query, signature, part)
         crowd = shared.add_crowd(
             query.name,
             part,
@@ -216,7 +219,7 @@ class QuerySet:
             rules.sync()
         except EddylineError:
             self._rules.pop(query.name).close()
-            self.placing.stop(query)
+            self.placements.stop(query)
             raise
         self.execution.report_answer(query, rules)
 
@@ -238,7 +241,7 @@ class QuerySet:
                 was = rules[query.name]
                 self._start_for_each(query, was.table, was.updates)
             else:
-                self.placing.start(query, None)
+                self.placements.start(query)
             self._to_report[query.name] = query
 
     def _halt(self, query: Query) -> None:
@@ -247,7 +250,7 @@ class QuerySet:
         if seat is not None:
             query.stand_up()
             query.seat = seat
-        self.placing.stop(query)
+        self.placements.stop(query)
         query.seat = None
         query.begin_anew()
 
@@ -309,9 +312,10 @@ class QuerySet:
             self.set_aside(query.name, failed)
 
     def adapt(self) -> None:
-        """The chunk is over: choose anew how queries run; see ``Placing.adapt``."""
-        for query in self.placing.adapt():
-            self._to_report[query.name] = query
+        """After a chunk: carry out what the re-optimizer proposes."""
+        if self._reoptimizer.by_cost or self._reoptimizer.by_fan_outs:
+            for query in self.placements.adapt():
+                self._to_report[query.name] = query
 
     def finish(self) -> None:
         """Serve all rows that wait for their turn."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from eddyline.algebra.catalog import Emit
 from eddyline.algebra.reads import streams_read, tables_read
@@ -13,7 +14,6 @@ from eddyline.engine.ingest.inputs import Inputs
 from eddyline.engine.ingest.table_changes import changes_of, is_live
 from eddyline.engine.overload.controller import Overload
 from eddyline.engine.overload.shedding import Shedding
-from eddyline.engine.placement.ways import Way
 from eddyline.engine.planning import Planning
 from eddyline.engine.query import Query
 from eddyline.engine.query_set import QuerySet
@@ -35,8 +35,8 @@ class Statements:
 
     Attributes:
         unnamed: number of names generated for queries without one.
-        ways: while a checkpoint is loaded, the placements of its queries. aside: errors of queries
-            that are set aside.
+        placements: while a checkpoint is loaded, records of its queries' placements.
+        aside: errors of queries that are set aside.
     """
 
     def __init__(
@@ -61,7 +61,7 @@ class Statements:
         self._planning = planning
         self._progress = progress
         self.unnamed = 0
-        self.ways: dict[str, Way] = {}
+        self.placements: Mapping[str, Any] = {}
         self.aside: dict[str, str] = {}
 
     def execute(self, statement: st.Statement) -> Query | str | None:
@@ -121,7 +121,7 @@ class Statements:
                     bound.emit,
                     options,
                     sheds=statement.sheds,
-                    way=self.ways.get(name),
+                    placement=self.placements.get(name),
                     aside=self.aside.get(name),
                 )
             else:

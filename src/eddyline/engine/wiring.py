@@ -16,7 +16,6 @@ from eddyline.engine.locking import EngineLock
 from eddyline.engine.options import EngineOptions, StrategyOptions
 from eddyline.engine.overload.controller import Overload
 from eddyline.engine.overload.shedding import Shedding
-from eddyline.engine.placement.replanning import Replanner
 from eddyline.engine.planning import Planning
 from eddyline.engine.query import Query
 from eddyline.engine.query_set import QuerySet
@@ -66,16 +65,20 @@ def connect(
     catalog, definitions, inputs = Catalog(), Definitions(), Inputs()
     declared = DeclaredStatistics()
     statistics = options.statistics.over(declared.statistics)
-    planning = Planning(strategy.optimize, statistics, inputs.measuring.statistics, prices)
-    margin = strategy.replan if strategy.optimize else inf
-    replanner = Replanner(lambda: inputs.arrived, planning, margin)
+    planning = Planning(
+        strategy.optimize,
+        statistics,
+        inputs.measuring.statistics,
+        prices,
+        margin=strategy.replan if strategy.optimize else inf,
+        rows=lambda: inputs.arrived,
+    )
     queries = QuerySet(
         lock,
         inputs.stem,
         strategy.planned_by(statistics),
         strategy.shared_by(options.chunk_rows),
-        planning.explained,
-        replanner,
+        planning,
         inputs.rows_in,
         inputs.groups,
     )
@@ -95,7 +98,7 @@ def connect(
 
     queries.on_set_aside = release
     checkpoint = Saving(
-        catalog, inputs, queries, definitions, statements, replanner, shedding, overload, progress
+        catalog, inputs, queries, definitions, statements, shedding, overload, progress
     )
     parts = Parts(
         catalog,

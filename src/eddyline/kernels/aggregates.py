@@ -1,19 +1,30 @@
 """Sliding aggregates by group: each kernel runs one aggregate over a sequence of signed rows.
 
-All take the same arguments and leave one value per *emission*:
-
-    slot int64[n]   the group of each row        sign int8[n]   +1 enters, -1 leaves
-    emit bool[n]    the last row of its group and event: here the group's value is reported
-
-and return the values at the emissions together with the values reported before them, so that the
-caller can retract or compare. State arrays are indexed by slot and changed in place.
+All take :class:`SignedRows` and return, for each *emission*, the value of the group and the value
+that was reported before, for the caller to retract or compare. State arrays are indexed by slot and
+changed in place.
 """
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from eddyline.kernels.options import kernel
+
+
+class SignedRows(NamedTuple):
+    """Rows that enter and leave groups, in order.
+
+    Attributes:
+        slot: int64[n], the group. sign: int8[n], +1 enters, -1 leaves.
+        emit: bool[n], the last row of its group and event: the value of the group is reported.
+    """
+
+    slot: np.ndarray
+    sign: np.ndarray
+    emit: np.ndarray
 
 
 @kernel
@@ -22,8 +33,8 @@ def last_of_event(
 ) -> np.ndarray:
     """bool[n]: whether a row is the last one of its group within its event.
 
-    An event is one instant of expiry, or one arriving row with all it pushes out: rows with equal
-    ts and equal ``seq >> 1``. ``seen`` is int64 scratch by slot, any content below 0.
+    An event is one instant of expiry, or one arriving row with all rows that it evicts: equal ts
+    and equal ``seq >> 1``. ``seen`` is int64 scratch by slot; its content is below 0.
     """
     n = slot.size
     out = np.empty(n, np.bool_)
@@ -40,14 +51,13 @@ def last_of_event(
 
 @kernel
 def run_count(
-    slot: np.ndarray,
-    sign: np.ndarray,
-    emit: np.ndarray,
+    rows: SignedRows,
     valid: np.ndarray,
     count: np.ndarray,
     reported: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray]:
     """COUNT(x) (``valid`` empty: COUNT(*)) -> new int64[m], old int64[m]."""
+    slot, sign, emit = rows.slot, rows.sign, rows.emit
     m = emit.sum()
     new = np.empty(m, np.int64)
     old = np.empty(m, np.int64)
@@ -65,15 +75,13 @@ def run_count(
     return new, old
 
 
-#: What ``run_sum_int`` says of a group: it has no value, a sum, or one that is no int64.
+#: Kinds of sums of ``run_sum_int``: no value; an int64; one beyond int64.
 NOTHING, FITS, OVERFLOW = 0, 1, 2
 
 
 @kernel
 def run_sum_int(
-    slot: np.ndarray,
-    sign: np.ndarray,
-    emit: np.ndarray,
+    rows: SignedRows,
     valid: np.ndarray,
     value: np.ndarray,
     count: np.ndarray,
@@ -83,9 +91,9 @@ def run_sum_int(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """SUM of int64 -> new, new_kind, old, old_kind; kinds are NOTHING, FITS and OVERFLOW.
 
-    ``total`` is int64[slots, 2], what the sum is modulo 2^64, from -2^63 on, and how many times
-    2^64 that is less.
+    ``total`` is int64[slots, 2]: the sum modulo 2^64, in [-2^63, 2^63), and its multiple of 2^64.
     """
+    slot, sign, emit = rows.slot, rows.sign, rows.emit
     m = emit.sum()
     new = np.empty(m, np.int64)
     new_kind = np.empty(m, np.int8)
@@ -119,15 +127,14 @@ def run_sum_int(
 
 @kernel
 def run_count_distinct(
-    slot: np.ndarray,
-    sign: np.ndarray,
-    emit: np.ndarray,
+    rows: SignedRows,
     node: np.ndarray,
     occurrences: np.ndarray,
     count: np.ndarray,
     reported: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray]:
     """COUNT(DISTINCT x) -> new, old. ``node`` numbers the (group, value) pairs, -1 for NULL."""
+    slot, sign, emit = rows.slot, rows.sign, rows.emit
     m = emit.sum()
     new = np.empty(m, np.int64)
     old = np.empty(m, np.int64)

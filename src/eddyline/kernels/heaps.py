@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from eddyline.kernels.aggregates import SignedRows
 from eddyline.kernels.options import kernel
 
 NO_NODE = -1
@@ -43,9 +44,7 @@ def _before(
 
 @kernel
 def run_extreme(
-    slot: np.ndarray,
-    sign: np.ndarray,
-    emit: np.ndarray,
+    rows: SignedRows,
     node: np.ndarray,
     largest: bool,
     occurrences: np.ndarray,
@@ -67,7 +66,11 @@ def run_extreme(
             ``offsets``/``data`` (empty for values that order keys tell apart).
         child, sibling, previous: the heaps, by node; ``previous`` is the left sibling or parent.
         root, reported: by group.
+
+    The state is not grouped into tuples or records: measured, helper functions that take them are
+    7 to 12 times slower, by counting references.
     """
+    slot, sign, emit = rows.slot, rows.sign, rows.emit
     m = emit.sum()
     new = np.empty(m, np.int64)
     old = np.empty(m, np.int64)

@@ -52,7 +52,7 @@ from eddyline.physical.patterns import (
     passes_rows,
     stored_width_of,
 )
-from eddyline.physical.strategy import Strategy
+from eddyline.physical.strategy import JoinTreeBuilder, Strategy
 from eddyline.runtime.batch import Evaluator
 from eddyline.runtime.graph import Graph
 from eddyline.runtime.join_inputs.join_input import InputRows, JoinInput, StemRows
@@ -193,8 +193,10 @@ class NodePlanner:
         )
         return JoinOperator(sources[0], sources[1], (left, right), residual(plan))
 
-    def _feedback_tree(self, plan: Join | LookupSemiJoin) -> FeedbackTree:
-        return FeedbackTree(plan, self._graph, self._strategy, self._stored)
+    def _feedback_tree(self, plan: Join | LookupSemiJoin) -> JoinTreeBuilder:
+        form = self._strategy.feedback_form
+        make = FeedbackTree if form is None else form.tree
+        return make(plan, self._graph, self._strategy, self._stored)
 
     def _input_rows(self, plan: Plan, source: Operator) -> InputRows:
         """Where the rows of a join's input are stored."""

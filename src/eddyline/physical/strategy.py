@@ -2,23 +2,55 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, Protocol
 
 from eddyline.algebra.plan import (
     AntiJoin,
     GroupBy,
+    Join,
     Lookup,
+    LookupSemiJoin,
     Negation,
     Plan,
     SemiJoin,
 )
 from eddyline.optimizer.estimates import premature_share
 from eddyline.optimizer.statistics import UNKNOWN, Statistics
+from eddyline.runtime.graph import Graph
+from eddyline.runtime.operators.base import Operator
 
 StateStrategy = Literal["upa", "direct", "negative-tuple"]
 Feedback = Literal["off", "doe", "jit", "auto"]
 Mns = Literal["index", "bloom"]
+
+
+class JoinTreeBuilder(Protocol):
+    """Builds the operators of a tree of joins with feedback."""
+
+    def join(self) -> Operator:
+        """The join on top."""
+
+    def looking_up(self, make: Callable[[Operator], Operator]) -> Operator:
+        """The operator that looks up the results of the tree, made of their operator."""
+
+
+class FeedbackForm(Protocol):
+    """A form of feedback between joins that replaces the product's own, for comparison."""
+
+    @property
+    def name(self) -> str:
+        """Its name in checkpoints."""
+
+    def tree(
+        self,
+        top: Join | LookupSemiJoin,
+        graph: Graph,
+        strategy: Strategy,
+        leaf: Callable[[Plan], Operator],
+    ) -> JoinTreeBuilder:
+        """As of ``eddyline.physical.feedback.tree.FeedbackTree``."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +73,7 @@ class Strategy:
     negative_tuples_from: float | None = None
     statistics: Statistics = UNKNOWN
     feedback: Feedback = "off"
-    admission: bool = True
+    feedback_form: FeedbackForm | None = None
     nested_loops: bool = False
     mns: Mns = "index"
     combinations: bool = False

@@ -1,18 +1,19 @@
-"""Trees of joins that run, as what they join and in which order: the order may be another one.
+"""Plans with their joins in another order.
 
-The joins may be all of a query, or what it groups, or looks up in tables that stay as they are:
-what comes of that does not depend on the order in which the rows were joined. Which row DISTINCT or
-a negation shows, and until when, does.
+The joins are all of a query, or below its groupings and its look-ups in static tables: their output
+does not depend on the order in which rows were joined. That of DISTINCT and negation does: which
+row they show, and until when.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Final
 
 import pyarrow as pa
 
-from eddyline.algebra.expressions import Call, Expr, columns_of
+from eddyline.algebra.expressions import Call, Expr, columns_of, conjunction, shift_columns
 from eddyline.algebra.plan import (
     Filter,
     GroupBy,
@@ -22,24 +23,26 @@ from eddyline.algebra.plan import (
     Project,
     StreamScan,
 )
+from eddyline.algebra.windows import Range, Rows
 from eddyline.optimizer.join_graph import JoinGraph
 from eddyline.optimizer.joins.trees import Tree, leaves, subtrees
 from eddyline.optimizer.rules.order_joins import joined_as, with_own_terms_below
 from eddyline.sharing.flat import flatten
+from eddyline.sharing.signature import Part, Signature
 
-#: Two streams are joined in one order only.
-_LEAST_SOURCES = 3
+#: Sources of joins that have more than one order.
+LEAST_REORDERED: Final = 3
 
 
 @dataclass(frozen=True)
 class Joins:
-    """What a plan of joins, filters and projections over streams comes to.
+    """The joins of a plan, with filters and projections between them, over streams.
 
     Attributes:
-        planned: the plan of the query. joined: the part of it that joins; all of it, or what a
-            GROUP BY or a look-up reads.
+        planned: the plan of the query. joined: the part of it that joins: all of it, or the input
+            of a GROUP BY or a look-up.
         graph: the streams, below the terms that read one of them, and the other terms.
-        outputs, names: what is made of their rows, over the columns of all streams.
+        outputs, names: the columns of ``joined``, over the columns of all streams.
         tree: the order in which the plan joins them.
     """
 
@@ -64,18 +67,17 @@ class Joins:
 
 
 def joins_of(plan: Plan) -> Joins | None:
-    """The joins of a plan whose order may change while it runs; None: it has none.
-
-    These are joins of three streams and more, below projections, filters, groupings and look-ups.
+    """The joins of a plan whose order may change while it runs: of three streams or more, below
+    projections, filters, groupings and look-ups. None: it has none.
     """
     for joined in _parts(plan):
         tree, streams = _tree(joined, 0)
         if tree is not None:
-            return _taken_apart(plan, joined, tree) if streams >= _LEAST_SOURCES else None
+            return _of_streams(plan, joined, tree) if streams >= LEAST_REORDERED else None
     return None
 
 
-def _taken_apart(plan: Plan, joined: Plan, tree: Tree) -> Joins | None:
+def _of_streams(plan: Plan, joined: Plan, tree: Tree) -> Joins | None:
     flat = flatten(joined, joins=True)
     if list(map(type, flat.leaves)) != [StreamScan] * len(leaves(tree)):
         return None
@@ -89,7 +91,7 @@ def _taken_apart(plan: Plan, joined: Plan, tree: Tree) -> Joins | None:
 
 
 def _parts(plan: Plan) -> Iterator[Plan]:
-    """The plan, what its groupings read, and what it looks up in static tables."""
+    """The plan, the inputs of its groupings, and the inputs of its look-ups in static tables."""
     yield plan
     while True:
         if isinstance(plan, (Filter, Project)):
@@ -118,15 +120,44 @@ def _tree(plan: Plan, first: int) -> tuple[Tree | None, int]:
 
 
 def joins_in(plan: Plan, tree: Tree) -> dict[Tree, Join]:
-    """The joins of a plan by the part of its tree that each makes."""
+    """The joins of a plan, by the subtree that each computes."""
     return dict(
         zip((t for t in subtrees(tree) if not isinstance(t, int)), _joins(plan), strict=True)
     )
 
 
 def _joins(plan: Plan) -> Iterator[Join]:
-    """Inputs before what joins them, left before right."""
+    """Inputs before the join that reads them, left before right."""
     for below in plan.inputs:
         yield from _joins(below)
     if isinstance(plan, Join) and not isinstance(plan, Lookup):
         yield plan
+
+
+def tree_of(signature: Signature, part: Part, order: Tree) -> Plan:
+    """The plan of a query of a flow, without a grouping, that joins the sources in this order."""
+    sources = tuple(_source(signature, part, n) for n in range(len(signature.sources)))
+    keys = [
+        Call(
+            pa.bool_(),
+            "=",
+            (
+                shift_columns(edge.left_key, signature.starts[edge.left]),
+                shift_columns(edge.right_key, signature.starts[edge.right]),
+            ),
+        )
+        for edge in signature.edges
+    ]
+    graph = JoinGraph(sources, (*keys, *signature.theta, *part.residual))
+    return joined_as(graph, order, part.outputs, part.names)
+
+
+def _source(signature: Signature, part: Part, number: int) -> Plan:
+    """A source with the query's window, below its filters."""
+    plan, length = signature.sources[number], part.windows[number]
+    if length is not None:
+        assert isinstance(plan, StreamScan), "the queries' own windows are on streams"
+        counted = signature.counted[number]
+        plan = replace(plan, window=Rows(length) if counted else Range(length))
+    condition = conjunction(part.filters[number])
+    return plan if condition is None else Filter(plan, condition)

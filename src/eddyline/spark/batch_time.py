@@ -1,9 +1,8 @@
-"""The wall clock of a batch: the time that Spark logs with it, so that a repetition sees the same.
+"""The wall clock of a batch: the time that Spark logs with it, the same when it is repeated.
 
-Spark writes the time at which a batch was planned to its offset log, before the batch runs, and
-``current_timestamp`` of a streaming query is that time, also when the batch is repeated after a
-failure or a restart. Everything that depends on the wall clock (AHEAD AT MOST, IDLE AFTER) goes by
-it.
+Spark writes the time at which a batch was planned to its offset log before the batch runs, and
+``current_timestamp`` of a streaming query returns that time, also when the batch is repeated after
+a failure or a restart. AHEAD AT MOST and IDLE AFTER are evaluated with it.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ import pyarrow as pa
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-#: The column of packed rows, and the last one of what ingest reads, that holds it: int64 us.
+#: The column of packed batches, and the last column of ingest's input, with the time: int64 us.
 NOW: Final = "now_us"
 
 
@@ -25,12 +24,12 @@ def now_us() -> Column:
 
 
 def with_batch_time(packed: DataFrame) -> DataFrame:
-    """Fat rows with the time of their batch."""
+    """Rows with the time of their batch as last column."""
     return packed.withColumn(NOW, now_us())
 
 
 def heartbeat(df: DataFrame, shard: int) -> DataFrame:
-    """Rows of the source ``rate`` as packed rows that bring nothing but the time."""
+    """Rows of the source ``rate`` as packed batches without rows, which carry the time only."""
     return df.select(
         F.lit(shard).cast("bigint").alias("shard"),
         F.lit("tick").alias("kind"),
@@ -45,10 +44,10 @@ def heartbeat(df: DataFrame, shard: int) -> DataFrame:
 
 
 class TimedBatches:
-    """Batches of ingest without their last column, which holds the time of the batch.
+    """Iterates over ingest's batches without their last column, the time of the batch.
 
     Attributes:
-        now_us: the time, from the first batch on.
+        now_us: that time, from the first batch on.
     """
 
     def __init__(self, batches: Iterator[pa.RecordBatch]) -> None:

@@ -1,11 +1,11 @@
-"""The control stream: what is asked of a running job travels as one more input.
+"""The control stream: requests to a running job are one more input stream.
 
-It is a directory of small files in the checkpoint, read like a source. So Spark logs which batch
-took which file, and a replayed batch sees the same requests at the same place. The files stay: they
-also tell a session that starts from the checkpoint which queries came and went since.
+It is a directory of small files in the checkpoint, read as a source. So Spark logs which batch
+reads which file, and a repeated batch processes the same requests. The files are kept: a session
+that starts from the checkpoint reads from them which queries were added and dropped.
 
-A file that the job did not write, or that was changed or cut since, takes no effect: Spark reads
-files of our names only, and of these the lines whose digest is right.
+A file of another writer, or one that was modified or truncated, has no effect: Spark reads only
+files with the right names, and of these only lines with a correct digest.
 """
 
 from __future__ import annotations
@@ -44,10 +44,10 @@ class Request:
     """One request to one shard.
 
     Attributes:
-        name: 'sql' (carry out the statement ``text``), or 'end' (no more rows come; ``text`` is how
-            many microseconds behind its last row a stream still has effects).
-        number: place among the statements for this shard, from 1; 0 for other requests.
-        at: when it was asked, in ISO 8601.
+        name: 'sql' (execute the statement ``text``), or 'end' (the input has ended; ``text`` is the
+            event time in us by which to advance after the last row).
+        number: of the statement for this shard, from 1; 0 for other requests.
+        at: when it was sent, in ISO 8601.
     """
 
     shard: int
@@ -58,9 +58,9 @@ class Request:
 
     @property
     def digest(self) -> str:
-        """Of what a shard is asked. Spark computes the same."""
-        asked = "\n".join((str(self.shard), self.name, str(self.number), self.text))
-        return hashlib.sha256(asked.encode()).hexdigest()
+        """SHA-256 of the request; also computed by Spark in ``packed_batches``."""
+        content = "\n".join((str(self.shard), self.name, str(self.number), self.text))
+        return hashlib.sha256(content.encode()).hexdigest()
 
     def line(self) -> str:
         """The request as a line of a file."""
@@ -71,7 +71,7 @@ class Request:
         """The request of a line.
 
         Raises:
-            ValueError: the line is not as it was written.
+            ValueError: the line was not written by :meth:`line`.
         """
         fields: Any = json.loads(line)
         if not isinstance(fields, dict):
@@ -96,24 +96,24 @@ class ControlStream:
     def __init__(self, directory: Directory) -> None:
         self._directory = directory
         directory.make()
-        self._statements: dict[int, int] = {}  # how many have been sent, by shard
+        self._statements: dict[int, int] = {}  # number of statements sent, by shard
         for name in foreign_files(directory):
             _log.warning("%s/%s is ignored: no job wrote it", directory.path, name)
         for request in self.statements():
             self._statements[request.shard] = request.number
 
     def packed_batches(self, spark: SparkSession) -> DataFrame:
-        """The requests as packed rows, to be united with those of the streams."""
-        asked = F.concat_ws(
+        """The requests as packed batches, for the union with those of the streams."""
+        content = F.concat_ws(
             "\n", F.col("shard").cast("string"), "name", F.col("number").cast("string"), "text"
         )
         requests = (
             spark.readStream.schema(_SCHEMA)
             .option("mode", "PERMISSIVE")
             .option("pathGlobFilter", _FILES)
-            .option("recursiveFileLookup", "true")  # else directories are taken for partitions
+            .option("recursiveFileLookup", "true")  # no partition columns from directories
             .json(self._directory.path)
-            .where(F.sha2(asked, 256) == F.col("digest"))
+            .where(F.sha2(content, 256) == F.col("digest"))
         )
         packed = requests.select(
             "shard",
@@ -129,21 +129,21 @@ class ControlStream:
         return with_batch_time(packed)
 
     def statements(self) -> list[Request]:
-        """All statements ever sent, as :func:`read_statements` finds them."""
+        """All statements sent so far; see :func:`read_statements`."""
         return read_statements(self._directory)
 
     def by_shard(self) -> dict[int, dict[int, str]]:
-        """The same as texts: by shard, by number."""
+        """The texts of all statements: by shard, by number."""
         found: dict[int, dict[int, str]] = {}
         for request in self.statements():
             found.setdefault(request.shard, {})[request.number] = request.text
         return found
 
     def statement(self, shard: int, text: str) -> Request:
-        """The next request to carry out CREATE QUERY or DROP QUERY; it is not sent yet.
+        """The next request to execute a statement; :meth:`send` sends it.
 
         Raises:
-            SqlError: the statement cannot be written as text.
+            SqlError: the statement cannot be encoded.
         """
         number = self._statements.get(shard, 0) + 1
         at = datetime.now(UTC).isoformat(timespec="seconds")
@@ -154,16 +154,16 @@ class ControlStream:
         return Request(shard, "sql", text, number, at)
 
     def send(self, request: Request) -> None:
-        """Let a shard carry out a statement before the rows of a batch.
+        """Send a statement, which the shard executes before the rows of a batch.
 
         Raises:
-            StateError: writing it failed; whether the job has it is unknown.
+            StateError: writing it failed; whether the job receives it is unknown.
         """
         self._write(f"sql-{request.shard}-{request.number}", [request])
         self._statements[request.shard] = request.number
 
     def end_of_input(self, drain_us: Mapping[int, int]) -> None:
-        """Ask shards to process what they hold back, and all expiries that this causes.
+        """Let the shards process the rows held for the watermark, and all expiries.
 
         Args:
             drain_us: shard to the longest RANGE window of its queries, in microseconds.
@@ -176,10 +176,10 @@ class ControlStream:
 
 
 def read_statements(directory: Directory) -> list[Request]:
-    """All statements ever sent; those of one shard are in the order in which they were sent.
+    """All statements sent so far; those of one shard are in order.
 
     Raises:
-        StateError: one is missing or cannot be read any more.
+        StateError: one is missing or cannot be read.
     """
     by_shard: dict[int, dict[int, Request]] = {}
     unread: dict[tuple[int, int], str] = {}
@@ -198,9 +198,9 @@ def read_statements(directory: Directory) -> list[Request]:
 
 
 def foreign_files(directory: Directory) -> list[str]:
-    """The names of files that no job wrote."""
-    ours = (_STATEMENT_FILE, _END_FILE)
-    return [n for n in directory.names() if not any(form.fullmatch(n) for form in ours)]
+    """The names of files that were not written by a job."""
+    known = (_STATEMENT_FILE, _END_FILE)
+    return [n for n in directory.names() if not any(form.fullmatch(n) for form in known)]
 
 
 def _require_all(
@@ -208,10 +208,10 @@ def _require_all(
     requests: Mapping[int, Mapping[int, Request]],
     unread: Mapping[tuple[int, int], str],
 ) -> None:
-    """Check that no statement is missing before the last one of its shard.
+    """Check that all statements up to the last one of each shard are there.
 
     Raises:
-        StateError: one is; shards may have carried it out already.
+        StateError: one is missing or unreadable, although its shard may have executed it.
     """
     for shard, number in unread:
         if number not in requests.get(shard, {}):

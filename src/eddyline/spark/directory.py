@@ -1,4 +1,4 @@
-"""A directory of small files that a job keeps, on this machine's disk or on another file system."""
+"""A directory of small files of a job, on a local disk or on another file system."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from urllib.parse import quote
 
 from eddyline.errors import StateError
 
-#: Only the owner of the job reads and writes what it keeps.
+#: Files of a job are accessible by its owner only.
 _DIRECTORY_MODE: Final = 0o700
 _FILE_MODE: Final = 0o600
-#: File systems allow 255 bytes for a name; some are left for prefixes and endings.
+#: File systems allow 255 bytes for a name; the rest is for prefixes and endings.
 _MAX_SEGMENT: Final = 200
 
 
 class Directory(Protocol):
     """Small files by their names relative to the directory (``a/b.json``).
 
-    All methods raise StateError if the file system fails; the message names path and cause.
+    All methods raise StateError if the file system fails; the message has path and cause.
 
     Attributes:
-        path: where it is, for messages and for Spark.
+        path: for messages and for Spark.
     """
 
     path: str
@@ -37,33 +37,33 @@ class Directory(Protocol):
         """A directory in this one."""
 
     def make(self, name: str = "") -> None:
-        """Make the directory, or one in it, and those above; for the owner only where it is new."""
+        """Create the directory, or one in it, with its parents; accessible by the owner only."""
 
     def names(self, directory: str = "", ending: str = "") -> list[str]:
-        """What lies directly in a directory, sorted; hidden files are left out."""
+        """The names in a directory, sorted, without hidden files."""
 
     def read(self, name: str) -> bytes | None:
         """The content of a file; None if there is none."""
 
     def write(self, name: str, content: bytes) -> None:
-        """Write a new file so that a reader sees all of it or nothing."""
+        """Write a new file atomically."""
 
     def replace(self, name: str, content: bytes) -> None:
-        """As :meth:`write`, but over an older file; for a moment there may be none."""
+        """Write or replace a file; a reader sees a complete file, or none for a moment."""
 
     def create(self, name: str, content: bytes) -> bool:
-        """Write a file unless there is one; whether there was none. Of several processes that try
-        at the same time one succeeds.
+        """Write a file if there is none; whether it was written. Of concurrent calls one succeeds,
+        where the file system can guarantee that.
         """
 
     def delete(self, name: str) -> bool:
-        """Delete a file, or a directory with all in it; whether it was there."""
+        """Delete a file or a directory with its content; whether it existed."""
 
     def modified(self, name: str) -> datetime | None:
-        """When a file was written last; None if there is none."""
+        """Time of the last write of a file; None if there is none."""
 
     def exclusive(self) -> AbstractContextManager[bool]:
-        """Wait until no other process is in such a block; False where there is no way to know."""
+        """Lock the directory against other processes; yields False if there are no locks."""
 
 
 class LocalDirectory:
@@ -106,7 +106,7 @@ class LocalDirectory:
         self.replace(name, content)
 
     def replace(self, name: str, content: bytes) -> None:
-        """Write a file, over an older one if there is one, in one step."""
+        """Write or replace a file, atomically."""
         target = self._root / name
         hidden = target.with_name(f".{target.name}.{uuid.uuid4().hex[:8]}.tmp")
         with _named(target):
@@ -148,7 +148,7 @@ class LocalDirectory:
 
     @contextmanager
     def exclusive(self) -> Iterator[bool]:
-        """Wait until no other process is in such a block."""
+        """Lock the directory against other processes."""
         with _named(self._root):
             descriptor = os.open(self._root, os.O_RDONLY)
         try:
@@ -196,7 +196,7 @@ def _write_new(path: Path, content: bytes) -> None:
 
 @contextmanager
 def _named(path: Path) -> Iterator[None]:
-    """Errors of the operating system name the path."""
+    """Turn errors of the operating system into StateError with the path."""
     try:
         yield
     except FileExistsError:

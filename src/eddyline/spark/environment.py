@@ -1,4 +1,4 @@
-"""The Spark session: made ready for stateful Python, or prepared when the user brings one."""
+"""Spark sessions and the configuration of the job."""
 
 from __future__ import annotations
 
@@ -18,33 +18,32 @@ from pyspark.sql import SparkSession
 from eddyline.errors import SetupError
 
 _MIN_JAVA: Final = 17
-#: A task whose worker died runs again, in another worker: the batch does not fail.
+#: A task is repeated if its worker process has died, so that the batch does not fail.
 _TASK_ATTEMPTS: Final = 4
 _LOG_SETTINGS: Final = Path(__file__).with_name("log4j2.properties")
 
-#: What a streaming query of ours needs; fixed when it starts, so set only around the start.
+#: Configuration of the streaming query, which is fixed when it starts: set only around the start.
 JOB_CONF: Final[Mapping[str, str]] = {
     "spark.sql.streaming.stateStore.providerClass": (
         "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
     ),
     "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
-    # Recovery needs the last batch only; each kept batch holds its state's changes on disk.
+    # Recovery needs only the last batch; each retained one keeps its state changes on disk.
     "spark.sql.streaming.minBatchesToRetain": "10",
-    # Batches handed to Python: fewer and larger than the default of 10,000 rows. Fat rows are few
-    # and large instead, which the limit in bytes is for.
+    # Larger batches for Python than the default of 10,000 rows. The limit in bytes is for packed
+    # batches, which are few and large.
     "spark.sql.execution.arrow.maxRecordsPerBatch": "100000",
     "spark.sql.execution.arrow.maxBytesPerBatch": str(64 << 20),
-    # An engine's clock moves with its rows: a batch without rows would change nothing.
+    # A batch without rows would have no effect: an engine's clock is driven by its rows.
     "spark.sql.streaming.noDataMicroBatches.enabled": "false",
     "spark.sql.session.timeZone": "UTC",
 }
 
 
-#: For checkpoints on this machine's disk. Spark's default goes through Hadoop's FileContext, which
-#: starts a process per file that it writes, to look for links. Both check that the target is not
-#: there and then rename a complete temporary file over to it, which POSIX does at once or not at
-#: all; neither waits for the disk, so a power cut is no safer with one or the other. The second
-#: check sum is left out because Hadoop's local file system keeps one of its own beside each file.
+#: For checkpoints on a local disk. Spark's default uses Hadoop's FileContext, which runs a process
+#: per written file to check for links. Both check that the target does not exist and then rename a
+#: complete temporary file, which is atomic in POSIX; neither calls fsync, so they are equally safe
+#: in a power failure. The second checksum is off because Hadoop's local file system writes its own.
 LOCAL_CHECKPOINT_CONF: Final[Mapping[str, str]] = {
     "spark.sql.streaming.checkpointFileManagerClass": (
         "org.apache.spark.sql.execution.streaming.checkpointing."
@@ -55,11 +54,11 @@ LOCAL_CHECKPOINT_CONF: Final[Mapping[str, str]] = {
 
 
 def local_session(partitions: int, log: Path | None = None) -> SparkSession:
-    """A session on all cores of this machine, reachable from this machine only.
+    """A session on all cores of this machine, bound to the loopback address.
 
     Args:
         partitions: of a shuffle.
-        log: file for what Spark says on standard error; by default it appears there.
+        log: file for Spark's messages; by default they are written to standard error.
 
     Raises:
         SetupError: there is no Java, or it is too old.
@@ -67,7 +66,7 @@ def local_session(partitions: int, log: Path | None = None) -> SparkSession:
     require_java()
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     logging.getLogger("py4j").setLevel(logging.ERROR)
-    # pandas carries a handful of fat rows here; what PySpark warns of does not occur
+    # pandas is used for a few packed batches only; the case of PySpark's warning does not occur
     warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
     builder = (
         SparkSession.builder.master(f"local[*, {_TASK_ATTEMPTS}]")
@@ -85,10 +84,10 @@ def local_session(partitions: int, log: Path | None = None) -> SparkSession:
 
 
 def require_java() -> None:
-    """Check that Spark will find a Java that it runs on.
+    """Check that Spark finds a supported Java.
 
     Raises:
-        SetupError: says what is missing and how to get it.
+        SetupError: it does not; with instructions.
     """
     home = os.environ.get("JAVA_HOME")
     java = str(Path(home, "bin", "java")) if home else shutil.which("java")
@@ -109,7 +108,7 @@ _INSTALL: Final = (
 
 
 def _java_release(java: str) -> int | None:
-    """The major release of a Java, from its release file or else from its own words."""
+    """The major release of a Java, from its release file or its output."""
     release_file = Path(java).resolve().parent.parent / "release"
     if release_file.exists():
         text = release_file.read_text()
@@ -129,7 +128,7 @@ def _java_release(java: str) -> int | None:
 
 @contextmanager
 def _standard_error_to(log: Path) -> Iterator[None]:
-    """Processes started in the block write their standard error to a file."""
+    """Redirect standard error to a file for processes that are started in the block."""
     sys.stderr.flush()
     kept = os.dup(2)
     with log.open("ab") as file:
@@ -143,7 +142,7 @@ def _standard_error_to(log: Path) -> Iterator[None]:
 
 @contextmanager
 def settings(spark: SparkSession, values: Mapping[str, str]) -> Iterator[None]:
-    """Set SQL configuration for the time of the block. A query keeps what it was started with."""
+    """Set SQL configuration in the block. A query keeps the values of its start."""
     before = {name: spark.conf.get(name, None) for name in values}
     for name, value in values.items():
         spark.conf.set(name, value)
@@ -159,10 +158,10 @@ def settings(spark: SparkSession, values: Mapping[str, str]) -> Iterator[None]:
 
 @contextmanager
 def worker_pool(spark: SparkSession, name: str) -> Iterator[None]:
-    """Python functions that are made in the block run in workers of their own.
+    """Python functions created in the block run in a worker pool of this name.
 
-    Spark keeps idle Python workers in one pool per set of environment variables. With a pool of its
-    own a shard meets the worker again that holds its engine, rather than any that is free.
+    Spark keeps idle Python workers in one pool per set of environment variables. With a separate
+    pool a shard is more likely to run in the worker that has its engine in the cache.
     """
     environment = spark.sparkContext.environment
     environment["EDDYLINE_WORKER_POOL"] = name

@@ -1,4 +1,4 @@
-"""Files on whatever file system Spark reaches: local, HDFS, object stores."""
+"""Files on the file systems of Spark: local, HDFS, object stores."""
 
 from __future__ import annotations
 
@@ -22,37 +22,37 @@ def directory(spark: SparkSession, path: str) -> Directory:
 
 
 def exists(spark: SparkSession, pattern: str) -> bool:
-    """Whether a path, or anything that a glob pattern matches, is there.
+    """Whether a path, or a path that matches a glob pattern, exists.
 
     Raises:
         DataError: there is no such file system, or it cannot be reached.
     """
-    with _asked(pattern):
+    with _java_errors(pattern):
         system, path = _open(spark, pattern)
         found = system.globStatus(path)
         return found is not None and len(found) > 0
 
 
 def qualified(spark: SparkSession, path: str) -> str:
-    """The path with its scheme and from the root, so that it means the same everywhere.
+    """The absolute path with its scheme.
 
     Raises:
         DataError: there is no such file system, or it cannot be reached.
     """
-    with _asked(path):
+    with _java_errors(path):
         system, opened = _open(spark, path)
         return str(system.makeQualified(opened).toString())
 
 
 def jvm_of(spark: SparkSession) -> Any:
-    """The Java side of a session.
+    """The JVM of a session.
 
     Raises:
         StateError: the session has been stopped.
     """
     context = spark.sparkContext
     if context._jvm is None or context._jsc is None:
-        raise StateError("the Spark session has been stopped: make another one")
+        raise StateError("the Spark session has been stopped: create another one")
     return context._jvm
 
 
@@ -89,7 +89,7 @@ class HadoopDirectory:
                 return bytes(stream.readAllBytes())
 
     def write(self, name: str, content: bytes) -> None:
-        """Write a new file, under a hidden name first."""
+        """Write a new file, through a hidden file."""
         with self._at(name) as (system, path):
             if not system.rename(self._hidden(system, path, content), path):
                 raise StateError(f"{path.toString()}: there is such a file already")
@@ -100,7 +100,7 @@ class HadoopDirectory:
             hidden = self._hidden(system, path, content)
             if system.rename(hidden, path):
                 return
-            system.delete(path, False)  # this file system does not rename over a file
+            system.delete(path, False)  # this file system cannot rename over a file
             if not system.rename(hidden, path):
                 raise StateError(f"{path.toString()}: the file cannot be replaced")
 
@@ -131,12 +131,12 @@ class HadoopDirectory:
             return datetime.fromtimestamp(ms / 1e3, UTC)
 
     def exclusive(self) -> contextlib.AbstractContextManager[bool]:
-        """Other processes cannot be kept out."""
+        """There are no locks."""
         return contextlib.nullcontext(False)
 
     @contextlib.contextmanager
     def _at(self, name: str) -> Iterator[tuple[Any, Any]]:
-        """The file system and the path; its errors name the path."""
+        """The file system and the path; errors become StateError with the path."""
         path = f"{self.path}/{name}" if name else self.path
         try:
             yield _open(self._spark, path)
@@ -144,7 +144,7 @@ class HadoopDirectory:
             raise StateError(f"{path}: {_said(e)}") from e
 
     def _hidden(self, system: Any, target: Any, content: bytes) -> Any:
-        """Write the content beside the target, under a name that readers skip."""
+        """Write the content next to the target, under a name that readers skip."""
         hidden = _path(self._spark, f"{target.getParent().toString()}/.{target.getName()}.tmp")
         with contextlib.closing(system.create(hidden, True)) as stream:
             stream.write(bytearray(content))
@@ -152,7 +152,8 @@ class HadoopDirectory:
 
 
 @contextlib.contextmanager
-def _asked(path: str) -> Iterator[None]:
+def _java_errors(path: str) -> Iterator[None]:
+    """Turn errors of Java into DataError with the path."""
     try:
         yield
     except Py4JJavaError as e:
@@ -160,7 +161,7 @@ def _asked(path: str) -> Iterator[None]:
 
 
 def _said(error: Py4JJavaError) -> str:
-    """What Java says, without the stack trace."""
+    """The message of a Java exception, without the stack trace."""
     exception = error.java_exception
     return str(exception.getMessage() or exception.toString())
 

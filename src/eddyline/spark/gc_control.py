@@ -1,8 +1,9 @@
-"""When Python looks for garbage, where there are thousands of queries.
+"""Garbage collection in processes with thousands of queries.
 
-After every task of a worker PySpark has Python look for cycles among all objects. An engine with
-thousands of queries is millions of them, which stay: looking would take longer than most batches.
-So what is there when a task starts, right behind such a search, is exempted from later ones.
+PySpark runs Python's garbage collector after every task of a worker. An engine with thousands of
+queries consists of millions of long-lived objects; scanning them would take longer than most
+batches. So the objects that exist when a task starts, after such a collection, are excluded from
+later ones.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ _exempted = False
 
 
 def freeze_live_objects() -> None:
-    """A task starts: what is there has just been looked at."""
+    """Called at the start of a task: exclude the existing objects from garbage collection."""
     global _exempted
     if not _exempted:
         gc.freeze()
@@ -24,7 +25,7 @@ def freeze_live_objects() -> None:
 
 @contextmanager
 def gc_paused() -> Iterator[None]:
-    """Much is made in the block that stays: looking for garbage can wait until it is there."""
+    """No garbage collection in the block, which creates many long-lived objects."""
     was_on = gc.isenabled()
     gc.disable()
     try:
@@ -35,7 +36,7 @@ def gc_paused() -> Iterator[None]:
 
 
 def unfreeze_objects() -> None:
-    """What stays has changed: the search after this task, and only that, looks at everything."""
+    """After a change of long-lived objects: let the collection after this task scan all objects."""
     global _exempted
     gc.unfreeze()
     _exempted = False

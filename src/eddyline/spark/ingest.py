@@ -1,4 +1,4 @@
-"""Ingest: the rows of one source become fat rows for their shard."""
+"""Ingest: the rows of one source become packed batches for their shard."""
 
 from __future__ import annotations
 
@@ -27,17 +27,17 @@ from eddyline.spark.parquet import Reader
 def packed_batches(
     df: DataFrame, read: Reader | None, shard: int, stream: StreamDef, keep: float | None = 1.0
 ) -> DataFrame:
-    """The streaming DataFrame of one stream as fat rows.
+    """The streaming DataFrame of one stream as packed batches.
 
     Args:
-        df: the stream's columns, in whatever types its source has; or what ``read`` takes.
-        read: makes the stream's columns of the DataFrame's, in the worker; None: they are these.
-        shard: id of the shard that the stream belongs to.
-        stream: how rows are judged that may be dropped.
-        keep: the share of its rows that is packed; the others are counted. None: what its shard
-            has decided to keep.
+        df: the stream's columns, in the types of its source; or the input of ``read``.
+        read: converts the DataFrame's columns to the stream's, in the worker; None: not needed.
+        shard: id of the stream's shard.
+        stream: its definition, to recognise bad rows.
+        keep: keep rate: the fraction of rows to pack; the others are counted. None: the rate that
+            the shard has decided.
     """
-    if stream.lateness_by == "row":  # the shard has to see which row came before which
+    if stream.lateness_by == "row":  # lateness depends on all rows before, also dropped ones
         keep = 1.0
     return with_batch_time(
         with_batch_time(df).mapInArrow(_packer(read, shard, stream, keep), INPUT_SCHEMA)
@@ -55,20 +55,20 @@ def _packer(read: Reader | None, shard: int, stream: StreamDef, keep: float | No
         for table in _coalesced(read(iter(source)) if read is not None else iter(source)):
             kept, max_ts = table, None
             if share < 1:
-                kept, max_ts = _thinned(table, stream, share, source.now_us)
+                kept, max_ts = _shed(table, stream, share, source.now_us)
             dropped = table.num_rows - kept.num_rows
             for piece in pieces(kept) if kept.num_rows else (kept,):
                 size = (piece.num_rows, dropped, max_ts)
                 row = (shard, "rows", stream.name, part, seq, *size, pack(piece))
                 yield pa.record_batch([[v] for v in row], schema=INPUT_ARROW)
-                dropped = 0  # they are counted once
+                dropped = 0  # counted with the first piece only
                 seq += 1
 
     return pack_partition
 
 
 def _coalesced(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.Table]:
-    """Tables of about a blob's size: Spark hands over some ten thousand rows at a time."""
+    """Tables of about a blob's size, from Spark's batches of some ten thousand rows."""
     waiting: list[pa.RecordBatch] = []
     size = 0
     for batch in batches:
@@ -81,12 +81,12 @@ def _coalesced(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.Table]:
         yield pa.Table.from_batches(waiting)
 
 
-def _thinned(
+def _shed(
     table: pa.Table, stream: StreamDef, keep: float, now_us: int
 ) -> tuple[pa.Table, int | None]:
-    """The rows that a drop box keeps, as they are, and the largest timestamp of all good ones.
+    """The rows that a drop box keeps, and the largest timestamp in us of all good rows.
 
-    It drops no row that is bad, or may be.
+    Rows that are or may be bad are kept.
     """
     reader = RowReader(stream)
     rows = reader.read(table)

@@ -1,4 +1,4 @@
-"""What feeds a job: per stream and table a DataFrame that was handed over, or a declared source."""
+"""The inputs of a job: for each stream and table a supplied DataFrame, or its declared source."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ from eddyline.types import arrow_schema
 
 
 class JobInputs:
-    """Rows of streams, changes of tables, and first rows of tables.
+    """Rows of streams, changes of tables, and initial contents of tables.
 
     Args:
-        base: directory from which relative paths count; None: the working one.
+        base: directory of relative paths; None: the working directory.
     """
 
     def __init__(self, spark: SparkSession, script: Script, base: Path | None) -> None:
@@ -38,56 +38,55 @@ class JobInputs:
         self._contents: dict[str, pa.Table] = {}
 
     def set_frame(self, name: str, df: DataFrame) -> None:
-        """The rows of a stream, or the changes of a table, come from a streaming DataFrame."""
+        """Supply the rows of a stream, or the changes of a table, as a streaming DataFrame."""
         self._frames[name.lower()] = df
 
     def set_content(self, table: str, content: pa.Table) -> None:
-        """The first rows of a table."""
+        """Supply the initial content of a table."""
         self._contents[table.lower()] = content
 
     def names(self, group: QueryGroup) -> tuple[str, ...]:
-        """What brings rows to a group: its streams, and its tables that change.
-
-        A table that was given its first rows and no changes does not.
+        """The inputs of a group: its streams, and its changing tables, without those of which only
+        the initial content was supplied.
         """
         constant = self._contents.keys() - self._frames.keys()
         return (*group.streams, *(t for t in group.live if t.lower() not in constant))
 
     def definition(self, name: str) -> StreamDef:
-        """A stream, or the changes of a table as one."""
+        """The definition of a stream, or of a table's changes as a stream."""
         if name in self._script.streams:
             return self._script.streams[name]
         return changes_of(self._script.tables[name])
 
     def source(self, name: str) -> tuple[DataFrame, Reader | None]:
-        """The rows of a stream, or the changes of a table, and how to read them (see ``sources``).
+        """The rows of a stream, or the changes of a table, and their reader (see ``sources``).
 
         Raises:
             DataError: the source, or a column of it, is missing or does not fit.
         """
-        given = self._frames.get(name.lower())
+        supplied = self._frames.get(name.lower())
         if name in self._script.streams:
             stream = self._script.streams[name]
-            if given is not None:
-                return declared_columns(given, stream), None
+            if supplied is not None:
+                return declared_columns(supplied, stream), None
             options = resolve_path(stream.options, self._base)
             return stream_source(self._spark, replace(stream, options=options))
         table = self._script.tables[name]
-        if given is not None:
-            changes = declared_changes(table, given.columns)
-            return declared_columns(given, changes, "table"), None
+        if supplied is not None:
+            changes = declared_changes(table, supplied.columns)
+            return declared_columns(supplied, changes, "table"), None
         options = resolve_path(table.options, self._base)
         return change_source(self._spark, replace(table, options=options))
 
     def content(self, name: str) -> pa.Table:
-        """The first rows of a table; one whose changes come may have none.
+        """The initial content of a table; empty for a changing table without a supplied one.
 
         Raises:
-            DataError: they cannot be read.
+            DataError: it cannot be read.
         """
-        given = self._contents.get(name.lower())
-        if given is not None:
-            return given
+        supplied = self._contents.get(name.lower())
+        if supplied is not None:
+            return supplied
         table = self._script.tables[name]
         if is_live(table):
             return arrow_schema(table.schema).empty_table()

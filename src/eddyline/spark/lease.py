@@ -1,8 +1,8 @@
-"""The lease of a checkpoint: one job at a time goes on from it.
+"""The lease of a checkpoint: only one job at a time continues from it.
 
-``lease.json`` says which process has it, ``renewed.json`` beside it that it still lives. A lease is
-free when its process is gone, which is known at once on the same host, or when it has not been
-renewed for a minute, which counts for processes on other hosts.
+``lease.json`` names the process that holds it, ``renewed.json`` has the time of the last renewal. A
+lease is free when its process has ended, which can be checked on the same host, or, for processes
+on other hosts, when it has not been renewed for a minute.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ from eddyline.spark.directory import Directory
 
 NAME: Final = "lease.json"
 _RENEWED: Final = "renewed.json"
-#: A lease is renewed so often, and free when it was not for so long.
+#: Time between renewals, and without renewal until a lease is free.
 RENEWED_EVERY_S: Final = 10.0
 EXPIRES_AFTER_S: Final = 60.0
-_LOOK_S: Final = 1.0
-#: Where processes cannot keep each other out, they look who has it so long after taking it over.
-_SETTLED_S: Final = 2.0
+_POLL_S: Final = 1.0
+#: Where the file system has no locks, the holder is read again after this time.
+_SETTLE_S: Final = 2.0
 
 _log = logging.getLogger(__name__)
 #: The leases of this process, by path of the checkpoint.
@@ -41,14 +41,14 @@ _lock = threading.Lock()
 
 @dataclass(frozen=True)
 class Holder:
-    """A process that has a lease.
+    """A process that holds a lease.
 
     Attributes:
-        boot: of the host. space: in which ids of processes count; containers have their own. Both
-            are "" if not known.
-        process: its id.
-        started: when it was, in ticks since the boot: ids are given again; 0 if that is not known.
-        token: drawn anew for each lease. at: since when it has it, in ISO 8601.
+        boot: boot id of the host. space: PID namespace, of a container for instance. Both are "" if
+            unknown.
+        process: its PID.
+        started: its start in ticks since boot, because PIDs are reused; 0 if unknown.
+        token: random, new for each lease. at: when the lease was taken, in ISO 8601.
     """
 
     host: str
@@ -61,7 +61,7 @@ class Holder:
 
     @classmethod
     def here(cls) -> Holder:
-        """The process that calls it, with a new token."""
+        """The current process, with a new token."""
         process = os.getpid()
         _, started = _process(process)
         token = uuid.uuid4().hex
@@ -69,12 +69,12 @@ class Holder:
 
     @property
     def is_near(self) -> bool:
-        """Whether it is seen from here if it is there."""
+        """Whether it is in the same host and PID namespace as the current process."""
         return (self.host, self.space) == (socket.gethostname(), _space())
 
     @property
     def is_gone(self) -> bool:
-        """Whether the process is known to be gone; only on its own host that can be told."""
+        """Whether the process is known to have ended; always False for other hosts."""
         if self.host == socket.gethostname() and self.boot != _boot():
             return True
         if not self.is_near:
@@ -83,7 +83,7 @@ class Holder:
             os.kill(self.process, 0)
         except ProcessLookupError:
             return True
-        except PermissionError:  # it is there, and another user's
+        except PermissionError:  # it exists and belongs to another user
             return False
         state, started = _process(self.process)
         return state in ("Z", "X") or started != self.started
@@ -93,7 +93,7 @@ class Holder:
 
 
 class Lease:
-    """A lease that this process has."""
+    """A lease held by this process."""
 
     def __init__(self, directory: Directory, holder: Holder) -> None:
         self.holder = holder
@@ -103,11 +103,10 @@ class Lease:
 
     @classmethod
     def take(cls, directory: Directory) -> Lease:
-        """The lease of a checkpoint, until it is released.
+        """Take the lease of a checkpoint.
 
         Raises:
-            StateError: another process has it, or another session of this one; the message says
-                which.
+            StateError: another process, or another session of this process, holds it.
         """
         with _lock:
             other = _held.get(directory.path)
@@ -121,10 +120,10 @@ class Lease:
             return lease
 
     def keep(self, in_use: Callable[[], bool], lost: Callable[[StateError], None]) -> None:
-        """Renew the lease in a thread for as long as it is in use, then release it.
+        """Renew the lease in a thread while it is in use, then release it.
 
         Args:
-            in_use: whether the job runs. lost: called if another process has taken the lease.
+            in_use: whether the job runs. lost: called when another process has taken the lease.
         """
         self._in_use = in_use
         threading.Thread(
@@ -132,13 +131,13 @@ class Lease:
         ).start()
 
     def release(self) -> None:
-        """Let others have it."""
+        """Release the lease."""
         if self._released.is_set():
             return
         self._released.set()
         if _held.get(self._directory.path) is self:
             del _held[self._directory.path]
-        with suppress(StateError):  # then it is free when this process ends
+        with suppress(StateError):  # after an error it is free when this process ends
             held = read_holder(self._directory)
             if held is not None and held.token == self.holder.token:
                 self._directory.delete(NAME)
@@ -146,20 +145,20 @@ class Lease:
 
     def _write(self) -> None:
         text = json.dumps(asdict(self.holder)).encode()
-        with self._directory.exclusive() as alone:
+        with self._directory.exclusive() as is_locked:
             if self._directory.create(NAME, text):
                 return
             require_free(self._directory)
             self._directory.replace(NAME, text)
-        if not alone:
-            time.sleep(_SETTLED_S)
+        if not is_locked:
+            time.sleep(_SETTLE_S)
             held = read_holder(self._directory)
             if held is None or held.token != self.holder.token:
                 raise _refused(self._directory, str(held), "this moment")
 
     def _renew(self, lost: Callable[[StateError], None]) -> None:
         due = 0.0
-        while not self._released.wait(_LOOK_S):
+        while not self._released.wait(_POLL_S):
             if not self._in_use():
                 self.release()
             elif time.monotonic() >= due:
@@ -178,7 +177,7 @@ class Lease:
 
 
 def read_holder(directory: Directory) -> Holder | None:
-    """Who has the lease of a checkpoint, or had it and did not release it; None if it is free.
+    """The holder of a checkpoint's lease, or a former one that has not released it; None if free.
 
     Raises:
         StateError: the file cannot be read.
@@ -189,20 +188,20 @@ def read_holder(directory: Directory) -> Holder | None:
     try:
         return Holder(**json.loads(content))
     except (ValueError, TypeError) as e:
-        raise StateError(f"{directory.path}/{NAME} is not what a job writes: {e}") from None
+        raise StateError(f"{directory.path}/{NAME} was not written by a job: {e}") from None
 
 
 def require_free(directory: Directory) -> None:
-    """Check that the process that took a lease is gone, or silent for too long.
+    """Check that the holder of the lease has ended, or has not renewed it for too long.
 
     Raises:
-        StateError: it may be there.
+        StateError: it may still run.
     """
     try:
         holder = read_holder(directory)
     except StateError as e:
         if _silent_s(directory, None) < EXPIRES_AFTER_S:
-            raise StateError(f"{e}; if no job runs, it is free after a minute") from None
+            raise StateError(f"{e}; if no job runs, the lease is free after a minute") from None
         return
     if holder is None or holder.is_gone:
         return
@@ -214,12 +213,12 @@ def require_free(directory: Directory) -> None:
             directory,
             str(holder),
             holder.at,
-            f"; if that is gone, the checkpoint is free in {EXPIRES_AFTER_S - silent_s:.0f} s",
+            f"; if it has ended, the checkpoint is free in {EXPIRES_AFTER_S - silent_s:.0f} s",
         )
 
 
 def _silent_s(directory: Directory, holder: Holder | None) -> float:
-    """How long ago a lease was taken or renewed."""
+    """Seconds since a lease was taken or renewed."""
     known = [directory.modified(NAME) if holder is None else datetime.fromisoformat(holder.at)]
     with suppress(ValueError, KeyError, TypeError):
         renewed = json.loads(directory.read(_RENEWED) or b"{}")
@@ -231,8 +230,8 @@ def _silent_s(directory: Directory, holder: Holder | None) -> float:
 
 def _refused(directory: Directory, holder: str, since: str, more: str = "") -> StateError:
     return StateError(
-        f"the checkpoint {directory.path} is in use: {holder} has had it since {since}{more}. Stop "
-        "that job first, or use another checkpoint"
+        f"the checkpoint {directory.path} is in use by {holder} since {since}{more}. Stop that job "
+        "first, or use another checkpoint"
     )
 
 
@@ -253,9 +252,9 @@ def _space() -> str:
 
 
 def _process(process: int) -> tuple[str, int]:
-    """The state of a process, and when it was started in ticks since the boot, if that is known."""
+    """The state of a process, and its start in ticks since boot; "" and 0 if unknown."""
     with suppress(OSError, ValueError, IndexError):
-        # PID (NAME) STATE PARENT ..., where the name may hold anything
+        # PID (NAME) STATE PARENT ..., where the name may contain any character
         stat = Path(f"/proc/{process}/stat").read_bytes().rpartition(b")")[2].split()
         return stat[0].decode(), int(stat[19])
     return "", 0

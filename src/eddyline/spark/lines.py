@@ -1,9 +1,9 @@
-"""Lines of JSON and CSV files: each becomes a row, or is handed on as one that cannot be read.
+"""Lines of JSON and CSV files: each becomes one row, or one corrupt record.
 
-Spark's own readers of these formats make several rows of a line, or none: of a JSON array one per
-element, of a CSV line that starts with a zero byte none. They replace bytes that are not UTF-8, and
-a line with too many columns ends the job. Here Spark reads the lines as text and parses each of
-them by itself.
+Spark's own readers of these formats may make several rows of a line, or none: one per element of a
+JSON array, none of a CSV line that starts with a zero byte. They replace bytes that are not UTF-8,
+and a line with too many columns fails the job. Here Spark reads the lines as text and parses each
+line separately.
 """
 
 from __future__ import annotations
@@ -18,27 +18,27 @@ from pyspark.sql.types import StructType
 from eddyline.engine.ingest.row_reader import CORRUPT_RECORD
 
 _FORMATS: Final = ("csv", "json")
-#: A line of these characters only is none.
+#: A line of only these characters is skipped.
 _BLANK: Final = " \t\r"
 #: Spark's limit for the columns of a CSV line.
 _MAX_COLUMNS: Final = 20_480
-#: What a CSV line never starts with: else lines that start with a zero byte are comments.
+#: A character with which no CSV line starts. By default Spark's is the zero byte.
 _NO_COMMENT: Final = "\uffff"
 
 
 def are_lines(format_: str, options: Mapping[str, str]) -> bool:
-    """Whether each line of such files is a record, in UTF-8, and none is to be dropped."""
-    given = {name.lower(): value.lower() for name, value in options.items()}
+    """Whether each line of such files is a record in UTF-8, and corrupt records are kept."""
+    lower = {name.lower(): value.lower() for name, value in options.items()}
     return (
         format_ in _FORMATS
-        and given.get("multiline", "false") != "true"
-        and given.get("mode", "permissive") == "permissive"
-        and given.get("encoding", given.get("charset", "utf-8")) in ("utf-8", "utf8")
+        and lower.get("multiline", "false") != "true"
+        and lower.get("mode", "permissive") == "permissive"
+        and lower.get("encoding", lower.get("charset", "utf-8")) in ("utf-8", "utf8")
     )
 
 
 def header_of(spark: SparkSession, options: Mapping[str, str]) -> str | None:
-    """The first line of the files of a path; None if there is none yet."""
+    """The first line of a path's files; None if there is none yet."""
     lines = spark.read.format("text").options(**options).load()
     first = lines.where("_metadata.file_block_start = 0").select("value").where(_is_record())
     found = first.head(1)
@@ -52,13 +52,12 @@ def parsed(
     schema: StructType,
     header: str | None = None,
 ) -> DataFrame:
-    """The rows of lines of text, whatever these hold.
+    """The rows of lines of text.
 
     Args:
-        lines: as Spark's source ``text`` brings them, perhaps with columns that the names of
-            directories have.
-        schema: of the rows, with the column for records that cannot be read.
-        header: a line that is no row, wherever it stands.
+        lines: from Spark's source ``text``, possibly with partition columns.
+        schema: of the rows, with the column for corrupt records.
+        header: a line that is skipped in every file.
     """
     partitions = {name.lower() for name in lines.columns if name != "value"}
     fields = [f for f in schema.fields if f.name.lower() not in partitions]
@@ -83,16 +82,16 @@ def parsed(
 
 def _parser(format_: str, options: Mapping[str, str], schema: StructType) -> Column:
     """The row of a line; NULL where it cannot be parsed at all."""
-    line, given = F.col("value"), {name.lower(): value for name, value in options.items()}
-    sound = F.is_valid_utf8(line)
+    line, lower = F.col("value"), {name.lower(): value for name, value in options.items()}
+    is_text = F.is_valid_utf8(line)
     if format_ == "json":
-        return F.from_json(F.when(sound, line), schema, dict(options))
-    most = int(given.get("maxcolumns", _MAX_COLUMNS))
-    separator = given.get("sep", given.get("delimiter", ","))
-    columns = F.length(line) - F.length(F.replace(line, F.lit(separator), F.lit("")))
-    few = (F.octet_length(line) < most) | (columns < most * len(separator))
+        return F.from_json(F.when(is_text, line), schema, dict(options))
+    limit = int(lower.get("maxcolumns", _MAX_COLUMNS))
+    separator = lower.get("sep", lower.get("delimiter", ","))
+    separators = F.length(line) - F.length(F.replace(line, F.lit(separator), F.lit("")))
+    within = (F.octet_length(line) < limit) | (separators < limit * len(separator))
     settings = {"comment": _NO_COMMENT, **dict(options)}
-    return F.from_csv(F.when(sound & few, line), _ddl(schema), settings)
+    return F.from_csv(F.when(is_text & within, line), _ddl(schema), settings)
 
 
 def _is_record() -> Column:

@@ -37,18 +37,18 @@ from eddyline.spark.running_queries import RunningQueries
 from eddyline.sql.statements import CreateQuery, Drop, ResetWatermark
 
 DIRECTORY: Final = "mailbox"
-#: A job that has nothing to say says that it lives so often.
+#: Longest time between two writes of the status.
 HEARTBEAT_S: Final = 10.0
-#: In the metadata of the rows of a batch: how many there were.
+#: Metadata of the rows in a tail: number of rows of the batch, of which these are the first.
 ROW_COUNT: Final = b"rows"
 
 _POLL_S: Final = 1.0
-#: Who has left so many batches of a query lying follows it no more.
-_UNREAD: Final = 200
+#: A tail with this many unread batches is deleted.
+_MAX_UNREAD: Final = 200
 
-#: The answers to requests that come when the job has ended, and before it was started again.
+#: Responses to requests after the end of the job, and to those that it finds at its start.
 _ENDED: Final = StateError("the job has ended: start it again to add or drop queries")
-_RESTARTED: Final = StateError("the job was started again before it saw the request: ask again")
+_RESTARTED: Final = StateError("the job was restarted before it read the request: send it again")
 
 _log = logging.getLogger(__name__)
 
@@ -56,12 +56,12 @@ _log = logging.getLogger(__name__)
 class Mailbox:
     """Serves a job's mailbox in a thread of the driver, while the job runs.
 
-    What goes wrong there is logged, shown in the status as ``problem``, and tried again; the thread
-    ends with the job only.
+    Errors are logged, reported in the status as ``problem``, and the step is retried; the thread
+    ends only with the job.
 
     Args:
-        directory: the mailbox; it is made if there is none.
-        queries: carries statements out. tracker: knows how far the job is. delivery: has the rows.
+        directory: the mailbox; created if missing.
+        queries: executes statements. tracker: progress of the job. delivery: rows for tails.
     """
 
     def __init__(
@@ -78,12 +78,12 @@ class Mailbox:
         self._started = _now()
         self._thread: threading.Thread | None = None
         self._closing = threading.Event()
-        self._unsent: dict[str, Mapping[str, Any]] = {}  # answers by file name
+        self._unsent: dict[str, Mapping[str, Any]] = {}  # responses by file name
         self._tails: dict[str, str] = {}  # the query by id
         self._limiter = RateLimiter()
         self._problem: str | None = None
-        self._shown: tuple[object, ...] = ()
-        self._shown_at = 0.0
+        self._written: tuple[object, ...] = ()
+        self._written_at = 0.0
         directory.delete("responses")
         directory.delete("tails")
         for place in ("requests", "responses", "tails"):
@@ -91,7 +91,7 @@ class Mailbox:
         self._answer_requests(refuse=_RESTARTED)
 
     def open(self, is_active: Callable[[], bool]) -> None:
-        """Serve as long as the job is active, or until closed."""
+        """Serve in a thread until the job is not active or :meth:`close` is called."""
         self.close()
         self._closing.clear()
         self._thread = threading.Thread(
@@ -100,7 +100,7 @@ class Mailbox:
         self._thread.start()
 
     def close(self) -> None:
-        """Say that the job has ended; what is still asked for is refused."""
+        """End the thread: refuse remaining requests, write the status ``ended``."""
         self._closing.set()
         if self._thread is not None:
             self._thread.join()
@@ -108,43 +108,44 @@ class Mailbox:
     def _serve(self, is_active: Callable[[], bool]) -> None:
         try:
             while not self._closing.is_set() and is_active():
-                problem = self._attempted(self._answer_requests, self._look_for_tails)
-                self._problem = self._attempted(self._show) or problem
+                problem = self._attempted(self._answer_requests, self._update_tails)
+                self._problem = self._attempted(self._write_status) or problem
                 self._closing.wait(_POLL_S)
         except BaseException as e:
-            self._problem = f"requests are not served any more: {_said(e)}"
+            self._problem = f"requests are not served any more: {_message(e)}"
             _log.error("the mailbox in %s is closed", self._directory.path, exc_info=True)
-            self._attempted(lambda: self._show(at_once=True))
+            self._attempted(lambda: self._write_status(at_once=True))
             raise
-        self._attempted(lambda: self._answer_requests(refuse=_ENDED), lambda: self._show("ended"))
+        self._attempted(
+            lambda: self._answer_requests(refuse=_ENDED), lambda: self._write_status("ended")
+        )
 
     def _attempted(self, *steps: Callable[[], None]) -> str | None:
-        """Take all steps; the first thing that went wrong, which is logged if it is new."""
+        """Run all steps; the first error, which is logged if it is new."""
         problem = None
         for step in steps:
             try:
                 step()
             except Exception as e:
-                problem = problem or _said(e)
-                if _said(e) != self._problem:
+                problem = problem or _message(e)
+                if _message(e) != self._problem:
                     _log.warning("the mailbox in %s", self._directory.path, exc_info=True)
         return problem
 
     # -- status --------------------------------------------------------------------------------
 
-    def _show(self, state: str = "running", *, at_once: bool = False) -> None:
-        """Write the status if it has changed or is old."""
+    def _write_status(self, state: str = "running", *, at_once: bool = False) -> None:
+        """Write the status if it has changed or is old, within the rate limit."""
         if not at_once and state == "running" and not self._limiter.due:
             return
         queries = tuple(self._queries.queries)
         content = (state, self._tracker.progress().batch_id, queries, self._problem)
-        same = content == self._shown and time.monotonic() - self._shown_at < HEARTBEAT_S
-        if same:
+        if content == self._written and time.monotonic() - self._written_at < HEARTBEAT_S:
             return
         with self._limiter.measured():
             text = json.dumps(self._status(state))
             self._directory.replace("status.json", text.encode())
-        self._shown, self._shown_at = content, time.monotonic()
+        self._written, self._written_at = content, time.monotonic()
 
     def _status(self, state: str) -> dict[str, Any]:
         queries, stats = dict(self._queries.queries), self._tracker.stats()
@@ -175,46 +176,47 @@ class Mailbox:
             content: bytes | EddylineError | None
             try:
                 content = self._directory.read(f"requests/{name}")
-            except StateError as e:  # it is a directory, or not for us to read
+            except StateError as e:  # a directory, or without read permission
                 content = e
+            # A request that cannot be deleted has been withdrawn.
             if content is not None and self._directory.delete(f"requests/{name}"):
                 self._unsent[name] = (
-                    _answer([], refuse) if refuse is not None else self._carried_out(content)
-                )  # else it is withdrawn
-        if self._unsent and refuse is None:  # what has the answer sees what it says
-            self._attempted(lambda: self._show(at_once=True))
-        for name in list(self._unsent):  # one that cannot be written now is tried again
-            answer = json.dumps(self._unsent[name])
-            self._directory.replace(f"responses/{name}", answer.encode())
+                    _response([], refuse) if refuse is not None else self._executed(content)
+                )
+        if self._unsent and refuse is None:  # the status includes the change before the response
+            self._attempted(lambda: self._write_status(at_once=True))
+        for name in list(self._unsent):  # after an error it is retried at the next poll
+            response = json.dumps(self._unsent[name])
+            self._directory.replace(f"responses/{name}", response.encode())
             del self._unsent[name]
 
-    def _carried_out(self, request: bytes | EddylineError) -> Mapping[str, Any]:
-        """The answer to a request: the queries that came or went, and what was wrong then."""
+    def _executed(self, request: bytes | EddylineError) -> Mapping[str, Any]:
+        """Execute a request. The response: names of its executed statements, and the error."""
         done: list[str] = []
         try:
             if isinstance(request, EddylineError):
                 raise request
             for statement, _ in self._queries.run(_sql_of(request)):
-                assert isinstance(statement, CreateQuery | Drop | ResetWatermark), "no other is"
+                assert isinstance(statement, CreateQuery | Drop | ResetWatermark)
                 done.append(statement.name)
-                self._attempted(self._show)  # there may be thousands
+                self._attempted(self._write_status)  # a request may have thousands of statements
         except Exception as e:
             if not isinstance(e, EddylineError):
                 _log.exception("a request in %s failed", self._directory.path)
-            return _answer(done, e)
-        return _answer(done)
+            return _response(done, e)
+        return _response(done)
 
     # -- tails ---------------------------------------------------------------------------------
 
-    def _look_for_tails(self) -> None:
-        """Begin with new ones, end those of dropped queries, forget those that are gone."""
+    def _update_tails(self) -> None:
+        """Begin new tails, delete those of dropped queries, end those that clients have deleted."""
         for tail, query in self._tails.items():
             if query not in self._queries.queries:
                 self._directory.delete(f"tails/{tail}")
-        there = set(self._directory.names("tails"))
-        for tail in self._tails.keys() - there:
+        existing = set(self._directory.names("tails"))
+        for tail in self._tails.keys() - existing:
             self._delivery.unfollow(self._tails.pop(tail), tail)
-        for tail in sorted(there - self._tails.keys()):
+        for tail in sorted(existing - self._tails.keys()):
             self._begin_tail(tail)
 
     def _begin_tail(self, tail: str) -> None:
@@ -222,10 +224,10 @@ class Mailbox:
             content = self._directory.read(f"tails/{tail}/query.json")
             name = None if content is None else str(_fields(content)["query"])
         except (StateError, DataError, KeyError) as e:
-            _log.warning("%s/tails/%s is no tail: %s", self._directory.path, tail, _said(e))
+            _log.warning("%s/tails/%s is no tail: %s", self._directory.path, tail, _message(e))
             self._directory.delete(f"tails/{tail}")
             return
-        if name is None:  # it is being made
+        if name is None:  # the client has not written it yet
             return
         query = self._queries.queries.get(name)
         if query is None:  # dropped meanwhile
@@ -234,24 +236,24 @@ class Mailbox:
         self._tails[tail] = query.name
         no_rows = query.change_schema.empty_table()
 
-        def hand_over(batch_id: int, rows: pa.Table, n: int) -> None:
-            self._hand_over(tail, batch_id, rows, n)
+        def write(batch_id: int, rows: pa.Table, n: int) -> None:
+            self._write_tail(tail, batch_id, rows, n)
 
-        self._delivery.follow(query.name, tail, hand_over)
-        self._hand_over(tail, -1, no_rows, 0)  # from now on
+        self._delivery.follow(query.name, tail, write)
+        self._write_tail(tail, -1, no_rows, 0)  # signals the client that the tail has begun
 
-    def _hand_over(self, tail: str, batch_id: int, rows: pa.Table, n: int) -> None:
-        """Put rows down for who follows; never an error of the job."""
+    def _write_tail(self, tail: str, batch_id: int, rows: pa.Table, n: int) -> None:
+        """Write rows to a tail; errors are logged and do not fail the job."""
         directory = f"tails/{tail}"
         try:
-            there = self._directory.names(directory)
-            if len(there) > _UNREAD:
+            existing = self._directory.names(directory)
+            if len(existing) > _MAX_UNREAD:
                 self._directory.delete(directory)
-            elif "query.json" in there:
+            elif "query.json" in existing:
                 content = pack(rows.replace_schema_metadata({ROW_COUNT: str(n)}))
                 self._directory.replace(f"{directory}/{batch_id + 1:012}.arrow", content)
         except Exception:
-            _log.warning("rows of a batch are not shown in %s", directory, exc_info=True)
+            _log.warning("rows of a batch are not written to %s", directory, exc_info=True)
 
 
 def _sql_of(request: bytes) -> str:
@@ -270,24 +272,24 @@ def _fields(content: bytes) -> dict[str, Any]:
     """The fields of a JSON object.
 
     Raises:
-        DataError: it is none.
+        DataError: it is not a JSON object.
     """
     try:
         fields = json.loads(content)
-    except ValueError as e:  # also what is not UTF-8
+    except ValueError as e:  # or not UTF-8
         raise DataError(f"the request is not JSON: {e}") from None
     if not isinstance(fields, dict):
         raise DataError("the request is not a JSON object")
     return fields
 
 
-def _answer(done: list[str], error: Exception | None = None) -> Mapping[str, Any]:
+def _response(done: list[str], error: Exception | None = None) -> Mapping[str, Any]:
     if error is None:
         return {"done": done}
     return {"done": done, "error": type(error).__name__, "message": str(error)}
 
 
-def _said(error: BaseException) -> str:
+def _message(error: BaseException) -> str:
     return f"{type(error).__name__}: {error}"
 
 

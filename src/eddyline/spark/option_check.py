@@ -1,4 +1,4 @@
-"""The options that statements declare, checked: errors say where in the script an option stands."""
+"""Checks options of sources and sinks in statements; errors have the option's position."""
 
 from __future__ import annotations
 
@@ -13,19 +13,20 @@ from eddyline.spark.formats import Declared, check_sink, check_source, require_s
 from eddyline.sql.source import SourceText
 from eddyline.sql.statements import CreateQuery, CreateStream, CreateTable, Statement
 
-Placing = CreateStream | CreateTable | CreateQuery
+#: Statements with options of sources or sinks.
+WithOptions = CreateStream | CreateTable | CreateQuery
 
 
 def check_options(statement: Statement, text: str) -> None:
-    """Check the options of a statement's source or sink, as far as that needs no Spark.
+    """Check the options of a statement's source or sink, as far as possible without Spark.
 
     Args:
-        text: the script in which the statement stands.
+        text: the script that contains the statement.
 
     Raises:
         SqlError: an option is missing or wrong.
     """
-    if not isinstance(statement, Placing):
+    if not isinstance(statement, WithOptions):
         return
     try:
         match statement:
@@ -40,10 +41,11 @@ def check_options(statement: Statement, text: str) -> None:
 
 
 def require_sources(statements: Iterable[Statement], read: Collection[str], text: str) -> None:
-    """Check that each stream and table which queries read has a source.
+    """Check that each stream and table that queries read has a source.
 
     Args:
-        statements: of a script. read: names of streams and tables. text: of the script.
+        statements: of a script. read: names of streams and tables that queries read. text: of the
+            script.
 
     Raises:
         SqlError: one has none.
@@ -64,7 +66,7 @@ def require_sources(statements: Iterable[Statement], read: Collection[str], text
 def unchecked_formats(
     definitions: Iterable[StreamDef | TableDef], queries: Iterable[Query]
 ) -> Iterator[str]:
-    """Which sources and sinks only Spark can know, each in a sentence; all have been checked."""
+    """A sentence for each source and sink that only Spark can check."""
     for definition in definitions:
         yield from check_source(definition.name, definition.options, _kind(definition))
     for query in queries:
@@ -77,8 +79,8 @@ def _kind(definition: StreamDef | TableDef) -> Declared:
     return "changing table" if is_live(definition) else "table"
 
 
-def _placed(error: OptionError, statement: Placing, text: str) -> SqlError:
-    """The error at the option, or where the statement starts."""
+def _placed(error: OptionError, statement: WithOptions, text: str) -> SqlError:
+    """The error at the position of the option, or at the start of the statement."""
     place = statement.offsets.get(error.option or "")
     if place is None:
         return SqlError(error.message, line=statement.line, column=statement.column, sql=text)

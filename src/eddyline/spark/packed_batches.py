@@ -1,7 +1,7 @@
-"""Fat rows: what crosses between the stages of the Spark job.
+"""Packed batches: the rows that the stages of the Spark job exchange.
 
-Thousands of stream rows travel as one Spark row whose ``blob`` is an Arrow IPC stream. Spark's cost
-of handing rows between the JVM and Python is per row; this makes it per megabyte.
+Thousands of stream rows are one Spark row whose ``blob`` is an Arrow IPC stream. Spark's cost of
+moving rows between the JVM and Python is per row; this makes it per megabyte.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from typing import Any, Final
 
 import pyarrow as pa
 
-#: Ingest to shard. ``kind`` is 'rows' or 'control'. (part, seq) order the pieces of one
-#: stream within a batch, so that a replay hands them over in the same order. ``dropped``: rows that
-#: came with these ``n`` and that a drop box did not keep; ``max_ts``: the largest timestamp of all
-#: of them that are good, in us, where a drop box looked at them.
+#: Ingest to shard. ``kind`` is 'rows', 'control' or 'tick'. (part, seq): order of the pieces of one
+#: stream within a batch, the same in a repetition. ``n``: rows in ``blob``. ``dropped``: further
+#: rows, dropped by a drop box. ``max_ts``: largest timestamp in us of all good ones, where a drop
+#: box examined them.
 INPUT_SCHEMA: Final = (
     "shard BIGINT, kind STRING, name STRING, part BIGINT, seq BIGINT, "
     "n BIGINT, dropped BIGINT, max_ts BIGINT, blob BINARY"
@@ -39,8 +39,8 @@ INPUT_ARROW: Final = pa.schema(
 OUTPUT_SCHEMA: Final = "shard BIGINT, kind STRING, name STRING, n BIGINT, blob BINARY"
 OUTPUT_COLUMNS: Final = ("shard", "kind", "name", "n", "blob")
 
-#: A blob is cut at about this size: large enough to make per-row costs vanish, small enough that
-#: the copies which Spark keeps of a row stay small.
+#: Approximate maximum size of a blob: large enough that per-row costs are negligible, small enough
+#: for the copies that Spark keeps of a row.
 BLOB_BYTES: Final = 16 << 20
 
 
@@ -54,13 +54,13 @@ def pack(table: pa.Table) -> bytes:
 
 
 def unpack(blob: bytes | Any) -> pa.Table:
-    """The table that :func:`pack` packed, without a copy. Takes bytes or an Arrow buffer."""
+    """The table packed by :func:`pack`, without a copy, from bytes or an Arrow buffer."""
     with pa.ipc.open_stream(pa.py_buffer(blob)) as reader:
         return reader.read_all()
 
 
 def pieces(table: pa.Table, limit: int = BLOB_BYTES) -> Iterator[pa.Table]:
-    """The table cut into runs of rows of about ``limit`` bytes each; none for an empty table."""
+    """Slices of the table of about ``limit`` bytes each; none for an empty table."""
     if table.num_rows == 0:
         return
     count = max(1, math.ceil(table.nbytes / limit))

@@ -1,8 +1,8 @@
-"""Parquet files on this machine's disk, read by Arrow where they are packed.
+"""Parquet files on a local disk, read by Arrow in the workers of ingest.
 
-Spark still finds the files, logs which batch takes which, and hands out their names. But reading
-them into its rows, and the rows into Arrow, is the most costly step of a job over Parquet; here
-the file's columns become a stream's columns directly.
+Spark finds the files, logs which batch reads which file, and distributes their names. Converting
+them to Spark's rows and these to Arrow is the most costly step of a job over Parquet; here the
+file's columns become the stream's columns directly.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from eddyline.algebra.catalog import StreamDef
 from eddyline.engine.ingest.row_reader import RowReader
 from eddyline.errors import DataError
 
-#: Options that say which files to take and when; any other is for Spark's own reader.
+#: Options that select files; with any other option, Spark's reader is used.
 _FILE_OPTIONS: Final = frozenset(
     [
         "path",
@@ -37,10 +37,10 @@ _FILE_OPTIONS: Final = frozenset(
     ]
 )
 
-#: What Spark passes over: files that are being written, and what is told of others.
+#: First characters of files that Spark skips: incomplete files and metadata.
 HIDDEN: Final = ("_", ".")
 
-#: The one schema that Spark allows for its source of whole files.
+#: The schema required by Spark's source ``binaryFile``.
 _BINARY_FILE: Final = "path STRING, modificationTime TIMESTAMP, length BIGINT, content BINARY"
 
 Reader = Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]
@@ -49,10 +49,10 @@ Reader = Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]
 def local_parquet(
     spark: SparkSession, stream: StreamDef, options: Mapping[str, str], kind: str = "stream"
 ) -> tuple[DataFrame, Reader] | None:
-    """The names of a stream's files as they appear, and how to read them in a Python worker.
+    """A streaming DataFrame of the names of a stream's files, and their reader in a worker.
 
-    None if this is not for it: a path elsewhere or with wild cards, options of Spark's reader, no
-    file yet, or columns that only the names of directories have.
+    None if Spark's reader is needed: for a path on another file system or with wild cards, other
+    options, partition columns, or if there is no file yet.
 
     Raises:
         DataError: the files lack a column, or its type does not convert.
@@ -62,7 +62,7 @@ def local_parquet(
         return None
     try:
         schema = pq.read_schema(first)
-    except FileNotFoundError:  # taken away since
+    except FileNotFoundError:  # deleted meanwhile
         return None
     except pa.ArrowInvalid as e:
         raise DataError(f"{kind} '{stream.name}': cannot read '{first}': {e}") from None
@@ -72,7 +72,7 @@ def local_parquet(
     names = {name.lower(): name for name in schema.names}
     columns = [names[field.name.lower()] for field in stream.schema]
     files = spark.readStream.format("binaryFile").schema(_BINARY_FILE).options(**options)
-    paths = files.load().select("path")  # so that Spark does not read the content
+    paths = files.load().select("path")  # without the column ``content``, which Spark then skips
     return paths, _reader(columns, [field.name for field in stream.schema])
 
 
@@ -89,7 +89,7 @@ def _reader(columns: list[str], declared: list[str]) -> Reader:
 
 
 def local_path(path: str) -> Path | None:
-    """The directory or file on this machine that a path names; None if it names anything else."""
+    """The local directory or file of a path; None for other file systems and wild cards."""
     parsed = urlparse(path)
     if parsed.scheme not in ("", "file") or any(c in path for c in "*?[{"):
         return None

@@ -1,10 +1,9 @@
-"""Which engine a stream's rows go to, and which Spark partition holds that engine.
+"""Assignment of streams to engines, and of engines to Spark partitions.
 
-Streams, and tables that change, that meet in a query form a *group*, as in an engine (see
-``eddyline.engine.ingest.watermarks``). Each group runs in an engine of its own, with a
-watermark of its own: streams that have nothing to do with each other cannot hold each other up,
-nor make each other's rows late. An engine and its state is a *shard*; its id is the key by which
-Spark groups the fat rows.
+Streams and changing tables that a query reads form a *group*, as in an engine (see
+``eddyline.engine.ingest.watermarks``). Each group runs in a separate engine with a separate
+watermark, so streams of different groups do not hold back each other's watermark. An engine with
+its state is a *shard*; its id is the key by which Spark groups the packed batches.
 """
 
 from __future__ import annotations
@@ -17,12 +16,10 @@ _MASK = 0xFFFFFFFF
 
 
 def connected(queries: Mapping[str, frozenset[str]]) -> list[tuple[frozenset[str], list[str]]]:
-    """The groups: (streams and tables, names of the queries over them), in the order of their first
-    query.
+    """The groups: (streams and tables, names of the queries over them), ordered by first query.
 
     Args:
-        queries: name of a query to the streams, and tables that change, that it reads, at least one
-            each.
+        queries: by name of a query, the streams and changing tables that it reads; at least one.
 
     >>> connected({"q": frozenset("ab"), "r": frozenset("c"), "s": frozenset("bd")})[0][1]
     ['q', 's']
@@ -45,10 +42,10 @@ def connected(queries: Mapping[str, frozenset[str]]) -> list[tuple[frozenset[str
 
 
 def shard_ids(count: int, partitions: int) -> list[int]:
-    """Ids for ``count`` shards such that shard i lies in partition ``i mod partitions``.
+    """Ids for ``count`` shards such that shard i is in partition ``i mod partitions``.
 
-    Spark puts a key into partition ``pmod(hash(key), partitions)``; consecutive integers collide
-    there, so ids are searched for. The same arguments always give the same ids.
+    Spark assigns a key to partition ``pmod(hash(key), partitions)``, where consecutive integers
+    collide, so suitable ids are searched for. The same arguments give the same ids.
     """
     found: list[Iterator[int]] = [_ids_in(p, partitions) for p in range(partitions)]
     return [next(found[i % partitions]) for i in range(count)]
@@ -57,20 +54,20 @@ def shard_ids(count: int, partitions: int) -> list[int]:
 def cores_by_group(
     count: int, partitions: int, cores: int, capacity: float | None = None
 ) -> list[float]:
-    """What the engine of each of ``count`` groups may take, in cores' worth.
+    """CPU cores of the engine of each of ``count`` groups.
 
-    An engine runs in one thread, engines of one partition take turns, and all share the cores.
+    An engine runs in one thread; engines of one partition run one after the other.
 
     Args:
-        cores: that there are for tasks. capacity: cores' worth for all engines together, spread
-            evenly; by default what they can use.
+        cores: available for tasks. capacity: cores for all engines together, divided evenly; by
+            default as many as they can use.
 
     >>> cores_by_group(1, 8, 8), cores_by_group(3, 2, 8), cores_by_group(2, 2, 1)
     ([1.0], [0.5, 1.0, 0.5], [0.5, 0.5])
     """
-    beside = Counter(group % partitions for group in range(count))
-    turn = min(1.0, cores / max(len(beside), 1))
-    usable = [turn / beside[group % partitions] for group in range(count)]
+    groups = Counter(group % partitions for group in range(count))  # by partition
+    of_partition = min(1.0, cores / max(len(groups), 1))
+    usable = [of_partition / groups[group % partitions] for group in range(count)]
     return usable if capacity is None else [min(u, capacity / count) for u in usable]
 
 

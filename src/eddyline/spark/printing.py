@@ -1,4 +1,4 @@
-"""What the sink ``print`` writes to standard output."""
+"""Output of the sink ``print`` on standard output."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ def print_rows(label: str, rows: pa.Table, n: int) -> None:
 
 
 def print_omitted(queries: int, rows: int) -> None:
-    """Say of how many queries the rows of a batch were not written."""
+    """Write the number of queries whose rows of a batch are not printed, and of these rows."""
     print(f"{count(queries, 'more query', 'more queries')}: {count(rows, 'row')}", flush=True)
 
 
 def format_rows(label: str, rows: pa.Table, n: int) -> str:
-    """Rows as an aligned table, and how many there were."""
+    """Rows as an aligned table, below the label and the number of rows ``n`` of the batch."""
     cells = [rows.column_names, *([cell(v) for v in row.values()] for row in rows.to_pylist())]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     lines = ["  " + "  ".join(map(str.ljust, row, widths)).rstrip() for row in cells]
@@ -30,12 +30,12 @@ def format_rows(label: str, rows: pa.Table, n: int) -> str:
 
 
 def count(n: int, one: str, many: str = "") -> str:
-    """A number and what it counts."""
+    """A number with its noun in singular or plural."""
     return f"{n:,} {one if n == 1 else many or f'{one}s'}"
 
 
 def cell(value: Any) -> str:
-    """A value as people read it: UTC without saying so, no more than fits."""
+    """A value as text: timestamps in UTC without a suffix, long values truncated."""
     if value is None:
         return "-"
     if hasattr(value, "isoformat"):

@@ -1,7 +1,7 @@
-"""Whether two programs are the same, and else what differs, in words.
+"""Differences between two programs, in words.
 
-What statements mean is compared, not their text: white space, comments and the case of keywords
-make no difference.
+The meaning of statements is compared, not their text: white space, comments and the case of
+keywords make no difference.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from eddyline.sql.parser import parse
 from eddyline.sql.statements import CreateStream, CreateTable, CreateView, Statement
 from eddyline.types import sql_type
 
-#: No more differences than this are told.
-_TOLD: Final = 5
-#: Options that may differ: the prices of the first start stay those of the checkpoint.
-_FREE: Final = ("prices",)
+#: Maximum number of differences in a message.
+_MAX_REPORTED: Final = 5
+#: Options that may differ: the checkpoint keeps the prices of the first start.
+_MAY_DIFFER: Final = ("prices",)
 
 
 def require_same(
@@ -31,34 +31,34 @@ def require_same(
     now: SavedProgram,
     functions: Sequence[UserFunction] = (),
 ) -> None:
-    """Check that a checkpoint belongs to the program that is to go on from it.
+    """Check that the program of a checkpoint is the program to run.
 
     Args:
-        checkpoint: its path. before: its program. now: what is to run.
-        functions: of users, which statements of both call.
+        checkpoint: its path. before: its program. now: the program to run.
+        functions: of users, called by statements of both.
 
     Raises:
-        StateError: it does not; the message names what differs.
+        StateError: they differ; the message names the differences.
     """
     found = list(differences(before, now, functions))
     if not found:
         return
-    told = "; ".join(found[:_TOLD])
-    more = f"; and {len(found) - _TOLD} more" if found[_TOLD:] else ""
+    reported = "; ".join(found[:_MAX_REPORTED])
+    more = f"; and {len(found) - _MAX_REPORTED} more" if found[_MAX_REPORTED:] else ""
     raise StateError(
-        f"the checkpoint {checkpoint} belongs to another program: {told}{more}. Use another "
-        "checkpoint, or the statements and options that it was made with"
+        f"the checkpoint {checkpoint} belongs to another program: {reported}{more}. Use another "
+        "checkpoint, or the statements and options of that program"
     )
 
 
 def differences(
     before: SavedProgram, now: SavedProgram, functions: Sequence[UserFunction] = ()
 ) -> Iterator[str]:
-    """What differs, each in a few words; 'there' is the checkpoint, 'here' what is to run."""
+    """Each difference in a few words; 'there' is the checkpoint, 'here' the program to run."""
     yield from _changed("shards", before.shards, now.shards)
     for old, new in ((before.options, now.options), (before.strategy, now.strategy)):
         there, here = old.as_dict(), new.as_dict()
-        for name in (n for n in there if n not in _FREE):
+        for name in (n for n in there if n not in _MAY_DIFFER):
             yield from _changed(name, there[name], here[name])
     for signature in _only(before.functions, now.functions):
         yield f"the function {signature} is missing here"
@@ -124,7 +124,7 @@ def _queries(
     changed = [name for name in old if name in new and old[name] != new[name]]
     if not changed:
         return
-    try:  # both made alike, so that what made them makes no difference
+    try:  # both parsed from text, so that the way in which they were made makes no difference
         scripts = (Script.of(before.statements, functions), Script.of(now.statements, functions))
     except EddylineError as e:
         names = "', '".join(changed)

@@ -1,4 +1,4 @@
-"""``program.json`` of a checkpoint: what the job runs. Its state belongs to this program only."""
+"""``program.json`` of a checkpoint: the program to which its state belongs."""
 
 from __future__ import annotations
 
@@ -13,11 +13,12 @@ from eddyline.optimizer.prices import TYPICAL
 from eddyline.spark.directory import Directory
 
 NAME: Final = "program.json"
-#: Where Spark keeps its part of the checkpoint.
+#: Directory of Spark's part of the checkpoint.
 SPARK_DIRECTORY: Final = "spark"
-FORMAT: Final = 7  #: of what a checkpoint holds
+#: Version of the files of a checkpoint.
+FORMAT: Final = 7
 
-#: Fields that are written as they are.
+#: Fields that are written without conversion.
 _PLAIN: Final = ("shards", "definitions", "queries", "functions", "cores")
 _TYPICAL: Final = EngineOptions(prices=TYPICAL)
 _RESTORE: Final = "restore the file from a copy of the checkpoint, or use another checkpoint"
@@ -28,11 +29,11 @@ class SavedProgram:
     """The program of a checkpoint.
 
     Attributes:
-        shards: over how many partitions the engines spread.
-        definitions: CREATE STREAM, TABLE and VIEW statements. queries: by id of a shard, the
-            CREATE QUERY statements that it started with, by name.
-        cores: by id of a shard, its part of the capacity.
-        options, strategy: of the session, with the prices by which plans were chosen.
+        shards: number of partitions over which the engines are spread.
+        definitions: CREATE STREAM, TABLE and VIEW statements. queries: by shard id, the CREATE
+            QUERY statements at its start, by name.
+        cores: CPU cores by shard id.
+        options, strategy: of the session, with the prices from which plans were chosen.
     """
 
     shards: int
@@ -45,7 +46,7 @@ class SavedProgram:
 
     @property
     def statements(self) -> tuple[str, ...]:
-        """What makes the streams, tables, views and queries again."""
+        """Statements that create the streams, tables, views and queries."""
         of_queries = (sql for queries in self.queries.values() for sql in queries.values())
         return (*self.definitions, *of_queries)
 
@@ -59,7 +60,7 @@ class SavedProgram:
 
     @classmethod
     def of(cls, fields: Mapping[str, Any]) -> SavedProgram:
-        """The program of the file's content."""
+        """The program of the file's fields."""
         return cls(
             int(fields["shards"]),
             tuple(map(str, fields["definitions"])),
@@ -96,7 +97,8 @@ def read_program(checkpoint: Directory) -> SavedProgram | None:
     if written != FORMAT:
         raise StateError(
             f"the checkpoint {checkpoint.path} is of format {written}; this version of Eddyline "
-            f"reads format {FORMAT}: go on with the version that made it, or use another checkpoint"
+            f"reads format {FORMAT}: continue with the version that wrote it, or use another "
+            "checkpoint"
         )
     try:
         return SavedProgram.of(fields)

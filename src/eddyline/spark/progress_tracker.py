@@ -1,4 +1,4 @@
-"""What the shards of a job report, batch by batch, and how far the job is by that."""
+"""The progress of a job, from the reports of its shards."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ _RATE_WINDOW_S: Final = 10.0
 
 @dataclass(frozen=True)
 class JobProgress:
-    """How far a job is. Counts are since the checkpoint was new, so they survive restarts.
+    """The progress of a job. Counts are since its first start, including those before restarts.
 
     Attributes:
         batch_id: Spark's id of the last delivered batch; None before the first.
-        rows_in: rows received by stream (``numInputRows``), with late and bad ones.
+        rows_in: rows received by stream (``numInputRows``), including late and bad ones.
         rows_out: changes emitted by query.
         late, bad: rows in the side outputs by stream.
-        dropped: rows that drop boxes did not keep, by stream.
-        watermark_us: event time by group of streams ("a, b"); None until each has had a row.
+        dropped: rows dropped by drop boxes, by stream.
+        watermark_us: by group of streams ("a, b"); None until each stream has had a row.
         rows_per_second: rows received, over the last ten seconds (``processedRowsPerSecond``).
     """
 
@@ -37,12 +37,12 @@ class JobProgress:
 
 
 class ProgressTracker:
-    """Collects what the shards report, batch by batch; the delivery writes, others read."""
+    """Collects the reports of the shards; written by the delivery, read by other threads."""
 
     def __init__(self, groups: Mapping[int, str]) -> None:
         self._groups = groups
         self._shards: dict[int, dict[str, Any]] = {}
-        self._query_stats: dict[str, bytes] = {}  # read when somebody asks
+        self._query_stats: dict[str, bytes] = {}  # JSON by shard, parsed when read
         self._out: dict[int, dict[str, int]] = {}
         self._batch_id: int | None = None
         self._arrivals: list[tuple[float, int]] = [(time.monotonic(), -1)]
@@ -51,7 +51,7 @@ class ProgressTracker:
     def record(
         self, batch_id: int, reports: list[dict[str, Any]], query_stats: Mapping[str, bytes]
     ) -> None:
-        """Take in the reports of one delivered batch, and by shard the figures of its queries."""
+        """Record the reports of one delivered batch, and the metrics of queries (JSON) by shard."""
         with self._lock:
             self._batch_id = batch_id
             before = self._received()
@@ -62,7 +62,7 @@ class ProgressTracker:
                 self._count(shard, report.pop("out"), report.pop("totals", None))
             self._query_stats |= query_stats
             now = time.monotonic()
-            if not known:  # a restarted job reports what it received before: that is no rate
+            if not known:  # the counts of a restarted job include rows before its start
                 before = self._received() - sum(sum(r["arrived"].values()) for r in reports)
                 self._arrivals = [(self._arrivals[0][0], before)]
             self._arrivals.append((now, self._received()))
@@ -70,7 +70,7 @@ class ProgressTracker:
                 self._arrivals.pop(0)
 
     def progress(self) -> JobProgress:
-        """The state after the last delivered batch."""
+        """The progress after the last delivered batch."""
         with self._lock:
             return JobProgress(
                 self._batch_id,
@@ -84,18 +84,18 @@ class ProgressTracker:
             )
 
     def shards(self) -> list[dict[str, Any]]:
-        """The last report of each shard as it came: state sizes, seconds spent."""
+        """The last report of each shard: state sizes, seconds by phase."""
         with self._lock:
             return list(self._shards.values())
 
     def stats(self) -> dict[str, dict[str, Any]]:
-        """What the engines last said of each query: ``Engine.stats()["queries"]``."""
+        """The last reported metrics by query: ``Engine.stats()["queries"]``."""
         with self._lock:
             query_stats = list(self._query_stats.values())
         return {name: s for text in query_stats for name, s in json.loads(text).items()}
 
     def _count(self, shard: int, new: dict[str, int], totals: dict[str, int] | None) -> None:
-        """Add what a batch brought to the changes of each query, unless all counts came along."""
+        """Update the number of changes by query: by those of a batch, or to the totals if sent."""
         if totals is not None:
             self._out[shard] = totals
             return

@@ -1,4 +1,4 @@
-"""How often something is done that only informs: never so often that it costs much."""
+"""Limits the share of time that a repeated task takes."""
 
 from __future__ import annotations
 
@@ -8,11 +8,7 @@ from contextlib import contextmanager
 
 
 class RateLimiter:
-    """Says when something may be done again, so that it takes at most a share of the time.
-
-    Args:
-        share: of the time.
-    """
+    """Decides when a task may run again, so that it takes at most ``share`` of the time."""
 
     def __init__(self, share: float = 0.05) -> None:
         self._rest = 1 / share - 1
@@ -20,12 +16,12 @@ class RateLimiter:
 
     @property
     def due(self) -> bool:
-        """Whether it may be done now."""
+        """Whether the task may run now."""
         return time.monotonic() >= self._next
 
     @contextmanager
     def measured(self) -> Iterator[None]:
-        """The time in which it is done."""
+        """Measures the block, in which the task runs."""
         started = time.monotonic()
         yield
         ended = time.monotonic()

@@ -1,4 +1,4 @@
-"""Why a job failed, in one line: Spark wraps it in two stack traces."""
+"""The root cause of a job's failure, which Spark wraps in stack traces."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ _RAISED: Final = re.compile(r"^(?:[\w.]+\.)?(\w*(?:Error|Exception))(: .+)?$", r
 
 
 def root_cause(error: Exception) -> str:
-    """The one line of a failed job's text that says why."""
+    """The last error in the text of Spark's exception, in one line."""
     raised = _RAISED.findall(str(error))
     if raised:
         return "".join(raised[-1])

@@ -24,14 +24,14 @@ _log = logging.getLogger(__name__)
 
 
 class Run:
-    """What :meth:`Session.start` returns. Named as Spark's StreamingQuery where it has a name.
+    """A running job, from :meth:`Session.start`. Members have the names of Spark's StreamingQuery.
 
     Args:
         checkpoint: its path, for messages. supervisor: starts the streaming query from there.
-        queries: the queries, which come and go through the control stream.
-        control: it also asks the shards for what they hold back at the end.
-        mailbox: where other processes reach the job, if they can. lease: of the checkpoint.
-        bounded: whether it first runs over what the sources hold then, and no more.
+        queries: adds and drops queries. control: for the request at the end of the input.
+        mailbox: for requests of other processes; None: the checkpoint is temporary.
+        lease: of the checkpoint.
+        bounded: process only the rows that the sources hold at the start.
     """
 
     def __init__(
@@ -56,7 +56,7 @@ class Run:
         self._bounded = bounded
         self._finishing = False
         self._stopped = False
-        self._lost: StateError | None = None  # another job has the checkpoint
+        self._lost: StateError | None = None  # another job has taken the lease
         self._begin(bounded)
         if lease is not None:
             lease.keep(lambda: self._finishing or self.isActive, self._lose)
@@ -68,7 +68,7 @@ class Run:
 
     @property
     def status(self) -> dict[str, Any]:
-        """What the job is doing now, as Spark says it."""
+        """Spark's status of the streaming query."""
         return self._query.status
 
     @property
@@ -88,7 +88,7 @@ class Run:
 
     @property
     def restarts(self) -> int:
-        """How many times the streaming query was started again after a failure."""
+        """Number of restarts of the streaming query after failures."""
         return self._supervisor.restarts
 
     def exception(self) -> StreamingQueryException | StateError | None:
@@ -100,28 +100,28 @@ class Run:
         return self._tracker.progress()
 
     def shards(self) -> list[dict[str, Any]]:
-        """Each shard's own report: watermark, counts, bytes of state, seconds by phase."""
+        """The last report of each shard: watermark, counts, bytes of state, seconds by phase."""
         return self._tracker.shards()
 
     def add(self, name: str, select: str, **sink: str) -> Query:
-        """Add a query to the running job. It is answered from one of the next batches on, over
-        those rows in its windows that the job still holds for others.
+        """Add a query to the running job, with one of the next batches. Of the rows before, its
+        windows contain those that the job holds for other queries.
 
         Args:
-            name: no query of this job may have had it before.
+            name: not used before in this job.
             select: over streams and tables that queries of the job read when it was started.
             sink: options as for :meth:`Session.query`.
 
         Raises:
             SqlError, DataError: the SELECT or the sink is wrong.
-            CatalogError: the name is taken or was, or the query does not fit the job's streams.
+            CatalogError: the name is or was taken, or the query does not fit the job's streams.
             StateError: the job has ended.
         """
         self._require_active()
         return self._queries.add(name, select, sink)
 
     def drop(self, name: str) -> None:
-        """Drop a query from the running job, with one of the next batches. What it delivered stays.
+        """Drop a query from the running job, with one of the next batches. Its delivered rows stay.
 
         Raises:
             CatalogError: there is no such query, or another one reads it.
@@ -131,8 +131,8 @@ class Run:
         self._queries.drop(name)
 
     def reset_watermark(self, stream: str) -> None:
-        """Let nothing be late by what has come so far, in the group of a stream, from one of the
-        next batches on: as :meth:`eddyline.Engine.reset_watermark` does.
+        """Reset the watermark of a stream's group with one of the next batches; see
+        :meth:`eddyline.Engine.reset_watermark`.
 
         Raises:
             CatalogError: the job reads no such stream.
@@ -142,20 +142,18 @@ class Run:
         self._queries.reset_watermark(stream)
 
     def sql(self, script: str) -> list[Query | None]:
-        """Carry out the CREATE QUERY, DROP QUERY and ALTER STREAM ... RESET WATERMARK statements of
-        a script, one after the other, as :meth:`add`, :meth:`drop` and :meth:`reset_watermark` do.
+        """Execute the CREATE QUERY, DROP QUERY and ALTER STREAM ... RESET WATERMARK statements of a
+        script, one by one, as :meth:`add`, :meth:`drop` and :meth:`reset_watermark` do.
 
         Raises:
-            UnsupportedError: another statement is among them. Otherwise as ``add`` and ``drop``;
-                statements before the wrong one have taken effect.
+            UnsupportedError: it is another statement. Otherwise as ``add`` and ``drop``; statements
+                before the wrong one have taken effect.
         """
         self._require_active()
-        return [made for _, made in self._queries.run(script)]
+        return [query for _, query in self._queries.run(script)]
 
     def stats(self) -> dict[str, dict[str, Any]]:
-        """By query what it has taken and given so far: ``Engine.stats()["queries"]``, as of one of
-        the last batches.
-        """
+        """Metrics by query: ``Engine.stats()["queries"]``, as of one of the last batches."""
         return self._tracker.stats()
 
     def _require_active(self) -> None:
@@ -166,11 +164,11 @@ class Run:
         """Wait until the job ends, at most ``timeout`` seconds; whether it has ended.
 
         Raises:
-            StreamingQueryException: the job failed, for the last time if it is started again.
+            StreamingQueryException: the job failed and is not restarted.
             StateError: a disk is full or broken, or another job has taken the checkpoint.
         """
         try:
-            with self._disk_named():
+            with self._disk_errors():
                 ended = self._supervisor.wait(timeout)
             if ended and self._lost is not None:
                 raise self._lost
@@ -180,20 +178,20 @@ class Run:
                 self._close()
 
     def processAllAvailable(self) -> None:
-        """Wait until everything that the sources hold now has been processed and delivered.
+        """Wait until all rows that the sources hold now have been processed and delivered.
 
         Raises:
             StreamingQueryException, StateError: as of :meth:`awaitTermination`.
         """
-        with self._disk_named():
+        with self._disk_errors():
             self._supervisor.process_all()
 
     def stop(self, *, after_batch: bool = False, timeout: float = 60.0) -> None:
         """Stop; a later start from the checkpoint continues exactly here.
 
         Args:
-            after_batch: let the batch end that is being processed, rather than process it again at
-                the next start. timeout: no longer than so many seconds.
+            after_batch: wait until the current batch is committed; otherwise the next start repeats
+                it. timeout: maximum number of seconds for this.
         """
         self._stopped = True
         if after_batch:
@@ -202,26 +200,25 @@ class Run:
         self._close()
 
     def finish(self) -> None:
-        """Declare that no more input comes: process what is there, then the rows that are held for
-        the watermark, then the expiries of all windows; and stop.
+        """End the input: process the available rows, then the rows held for the watermark, then
+        the expiries of all windows, and stop.
 
-        A source that never ends, such as ``rate``, ends with what it has now.
-
-        Rows that arrive in a later run from the same checkpoint would be late. If another thread
-        stops the job meanwhile, it ends there, as if this had not been called.
+        An endless source such as ``rate`` ends with its current rows. Rows in a later run from the
+        same checkpoint are late. If another thread stops the job meanwhile, it ends there, as if
+        this had not been called.
 
         Raises:
             StreamingQueryException, StateError: as of :meth:`awaitTermination`.
         """
         self._finishing = True
         try:
-            with self._disk_named():
+            with self._disk_errors():
                 if not self._bounded:
                     self._supervisor.stop()
                     self._begin(bounded=True)
                 self._supervisor.wait()
                 if not self._stopped and self._lost is None:
-                    # only now: it must come behind the last row
+                    # only now, because it has to follow the last row
                     self._control.end_of_input(self._queries.drain_us())
                     self._begin(bounded=True)
                     self._supervisor.wait()
@@ -233,15 +230,15 @@ class Run:
                 self._close()
 
     @contextmanager
-    def _disk_named(self) -> Iterator[None]:
-        """A failure because of a disk names it."""
+    def _disk_errors(self) -> Iterator[None]:
+        """Turn a failure caused by a disk into an error that names it."""
         try:
             yield
         except StreamingQueryException as e:
-            trouble = disk_error(self._checkpoint, e)
-            if trouble is None:
+            error = disk_error(self._checkpoint, e)
+            if error is None:
                 raise
-            raise trouble from e
+            raise error from e
 
     @property
     def _query(self) -> StreamingQuery:
@@ -253,14 +250,14 @@ class Run:
             self._mailbox.open(lambda: self.isActive)
 
     def _close(self) -> None:
-        """The job has ended: others are told, and may go on from the checkpoint."""
+        """After the end of the job: close the mailbox and release the checkpoint."""
         if self._mailbox is not None:
             self._mailbox.close()
         if self._lease is not None:
             self._lease.release()
 
     def _lose(self, error: StateError) -> None:
-        """Another job has the checkpoint: what this one would do is not to be done."""
+        """Stop because another job has taken the checkpoint."""
         self._lost = error
         _log.error("the job stops: %s", error)
         self._supervisor.stop()

@@ -1,8 +1,8 @@
-"""The queries of a running job: those that it was started with, minus and plus what came since.
+"""The queries of a running job: those of its start, plus added and minus dropped ones.
 
-Which streams form a group, and so which shards there are, is settled when a job starts from a new
-checkpoint. A query that is added later joins the shard that has its streams. It becomes a statement
-in the control stream, which the shard carries out before the rows of a batch.
+The groups of streams, and so the shards, are fixed when a job starts from a new checkpoint. A query
+that is added later is assigned to the shard of its streams. It becomes a statement in the control
+stream, which the shard executes before the rows of a batch.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from eddyline.spark.script import (
     Script,
     drop_statement,
     longest_range_us,
-    moved,
+    positioned,
     reset_statement,
 )
 from eddyline.spark.script_delta import ScriptDelta
@@ -35,15 +35,15 @@ from eddyline.sql.statements import CreateQuery, Drop, ResetWatermark, Statement
 
 
 class RunningQueries:
-    """Adds and drops queries of a job; takes over what earlier sessions added and dropped.
+    """Adds and drops queries of a job. Replays the additions and drops of earlier sessions.
 
     Args:
-        script: the program that the job was started with; it is left as it is, and what becomes of
-            it later has no effect here.
-        groups: by shard, as the checkpoint's first session made them.
-        open_sink: makes the sink of an added query and lets the delivery know it.
-        began: when the job began with the queries of the script, in ISO 8601.
-        thinned: streams of which rows are dropped where they are read, whoever comes to read them.
+        script: the script with which the job was started; it is not changed, and later changes of
+            it have no effect here.
+        groups: by shard, from the first start with the checkpoint.
+        open_sink: creates the sink of an added query.
+        began: time of the job's first start, in ISO 8601.
+        shed_streams: streams of which rows are dropped where they are read.
     """
 
     def __init__(
@@ -53,24 +53,24 @@ class RunningQueries:
         control: ControlStream,
         open_sink: Callable[[Query], None],
         began: str,
-        thinned: Collection[str] = (),
+        shed_streams: Collection[str] = (),
     ) -> None:
         self._script = ScriptDelta(script)
         self._groups = groups
         self._control = control
         self._open_sink = open_sink
-        self._thinned = thinned
+        self._shed_streams = shed_streams
         self._dropped: set[str] = set()  # in lower case
-        self._listed: Names[Query] | None = None  # as they stand, until one comes or goes
+        self._listed: Names[Query] | None = None  # None after an addition or a drop
         self._since = dict.fromkeys(script.queries, began)
-        self._in_doubt = False  # whether the last request was sent
+        self._in_doubt = False  # whether writing a request has failed
         self._lock = threading.Lock()
         for request in control.statements():
-            self._take_over(request)
+            self._replay(request)
 
     @property
     def queries(self) -> Mapping[str, Query]:
-        """The queries that stand now, by name. What comes later has no effect on it."""
+        """The current queries by name. Later additions and drops have no effect on the result."""
         with self._lock:
             if self._listed is None:
                 self._listed = Names()
@@ -82,21 +82,21 @@ class RunningQueries:
         return self._since[name]
 
     def run(self, text: str) -> Iterator[tuple[Statement, Query | None]]:
-        """Carry out CREATE QUERY, DROP QUERY and ALTER STREAM ... RESET WATERMARK statements, one
-        by one, as ``add``, ``drop`` and ``reset_watermark`` do.
+        """Execute CREATE QUERY, DROP QUERY and ALTER STREAM ... RESET WATERMARK statements, one by
+        one, as ``add``, ``drop`` and ``reset_watermark`` do.
 
         Yields:
-            Each statement that has been carried out, with the query that it made.
+            Each executed statement, with the query that it added.
 
         Raises:
-            UnsupportedError: another statement is among them.
+            UnsupportedError: it is another statement.
         """
         for statement in parse(text):
             try:
-                made = self._execute(statement)
+                query = self._execute(statement)
             except SqlError as e:
-                raise moved(e, statement, text) from None
-            yield statement, made
+                raise positioned(e, statement, text) from None
+            yield statement, query
 
     def _execute(self, statement: Statement) -> Query | None:
         match statement:
@@ -109,8 +109,8 @@ class RunningQueries:
                 self.reset_watermark(statement.name)
                 return None
         raise UnsupportedError(
-            "a running job takes CREATE QUERY, DROP QUERY and ALTER STREAM ... RESET WATERMARK; "
-            "for anything else stop it, and start a session that has it from another checkpoint",
+            "a running job accepts CREATE QUERY, DROP QUERY and ALTER STREAM ... RESET WATERMARK; "
+            "add other statements to the session and start from a new checkpoint",
             line=1,
             column=1,
         )
@@ -120,27 +120,28 @@ class RunningQueries:
 
         Raises:
             SqlError: the SELECT is wrong. DataError: the sink is.
-            CatalogError: the name is taken or was; or the query reads what the job does not, or
-                streams that it keeps apart, or does not allow what the job sheds.
-            StateError: an earlier request may or may not have reached the job.
+            CatalogError: the name is or was taken; or the query reads streams or tables that the
+                job does not read, or streams of several groups, or does not allow load shedding of
+                a stream of which the job drops rows.
+            StateError: whether an earlier request has reached the job is unknown.
         """
         return self._add(name, lambda script: script.query(name, select, options))
 
-    def _add(self, name: str, make: Callable[[ScriptDelta], Query]) -> Query:
+    def _add(self, name: str, create: Callable[[ScriptDelta], Query]) -> Query:
         with self._lock:
             if name.lower() in self._dropped:
                 raise CatalogError(
-                    f"the name '{name}' belongs to a query of this job that was dropped, and so do "
-                    "the rows delivered under it; choose another name"
+                    f"'{name}' is the name of a dropped query of this job, whose delivered rows "
+                    "can still be read; choose another name"
                 )
-            self._require_certainty()
+            self._require_no_doubt()
             self._listed = None
             script = self._script
-            query = make(script)
+            query = create(script)
             try:
                 shard = self._shard_for(query)
-                self._require_leave(query)
-                self._open_sink(query)  # before a row can come for it
+                self._require_shedding(query)
+                self._open_sink(query)  # before the first result can be delivered
                 request = self._control.statement(shard, script.statement(query.name))
             except Exception:
                 script.drop(query.name)
@@ -150,28 +151,28 @@ class RunningQueries:
             return query
 
     def drop(self, name: str) -> None:
-        """Drop a query. What it delivered stays, and can still be read.
+        """Drop a query. Its delivered rows stay, and can still be read.
 
         Raises:
             CatalogError: there is no such query, or another one reads it.
-            StateError: an earlier request may or may not have reached the job.
+            StateError: whether an earlier request has reached the job is unknown.
         """
         with self._lock:
-            self._require_certainty()
+            self._require_no_doubt()
             self._listed = None
             query = self._script.drop(name)
             self._dropped.add(query.name.lower())
             self._send(self._control.statement(self._shard_for(query), drop_statement(query.name)))
 
     def reset_watermark(self, stream: str) -> None:
-        """Let nothing be late by what has come so far, in the group of a stream.
+        """Reset the watermark of a stream's group: rows already received make no row late.
 
         Raises:
             CatalogError: no query of the job read such a stream when it started.
-            StateError: an earlier request may or may not have reached the job.
+            StateError: whether an earlier request has reached the job is unknown.
         """
         with self._lock:
-            self._require_certainty()
+            self._require_no_doubt()
             groups = {s.lower(): (n, s) for n, g in self._groups.items() for s in g.streams}
             if stream.lower() not in groups:
                 choices = did_you_mean(stream, [name for _, name in groups.values()])
@@ -180,7 +181,7 @@ class RunningQueries:
             self._send(self._control.statement(shard, reset_statement(name)))
 
     def drain_us(self) -> dict[int, int]:
-        """By shard the longest RANGE window: so long behind its last row a stream has effects."""
+        """By shard the longest RANGE window in us, after which its last row has no effect."""
         with self._lock:
             longest = dict.fromkeys(self._groups, 0)
             for query in self._script.queries.values():
@@ -193,7 +194,7 @@ class RunningQueries:
         self._control.send(request)
         self._in_doubt = False
 
-    def _take_over(self, request: Request) -> None:
+    def _replay(self, request: Request) -> None:
         for statement in parse(request.text):
             match statement:
                 case CreateQuery():
@@ -203,11 +204,11 @@ class RunningQueries:
                 case Drop():
                     self._dropped.add(self._script.drop(statement.name).name.lower())
 
-    def _require_certainty(self) -> None:
-        """Check that the shards have been told what we know.
+    def _require_no_doubt(self) -> None:
+        """Check that all requests so far have been written.
 
         Raises:
-            StateError: perhaps not.
+            StateError: writing one has failed.
         """
         if self._in_doubt:
             raise StateError(
@@ -215,22 +216,22 @@ class RunningQueries:
                 "and start again from the checkpoint to see"
             )
 
-    def _require_leave(self, query: Query) -> None:
-        """Check that a query allows that rows of its streams are dropped, if they are.
+    def _require_shedding(self, query: Query) -> None:
+        """Check that a query over streams of which rows are dropped allows load shedding.
 
         Raises:
             CatalogError: it does not.
         """
-        dropped = sorted(streams_read(query.plan) & set(self._thinned))
+        dropped = sorted(streams_read(query.plan) & set(self._shed_streams))
         if dropped and not query.sheds:
             raise CatalogError(
                 f"query '{query.name}' reads the stream '{dropped[0]}', of which this job drops "
-                "rows before they reach any query: write ON OVERLOAD SHED behind the query, or add "
-                "it to the session and start from a new checkpoint"
+                "rows where they are read: declare the query ON OVERLOAD SHED, or add it to the "
+                "session and start from a new checkpoint"
             )
 
     def _shard_for(self, query: Query) -> int:
-        """The shard that has all streams and tables that a query reads.
+        """The shard of all streams and tables that a query reads.
 
         Raises:
             CatalogError: there is none.
@@ -245,15 +246,15 @@ class RunningQueries:
         if len(shards) > 1:
             apart = " and ".join(f"({', '.join(self._groups[s].streams)})" for s in shards)
             raise CatalogError(
-                f"query '{query.name}' brings streams together that this job keeps apart: {apart}; "
+                f"query '{query.name}' joins streams of different groups of this job: {apart}; "
                 "add it to the session and start from a new checkpoint"
             )
         self._require(query, "table", tables, self._groups[shards[0]].tables)
         return shards[0]
 
     @staticmethod
-    def _require(query: Query, kind: str, read: Iterable[str], there: Iterable[str]) -> None:
-        known = list(there)
+    def _require(query: Query, kind: str, read: Iterable[str], available: Iterable[str]) -> None:
+        known = list(available)
         missing = sorted(set(read) - set(known))
         if missing:
             has = f"it reads {', '.join(known)}" if known else "it reads none"

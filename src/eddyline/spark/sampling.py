@@ -1,4 +1,4 @@
-"""Some rows of a declared source: read here where Arrow can, elsewhere by Spark's streaming."""
+"""Samples of declared sources: read by Arrow where possible, otherwise by Spark's streaming."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from eddyline.errors import DataError
 from eddyline.spark.parquet import HIDDEN, local_path
 from eddyline.spark.sources import change_source, resolve_path, stream_source, table_source
 
-#: Formats that Arrow reads as Spark does; CSV if it has a header.
+#: Formats that Arrow reads as Spark does; also CSV with a header.
 _BY_ARROW: Final = ("parquet", "orc", "json")
-#: Options that do not change what the first rows are.
-_NO_MATTER: Final = frozenset(
+#: Options that do not affect the content of the first rows.
+_IRRELEVANT: Final = frozenset(
     ["source", "updates", "path", "header", "maxfilespertrigger", "maxbytespertrigger"]
 )
 _POLL_S: Final = 0.1
@@ -35,8 +35,8 @@ class Sampler:
     """Takes samples of sources.
 
     Attributes:
-        spark: starts Spark, for sources that need it. base: directory from which paths count.
-        limit: rows of a sample. seconds: how long to wait for rows of a live source.
+        spark: starts Spark, for sources that need it. base: directory of relative paths.
+        limit: maximum number of rows. seconds: how long to wait for rows of a live source.
     """
 
     spark: Callable[[], SparkSession]
@@ -45,7 +45,7 @@ class Sampler:
     seconds: float
 
     def stream(self, stream: StreamDef) -> pa.Table:
-        """Rows of a stream, the first that its source has, or those that come now.
+        """The first rows of a stream's source, or new ones of a live source.
 
         Raises:
             DataError: the source, or a column, is missing.
@@ -74,8 +74,8 @@ class Sampler:
         taken: list[pa.Table] = []
 
         def left() -> int:
-            have: int = sum(t.num_rows for t in taken)
-            return self.limit - have
+            rows_taken: int = sum(t.num_rows for t in taken)
+            return self.limit - rows_taken
 
         def take(batch: DataFrame, number: int) -> None:
             if left() > 0:
@@ -89,31 +89,31 @@ class Sampler:
             while query.isActive and left() > 0 and time.monotonic() < until:
                 time.sleep(_POLL_S)
             failed = query.exception()
-            with suppress(StreamingQueryException):  # the stop itself may surface as one
+            with suppress(StreamingQueryException):  # may be raised by the stop
                 query.stop()
         if failed is not None:
             raise DataError(f"the source cannot be read: {str(failed).splitlines()[0]}")
         if not taken:
             raise DataError(
-                f"no row came within {self.seconds:g} seconds: wait longer with --seconds"
+                f"no row arrived within {self.seconds:g} seconds: wait longer with --seconds"
             )
         return pa.concat_tables(taken, promote_options="permissive")
 
 
 def _local_rows(options: Any, limit: int | None) -> pa.Table | None:
-    """Rows of files on this machine's disk; None if this is not for Arrow."""
+    """Rows of files on a local disk; None if Arrow cannot read them as Spark does."""
     format_ = options.get("source", "").lower()
     headed = format_ == "csv" and options.get("header", "false").lower() == "true"
     if format_ not in _BY_ARROW and not headed:
         return None
-    if "path" not in options or not {o.lower() for o in options} <= _NO_MATTER:
+    if "path" not in options or not {o.lower() for o in options} <= _IRRELEVANT:
         return None
     place = local_path(options["path"])
     if place is None or not place.exists():
-        return None  # Spark says what is wrong
+        return None  # Spark reports the error
     files = _files(place)
     if not files or "=" in str(files[0])[len(str(place)) :]:
-        return None  # columns are in the names of directories
+        return None  # partition columns
     try:
         rows = ds.dataset([str(f) for f in files], format=format_)
         return rows.to_table() if limit is None else rows.head(limit)
@@ -122,7 +122,7 @@ def _local_rows(options: Any, limit: int | None) -> pa.Table | None:
 
 
 def _files(place: Path) -> list[Path]:
-    """The files that Spark would find, in the order in which it takes them."""
+    """The files that Spark would find, in its order."""
     found = [place] if place.is_file() else []
     for directory, below, names in os.walk(place):
         below[:] = [name for name in below if not name.startswith(HIDDEN)]

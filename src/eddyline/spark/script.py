@@ -1,4 +1,4 @@
-"""The program as the driver keeps it: statements checked by an engine that never sees a row."""
+"""The script of a session: statements, checked by an engine that processes no rows."""
 
 from __future__ import annotations
 
@@ -45,9 +45,10 @@ from eddyline.types import arrow_schema
 
 @dataclass(frozen=True)
 class QueryGroup:
-    """Streams that meet in queries, the queries over them, and the tables that those read.
+    """Streams that queries join, these queries, and the tables that they read.
 
-    ``live`` are those of the tables that change while the queries run.
+    Attributes:
+        live: those of the tables that change while the queries run.
     """
 
     streams: tuple[str, ...]
@@ -59,17 +60,17 @@ class QueryGroup:
 def assigned(
     groups: Iterable[QueryGroup], shards: Mapping[int, Iterable[str]]
 ) -> dict[int, QueryGroup]:
-    """The groups by id of the shard that has their queries.
+    """The groups by shard id.
 
     Args:
-        shards: by id, the names of the queries.
+        shards: names of the queries by shard id.
     """
     ids = {frozenset(names): shard for shard, names in shards.items()}
     return {ids[frozenset(group.queries)]: group for group in groups}
 
 
 class Script:
-    """Statements in order, minus what was dropped.
+    """The statements of a session in order, without those of dropped objects.
 
     Args:
         options, strategy: of the engine that checks them.
@@ -81,37 +82,37 @@ class Script:
         self._engine = Engine(options, strategy)
         self._definitions: dict[tuple[str, str], str] = {}
         self._queries: dict[str, str] = {}
-        self._rules: dict[str, str] = {}  # by query the table for whose rows it stands
+        self._parameters: dict[str, str] = {}  # parameterized query to the table of its parameters
 
     def run(self, text: str) -> Iterator[tuple[Statement, Query | str | None]]:
-        """Check and take in the statements of a script, one by one.
+        """Check and execute the statements of a script, one by one.
 
         Yields:
-            Each statement with the query that it made, the text that it explained, or None.
+            Each statement with its query, its explanation, or None.
 
         Raises:
-            SqlError: a statement is wrong, or an option of a source or sink; line and column count
-                from the start of the script.
+            SqlError: a statement is wrong, or an option of a source or sink; with line and column
+                in the script.
             CatalogError: a name is taken or missing.
         """
         for statement in parse(text):
             check_options(statement, text)
-            made = self._engine.execute(statement)
-            self._record(statement, made)
-            yield statement, made
+            result = self._engine.execute(statement)
+            self._record(statement, result)
+            yield statement, result
 
     def query(self, name: str, select: str, options: Mapping[str, str]) -> Query:
-        """Add a query given as a bare SELECT, perhaps with EMIT, and the options of its sink.
+        """Add a query by its SELECT, optionally with EMIT, and the options of its sink.
 
         Raises:
             SqlError, CatalogError: the SELECT is wrong, or the name taken. DataError: the sink is.
         """
         options = {own_option(option): value for option, value in options.items()}
         check_sink(name, options, of_query=True)
-        made = self._engine.query(select, name=name)
-        made.options.update(options)
-        self._queries[made.name] = _create_statement(made)
-        return made
+        query = self._engine.query(select, name=name)
+        query.options.update(options)
+        self._queries[query.name] = _create_statement(query)
+        return query
 
     def function(
         self,
@@ -121,26 +122,25 @@ class Script:
         returns: str,
         kind: FunctionKind,
     ) -> None:
-        """Define a function, for the statements to come, as :meth:`Engine.function` does."""
+        """Define a function for the statements that follow; see :meth:`Engine.function`."""
         self._engine.function(name, evaluate, args=args, returns=returns, kind=kind)
 
     @property
     def options(self) -> EngineOptions:
-        """The options, those that SET statements changed included."""
+        """The options, including changes by SET statements."""
         return self._engine.options
 
     @property
     def strategy(self) -> StrategyOptions:
-        """Which algorithms and structures run the queries."""
+        """The algorithms and structures of the engine."""
         return self._engine.strategy
 
     def verdicts(self, cores: Sequence[float]) -> Iterator[tuple[QueryGroup, Verdict, str | None]]:
-        """What the queries of each group need, and what to do if that is too much, as
-        :attr:`Engine.verdict` and :attr:`Engine.advice` say; nothing of groups of which a stream's
-        rate is not declared.
+        """:attr:`Engine.verdict` and :attr:`Engine.advice` of each group whose streams all have
+        declared rates.
 
         Args:
-            cores: cores' worth for each group.
+            cores: CPU cores of each group.
         """
         for group, capacity in zip(self.groups(), cores, strict=True):
             if any(self.streams[name].sizes.rate is None for name in group.streams):
@@ -152,21 +152,25 @@ class Script:
                 yield group, verdict, engine.advice
 
     def require_sources(self, statements: Sequence[Statement], text: str) -> None:
-        """Check that what the queries read has a source; see :func:`declared.require_sources`."""
+        """Check that all streams and tables that queries read have a source.
+
+        Raises:
+            SqlError: one has none.
+        """
         groups = self.groups()
         read = {name for g in groups for name in (*g.streams, *g.tables)}
         require_sources(statements, read, text)
 
     def unchecked_formats(self) -> Iterator[str]:
-        """Which sources and sinks only Spark can know, each in a sentence."""
+        """A sentence for each source and sink that only Spark can check."""
         definitions: list[StreamDef | TableDef] = [*self.streams.values(), *self.tables.values()]
         return unchecked_formats(definitions, self.queries.values())
 
     @property
     def keep_rates(self) -> dict[str, float]:
-        """By stream that is thinned, by leave of all its queries, the share of rows to keep."""
+        """Keep rates below 1 of streams of which all queries allow load shedding."""
         shedding = self._engine.shedding
-        return {name: told["keep"] for name, told in shedding.items() if told.get("keep", 1) < 1}
+        return {name: s["keep"] for name, s in shedding.items() if s.get("keep", 1) < 1}
 
     def drop(self, name: str) -> Query:
         """Drop a query, and return it.
@@ -187,7 +191,7 @@ class Script:
         functions: Iterable[UserFunction] = (),
         options: EngineOptions = DEFAULTS,
     ) -> Script:
-        """The script of these statements, which may call these functions."""
+        """A script of these statements, which may call these functions."""
         script = cls(options)
         for function in functions:
             add_function(script._engine.catalog, function)
@@ -198,20 +202,20 @@ class Script:
 
     @property
     def statements(self) -> tuple[str, ...]:
-        """What makes the same streams, tables, views and queries again."""
+        """Statements that create the same streams, tables, views and queries."""
         return (*self._definitions.values(), *self._queries.values())
 
     def try_rows(self, rows: Mapping[str, pa.Table]) -> None:
-        """Let the checking engine process rows, to see its queries work; then drop the script.
+        """Process rows with the checking engine, and advance it until all RANGE windows are empty.
 
-        Time then passes until all windows are empty, but for what never expires.
+        The script cannot be used to run a job afterwards.
         """
         self._engine.process(rows)
         self._engine.advance(max(map(longest_range_us, self.queries.values()), default=0) + 2)
 
     @property
     def functions(self) -> tuple[UserFunction, ...]:
-        """The functions that users brought, in the order in which they were defined."""
+        """The functions defined in Python, in order."""
         return tuple(self._engine.catalog.functions.values())
 
     @property
@@ -226,13 +230,13 @@ class Script:
 
     @property
     def queries(self) -> Mapping[str, Query]:
-        """The queries, in the order in which they were made."""
+        """The queries, in order."""
         return self._engine.queries
 
     def tables_of(self, query: str) -> frozenset[str]:
-        """The tables that a query reads, with the one for each of whose rows it stands."""
-        rules = self._rules.get(query)
-        own = frozenset() if rules is None else frozenset([rules])
+        """The tables that a query reads, including the table of a parameterized query."""
+        parameters = self._parameters.get(query)
+        own = frozenset() if parameters is None else frozenset([parameters])
         return own | tables_read(self.queries[query].plan)
 
     def readers(self, query: str) -> list[str]:
@@ -245,11 +249,11 @@ class Script:
         return tuple(self._definitions.values())
 
     def statement(self, query: str) -> str:
-        """The CREATE QUERY that makes a query, with the options of its sink."""
+        """The CREATE QUERY statement of a query, with the options of its sink."""
         return self._queries[query]
 
     def groups(self) -> list[QueryGroup]:
-        """The queries by the streams, and tables that change, that they have in common."""
+        """The queries, grouped by the streams and changing tables that they have in common."""
         reads = {name: self._reads(name) for name in self.queries}
         return [self._group(read, names) for read, names in connected(reads)]
 
@@ -259,7 +263,7 @@ class Script:
 
     def _group(self, streams: frozenset[str], names: list[str]) -> QueryGroup:
         tables = {t for name in names for t in self.tables_of(name)}
-        # in the order declared: the same script always gives the same program
+        # in declaration order, so that equal scripts give equal programs
         return QueryGroup(
             tuple(s for s in self.streams if s in streams),
             tuple(names),
@@ -279,7 +283,7 @@ class Script:
             case CreateQuery(select=select):
                 self._queries[statement.name] = statement.sql
                 if select.for_each is not None:
-                    self._rules[statement.name] = self.tables[select.for_each.table].name
+                    self._parameters[statement.name] = self.tables[select.for_each.table].name
             case SelectStatement():
                 assert isinstance(made, Query)
                 self._queries[made.name] = _create_statement(made)
@@ -291,11 +295,11 @@ class Script:
 
     def _forget(self, query: str) -> None:
         del self._queries[query]
-        self._rules.pop(query, None)
+        self._parameters.pop(query, None)
 
 
-def moved(error: SqlError, statement: Statement, text: str) -> SqlError:
-    """An error within a statement, with its place in the script."""
+def positioned(error: SqlError, statement: Statement, text: str) -> SqlError:
+    """An error within a statement, with its position in the script."""
     if error.line is None or error.column is None:
         return error
     shift = statement.column - 1 if error.line == 1 else 0
@@ -320,7 +324,7 @@ def reset_statement(stream: str) -> str:
 
 
 def _create_statement(query: Query) -> str:
-    """The statement that makes a query which was given as a SELECT and options."""
+    """The CREATE QUERY statement of a query that was added by its SELECT and options."""
     create = f"CREATE QUERY {quoted(query.name)} AS {query.sql}"
     if not query.options:
         return create

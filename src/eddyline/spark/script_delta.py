@@ -1,4 +1,4 @@
-"""The script of a running job: the one that it was started with, minus and plus queries."""
+"""The script of a running job: the script that it was started with, plus and minus queries."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from eddyline.sql.statements import CreateQuery, SelectStatement
 
 
 class ScriptDelta:
-    """Queries that come and go, checked against a script which stays as it is.
+    """Queries that are added to and dropped from a script, which itself does not change.
 
-    That may have thousands of queries, so it is not copied: what comes is checked by a script of
-    its own, which gets the definitions, and those queries of the first that are read.
+    The script may have thousands of queries, so it is not copied: added queries are checked by a
+    second script with the definitions, and those queries of the first that they read.
 
     Args:
-        first: what becomes of it later has no effect here.
+        first: later changes of it have no effect here.
     """
 
     def __init__(self, first: Script) -> None:
@@ -36,7 +36,7 @@ class ScriptDelta:
 
     @property
     def queries(self) -> Names[Query]:
-        """The queries that stand, by name."""
+        """The current queries, by name."""
         return self._queries
 
     def tables_of(self, name: str) -> frozenset[str]:
@@ -44,7 +44,7 @@ class ScriptDelta:
         return self._tables[name]
 
     def statement(self, name: str) -> str:
-        """The CREATE QUERY of a query that was added."""
+        """The CREATE QUERY of an added query."""
         return self._script.statement(name)
 
     def run(self, statement: CreateQuery) -> Query:
@@ -54,9 +54,9 @@ class ScriptDelta:
             SqlError: it is wrong. CatalogError: the name is taken.
         """
         self._prepare(statement.name, statement.sql)
-        ((_, made),) = self._script.run(statement.sql)
-        assert isinstance(made, Query), "that is what CREATE QUERY makes"
-        return self._added(made)
+        ((_, query),) = self._script.run(statement.sql)
+        assert isinstance(query, Query), "CREATE QUERY returns a query"
+        return self._added(query)
 
     def query(self, name: str, select: str, options: Mapping[str, str]) -> Query:
         """Add a query as :meth:`Script.query` does."""
@@ -89,18 +89,18 @@ class ScriptDelta:
         return query
 
     def _prepare(self, name: str, text: str) -> None:
-        """Check that the name is free, and let what the text reads be known."""
+        """Check that the name is free, and add the queries that the text reads to the script."""
         if name in self._queries:
             raise CatalogError(
                 f"cannot create query '{name}': a query of this name exists; DROP it first"
             )
-        self._know_reads(text)
+        self._add_queries_read(text)
 
-    def _know_reads(self, text: str) -> None:
+    def _add_queries_read(self, text: str) -> None:
         for statement in parse(text):
             if isinstance(statement, CreateQuery | SelectStatement):
                 for name in names_read(statement.select):
                     if name in self._queries and name not in self._script.queries:
                         create = self._statements[name]
-                        self._know_reads(create)
+                        self._add_queries_read(create)
                         list(self._script.run(create))

@@ -1,4 +1,4 @@
-"""What a job runs: per shard, everything that builds its engine. It is sent to the workers."""
+"""The program of a shard: everything needed to build its engine, sent to the workers."""
 
 from __future__ import annotations
 
@@ -30,11 +30,12 @@ class ShardProgram:
     """What an engine is built from.
 
     Attributes:
-        queries: the CREATE QUERY statements that the job started with; those that came and went
-            since are in the shard's state.
-        tables: their first rows. functions: of users, code and all.
-        options, strategy: of the engine. Prices and capacity are those of the first start of the
-            job: its state fits the plans that were chosen by them.
+        definitions: CREATE STREAM, TABLE and VIEW statements.
+        queries: CREATE QUERY statements at the start of the job; queries added and dropped later
+            are in the shard's state.
+        tables: their initial content (Arrow IPC). functions: of users, with code.
+        options, strategy: of the engine. Prices and capacity are those of the job's first start,
+            because its state fits the plans that were chosen by them.
     """
 
     definitions: tuple[str, ...]
@@ -45,7 +46,7 @@ class ShardProgram:
     strategy: StrategyOptions = DEFAULT_STRATEGY
 
     def build(self) -> Engine:
-        """An engine with the declared streams and tables and all queries, before any row."""
+        """An engine with the declared streams, tables and queries, before the first row."""
         engine = Engine(replace(self.options, decide="after"), self.strategy)
         for function in self.functions:
             add_function(engine.catalog, function)
@@ -56,15 +57,15 @@ class ShardProgram:
         with gc_paused():
             for sql in self.queries:
                 engine.sql(sql)
-        engine.process({})  # decides, by declared rates, what to keep of the first batch
+        engine.process({})  # sets the keep rates of the first batch from declared rates
         return engine
 
 
 class BroadcastProgram:
-    """A program on its way to the workers: who already has the engine does not even read it.
+    """A program that is sent to the workers as a Spark broadcast, and read only to build an engine.
 
-    It goes as a Spark broadcast. What refers to that is pickled apart, because the process in which
-    Spark looks at a stateful processor before it runs has no broadcasts.
+    The reference to the broadcast is pickled separately, because the process in which Spark
+    inspects a stateful processor before it runs has no broadcasts.
     """
 
     def __init__(self, context: SparkContext, program: ShardProgram) -> None:
@@ -79,17 +80,17 @@ class BroadcastProgram:
         """The program, in a worker."""
         broadcast = self._broadcast or pickle.loads(self._reference)
         program = pickle.loads(broadcast.value)
-        assert isinstance(program, ShardProgram), "that is what was sent"
+        assert isinstance(program, ShardProgram)
         return program
 
 
 @dataclass(frozen=True)
 class ShardSpec:
-    """One engine: the streams it reads and the program it starts from.
+    """The streams and the program of one engine.
 
     Attributes:
-        run_key: names the checkpoint; engines cached in a worker are found by it.
-        live: the tables whose changes come as rows do.
+        run_key: identifies the checkpoint; with the shard, the key of the worker's engine cache.
+        live: the tables that change.
     """
 
     shard: int
@@ -100,5 +101,5 @@ class ShardSpec:
 
     @property
     def inputs(self) -> tuple[str, ...]:
-        """Everything that brings rows: the streams and the tables that change."""
+        """The streams and the tables that change."""
         return (*self.streams, *self.live)

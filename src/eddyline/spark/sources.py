@@ -1,4 +1,4 @@
-"""Sources: a declared stream or table to a DataFrame with its columns, checked before the job."""
+"""Sources: the DataFrame of a declared stream or table, checked before the job starts."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from eddyline.spark.root_cause import root_cause
 from eddyline.sql.definitions import SIDE_PREFIXES
 from eddyline.types import Field, Schema
 
-#: Formats whose parser can hand over the text of a record that it could not make out.
+#: Formats whose parser can return the text of a corrupt record.
 _TEXTUAL: Final = ("csv", "json", "xml")
 _NOT_FOUND: Final = "DATA_SOURCE_NOT_FOUND"
 
@@ -39,14 +39,14 @@ _NOT_FOUND: Final = "DATA_SOURCE_NOT_FOUND"
 def stream_source(
     spark: SparkSession, stream: StreamDef, kind: str = "stream"
 ) -> tuple[DataFrame, Reader | None]:
-    """A streaming DataFrame of the source that the stream's options name, and how to read it.
+    """A streaming DataFrame of a stream's declared source, and its reader.
 
-    Without a reader it has the declared columns, in the types of the source (the engine converts
-    them, so that a value that does not fit is reported with its text), and ``_corrupt_record`` for
-    textual formats.
+    Without a reader it has the declared columns in the types of the source (the engine converts
+    them, and reports a value that does not fit with its text), and ``_corrupt_record`` for textual
+    formats.
 
     Args:
-        kind: what messages call it.
+        kind: "stream" or "table", for messages.
 
     Raises:
         DataError: the format, path or a column is missing, or a type cannot be converted.
@@ -64,7 +64,8 @@ def stream_source(
 
 
 def change_source(spark: SparkSession, table: TableDef) -> tuple[DataFrame, Reader | None]:
-    """The same for the changes of a table: ``_ts``, its columns, and ``_op`` if the source has it.
+    """As :func:`stream_source` for the changes of a table: ``_ts``, ``_op`` if the source has it,
+    and the table's columns.
 
     Raises:
         DataError: as for :func:`stream_source`.
@@ -78,7 +79,7 @@ def change_source(spark: SparkSession, table: TableDef) -> tuple[DataFrame, Read
 
 
 def declared_changes(table: TableDef, columns: Sequence[str] | None) -> StreamDef:
-    """The stream of a table's changes, without ``_op`` if that is not among the columns."""
+    """The stream of a table's changes, without ``_op`` if ``columns`` lack it."""
     changes = changes_of(table)
     if columns is None or OPERATION.name in (c.lower() for c in columns):
         return changes
@@ -95,7 +96,7 @@ def table_source(spark: SparkSession, table: TableDef) -> pa.Table:
     format_, options = _source_of(table, "table")
     schema = _read_schema(spark, what, format_, options, table.schema)
     df = _read(spark, spark.read, what, format_, options, schema)
-    table_columns(table, _no_rows(what, df))  # complain before the rows are read
+    table_columns(table, _no_rows(what, df))  # checks the columns before the rows are read
     with _reading(what, format_):
         content, _ = with_valid_text(_selected(df, table.schema).toArrow(), {CORRUPT_RECORD})
     if CORRUPT_RECORD in content.column_names:
@@ -137,7 +138,7 @@ def arrow_fields(what: str, df: DataFrame) -> Schema:
 
 
 def resolve_path(options: Mapping[str, str], base: Path | None) -> dict[str, str]:
-    """The options with a relative local ``path`` taken from the script's directory."""
+    """The options with relative local paths resolved against ``base``."""
     resolved = dict(options)
     for name, value in options.items():
         is_path = name == "path" or name.endswith("_path")
@@ -147,7 +148,8 @@ def resolve_path(options: Mapping[str, str], base: Path | None) -> dict[str, str
 
 
 def _source_of(declared: StreamDef | TableDef, of: Declared) -> tuple[str, dict[str, str]]:
-    """The format and the options that are Spark's; of files in lower case, as Spark compares them.
+    """The format and the options for Spark; names in lower case for file formats, as Spark compares
+    them without case.
 
     Raises:
         DataError: the format, or an option, is missing or wrong.
@@ -156,7 +158,7 @@ def _source_of(declared: StreamDef | TableDef, of: Declared) -> tuple[str, dict[
     require_source(what, declared.options)
     check_source(declared.name, declared.options, of)
     format_ = source_format(declared.options)
-    assert format_ is not None, "it is required"
+    assert format_ is not None, "checked by require_source"
     options = {
         k: v
         for k, v in declared.options.items()
@@ -170,7 +172,7 @@ def _source_of(declared: StreamDef | TableDef, of: Declared) -> tuple[str, dict[
 def _read_schema(
     spark: SparkSession, what: str, format_: str, options: dict[str, str], declared: Schema
 ) -> StructType | None:
-    """The schema to read files with; None where the source knows its own.
+    """The schema for reading files; None for other sources, which have their own.
 
     Raises:
         DataError: there is no such path, or a column is not in the files.
@@ -198,7 +200,7 @@ def _read(
     options: dict[str, str],
     schema: StructType | None,
 ) -> DataFrame:
-    """What a source brings; of text that holds a record per line a row per line.
+    """The DataFrame of a source; of formats with a record per line, one row per line.
 
     Args:
         read: ``spark.read`` or ``spark.readStream``.
@@ -217,8 +219,8 @@ def _read(
 def _as_read(stream: StreamDef, format_: str, options: Mapping[str, str]) -> Schema:
     """The columns with the types in which Spark reads them.
 
-    Event times are read as text where numbers can be among them: Spark would take those of JSON for
-    seconds. With an option that says how timestamps are written, Spark reads them itself.
+    Event times are read as text where they may be numbers: Spark would interpret those of JSON as
+    seconds. With the option ``timestampFormat`` Spark reads them itself.
     """
     numbers = format_ == "json" or (format_ in _TEXTUAL and stream.ts_unit is not None)
     if not numbers or "timestampformat" in (name.lower() for name in options):
@@ -231,7 +233,7 @@ def _as_read(stream: StreamDef, format_: str, options: Mapping[str, str]) -> Sch
 def _own_schema(
     spark: SparkSession, what: str, format_: str, options: Mapping[str, str]
 ) -> StructType | None:
-    """The schema that the files carry themselves; None if there is no file yet."""
+    """The schema stored in the files; None if there is no file yet."""
     try:
         return spark.read.format(format_).options(**options).load().schema
     except PySparkException as e:
@@ -243,7 +245,7 @@ def _own_schema(
 def _own_columns(
     spark: SparkSession, what: str, format_: str, options: Mapping[str, str]
 ) -> list[str] | None:
-    """The columns that a source has, whatever was declared; None where only the reading tells."""
+    """The actual columns of a source; None if they are unknown before it is read."""
     if format_ not in FILE_FORMATS:
         return _load(what, format_, spark.readStream.format(format_).options(**options)).columns
     named = format_ == "csv" and options.get("header", "false").lower() == "true"
@@ -256,7 +258,7 @@ def _own_columns(
 def _by_header(
     spark: SparkSession, what: str, options: Mapping[str, str], fields: list[StructField]
 ) -> list[StructField]:
-    """Columns in the order of the files' header: Spark takes them by place, not by name."""
+    """Columns in the order of the files' header, because Spark reads CSV columns by position."""
     header = _own_schema(spark, what, "csv", {**options, "inferschema": "false"})
     if header is None or not header.names:
         return fields
@@ -292,7 +294,7 @@ def _selected(df: DataFrame, declared: Schema) -> DataFrame:
 
 
 def _no_rows(what: str, df: DataFrame) -> pa.Table:
-    """A table without rows, of the types that the DataFrame's rows will have."""
+    """An empty table with the columns and types of the DataFrame."""
     fields = [pa.field(c.name, _arrow_type(what, c)) for c in df.schema.fields]
     return pa.schema(fields).empty_table()
 
@@ -305,14 +307,14 @@ def _load(what: str, format_: str, reader: Any) -> DataFrame:
 
 @contextmanager
 def _reading(what: str, format_: str) -> Iterator[None]:
-    """What Spark says of a source, as an error that names the stream or table.
+    """Turn Spark's errors into errors that name the stream or table.
 
     Raises:
         DataError: Spark cannot read it.
     """
     try:
         yield
-    except Py4JJavaError as e:  # which streaming sources raise where batch ones are captured
+    except Py4JJavaError as e:  # raised by streaming sources; batch sources: PySparkException
         if _NOT_FOUND in str(e):
             raise _unknown_source(what, format_) from None
         raise DataError(f"{what}: source '{format_}': {root_cause(e)}") from e

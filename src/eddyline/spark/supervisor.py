@@ -1,7 +1,7 @@
-"""Keeps the streaming query of a job running: one that failed is started again, if that is wanted.
+"""Restarts the streaming query of a job after failures, if configured.
 
-A failed batch was not committed, so the query that is started again runs it anew, with the same
-rows and the same effect: what is guaranteed after a restart of the process holds here.
+A failed batch is not committed, so the restarted query repeats it with the same rows and the same
+effect: the guarantees are those of a restart of the process.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ from pyspark.sql.streaming.query import StreamingQuery
 from eddyline.spark.root_cause import root_cause
 
 _log = logging.getLogger(__name__)
-_LOOK_S: Final = 0.02
+_POLL_S: Final = 0.02
 
 
 @dataclass(frozen=True)
 class Restart:
-    """Whether the streaming query of a job is started again when it has failed, in this process.
+    """Whether a failed streaming query is restarted in this process.
 
     Attributes:
-        limit: how many times in a row, without a batch that succeeds in between; 0: never.
-        first_s: how long to wait before the first time; each further time twice as long.
-        most_s: no longer than this.
+        limit: maximum number of restarts without a successful batch in between; 0: never.
+        first_s: seconds to wait before the first restart, doubled before each further one.
+        most_s: maximum number of seconds to wait.
     """
 
     limit: int = 0
@@ -42,7 +42,7 @@ class Restart:
             raise ValueError(f"limit and seconds of a restart cannot be negative: {self}")
 
     def wait_s(self, failures: int) -> float:
-        """How long to wait after so many failures in a row.
+        """Seconds to wait after this number of failures in a row.
 
         >>> [Restart(9, first_s=1, most_s=5).wait_s(n) for n in (1, 2, 3, 4, 2000)]
         [1.0, 2.0, 4.0, 5, 5]
@@ -55,14 +55,14 @@ ON_FAILURE: Final = Restart(limit=5)
 
 
 class Supervisor:
-    """Starts the streaming query of a job, again and again if need be.
+    """Starts and restarts the streaming query of a job.
 
     Args:
-        launch: starts it from the checkpoint; with True, over a bounded input.
-        restart: when. delivered: the id of the last batch that was delivered.
+        launch: starts it from the checkpoint; True: over the rows that the sources hold now.
+        restart: limits of restarts. delivered: the id of the last delivered batch.
 
     Attributes:
-        restarts: how many times it was started again after a failure.
+        restarts: number of restarts after failures.
     """
 
     def __init__(
@@ -93,17 +93,17 @@ class Supervisor:
 
     @property
     def query(self) -> StreamingQuery:
-        """The query that was started last."""
+        """The streaming query that was started last."""
         assert self._query is not None, "the job has begun"
         return self._query
 
     @property
     def is_active(self) -> bool:
-        """Whether the query runs, or is going to be started again."""
+        """Whether the query runs, or is going to be restarted."""
         return (self._thread is not None and self._thread.is_alive()) or self.query.isActive
 
     def wait(self, timeout_s: float | None = None) -> bool:
-        """Wait until the query has ended for good, at most so long; whether it has.
+        """Wait until the query has ended and is not restarted; False after ``timeout_s``.
 
         Raises:
             StreamingQueryException: it failed.
@@ -119,10 +119,10 @@ class Supervisor:
         return bool(self.query.awaitTermination(max(1, math.ceil(until - time.monotonic()))))
 
     def process_all(self) -> None:
-        """Wait until everything that the sources hold now has been processed and delivered.
+        """Wait until all rows that the sources hold now have been processed and delivered.
 
         Raises:
-            StreamingQueryException: the query failed for good.
+            StreamingQueryException: the query failed and is not restarted.
         """
         while True:
             query = self.query
@@ -131,25 +131,23 @@ class Supervisor:
                 return
             except StreamingQueryException:
                 while self.query is query and self.is_active:
-                    time.sleep(_LOOK_S)
+                    time.sleep(_POLL_S)
                 if self.query is query:
                     raise
 
     def end_batch(self, timeout_s: float) -> bool:
-        """Wait until the batch that is being processed has been committed, at most so long; whether
-        it has.
-        """
+        """Wait until the current batch is committed; False after ``timeout_s``."""
         until = time.monotonic() + timeout_s
         query = self.query
         before = _last_batch(query)
         while query.isActive and query.status["isTriggerActive"] and _last_batch(query) == before:
             if time.monotonic() > until:
                 return False
-            time.sleep(_LOOK_S)
+            time.sleep(_POLL_S)
         return True
 
     def stop(self) -> None:
-        """Stop the query, and do not start it again."""
+        """Stop the query, and do not restart it."""
         self._stopping.set()
         with self._lock:
             self.query.stop()
@@ -157,7 +155,7 @@ class Supervisor:
             self._thread.join()
 
     def _watch(self, bounded: bool) -> None:
-        """Start the query again as long as it fails and that is wanted."""
+        """Restart the query after failures, up to the limit."""
         failures, last = 0, self._delivered()
         failure: Exception | None = self._failure()
         while failure is not None and not self._stopping.is_set():
@@ -167,17 +165,17 @@ class Supervisor:
                 return
             wait_s = self._restart.wait_s(failures)
             _log.warning(
-                "the job failed; it is started again in %g s (%d of at most %d times in a row): %s",
+                "the job failed; it is restarted in %g s (failure %d, limit %d): %s",
                 wait_s,
                 failures,
                 self._restart.limit,
                 root_cause(failure),
             )
             self._stopping.wait(wait_s)
-            failure = self._started_again(bounded)
+            failure = self._restarted(bounded)
 
-    def _started_again(self, bounded: bool) -> Exception | None:
-        """Start the query again, and wait for its end; why it failed, None if it did not."""
+    def _restarted(self, bounded: bool) -> Exception | None:
+        """Restart the query and wait for its end; its failure, None if it did not fail."""
         with self._lock:
             if self._stopping.is_set():
                 return None
@@ -189,7 +187,7 @@ class Supervisor:
         return self._failure()
 
     def _failure(self) -> StreamingQueryException | None:
-        """Wait until the query ends; why it failed, None if it did not."""
+        """Wait until the query ends; its failure, None if it did not fail."""
         try:
             self.query.awaitTermination()
         except StreamingQueryException as e:

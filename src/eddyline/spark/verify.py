@@ -1,4 +1,4 @@
-"""What is in a checkpoint, and what is wrong with it: by looking at its files, without Spark."""
+"""Verification of a checkpoint from its files, without Spark."""
 
 from __future__ import annotations
 
@@ -21,22 +21,21 @@ from eddyline.sql.parser import parse
 
 Level = Literal["ok", "note", "error"]
 
-#: What a file of Spark's logs starts with.
+#: Start of the files of Spark's logs.
 _LOG_VERSION: Final = b"v1"
-#: What a file of Hadoop's check sums starts with.
+#: Start of Hadoop's checksum files.
 _SUMS_VERSION: Final = b"crc\0"
-#: State of a version: its changes or all of it.
+#: Files of a version of the state: its changes, or a snapshot.
 _STATE_FILE: Final = re.compile(r"(\d+)(?:_[\w-]+)?\.(?:changelog|zip)")
 
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that was looked at.
+    """The result of one check.
 
     Attributes:
-        level: whether it is in order ('ok'), worth knowing ('note'), or keeps a job from going on
-            exactly where it stopped ('error').
-        what: was looked at. text: what was found.
+        level: 'ok'; 'note' for information; 'error' if a job cannot continue exactly.
+        what: the checked part. text: the result.
     """
 
     level: Level
@@ -45,13 +44,13 @@ class Finding:
 
 
 def verify(checkpoint: Directory) -> Iterator[Finding]:
-    """Look at all parts of a checkpoint.
+    """Check all parts of a checkpoint.
 
     Raises:
         StateError: the file system fails.
     """
     if not checkpoint.names():
-        yield Finding("error", "checkpoint", f"there is nothing in {checkpoint.path}")
+        yield Finding("error", "checkpoint", f"{checkpoint.path} is empty or missing")
         return
     try:
         program = read_program(checkpoint)
@@ -60,7 +59,7 @@ def verify(checkpoint: Directory) -> Iterator[Finding]:
         yield Finding("error", PROGRAM, str(e))
     else:
         if program is None:
-            yield Finding("error", PROGRAM, f"{checkpoint.path} holds no program of a job")
+            yield Finding("error", PROGRAM, f"{checkpoint.path} contains no program of a job")
         else:
             yield from _program(program)
     yield from _control(checkpoint)
@@ -88,7 +87,7 @@ def _control(checkpoint: Directory) -> Iterator[Finding]:
         return
     yield Finding("ok", CONTROL, f"{len(statements)} requests to add and drop queries")
     for name in foreign_files(checkpoint.below(CONTROL)):
-        yield Finding("note", CONTROL, f"no job wrote {name}; it has no effect")
+        yield Finding("note", CONTROL, f"{name} was not written by a job; it has no effect")
 
 
 def _lease(checkpoint: Directory) -> Iterator[Finding]:
@@ -101,13 +100,13 @@ def _lease(checkpoint: Directory) -> Iterator[Finding]:
     if holder is None:
         yield Finding("ok", "lease", "free")
     else:
-        yield Finding("ok", "lease", f"free: {holder}, which had it, is gone")
+        yield Finding("ok", "lease", f"free: the last holder, {holder}, has ended")
 
 
 def _spark(spark: Directory, program: SavedProgram | None) -> Iterator[Finding]:
     offsets, commits = (_batches(spark, log) for log in ("offsets", "commits"))
     if not offsets and not commits:
-        yield Finding("note", "batches", "none has begun")
+        yield Finding("note", "batches", "no batch has begun")
         return
     yield from _metadata(spark)
     done, begun = max(commits, default=-1), max(offsets, default=-1)
@@ -118,7 +117,7 @@ def _spark(spark: Directory, program: SavedProgram | None) -> Iterator[Finding]:
     elif begun > done + 1:
         yield Finding("error", "commits", f"batch {begun - 1} is missing: batch {begun} has begun")
     else:
-        running = f"; batch {begun} has begun and runs again" if begun > done else ""
+        running = f"; batch {begun} has begun and will be repeated" if begun > done else ""
         last = f"committed up to batch {done}" if done >= 0 else "none committed"
         yield Finding("ok", "batches", f"{last}{running}")
     if done >= 0 and program is not None:
@@ -138,7 +137,7 @@ def _batches(spark: Directory, log: str) -> set[int]:
 
 
 def _log(spark: Directory, log: str, batches: set[int]) -> Iterator[Finding]:
-    """Check that no batch is missing between others, and that the files are whole."""
+    """Check that no batch is missing between others, and that the files are complete."""
     if batches:
         missing = set(range(min(batches), max(batches))) - batches
         if missing:
@@ -147,11 +146,11 @@ def _log(spark: Directory, log: str, batches: set[int]) -> Iterator[Finding]:
         content = spark.read(f"{log}/{batch}") or b""
         if not _is_log_entry(content) or not _is_whole(spark, log, str(batch)):
             path = f"{spark.path}/{log}/{batch}"
-            yield Finding("error", log, f"{path} is cut or is not what Spark wrote")
+            yield Finding("error", log, f"{path} is truncated or modified")
 
 
 def _is_log_entry(content: bytes) -> bool:
-    """Whether it has a version and lines of JSON, or of words where a source writes these."""
+    """Whether it has a version line, followed by lines of JSON or text."""
     version, *lines = content.split(b"\n")
     try:
         for line in lines:
@@ -163,8 +162,8 @@ def _is_log_entry(content: bytes) -> bool:
 
 
 def _is_whole(directory: Directory, place: str, name: str) -> bool:
-    """Whether a file has the check sums that Hadoop's local file system kept beside it, if any:
-    ``crc``, a zero byte and a number of bytes, then the CRC-32 of as many bytes each.
+    """Whether a file matches the checksum file of Hadoop's local file system, if there is one:
+    ``crc``, a zero byte and the block size, then the CRC-32 of each block.
     """
     sums = directory.read(f"{place}/.{name}.crc")
     content = directory.read(f"{place}/{name}") or b""
@@ -176,7 +175,7 @@ def _is_whole(directory: Directory, place: str, name: str) -> bool:
 
 
 def _state(spark: Directory, partitions: int, version: int) -> Iterator[Finding]:
-    """Check that every partition has the state after the last committed batch."""
+    """Check that each partition has the state of the last committed batch."""
     damaged = []
     for partition in range(partitions):
         place = f"state/0/{partition}"
@@ -186,7 +185,7 @@ def _state(spark: Directory, partitions: int, version: int) -> Iterator[Finding]
         kept = [(place, m[0]) for m in found if int(m[1]) <= version]
         kept += [(f"{place}/SSTs", name) for name in spark.names(f"{place}/SSTs")]
         damaged += [
-            f"{spark.path}/{where}/{name} is cut or changed"
+            f"{spark.path}/{where}/{name} is truncated or modified"
             for where, name in kept
             if not _is_whole(spark, where, name)
         ]

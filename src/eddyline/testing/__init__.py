@@ -1,4 +1,4 @@
-"""The oracle and its tools: what every part of the engine is compared with.
+"""The oracle of the tests, and tools that compare the engine with it.
 
 Text batches (:func:`batch`, :func:`pretty`), the from-scratch evaluator (:class:`Oracle`), the
 checker of change tables (:func:`check_changes`), engines with options by name

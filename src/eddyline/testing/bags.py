@@ -15,13 +15,13 @@ from eddyline.testing.text import to_us
 
 Row = tuple[Any, ...]
 
-#: Relative, and for values next to zero absolute, difference that two equal floats may have.
+#: Tolerance for equal floats: relative, and absolute near zero.
 TOLERANCE: Final = 1e-9
 _NAN: Final = "NaN"  # equal to itself, unlike the float
 
 
 def plain(value: Any) -> Any:
-    """The value as bags hold it: times in us since the epoch, decimals as floats."""
+    """A value in the form of bags: times in us since the epoch, decimals as floats."""
     if isinstance(value, datetime):
         return to_us(value)
     if isinstance(value, Decimal):
@@ -39,9 +39,10 @@ def rows_of(table: pa.Table, columns: Sequence[int] | None = None) -> list[Row]:
 
 
 def difference(expected: Iterable[Row], actual: Iterable[Row]) -> tuple[list[Row], list[Row]]:
-    """What ``actual`` lacks and what it has too much, as bags; both empty when they are equal."""
-    want, have = Counter(expected), Counter(actual)
-    missing, extra = list((want - have).elements()), list((have - want).elements())
+    """The rows that ``actual`` lacks, and those that it has in excess, as bags."""
+    expected_bag, actual_bag = Counter(expected), Counter(actual)
+    missing = list((expected_bag - actual_bag).elements())
+    extra = list((actual_bag - expected_bag).elements())
     if missing and extra:
         return _pair_close(missing, extra)
     return missing, extra
@@ -56,7 +57,7 @@ def close(a: Any, b: Any) -> bool:
 
 
 def _pair_close(missing: list[Row], extra: list[Row]) -> tuple[list[Row], list[Row]]:
-    """Strike out pairs that differ in the last digits only."""
+    """Remove pairs of rows that differ only within the tolerance of floats."""
     by_key: defaultdict[Row, list[Row]] = defaultdict(list)
     for row in extra:
         by_key[_without_numbers(row)].append(row)

@@ -1,6 +1,6 @@
-"""Check a query's accumulated change table against its answer at many instants.
+"""Compares a query's change table with its answer at many instants.
 
-The rules are those of DESIGN's semantics, one small replay per way of emitting::
+The change table is replayed by the semantics in DESIGN, per mode of EMIT::
 
     EMIT INSERTS     '+' with _ts <= tau < _exp  minus  '-' with _ts <= tau < _exp
       (GROUP BY)     per group the newest '+' up to tau, unless a '-' follows it
@@ -23,16 +23,16 @@ from eddyline.testing.bags import Row, difference, rows_of
 from eddyline.testing.text import format_time, pretty
 from eddyline.types import BEGINNING, FOREVER
 
-Answer = Callable[[int], list[Row]]
+AnswerAt = Callable[[int], list[Row]]
 
 
 class WrongAnswer(AssertionError):
-    """A change table, or a snapshot, differs from what the query's answer is."""
+    """A change table or a snapshot differs from the query's answer."""
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One row of a change table; ``exp_us`` is FOREVER where the table has null."""
+    """One row of a change table; ``exp_us`` is FOREVER for NULL."""
 
     op: str
     ts_us: int
@@ -59,24 +59,24 @@ def changes_of(table: pa.Table) -> list[Change]:
 
 def check_changes(
     table: pa.Table,
-    answer_at: Answer,
+    answer_at: AnswerAt,
     instants: Iterable[int],
     *,
     mode: str = "inserts",
     key: Sequence[int] | None = None,
 ) -> None:
-    """Verify that a change table tells the right answer at every one of the instants.
+    """Check that a change table yields the right answer at every one of the instants.
 
     Args:
         table: all changes that the query has emitted, in the order of emission.
         answer_at: the bag Q(tau) for tau in us.
-        instants: when to compare, in us; not beyond the clock of the engine.
+        instants: the instants to compare, in us, up to the clock of the engine.
         mode: ``inserts`` or ``changes``; for snapshots see :func:`check_snapshots`.
         key: of a query whose new rows replace older ones under ``EMIT INSERTS`` (GROUP BY), the
             ordinals of the group's columns in the select list; None for all other queries.
 
     Raises:
-        WrongAnswer: naming the first instant, or the first change, that is wrong.
+        WrongAnswer: names the first wrong instant or change.
     """
     pending = changes_of(table)
     _check_order(pending)
@@ -96,25 +96,25 @@ def check_changes(
 
 def check_snapshots(
     table: pa.Table,
-    answer_at: Answer,
+    answer_at: AnswerAt,
     *,
     every_us: int,
     first_us: int,
     until_us: int,
     since_us: int = BEGINNING,
 ) -> None:
-    """Verify ``EMIT SNAPSHOT``: the whole answer at each multiple of ``every_us``.
+    """Check ``EMIT SNAPSHOT``: the whole answer at each multiple of ``every_us``.
 
     Args:
         table: all changes that the query has emitted, in the order of emission.
         answer_at: the bag Q(tau) for tau in us.
         every_us: the period.
-        first_us: when the first event happened; earlier ticks need not be reported.
-        until_us: the engine's clock, which every reported tick is strictly before.
-        since_us: earlier ticks are not compared.
+        first_us: instant of the first event; snapshots before it are optional.
+        until_us: the engine's clock; all snapshots are before it.
+        since_us: earlier snapshots are not compared.
 
     Raises:
-        WrongAnswer: naming the first tick that is wrong.
+        WrongAnswer: names the first wrong snapshot.
     """
     changes = changes_of(table)
     _check_order(changes)
@@ -122,7 +122,7 @@ def check_snapshots(
         if change.op != "+" or change.ts_us % every_us or change.exp_us != change.ts_us + every_us:
             raise WrongAnswer(f"not a row of a snapshot every {format_time(every_us)}: {change}")
         if change.ts_us >= until_us:
-            raise WrongAnswer(f"a snapshot before its time, {format_time(until_us)}: {change}")
+            raise WrongAnswer(f"a snapshot not before the clock {format_time(until_us)}: {change}")
     due = range(-(-first_us // every_us) * every_us, until_us, every_us)
     for tick in sorted(t for t in {*due, *(c.ts_us for c in changes)} if t >= since_us):
         rows = [c.row for c in changes if c.ts_us == tick]
@@ -146,13 +146,13 @@ def _check_order(changes: Sequence[Change]) -> None:
 
 
 class _Replay(ABC):
-    """What a reader of the changes knows: the rows that are there at an instant."""
+    """Replays changes; holds the rows that are live at an instant."""
 
     def apply(self, change: Change) -> None:
         if change.op not in ("+", "-"):
             raise WrongAnswer(f"not an operation: {change}")
         if change.op == "+" and change.exp_us <= change.ts_us:
-            raise WrongAnswer(f"a row that is gone when it comes: {change}")
+            raise WrongAnswer(f"a row expires when it is added: {change}")
         self._apply(change)
 
     @abstractmethod
@@ -160,12 +160,12 @@ class _Replay(ABC):
 
     @abstractmethod
     def alive(self, tau: int) -> Iterable[Row]:
-        """The rows there at ``tau``, when all changes up to it have been applied."""
+        """The rows at ``tau``, after all changes up to it."""
 
 
 @dataclass
 class _Bag(_Replay):
-    """Rows are put in and taken back one by one; ``_exp`` ends them too unless it only informs."""
+    """Rows are added and removed one by one; ``expires``: ``_exp`` also removes them."""
 
     expires: bool
     rows: Counter[tuple[int, Row]] = field(default_factory=Counter)
@@ -176,7 +176,7 @@ class _Bag(_Replay):
             self.rows[item] += 1
             return
         if not self.rows[item] or (self.expires and change.exp_us <= change.ts_us):
-            raise WrongAnswer(f"takes back what is not there: {change}")
+            raise WrongAnswer(f"a change removes a missing row: {change}")
         self.rows[item] -= 1
 
     def alive(self, tau: int) -> Iterable[Row]:
@@ -185,7 +185,7 @@ class _Bag(_Replay):
 
 @dataclass
 class _Groups(_Replay):
-    """The newest row of each group; a group is over when its row is taken back."""
+    """The newest row of each group; a ``-`` for it removes the group."""
 
     key: Sequence[int]
     rows: dict[Row, Change] = field(default_factory=dict)
@@ -195,14 +195,14 @@ class _Groups(_Replay):
         if change.op == "+":
             self.rows[group] = change
             return
-        there = self.rows.pop(group, None)
-        if there is None or (there.row, there.exp_us) != (change.row, change.exp_us):
-            raise WrongAnswer(f"takes back what is not there: {change}; there is: {there}")
+        current = self.rows.pop(group, None)
+        if current is None or (current.row, current.exp_us) != (change.row, change.exp_us):
+            raise WrongAnswer(f"a change removes a missing row: {change}; current row: {current}")
 
     def alive(self, tau: int) -> Iterable[Row]:
         for change in self.rows.values():
             if change.exp_us <= tau:
-                raise WrongAnswer(f"nothing follows at {format_time(tau)} on: {change}")
+                raise WrongAnswer(f"at {format_time(tau)} no change replaces the expired {change}")
         return [change.row for change in self.rows.values()]
 
 

@@ -1,8 +1,8 @@
-"""Rows that a query cannot take, in DuckDB's words: they are not in the answer.
+"""Removes rows for which a query fails, in DuckDB's SQL.
 
-DuckDB computes all operands of AND and OR, and division by zero is NULL there. So conditions are
-taken apart down to terms without connectives, of which each is NULL where it fails, and dividing by
-zero is made to fail::
+DuckDB evaluates all operands of AND and OR, and its division by zero gives NULL. So conditions are
+split into terms without connectives, each of which becomes NULL where it fails, and division by
+zero becomes an error::
 
     WHERE p AND 1 / x > 2      WHERE p AND TRY(1 / x > 2)
     SELECT 1 / x FROM t        SELECT 1 / x FROM t WHERE TRY(ROW(1 / x)) IS NOT NULL
@@ -14,7 +14,7 @@ from typing import Final
 
 from sqlglot import exp
 
-#: What may fail.
+#: Operations that can fail.
 _FALLIBLE: Final = (
     *(exp.Add, exp.Sub, exp.Mul, exp.Div, exp.IntDiv, exp.Mod, exp.Neg, exp.Abs, exp.Cast),
 )
@@ -28,16 +28,16 @@ _TRIES: Final[dict[type[exp.Expr], type[exp.Expr]]] = {
 
 
 def without_failing_rows(select: exp.Select) -> None:
-    """Change a SELECT as it is written so that no row is left for which it fails.
+    """Change a SELECT so that it ignores the rows for which it fails.
 
-    What is computed of groups must not fail.
+    Expressions over groups must not fail.
     """
     for join in select.args.get("joins") or []:
         if join.args.get("on") is not None:
             join.set("on", _tried(join.args["on"]))
     if select.args.get("where") is not None:
         select.args["where"].set("this", _tried(select.args["where"].this))
-    for filtered in select.find_all(exp.Filter):  # DuckDB computes arguments for all rows
+    for filtered in select.find_all(exp.Filter):  # DuckDB evaluates arguments for all rows
         if _may_fail(filtered.this.this):
             filtered.this.set("this", _argument(filtered.this))
     needed = [e for e in _computed_of_rows(select) if _may_fail(e)]
@@ -47,7 +47,7 @@ def without_failing_rows(select: exp.Select) -> None:
 
 
 def failing_division(node: exp.Expr) -> exp.Expr:
-    """Division that fails by zero, unless the dividend is NULL; ``try_divide`` and the like."""
+    """A division that fails for zero, unless the dividend is NULL; also ``try_divide`` etc."""
     if type(node) in _TRIES:
         operation = _TRIES[type(node)](this=node.this, expression=node.expression)
         return _try(failing_division(operation))
@@ -66,7 +66,7 @@ def failing_division(node: exp.Expr) -> exp.Expr:
 
 
 def _computed_of_rows(select: exp.Select) -> list[exp.Expr]:
-    """What a SELECT computes of each row: its list, or keys and arguments of aggregates."""
+    """The expressions that a SELECT evaluates per row: its list, or keys and arguments."""
     aggregates = [a for e in select.expressions for a in e.find_all(exp.AggFunc)]
     having = select.args.get("having")
     if having is not None:
@@ -78,7 +78,7 @@ def _computed_of_rows(select: exp.Select) -> list[exp.Expr]:
 
 
 def _argument(aggregate: exp.Expr) -> exp.Expr:
-    """What an aggregate is of, for the rows that its FILTER wants."""
+    """The argument of an aggregate, for the rows of its FILTER."""
     value = aggregate.this or exp.null()
     if isinstance(value, exp.Star):
         value = exp.true()
@@ -95,7 +95,7 @@ def _may_fail(expression: exp.Expr) -> bool:
 
 
 def _tried(condition: exp.Expr) -> exp.Expr:
-    """The condition with NULL for terms that fail."""
+    """The condition with NULL for failing terms."""
     if isinstance(condition, _CONNECTIVES):
         for name in ("this", "expression"):
             if isinstance(condition.args.get(name), exp.Expr):

@@ -1,4 +1,4 @@
-"""Rows for tests that are about results, and not about which rows wait for which."""
+"""Input helpers for tests of results that do not depend on the watermark."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from eddyline.engine.ingest.arrow_values import flat, instants, to_table
 
 
 def process_all(engine: Engine, inputs: Mapping[str, Any]) -> Changes:
-    """``engine.process``, with the largest timestamp of these rows as the watermark: all of them
-    are processed, whichever streams they are of.
+    """``engine.process`` with the largest timestamp of the rows as the watermark: all rows are
+    processed.
     """
     return engine.process(inputs, watermark=up_to(engine, inputs))
 
 
 def up_to(engine: Engine, inputs: Mapping[str, Any]) -> int | None:
-    """The largest timestamp among rows of streams and changes of tables, in us; None: there is
-    none.
+    """The largest timestamp among rows of streams and changes of tables, in us; None without
+    rows.
     """
     streams = engine.catalog.streams
     found = []

@@ -1,4 +1,4 @@
-"""All that a query has emitted, against the oracle, at every instant."""
+"""Compares the whole output of a query with the oracle."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ def check_history(
     """Check the changes of a query from the first row of any stream up to an instant.
 
     Args:
-        oracle: knows all rows that were accepted.
+        oracle: over all accepted rows.
         sql: the SELECT of the query, with its EMIT clause.
-        changes: everything the query has emitted, in order.
-        first_us: the smallest timestamp of any accepted row.
-        until_us: where the clock stands, or stood when the query was dropped.
-        since_us: from when on the query answers over all rows, if it was added later.
+        changes: all changes of the query, in order.
+        first_us: the smallest accepted timestamp.
+        until_us: the clock, now or when the query was dropped.
+        since_us: instant from which on the query has all rows, if it was added later.
 
     Raises:
-        WrongAnswer: an instant at which the changes do not add up to the answer.
+        WrongAnswer: at some instant the changes do not yield the answer.
     """
     reading = read_query(sql)
     if reading.mode == "snapshot":

@@ -1,4 +1,4 @@
-"""Which queries' rows replace older rows, and by which columns (DESIGN: GROUP BY, EMIT INSERTS)."""
+"""Keys of queries whose rows replace older rows (DESIGN: GROUP BY, EMIT INSERTS)."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from eddyline.testing.reading import read_query
 
 
 def group_key(sql: str, views: Mapping[str, str] | None = None) -> tuple[int, ...] | None:
-    """Ordinals, in the select list, of the columns that tell the groups of a query apart.
+    """Ordinals, in the select list, of the columns that identify the groups of a query.
 
-    A query replaces rows when it is a GROUP BY, or a projection or filter (but none by EXISTS or
-    IN) of one, a sub-query or view, that keeps the group's columns. ``()`` is the one group of an
-    aggregate without GROUP BY; None is a query that does not replace.
+    A query replaces rows if it is a GROUP BY, or a projection or filter (without EXISTS and IN) of
+    one in a sub-query or view, with the group's columns. ``()``: the one group of an aggregate
+    without GROUP BY; None: the query does not replace rows.
 
     >>> group_key("SELECT SUM(x), k FROM a [RANGE 1 SECOND] GROUP BY k")
     (1,)
@@ -30,13 +30,13 @@ def _key(query: exp.Expr, views: Mapping[str, str]) -> tuple[int, ...] | None:
         return _positions(query, group.expressions)
     if any(e.find(exp.AggFunc) for e in query.expressions):
         return ()
-    if _asks_for_existence(query):  # rows of such a filter come and go by themselves
+    if _tests_existence(query):  # its rows appear and disappear one by one
         return None
     inner = _only_source(query, views)
     return None if inner is None else _through(query, inner, _key(inner, views))
 
 
-def _asks_for_existence(query: exp.Select) -> bool:
+def _tests_existence(query: exp.Select) -> bool:
     where = query.args.get("where")
     return where is not None and where.find(exp.Query) is not None
 
@@ -62,7 +62,7 @@ def _same(item: exp.Expr, key: exp.Expr, position: int) -> bool:
 
 
 def _bare(expression: exp.Expr) -> exp.Expr:
-    """The expression without table names, by which ``a.k`` and ``k`` are the same."""
+    """The expression without table names: ``a.k`` and ``k`` become equal."""
     return expression.transform(
         lambda n: exp.column(n.name) if isinstance(n, exp.Column) and n.name else n
     )
@@ -81,7 +81,7 @@ def _only_source(query: exp.Select, views: Mapping[str, str]) -> exp.Expr | None
 def _through(
     outer: exp.Select, inner: exp.Expr, key: tuple[int, ...] | None
 ) -> tuple[int, ...] | None:
-    """Where the outer select list shows the key columns of the inner one."""
+    """The positions of the inner key columns in the outer select list."""
     assert isinstance(inner, exp.Query)
     if key is None or any(isinstance(e, exp.Star) for e in outer.expressions):
         return key

@@ -1,7 +1,7 @@
-"""Tables that change: their history told as the time that each row is in the table.
+"""Tables that change: their history as the lifespan of each row.
 
-A change is a row with two more columns in front: ``_ts``, when it happens, and ``_op``, ``+`` or
-``-``. A ``-`` takes back one row that is equal in all columns, NULL being equal to NULL::
+A change is a row with two more columns in front: ``_ts``, its instant, and ``_op``, ``+`` or ``-``.
+A ``-`` removes one row that is equal in all columns, where NULL equals NULL::
 
     _ts | _op | k              k | __from     __to
     2s  | +   | 1              1 | 2s         5s
@@ -21,7 +21,7 @@ import pyarrow.compute as pc
 from eddyline.testing.bags import Row, rows_of
 from eddyline.types import BEGINNING, FOREVER, TIMESTAMP
 
-#: Whether a change counts for the rows that came before it.
+#: Whether a change affects results of earlier rows.
 LiveUpdates = Literal["non-retroactive", "retroactive"]
 
 _HEADER: Final = (pa.field("_ts", TIMESTAMP), pa.field("_op", pa.string()))
@@ -29,10 +29,10 @@ _HEADER: Final = (pa.field("_ts", TIMESTAMP), pa.field("_op", pa.string()))
 
 @dataclass(frozen=True)
 class LiveTable:
-    """A table and what happens to it.
+    """A table and its changes.
 
     Attributes:
-        contents: the rows that are there before everything.
+        contents: the initial rows.
         changes: ``_ts``, ``_op`` and the columns of ``contents``, in the order of arrival.
     """
 
@@ -41,7 +41,7 @@ class LiveTable:
     changes: pa.Table
 
     def lifespans(self) -> pa.Table:
-        """Every row that ever was in the table, with ``__from`` and ``__to`` in us."""
+        """Every row that was ever in the table, with ``__from`` and ``__to`` in us."""
         ends, _ = _replay(self)
         changes = self.changes.filter(pc.equal(self.changes["_op"], "+"))
         rows = pa.concat_tables([self.contents, changes.select(self.contents.column_names)])
@@ -51,11 +51,11 @@ class LiveTable:
         return rows
 
     def times_us(self) -> list[int]:
-        """When each change happens, in us."""
+        """The instants of the changes, in us."""
         return _times_us(self.changes)
 
     def orphans(self) -> list[int]:
-        """Places in ``changes`` of each ``-`` that has nothing to take back."""
+        """Positions in ``changes`` of each ``-`` that removes no row."""
         return _replay(self)[1]
 
 
@@ -65,7 +65,7 @@ def change_schema(table: pa.Schema) -> pa.Schema:
 
 
 def as_changes(rows: pa.Table, table: pa.Schema) -> pa.Table:
-    """Changes as they are handed over, with ``_op`` (``+`` where there is no such column)."""
+    """Input changes with the column ``_op`` (``+`` if it is missing)."""
     if "_op" not in rows.column_names:
         rows = rows.append_column("_op", pa.array(["+"] * rows.num_rows, pa.string()))
     schema = change_schema(table)
@@ -73,22 +73,22 @@ def as_changes(rows: pa.Table, table: pa.Schema) -> pa.Table:
 
 
 def _replay(table: LiveTable) -> tuple[list[int], list[int]]:
-    """When each row ends, the initial ones first; and the changes that take back nothing."""
+    """The end of each row, the initial ones first; and the changes that remove no row."""
     changes, times = table.changes, _times_us(table.changes)
     operations = changes["_op"].to_pylist()
     rows = rows_of(changes, range(len(_HEADER), changes.num_columns))
     inserts = [i for i, op in enumerate(operations) if op == "+"]
     number = {i: table.contents.num_rows + n for n, i in enumerate(inserts)}
     ends = [FOREVER] * (table.contents.num_rows + len(inserts))
-    there: defaultdict[Row, list[int]] = defaultdict(list)
+    current: defaultdict[Row, list[int]] = defaultdict(list)
     for n, row in enumerate(rows_of(table.contents)):
-        there[row].append(n)
+        current[row].append(n)
     orphans = []
     for i in sorted(range(len(times)), key=times.__getitem__):  # stable: arrival breaks ties
         if operations[i] == "+":
-            there[rows[i]].append(number[i])
-        elif there[rows[i]]:
-            ends[there[rows[i]].pop(0)] = times[i]
+            current[rows[i]].append(number[i])
+        elif current[rows[i]]:
+            ends[current[rows[i]].pop(0)] = times[i]
         else:
             orphans.append(i)
     return ends, sorted(orphans)

@@ -1,8 +1,7 @@
-"""The oracle: Q(tau) computed from scratch, slowly and obviously, with DuckDB.
+"""The oracle: Q(tau) computed from scratch with DuckDB.
 
-Every windowed stream of a query is replaced by a sub-select of the rows alive at tau, which is
-DESIGN's definition of a window word for word; the rest of the query is ordinary SQL and left to
-DuckDB::
+Every windowed stream of a query is replaced by a sub-select of the rows live at tau, by DESIGN's
+definition of a window; DuckDB runs the rest of the query as ordinary SQL::
 
     trades [RANGE 10 SECONDS] AS t     (SELECT ts, price FROM trades__rows
                                         WHERE __ts <= $tau AND $tau < __ts + 10000000) AS t
@@ -26,21 +25,21 @@ import pyarrow.compute as pc
 from eddyline.testing.bags import Row, plain
 from eddyline.testing.live import LiveTable
 from eddyline.testing.reading import range_windows
-from eddyline.testing.rendering import Known, render
+from eddyline.testing.rendering import OracleCatalog, render
 
 _MEMORY: Final = "2GB"
 
 
 @dataclass
 class Oracle:
-    """Answers queries over rows that are all known in advance.
+    """Answers queries over rows that are all supplied in advance.
 
     Args:
         streams: the rows of each stream in the order of arrival, without late and bad rows.
         tables: the rows of each static table.
         views: the SELECT text of views that queries may read, by name.
-        timestamps: the event-time column of each stream; ``ts`` where not given.
-        live: the tables that change, with all their changes but late and bad ones.
+        timestamps: the event-time column of each stream; default ``ts``.
+        live: the tables that change, with all their changes except late and bad ones.
     """
 
     streams: Mapping[str, pa.Table]
@@ -50,7 +49,7 @@ class Oracle:
     live: Mapping[str, LiveTable] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self._duckdb = _database().cursor()  # a session of its own: its tables are temporary
+        self._duckdb = _database().cursor()  # a session of its own, for temporary tables
         for name, rows in self.streams.items():
             us = self._time_us(name)
             numbered = rows.append_column("__ts", us)
@@ -61,30 +60,30 @@ class Oracle:
         lifespans = {name: table.lifespans() for name, table in self.live.items()}
         for name, rows in lifespans.items():
             self._register(f"{name}__lifespans", rows)
-        self._known = Known(
+        self._catalog = OracleCatalog(
             tuple((name, tuple(rows.column_names)) for name, rows in self.streams.items()),
             tuple((n, t.updates, tuple(t.contents.column_names)) for n, t in self.live.items()),
             tuple(self.views.items()),
         )
 
     def answer(self, sql: str, at_us: int) -> list[Row]:
-        """Q(at_us): the bag of rows that the query's SELECT returns over what is alive then.
+        """Q(at_us): the bag of rows of the query's SELECT over the rows live at that instant.
 
         Raises:
-            ValueError: the query is beyond the oracle (see :mod:`eddyline.testing.rendering`).
+            ValueError: the oracle does not support the query (:mod:`eddyline.testing.rendering`).
         """
-        text = render(sql, self._known)
+        text = render(sql, self._catalog)
         parameters = {"tau": at_us} if "$tau" in text else {}
         rows = self._duckdb.execute(text, parameters).fetchall()
         return [tuple(plain(v) for v in row) for row in rows]
 
     def answers(self, sql: str, instants: Iterable[int]) -> dict[int, list[Row]]:
-        """Q at each of the instants: as ``answer``, but one text for all of them, much quicker.
+        """Q at each of the instants: as ``answer``, but in one DuckDB query, which is faster.
 
-        The instants become a table, with each row of which the query is joined laterally.
+        The query is joined laterally with a table of the instants.
         """
         found: dict[int, list[Row]] = {tau: [] for tau in instants}
-        text = render(sql, self._known).replace("$tau", "__at.tau")
+        text = render(sql, self._catalog).replace("$tau", "__at.tau")
         each = "(SELECT UNNEST($instants) AS tau) AS __at"
         try:
             rows = self._duckdb.execute(
@@ -98,11 +97,10 @@ class Oracle:
         return found
 
     def instants(self, sql: str, until_us: int) -> list[int]:
-        """Every instant up to ``until_us`` at which the answer may change, and one in each gap.
+        """The instants up to ``until_us`` at which the answer may change, and one between each two.
 
         These are the timestamps of all rows, their expiries under every window of the query, and
-        all changes of tables; the first is that of the first row or change, before which nothing
-        has happened.
+        the instants of all changes of tables.
         """
         starts = {t for name in self.streams for t in self._time_us(name).to_pylist()}
         lengths = range_windows(sql, self.views)
@@ -124,11 +122,11 @@ class Oracle:
 @cache
 def _database() -> Any:
     database = duckdb.connect()
-    database.execute("SET threads = 1")  # tiny inputs: threads only cost
-    # now and then a plan makes billions of pairs of them: it fails before it fills the disk
+    database.execute("SET threads = 1")  # threads do not pay off for tiny inputs
+    # some plans build billions of pairs: fail before they fill the disk
     database.execute(f"SET memory_limit = '{_MEMORY}'")
     database.execute("SET temp_directory = ''")
-    # it would make x > 0 of 2 * x > 0, which does not overflow
+    # it would rewrite 2 * x > 0 to x > 0, which does not overflow
     database.execute("SET disabled_optimizers = 'expression_rewriter'")
     return database
 
@@ -139,12 +137,12 @@ def answer(
     tables: Mapping[str, pa.Table],
     at_us: int,
 ) -> list[Row]:
-    """Q(at_us) of one query: see :class:`Oracle`, which is quicker for many instants."""
+    """Q(at_us) of one query; :class:`Oracle` is faster for many instants."""
     return Oracle(streams, tables).answer(sql, at_us)
 
 
 def _without_zones(table: pa.Table) -> pa.Table:
-    """Timestamps without zone (they are all UTC): DuckDB then needs no time-zone extension."""
+    """Timestamps without zone (all are UTC), so that DuckDB needs no time-zone extension."""
     for i, column in enumerate(table.schema):
         if pa.types.is_timestamp(column.type):
             naive = pc.cast(table.column(i), pa.timestamp("us"))

@@ -1,8 +1,8 @@
-"""How the oracle reads a query: apart from the engine's own parser, whose errors would cancel out.
+"""The oracle's reader of queries, separate from the engine's parser so that errors do not cancel.
 
-The extensions (windows in brackets, a trailing ``WINDOW``, ``EMIT``, ``ON OVERLOAD``) are cut out
-of the token stream; what is left is plain Spark SQL (but for the keys of ``EXCEPT ALL ON``), in
-which stream number i of the text is a table of a reserved name.
+The extensions (windows in brackets, a trailing ``WINDOW``, ``EMIT``, ``ON OVERLOAD``) are removed
+from the token stream; the rest is plain Spark SQL (except the keys of ``EXCEPT ALL ON``), in which
+stream number i of the text is a table with a reserved name.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _MARK: Final = re.compile(r"(?P<stream>.+)__window(?P<number>\d+)")
 
 @dataclass(frozen=True)
 class WindowText:
-    """A window as written: a length in time, a number of rows (per value), or neither."""
+    """A window as written: a length in time, a number of rows (per value), or unbounded."""
 
     range_us: int | None = None
     rows: int | None = None
@@ -42,13 +42,13 @@ class WindowText:
 
 @dataclass(frozen=True)
 class Reading:
-    """A query taken apart.
+    """The parts of a query.
 
     Attributes:
         select: plain SQL; a stream with a window is a table named ``<stream>__window<i>``.
-        windows: the windows, by i.
+        windows: by i.
         trailing: the window of all streams without one.
-        mode: ``inserts``, ``changes`` or ``snapshot``; ``every_us`` the period of the last.
+        mode: ``inserts``, ``changes`` or ``snapshot``; ``every_us``: the period of the last.
     """
 
     select: exp.Expr
@@ -60,7 +60,7 @@ class Reading:
 
 @lru_cache(maxsize=512)
 def read_query(sql: str) -> Reading:
-    """Take a SELECT (with or without EMIT and ON OVERLOAD) apart; copy what you change."""
+    """Split a SELECT with its EMIT and ON OVERLOAD. The result is cached: do not change it."""
     tokens = Spark().tokenize(sql)
     overload = _find(tokens, "OVERLOAD")
     if overload < len(tokens):  # of ON OVERLOAD SHED
@@ -85,13 +85,13 @@ def read_views(script: str) -> dict[str, str]:
 
 
 def stream_of(table: exp.Table) -> tuple[str, int | None]:
-    """The stream (or table, or view) that a table of ``Reading.select`` names, and its window."""
+    """The stream, table or view of a table of ``Reading.select``, and the number of its window."""
     match = _MARK.fullmatch(table.name)
     return (match["stream"], int(match["number"])) if match else (table.name, None)
 
 
 def range_windows(sql: str, views: Mapping[str, str]) -> set[int]:
-    """Lengths in us of all RANGE windows of a query and of the views it reads."""
+    """Lengths in us of all RANGE windows of a query and of its views."""
     reading = read_query(sql)
     windows = [*reading.windows, *([reading.trailing] if reading.trailing else [])]
     lengths = {w.range_us for w in windows if w.range_us is not None}
@@ -113,7 +113,7 @@ def _statements(script: str) -> Iterator[list[Token]]:
 
 
 def _find(tokens: Sequence[Token], word: str) -> int:
-    """Where a word stands outside all parentheses; the end if nowhere."""
+    """The position of a word outside all parentheses; the end if there is none."""
     depth = 0
     for i, token in enumerate(tokens):
         depth += (token.token_type is TokenType.L_PAREN) - (token.token_type is TokenType.R_PAREN)
@@ -137,8 +137,8 @@ def _cut_trailing(body: list[Token]) -> tuple[list[Token], WindowText | None]:
 
 
 def _cut_windows(sql: str, body: Sequence[Token]) -> tuple[str, tuple[WindowText, ...]]:
-    """The text with the name in front of every window turned into ``name__window<i>``, and
-    ``EXCEPT ALL ON (k)`` into ``EXCEPT ALL BY NAME ON (k)``, the form that sqlglot reads.
+    """The text with the name in front of every window as ``name__window<i>``, and ``EXCEPT ALL ON
+    (k)`` as ``EXCEPT ALL BY NAME ON (k)``, the form that sqlglot parses.
     """
     pieces: list[str] = []
     windows: list[WindowText] = []
@@ -162,7 +162,7 @@ def _cut_windows(sql: str, body: Sequence[Token]) -> tuple[str, tuple[WindowText
 
 
 def _name_before(body: Sequence[Token], bracket: int) -> int:
-    """Where the stream's name stands: before the window or, with an alias between, before that."""
+    """The position of the stream's name: before the window, or before an alias between them."""
     if body[bracket - 2].token_type is TokenType.ALIAS:
         return bracket - 3
     names = (TokenType.VAR, TokenType.IDENTIFIER)
@@ -195,7 +195,7 @@ def _read_window(tokens: Sequence[Token]) -> WindowText:
 
 
 def _duration_us(tokens: Sequence[Token]) -> int:
-    """The us of ``5 MINUTES``, ``INTERVAL 5 MINUTES``, ``'5' MINUTES``, or of a sum of such."""
+    """The us of ``5 MINUTES``, ``INTERVAL 5 MINUTES``, ``'5' MINUTES``, or of a sum of them."""
     words = " ".join(t.text.upper() for t in tokens if t.text.upper() != "INTERVAL").split()
     pairs = zip(words[::2], words[1::2], strict=True)
     return sum(round(float(n) * _UNIT_US[unit.removesuffix("S")]) for n, unit in pairs)

@@ -1,12 +1,12 @@
-"""A query in DuckDB's SQL, with ``$tau`` for the instant.
+"""Renders a query in DuckDB's SQL, with ``$tau`` for the instant.
 
-Windows and live tables become sub-selects of the rows alive at ``$tau``. What DuckDB does not
-know is spelled out (of rows that the query cannot take see ``failing.py``)::
+Windows and live tables become sub-selects of the rows live at ``$tau``. Operators that DuckDB lacks
+are expanded (for rows for which the query fails see ``failing.py``)::
 
-    a EXCEPT ALL ON (k) b     of the rows of a with a k, the youngest (by __ts, __n) as many as
-                              COUNT(a with it) - COUNT(b with it); NULL is a value like others
-    a [..] JOIN nrr ON ..     ... AND nrr.__from <= a.__ts AND a.__ts < nrr.__to: the rows that
-                              were in the table at the result's own time
+    a EXCEPT ALL ON (k) b     per k, the youngest (by __ts, __n) COUNT(a) - COUNT(b) rows of a; NULL
+                              is a value like others
+    a [..] JOIN nrr ON ..     ... AND nrr.__from <= a.__ts AND a.__ts < nrr.__to: the rows of the
+                              table at the result's own time
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ from typing import Any, Final
 import sqlglot
 from sqlglot import exp
 
-from eddyline.testing.duckdb_words import in_duckdb
+from eddyline.testing.duckdb_dialect import in_duckdb
 from eddyline.testing.failing import without_failing_rows
 from eddyline.testing.live import LiveUpdates
 from eddyline.testing.reading import Reading, WindowText, read_query, stream_of
 
-#: In the ``meta`` of a sub-select: its rows are a window's (and have __ts and __n), or an NRR's.
+#: Keys in the ``meta`` of a sub-select: its rows are a window's (with __ts and __n), or an NRR's.
 _WINDOW: Final = "window"
 _NRR: Final = "nrr"
 
 
 @dataclass(frozen=True)
-class Known:
-    """What queries may read: each stream with its columns, live tables as well, views' SELECTs."""
+class OracleCatalog:
+    """The inputs of queries: streams and live tables with their columns, SELECTs of views."""
 
     streams: tuple[tuple[str, tuple[str, ...]], ...]
     live: tuple[tuple[str, LiveUpdates, tuple[str, ...]], ...] = ()
@@ -39,13 +39,13 @@ class Known:
 
 
 @lru_cache(maxsize=256)
-def render(sql: str, known: Known) -> str:
-    """The text that DuckDB runs.
+def render(sql: str, catalog: OracleCatalog) -> str:
+    """The query for DuckDB.
 
     Raises:
-        ValueError: the query asks for what this rendering does not know.
+        ValueError: this rendering does not support the query.
     """
-    query = _Inliner(known).inline(read_query(sql), None)
+    query = _Inliner(catalog).inline(read_query(sql), None)
     query = _without_keyed_negation(query)
     for select in list(query.find_all(exp.Select)):
         _reflect_tables(select)
@@ -53,15 +53,15 @@ def render(sql: str, known: Known) -> str:
 
 
 class _Inliner:
-    """Replaces the names of a query by sub-selects of what they hold at $tau."""
+    """Replaces the names of a query by sub-selects of their contents at $tau."""
 
-    def __init__(self, known: Known) -> None:
-        self._streams = dict(known.streams)
-        self._live = {name: (updates, columns) for name, updates, columns in known.live}
-        self._views = dict(known.views)
+    def __init__(self, catalog: OracleCatalog) -> None:
+        self._streams = dict(catalog.streams)
+        self._live = {name: (updates, columns) for name, updates, columns in catalog.live}
+        self._views = dict(catalog.views)
 
     def inline(self, reading: Reading, outer: WindowText | None) -> exp.Expr:
-        """The query; ``outer`` is the window of streams for which it does not tell one."""
+        """The query; ``outer``: the window of streams without one."""
         trailing = reading.trailing or outer
         select = reading.select.copy()
         for part in select.find_all(exp.Select):
@@ -80,13 +80,13 @@ class _Inliner:
         if name in self._views:
             return self.inline(read_query(self._views[name]), window)
         if name in self._streams:
-            return _alive(name, self._streams[name], window or WindowText())
+            return _live_rows(name, self._streams[name], window or WindowText())
         if name in self._live:
             return _contents(name, *self._live[name])
         return None
 
 
-def _alive(stream: str, columns: Iterable[str], window: WindowText) -> exp.Expr:
+def _live_rows(stream: str, columns: Iterable[str], window: WindowText) -> exp.Expr:
     """The rows of a stream that a window holds at $tau."""
     rows = _select(columns, f"{stream}__rows").where("__ts <= $tau", dialect="duckdb")
     if window.range_us is not None:
@@ -101,7 +101,7 @@ def _alive(stream: str, columns: Iterable[str], window: WindowText) -> exp.Expr:
 
 
 def _contents(name: str, updates: LiveUpdates, columns: tuple[str, ...]) -> exp.Expr:
-    """The rows of a live table at $tau; of an NRR all that ever were, and when."""
+    """The rows of a live table at $tau; of an NRR all rows ever, with their lifespans."""
     if updates == "retroactive":
         rows = _select(columns, f"{name}__lifespans")
         return rows.where("__from <= $tau AND $tau < __to", dialect="duckdb")  # type: ignore[no-any-return]
@@ -132,7 +132,7 @@ def _without_keyed_negation(query: exp.Expr) -> exp.Expr:
 
 
 def _keyed_negation(negation: exp.Except) -> exp.Expr:
-    """``left EXCEPT ALL ON (key, ...) right`` in words that DuckDB knows."""
+    """``left EXCEPT ALL ON (key, ...) right`` in DuckDB's SQL."""
     left, right = negation.this.unnest(), negation.expression.unnest()
     alone = not isinstance(negation.parent, exp.SetOperation)
     _require(alone, "EXCEPT ALL ON in parentheses")
@@ -164,7 +164,7 @@ def _over(
 
 
 def _only_window(select: exp.Expr) -> exp.Subquery:
-    """The window that a SELECT filters and projects, so that its rows have an age."""
+    """The window that a SELECT filters and projects, so that its rows have a timestamp."""
     items = list(_items(select))
     simple = len(items) == 1 and not any(
         select.args.get(clause) for clause in ("distinct", "group", "having")
@@ -179,7 +179,7 @@ def _only_window(select: exp.Expr) -> exp.Subquery:
 
 
 def _filled(text: str, tables: dict[str, exp.Expr]) -> exp.Expr:
-    """A query written over placeholders."""
+    """A query with its placeholder tables replaced."""
     query = sqlglot.parse_one(text, read="duckdb")
     for table in list(query.find_all(exp.Table)):
         if table.name in tables:
@@ -192,7 +192,7 @@ def _filled(text: str, tables: dict[str, exp.Expr]) -> exp.Expr:
 
 
 def _reflect_tables(select: exp.Select) -> None:
-    """Let each result of a SELECT see its NRRs as they were at the result's own time."""
+    """Restrict the NRRs of a SELECT to their contents at each result's own time."""
     items = list(_items(select))
     tables = [i for i in items if isinstance(i, exp.Subquery) and _NRR in i.this.meta]
     if not tables:
@@ -208,7 +208,7 @@ def _reflect_tables(select: exp.Select) -> None:
 
 
 def _time_of(items: Iterable[exp.Expr]) -> exp.Expr:
-    """The latest timestamp of the stream rows that a result is made of."""
+    """The latest timestamp of the stream rows of a result."""
     times: list[exp.Expr] = [
         exp.column(_stamp(item.this, "__ts"), item.alias)
         for item in items
@@ -219,14 +219,14 @@ def _time_of(items: Iterable[exp.Expr]) -> exp.Expr:
 
 
 def _stamp(rows: exp.Expr, column: str) -> str:
-    """Show ``__ts`` (or ``__n``) in the select list of a query whose rows have one."""
+    """Add ``__ts`` (or ``__n``) to the select list of a query over stream rows."""
     rows = rows.unnest()
     if isinstance(rows, exp.Union) and not rows.args.get("distinct"):
         _stamp(rows.this, column)
         _stamp(rows.expression, column)
         return column
     if not isinstance(rows, exp.Select):
-        raise _beyond("rows that are made of stream rows")
+        raise _beyond("rows computed from stream rows")
     if column in [e.alias_or_name for e in rows.expressions]:
         return column
     if _WINDOW in rows.meta:
@@ -239,11 +239,11 @@ def _stamp(rows: exp.Expr, column: str) -> str:
     return column
 
 
-# -- looking at a SELECT ---------------------------------------------------------------------------
+# -- parts of a SELECT -----------------------------------------------------------------------------
 
 
 def _items(select: exp.Expr) -> Iterator[exp.Expr]:
-    """What the FROM clause lists, joined in whichever way."""
+    """The items of FROM, with any kind of join."""
     source = select.args.get("from_") or select.args.get("from")
     if source is not None:
         yield from _joined(source.this)
@@ -252,7 +252,7 @@ def _items(select: exp.Expr) -> Iterator[exp.Expr]:
 
 
 def _joined(item: exp.Expr) -> Iterator[exp.Expr]:
-    """An item, or those in parentheses, and what stands there joined with it."""
+    """An item, or the items in parentheses, with those joined to it."""
     if isinstance(item, exp.Subquery) and isinstance(item.this, exp.Table | exp.Subquery):
         yield from _joined(item.this)
     else:
@@ -281,4 +281,4 @@ def _require(condition: bool, what: str) -> None:
 
 
 def _beyond(what: str) -> ValueError:
-    return ValueError(f"the oracle wants {what}")
+    return ValueError(f"the oracle supports only {what}")

@@ -10,9 +10,9 @@ The clock moves only when the script says so. Every check compares the engine wi
                      +   | 1s  | 3s   | 7''')
     script.advance("5s").restart().finish()
 
-Queries may come and go: ``script.add("late", "SELECT ...").advance("9s").drop("late")``.
+Queries can be added and dropped: ``script.add("late", "SELECT ...").advance("9s").drop("late")``.
 
-A failure shows the plan, the script so far, and what was expected and found.
+A failure shows the plan, the script so far, and the expected and the actual output.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ from typing import Any, cast
 import pyarrow as pa
 
 from eddyline import Engine
-from eddyline.testing.arrivals import Arrivals, StreamRules, TableRules, latest
 from eddyline.testing.bags import difference, rows_of
 from eddyline.testing.changes import WrongAnswer
 from eddyline.testing.engines import engine_with
-from eddyline.testing.followed import Followed
-from eddyline.testing.held import Held
+from eddyline.testing.ingest_model import IngestModel, StreamRules, TableRules, latest
 from eddyline.testing.live import change_schema
 from eddyline.testing.oracle import Oracle
 from eddyline.testing.reading import read_views
+from eddyline.testing.retention_model import RetentionModel
 from eddyline.testing.text import batch, format_time, parse_time, pretty
+from eddyline.testing.tracked_query import TrackedQuery
 from eddyline.types import BEGINNING, FOREVER, arrow_schema
 
 
@@ -44,10 +44,10 @@ class Script:
     Args:
         ddl: CREATE STREAM, TABLE and VIEW statements.
         queries: the SELECT text of the query, or of several by name; EMIT clauses are allowed.
-        tables: contents of the declared tables, as Arrow tables or text batches; those of a live
-            table are there before everything.
+        tables: contents of the declared tables, as Arrow tables or text batches; of a live table,
+            the initial contents.
         options: fields of EngineOptions and StrategyOptions. With ``keep`` among them all queries
-            allow shedding.
+            have ON OVERLOAD SHED.
     """
 
     def __init__(
@@ -70,30 +70,30 @@ class Script:
         named = {"q": queries} if isinstance(queries, str) else queries
         for name, sql in named.items():
             self.engine.query(self._allowed(sql), name=name)
-        self.arrivals = Arrivals(
+        self.ingest = IngestModel(
             {name: StreamRules.of(d) for name, d in self.engine.catalog.streams.items()},
             self._live_tables(),
             self._keep,
         )
-        self._held = Held(self._views, self.engine.catalog.tables)
-        self.followed = {name: self._follow(sql) for name, sql in named.items()}
+        self._retention = RetentionModel(self._views, self.engine.catalog.tables)
+        self.tracked = {name: self._follow(sql) for name, sql in named.items()}
         for name in self.engine.queries:
             if name in self._views:
-                self.arrivals.read(self._held.reads(self._views[name]))
-        self._known: Oracle | None = None  # the oracle over what has been accepted so far
-        self._unheard = False  # whether there may be changes that nobody has listened to
+                self.ingest.read(self._retention.reads(self._views[name]))
+        self._oracle: Oracle | None = None  # over the rows accepted so far
+        self._has_unread_changes = False
         self._progress: list[str] = []
-        self._reported_aside: dict[tuple[str, str], int] = {}  # rows, by output and stream
+        self._reported_sides: dict[tuple[str, str], int] = {}  # rows, by output and stream
 
     def process(self, **batches: pa.Table | str) -> Script:
-        """Hand one batch per stream, and changes of live tables (``_ts``, perhaps ``_op``, and the
-        columns), to the engine; text is read by :func:`batch`.
+        """Pass one batch per stream, and changes of live tables (``_ts``, optionally ``_op``, and
+        the columns), to the engine; :func:`batch` parses text.
         """
         return self._process(batches)
 
     def process_all(self, **batches: pa.Table | str) -> Script:
-        """The same, with the largest timestamp of these rows as the watermark: all are processed,
-        whichever streams they are of.
+        """As ``process``, with the largest timestamp of the rows as the watermark: all rows are
+        processed.
         """
         return self._process(batches, everything=True)
 
@@ -107,94 +107,92 @@ class Script:
         watermark_us = latest(rows, self._timestamps()) if everything else None
         with self._side_outputs_checked() as found:
             out = self.engine.process(rows, watermark=watermark_us, now=self.now_us)
-            self.arrivals.process(rows, watermark_us, self.now_us)
+            self.ingest.process(rows, watermark_us, self.now_us)
             found += [("late", out.late), ("bad", out.bad)]
-        self._unheard = False
+        self._has_unread_changes = False
         self._pass_time(out.items())
         return self
 
     def listen(self, tables: int, **batches: pa.Table | str) -> Script:
-        """Like ``process``, but through ``Engine.stream``, and stop listening after so many tables
-        of changes: the rest comes with the next call. Not for live tables.
+        """As ``process``, but through ``Engine.stream``, closed after ``tables`` tables of changes;
+        the next call returns the rest. Not for live tables.
         """
         rows = {name: self._typed(name, _table(given)) for name, given in batches.items()}
         shown = "\n".join(f"{n}:\n{pretty(t)}" for n, t in rows.items())
         self._progress.append(f"listen to {tables} tables\n{shown}")
         with self._side_outputs_checked() as found:
-            heard: dict[str, list[tuple[str, pa.Table]]] = {"late": [], "bad": [], "": []}
-            with closing(cast(Generator[tuple[str, pa.Table]], self.engine.stream(rows))) as said:
-                for label, table in said:
+            received: dict[str, list[tuple[str, pa.Table]]] = {"late": [], "bad": [], "": []}
+            with closing(cast(Generator[tuple[str, pa.Table]], self.engine.stream(rows))) as steps:
+                for label, table in steps:
                     side, _, name = label.rpartition(":")
-                    heard[side].append((name, table))
-                    if len(heard[""]) == tables:
+                    received[side].append((name, table))
+                    if len(received[""]) == tables:
                         break
-            self.arrivals.process(rows, None, self.now_us)
-            found += [("late", dict(heard["late"])), ("bad", dict(heard["bad"]))]
-        self._unheard = True
-        self._pass_time(heard[""])
+            self.ingest.process(rows, None, self.now_us)
+            found += [("late", dict(received["late"])), ("bad", dict(received["bad"]))]
+        self._has_unread_changes = True
+        self._pass_time(received[""])
         return self
 
     def advance(self, to: str | int) -> Script:
-        """Move the clock to an instant (``5s``, or us): no earlier row will come."""
+        """Move the clock to an instant (``5s``, or us)."""
         to_us = parse_time(to) if isinstance(to, str) else to
         self._progress.append(f"advance to {format_time(to_us)}")
         with self._side_outputs_checked() as found:
             out = self.engine.advance(to_us)
-            self.arrivals.advance(to_us)
+            self.ingest.advance(to_us)
             found += [("late", out.late), ("bad", out.bad)]
-        self._unheard = False
+        self._has_unread_changes = False
         self._pass_time(out.items())
         return self
 
     def add(self, name: str, sql: str) -> Script:
-        """Add a query. It is compared from when on it sees all rows of its windows: at once, unless
-        nobody has kept them so far (see :mod:`eddyline.testing.held`).
+        """Add a query. It is compared from the instant on at which it has all rows of its windows
+        (see the model of retention).
         """
         self._progress.append(f"add {name}: {sql}")
         self.engine.query(self._allowed(sql), name=name)
-        self.followed[name] = self._follow(sql)
+        self.tracked[name] = self._follow(sql)
         return self
 
     def follow(self, name: str, sql: str) -> Script:
-        """Compare a query that the engine has already, by a statement of its own, with a SELECT
-        that says the same.
-        """
-        self.followed[name] = self._follow(sql, complete=True)
+        """Compare a query that exists in the engine with an equivalent SELECT."""
+        self.tracked[name] = self._follow(sql, complete=True)
         return self
 
-    def _follow(self, sql: str, *, complete: bool = False) -> Followed:
-        """What is expected of a query that has just been added; ``complete``: no row is missing."""
-        reads = self._held.reads(sql)
-        clock_us = self.arrivals.clock_of(reads)
-        self.arrivals.read(reads)
-        if self.arrivals.clock_of(reads) != clock_us:  # the engine has processed what was held
-            self._known, self._unheard = None, True
-            self._hold()
-        missing = self._held.missing(sql, self.arrivals.clock_of(reads))
-        is_first = complete or self.arrivals.clock_of(reads) == BEGINNING
-        return Followed(sql, reads, None if is_first else missing)
+    def _follow(self, sql: str, *, complete: bool = False) -> TrackedQuery:
+        """The expectations of a query that was just added; ``complete``: no row is missing."""
+        reads = self._retention.reads(sql)
+        clock_us = self.ingest.clock_of(reads)
+        self.ingest.read(reads)
+        if self.ingest.clock_of(reads) != clock_us:  # the engine has processed buffered rows
+            self._oracle, self._has_unread_changes = None, True
+            self._update_retention()
+        missing = self._retention.missing(sql, self.ingest.clock_of(reads))
+        is_first = complete or self.ingest.clock_of(reads) == BEGINNING
+        return TrackedQuery(sql, reads, None if is_first else missing)
 
     def drop(self, name: str) -> Script:
-        """Check all that a query has said, and drop it."""
-        if self._started and not self._unheard:
+        """Check the output of a query so far, and drop it."""
+        if self._started and not self._has_unread_changes:
             self._check_history(name)
         self._progress.append(f"drop {name}")
         self.engine.drop(name)
-        self.arrivals.unread(self.followed.pop(name).reads)
+        self.ingest.unread(self.tracked.pop(name).reads)
         return self
 
     def restart(self) -> Script:
-        """Save the engine, forget it, and go on with one loaded from what was saved."""
+        """Save the engine and continue with one that is loaded from the checkpoint."""
         self._progress.append("restart")
         saved = io.BytesIO()
         self.engine.save(saved)
         saved.seek(0)
-        self.engine = Engine.load(saved)
+        self.engine = Engine.load(saved, feedback_form=self.engine.strategy.feedback_form)
         self.engine.wall_clock = self._now
         return self
 
     def at(self, now: str | int) -> Script:
-        """Let the wall clock show this instant from now on; at first it shows 1970."""
+        """Set the wall clock, which is 1970 at first."""
         self.now_us = parse_time(now) if isinstance(now, str) else now
         self._progress.append(f"the wall clock shows {format_time(self.now_us)}")
         return self
@@ -204,12 +202,12 @@ class Script:
 
     def changes(self, query: str = "q") -> pa.Table:
         """All that a query has emitted so far."""
-        return self.followed[query].changes(self.engine.queries[query])
+        return self.tracked[query].changes(self.engine.queries[query])
 
     def expect(self, text: str, query: str = "q") -> Script:
-        """The changes emitted since the last ``expect``, in any order, given as text."""
-        table, followed = self.changes(query), self.followed[query]
-        new, followed.seen = table.slice(followed.seen), table.num_rows
+        """Compare the changes since the last ``expect``, in any order, with a text batch."""
+        table, tracked = self.changes(query), self.tracked[query]
+        new, tracked.seen = table.slice(tracked.seen), table.num_rows
         missing, extra = difference(rows_of(batch(text)), rows_of(new))
         if missing or extra:
             found = f"expected changes:\n{text}\nfound:\n{pretty(new)}"
@@ -217,7 +215,7 @@ class Script:
         return self
 
     def expect_answer(self, text: str, query: str = "q") -> Script:
-        """Q(now), given as text."""
+        """Compare Q(now) with a text batch."""
         snapshot = self.engine.queries[query].snapshot()
         missing, extra = difference(rows_of(batch(text)), rows_of(snapshot))
         if missing or extra:
@@ -226,52 +224,52 @@ class Script:
         return self
 
     def check(self, *names: str) -> Script:
-        """Q(now) of these queries, or of all, against the oracle."""
+        """Compare Q(now) of these queries, by default of all, with the oracle's."""
         if self._started:
-            for name in names or self.followed:
+            for name in names or self.tracked:
                 self._check_now(name)
         return self
 
     def finish(self) -> Script:
-        """Check every query at every instant up to now, and its snapshot."""
+        """Check the snapshot of every query, and its changes at every instant up to now."""
         self.check()
         if self._started:
-            for name in self.followed:
+            for name in self.tracked:
                 self._check_history(name)
         return self
 
     @property
     def oracle(self) -> Oracle:
-        """The oracle over all rows that have been accepted so far."""
-        if self._known is None:
+        """The oracle over all rows accepted so far."""
+        if self._oracle is None:
             timestamps = self._timestamps()
-            accepted, live = self.arrivals.accepted, self.arrivals.tables
-            self._known = Oracle(
-                {name: accepted[name] for name in self.arrivals.rules},
+            accepted, live = self.ingest.accepted, self.ingest.tables
+            self._oracle = Oracle(
+                {name: accepted[name] for name in self.ingest.rules},
                 {name: rows for name, rows in self._tables.items() if name not in live},
                 self._views,
                 timestamps,
-                {name: self.arrivals.live(name) for name in live},
+                {name: self.ingest.live(name) for name in live},
             )
-        return self._known
+        return self._oracle
 
     @property
     def _started(self) -> bool:
-        return BEGINNING < self.arrivals.clock_us < FOREVER and self.arrivals.first_us is not None
+        return BEGINNING < self.ingest.clock_us < FOREVER and self.ingest.first_us is not None
 
     def _check_now(self, name: str) -> None:
         with self._reported(name):
             query = self.engine.queries[name]
-            self.followed[name].check_now(query, self.oracle, self.arrivals)
+            self.tracked[name].check_now(query, self.oracle, self.ingest)
 
     def _check_history(self, name: str) -> None:
         with self._reported(name):
             query = self.engine.queries[name]
-            self.followed[name].check_history(query, self.oracle, self.arrivals)
+            self.tracked[name].check_history(query, self.oracle, self.ingest)
 
     @contextmanager
     def _reported(self, name: str) -> Iterator[None]:
-        """Tell of what is wrong with a query with its plan and the script so far."""
+        """Add the plan and the script so far to the error of a wrong answer."""
         try:
             yield
         except WrongAnswer as error:
@@ -279,15 +277,15 @@ class Script:
 
     @contextmanager
     def _side_outputs_checked(self) -> Iterator[list[tuple[str, Mapping[str, pa.Table]]]]:
-        """Compare the late and bad rows that the body reports with those that are new."""
-        sides = {"late": self.arrivals.late, "bad": self.arrivals.bad}
+        """Compare the late and bad rows that the body reports with the expected new ones."""
+        sides = {"late": self.ingest.late, "bad": self.ingest.bad}
         reported: list[tuple[str, Mapping[str, pa.Table]]] = []
         yield reported
         for side, found in reported:
             for name, rows in sides[side].items():
-                new = rows.slice(self._reported_aside.get((side, name), 0))
+                new = rows.slice(self._reported_sides.get((side, name), 0))
                 self._check_side_output(side, name, found, new)
-                self._reported_aside[side, name] = rows.num_rows
+                self._reported_sides[side, name] = rows.num_rows
 
     def _check_side_output(
         self, side: str, name: str, found: Mapping[str, pa.Table], expected: pa.Table
@@ -295,14 +293,14 @@ class Script:
         count = found[name].num_rows if name in found else 0
         if count != expected.num_rows:
             shown = f"{side} rows of {name}: expected {pretty(expected)}\nfound {count} rows"
-            raise WrongAnswer(self._report(next(iter(self.followed)), shown))
+            raise WrongAnswer(self._report(next(iter(self.tracked)), shown))
 
     def _allowed(self, sql: str) -> str:
-        """The query, which allows shedding if there is any."""
+        """The query, with ON OVERLOAD SHED if there are keep rates."""
         return f"{sql} ON OVERLOAD SHED" if self._keep else sql
 
     def _live_tables(self) -> dict[str, TableRules]:
-        """The declared tables that change, with what they hold at first."""
+        """The declared tables that change, with their initial contents."""
         rules = {}
         for name, definition in self.engine.catalog.tables.items():
             if definition.updates != "static":
@@ -312,34 +310,34 @@ class Script:
         return rules
 
     def _typed(self, name: str, rows: pa.Table) -> pa.Table:
-        """The rows with the declared types; changes of a table need not tell ``_op``."""
-        if name in self.arrivals.rules:
-            return rows.cast(self.arrivals.rules[name].schema)
-        schema = change_schema(self.arrivals.tables[name].contents.schema)
+        """The rows with the declared types; changes of a table may lack ``_op``."""
+        if name in self.ingest.rules:
+            return rows.cast(self.ingest.rules[name].schema)
+        schema = change_schema(self.ingest.tables[name].contents.schema)
         return rows.cast(pa.schema([schema.field(c) for c in rows.column_names]))
 
-    def _pass_time(self, heard: Iterable[tuple[str, pa.Table]]) -> None:
-        self._known = None
-        self._hold()
-        for name, table in heard:
-            self.followed[name].emitted.append(table)
+    def _pass_time(self, received: Iterable[tuple[str, pa.Table]]) -> None:
+        self._oracle = None
+        self._update_retention()
+        for name, table in received:
+            self.tracked[name].emitted.append(table)
             self._progress.append(f"{name} emits\n{pretty(table)}")
 
-    def _hold(self) -> None:
-        """Note which rows the queries keep, now that the clocks have moved."""
-        queries = [f.sql for f in self.followed.values()]
-        for group in self.arrivals.groups:
-            streams = sorted(group.names.intersection(self.arrivals.rules))
-            self._held.pass_time(group.clock_us, queries, streams)
+    def _update_retention(self) -> None:
+        """Update the model of retention after the clocks have moved."""
+        queries = [f.sql for f in self.tracked.values()]
+        for group in self.ingest.groups:
+            streams = sorted(group.names.intersection(self.ingest.rules))
+            self._retention.pass_time(group.clock_us, queries, streams)
 
     def _timestamps(self) -> dict[str, str]:
-        return {name: r.timestamp for name, r in self.arrivals.rules.items()}
+        return {name: r.timestamp for name, r in self.ingest.rules.items()}
 
     def _report(self, query: str, problem: str) -> str:
         return "\n\n".join(
             [
                 problem,
-                f"query {query}: {self.followed[query].sql}",
+                f"query {query}: {self.tracked[query].sql}",
                 self.engine.queries[query].explain(),
                 "script so far:",
                 *self._progress,

@@ -1,4 +1,4 @@
-"""Batches as text: readable tables in tests, and change tables back as text.
+"""Tables as text: readable batches in tests, and change tables printed as text.
 
 >>> print(pretty(batch('''
 ...     ts | x:int | s:str
@@ -36,7 +36,7 @@ _YEAR_US: Final = 365 * _UNIT_US["d"]
 _FIRST_US: Final = -62_135_596_800_000_000  # the year 1
 _LAST_US: Final = 253_402_300_799_999_999  # the end of 9999
 
-#: Column types by their short names, the first name of a type is the one that is printed.
+#: Column types by short name; a type is printed by its first name.
 _TYPES: Final[dict[str, pa.DataType]] = {
     "time": TIMESTAMP,
     "int": pa.int64(),
@@ -52,7 +52,7 @@ _TYPES: Final[dict[str, pa.DataType]] = {
     "bigint": pa.int64(),
     "string": pa.string(),
 }
-#: What a column of this name is when its header gives no type.
+#: Types of columns by their names, if the header gives none.
 _BY_NAME: Final[dict[str, pa.DataType]] = {
     "ts": TIMESTAMP,
     "_ts": TIMESTAMP,
@@ -80,8 +80,8 @@ def parse_time(text: str) -> int:
 
 
 def format_time(us: int) -> str:
-    """The inverse of :func:`parse_time`; more than a year from the epoch it is ISO 8601, where no
-    calendar goes it is plain us.
+    """The inverse of :func:`parse_time`; ISO 8601 beyond a year from the epoch, plain us beyond the
+    range of the calendar.
 
     >>> format_time(90_000_000), format_time(0), format_time(1_000_001)
     ('1m30s', '0s', '1s1us')
@@ -105,7 +105,7 @@ def to_us(moment: datetime) -> int:
 
 
 def batch(text: str) -> pa.Table:
-    """The table that a text shows: a header line, then one line per row, cells split by ``|``.
+    """The table of a text: a header line, then one line per row, cells separated by ``|``.
 
     A header cell is ``name:type`` with type ``time int int32 double str bool date ...``. Without
     a type, ``ts``, ``_ts`` and ``_exp`` are times, and other columns are int, double or str,
@@ -132,7 +132,7 @@ def batch(text: str) -> pa.Table:
 
 
 def pretty(table: pa.Table) -> str:
-    """The table as text that :func:`batch` reads; of a change table ``_op`` comes first."""
+    """The table as text for :func:`batch`; ``_op`` of a change table is the first column."""
     order = sorted(range(table.num_columns), key=lambda i: table.column_names[i] != "_op")
     columns = []
     for i in order:

@@ -52,7 +52,7 @@ def test_they_share_and_say_what_each_would_say_alone(sql: str, executor: str) -
             script.drop("q1").restart().check()
         if second == 3:
             script.drop("q2").drop("late0")
-    assert set(_shared_with(script.engine).values()) == {len(script.followed) - 1}
+    assert set(_shared_with(script.engine).values()) == {len(script.tracked) - 1}
     script.advance("20s").finish()
 
 

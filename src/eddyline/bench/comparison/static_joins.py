@@ -5,13 +5,13 @@ Source: Ayad and Naughton, SIGMOD 2004, section 3 and Example 1.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from eddyline.optimizer.joins.flows import Flow
 from eddyline.optimizer.joins.posynomial import Number
 from eddyline.optimizer.joins.query import JoinQuery, Mask, Source, Term, Tie, members
-from eddyline.optimizer.joins.trees import Tree, around, components
+from eddyline.optimizer.joins.trees import Tree, around, components, left_deep
 
 
 @dataclass(frozen=True)
@@ -48,19 +48,6 @@ def join_query(sources: Sequence[Source], edges: Mapping[tuple[str, str], float]
             raise ValueError(f"no source {unknown[0]!r}; there are {', '.join(numbers)}")
         terms.append(Term.edge(numbers[pair[0]], numbers[pair[1]], selectivity))
     return JoinQuery(tuple(sources), tuple(terms))
-
-
-def left_deep(order: Iterable[int]) -> Tree:
-    """Sources joined one after the other.
-
-    >>> left_deep([2, 0, 1])
-    ((2, 0), 1)
-    """
-    first, *others = order
-    tree: Tree = first
-    for source in others:
-        tree = tree, source
-    return tree
 
 
 def all_left_deep(neighbours: Sequence[Mask]) -> Iterator[Tree]:

@@ -1,7 +1,7 @@
 """Saving an engine, and going on with a new one where it stood.
 
 A new engine is made with the same options and carries out the statements of the program again; its
-queries run in the ways in which they ran. Then its parts take over what they had come to know. How
+queries get the placements that they had. Then its parts take over what they had come to know. How
 this is written is in ``saved.py``.
 """
 
@@ -24,8 +24,6 @@ from eddyline.engine.ingest.inputs import Inputs
 from eddyline.engine.options import EngineOptions, StrategyOptions
 from eddyline.engine.overload.controller import Overload
 from eddyline.engine.overload.shedding import Shedding
-from eddyline.engine.placement.replanning import Replanner
-from eddyline.engine.placement.ways import saved_way, to_save
 from eddyline.engine.query_set import QuerySet
 from eddyline.engine.statements import Statements
 from eddyline.runtime.state import State, array, nested
@@ -39,8 +37,8 @@ class Saving:
     """Saves an engine, and lets a new one go on.
 
     Args:
-        catalog, inputs, standing, definitions, statements, replanner, shedding, overload,
-            progress: the parts of the engine that have something to be saved.
+        catalog, inputs, standing, definitions, statements, shedding, overload, progress: the parts
+            of the engine that have something to be saved.
     """
 
     def __init__(
@@ -50,7 +48,6 @@ class Saving:
         standing: QuerySet,
         definitions: Definitions,
         statements: Statements,
-        replanner: Replanner,
         shedding: Shedding,
         overload: Overload,
         progress: Progress,
@@ -60,7 +57,6 @@ class Saving:
         self._standing = standing
         self._definitions = definitions
         self._statements = statements
-        self._replanner = replanner
         self._shedding = shedding
         self._overload = overload
         self._progress = progress
@@ -90,9 +86,8 @@ class Saving:
             "strategy": strategy.as_dict(),
             "shedding": {"since": self._shedding.saved(), "overload": self._overload.saved()},
             "functions": function_declarations(self._catalog),
-            "looked": self._replanner.looked,
             "groups": self._progress.saved(),
-            "ways": {n: to_save(w) for n, w in self._standing.placing.ways().items()},
+            "placements": self._standing.placements.saved(),
             "aside": {n: q.set_aside for n, q in self._standing.aside.items()},
             "trouble": self._standing.troubles(),
         }
@@ -127,13 +122,13 @@ class Saving:
         """
         add_declared(self._catalog, header["functions"], functions)
         self._statements.aside = header["aside"]
-        self._carry_out(program, tables, header["ways"])
+        self._carry_out(program, tables, header["placements"]["queries"])
         self._statements.aside = {}
         self._restore(state, header["groups"])
         queries = self._standing.everyone()
         for name, trouble in header["trouble"].items():
             queries[name].trouble = Trouble(*trouble)
-        self._replanner.looked = tuple(header["looked"])
+        self._standing.placements.restore_measured(header["placements"])
         self._overload.restore(header["shedding"]["overload"])
         self._shedding.restore(header["shedding"]["since"])
         for name, rows in tables.items():
@@ -141,17 +136,17 @@ class Saving:
                 self._standing.put_back(name.removeprefix(_PENDING), rows)
 
     def _carry_out(
-        self, program: Sequence[str], tables: Mapping[str, pa.Table], ways: Mapping[str, Any]
+        self, program: Sequence[str], tables: Mapping[str, pa.Table], placements: Mapping[str, Any]
     ) -> None:
         """Make streams, tables and queries again; static tables have their rows at once."""
-        self._statements.ways = {name: saved_way(way) for name, way in ways.items()}
+        self._statements.placements = placements
         for text in program:
             for statement in parse(text):
                 self._statements.execute(statement)
             for name in self._catalog.tables:
                 if name in tables:
                     self._inputs.contents.setdefault(name, tables[name])
-        self._statements.ways = {}
+        self._statements.placements = {}
 
     def _restore(self, state: State, groups: Sequence[dict[str, Any]]) -> None:
         inputs = self._inputs

@@ -1,20 +1,20 @@
 """The operators of all queries: trees, and flows in which queries have seats.
 
-Which query runs in which way is decided elsewhere (``placing.py``).
+Which placement a query has is decided elsewhere (``engine/placement/placements.py``).
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Hashable, Iterable, Iterator
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from eddyline.algebra.plan import Join, Plan
-from eddyline.engine.execution.grouped_subscriptions import add_grouped
-from eddyline.engine.execution.shared_flow import Seat, SharedFlow
+from eddyline.engine.execution.grouped_subscriptions import GroupedSeat, add_grouped
+from eddyline.engine.execution.shared_flow import Crowd, Seat, SharedFlow
 from eddyline.engine.ingest.watermarks import StreamGroup, StreamGroups
-from eddyline.engine.placement.candidates import Place
+from eddyline.engine.placement.placement import FlowPlacement, Placement, TreePlacement
 from eddyline.engine.query import Query
 from eddyline.engine.query_metrics import brought_along, rows_seen
 from eddyline.errors import EddylineError
@@ -27,7 +27,6 @@ from eddyline.runtime.eddy.per_query import PerQuery
 from eddyline.runtime.failures import Failure, collecting
 from eddyline.runtime.graph import Graph, in_order
 from eddyline.runtime.operators.base import Operator, Tick
-from eddyline.sharing.signature import Part, Signature
 
 
 class Answering(Protocol):
@@ -65,14 +64,14 @@ class Execution:
     chunks.
 
     Attributes:
-        graph: the operators. flows: by signature. trees: by name, the queries that run as trees.
+        graph: the operators. flows: by key. trees: by name, the queries that run as trees.
     """
 
     def __init__(
         self, stem_of: StemOf, strategy: Strategy, sharing: Sharing, groups: StreamGroups
     ) -> None:
         self.graph = Graph()
-        self.flows: dict[object, SharedFlow] = {}
+        self.flows: dict[Hashable, SharedFlow] = {}
         self.trees: dict[str, Query] = {}
         self._groups = groups
         self._planner = planner(self.graph, stem_of, strategy)
@@ -80,72 +79,76 @@ class Execution:
             self.graph, self._planner, stem_of, sharing, strategy.feedback
         )
 
-    # -- queries come and go -----------------------------------------------------------------------
+    # -- placements --------------------------------------------------------------------------------
 
-    def plant(self, query: Query, plan: Plan | None = None) -> None:
-        """Let a query that comes run as a tree: of another plan, if one is given."""
-        self._plant(query, plan or query.plan, report=True)
+    def move(self, query: Query, placement: Placement | None) -> None:
+        """Start a query, stop it (None), or run it in another way from now on: between two chunks.
 
-    def seat(self, query: Query, place: Place, number: int | None = None) -> None:
-        """Give a query that comes a seat in a flow; ``number``: that it had when it was saved."""
-        query.seat = self._seat(query, place, number)
-        self.report_answer(query, query.seat)
+        A query that is started reports what is in its answer already. One that is moved reports
+        nothing again, and keeps its counters.
+
+        Raises:
+            EddylineError: it cannot run like that; nothing has changed.
+        """
+        before = query.placement
+        if _same_operators(before, placement):
+            query.placement = placement
+            return
+        starts, seat = before is None, query.seat
+        operator = None if starts else query.operator
+        account = None if starts or placement is None else brought_along(query)
+        match placement:
+            case TreePlacement():
+                if seat is not None:
+                    query.stand_up()
+                self._plant(query, placement.plan, report=starts)
+            case FlowPlacement():
+                query.seat = self._seat(query, placement)
+                if isinstance(query.seat, GroupedSeat):
+                    placement = replace(placement, number=query.seat.number)
+                if starts:
+                    self.report_answer(query, query.seat)
+        if account is not None:
+            account.go_on(query)
+        if operator is not None:
+            self._release(query, operator, seat, placement)
+        query.placement = placement
+
+    def _release(
+        self,
+        query: Query,
+        operator: Operator,
+        seat: Seat | Crowd | None,
+        placement: Placement | None,
+    ) -> None:
+        """Free the operators that a query ran in before it got a placement."""
+        if seat is not None:
+            seat.leave(query.name)
+            self._let_go(seat.shared, operator)
+            return
+        self.graph.give_up(operator)
+        if not isinstance(placement, TreePlacement):
+            del self.trees[query.name]
 
     def report_answer(self, query: Query, source: Answering) -> None:
-        """Let a query that has just got its seat say what is in its answer already."""
+        """Report what is in the answer of a query in a flow already."""
         assert query.seat is not None, "it has just got one"
         group = self.group_of(query)
         if group.began is not None and query.seat.shared.flow.holds_rows():
             query.put(query.seat.shape.table(source.answer(group.clock)))
 
-    def read_flow(self, query: Query, key: object, signature: Signature) -> SharedFlow:
-        """The flow of a signature, which this query reads from now on."""
-        shared = self._flow(query, key, signature)
-        query.operator = shared.flow
+    def read_flow(self, query: Query, placement: FlowPlacement) -> SharedFlow:
+        """The flow of a parameterized query, which reads it from now on."""
+        shared = self._flow(query, placement)
+        query.operator, query.placement = shared.flow, placement
         query.seen_before = rows_seen(in_order([shared.flow]))
         return shared
-
-    def stop(self, query: Query) -> None:
-        """Free what nobody else needs."""
-        if query.seat is None:
-            self.graph.give_up(query.operator)
-            del self.trees[query.name]
-        else:
-            query.seat.leave(query.name)
-            self._let_go(query.seat.shared, query.operator)
 
     def _let_go(self, shared: SharedFlow, operator: Operator) -> None:
         """A flow has one reader less, of this operator's results."""
         self.graph.give_up(operator)
         if not shared.shapes:
             self.flows = {k: f for k, f in self.flows.items() if f is not shared}
-
-    # -- queries change: they report nothing anew, and go on with their accounts -------------------
-
-    def to_tree(self, query: Query, plan: Plan) -> None:
-        """Let a query that has a seat run as a tree of this plan."""
-        seat, account = query.seat, brought_along(query)
-        assert seat is not None, "trees are planted anew"
-        query.stand_up()
-        self._plant(query, plan, report=False)
-        account.go_on(query)
-        seat.leave(query.name)
-        self._let_go(seat.shared, seat.shared.flow)
-
-    def to_flow(self, query: Query, place: Place) -> None:
-        """Let a query that runs as a tree have a seat."""
-        tree, account = query.operator, brought_along(query)
-        query.seat = self._seat(query, place)
-        account.go_on(query)
-        self.graph.give_up(tree)
-        del self.trees[query.name]
-
-    def plant_anew(self, query: Query) -> None:
-        """Let a query that runs as a tree run as that of its plan, which is another one now."""
-        before, account = query.operator, brought_along(query)
-        self._plant(query, query.plan, report=False)
-        account.go_on(query)
-        self.graph.give_up(before)
 
     # -- operators ---------------------------------------------------------------------------------
 
@@ -177,33 +180,33 @@ class Execution:
         self.graph.settle(group.clock, self.operators_of(group))
         query.seen_before = rows_seen(in_order([operator]))
 
-    def _seat(self, query: Query, place: Place, number: int | None = None) -> Seat:
-        shared = self._flow(query, place.flow, place.signature)
+    def _seat(self, query: Query, placement: FlowPlacement) -> Seat:
+        shared = self._flow(query, placement)
         try:
-            if place.part.above is not None:
-                return self._grouped(query, shared, place.part, place.part.above, number)
+            if placement.part.above is not None:
+                return self._grouped(query, shared, placement, placement.part.above)
             query.operator = shared.flow
             query.seen_before = rows_seen(in_order([shared.flow]))
             replaces = query.replace_key is not None
-            return shared.add(query.name, place.part, query.change_schema, replaces=replaces)
+            key, part = placement.table, placement.part
+            return shared.add(query.name, key, part, query.change_schema, replaces=replaces)
         except EddylineError:
             self.graph.sweep()
             self._let_go(shared, shared.flow)
             raise
 
     def _grouped(
-        self, query: Query, shared: SharedFlow, part: Part, above: Plan, number: int | None
+        self, query: Query, shared: SharedFlow, placement: FlowPlacement, above: Plan
     ) -> Seat:
         """A seat at the operators that group for all."""
-        operator = self._flow_planner.per_query(shared.flow, part.outputs, above)
+        operator = self._flow_planner.per_query(shared.flow, placement.part.outputs, above)
         seat = add_grouped(
             shared,
             query.name,
-            part,
+            placement,
             query.change_schema,
             operator,
             replaces=query.replace_key is not None,
-            number=number,
         )
         self.graph.use(operator)
         self.graph.give_up(shared.flow)  # it is read through the operator
@@ -215,8 +218,9 @@ class Execution:
         query.seen_before = rows_seen(in_order([operator]))
         return seat
 
-    def _flow(self, query: Query, key: object, signature: Signature) -> SharedFlow:
-        """The flow of a signature, with one more reader."""
+    def _flow(self, query: Query, placement: FlowPlacement) -> SharedFlow:
+        """The flow of a placement, with one more reader."""
+        key, signature = placement.flow, placement.signature
         if key not in self.flows:
             known = set(self.graph)
             try:
@@ -315,3 +319,10 @@ class Execution:
                 for failure in failures:
                     outcome.add(shared.failed(failure))
         return outcome
+
+
+def _same_operators(before: Placement | None, placement: Placement | None) -> bool:
+    """Whether two placements differ in their reasons only."""
+    if not (isinstance(before, FlowPlacement) and isinstance(placement, FlowPlacement)):
+        return False
+    return (before.flow, before.table) == (placement.flow, placement.table)

@@ -11,13 +11,13 @@ from eddyline.algebra.expressions import ColumnRef
 from eddyline.engine.execution.groupings import Grouping
 from eddyline.engine.execution.latency import Latencies
 from eddyline.engine.execution.result_tables import Shape
-from eddyline.engine.execution.shared_flow import Seat, SharedFlow, shape_of
+from eddyline.engine.execution.shared_flow import Seat, SharedFlow
+from eddyline.engine.placement.placement import FlowPlacement
 from eddyline.runtime.eddy.fanout import Fanout
 from eddyline.runtime.eddy.per_query import PerQuery
 from eddyline.runtime.operators.base import Operator
 from eddyline.runtime.output import CHANGE_COLUMNS
 from eddyline.runtime.stores.columns import Array
-from eddyline.sharing.signature import Part
 
 
 class GroupedSeat(Seat):
@@ -65,24 +65,19 @@ class GroupedSeat(Seat):
 def add_grouped(
     shared: SharedFlow,
     name: str,
-    part: Part,
+    placement: FlowPlacement,
     schema: pa.Schema,
     operator: PerQuery,
     *,
     replaces: bool,
-    number: int | None,
 ) -> GroupedSeat:
-    """A query comes whose rows are grouped by this operator.
-
-    Args:
-        number: that it had there when it was saved; None: any.
-    """
-    key = shape_of(part, replaces=replaces)
-    bit = shared.admit(name, key, part)
+    """Add a query whose rows are grouped by this operator."""
+    key = placement.table
+    bit = shared.admit(name, key, placement.part)
     if key not in shared.shapes:
         types = enumerate(schema.types[len(CHANGE_COLUMNS) :], start=1)
         columns = [ColumnRef(type_, i, f"c{i}") for i, type_ in types]
         shared.shapes[key] = Shape(schema, columns, replaces=replaces)
         shared.groupings[key] = Grouping(shared, shared.shapes[key], operator)
-    number = shared.groupings[key].admit(name, bit, number)
+    number = shared.groupings[key].admit(name, bit, placement.number)
     return GroupedSeat(shared, shared.groupings[key], key, bit, number)

@@ -93,9 +93,8 @@ class SharedFlow:
         self._accounted = 0.0  # seconds of the flow
         self._checked = 0  # looks at rows in its filters
 
-    def add(self, name: str, part: Part, schema: pa.Schema, *, replaces: bool) -> Seat:
-        """A query comes."""
-        key = shape_of(part, replaces=replaces)
+    def add(self, name: str, key: object, part: Part, schema: pa.Schema, *, replaces: bool) -> Seat:
+        """Add a query to the result table of this key."""
         bit = self.admit(name, key, part)
         if key not in self.shapes:
             self.shapes[key] = Shape(schema, part.outputs, replaces=replaces)
@@ -279,11 +278,6 @@ class SharedFlow:
         """What was collected has been taken."""
         for shape in self.shapes.values():
             shape.clear()
-
-
-def shape_of(part: Part, *, replaces: bool) -> object:
-    """What queries of a flow have in common whose results are in one table."""
-    return part.outputs, part.above, part.names, replaces
 
 
 class Seat:

@@ -1,80 +1,129 @@
-"""Where a query can run with others: in the flow of its signature, and grouped with those alike."""
+"""All placements that a query can have, by its plan, the options and the statistics."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, replace
 
-from eddyline.engine.execution.shared_flow import shape_of
-from eddyline.engine.query import Query
+from eddyline.algebra.catalog import Emit
+from eddyline.algebra.plan import Plan, StreamScan
+from eddyline.engine.placement.placement import FlowPlacement, Placement, TreePlacement
+from eddyline.optimizer.joins.trees import left_deep
 from eddyline.optimizer.statistics import Statistics
 from eddyline.physical.flows import Sharing
 from eddyline.physical.strategy import Strategy
 from eddyline.sharing.grouping import grouped_apart
-from eddyline.sharing.reordering import joins_of
+from eddyline.sharing.reordering import LEAST_REORDERED, Joins, joins_of, tree_of
 from eddyline.sharing.signature import Part, Signature, decompose
+
+SHARED = "it shares the flow of its signature"
+SAME_GROUPS = "it reads the groups of a query that groups the same rows"
 
 
 @dataclass(frozen=True)
-class Place:
-    """Where a query can run with others.
+class Candidates:
+    """The placements that a query can have.
 
     Attributes:
-        flow: what queries have in common that run in one flow.
-        shape: what those have in common that are grouped together; None if it does not group.
+        shared: in flows, for a query that shares one; what shares most comes first.
+        unshared: for a query that shares no flow.
+        open_to: those of ``shared`` that an unshared query takes as soon as another query does.
+        tree: as a tree, in the order of the plan.
     """
 
-    flow: object
-    shape: object
-    signature: Signature
-    part: Part
-
-    @property
-    def key(self) -> object:
-        """What queries have in common that share all that can be shared there."""
-        return self.flow if self.shape is None else (self.flow, self.shape)
+    shared: tuple[FlowPlacement, ...]
+    unshared: Placement
+    open_to: tuple[FlowPlacement, ...]
+    tree: TreePlacement
 
 
-def places_of(query: Query, strategy: Strategy, sharing: Sharing) -> tuple[list[Place], str]:
-    """Where the query can run with others, those first where it shares most; and why it runs as
-    it does if there are none.
+def candidates(
+    name: str, plan: Plan, emit: Emit, strategy: Strategy, sharing: Sharing, *, replaces: bool
+) -> Candidates:
+    """The placements that a query can have.
+
+    Args:
+        replaces: new rows of its result table replace older ones.
     """
+    joins = None if emit.mode == "snapshot" else joins_of(plan)
+    tree = TreePlacement(plan, joins, None if joins is None else joins.tree)
+    reason = _why_only_tree(emit, strategy, sharing)
+    if reason is not None:
+        return _only(replace(tree, why=reason))
+    found = [decompose(plan)]
+    if not strategy.explicit_above_negation(plan):
+        found.append(grouped_apart(plan))
+    flow = [in_flow(name, *f, sharing, replaces=replaces) for f in found if f is not None]
+    if not flow:
+        return _only(replace(tree, why="it is no select-project-join query, grouped or not"))
+    if sharing.executor == "eddy":
+        return Candidates(tuple(flow), replace(widest(flow), why=SHARED), (), tree)
+    first = flow[0]
+    if not first.is_grouped and _order_is_a_guess(first, joins, strategy.statistics):
+        unshared = replace(first, why=why_unshared(first.signature))
+        return Candidates(tuple(flow), unshared, (first,), tree)
+    why = "no other query has its sources and join keys"
+    if first.is_grouped:
+        why += ", and groups as it does"
+    return Candidates(tuple(flow), replace(tree, why=why), tuple(flow), tree)
+
+
+def in_flow(
+    name: str, signature: Signature, part: Part, sharing: Sharing, *, replaces: bool
+) -> FlowPlacement:
+    """The placement of a query in the flow of its signature."""
+    flow = signature, None if sharing.sharing else name
+    table: Hashable = part.outputs, part.above, part.names, replaces
+    return FlowPlacement(flow, table, signature, part)
+
+
+def widest(placements: Sequence[FlowPlacement]) -> FlowPlacement:
+    """The placement that most other queries are likely to share: of those that group, there are
+    more with conditions of their own on rows than on groups.
+    """
+    filtered = (p for p in placements if p.part.residual or any(p.part.filters))
+    return next((p for p in filtered if p.is_grouped), placements[0])
+
+
+def learned(flow: FlowPlacement, order: Sequence[int]) -> TreePlacement:
+    """The placement as a tree in the order that the fan-outs of a flow gave.
+
+    Args:
+        order: of the sources of the flow.
+    """
+    sources = [flow.signature.sources[i] for i in order]
+    names = ", ".join(s.stream for s in sources if isinstance(s, StreamScan))
+    why = f"its joins have steady fan-outs; order: {names}"
+    tree = left_deep(order)
+    plan = tree_of(flow.signature, flow.part, tree)
+    return TreePlacement(plan, order=tree, learned_in=flow, why=why)
+
+
+def why_unshared(signature: Signature) -> str:
+    """The reason why a query that shares its flow with no other query runs in a flow."""
+    if len(signature.sources) >= LEAST_REORDERED:
+        return "the fan-outs of its joins are not known to be steady"
+    return "the queries that shared its flow are gone"
+
+
+def _only(tree: TreePlacement) -> Candidates:
+    """The candidates of a query that runs in no flow."""
+    return Candidates((), tree, (), tree)
+
+
+def _why_only_tree(emit: Emit, strategy: Strategy, sharing: Sharing) -> str | None:
+    """The reason why queries with these options run as trees only; None: they need not."""
     if sharing.executor == "tree":
-        return [], "executor is 'tree'"
-    if query.emit.mode != "inserts":
-        return [], f"{query.emit} is made by operators of its own"
+        return "executor is 'tree'"
+    if emit.mode != "inserts":
+        return f"{emit} is made by operators of its own"
     if not strategy.shares:
-        return [], "the state option or views ask for operators of its own"
-    grouped = not strategy.explicit_above_negation(query.plan)
-    found = [decompose(query.plan), grouped_apart(query.plan) if grouped else None]
-    places = [_place(query, *f, sharing) for f in found if f is not None]
-    why = "" if places else "it is no select-project-join query, grouped or not"
-    return places, why
+        return "the state option or views ask for operators of its own"
+    return None
 
 
-def _place(query: Query, signature: Signature, part: Part, sharing: Sharing) -> Place:
-    shape = None
-    if part.above is not None:
-        shape = shape_of(part, replaces=query.replace_key is not None)
-    return Place(flow_key(signature, query.name, sharing), shape, signature, part)
-
-
-def flow_key(signature: Signature, name: str, sharing: Sharing) -> object:
-    """What queries have in common that share a flow."""
-    return signature, None if sharing.sharing else name
-
-
-def widest(places: Sequence[Place]) -> Place:
-    """The place that most other queries are likely to share: of those that group, there are more
-    with conditions of their own on rows than on groups.
-    """
-    filtered = (p for p in places if p.part.residual or any(p.part.filters))
-    return next((p for p in filtered if p.shape is not None), places[0])
-
-
-def order_is_a_guess(query: Query, place: Place, statistics: Statistics) -> bool:
-    """Whether a query joins several streams in an order that nothing speaks for."""
-    if len(place.signature.sources) < 3:
+def _order_is_a_guess(flow: FlowPlacement, joins: Joins | None, statistics: Statistics) -> bool:
+    """Whether several streams are joined in an order for which there are no statistics."""
+    if len(flow.signature.sources) < LEAST_REORDERED:
         return False
-    joins = joins_of(query.plan)
     return joins is None or not joins.graph.is_known(statistics)

@@ -1,4 +1,4 @@
-"""What runs for the queries of an engine, as works that are expected to need something."""
+"""What runs for the queries of an engine, as works for the overload controller."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import TypeAlias
 
 from eddyline.algebra.plan import Plan
 from eddyline.engine.execution.shared_flow import Kind, Learning, SharedFlow
-from eddyline.engine.placement.orders import Orders
-from eddyline.engine.placement.replanning import Ordered
+from eddyline.engine.placement.placements import Placements
+from eddyline.engine.placement.reoptimizer import ByCost, Reoptimizer
 from eddyline.engine.query import Query
 from eddyline.optimizer.joins.trees import Tree
 from eddyline.optimizer.statistics import Statistics
@@ -21,45 +21,48 @@ _ByKind: TypeAlias = dict[tuple[Kind, ...], list[Query]]
 
 
 @dataclass(frozen=True)
-class OrderedWork(Work):
-    """A query that runs as a tree of joins, in an order that may change."""
+class JoinWork(Work):
+    """A query that runs as a tree of joins whose order may change."""
 
-    ordered: Ordered
-    tree: Tree
-    cheapest: Callable[[Ordered, Statistics], Tree]
+    known: ByCost
+    order: Tree
+    cheapest: Callable[[ByCost, Statistics], Tree]
 
-    def reordered(self, statistics: Statistics) -> OrderedWork | None:
-        tree = self.cheapest(self.ordered, statistics)
-        if tree == self.tree:
+    def reordered(self, statistics: Statistics) -> JoinWork | None:
+        order = self.cheapest(self.known, statistics)
+        if order == self.order:
             return None
-        return replace(self, plan=self.ordered.joins.plan(tree), tree=tree)
+        return replace(self, plan=self.known.joins.plan(order), order=order)
 
 
 class Workload:
     """What runs for the queries of an engine.
 
     Args:
-        queries: all that stand, by name. orders: of those whose joins may have another one.
+        queries: those that run, by name.
     """
 
-    def __init__(self, queries: Mapping[str, Query], orders: Orders) -> None:
+    def __init__(
+        self, queries: Mapping[str, Query], placements: Placements, reoptimizer: Reoptimizer
+    ) -> None:
         self._queries = queries
-        self._orders = orders
+        self._placements = placements
+        self._reoptimizer = reoptimizer
 
     def works(self) -> list[Work]:
-        """What runs, to be reckoned with."""
+        """What runs, with what it is expected to need."""
         queries = self._queries.values()
         works: list[Work] = []
         trees: dict[Plan, list[str]] = {}
         for query in queries:
             if query.seat is not None:
                 continue
-            if query.name in self._orders.running:
-                found = self._orders.running[query.name]
-                name, cheapest = (query.name,), self._orders.cheapest
-                works.append(OrderedWork(query.plan, name, found, found.tree, cheapest))
-            else:
+            known = self._reoptimizer.by_cost.get(query.name)
+            if known is None:
                 trees.setdefault(query.plan, []).append(query.name)
+            else:
+                cheapest = self._reoptimizer.cheapest
+                works.append(JoinWork(query.plan, (query.name,), known, known.order, cheapest))
         works += [Work(plan, tuple(names), count=len(names)) for plan, names in trees.items()]
         for shared, members in _by_flow(queries).items():
             some = next(iter(members.values()))[0]
@@ -70,14 +73,16 @@ class Workload:
 
     @property
     def reordered(self) -> int:
-        """How often a tree of joins has got another order."""
-        return self._orders.reordered
+        """How many times joins of a running query have got another order."""
+        return self._placements.reordered
 
     def reorder(self, works: Iterable[Work]) -> None:
-        """Let trees join as these works have it, of those that :meth:`works` told."""
+        """Let trees join in the order of these works, which come from :meth:`works`."""
         for work in works:
-            assert isinstance(work, OrderedWork), "other works have no order"
-            self._orders.change(work.ordered, work.tree, "the best to shed load from")
+            assert isinstance(work, JoinWork), "other works have no order"
+            why = "the best to shed load from"
+            placement = self._reoptimizer.reordered(work.known, work.order, why)
+            self._placements.change(work.known.query, placement)
 
     # -- what flows hand out, against what is expected ---------------------------------------------
 

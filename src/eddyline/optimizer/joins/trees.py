@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TypeAlias
 
 from eddyline.optimizer.joins.query import Mask, members
@@ -27,6 +27,19 @@ def subtrees(tree: Tree) -> Iterator[Tree]:
         yield from subtrees(tree[0])
         yield from subtrees(tree[1])
     yield tree
+
+
+def left_deep(order: Iterable[int]) -> Tree:
+    """Sources joined one after the other.
+
+    >>> left_deep([2, 0, 1])
+    ((2, 0), 1)
+    """
+    first, *others = order
+    tree: Tree = first
+    for source in others:
+        tree = tree, source
+    return tree
 
 
 def show(tree: Tree, names: Sequence[str]) -> str:

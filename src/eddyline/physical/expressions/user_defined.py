@@ -6,12 +6,12 @@ division into chunks depends on the arrival of the data.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
-from functools import reduce
+from functools import cache, reduce
 from typing import Any, Final
 
 import numpy as np
-import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.types as pt
@@ -22,18 +22,6 @@ from eddyline.physical.expressions.evaluation import Evaluation, RowIndexes, sho
 from eddyline.physical.expressions.kernel import Datum, Kernel, as_arrays
 from eddyline.types import sql_type
 
-#: Nullable pandas types, which separate NULL from NaN; a column has the same type with and without
-#: NULLs in the chunk.
-_PANDAS_TYPES: Final = {
-    pa.bool_(): pd.BooleanDtype(),
-    pa.int8(): pd.Int8Dtype(),
-    pa.int16(): pd.Int16Dtype(),
-    pa.int32(): pd.Int32Dtype(),
-    pa.int64(): pd.Int64Dtype(),
-    pa.float32(): pd.Float32Dtype(),
-    pa.float64(): pd.Float64Dtype(),
-    pa.string(): pd.StringDtype("python"),
-}
 #: Maximum number of failing parts of a batch that are isolated; further parts fail as a whole.
 _MOST_WRONG: Final = 300
 _RESULT_TYPES: Final[dict[FunctionKind, str]] = {
@@ -142,7 +130,26 @@ _EVALUATORS: Final[
 
 
 def _as_series(arrays: list[pa.Array]) -> list[Any]:
-    return [a.to_pandas(types_mapper=_PANDAS_TYPES.get) for a in arrays]
+    return [a.to_pandas(types_mapper=_pandas_types().get) for a in arrays]
+
+
+@cache
+def _pandas_types() -> dict[pa.DataType, Any]:
+    """Nullable pandas types, which separate NULL from NaN; a column has the same type with and
+    without NULLs in the chunk.
+    """
+    import pandas as pd  # optional: engine/functions.py checks that it is installed
+
+    return {
+        pa.bool_(): pd.BooleanDtype(),
+        pa.int8(): pd.Int8Dtype(),
+        pa.int16(): pd.Int16Dtype(),
+        pa.int32(): pd.Int32Dtype(),
+        pa.int64(): pd.Int64Dtype(),
+        pa.float32(): pd.Float32Dtype(),
+        pa.float64(): pd.Float64Dtype(),
+        pa.string(): pd.StringDtype("python"),
+    }
 
 
 #: Converts arguments to the form of a kind of function.
@@ -198,7 +205,9 @@ def _as_array(function: UserFunction, result: Any) -> pa.Array:
         return result.combine_chunks()
     if isinstance(result, pa.Array):
         return result
-    if not isinstance(result, (np.ndarray, pd.Series)):
+    pandas = sys.modules.get("pandas")  # a Series exists only if it is imported
+    is_series = pandas is not None and isinstance(result, pandas.Series)
+    if not is_series and not isinstance(result, np.ndarray):
         raise DataError(
             f"function {function.name} returned a {type(result).__name__}, "
             f"not {_RESULT_TYPES[function.kind]}"

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 
 from eddyline.algebra.expressions import Expr, conjunction, shift_columns, without_names
 from eddyline.algebra.plan import Join, LookupSemiJoin
 from eddyline.physical.expressions import compile_expr, compile_predicate
-from eddyline.physical.feedback.components import components
-from eddyline.physical.feedback.requirements import Demand, JoinTree, Key, Path, passed_on
+from eddyline.physical.feedback.requirements import Demand, JoinTree, Path, passed_on
 from eddyline.physical.strategy import Strategy
 from eddyline.runtime.feedback.combinations import Combinations
 from eddyline.runtime.feedback.conditional import ConditionalPartner
 from eddyline.runtime.feedback.join_feedback import JoinFeedback
 from eddyline.runtime.feedback.match_probe import Pairs, Partner, PartnerPair, Wanted
-from eddyline.runtime.feedback.mns import Component, Detector
 from eddyline.runtime.feedback.partners import Partners
 from eddyline.runtime.graph import Graph
 from eddyline.runtime.join_inputs.buffer import Kept
@@ -100,7 +98,7 @@ class Asking:
     ) -> Combinations | None:
         """Which results of a join the next one wants, if it joins them by keys of both inputs."""
         demand = self._tree.nearest.get(path)
-        if demand is None or not (self._strategy.combinations and self._strategy.admission):
+        if demand is None or not self._strategy.combinations:
             return None
         keys = [passed_on(demand, self._tree.joins[path], side).keys for side in (0, 1)]
         if not all(keys):
@@ -119,40 +117,3 @@ class Asking:
             feedback.inputs,
             trying=self._strategy.feedback == "auto",
         )
-
-    def detectors(self, path: Path, asked: dict[Operator, None]) -> list[Detector]:
-        """Who judges the results of a join, at the consumers that compare them with other rows."""
-        found, join = [], self._tree.joins[path]
-        for demand in self._tree.wanted[path]:
-            parts = components(demand, join)
-            if parts is None:
-                continue
-            (opposite,) = demand.asked
-            asked[self._kept(opposite)] = None
-            questions = [
-                self._tree.demands[(*path, side)].index(own)
-                if (own := passed_on(demand, join, side)) in self._tree.demands[(*path, side)]
-                else None
-                for side in (0, 1)
-            ]
-            left, right = (tuple(_component(d) for d in part) for part in parts)
-            found.append(
-                Detector(
-                    (left, right),
-                    (self._kept((*path, 0)), self._kept((*path, 1))),
-                    self.partners(opposite, ()),
-                    self._kept(opposite),
-                    (questions[0], questions[1]),
-                )
-            )
-        return found
-
-
-def _component(demand: Demand) -> Component:
-    met = conjunction(tuple(c.expr for c in demand.conditions))
-    own, others = ([compile_expr(e) for e in side] for side in _sides_of(demand.keys))
-    return Component((own, others), None if met is None else compile_predicate(met))
-
-
-def _sides_of(keys: Sequence[Key]) -> tuple[list[Expr], list[Expr]]:
-    return [k.own for k in keys], [k.other for k in keys]

@@ -30,7 +30,6 @@ from eddyline.physical.patterns import (
 from eddyline.physical.strategy import Strategy
 from eddyline.runtime.feedback.gate import Gate
 from eddyline.runtime.feedback.join_feedback import JoinFeedback
-from eddyline.runtime.feedback.reactive import ReactiveFeedback, ReactiveInput
 from eddyline.runtime.graph import Graph
 from eddyline.runtime.join_inputs.buffer import Kept
 from eddyline.runtime.join_inputs.gated_input import GatedInput
@@ -70,12 +69,21 @@ class FeedbackTree:
     """Builds the operators of a tree of joins.
 
     Joins below the one on top are shared with other trees: their gates know what each of these
-    wants. Not so in the reactive form, and where a tree has the same join twice.
+    wants. Not so where a tree has the same join twice.
 
     Args:
         top: the join on top, or what looks its rows up.
         leaf: makes the operator of an input that is no join of the tree, its rows in a store.
+
+    Attributes:
+        gate_type, input_type: of the joins. shares_joins: joins and indexes are shared with other
+            trees. suspends_pairs: whether ``Strategy.combinations`` applies.
     """
+
+    gate_type: type[Gate] = Gate
+    input_type: type[GatedInput] = GatedInput
+    shares_joins = True
+    suspends_pairs = True
 
     def __init__(
         self,
@@ -96,7 +104,7 @@ class FeedbackTree:
             self._tree = join_tree(top, strategy)
         self._asking = Asking(self._tree, top, graph, strategy, self._kept, self._name)
         joins = list(self._tree.joins.values())
-        self._is_shared = strategy.admission and len(set(joins)) == len(joins)
+        self._is_shared = self.shares_joins and len(set(joins)) == len(joins)
         self._kept_at: dict[Path, Kept] = {}
         self._reads: list[tuple[JoinOperator, Path, list[Operator]]] = []
 
@@ -120,7 +128,7 @@ class FeedbackTree:
 
     def _stop_reading(self) -> None:
         for join, path, asked in self._reads:
-            for gate in _feedback(join).gates:
+            for gate in _feedback_of(join).gates:
                 gate.remove((self, path))
             self._graph.remove_inputs(join, asked)
         self._reads.clear()
@@ -137,13 +145,13 @@ class FeedbackTree:
         is_new = key not in self._graph
         join = self._graph.obtain(key, partial(self._join, path, asked))
         assert isinstance(join, JoinOperator), "the key of a join"
-        feedback = _feedback(join)
+        feedback = _feedback_of(join)
         if not is_new and any(self._graph.is_below(join, operator) for operator in asked):
             # Other trees want it to run first: then this one has to want all of its rows.
             for question in chain(*wanted):
                 question.close()
             wanted, asked = [[], []], {}
-        if is_new:
+        if is_new and self.suspends_pairs:
             feedback.combinations = self._asking.combinations(feedback, path, asked)
         elif feedback.combinations is not None:
             feedback.combinations.ending = True
@@ -160,9 +168,7 @@ class FeedbackTree:
         join = self._tree.joins[path]
         is_read = bool(path) or isinstance(self._top, Lookup)
         left, right = (self._input((*path, side), gated=is_read) for side in (0, 1))
-        feedback = JoinFeedback(left, right)
-        if isinstance(left, ReactiveInput) and isinstance(right, ReactiveInput):
-            feedback = ReactiveFeedback(left, right, self._asking.detectors(path, asked))
+        feedback = self._feedback(path, left, right, asked)
         return JoinOperator(left.buffer, right.buffer, (left, right), residual(join), feedback)
 
     def _input(self, path: Path, *, gated: bool) -> GatedInput:
@@ -170,15 +176,21 @@ class FeedbackTree:
         kept, join = self._kept(path), self._tree.joins[path[:-1]]
         exprs = tuple(pair[path[-1]] for pair in join.keys)
         keys = [compile_expr(e) for e in exprs]
-        own_index = self._strategy.nested_loops or not self._strategy.admission
+        own_index = self._strategy.nested_loops or not self.shares_joins
         shared = gate = None
         if not (gated or own_index or path in self._tree.joins):
             shared = self._asking.partners(path, exprs)
         if gated:
             name = self._name(path), self._name((*path[:-1], 1 - path[-1]))
-            gate = Gate(name, kept, trying=self._strategy.feedback == "auto")
-        make = GatedInput if self._strategy.admission else ReactiveInput
-        return make(kept, keys, gate, shared=shared, scanned=self._strategy.nested_loops)
+            gate = self.gate_type(name, kept, trying=self._strategy.feedback == "auto")
+        scanned = self._strategy.nested_loops
+        return self.input_type(kept, keys, gate, shared=shared, scanned=scanned)
+
+    def _feedback(
+        self, path: Path, left: GatedInput, right: GatedInput, asked: dict[Operator, None]
+    ) -> JoinFeedback:
+        """The feedback of a join; ``asked`` as in ``_join``."""
+        return JoinFeedback(left, right)
 
     def _key(self, what: str, path: Path, plan: Plan) -> Hashable:
         """What an operator of the tree is known by."""
@@ -228,6 +240,6 @@ class FeedbackTree:
         return self._graph.obtain(self._key("above", path, plan), make)
 
 
-def _feedback(join: JoinOperator) -> JoinFeedback:
+def _feedback_of(join: JoinOperator) -> JoinFeedback:
     assert join.feedback is not None, "a join of a tree with feedback"
     return join.feedback

@@ -13,10 +13,11 @@ from pkgutil import iter_modules
 
 import pyarrow as pa
 
-from eddyline.runtime.aggregates.base import FACTORIES, Aggregate, Reported, Rows
+from eddyline.kernels.aggregates import SignedRows
+from eddyline.runtime.aggregates.base import FACTORIES, Aggregate, Reported
 from eddyline.runtime.aggregates.counts import Count
 
-__all__ = ["FACTORIES", "Aggregate", "Count", "Reported", "Rows", "make_aggregate"]
+__all__ = ["FACTORIES", "Aggregate", "Count", "Reported", "SignedRows", "make_aggregate"]
 
 for _module in iter_modules(__path__):
     import_module(f"{__name__}.{_module.name}")

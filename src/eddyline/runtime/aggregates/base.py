@@ -9,21 +9,9 @@ from typing import Any, Final, Protocol, TypeAlias
 import numpy as np
 import pyarrow as pa
 
+from eddyline.kernels.aggregates import SignedRows
 from eddyline.runtime.state import State, array
 from eddyline.runtime.stores.columns import Array, bitmap, validity_of
-
-
-@dataclass(frozen=True, slots=True)
-class Rows:
-    """A sequence of rows entering and leaving groups, and where to report.
-
-    Attributes:
-        slot: int64[n]. sign: int8[n]. emit: bool[n], see ``kernels.aggregates.last_of_event``.
-    """
-
-    slot: Array
-    sign: Array
-    emit: Array
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +39,7 @@ class Aggregate(Protocol):
     def grow(self, capacity: int) -> None:
         """Make room for slots below ``capacity``."""
 
-    def run(self, rows: Rows, lanes: Sequence[Array]) -> Reported:
+    def run(self, rows: SignedRows, lanes: Sequence[Array]) -> Reported:
         """Let the rows enter and leave."""
 
     def current(self, slots: Array) -> pa.Array:

@@ -9,10 +9,10 @@ import numpy as np
 import pyarrow as pa
 
 from eddyline.kernels import aggregates as kernels
+from eddyline.kernels.aggregates import SignedRows
 from eddyline.runtime.aggregates.base import (
     Aggregate,
     Reported,
-    Rows,
     SlotArrays,
     computes,
     valid_lane,
@@ -35,10 +35,8 @@ class Count(SlotArrays):
     def lanes(self, slot: Array, values: pa.Array | None) -> list[Array]:
         return [np.ones(slot.size, np.bool_) if values is None else valid_lane(values)]
 
-    def run(self, rows: Rows, lanes: Sequence[Array]) -> Reported:
-        new, old = kernels.run_count(
-            rows.slot, rows.sign, rows.emit, lanes[0], self.count, self.reported
-        )
+    def run(self, rows: SignedRows, lanes: Sequence[Array]) -> Reported:
+        new, old = kernels.run_count(rows, lanes[0], self.count, self.reported)
         return Reported(pa.array(new), pa.array(old), new != old)
 
     def current(self, slots: Array) -> pa.Array:
@@ -60,12 +58,10 @@ class CountDistinct(SlotArrays):
         assert values is not None
         return [self._nodes.number(slot, values)]
 
-    def run(self, rows: Rows, lanes: Sequence[Array]) -> Reported:
+    def run(self, rows: SignedRows, lanes: Sequence[Array]) -> Reported:
         self._nodes.touch(lanes[0])
         new, old = kernels.run_count_distinct(
-            rows.slot,
-            rows.sign,
-            rows.emit,
+            rows,
             lanes[0],
             self._nodes.occurrences,
             self.count,

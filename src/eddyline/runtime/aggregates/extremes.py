@@ -10,12 +10,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from eddyline.errors import UnsupportedError
+from eddyline.kernels.aggregates import SignedRows
 from eddyline.kernels.heaps import NO_NODE, run_extreme
 from eddyline.kernels.text import text_prefixes
 from eddyline.runtime.aggregates.base import (
     Aggregate,
     Reported,
-    Rows,
     SlotArrays,
     computes,
     numbers,
@@ -70,16 +70,14 @@ class Extreme(SlotArrays):
         self._heap.order[nodes[rows]] = order_keys(values)[rows]
         return [nodes]
 
-    def run(self, rows: Rows, lanes: Sequence[Array]) -> Reported:
+    def run(self, rows: SignedRows, lanes: Sequence[Array]) -> Reported:
         self._nodes.touch(lanes[0])
         place, offsets, data = np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0, np.uint8)
         if self._is_text:
             place, offsets, data = self._nodes.table.text_of(1)
         heap = self._heap
         new, old = run_extreme(
-            rows.slot,
-            rows.sign,
-            rows.emit,
+            rows,
             lanes[0],
             self._largest,
             self._nodes.occurrences,

@@ -11,10 +11,10 @@ import pyarrow as pa
 
 from eddyline.kernels import aggregates as kernels
 from eddyline.kernels import moments
+from eddyline.kernels.aggregates import SignedRows
 from eddyline.runtime.aggregates.base import (
     Aggregate,
     Reported,
-    Rows,
     SlotArrays,
     computes,
     number_array,
@@ -54,11 +54,9 @@ class SumInt(SlotArrays):
         assert values is not None
         return [valid_lane(values), numbers(values, np.int64)]
 
-    def run(self, rows: Rows, lanes: Sequence[Array]) -> Reported:
+    def run(self, rows: SignedRows, lanes: Sequence[Array]) -> Reported:
         new, new_kind, old, old_kind = kernels.run_sum_int(
-            rows.slot,
-            rows.sign,
-            rows.emit,
+            rows,
             lanes[0],
             lanes[1],
             self.count,
@@ -110,11 +108,9 @@ class Moments(SlotArrays):
         assert values is not None
         return [valid_lane(values), numbers(values, np.float64)]
 
-    def run(self, rows: Rows, lanes: Sequence[Array]) -> Reported:
+    def run(self, rows: SignedRows, lanes: Sequence[Array]) -> Reported:
         new, new_valid, old, old_valid, self._limbs = moments.run_moments(
-            rows.slot,
-            rows.sign,
-            rows.emit,
+            rows,
             lanes[0],
             lanes[1],
             self._what,

@@ -65,18 +65,18 @@ class Reader:
         self, kept: Keeping, wanted: Sequence[Wanted], *, trying: bool, anew: bool
     ) -> None:
         self._kept = kept
-        self._questions = [Question(w, kept.new_index()) for w in wanted]
+        self.questions = [Question(w, kept.new_index()) for w in wanted]
         self._trying = trying
         self.anew = anew
 
     @property
     def takes_all(self) -> bool:
         """Whether there is nothing to ask now."""
-        return all(q.asleep for q in self._questions)
+        return all(q.asleep for q in self.questions)
 
     def come(self, rows: int) -> None:
         """So many new rows are about to be judged."""
-        for question in self._questions:
+        for question in self.questions:
             if question.asleep:
                 question.let_pass(rows)
             else:
@@ -89,7 +89,7 @@ class Reader:
         that is not there. ``ts``: who expires by then is no match. ``but``: questions to leave out.
         """
         left = np.arange(positions.size)
-        for number, question in enumerate(self._questions):
+        for number, question in enumerate(self.questions):
             if question.asleep or number in but:
                 continue
             rows = batch if left.size == len(batch) else batch.take(left)
@@ -103,19 +103,9 @@ class Reader:
         ok[left] = True
         return ok
 
-    def hold(self, number: int, positions: Array) -> Array:
-        """Let rows wait for what a question is about; returns who does: nobody if it is asleep."""
-        question = self._questions[number]
-        if question.asleep:
-            return _NO_ROWS
-        keys, usable = question.wanted.keys_of(self._kept.rows_at(positions))
-        ever = slice(None) if usable is None else usable
-        question.waiting.link(positions[ever], keys[ever])
-        return positions
-
     def found(self, clock: int) -> Array:
         """Positions of the rows, in any order, whose match has come, or need not wait for one."""
-        found = [self._found(q, clock) for q in self._questions if not q.asleep]
+        found = [self._found(q, clock) for q in self.questions if not q.asleep]
         return np.concatenate(found) if found else _NO_ROWS
 
     def _found(self, question: Question, clock: int) -> Array:
@@ -132,23 +122,23 @@ class Reader:
 
     def waiting(self) -> tuple[Array, int]:
         """Positions of the rows that wait, expired ones among them, and for how many keys."""
-        rows = [q.waiting.positions() for q in self._questions]
-        return np.concatenate([_NO_ROWS, *rows]), sum(q.waiting.sizes()[1] for q in self._questions)
+        rows = [q.waiting.positions() for q in self.questions]
+        return np.concatenate([_NO_ROWS, *rows]), sum(q.waiting.sizes()[1] for q in self.questions)
 
     @property
     def missed(self) -> list[int]:
         """By what is wanted, how often it was not there for a row."""
-        return [q.missed for q in self._questions]
+        return [q.missed for q in self.questions]
 
     def forget(self) -> None:
         """All that waited is to be asked about anew."""
-        for question in self._questions:
+        for question in self.questions:
             question.waiting.take_all()
         self.anew = True
 
     def close(self) -> None:
         """Give back what it holds in the store of the rows."""
-        for question in self._questions:
+        for question in self.questions:
             question.waiting.close()
             if not question.asleep:
                 question.wanted.release()
@@ -174,7 +164,6 @@ class Gate:
         self._kept = kept
         self._trying = trying
         self._readers: dict[Hashable, Reader] = {}
-        self._by_results: set[int] = set()  # questions that a Detector answers
         self._passed: Lane | None = None  # 1: the row has passed, whoever may still have it waiting
         self.asked = 0
         self.refused = 0
@@ -205,24 +194,6 @@ class Gate:
         for reader in self._readers.values():
             reader.come(len(batch))
         return self._judge(batch, positions, batch.ts)
-
-    def suspend(self, positions: Array, clock: int) -> Array:
-        """bool[n]: which of the rows at these positions may go on; the others wait from now on."""
-        if positions.size == 0 or any(r.takes_all for r in self._readers.values()):
-            return np.ones(positions.size, np.bool_)
-        now = np.full(positions.size, clock)
-        return self._judge(self._kept.rows_at(positions), positions, now, but=self._by_results)
-
-    def judge_by_results(self, number: int) -> None:
-        """Leave it to a ``Detector`` which rows that have results must wait for a question."""
-        self._by_results.add(number)
-
-    def hold(self, number: int, positions: Array) -> Array:
-        """Let rows wait for what a question of the only reader is about; returns who does."""
-        (reader,) = self._readers.values()
-        waiting = reader.hold(number, positions)
-        self.refused += waiting.size
-        return waiting
 
     def _judge(
         self, batch: Batch, positions: Array, ts: Array, *, but: Collection[int] = ()

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from eddyline.kernels.aggregates import last_of_event
+from eddyline.kernels.aggregates import SignedRows, last_of_event
 from eddyline.kernels.merge import merge_destinations
-from eddyline.runtime.aggregates import Aggregate, Count, Rows
+from eddyline.runtime.aggregates import Aggregate, Count
 from eddyline.runtime.batch import EXPIRY, Batch, Evaluator, merge
 from eddyline.runtime.failures import Failure, report, usable_rows
 from eddyline.runtime.operators.base import Operator, Tick
@@ -111,7 +111,7 @@ class GroupBy(Operator):
         self._grow()
         first = self._first_row(batch, tick)
         emit = last_of_event(ts, seq, rows_slot, self._seen)
-        rows = Rows(rows_slot, sign, emit)
+        rows = SignedRows(rows_slot, sign, emit)
         out = self._report(rows, ts[emit], seq[emit], rows_lanes)
         for column in self._columns:
             column.aggregate.settle()
@@ -173,7 +173,7 @@ class GroupBy(Operator):
             np.array([-1], np.int64),
         )
 
-    def _report(self, rows: Rows, ts: Array, seq: Array, lanes: Sequence[Array]) -> Batch:
+    def _report(self, rows: SignedRows, ts: Array, seq: Array, lanes: Sequence[Array]) -> Batch:
         everyone = np.ones(rows.slot.size, np.bool_)
         members = self._members.run(rows, [everyone])
         now = members.new.to_numpy() > 0

@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from eddyline.kernels import matching as kernels
+from eddyline.kernels.matching import Events
 from eddyline.kernels.merge import merged_order
 from eddyline.runtime.batch import EXPIRY, Batch, Evaluator, empty_like
 from eddyline.runtime.failures import usable_rows
@@ -21,24 +22,9 @@ from eddyline.runtime.stores.keytable import KeyTable
 from eddyline.runtime.stores.lanes import FreeNumbers, Lanes
 from eddyline.types import FOREVER
 
-_NO_ROW = kernels.NOBODY
-_ROW_LANES = {
-    "key_of": (np.int64, _NO_ROW),
-    "exp": (np.int64, 0),
-    "older": (np.int64, _NO_ROW),
-    "younger": (np.int64, _NO_ROW),
-    "shown": (np.bool_, False),
-    "last": (np.int64, _NO_ROW),
-    "ts": (np.int64, 0),  # ts and seq: since when a row is shown
-    "seq": (np.int64, 0),
-}
-_SLOT_LANES = {
-    "oldest": (np.int64, _NO_ROW),
-    "youngest": (np.int64, _NO_ROW),
-    "edge": (np.int64, _NO_ROW),
-    "lefts": (np.int64, 0),
-    "rights": (np.int64, 0),
-}
+_NO_ROW = kernels.NO_ROW
+_ROW_FILLS = dict.fromkeys(("key_of", "older", "younger", "last"), _NO_ROW)
+_SLOT_FILLS = dict.fromkeys(("oldest", "youngest", "edge"), _NO_ROW)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,17 +53,6 @@ class MatchInput:
 
     expiries: ExpiryStore | None
     id_width: int
-
-
-@dataclass(frozen=True, slots=True)
-class _Events:
-    """A sequence of events of one kind or, for changes, of the two kinds of its input."""
-
-    kind: Array
-    slot: Array
-    row: Array
-    ts: Array
-    seq: Array
 
 
 class Matching(Operator):
@@ -110,10 +85,11 @@ class Matching(Operator):
         self._table = KeyTable(keys.types)
         self._by_ids = KeyTable([pa.int64()] * width) if self._left.id_width else None
         self._numbers = FreeNumbers()
-        ids = {f"id{i}": (np.int64, 0) for i in range(width)}
-        self._id_lanes = tuple(ids)
-        self._rows = Lanes(_ROW_LANES | ids)
-        self._slots = Lanes(_SLOT_LANES)
+        self._id_lanes = tuple(f"id{i}" for i in range(width))
+        self._rows = Lanes(kernels.LEFT_ROW, _ROW_FILLS)
+        shown = [(name, np.int64) for name in ("ts", "seq", *self._id_lanes)]
+        self._shown = Lanes(np.dtype(shown), {})  # ts and seq: since when a row is shown
+        self._slots = Lanes(kernels.KEY_LISTS, _SLOT_FILLS)
         self._order = 0
         self._layout: Batch | None = None
 
@@ -127,30 +103,18 @@ class Matching(Operator):
         coming = [self._left_events(left, left_keys), self._right_events(right, right_keys)]
         events = _merged([self._left_due(tick.clock), self._right_due(tick.clock), *coming])
         self._slots.grow(self._table.capacity)
-        row, sign, event, gone = self._match(events)
-        ts, seq = events.ts[event], events.seq[event]
+        row, sign, event, gone = kernels.match(
+            self._rule, events, self._rows.records, self._slots.records
+        )
+        ts, seq = events.instants[:, event]
         entering = sign > 0
-        self._rows["ts"][row[entering]] = ts[entering]
-        self._rows["seq"][row[entering]] = seq[entering]
+        self._shown["ts"][row[entering]] = ts[entering]
+        self._shown["seq"][row[entering]] = seq[entering]
         out = self._changes(row, ts, seq, sign)
         self._release(gone, events.slot)
         return out
 
-    def _match(self, events: _Events) -> tuple[Array, Array, Array, Array]:
-        rows, slots = self._rows, self._slots
-        row, sign, event, gone = kernels.match(
-            self._rule,
-            events.kind,
-            events.slot,
-            events.row,
-            events.ts,
-            events.seq,
-            *(rows[n] for n in ("key_of", "exp", "older", "younger", "shown", "last")),
-            *(slots[n] for n in _SLOT_LANES),
-        )
-        return row, sign, event, gone
-
-    def _left_events(self, batch: Batch, keys: list[pa.Array]) -> _Events:
+    def _left_events(self, batch: Batch, keys: list[pa.Array]) -> Events:
         """Rows that come get a number, with which they wait for their expiry."""
         slot = self._table.slots(keys, len(batch))
         if self._by_ids is None:
@@ -160,21 +124,22 @@ class Matching(Operator):
             row = self._by_ids.slots([pa.array(i) for i in batch.ids], len(batch))
             capacity = self._by_ids.capacity
         self._rows.grow(capacity)
+        self._shown.grow(capacity)
         self._rows["exp"][row] = batch.exp
         for lane, ids in zip(self._id_lanes, batch.ids, strict=True):
-            self._rows[lane][row] = ids
+            self._shown[lane][row] = ids
         entering = batch.sign > 0
         self._wait(self._left.expiries, batch.exp, [row], entering)
         kind = np.where(entering, kernels.LEFT_IN, kernels.LEFT_OUT).astype(np.int8)
-        return _Events(kind, slot, row, batch.ts, batch.seq)
+        return Events(kind, slot, row, np.stack((batch.ts, batch.seq)))
 
-    def _right_events(self, batch: Batch, keys: list[pa.Array]) -> _Events:
+    def _right_events(self, batch: Batch, keys: list[pa.Array]) -> Events:
         slot = self._table.slots(keys, len(batch))
         ids = batch.ids[: self._right.id_width]
         everyone = np.ones(len(batch), np.bool_)
         self._wait(self._right.expiries, batch.exp, [slot, batch.sign, *ids], everyone)
         kind = np.where(batch.sign > 0, kernels.RIGHT_IN, kernels.RIGHT_OUT).astype(np.int8)
-        return _Events(kind, slot, np.full(len(batch), _NO_ROW), batch.ts, batch.seq)
+        return Events(kind, slot, np.full(len(batch), _NO_ROW), np.stack((batch.ts, batch.seq)))
 
     def _wait(
         self, expiries: ExpiryStore | None, exp: Array, lanes: list[Array], which: Array
@@ -186,13 +151,13 @@ class Matching(Operator):
         mortal = np.flatnonzero(which & (exp < FOREVER))
         expiries.push([lane[mortal] for lane in (exp, order, *lanes)])
 
-    def _left_due(self, clock: int) -> _Events:
+    def _left_due(self, clock: int) -> Events:
         if self._left.expiries is None:
             return _due(kernels.LEFT_EXPIRED, np.zeros(0, np.int64))
         exp, _, row = self._left.expiries.pop(clock)
         return _due(kernels.LEFT_EXPIRED, exp, row=row)
 
-    def _right_due(self, clock: int) -> _Events:
+    def _right_due(self, clock: int) -> Events:
         if self._right.expiries is None:
             return _due(kernels.RIGHT_OUT, np.zeros(0, np.int64))
         exp, _, slot, sign, *ids = self._right.expiries.pop(clock)
@@ -201,7 +166,7 @@ class Matching(Operator):
 
     def _changes(self, row: Array, ts: Array, seq: Array, sign: Array) -> Batch:
         like = self._like()
-        ids = tuple(self._rows[lane][row] for lane in self._id_lanes)
+        ids = tuple(self._shown[lane][row] for lane in self._id_lanes)
         return Batch(ts, seq, self._rows["exp"][row], sign, ids, like.stores, like.cells)
 
     def _like(self) -> Batch:
@@ -222,10 +187,11 @@ class Matching(Operator):
         self._table.release(slots[empty])
 
     def live(self, clock: int) -> Batch:
-        rows = self._rows
-        row = np.flatnonzero(rows["shown"] & (rows["exp"] > clock))
-        row = row[np.lexsort((rows["seq"][row], rows["ts"][row]))]
-        return self._changes(row, rows["ts"][row], rows["seq"][row], np.ones(row.size, np.int8))
+        row = np.flatnonzero(self._rows["shown"] & (self._rows["exp"] > clock))
+        ts, seq = self._shown["ts"][row], self._shown["seq"][row]
+        order = np.lexsort((seq, ts))
+        sign = np.ones(row.size, np.int8)
+        return self._changes(row[order], ts[order], seq[order], sign)
 
     def kept(self) -> int:
         rows = len(self._numbers) if self._by_ids is None else len(self._by_ids)
@@ -237,6 +203,7 @@ class Matching(Operator):
             "table": self._table.state(),
             "numbers": (self._numbers if self._by_ids is None else self._by_ids).state(),
             "rows": self._rows.state(),
+            "shown": self._shown.state(),
             "slots": self._slots.state(),
             "order": np.array([self._order]),
         }
@@ -249,6 +216,7 @@ class Matching(Operator):
         self._table.restore(nested(state, "table"))
         (self._numbers if self._by_ids is None else self._by_ids).restore(nested(state, "numbers"))
         self._rows.restore(nested(state, "rows"))
+        self._shown.restore(nested(state, "shown"))
         self._slots.restore(nested(state, "slots"))
         self._order = int(array(state, "order")[0])
         for name, side in (("left", self._left), ("right", self._right)):
@@ -256,26 +224,20 @@ class Matching(Operator):
                 side.expiries.restore(nested(state, name))
 
 
-def _due(kind: int, exp: Array, *, slot: Array | None = None, row: Array | None = None) -> _Events:
+def _due(kind: int, exp: Array, *, slot: Array | None = None, row: Array | None = None) -> Events:
     """Expiries as events; what is not given is nobody."""
     nobody = np.full(exp.size, _NO_ROW)
-    return _Events(
+    return Events(
         np.full(exp.size, kind, np.int8),
         nobody if slot is None else slot,
         nobody if row is None else row,
-        exp,
-        np.full(exp.size, EXPIRY, np.int64),
+        np.stack((exp, np.full(exp.size, EXPIRY, np.int64))),
     )
 
 
-def _merged(parts: Sequence[_Events]) -> _Events:
+def _merged(parts: Sequence[Events]) -> Events:
     """One sequence by (ts, seq); on ties earlier parts come first."""
-    ts = np.concatenate([p.ts for p in parts])
-    seq = np.concatenate([p.seq for p in parts])
-    order = merged_order(ts, seq, np.cumsum([p.ts.size for p in parts]))
-
-    def lane(name: str) -> Array:
-        out: Array = np.concatenate([getattr(p, name) for p in parts])[order]
-        return out
-
-    return _Events(lane("kind"), lane("slot"), lane("row"), ts[order], seq[order])
+    kind, slot, row, instants = (np.concatenate(lane, axis=-1) for lane in zip(*parts, strict=True))
+    ends = np.cumsum([p.kind.size for p in parts])
+    order = merged_order(instants[0], instants[1], ends)
+    return Events(kind[order], slot[order], row[order], instants[:, order])

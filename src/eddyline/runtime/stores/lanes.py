@@ -1,4 +1,4 @@
-"""Lanes: named arrays by number that grow together."""
+"""Records by number, and the numbers that are free."""
 
 from __future__ import annotations
 
@@ -12,35 +12,41 @@ from eddyline.runtime.stores.columns import Array
 
 
 class Lanes:
-    """Arrays of one length; new places hold each array's fill.
+    """Records by number, in one array; ``lanes[name]`` is the view of one field.
 
     Args:
-        fills: name to (dtype, fill).
+        dtype: of a record.
+        fills: by field, its value in new records; others are 0.
     """
 
-    def __init__(self, fills: Mapping[str, tuple[Any, Any]]) -> None:
+    def __init__(self, dtype: np.dtype[Any], fills: Mapping[str, Any]) -> None:
+        self.records: Array = np.zeros(0, dtype)
         self._fills = dict(fills)
-        self._arrays: dict[str, Array] = {n: np.zeros(0, d) for n, (d, _) in fills.items()}
 
     def __getitem__(self, name: str) -> Array:
-        return self._arrays[name]
+        return self.records[name]
 
     def grow(self, capacity: int) -> None:
         """Make room for numbers below ``capacity``."""
-        for name, (dtype, fill) in self._fills.items():
-            have = self._arrays[name]
-            if have.size < capacity:
-                more = np.full(capacity - have.size, fill, dtype)
-                self._arrays[name] = np.concatenate((have, more))
+        held = self.records.size
+        if held < capacity:
+            grown = np.zeros(capacity, self.records.dtype)
+            grown[:held] = self.records
+            for name, fill in self._fills.items():
+                grown[name][held:] = fill
+            self.records = grown
 
     def state(self) -> State:
         """Saved as plain arrays."""
-        return dict(self._arrays)
+        names = self.records.dtype.names or ()
+        return {name: np.ascontiguousarray(self.records[name]) for name in names}
 
     def restore(self, state: State) -> None:
         """Take over what ``state`` returned."""
-        for name in self._arrays:
-            self._arrays[name] = array(state, name).copy()
+        names = self.records.dtype.names or ()
+        self.records = np.zeros(array(state, names[0]).size, self.records.dtype)
+        for name in names:
+            self.records[name] = array(state, name)
 
 
 class FreeNumbers:

@@ -1,4 +1,4 @@
-"""Hypothesis strategies: random streams, random queries, and cases that put them together."""
+"""Hypothesis strategies: random streams, random queries, and cases that combine them."""
 
 from eddyline.testing.strategies.cases import (
     CHUNK_ROWS,

@@ -1,4 +1,4 @@
-"""Random cases: declarations, a query, and the steps of a script; and how to play them."""
+"""Random cases: declarations, a query, and the steps of a script; and how to run them."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ import pyarrow as pa
 from hypothesis import strategies as st
 
 from eddyline.optimizer.statistics import UNKNOWN, Statistics
-from eddyline.testing.arrivals import Arrivals, StreamRules, TableRules
-from eddyline.testing.held import Held
+from eddyline.testing.ingest_model import IngestModel, StreamRules, TableRules
+from eddyline.testing.retention_model import RetentionModel
 from eddyline.testing.script import Script
 from eddyline.testing.strategies.queries import queries
 from eddyline.testing.strategies.streams import (
@@ -27,19 +27,19 @@ from eddyline.testing.strategies.streams import (
 from eddyline.testing.text import format_time, pretty
 from eddyline.types import sql_type
 
-#: Longer than every RANGE window of a random query: after it, all rows have expired.
+#: Longer than every RANGE window of a random query: after it all rows have expired.
 _AFTERMATH_US: Final = 12 * STEP_US
 
 CHUNK_ROWS: Final = (1, 2, 7, 16_384)
 
-#: What an engine may know, or believe: joins are ordered by it.
+#: Statistics, right or wrong: joins are ordered by them.
 _STATISTICS: Final = st.builds(
     Statistics,
     rates=st.fixed_dictionaries({name: st.sampled_from([0.01, 1.0, 100.0]) for name in STREAMS}),
     table_rows=st.fixed_dictionaries({name: st.sampled_from([1, 1_000]) for name in TABLES}),
 )
 
-#: Ways to run a query, none of which may change its answer: keyword arguments of the Engine.
+#: Options that may not change the answer of a query: keyword arguments of the Engine.
 OPTIONS: Final[st.SearchStrategy[dict[str, Any]]] = st.fixed_dictionaries(
     {
         "state": st.sampled_from(["upa", "direct", "negative-tuple"]),
@@ -61,22 +61,22 @@ OPTIONS: Final[st.SearchStrategy[dict[str, Any]]] = st.fixed_dictionaries(
 class Step:
     """One step: a batch of rows, or (without rows) a move of the clock, or a restart.
 
-    ``lacking`` leaves streams without rows out of the call instead of passing empty batches.
+    ``lacking``: streams without rows are left out of the call; else they get empty batches.
     """
 
     rows: tuple[Arrival, ...] = ()
-    advance_us: int | None = None  #: by how much, from the clock, or from zero before there is one
+    advance_us: int | None = None  #: distance from the clock, or from zero without a clock
     restart: bool = False
     lacking: bool = False
 
 
 @dataclass(frozen=True, repr=False)
 class Case:
-    """A query and all that happens to it."""
+    """A query and the steps of its script."""
 
     sql: str
     lateness: tuple[int, ...]  #: of the streams a, b, c, d, in steps
-    tables: Mapping[str, pa.Table]  #: what each table holds before everything
+    tables: Mapping[str, pa.Table]  #: initial contents of tables
     steps: tuple[Step, ...]
 
     @property
@@ -101,7 +101,7 @@ class Case:
 
     @property
     def rules(self) -> dict[str, StreamRules]:
-        """What the watermark needs to know of the streams."""
+        """The watermark rules of the streams."""
         return {
             name: StreamRules(schema, "ts", late * STEP_US)
             for (name, schema), late in zip(STREAMS.items(), self.lateness, strict=True)
@@ -109,7 +109,7 @@ class Case:
 
     @property
     def table_rules(self) -> dict[str, TableRules]:
-        """What is to know of the live tables."""
+        """The rules of the live tables."""
         return {
             name: TableRules(self.tables[name], updates)
             for name, updates in TABLES.items()
@@ -118,7 +118,7 @@ class Case:
 
     def __repr__(self) -> str:
         lines = [f"\n{self.ddl}\n{self.sql}"]
-        lines += [f"{name} at first:\n{pretty(rows)}" for name, rows in self.tables.items()]
+        lines += [f"initial {name}:\n{pretty(rows)}" for name, rows in self.tables.items()]
         for step in self.steps:
             if step.rows:
                 tables = tables_of(step.rows, sorted({r.stream for r in step.rows}))
@@ -131,14 +131,14 @@ class Case:
 
 
 def play(case: Case, *, check: bool = True, options: Mapping[str, Any] | None = None) -> Script:
-    """Run a case to its end, when every row has expired; with ``check``, comparing at each step.
+    """Run a case until every row has expired; ``check``: compare after each step.
 
     ``options`` are keyword arguments of the Engine.
     """
     script = Script(case.ddl, case.sql, tables=case.tables, options=options)
     for step in case.steps:
         if step.advance_us is not None:
-            script.advance(max(script.arrivals.clock_us, 0) + step.advance_us)
+            script.advance(max(script.ingest.clock_us, 0) + step.advance_us)
         elif step.restart:
             script.restart()
         else:
@@ -146,7 +146,7 @@ def play(case: Case, *, check: bool = True, options: Mapping[str, Any] | None = 
             script.process(**tables_of(step.rows, sorted(names)))
         if check:
             script.check()
-    script.advance(_end_us(case, script.arrivals.clock_us))
+    script.advance(_end_us(case, script.ingest.clock_us))
     return script
 
 
@@ -163,11 +163,11 @@ def cases(draw: st.DrawFn) -> Case:
 
 @st.composite
 def resplit(draw: st.DrawFn, case: Case) -> Case:
-    """The same rows in other batches, cut where no row becomes late and no tie is torn apart, with
-    restarts between some of them.
+    """The same rows in other batches, cut where no row becomes late and no rows of one instant are
+    separated, with restarts between some of them.
 
-    Rows of one instant in several streams are processed in the order of the streams within a
-    call, so only calls that keep them together are the same input.
+    Rows of one instant in several streams are processed in the order of the streams within a call,
+    so only calls with all of them are equivalent.
     """
     rows = [r for step in case.steps for r in step.rows]
     clean = [i for i in range(1, len(rows)) if _clean_cut(case, rows, i)]
@@ -188,8 +188,8 @@ def in_one_batch(case: Case) -> Case:
 
 
 def _clean_cut(case: Case, rows: Sequence[Arrival], at: int) -> bool:
-    model = Arrivals(case.rules, case.table_rules)
-    model.read(Held().reads(case.sql))
+    model = IngestModel(case.rules, case.table_rules)
+    model.read(RetentionModel().reads(case.sql))
     model.process(tables_of(rows[:at], case.inputs))
     before = [r for r in rows[:at] if r.row[0] is not None]
     after = [r for r in rows[at:] if r.row[0] is not None]
@@ -217,8 +217,8 @@ def _steps(draw: st.DrawFn, rows: Sequence[Arrival]) -> list[Step]:
 
 
 def _streams_in(sql: str) -> list[str]:
-    """The streams of a random query, which writes each as ``name [window]``; one that moves the
-    clock if the query reads tables only.
+    """The streams of a random query, which has each as ``name [window]``; one that moves the clock
+    if the query reads tables only.
     """
     return [name for name in STREAMS if f" {name} [" in sql] or ["a"]
 

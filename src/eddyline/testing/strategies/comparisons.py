@@ -1,4 +1,4 @@
-"""Random predicates as alert rules have them: columns compared with constants, in all types."""
+"""Random predicates like those of alert rules: columns compared with constants, of all types."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Final
 
 _OPERATORS: Final = ("=", "<", ">", "<=", ">=", "<>")
 
-#: Constants by column: some between the values that rows have, some beyond, some of other types.
+#: Constants by column: some among the values of rows, some beyond them, some of other types.
 _CONSTANTS: Final = {
     "k": ("1", "2", "0", "3", "1.5D", "-1", "3000000000"),
     "v": ("1", "2", "0", "-2", "5", "1.5D", "1.5", "2.0D"),
@@ -36,14 +36,14 @@ _FLAGS: Final = (
     *("{}", "NOT {}", "{} IS TRUE", "{} IS NOT TRUE", "{} IS NOT FALSE", "{} IS NULL"),
     *("{} = true", "{} <> true", "{} IN (false)"),
 )
-#: Predicates over several columns of one row, which no index of one column answers.
+#: Predicates over several columns of one row, which no index on one column can answer.
 _ROWS: Final = (
     *("{0}.k < {0}.v", "{0}.k = {0}.v", "{0}.d >= {0}.v", "{0}.at > {0}.ts"),
     *("COALESCE({0}.v, {0}.k) > 1", "CASE WHEN {0}.f THEN {0}.v ELSE {0}.k END > 1"),
     *("({0}.v > 1) = {0}.f", "TRUE", "1 = 0", "{0}.k + {0}.v BETWEEN 1 AND 3"),
     *("{0}.k / {0}.v > 1", "CAST({0}.s AS BIGINT) IS NULL"),
 )
-#: Predicates over two streams beyond equal keys.
+#: Predicates over two streams other than equal keys.
 _PAIRS: Final = (
     *("{0}.v < {1}.v", "{0}.v + {1}.v > 3", "{0}.s <= {1}.s", "{0}.ts <= {1}.ts"),
     *("{0}.d > 1.5D * {1}.d", "({0}.v > 1 OR {1}.v > 1)", "({0}.f OR {1}.s = 'x')"),
@@ -52,34 +52,34 @@ _PAIRS: Final = (
 )
 
 
-def condition(luck: Random, aliases: Sequence[str]) -> str:
-    """One conjunct of a WHERE clause over streams of these names."""
-    alias = luck.choice(aliases)
-    shape = luck.choice([*["one"] * 7, "any", "any", "mixed", "row", "pair", "pair"])
+def condition(random: Random, aliases: Sequence[str]) -> str:
+    """One conjunct of a WHERE clause over these aliases."""
+    alias = random.choice(aliases)
+    shape = random.choice([*["one"] * 7, "any", "any", "mixed", "row", "pair", "pair"])
     if shape == "pair" and len(aliases) > 1:
-        return luck.choice(_PAIRS).format(*luck.sample(aliases, 2))
+        return random.choice(_PAIRS).format(*random.sample(aliases, 2))
     if shape == "row":
-        return luck.choice(_ROWS).format(alias)
+        return random.choice(_ROWS).format(alias)
     if shape == "any":
-        form = luck.choice(["({} OR {})", "NOT ({} AND {})", "NOT ({} OR {})"])
-        return form.format(comparison(luck, alias), comparison(luck, alias))
+        form = random.choice(["({} OR {})", "NOT ({} AND {})", "NOT ({} OR {})"])
+        return form.format(comparison(random, alias), comparison(random, alias))
     if shape == "mixed":
-        form = luck.choice(["({} OR {} AND {})", "(({} OR {}) AND NOT {})", "({} OR {} OR {})"])
-        return form.format(*(comparison(luck, alias) for _ in range(3)))
-    return comparison(luck, alias)
+        form = random.choice(["({} OR {} AND {})", "(({} OR {}) AND NOT {})", "({} OR {} OR {})"])
+        return form.format(*(comparison(random, alias) for _ in range(3)))
+    return comparison(random, alias)
 
 
-def comparison(luck: Random, alias: str) -> str:
+def comparison(random: Random, alias: str) -> str:
     """A comparison of one column with constants."""
-    name = luck.choice(["v", "v", "v", "k", "s", "d", "f", "at", "ts"])
+    name = random.choice(["v", "v", "v", "k", "s", "d", "f", "at", "ts"])
     column = f"{alias}.{name}"
     if name == "f":
-        return luck.choice(_FLAGS).format(column)
-    one, other = luck.choice(_CONSTANTS[name]), luck.choice(_CONSTANTS[name])
-    shape = luck.choice(["plain", "plain", "plain", "turned", "form", "form", "other"])
+        return random.choice(_FLAGS).format(column)
+    one, other = random.choice(_CONSTANTS[name]), random.choice(_CONSTANTS[name])
+    shape = random.choice(["plain", "plain", "plain", "mirrored", "form", "form", "other"])
     if shape == "other" and name in ("s", "v", "k"):
-        return luck.choice(_STRINGS if name == "s" else _NUMBERS).format(column)
+        return random.choice(_STRINGS if name == "s" else _NUMBERS).format(column)
     if shape == "form":
-        return luck.choice(_FORMS).format(column, one, other)
-    operator = luck.choice(_OPERATORS)
-    return f"{one} {operator} {column}" if shape == "turned" else f"{column} {operator} {one}"
+        return random.choice(_FORMS).format(column, one, other)
+    operator = random.choice(_OPERATORS)
+    return f"{one} {operator} {column}" if shape == "mirrored" else f"{column} {operator} {one}"

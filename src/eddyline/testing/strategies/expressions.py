@@ -1,4 +1,4 @@
-"""Random scalar expressions and predicates over what is in scope."""
+"""Random scalar expressions and predicates over the columns in scope."""
 
 from __future__ import annotations
 
@@ -8,26 +8,26 @@ from typing import Final, Literal
 
 from hypothesis import strategies as st
 
-Kind = Literal["int", "double", "str", "time"]
+ColumnKind = Literal["int", "double", "str", "time"]
 
 
 @dataclass(frozen=True)
-class Column:
-    """A column that an expression may read, as it is written (``a.k``), and its kind."""
+class ScopeColumn:
+    """A column in scope: its SQL (``a.k``) and its kind."""
 
     sql: str
-    kind: Kind
+    kind: ColumnKind
 
 
-Scope = Sequence[Column]
+Scope = Sequence[ScopeColumn]
 
 
-def _kinds(*kinds: Kind) -> tuple[Kind, ...]:
+def _kinds(*kinds: ColumnKind) -> tuple[ColumnKind, ...]:
     return kinds
 
 
-def columns(scope: Scope, kind: Kind) -> list[str]:
-    """The columns of a kind; a constant where the scope has none, so that there is a choice."""
+def columns(scope: Scope, kind: ColumnKind) -> list[str]:
+    """The columns of a kind; a constant if there are none."""
     constant = {"int": "1", "double": "0.5D", "str": "'x'", "time": "TIMESTAMP '1970-01-01'"}
     return [c.sql for c in scope if c.kind == kind] or [constant[kind]]
 
@@ -59,8 +59,8 @@ _COMPARISONS: Final = (  # 0: an integer, 1: an expression of that type, 2: a st
     *("{2} LIKE '%y'", "{2} >= 'x'", "{2} IN ('x', 'yy')", "{2} IS NULL"),
     *("{3} < 1", "{3} >= {0}", "{0} <=> {1}"),
 )
-#: Some rows have no value for these: 0 to 3 as in comparisons.
-_FALLIBLE: Final[dict[Kind, tuple[str, ...]]] = {
+#: Expressions that fail for some rows; 0 to 3 as in comparisons.
+_FALLIBLE: Final[dict[ColumnKind, tuple[str, ...]]] = {
     "int": (
         *("{0} % {1}", "{0} DIV {1}", "{0} + 9223372036854775806", "{0} * 4611686018427387904"),
         *("CAST({3} AS BIGINT)", "CAST({2} AS BIGINT)", "-({0} - 9223372036854775807 - 2)"),
@@ -100,15 +100,15 @@ def strings(draw: st.DrawFn, scope: Scope) -> str:
     return draw(st.sampled_from(_STRINGS)).format(draw(st.sampled_from(columns(scope, "str"))))
 
 
-def values(scope: Scope, kind: Kind) -> st.SearchStrategy[str]:
+def values(scope: Scope, kind: ColumnKind) -> st.SearchStrategy[str]:
     """An expression of a kind."""
     makers = {"int": integers, "double": doubles, "str": strings}
     return makers[kind](scope) if kind in makers else st.sampled_from(columns(scope, kind))
 
 
 @st.composite
-def fallible(draw: st.DrawFn, scope: Scope, kind: Kind) -> str:
-    """An expression of a kind that has no value for some rows."""
+def fallible(draw: st.DrawFn, scope: Scope, kind: ColumnKind) -> str:
+    """An expression of a kind that fails for some rows."""
     i, s, d = (st.sampled_from(columns(scope, kind)) for kind in _kinds("int", "str", "double"))
     form = draw(st.sampled_from(_FALLIBLE[kind]))
     return form.format(draw(i), draw(i), draw(s), draw(d))
@@ -116,7 +116,7 @@ def fallible(draw: st.DrawFn, scope: Scope, kind: Kind) -> str:
 
 @st.composite
 def comparisons(draw: st.DrawFn, scope: Scope) -> str:
-    """A predicate without connectives, which may fail for some rows."""
+    """A predicate without connectives; it may fail for some rows."""
     i, s, d = (st.sampled_from(columns(scope, kind)) for kind in _kinds("int", "str", "double"))
     expression = draw(values(scope, "int"))
     forms = _FALLIBLE_TESTS if draw(st.integers(0, 4)) == 4 else _COMPARISONS

@@ -1,6 +1,6 @@
-"""Random trees of window joins over random streams, dense enough that there are results.
+"""Random trees of window joins over random streams, with enough matches for results.
 
-The tree is written as sub-selects in FROM, so that its shape is the plan's; every select shows all
+The tree is written as sub-selects in FROM, so that the plan has its shape; every SELECT returns all
 columns of the streams below it.
 """
 
@@ -15,7 +15,7 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 import pyarrow as pa
 
-from eddyline.testing.arrivals import latest
+from eddyline.testing.ingest_model import latest
 from eddyline.testing.script import Script
 from eddyline.types import TIMESTAMP
 
@@ -29,13 +29,13 @@ _WINDOWS: Final = (2, 5, 10, 20, 40)
 
 @dataclass(frozen=True)
 class JoinTreeCase:
-    """A join of many streams, and the batches of rows that it is given.
+    """A join of several streams, and its input batches.
 
     Attributes:
-        streams: how many; they are called s0, s1, ...
+        streams: their number; they are named s0, s1, ...
         restart: the batches after which the engine is saved and loaded.
-        table: what the results look up, as t(k, w), if they do.
-        updates: of this table: ``static``, or batches have changes of it.
+        table: a table t(k, w) that the results look up, or None.
+        updates: of this table: ``static``, or the batches contain changes.
     """
 
     streams: int
@@ -66,7 +66,7 @@ class JoinTreeCase:
                 script.restart()
         last = max(
             (
-                latest(batch, dict.fromkeys(script.arrivals.rules, "ts")) or 0
+                latest(batch, dict.fromkeys(script.ingest.rules, "ts")) or 0
                 for batch in self.batches
             ),
             default=0,
@@ -76,8 +76,8 @@ class JoinTreeCase:
 
 def join_tree_case(seed: int, *, most_streams: int = 8) -> JoinTreeCase:
     """The case of a seed: 3 streams or more, left-deep, right-deep or bushy, windows per stream,
-    ties in time, keys of few values and some NULLs; in some a table is looked up, which may
-    get rows and lose them between the instants of the streams' rows.
+    ties in time, keys of few values and some NULLs; in some cases a look-up table, which may change
+    between the instants of the streams' rows.
     """
     random = Random(seed)
     streams = min(random.choice([3, 3, 4, 4, 4, 5, 5, 6, 7, 8]), most_streams)
@@ -118,16 +118,17 @@ def join_tree_case(seed: int, *, most_streams: int = 8) -> JoinTreeCase:
 
 
 def _changes(random: Random, table: pa.Table, instants: Sequence[int], values: int) -> pa.Table:
-    """Rows that are put into a table or taken out of it, each half a second after an instant."""
-    there = list(zip(*table.to_pydict().values(), strict=True))
+    """Insertions and deletions of a table's rows, each half a second after an instant."""
+    current = list(zip(*table.to_pydict().values(), strict=True))
     found = []
     for instant in instants:
         if random.random() < 0.6:
             continue
-        goes = bool(there) and random.random() < 0.5
-        row = random.choice(there) if goes else (random.randrange(values), random.randrange(values))
-        there.remove(row) if goes else there.append(row)
-        found.append((instant + _SECOND // 2, "-" if goes else "+", *row))
+        deletes = bool(current) and random.random() < 0.5
+        new = random.randrange(values), random.randrange(values)
+        row = random.choice(current) if deletes else new
+        current.remove(row) if deletes else current.append(row)
+        found.append((instant + _SECOND // 2, "-" if deletes else "+", *row))
     names, types = ["_ts", "_op", "k", "w"], [TIMESTAMP, pa.string(), pa.int64(), pa.int64()]
     arrays = [pa.array([f[i] for f in found], t) for i, t in enumerate(types)]
     return pa.table(dict(zip(names, arrays, strict=True)))
@@ -145,7 +146,7 @@ def _leaves(tree: Tree) -> list[int]:
 
 
 def _select(random: Random, tree: Tree, windows: Sequence[int]) -> str:
-    """The SELECT of a tree, which shows column c of stream i as ``s<i>_<c>``."""
+    """The SELECT of a tree; it returns column c of stream i as ``s<i>_<c>``."""
     assert isinstance(tree, tuple), "a join"
     items, shown = [], []
     for name, side in zip("lr", tree, strict=True):
@@ -171,7 +172,7 @@ def _select(random: Random, tree: Tree, windows: Sequence[int]) -> str:
 
 
 def _comparison(random: Random, left: Sequence[str], right: Sequence[str]) -> str:
-    """A condition on rows of both sides, of one or two streams of each."""
+    """A condition on rows of both sides, over one or two columns of each."""
     a, b = (random.choice(left) for _ in "ab")
     c, d = (random.choice(right) for _ in "cd")
     forms = (f"{a} < {c}", f"{a} <= {c}", f"{a} > {c} + 1", f"{a} <> {c}")

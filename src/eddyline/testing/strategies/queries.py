@@ -8,13 +8,13 @@ from hypothesis import strategies as st
 
 from eddyline.testing.strategies import expressions
 from eddyline.testing.strategies.expressions import (
-    Column,
-    Kind,
+    ColumnKind,
     Scope,
+    ScopeColumn,
     predicates,
     values,
 )
-from eddyline.testing.strategies.sets import Kinds, Select, select_list, set_operations
+from eddyline.testing.strategies.sets import GeneratedSelect, Kinds, select_list, set_operations
 from eddyline.testing.strategies.sources import From, existence, joined, sources, where
 
 _STRING_AGGREGATES: Final = ("MIN({})", "MAX({})", "COUNT({})", "COUNT(DISTINCT {})")
@@ -38,28 +38,28 @@ def queries(draw: st.DrawFn) -> str:
     return f"{draw(selects().filter(_changes)).sql} {draw(EMITS)}".strip()
 
 
-def _changes(select: Select) -> bool:
-    """Whether the answer may change: windows stand in brackets, ``live`` is a changing table."""
+def _changes(select: GeneratedSelect) -> bool:
+    """Whether the answer may change: it has a window, or reads the changing table ``live``."""
     return "[" in select.sql or " live AS " in select.sql
 
 
 @st.composite
-def selects(draw: st.DrawFn, depth: int = 1) -> Select:
-    """Any SELECT; ``depth`` sub-queries may stand in each other."""
+def selects(draw: st.DrawFn, depth: int = 1) -> GeneratedSelect:
+    """Any SELECT with up to ``depth`` levels of sub-queries."""
     shapes = [flat(), flat(fallible=depth > 0), grouped(), grouped(), unions()]
     shapes.append(set_operations(flat))
     if depth:
         shapes += [over_subquery(depth - 1), over_subquery(depth - 1)]
-    chosen: Select = draw(st.one_of(*shapes))
+    chosen: GeneratedSelect = draw(st.one_of(*shapes))
     return chosen
 
 
 @st.composite
-def flat(draw: st.DrawFn, kinds: Kinds | None = None, *, fallible: bool = False) -> Select:
+def flat(draw: st.DrawFn, kinds: Kinds | None = None, *, fallible: bool = False) -> GeneratedSelect:
     """SELECT [DISTINCT] ... FROM windows WHERE ..., of given column kinds or any.
 
-    ``fallible``: a column may have no value for some rows. Not in sub-queries: columns that nothing
-    reads may not be computed.
+    ``fallible``: a column may fail for some rows. Not in sub-queries: columns without readers may
+    not be evaluated.
     """
     source = draw(sources())
     distinct = draw(st.sampled_from(["", "", "DISTINCT "]))
@@ -68,20 +68,20 @@ def flat(draw: st.DrawFn, kinds: Kinds | None = None, *, fallible: bool = False)
     )
     makers = [values, values, expressions.fallible] if fallible else [values]
     items = [draw(draw(st.sampled_from(makers))(source.scope, kind)) for kind in chosen]
-    return Select(
+    return GeneratedSelect(
         f"SELECT {distinct}{select_list(items)} FROM {source.sql}{where(source.conditions)}",
         tuple((f"c{i}", kind) for i, kind in enumerate(chosen)),
     )
 
 
 @st.composite
-def grouped(draw: st.DrawFn) -> Select:
-    """SELECT keys, aggregates ... GROUP BY keys [HAVING ...]; no key at all is possible, too."""
+def grouped(draw: st.DrawFn) -> GeneratedSelect:
+    """SELECT keys, aggregates ... GROUP BY keys [HAVING ...]; also without keys."""
     return draw(grouped_over(draw(sources())))
 
 
 @st.composite
-def grouped_over(draw: st.DrawFn, source: From) -> Select:
+def grouped_over(draw: st.DrawFn, source: From) -> GeneratedSelect:
     """GROUP BY over a FROM clause."""
     keys = draw(st.lists(_keys(source.scope), max_size=2, unique=True))
     aggregates = draw(st.lists(_aggregates(source.scope), min_size=1, max_size=3))
@@ -91,24 +91,24 @@ def grouped_over(draw: st.DrawFn, source: From) -> Select:
         sql += f" GROUP BY {', '.join(k for k, _ in keys)}"
         if draw(st.integers(0, 2)) == 2:
             sql += f" HAVING {draw(_having(source.scope))}"
-    return Select(sql, tuple((f"c{i}", kind) for i, (_, kind) in enumerate(items)))
+    return GeneratedSelect(sql, tuple((f"c{i}", kind) for i, (_, kind) in enumerate(items)))
 
 
 @st.composite
-def unions(draw: st.DrawFn) -> Select:
+def unions(draw: st.DrawFn) -> GeneratedSelect:
     """UNION ALL of two or three SELECTs."""
     kinds: Kinds = tuple(
         draw(st.lists(st.sampled_from(["int", "str", "double"]), min_size=1, max_size=2))
     )
     parts = draw(st.lists(flat(kinds), min_size=2, max_size=3))
-    return Select(" UNION ALL ".join(p.sql for p in parts), parts[0].columns)
+    return GeneratedSelect(" UNION ALL ".join(p.sql for p in parts), parts[0].columns)
 
 
 @st.composite
-def over_subquery(draw: st.DrawFn, depth: int) -> Select:
+def over_subquery(draw: st.DrawFn, depth: int) -> GeneratedSelect:
     """A SELECT over a sub-query: alone, joined with a stream, or grouped again."""
     inner = draw(selects(depth))
-    scope = tuple(Column(f"q.{name}", kind) for name, kind in inner.columns)
+    scope = tuple(ScopeColumn(f"q.{name}", kind) for name, kind in inner.columns)
     source = From(f"({inner.sql}) AS q", (), scope)
     shape = draw(st.sampled_from(["filter", "join", "group", "distinct"]))
     if shape == "join":
@@ -123,11 +123,11 @@ def over_subquery(draw: st.DrawFn, depth: int) -> Select:
     items = [c.sql for c in scope]
     distinct = "DISTINCT " if shape == "distinct" else ""
     sql = f"SELECT {distinct}{select_list(items)} FROM {source.sql}{where(tuple(conditions))}"
-    return Select(sql, inner.columns)
+    return GeneratedSelect(sql, inner.columns)
 
 
 @st.composite
-def _keys(draw: st.DrawFn, scope: Scope) -> tuple[str, Kind]:
+def _keys(draw: st.DrawFn, scope: Scope) -> tuple[str, ColumnKind]:
     column = draw(st.sampled_from([c for c in scope if c.kind != "time"]))
     if column.kind == "int" and draw(st.integers(0, 3)) == 3:
         return f"{column.sql} % 2", "int"
@@ -135,11 +135,11 @@ def _keys(draw: st.DrawFn, scope: Scope) -> tuple[str, Kind]:
 
 
 @st.composite
-def _aggregates(draw: st.DrawFn, scope: Scope) -> tuple[str, Kind]:
-    kind: Kind = draw(st.sampled_from(["int", "int", "double", "str"]))
+def _aggregates(draw: st.DrawFn, scope: Scope) -> tuple[str, ColumnKind]:
+    kind: ColumnKind = draw(st.sampled_from(["int", "int", "double", "str"]))
     form = draw(st.sampled_from(_STRING_AGGREGATES if kind == "str" else _NUMBER_AGGREGATES))
     if "COUNT" in form:
-        result: Kind = "int"
+        result: ColumnKind = "int"
     else:
         result = "double" if "AVG" in form or "STDDEV" in form else kind
     argument = draw(values(scope, kind))

@@ -1,7 +1,7 @@
-"""Random scripts for sets of queries: rows, moves of the clock, restarts, queries that come and go.
+"""Random scripts for sets of queries: rows, clock moves, restarts, queries added and dropped.
 
-In most cases somebody keeps the rows of all streams, so that a query is right as soon as it is
-added; in the others it may have to wait until its windows are full (``eddyline.testing.held``).
+In most cases other queries keep the rows of all streams stored, so that a query is right as soon as
+it is added; otherwise once its windows are full (see the model of retention).
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from hypothesis import strategies as st
 from eddyline.testing.script import Script
 from eddyline.testing.strategies.cases import CHUNK_ROWS
 from eddyline.testing.strategies.query_sets import (
-    Shape,
-    crowd,
+    QueryShape,
     keeper,
+    many_alike,
     random_query,
     random_shape,
 )
@@ -46,10 +46,10 @@ STREAMS: Final[Mapping[str, pa.Schema]] = {
     )
     for name in "abc"
 }
-#: The tables that rows look up, with the columns of the streams, and what their changes are. The
-#: second gets more rows while queries run.
+#: The look-up tables, with the columns of the streams, and their kinds of updates. The second gets
+#: more rows while queries run.
 TABLES: Final[Mapping[str, str]] = {"names": "static", "rates": "non-retroactive"}
-#: What rows hold beside ``ts``: small domains, so that much meets; the first are the commonest.
+#: Values of rows beside ``ts``: small domains, so that many rows match; the first are frequent.
 _PAYLOADS: Final = (
     (1, "x", 1.0, 1, True, 2 * STEP_US),
     (2, "yy", 0.5, 2, False, 4 * STEP_US),
@@ -66,10 +66,10 @@ _PAYLOADS: Final = (
     (1, "x", math.nan, 1, True, 2 * STEP_US),
 )
 
-#: Enough queries for lineages of more than one word.
-_CROWD: Final = 90
+#: Number of queries that needs lineages of more than one word.
+_MANY: Final = 90
 
-#: Ways to run queries, none of which may change their answers: keyword arguments of the Engine.
+#: Options that may not change answers.
 _OPTIONS: Final[dict[str, tuple[Any, ...]]] = {
     "chunk_rows": CHUNK_ROWS,
     "optimize": (True, True, False),
@@ -81,7 +81,7 @@ _OPTIONS: Final[dict[str, tuple[Any, ...]]] = {
     "schedule": ("lwo", "swf", "greedy"),
     "keep": ({}, {}, {}, {"a": 0.6}, {"a": 0.8, "c": 0.5}),
 }
-#: The same; with some of these nothing is shared.
+#: Further options; some of them disable sharing.
 _STATE_OPTIONS: Final[dict[str, tuple[Any, ...]]] = {
     "state": ("upa", "direct", "negative-tuple"),
     "views": (False, True),
@@ -90,19 +90,19 @@ _STATE_OPTIONS: Final[dict[str, tuple[Any, ...]]] = {
 
 
 def sharing_options(**fixed: Any) -> st.SearchStrategy[dict[str, Any]]:
-    """Options of an engine by name; some of them fixed."""
+    """Random options of an engine by name; some of them fixed."""
     return st.integers(0, 2**48).map(lambda seed: random_options(Random(seed)) | fixed)
 
 
-def random_options(luck: Random) -> dict[str, Any]:
-    """Options of an engine by name."""
-    choices = _OPTIONS if luck.random() < 0.8 else _OPTIONS | _STATE_OPTIONS
-    return {name: luck.choice(values) for name, values in choices.items()}
+def random_options(random: Random) -> dict[str, Any]:
+    """Random options of an engine by name."""
+    choices = _OPTIONS if random.random() < 0.8 else _OPTIONS | _STATE_OPTIONS
+    return {name: random.choice(values) for name, values in choices.items()}
 
 
 @dataclass(frozen=True)
-class Row:
-    """A row as it arrives: its stream, and its values in the stream's order of columns."""
+class ArrivingRow:
+    """A row of input: its stream, and its values in the stream's order of columns."""
 
     stream: str
     values: tuple[Any, ...]
@@ -110,11 +110,11 @@ class Row:
 
 @dataclass(frozen=True)
 class Turn:
-    """What happens next: rows arrive, the clock moves, a restart, or queries come and go."""
+    """One step: rows arrive, the clock moves, a restart, or queries are added and dropped."""
 
-    rows: tuple[Row, ...] = ()
-    heard: int | None = None  #: of the changes that they bring about, so many tables; None: all
-    advance_us: int | None = None  #: by how much, from the clock, or from zero before there is one
+    rows: tuple[ArrivingRow, ...] = ()
+    read_tables: int | None = None  #: number of tables of changes that are read at once; None: all
+    advance_us: int | None = None  #: distance from the clock, or from zero without a clock
     restart: bool = False
     drop: tuple[str, ...] = ()
     add: tuple[tuple[str, str], ...] = ()  #: names and SELECTs
@@ -124,8 +124,8 @@ class Turn:
         lines += [f"CREATE QUERY {name} AS {sql};" for name, sql in self.add]
         for name, table in _tables(self.rows).items():
             lines += [f"batch of {name}:\n{pretty(table)}"] * (table.num_rows > 0)
-        if self.heard is not None:
-            lines.append(f"-- of what it brings about, {self.heard} tables are heard at once")
+        if self.read_tables is not None:
+            lines.append(f"-- {self.read_tables} tables of changes are read at once")
         if self.advance_us is not None:
             lines.append(f"advance by {format_time(self.advance_us)}")
         return "\n".join([*lines, *["restart"] * self.restart])
@@ -133,7 +133,7 @@ class Turn:
 
 @dataclass(frozen=True, repr=False)
 class QuerySetCase:
-    """Queries and all that happens to them."""
+    """Queries and the steps of their script."""
 
     lateness: tuple[int, ...]  #: of the streams, in steps
     turns: tuple[Turn, ...]
@@ -155,8 +155,8 @@ class QuerySetCase:
 
 
 def play_set(case: QuerySetCase, options: Mapping[str, Any] | None = None) -> Script:
-    """Run a case until all rows have expired, with every query compared with the oracle: its
-    history when it is dropped or at the end, its snapshot now and then.
+    """Run a case until all rows have expired. Every query is compared with the oracle: its history
+    when it is dropped or at the end, its snapshot after some steps.
     """
     first = _table(STREAMS["a"], [(i * STEP_US, *p) for i, p in enumerate(_PAYLOADS[:8])])
     tables = {"names": first, "rates": first.slice(0, 3)}
@@ -166,30 +166,30 @@ def play_set(case: QuerySetCase, options: Mapping[str, Any] | None = None) -> Sc
             script.drop(name)
         for name, sql in turn.add:
             script.add(name, sql)
-        if turn.rows and turn.heard is None:
+        if turn.rows and turn.read_tables is None:
             script.process(**_tables(turn.rows))
         elif turn.rows:
-            script.listen(turn.heard or 1, **_tables(turn.rows))
+            script.listen(turn.read_tables or 1, **_tables(turn.rows))
         if turn.advance_us is not None:
-            script.advance(max(script.arrivals.clock_us, 0) + turn.advance_us)
+            script.advance(max(script.ingest.clock_us, 0) + turn.advance_us)
         if turn.restart:
             script.restart()
-        some = [name for name in script.followed if "crowd" not in name][number % 2 :: 2]
+        some = [name for name in script.tracked if "many" not in name][number % 2 :: 2]
         if some and not turn.rows:
             script.check(*some)
     times = [row.values[0] for turn in case.turns for row in turn.rows]
-    end = max([script.arrivals.clock_us, 0, *(t for t in times if t is not None)])
+    end = max([script.ingest.clock_us, 0, *(t for t in times if t is not None)])
     return script.advance(end + _AFTERMATH_US).finish()
 
 
 def query_set_cases(
     sources: int | None = None, *, listening: bool = False
 ) -> st.SearchStrategy[QuerySetCase]:
-    """Any case: a seed to Hypothesis, which would otherwise make many that hardly differ.
+    """Any case, as one seed for Hypothesis; drawing every choice would give many similar cases.
 
     Args:
-        sources: how many items FROM lists; None: any number.
-        listening: whether somebody stops listening early, now and then.
+        sources: number of items of FROM; None: any.
+        listening: whether some streams of changes are closed early.
     """
     return st.integers(0, 2**48).map(
         lambda seed: random_case(Random(seed), sources, listening=listening, tables=True)
@@ -197,89 +197,91 @@ def query_set_cases(
 
 
 def random_case(
-    luck: Random,
+    random: Random,
     sources: int | None = None,
     *,
     listening: bool = False,
     tables: bool = False,
 ) -> QuerySetCase:
-    """Any case; with joins with ``tables`` or without."""
-    lateness = tuple(luck.choices([0, 0, 0, 2], k=3))
-    names = luck.choice(["a", "ab", "ab", "abc"])
-    count = luck.randint(1, 2)
-    of = [random_shape(luck, names, sources, tables=tables) for _ in range(count)]
+    """Any case; ``tables``: with joins with tables."""
+    lateness = tuple(random.choices([0, 0, 0, 2], k=3))
+    names = random.choice(["a", "ab", "ab", "abc"])
+    count = random.randint(1, 2)
+    of = [random_shape(random, names, sources, tables=tables) for _ in range(count)]
     changing = not listening and any(s.table == "rates" for s in of)
-    rows = _arrivals(luck, names, max(lateness), _PAYLOADS, changing=changing)
-    crowded = luck.random() < 0.06
-    turns = [Turn(add=tuple(_first_queries(luck, of, _CROWD if crowded else 0)))]
-    there = [name for name, _ in turns[0].add if not name.startswith("keeper")]
+    rows = _arrivals(random, names, max(lateness), _PAYLOADS, changing=changing)
+    has_many = random.random() < 0.06
+    turns = [Turn(add=tuple(_first_queries(random, of, _MANY if has_many else 0)))]
+    current = [name for name, _ in turns[0].add if not name.startswith("keeper")]
     while rows:
-        size = luck.choice([12, 8, 4, 25])
-        heard = luck.randint(1, 4) if listening and luck.random() < 0.3 else None
-        turns.append(Turn(tuple(rows[:size]), heard))
+        size = random.choice([12, 8, 4, 25])
+        read_tables = random.randint(1, 4) if listening and random.random() < 0.3 else None
+        turns.append(Turn(tuple(rows[:size]), read_tables))
         rows = rows[size:]
-        for _ in range(luck.choice([1, 1, 1, 2])):
-            turn = _between(luck, of, there, _CROWD if crowded else 0)
-            there = [n for n in there if n not in turn.drop] + [n for n, _ in turn.add]
+        for _ in range(random.choice([1, 1, 1, 2])):
+            turn = _between(random, of, current, _MANY if has_many else 0)
+            current = [n for n in current if n not in turn.drop] + [n for n, _ in turn.add]
             turns.append(turn)
     return QuerySetCase(lateness, tuple(turns))
 
 
-def _first_queries(luck: Random, of: Sequence[Shape], many: int) -> list[tuple[str, str]]:
-    kept = luck.choice(["a while", "a while", "for ever", "not"])
+def _first_queries(random: Random, of: Sequence[QueryShape], many: int) -> list[tuple[str, str]]:
+    kept = random.choice(["a while", "a while", "for ever", "not"])
     found = []
     if kept != "not":
         keepers = {s: keeper(s, everything=kept == "for ever") for s in STREAMS}
         found += [(f"keeper_{stream}", sql) for stream, sql in keepers.items()]
-    found += [(f"crowd{i}", sql) for i, sql in enumerate(crowd(of[0], luck.randint(0, many)))]
-    return found + [(f"q{i}", random_query(luck, of)) for i in range(luck.randint(2, 7))]
+    found += [(f"many{i}", sql) for i, sql in enumerate(many_alike(of[0], random.randint(0, many)))]
+    return found + [(f"q{i}", random_query(random, of)) for i in range(random.randint(2, 7))]
 
 
-def _between(luck: Random, of: Sequence[Shape], there: Sequence[str], many: int) -> Turn:
-    """What happens between two batches of rows; of some names, other queries come back."""
-    kind = luck.choice(["nothing", "change", "change", "change", "advance", "restart"])
+def _between(random: Random, of: Sequence[QueryShape], current: Sequence[str], many: int) -> Turn:
+    """The step between two batches of rows; dropped names may be used again."""
+    kind = random.choice(["nothing", "change", "change", "change", "advance", "restart"])
     if kind == "advance":
-        return Turn(advance_us=luck.choice([0, 1, 2, 5, 12]) * STEP_US)
+        return Turn(advance_us=random.choice([0, 1, 2, 5, 12]) * STEP_US)
     if kind != "change":
         return Turn(restart=kind == "restart")
-    most = max(3, len(there) // 2)  # half of a crowd goes at once
-    drop = luck.sample(there, min(luck.randint(0, most), len(there)))
-    taken = set(there) - set(drop)
+    most = max(3, len(current) // 2)  # half of many queries at once
+    drop = random.sample(current, min(random.randint(0, most), len(current)))
+    taken = set(current) - set(drop)
     free = [name for name in (f"q{i}" for i in range(99)) if name not in taken]
-    add = [random_query(luck, of, totals=False) for _ in range(luck.randint(0, 4))]
-    names = luck.sample(free[: len(add) + 2], len(add))
+    add = [random_query(random, of, totals=False) for _ in range(random.randint(0, 4))]
+    names = random.sample(free[: len(add) + 2], len(add))
     named = list(zip(names, add, strict=True))
-    crowding = enumerate(crowd(of[0], luck.randint(0, many)))
-    named += [(f"crowd{i}", sql) for i, sql in crowding if f"crowd{i}" not in taken]
-    return Turn(drop=tuple(drop), add=tuple(named), restart=luck.random() < 0.2)
+    alike = enumerate(many_alike(of[0], random.randint(0, many)))
+    named += [(f"many{i}", sql) for i, sql in alike if f"many{i}" not in taken]
+    return Turn(drop=tuple(drop), add=tuple(named), restart=random.random() < 0.2)
 
 
 def _arrivals(
-    luck: Random,
+    random: Random,
     names: str,
     lateness: int,
     payloads: Sequence[tuple[Any, ...]],
     *,
     changing: bool,
-) -> list[Row]:
+) -> list[ArrivingRow]:
     """Rows in the order of arrival: most in order, some behind by up to ``lateness`` steps, a few
-    by more, and a few without a timestamp; and if it is ``changing``, rows for a table.
+    by more, and a few without a timestamp; ``changing``: also rows of a table.
     """
     behind = [*[0] * 24, *range(lateness + 1), lateness + 3, None]
     now, rows = 3, []
-    for _ in range(luck.choice([60, 60, 30, 5])):
-        now += luck.choice([0, 0, 0, 0, 0, 0, 1, 1, 1, 3])
-        if changing and luck.random() < 0.1:
-            between = now * STEP_US + STEP_US // 2  # which counts first of one instant is no matter
-            rows.append(Row("rates", (between, *luck.choice(payloads))))
-        lag = luck.choice(behind)
+    for _ in range(random.choice([60, 60, 30, 5])):
+        now += random.choice([0, 0, 0, 0, 0, 0, 1, 1, 1, 3])
+        if changing and random.random() < 0.1:
+            between = now * STEP_US + STEP_US // 2  # no tie with rows of streams
+            rows.append(ArrivingRow("rates", (between, *random.choice(payloads))))
+        lag = random.choice(behind)
         ts = None if lag is None else max(now - lag, 0) * STEP_US
-        rows.append(Row(luck.choice(names), (ts, *luck.choice([*payloads[:6], *payloads]))))
+        rows.append(
+            ArrivingRow(random.choice(names), (ts, *random.choice([*payloads[:6], *payloads])))
+        )
     return rows
 
 
-def _tables(rows: Sequence[Row]) -> dict[str, pa.Table]:
-    """A table for each stream, also where there is no row for it; and changes of tables."""
+def _tables(rows: Sequence[ArrivingRow]) -> dict[str, pa.Table]:
+    """A table for each stream, also without rows; and changes of tables."""
     found = {}
     for name, schema in STREAMS.items():
         found[name] = _table(schema, [row.values for row in rows if row.stream == name])

@@ -1,7 +1,7 @@
-"""Random sets of queries that are alike: same streams and joins, other constants and windows.
+"""Random sets of similar queries: same streams and joins, other constants and windows.
 
-A *shape* is what such queries have in common, also how they group; two shapes differ in any of it.
-Beside them stand some that read the same but count or report in another way.
+A *shape* is the common part of such queries, including their groupings. Other queries of a set read
+the same streams but aggregate or report differently.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from eddyline.testing.strategies.comparisons import condition
 from eddyline.testing.strategies.sets import select_list
 from eddyline.testing.strategies.sources import where
 
-#: The longest of these is what ``keeper`` keeps.
+#: ``keeper`` keeps the longest of these.
 _RANGES: Final = (
     *("RANGE 5 SECONDS", "RANGE 2 SECONDS", "RANGE 10 SECONDS", "RANGE 3 SECONDS", "NOW"),
     *("RANGE 1 SECOND", "RANGE 4500 MILLISECONDS", "RANGE 2000001 MICROSECONDS"),
     *("RANGE 5 SECONDS", "RANGE 8 SECONDS"),
 )
-#: Of streams that are joined, queries that differ in these share.
+#: Window lengths that may differ between queries that share a join.
 _ROWS: Final = ("ROWS 3", "ROWS 5", "ROWS 1", "ROWS 9", "ROWS 2")
 _OTHERS: Final = (
     *("UNBOUNDED", "ROWS 2", "ROWS 4", "PARTITION BY k ROWS 1", "PARTITION BY k, s ROWS 2"),
@@ -45,21 +45,21 @@ _AGGREGATES: Final = (
     "COUNT(*) FILTER (WHERE {0}.v > 1)",
 )
 _HAVING: Final = (*[""] * 4, "COUNT(*) > 1", "MAX(r0.v) > 1", "SUM(r0.v) < 5", "COUNT(r0.s) <> 2")
-#: Where each is joined, rows look it up.
+#: Tables that rows look up.
 _TABLES: Final = (*[None] * 5, "names", "rates")
 _EMITS: Final = (*[""] * 12, " EMIT CHANGES", " EMIT SNAPSHOT EVERY 2 SECONDS")
 
 
 @dataclass(frozen=True)
-class Shape:
-    """What queries of a kind have in common.
+class QueryShape:
+    """The common part of similar queries.
 
     Attributes:
-        streams: the stream of each item of FROM, which are called r0, r1, ...
-        table: that is joined with them as ``t``, if one is.
+        streams: the stream of each item of FROM; these are named r0, r1, ...
+        table: a table that is joined as ``t``, or None.
         keys: pairs of columns that are equal in every result.
-        lists: select lists to choose from.
-        groupings: select lists with GROUP BY, and perhaps HAVING, to choose from.
+        lists: the possible select lists.
+        groupings: the possible select lists with GROUP BY and HAVING.
     """
 
     streams: tuple[str, ...]
@@ -80,69 +80,72 @@ class Shape:
 
 
 def random_shape(
-    luck: Random, names: Sequence[str], sources: int | None = None, *, tables: bool = True
-) -> Shape:
-    """One of the streams; or a join of two or three (perhaps of a stream with itself) in a chain, a
-    star or a ring, rarely without a key; perhaps with a table.
+    random: Random, names: Sequence[str], sources: int | None = None, *, tables: bool = True
+) -> QueryShape:
+    """One stream; or a join of two or three (also self-joins) in a chain, a star or a ring, rarely
+    without a key; in some cases with a table.
     """
-    count = sources or luck.choice([1, 1, 2, 2, 2, 3])
+    count = sources or random.choice([1, 1, 2, 2, 2, 3])
     keys = []
     for i in range(1, count):
-        to = luck.randrange(i)
-        if count > 2 or luck.random() < 0.9:
-            keys += [(f"r{to}.{name}", f"r{i}.{name}") for name in luck.choice(_KEYS)]
-    if count == 3 and luck.random() < 0.3:
+        to = random.randrange(i)
+        if count > 2 or random.random() < 0.9:
+            keys += [(f"r{to}.{name}", f"r{i}.{name}") for name in random.choice(_KEYS)]
+    if count == 3 and random.random() < 0.3:
         keys.append(("r0.k", "r2.k"))
-    table = luck.choice(_TABLES) if tables else None
+    table = random.choice(_TABLES) if tables else None
     aliases = [f"r{i}" for i in range(count)]
     if table is not None:
-        keys.append((f"{luck.choice(aliases)}.k", "t.k"))
+        keys.append((f"{random.choice(aliases)}.k", "t.k"))
         aliases.append("t")
     lists = [
-        tuple(luck.choice(_ITEMS).format(luck.choice(aliases)) for _ in range(luck.randint(1, 3)))
-        for _ in range(luck.randint(1, 2))
+        tuple(
+            random.choice(_ITEMS).format(random.choice(aliases))
+            for _ in range(random.randint(1, 3))
+        )
+        for _ in range(random.randint(1, 2))
     ]
-    groupings = [_grouping(luck, aliases) for _ in range(luck.randint(1, 2))]
-    streams = tuple(luck.choices(names, k=count))
-    return Shape(streams, table, tuple(dict.fromkeys(keys)), tuple(lists), tuple(groupings))
+    groupings = [_grouping(random, aliases) for _ in range(random.randint(1, 2))]
+    streams = tuple(random.choices(names, k=count))
+    return QueryShape(streams, table, tuple(dict.fromkeys(keys)), tuple(lists), tuple(groupings))
 
 
-def _grouping(luck: Random, aliases: Sequence[str]) -> tuple[str, str]:
+def _grouping(random: Random, aliases: Sequence[str]) -> tuple[str, str]:
     """A select list, and GROUP BY with HAVING."""
-    keys = [k.format(luck.choice(aliases)) for k in luck.choice(_GROUP_KEYS)]
-    chosen = luck.choices(_AGGREGATES, k=luck.randint(1, 2))
-    shown = keys if luck.random() < 0.9 else keys[1:]
-    items = [*shown, *(a.format(luck.choice(aliases)) for a in chosen)]
-    having = luck.choice(_HAVING)
+    keys = [k.format(random.choice(aliases)) for k in random.choice(_GROUP_KEYS)]
+    chosen = random.choices(_AGGREGATES, k=random.randint(1, 2))
+    shown = keys if random.random() < 0.9 else keys[1:]
+    items = [*shown, *(a.format(random.choice(aliases)) for a in chosen)]
+    having = random.choice(_HAVING)
     return select_list(items), f"GROUP BY {', '.join(keys)}{having and f' HAVING {having}'}"
 
 
-def random_query(luck: Random, of: Sequence[Shape], *, totals: bool = True) -> str:
-    """The text of a query that has one of these shapes; ``totals``: or counts all of its rows."""
-    shape = luck.choice(of)
+def random_query(random: Random, of: Sequence[QueryShape], *, totals: bool = True) -> str:
+    """The text of a query with one of these shapes; ``totals``: or of a count of all its rows."""
+    shape = random.choice(of)
     others = _OTHERS if shape.table != "rates" else ("UNBOUNDED",)
-    counted = shape.table != "rates" and luck.random() < 0.25
+    counted = shape.table != "rates" and random.random() < 0.25
     usual = _ROWS if counted else _RANGES
-    windows = [luck.choice(others if luck.random() < 0.05 else usual) for _ in shape.streams]
-    if counted and luck.random() < 0.2:
-        windows[luck.randrange(len(windows))] = luck.choice(_RANGES)
-    count = luck.choice([1, 1, 0, 1, 2, 3])
-    source = _from(luck, shape, windows, [condition(luck, shape.aliases) for _ in range(count)])
-    items = luck.choice(shape.lists)
+    windows = [random.choice(others if random.random() < 0.05 else usual) for _ in shape.streams]
+    if counted and random.random() < 0.2:
+        windows[random.randrange(len(windows))] = random.choice(_RANGES)
+    count = random.choice([1, 1, 0, 1, 2, 3])
+    source = _from(random, shape, windows, [condition(random, shape.aliases) for _ in range(count)])
+    items = random.choice(shape.lists)
     kinds = [*["flat"] * 8, *["group"] * 6, *["distinct"] * 2 * shape.joined_by_keys]
-    kind = luck.choice([*kinds, *["total"] * totals])
+    kind = random.choice([*kinds, *["total"] * totals])
     if kind == "group":
-        grouped, by = luck.choice(shape.groupings)
+        grouped, by = random.choice(shape.groupings)
         text = f"SELECT {grouped} FROM {source} {by}"
     elif kind == "total":
         text = f"SELECT COUNT(*) AS c0, SUM(r0.v) AS c1 FROM {source}"
     else:
         text = f"SELECT {'DISTINCT ' * (kind == 'distinct')}{select_list(items)} FROM {source}"
-    return text + luck.choice(_EMITS)
+    return text + random.choice(_EMITS)
 
 
-def crowd(shape: Shape, count: int) -> list[str]:
-    """Many queries of one shape, each with constants and windows of its own, without any luck."""
+def many_alike(shape: QueryShape, count: int) -> list[str]:
+    """Many queries of one shape with different constants and windows, not random."""
     found = []
     for i in range(count):
         lengths = _ROWS if i % 4 == 3 and shape.table != "rates" else _RANGES
@@ -160,8 +163,8 @@ def crowd(shape: Shape, count: int) -> list[str]:
 
 
 def keeper(stream: str, *, everything: bool) -> str:
-    """A query for which the rows of a stream are kept: as long as any RANGE window of a random
-    query needs them, or for ever.
+    """A query that keeps the rows of a stream stored: as long as any RANGE window of a random query
+    needs them, or for ever.
     """
     if everything:
         return (
@@ -171,13 +174,15 @@ def keeper(stream: str, *, everything: bool) -> str:
     return f"SELECT v FROM {stream} [RANGE 10 SECONDS]"
 
 
-def _from(luck: Random, shape: Shape, windows: Sequence[str], found: Sequence[str]) -> str:
-    """FROM and WHERE in one of the ways in which they can be written."""
-    keys = [" = ".join(luck.sample(pair, 2)) for pair in shape.keys]
+def _from(random: Random, shape: QueryShape, windows: Sequence[str], found: Sequence[str]) -> str:
+    """FROM and WHERE in one of their equivalent forms."""
+    keys = [" = ".join(random.sample(pair, 2)) for pair in shape.keys]
     items = _items(shape, windows)
-    if len(items) == 1 or luck.random() < 0.5:
+    if len(items) == 1 or random.random() < 0.5:
         conditions = [*keys, *found]
-        return _by_comma(luck.sample(items, len(items)), luck.sample(conditions, len(conditions)))
+        return _by_comma(
+            random.sample(items, len(items)), random.sample(conditions, len(conditions))
+        )
     source = items[0]
     for alias, item in zip(shape.aliases[1:], items[1:], strict=True):
         on = [k for k, (_, b) in zip(keys, shape.keys, strict=True) if b.startswith(f"{alias}.")]
@@ -189,7 +194,7 @@ def _by_comma(items: Sequence[str], conditions: Sequence[str]) -> str:
     return f"{', '.join(items)}{where(conditions)}"
 
 
-def _items(shape: Shape, windows: Sequence[str]) -> list[str]:
+def _items(shape: QueryShape, windows: Sequence[str]) -> list[str]:
     together = zip(shape.streams, windows, shape.aliases, strict=False)
     items = [f"{stream} [{window}] AS {alias}" for stream, window, alias in together]
     return [*items, f"{shape.table} AS t"] if shape.table else items

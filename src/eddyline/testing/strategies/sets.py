@@ -8,17 +8,17 @@ from typing import Final
 
 from hypothesis import strategies as st
 
-from eddyline.testing.strategies.expressions import Kind, predicates
+from eddyline.testing.strategies.expressions import ColumnKind, predicates
 from eddyline.testing.strategies.sources import TABLE_COLUMNS, contents, where, window
 
-Kinds = tuple[Kind, ...]
+Kinds = tuple[ColumnKind, ...]
 
 _OPERATIONS: Final = (
     *("EXCEPT ALL", "EXCEPT ALL", "EXCEPT ALL", "EXCEPT", "EXCEPT"),
     *("INTERSECT", "INTERSECT ALL", "UNION ALL", "UNION"),
 )
-#: The columns that two sides are likely to have in common.
-_COLUMNS: Final[dict[Kind, tuple[str, ...]]] = {
+#: Columns, those that two operands have in common more often.
+_COLUMNS: Final[dict[ColumnKind, tuple[str, ...]]] = {
     "int": ("k", "k", "k", "v"),
     "str": ("s",),
     "double": ("d",),
@@ -26,25 +26,25 @@ _COLUMNS: Final[dict[Kind, tuple[str, ...]]] = {
 
 
 @dataclass(frozen=True)
-class Select:
+class GeneratedSelect:
     """A query as text, with the names and kinds of its columns."""
 
     sql: str
-    columns: tuple[tuple[str, Kind], ...]
+    columns: tuple[tuple[str, ColumnKind], ...]
 
 
-#: Makes SELECTs with columns of given kinds.
-Selects = Callable[[Kinds], st.SearchStrategy[Select]]
+#: Generates SELECTs with columns of given kinds.
+Selects = Callable[[Kinds], st.SearchStrategy[GeneratedSelect]]
 
 
 @st.composite
 def set_operations(
     draw: st.DrawFn, others: Selects, kinds: Kinds | None = None, depth: int = 1
-) -> Select:
+) -> GeneratedSelect:
     """One or two set operations, of columns of given kinds or any.
 
-    ``others`` makes operands beside those of this module; ``depth`` operations may stand in
-    parentheses in each other.
+    ``others`` generates operands beside those of this module; ``depth``: levels of operations in
+    parentheses.
     """
     chosen: Kinds = kinds or tuple(
         draw(st.lists(st.sampled_from(["int", "int", "str", "double"]), min_size=1, max_size=2))
@@ -55,19 +55,21 @@ def set_operations(
     for _ in range(draw(st.sampled_from([1, 1, 1, 2]))):
         operand = draw(_operand(others, chosen, depth)).sql
         sql = f"{sql} {draw(st.sampled_from(_OPERATIONS))} {operand}"
-    return Select(sql, _named(chosen))
+    return GeneratedSelect(sql, _named(chosen))
 
 
 @st.composite
-def _keyed_negation(draw: st.DrawFn, others: Selects, kinds: Kinds) -> Select:
+def _keyed_negation(draw: st.DrawFn, others: Selects, kinds: Kinds) -> GeneratedSelect:
     """EXCEPT ALL ON some of the columns; the left rows are those of one window."""
     keys = draw(st.sets(st.sampled_from([n for n, _ in _named(kinds)]), min_size=1))
     left, right = draw(_narrow(kinds, distinct=False)).sql, draw(_operand(others, kinds, 0)).sql
-    return Select(f"{left} EXCEPT ALL ON ({', '.join(sorted(keys))}) {right}", _named(kinds))
+    return GeneratedSelect(
+        f"{left} EXCEPT ALL ON ({', '.join(sorted(keys))}) {right}", _named(kinds)
+    )
 
 
 @st.composite
-def _operand(draw: st.DrawFn, others: Selects, kinds: Kinds, depth: int) -> Select:
+def _operand(draw: st.DrawFn, others: Selects, kinds: Kinds, depth: int) -> GeneratedSelect:
     shapes = [_narrow(kinds), _narrow(kinds), _narrow(kinds), others(kinds)]
     if kinds == ("int", "int"):
         shapes.append(_counts())
@@ -75,40 +77,42 @@ def _operand(draw: st.DrawFn, others: Selects, kinds: Kinds, depth: int) -> Sele
         shapes.append(_live_rows(kinds))
     if depth:
         shapes.append(set_operations(others, kinds, depth - 1).map(_in_parentheses))
-    chosen: Select = draw(st.one_of(*shapes))
+    chosen: GeneratedSelect = draw(st.one_of(*shapes))
     return chosen
 
 
 @st.composite
-def _narrow(draw: st.DrawFn, kinds: Kinds, *, distinct: bool = True) -> Select:
+def _narrow(draw: st.DrawFn, kinds: Kinds, *, distinct: bool = True) -> GeneratedSelect:
     """SELECT [DISTINCT] columns FROM one window [WHERE ...]."""
     source = draw(window("r0"))
     items = [f"r0.{draw(st.sampled_from(_COLUMNS[kind]))}" for kind in kinds]
     word = draw(st.sampled_from(["", "", "", "DISTINCT "])) if distinct else ""
     conditions = [draw(predicates(source.scope))] if draw(st.integers(0, 2)) == 2 else []
     sql = f"SELECT {word}{select_list(items)} FROM {source.sql}{where(conditions)}"
-    return Select(sql, _named(kinds))
+    return GeneratedSelect(sql, _named(kinds))
 
 
 @st.composite
-def _counts(draw: st.DrawFn) -> Select:
+def _counts(draw: st.DrawFn) -> GeneratedSelect:
     source = draw(window("r0"))
     sql = f"SELECT r0.k AS c0, COUNT(*) AS c1 FROM {source.sql} GROUP BY r0.k"
-    return Select(sql, _named(("int", "int")))
+    return GeneratedSelect(sql, _named(("int", "int")))
 
 
 @st.composite
-def _live_rows(draw: st.DrawFn, kinds: Kinds) -> Select:
+def _live_rows(draw: st.DrawFn, kinds: Kinds) -> GeneratedSelect:
     table = draw(st.sampled_from(["live", "live", "dim"]))
     items = ["t.s" if kind == "str" else draw(st.sampled_from(["t.k", "t.w"])) for kind in kinds]
-    return Select(f"SELECT {select_list(items)} FROM {contents(table, 't').sql}", _named(kinds))
+    return GeneratedSelect(
+        f"SELECT {select_list(items)} FROM {contents(table, 't').sql}", _named(kinds)
+    )
 
 
-def _in_parentheses(select: Select) -> Select:
-    return Select(f"({select.sql})", select.columns)
+def _in_parentheses(select: GeneratedSelect) -> GeneratedSelect:
+    return GeneratedSelect(f"({select.sql})", select.columns)
 
 
-def _named(kinds: Kinds) -> tuple[tuple[str, Kind], ...]:
+def _named(kinds: Kinds) -> tuple[tuple[str, ColumnKind], ...]:
     return tuple((f"c{i}", kind) for i, kind in enumerate(kinds))
 
 

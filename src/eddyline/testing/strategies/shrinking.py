@@ -1,6 +1,6 @@
-"""The smallest part of a case that still fails: turns, queries and rows that do not matter go.
+"""Shrinks a failing case: removes steps, queries and rows that the failure does not need.
 
-Cases made from a seed are not shrunk by Hypothesis, to which they are one number.
+Hypothesis does not shrink cases that are generated from a seed.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ _Part = TypeVar("_Part")
 def shrunk(
     case: QuerySetCase, fails: Callable[[QuerySetCase], bool], seconds: float = 60
 ) -> QuerySetCase:
-    """A part of the case that fails as well and of which nothing can be left out.
+    """A minimal part of the case that still fails.
 
     Args:
-        case: it fails. fails: whether a case does.
-        seconds: when to be content with what has been reached.
+        case: a failing case. fails: whether a case fails.
+        seconds: time limit; then the smallest case so far is returned.
     """
     end = time.monotonic() + seconds
     again = True
@@ -38,7 +38,7 @@ def shrunk(
 
 
 def _parts(case: QuerySetCase) -> Iterator[QuerySetCase]:
-    """The case without something, large things first."""
+    """The case without some part, large parts first."""
     turns = case.turns
     for some in _without_runs(turns):
         yield replace(case, turns=tuple(some))
@@ -55,8 +55,8 @@ def _smaller_turns(turn: Turn) -> Iterator[Turn]:
     yield from (replace(turn, drop=tuple(some)) for some in _without_runs(turn.drop))
     if turn.restart:
         yield replace(turn, restart=False)
-    if turn.heard is not None:
-        yield replace(turn, heard=None)
+    if turn.read_tables is not None:
+        yield replace(turn, read_tables=None)
 
 
 def _without_query(turn: Turn, name: str) -> Turn:
@@ -65,7 +65,7 @@ def _without_query(turn: Turn, name: str) -> Turn:
 
 
 def _without_runs(values: Sequence[_Part]) -> Iterator[list[_Part]]:
-    """The sequence without a half, a quarter, ..., and without each single one."""
+    """The sequence without a half, a quarter, ..., and without each single element."""
     size = len(values)
     while size > 0:
         for start in range(0, len(values), size):
@@ -74,14 +74,14 @@ def _without_runs(values: Sequence[_Part]) -> Iterator[list[_Part]]:
 
 
 def _is_possible(case: QuerySetCase) -> bool:
-    """Whether names are free when they are given, and known when they are dropped."""
-    there: set[str] = set()
+    """Whether added names are free and dropped names exist."""
+    current: set[str] = set()
     for turn in case.turns:
-        if not there.issuperset(turn.drop):
+        if not current.issuperset(turn.drop):
             return False
-        there -= set(turn.drop)
+        current -= set(turn.drop)
         names = {name for name, _ in turn.add}
-        if there & names:
+        if current & names:
             return False
-        there |= names
+        current |= names
     return True

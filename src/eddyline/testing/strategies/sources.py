@@ -8,12 +8,18 @@ from typing import Final
 
 from hypothesis import strategies as st
 
-from eddyline.testing.strategies.expressions import Column, Kind, Scope, columns, predicates
+from eddyline.testing.strategies.expressions import (
+    ColumnKind,
+    Scope,
+    ScopeColumn,
+    columns,
+    predicates,
+)
 
-STREAM_COLUMNS: Final[dict[str, Kind]] = {"k": "int", "s": "str", "d": "double", "v": "int"}
-TABLE_COLUMNS: Final[dict[str, Kind]] = {"k": "int", "s": "str", "w": "int"}
+STREAM_COLUMNS: Final[dict[str, ColumnKind]] = {"k": "int", "s": "str", "d": "double", "v": "int"}
+TABLE_COLUMNS: Final[dict[str, ColumnKind]] = {"k": "int", "s": "str", "w": "int"}
 
-#: Windows whose rows are gone at an instant that is known when they come.
+#: Windows whose rows expire at an instant that is known at arrival.
 RANGES: Final = (
     *(f"[RANGE {n} SECONDS]" for n in (5, 10, 3, 2, 1, 10)),
     "[RANGE 1500 MILLISECONDS]",
@@ -29,7 +35,7 @@ WINDOWS: Final = (
 )
 _TABLES: Final = (*[""] * 9, "dim", "dim", "dim", "live", "live", "nrr")
 _JOINS: Final = (*["JOIN"] * 6, "LEFT JOIN", "LEFT OUTER JOIN", "RIGHT JOIN", "FULL JOIN")
-_KEYS: Final[tuple[list[Kind], ...]] = (
+_KEYS: Final[tuple[list[ColumnKind], ...]] = (
     ["int"],
     ["int"],
     ["str"],
@@ -41,23 +47,23 @@ _KEYS: Final[tuple[list[Kind], ...]] = (
 
 @dataclass(frozen=True)
 class From:
-    """A FROM clause with the conditions that belong to it, and what it brings into scope.
+    """A FROM clause with its conditions and the columns in scope.
 
-    ``commas``: it joins by comma, behind which an outer join would not see what is before.
+    ``commas``: it joins by comma; the ON of a later outer join could not name the items before it.
     """
 
     sql: str
     conditions: tuple[str, ...]
-    scope: tuple[Column, ...]
+    scope: tuple[ScopeColumn, ...]
     commas: bool = False
 
 
 @st.composite
 def sources(draw: st.DrawFn) -> From:
-    """One to four windows joined, perhaps with a table, and filters, perhaps by EXISTS.
+    """One to four windows joined, in some cases with a table, and filters, in some cases by EXISTS.
 
-    A non-retroactive table is joined with windows by time only, and neither outer joins nor
-    EXISTS are beside it: its rows stand for a result as it came, so no result may come back.
+    A non-retroactive table is joined with RANGE windows only, without outer joins and EXISTS: its
+    results must not be withdrawn.
     """
     count = draw(st.sampled_from([1, 1, 2, 2, 2, 3, 3, 4]))
     table = draw(st.sampled_from(_TABLES))
@@ -77,13 +83,13 @@ def sources(draw: st.DrawFn) -> From:
 def window(draw: st.DrawFn, alias: str, windows: Sequence[str] = WINDOWS) -> From:
     """One stream with a window."""
     stream = draw(st.sampled_from("abcd"))
-    scope = tuple(Column(f"{alias}.{c}", kind) for c, kind in STREAM_COLUMNS.items())
+    scope = tuple(ScopeColumn(f"{alias}.{c}", kind) for c, kind in STREAM_COLUMNS.items())
     return From(f"{stream} {draw(st.sampled_from(windows))} AS {alias}", (), scope)
 
 
 def contents(table: str, alias: str) -> From:
-    """A table, by itself."""
-    scope = tuple(Column(f"{alias}.{c}", kind) for c, kind in TABLE_COLUMNS.items())
+    """A table alone."""
+    scope = tuple(ScopeColumn(f"{alias}.{c}", kind) for c, kind in TABLE_COLUMNS.items())
     return From(f"{table} AS {alias}", (), scope)
 
 
@@ -91,8 +97,8 @@ def contents(table: str, alias: str) -> From:
 def joined(
     draw: st.DrawFn, source: From, more: int, *, plain: bool = False, alias: str = "r"
 ) -> From:
-    """The source joined with more windows, by comma or JOIN ... ON; ``plain``: by time only, and
-    without outer joins. Some of them stand in parentheses, joined with each other.
+    """The source joined with more windows, by comma or JOIN ... ON; ``plain``: RANGE windows only,
+    and no outer joins. Some of them are in parentheses, joined with each other.
     """
     number = 1
     while number <= more:
@@ -127,7 +133,7 @@ def in_parentheses(draw: st.DrawFn, source: From, alias: str, *, plain: bool) ->
 
 @st.composite
 def existence(draw: st.DrawFn, scope: Scope) -> str:
-    """[NOT] EXISTS (SELECT ...), on one or two keys or none, perhaps with more conditions; or an
+    """[NOT] EXISTS (SELECT ...), on one or two keys or none, in some cases with more conditions; or
     IN (SELECT ...).
     """
     inner = draw(_looked_up())
@@ -152,7 +158,7 @@ def existence(draw: st.DrawFn, scope: Scope) -> str:
 
 @st.composite
 def _looked_up(draw: st.DrawFn) -> From:
-    """What a sub-query of EXISTS reads: mostly one window."""
+    """The FROM clause of an EXISTS: mostly one window."""
     shape = draw(st.sampled_from(["one", "one", "one", "one", "two", "live", "dim"]))
     if shape in ("live", "dim"):
         return contents(shape, "e0")
@@ -171,7 +177,7 @@ def _joined_with_table(draw: st.DrawFn, source: From, table: str) -> From:
 
 @st.composite
 def _join_condition(draw: st.DrawFn, left: Scope, right: Scope, product: bool) -> str:
-    """Equal keys of one or several columns and perhaps more; or none, when products are wanted."""
+    """Equal keys of one or several columns and sometimes more; none for some products."""
     if product and draw(st.integers(0, 9)) == 9:
         return ""
     kinds = draw(st.sampled_from(_KEYS))
@@ -182,11 +188,11 @@ def _join_condition(draw: st.DrawFn, left: Scope, right: Scope, product: bool) -
 
 
 @st.composite
-def _equal_columns(draw: st.DrawFn, left: Scope, right: Scope, kind: Kind) -> tuple[str, str]:
+def _equal_columns(draw: st.DrawFn, left: Scope, right: Scope, kind: ColumnKind) -> tuple[str, str]:
     one, other = columns(left, kind), columns(right, kind)
     return draw(st.sampled_from(one)), draw(st.sampled_from(other))
 
 
 def where(conditions: Sequence[str]) -> str:
-    """The WHERE clause, with a blank in front; nothing if there are no conditions."""
+    """The WHERE clause after a blank; empty without conditions."""
     return f" WHERE {' AND '.join(conditions)}" if conditions else ""

@@ -1,7 +1,7 @@
-"""Random rows, made to meet.
+"""Random rows.
 
-Small domains, so that joins and groups have results; small steps, so that timestamps tie and
-windows are hit on their boundary.
+Domains are small, so that joins and groups have results; steps are small, so that timestamps tie
+and rows expire exactly at the timestamps of others.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ STREAMS: Final[Mapping[str, pa.Schema]] = {
     )
     for name in "abcd"
 }
-#: The columns of the tables of random queries, and how each of them is updated.
+#: The columns of the tables of random queries, and the kind of updates of each table.
 DIM: Final = pa.schema([("k", pa.int64()), ("s", pa.string()), ("w", pa.int64())])
 TABLES: Final[Mapping[str, Updates]] = {
     "dim": "static",
@@ -49,8 +49,8 @@ VALUES: Final = st.sampled_from([1, 1, 2, 2, 3, 0, 5, -2, None])
 
 @dataclass(frozen=True)
 class Arrival:
-    """One row as it arrives: its stream and its values in the stream's order of columns; or a
-    change of a live table: its name, and ``_ts``, ``_op`` and the values.
+    """An input row: its stream and its values in the stream's order of columns; or a change of a
+    live table: its name, and ``_ts``, ``_op`` and the values.
     """
 
     stream: str
@@ -67,10 +67,10 @@ def arrivals(
 ) -> list[Arrival]:
     """Rows of several streams in the order of arrival, and changes of tables among them.
 
-    Most come in order; some lag by up to ``lateness`` steps, a few by more (these may be late)
-    and a few have no timestamp. Time moves in bursts (no step), small steps and gaps. Tables
-    change half a step after rows, so that no change ties with a row; most changes with ``-`` take
-    back a row that was put in, some none.
+    Most are in order; some lag by up to ``lateness`` steps, a few by more (these may be late) and a
+    few have no timestamp. Time moves in bursts (no step), small steps and gaps. Tables change half
+    a step after rows, so that no change ties with a row; most changes with ``-`` delete an existing
+    row, some none.
     """
     lag = st.sampled_from([0, 0, 0, 0, *range(lateness + 1), lateness + 3])
     row = st.tuples(
@@ -83,7 +83,7 @@ def arrivals(
         DOUBLES,
         VALUES,
     )
-    there = {name: [tuple(r.values()) for r in t.to_pylist()] for name, t in (tables or {}).items()}
+    current = {n: [tuple(r.values()) for r in t.to_pylist()] for n, t in (tables or {}).items()}
     now, rows = 3, []
     least = draw(st.sampled_from([0, 12, 20, 28]))
     for name, step, behind, luck, *payload in draw(
@@ -91,45 +91,45 @@ def arrivals(
     ):
         now += step
         ts = None if luck == 40 else max(now - behind, 0) * STEP_US
-        if name not in there:
+        if name not in current:
             rows.append(Arrival(name, (ts, *payload)))
             continue
         k, s, _, w = payload
-        op, change = _change(there[name], luck, (k, s, w))
+        op, change = _change(current[name], luck, (k, s, w))
         rows.append(Arrival(name, (None if ts is None else ts + STEP_US // 2, op, *change)))
     return rows
 
 
 def _change(
-    there: list[tuple[Any, ...]], luck: int, new: tuple[Any, ...]
+    current: list[tuple[Any, ...]], luck: int, new: tuple[Any, ...]
 ) -> tuple[str, tuple[Any, ...]]:
-    """A row to put in or take back, by a number from 0 to 40; ``there`` is kept up to date."""
+    """A row to insert or delete, chosen by a number from 0 to 40; updates ``current``."""
     if luck < 20 or luck == 40:
-        there.append(new)
+        current.append(new)
         return "+", new
-    if there and luck < 37:
-        return "-", there.pop(luck % len(there))
+    if current and luck < 37:
+        return "-", current.pop(luck % len(current))
     return "-", new
 
 
 def tables_of(rows: Sequence[Arrival], names: Sequence[str]) -> dict[str, pa.Table]:
-    """One table per stream or live table of ``names``, also where there is no row for it.
+    """One table per stream or live table of ``names``, also without rows.
 
-    Changes that only put rows in need no ``_op`` and have none.
+    If all changes are insertions, they have no column ``_op``.
     """
     found = {}
     for name in names:
-        mine = [r.row for r in rows if r.stream == name]
+        own = [r.row for r in rows if r.stream == name]
         if name in STREAMS:
-            found[name] = _table(STREAMS[name], mine)
+            found[name] = _table(STREAMS[name], own)
         else:
-            changes = _table(change_schema(DIM), mine)
-            found[name] = changes.drop(["_op"]) if {r[1] for r in mine} == {"+"} else changes
+            changes = _table(change_schema(DIM), own)
+            found[name] = changes.drop(["_op"]) if {r[1] for r in own} == {"+"} else changes
     return found
 
 
 def dimensions() -> st.SearchStrategy[pa.Table]:
-    """Contents of a table, with duplicates and nulls."""
+    """Contents of a table, with duplicates and NULLs."""
     rows = st.lists(st.tuples(KEYS, STRINGS, VALUES), max_size=6)
     return rows.map(lambda found: _table(DIM, found))
 

@@ -1,4 +1,4 @@
-"""Random sets of trees of joins that have joins in common, and come and go while rows flow."""
+"""Random sets of join trees with common joins; queries are added and dropped between batches."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ _STREAMS: Final = 6
 
 
 @dataclass(frozen=True)
-class Part:
+class JoinInput:
     """A stream or a join in FROM.
 
     Attributes:
-        sql: how it stands there.
-        columns: how each column is read, and what it is called in a result.
-        streams: the numbers of those below.
+        sql: its text in FROM.
+        columns: how each column is read, and its name in a result.
+        streams: the numbers of its streams.
     """
 
     sql: str
@@ -39,8 +39,8 @@ class Part:
 
 
 @dataclass(frozen=True)
-class Step:
-    """What happens before a batch, and the batch.
+class TreeSetStep:
+    """Changes before a batch, and the batch.
 
     Attributes:
         add, drop: numbers of queries. restart: the engine is saved and loaded.
@@ -54,18 +54,18 @@ class Step:
 
 @dataclass(frozen=True)
 class TreeSetCase:
-    """Queries that have joins in common, and what happens."""
+    """Queries with common joins, and the steps of their script."""
 
     queries: tuple[str, ...]
-    steps: tuple[Step, ...]
+    steps: tuple[TreeSetStep, ...]
 
     def play(self, **options: Any) -> dict[str, str]:
-        """What each query reported until all rows had expired, and its answer after each batch."""
+        """By query, its changes until all rows have expired, and its answer after each batch."""
         engine = engine_with(executor="tree", **options)
         for i in range(_STREAMS):
             columns = ", ".join(f"{c} BIGINT" for c in _COLUMNS)
             engine.sql(f"CREATE STREAM s{i} (ts TIMESTAMP, {columns}) TIMESTAMP BY ts")
-        heard: dict[str, list[pa.Table]] = {}
+        received: dict[str, list[pa.Table]] = {}
         for number, step in enumerate(self.steps):
             for query in step.drop:
                 engine.drop(f"q{query}")
@@ -75,46 +75,46 @@ class TreeSetCase:
                 engine.query(self.queries[query], name=f"q{query}")
             changes = engine.process(step.batch)
             for name, query_now in engine.queries.items():
-                heard.setdefault(name, []).append(changes[name])
-                heard.setdefault(f"{name} after {number}", []).append(query_now.snapshot())
+                received.setdefault(name, []).append(changes[name])
+                received.setdefault(f"{name} after {number}", []).append(query_now.snapshot())
         changes = engine.advance(engine.clock + (max(_WINDOWS) + 1) * _SECOND)
         for name in engine.queries:
-            heard[name].append(changes[name])
-        return {name: pretty(_in_order(pa.concat_tables(t))) for name, t in heard.items()}
+            received[name].append(changes[name])
+        return {name: pretty(_in_order(pa.concat_tables(t))) for name, t in received.items()}
 
 
 def tree_set_case(seed: int) -> TreeSetCase:
-    """The case of a seed: two to four queries over six streams; joins that they have in common are
-    written alike. Queries come before the first batch or later, some go and come again.
+    """The case of a seed: two to four queries over six streams; common joins have equal text.
+    Queries are added before the first batch or later, some are dropped and added again.
     """
     random = Random(seed)
     windows = [random.choice(_WINDOWS) for _ in range(_STREAMS)]
     common = _common(random, windows)
     queries = tuple(_query(random, common, windows) for _ in range(random.choice([2, 2, 3, 4])))
     batches = _batches(random)
-    there: set[int] = set()
+    current: set[int] = set()
     steps = []
     for number, batch in enumerate(batches):
-        gone = {q for q in there if random.random() < 0.15}
-        absent = [q for q in range(len(queries)) if q not in there]
+        dropped = {q for q in current if random.random() < 0.15}
+        absent = [q for q in range(len(queries)) if q not in current]
         add = tuple(q for q in absent if random.random() < (0.3 if number else 0.6))
-        there = (there - gone) | set(add)
-        steps.append(Step(add, tuple(gone), random.random() < 0.2, batch))
+        current = (current - dropped) | set(add)
+        steps.append(TreeSetStep(add, tuple(dropped), random.random() < 0.2, batch))
     return TreeSetCase(queries, tuple(steps))
 
 
-def _stream(number: int, windows: Sequence[int]) -> Part:
+def _stream(number: int, windows: Sequence[int]) -> JoinInput:
     columns = tuple((f"s{number}.{c}", f"s{number}_{c}") for c in _COLUMNS)
-    return Part(f"s{number} [RANGE {windows[number]} SECONDS]", columns, frozenset([number]))
+    return JoinInput(f"s{number} [RANGE {windows[number]} SECONDS]", columns, frozenset([number]))
 
 
-def _inner(join: Part, alias: str) -> Part:
+def _inner(join: JoinInput, alias: str) -> JoinInput:
     """A join as a sub-select."""
     columns = tuple((f"{alias}.{name}", name) for _, name in join.columns)
-    return Part(f"({join.sql}) AS {alias}", columns, join.streams)
+    return JoinInput(f"({join.sql}) AS {alias}", columns, join.streams)
 
 
-def _join(random: Random, left: Part, right: Part) -> Part:
+def _join(random: Random, left: JoinInput, right: JoinInput) -> JoinInput:
     """The SELECT of a join of two parts."""
     if random.random() < 0.5:
         left, right = right, left
@@ -125,11 +125,11 @@ def _join(random: Random, left: Part, right: Part) -> Part:
     columns = left.columns + right.columns
     shown = ", ".join(f"{column} AS {name}" for column, name in columns)
     sql = f"SELECT {shown} FROM {left.sql}, {right.sql} WHERE {' AND '.join(terms)}"
-    return Part(sql, columns, left.streams | right.streams)
+    return JoinInput(sql, columns, left.streams | right.streams)
 
 
-def _common(random: Random, windows: Sequence[int]) -> list[Part]:
-    """The joins that queries may have in common."""
+def _common(random: Random, windows: Sequence[int]) -> list[JoinInput]:
+    """Joins that queries may have in common."""
     found = []
     for _ in range(random.choice([1, 2, 2])):
         a, b = random.sample(range(_STREAMS), 2)
@@ -140,12 +140,12 @@ def _common(random: Random, windows: Sequence[int]) -> list[Part]:
     return found
 
 
-def _with_stream(random: Random, join: Part, alias: str, windows: Sequence[int]) -> Part:
+def _with_stream(random: Random, join: JoinInput, alias: str, windows: Sequence[int]) -> JoinInput:
     other = random.choice([i for i in range(_STREAMS) if i not in join.streams])
     return _join(random, _inner(join, alias), _stream(other, windows))
 
 
-def _query(random: Random, common: Sequence[Part], windows: Sequence[int]) -> str:
+def _query(random: Random, common: Sequence[JoinInput], windows: Sequence[int]) -> str:
     part = random.choice(common)
     others = [p for p in common if not p.streams & part.streams]
     if random.random() < 0.1:
@@ -181,10 +181,10 @@ def _table(rows: Sequence[tuple[int | None, ...]]) -> pa.Table:
 
 
 def _in_order(table: pa.Table) -> pa.Table:
-    """Changes of one instant in the order of their values, as that of a tree's results is free."""
+    """Changes sorted by instant and values: trees may emit results of one instant in any order."""
     if "_ts" in table.column_names:
         instants = table["_ts"].to_pylist()
-        assert instants == sorted(instants), "results leave in temporal order"
+        assert instants == sorted(instants), "results are emitted in temporal order"
     keys = [name for name in ("_ts", *table.column_names) if name in table.column_names]
     return table.sort_by([(name, "ascending") for name in dict.fromkeys(keys)])
 
@@ -193,4 +193,4 @@ def _restarted(engine: Engine) -> Engine:
     with tempfile.TemporaryDirectory() as folder:
         path = str(Path(folder) / "saved")
         engine.save(path)
-        return Engine.load(path)
+        return Engine.load(path, feedback_form=engine.strategy.feedback_form)

@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 import eddyline
+from eddyline.bench.comparison import reactive as comparison
 from eddyline.bench.feeding import process_all
 from eddyline.physical.flows import Executor
 
@@ -28,7 +29,7 @@ OPTIONS: Final[Mapping[str, Mapping[str, Any]]] = {
     REF: {"feedback": "off"},
     DOE: {"feedback": "doe"},
     JIT: {"feedback": "jit"},
-    REACTIVE: {"feedback": "jit", "admission": False},
+    REACTIVE: {"feedback": "jit", "feedback_form": comparison.REACTIVE},
     AUTO: {"feedback": "auto"},
 }
 #: Those of the paper.

@@ -16,8 +16,8 @@ from hypothesis import assume, event, given
 from hypothesis import strategies as st
 
 from eddyline import EddylineError, Engine
-from eddyline.engine.placement import replanning
-from eddyline.engine.placement.replanning import Better, Ordered, Replanner
+from eddyline.engine.placement import reoptimizer
+from eddyline.engine.placement.reoptimizer import Better, ByCost, Reoptimizer
 from eddyline.optimizer.joins.trees import Tree
 from eddyline.testing import engine_with, pretty
 from eddyline.testing.strategies.join_trees import join_tree_case
@@ -136,8 +136,8 @@ def test_nobody_notices_new_orders(
     expected = case.play(feedback="off", replan=float("inf")).changes()
     random = Random(seed)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Replanner, "due", lambda self, running: list(running.values()))
-        patch.setattr(Replanner, "better", lambda self, o, us: Better(any_tree(random, o), 1.0))
+        patch.setattr(Reoptimizer, "due", lambda self: list(self.by_cost.values()))
+        patch.setattr(Reoptimizer, "better", lambda self, o: Better(any_tree(random, o), 1.0))
         found = case.play(**options).changes()
     event("with results" if expected.num_rows else "without results")
     assert pretty(sorted_by_all(found)) == pretty(sorted_by_all(expected))
@@ -147,7 +147,7 @@ def test_what_is_grouped_gets_new_orders_and_takes_back_what_it_told(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """One of two queries that share their groups gets the order before the other one does."""
-    monkeypatch.setattr(replanning, "_AT_ONCE", 1)
+    monkeypatch.setattr(reoptimizer, "_AT_ONCE", 1)
     grouped = f"SELECT i, COUNT(*) AS n, AVG(j * 0.1) AS a FROM ({SQL}) AS q GROUP BY i HAVING "
     engines = [streams(), streams(replan=float("inf"))]
     for engine in engines:
@@ -174,15 +174,15 @@ def test_a_query_that_is_refused_leaves_no_order(monkeypatch: pytest.MonkeyPatch
     def refuse(*_: object, **__: object) -> None:
         raise EddylineError("refused")
 
-    monkeypatch.setattr(engine._parts.queries.execution, "plant", refuse)
+    monkeypatch.setattr(engine._parts.queries.execution, "move", refuse)
     with pytest.raises(EddylineError, match="refused"):
         engine.query(SQL + " AND a.j > 1", name="refused")
-    ways = engine._parts.queries.placing.ways()
-    assert list(ways) == ["q"]
+    saved = engine._parts.queries.placements.saved()
+    assert list(saved["queries"]) == list(saved["measured"]) == ["q"]
 
 
-def any_tree(random: Random, ordered: Ordered) -> Tree:
-    trees: list[Tree] = list(range(len(ordered.joins.graph.parts)))
+def any_tree(random: Random, known: ByCost) -> Tree:
+    trees: list[Tree] = list(range(len(known.joins.graph.parts)))
     while len(trees) > 1:
         left, right = (trees.pop(random.randrange(len(trees))) for _ in range(2))
         trees.append((left, right))

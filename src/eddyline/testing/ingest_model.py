@@ -1,4 +1,4 @@
-"""What reaches the answer, and when: the watermark's rules, told again in their simplest form."""
+"""A reference model of ingestion: which rows are accepted, and the clocks."""
 
 from __future__ import annotations
 
@@ -22,10 +22,11 @@ class StreamRules:
     """The schema of a stream, its event-time column and the rules of its watermark.
 
     Attributes:
-        lateness_us: how late its rows may come. row_by_row: whether that is judged by the rows of
-            the stream before, one by one, or by where the batches before have left the watermark.
-        idle_us: after so long without rows others do not wait for it; None: they always do.
-        ahead_us: how far its timestamps may be ahead of the wall clock; None: any.
+        lateness_us: maximum lateness of its rows. row_by_row: whether lateness is decided by the
+            previous rows of the stream, or by the watermark after the previous batch.
+        idle_us: time without rows after which other streams do not wait for it; None: they always
+            wait.
+        ahead_us: maximum distance of its timestamps ahead of the wall clock; None: no limit.
     """
 
     schema: pa.Schema
@@ -37,7 +38,7 @@ class StreamRules:
 
     @classmethod
     def of(cls, stream: StreamDef) -> StreamRules:
-        """The rules of a stream that was declared."""
+        """The rules of a declared stream."""
         return cls(
             arrow_schema(stream.schema),
             stream.timestamp,
@@ -53,48 +54,47 @@ _ANY: Final = StreamRules(pa.schema([]))
 
 @dataclass(frozen=True)
 class TableRules:
-    """What a live table holds before everything, and what its changes count for."""
+    """The initial contents of a live table, and its kind of updates."""
 
     contents: pa.Table
     updates: LiveUpdates = "retroactive"
 
 
 @dataclass(eq=False)
-class Group:
-    """Streams and live tables that queries bring together, and how far they are."""
+class ClockGroup:
+    """Streams and live tables with a common clock, because queries join them."""
 
     names: set[str]
     clock_us: int = BEGINNING
 
 
 @dataclass
-class Arrivals:
-    """The rows that came in, sorted into accepted, late and bad ones, and the clocks.
+class IngestModel:
+    """Input rows, separated into accepted, late and bad ones, and the clocks.
 
-    - The streams and live tables that a query reads are one group from then on; groups that come
-      together go on from the foremost one's clock.
+    - The streams and live tables that a query reads form one group; merged groups continue from
+      the latest of their clocks.
     - The clock of a group is its watermark: the smallest of (largest timestamp - lateness) over its
-      streams, or what ``advance`` said. Streams that no query reads have no say among others, nor
-      have those that are idle, and tables never have; where all are idle the largest counts.
-    - A group of tables goes by the smallest clock of the streams that queries read, or, if they
-      read none, by the largest of all streams.
-    - A row behind the clock of its group is late. One without a timestamp, or too far ahead of the
-      wall clock, is bad and moves nothing. Changes of tables are judged like rows; a ``-`` is bad,
-      too, if there is no such row in the table when the clock passes it.
-    - Where a drop box stands, only the rows that it keeps are accepted; the others move the clock
-      like them.
+      streams, or the argument of ``advance``. Streams without readers are ignored if others have
+      readers, idle streams if others are not idle, and tables always.
+    - A group of tables follows the smallest clock of the streams with readers, or, if there are
+      none, the largest clock of all streams.
+    - A row before the clock of its group is late. One without a timestamp, or too far ahead of the
+      wall clock, is bad and moves no clock. Changes of tables are treated like rows; a ``-`` is
+      also bad if the table has no such row when the clock passes it.
+    - With a drop box, only the rows that it keeps are accepted; the others also move the clock.
 
     Attributes:
         rules, tables: of the streams and of the live tables.
-        keep: the share of rows that is kept, by stream, if it is not all.
-        groups: everything up to their clocks has been processed; rows later than that are held.
+        keep: keep rates of streams with a drop box.
+        groups: rows up to a group's clock have been processed, later ones are buffered.
         accepted, late, bad: rows by stream or table, in the order of arrival.
     """
 
     rules: Mapping[str, StreamRules]
     tables: Mapping[str, TableRules] = field(default_factory=dict)
     keep: Mapping[str, float] = field(default_factory=dict)
-    groups: list[Group] = field(init=False)
+    groups: list[ClockGroup] = field(init=False)
     accepted: dict[str, pa.Table] = field(init=False)
     late: dict[str, pa.Table] = field(init=False)
     bad: dict[str, pa.Table] = field(init=False)
@@ -102,7 +102,7 @@ class Arrivals:
     def __post_init__(self) -> None:
         self._schemas = {name: r.schema for name, r in self.rules.items()}
         self._schemas |= {n: change_schema(t.contents.schema) for n, t in self.tables.items()}
-        self.groups = [Group({name}) for name in self._schemas] or [Group(set())]
+        self.groups = [ClockGroup({name}) for name in self._schemas] or [ClockGroup(set())]
         self._readers: Counter[str] = Counter()
         self._newest: dict[str, int] = {}
         self._active_us: dict[str, int] = {}
@@ -111,7 +111,7 @@ class Arrivals:
         )
 
     def read(self, names: Iterable[str]) -> None:
-        """A query is added that reads these streams and tables."""
+        """Register a query that reads these streams and tables."""
         self._readers.update(list(names))
         together = [g for g in self.groups if g.names.intersection(names)]
         if len(together) > 1:
@@ -122,14 +122,14 @@ class Arrivals:
             together[0].names.update(*(g.names for g in together[1:]))
 
     def unread(self, names: Iterable[str]) -> None:
-        """It is dropped."""
+        """Unregister a query."""
         self._readers.subtract(list(names))
 
     def process(
         self, batches: Mapping[str, pa.Table], watermark_us: int | None = None, now_us: int = 0
     ) -> None:
-        """Take in one batch per stream or table, and move the clocks: as the engine does by
-        default, or to the watermark. ``now_us`` is the wall clock.
+        """Add one batch per stream or table, and move the clocks, by default as the engine does,
+        else to the watermark. ``now_us``: the wall clock.
         """
         for name, rows in batches.items():
             self._judge(name, rows, now_us)
@@ -140,29 +140,29 @@ class Arrivals:
         for group in of_streams:
             self._move(group, self._watermark(group, now_us))
         read = [g.clock_us for g in of_streams if any(self._readers[n] > 0 for n in g.names)]
-        foremost = max((g.clock_us for g in of_streams), default=BEGINNING)
+        latest_clock = max((g.clock_us for g in of_streams), default=BEGINNING)
         for group in self.groups:
             if group not in of_streams:
-                self._move(group, min(read, default=foremost))
+                self._move(group, min(read, default=latest_clock))
 
     def advance(self, to_us: int) -> None:
-        """Move the clocks, where they are not there already."""
+        """Move the clocks that are before an instant to it."""
         for group in self.groups:
             self._move(group, to_us)
 
     @property
     def clock_us(self) -> int:
-        """The clock of the foremost group."""
+        """The latest clock of all groups."""
         return max(g.clock_us for g in self.groups)
 
     def clock_of(self, names: Collection[str]) -> int:
-        """The clock of a query that reads these; one of constant tables goes by the foremost."""
+        """The clock of a query that reads these; the latest clock for static tables."""
         found = (g.clock_us for g in self.groups if g.names.intersection(names))
         return next(found, self.clock_us)
 
     def first_of(self, names: Collection[str]) -> int | None:
-        """The smallest timestamp that was accepted in the group of these; None: there is none. For
-        a group of tables, rows of the streams by which it goes count, too.
+        """The smallest accepted timestamp in the group of these; None without rows. For a group of
+        tables, also over the streams whose clocks it follows.
         """
         found = {n for g in self.groups if g.names.intersection(names) for n in g.names}
         if not found.intersection(self.rules):
@@ -173,7 +173,7 @@ class Arrivals:
 
     @property
     def first_us(self) -> int | None:
-        """The smallest timestamp that was accepted, None when there is none."""
+        """The smallest accepted timestamp; None without rows."""
         return self._first(self.accepted)
 
     def _first(self, names: Iterable[str]) -> int | None:
@@ -183,7 +183,7 @@ class Arrivals:
         ]
         return min((t for t in starts if t is not None), default=None)
 
-    def _watermark(self, group: Group, now_us: int) -> int:
+    def _watermark(self, group: ClockGroup, now_us: int) -> int:
         streams = sorted(group.names.intersection(self.rules))
         streams = [n for n in streams if self._readers[n] > 0] or streams
         bounds = {
@@ -198,17 +198,17 @@ class Arrivals:
         idle_us = self.rules[stream].idle_us
         return idle_us is not None and now_us - since_us >= idle_us
 
-    def _move(self, group: Group, to_us: int) -> None:
+    def _move(self, group: ClockGroup, to_us: int) -> None:
         group.clock_us = max(group.clock_us, to_us)
         for name in group.names.intersection(self.tables):
-            self._turn_away_orphans(name)
+            self._reject_orphans(name)
 
     def live(self, name: str) -> LiveTable:
-        """A live table with the changes that were accepted."""
+        """A live table with its accepted changes."""
         return LiveTable(self.tables[name].updates, self.tables[name].contents, self.accepted[name])
 
     def _judge(self, name: str, rows: pa.Table, now_us: int) -> None:
-        """Sort rows into accepted, late and bad ones."""
+        """Separate rows into accepted, late and bad ones."""
         if name in self.tables:
             rows = as_changes(rows, self.tables[name].contents.schema)
         times = event_times(rows, self._timestamp(name)).to_pylist()
@@ -237,8 +237,8 @@ class Arrivals:
         columns = (flat(c) for c in rows.cast(self._schemas[name]).columns)
         return rows.filter(pa.array(box.keeps(list(columns))))
 
-    def _turn_away_orphans(self, name: str) -> None:
-        """Of the changes that the clock has passed, those that take back nothing are bad."""
+    def _reject_orphans(self, name: str) -> None:
+        """Move changes up to the clock that delete no row to the bad ones."""
         changes = self.accepted[name]
         us = event_times(changes, "_ts").to_pylist()
         orphans = {i for i in self.live(name).orphans() if us[i] <= self.clock_of([name])}
@@ -254,13 +254,13 @@ class Arrivals:
 
 
 def event_times(rows: pa.Table, timestamp: str) -> pa.ChunkedArray:
-    """The event times of a table in us, int64, null where unknown."""
+    """The event times of a table in us, int64, NULL where missing."""
     column = rows.column(timestamp)
     return column.cast(pa.timestamp("us", column.type.tz)).cast(pa.int64())
 
 
 def latest(rows: Mapping[str, pa.Table], timestamps: Mapping[str, str]) -> int | None:
-    """The largest timestamp of rows and changes, in us; None: they have none.
+    """The largest timestamp of rows and changes, in us; None without rows.
 
     Args:
         timestamps: the event-time column of each stream; that of tables' changes is ``_ts``.

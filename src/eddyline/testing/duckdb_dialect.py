@@ -1,4 +1,4 @@
-"""Where DuckDB's idea of an expression differs from Spark's."""
+"""Translates expressions whose meaning in DuckDB differs from Spark's."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _INTEGERS: Final = (
 
 
 def in_duckdb(query: exp.Expr) -> exp.Expr:
-    """The query with the difference spelled out."""
+    """The query with Spark's semantics in DuckDB's SQL."""
 
     def adapt(node: exp.Expr) -> exp.Expr:
         if isinstance(node, exp.DataType) and node.this in (
@@ -33,7 +33,7 @@ def in_duckdb(query: exp.Expr) -> exp.Expr:
 
 
 def _with_escapes(query: exp.Expr) -> exp.Expr:
-    """The query with backslash as the escape of LIKE, where it has no other; DuckDB has none."""
+    """Adds backslash as the escape of LIKE, where the query has none; DuckDB has no default."""
     for like in reversed(list(query.find_all(exp.Like, exp.ILike))):  # the inner ones first
         if not isinstance(like.parent, exp.Escape):
             escape = exp.Literal.string("\\")
@@ -42,14 +42,14 @@ def _with_escapes(query: exp.Expr) -> exp.Expr:
 
 
 def _strict_cast(node: exp.Expr) -> exp.Expr:
-    """A CAST that fails, which sqlglot takes for one of Spark without ANSI mode."""
+    """Turns what sqlglot reads as a TRY_CAST of Spark without ANSI mode into a CAST."""
     if isinstance(node, exp.TryCast) and not node.args.get("safe"):
         return exp.Cast(this=node.this, to=node.to)
     return node
 
 
 def _truncating_cast(node: exp.Expr) -> exp.Expr:
-    """CAST of a fraction to an integer truncates; DuckDB's rounds."""
+    """CAST of a fraction to an integer truncates; DuckDB's would round."""
     if not isinstance(node, exp.Cast) or node.to.this not in _INTEGERS:
         return node
     source = node.this.sql(dialect="duckdb")

@@ -10,11 +10,10 @@ from statistics import median
 from typing import Final
 
 from rich.console import Console
+from rich.progress import Progress
 from rich.table import Table
 
-from eddyline.bench.calibration.cases import CASES, SCHEMA, Case, Rows
-from eddyline.bench.feeding import process_all
-from eddyline.bench.figures.console import progress_bar
+from eddyline.cli.calibration.cases import CASES, SCHEMA, Case, Rows
 from eddyline.engine.calibration import machine, write_prices
 from eddyline.engine.engine import Engine
 from eddyline.engine.options import EngineOptions, StrategyOptions
@@ -39,7 +38,7 @@ class Measured:
 
 def run_calibration(*, json: bool = False) -> None:
     """Measure, fit, keep and show the prices of this machine."""
-    with progress_bar() as bar:
+    with Progress(console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task("measuring", total=len(CASES))
 
         def compiling(kernel: str) -> None:
@@ -77,18 +76,22 @@ def measure(case: Case) -> Measured:
     """What a case takes, windows being full: the median of several stretches of time."""
     engine = engine_of(case)
     rows = Rows(case)
-    process_all(engine, rows.between(0.0, _WARM_S))
+    engine.process(rows.between(0.0, _WARM_S), watermark=_us(_WARM_S))
     took = []
     for n in range(_REPETITIONS):
         start = _WARM_S + n * _TIMED_S
         new = rows.between(start, start + _TIMED_S)
         began = time.process_time()
-        for _ in process_all(engine, new).batches():
+        for _ in engine.process(new, watermark=_us(start + _TIMED_S)).batches():
             pass
         took.append(time.process_time() - began)
     calls = case.calls(len(engine.stats()["operators"]))
     cores = median(took) / _TIMED_S
     return Measured(case, Observation(engine.works, case.statistics, calls, cores))
+
+
+def _us(seconds: float) -> int:
+    return round(seconds * 1e6)
 
 
 def _show(prices: Prices, measured: Sequence[Measured]) -> None:

@@ -8,7 +8,7 @@ from typing import Final, TypeAlias
 
 import numpy as np
 
-from eddyline.kernels.lattice import kill, minimal_alive
+from eddyline.bench.comparison.reactive.lattice import kill, minimal_alive
 from eddyline.runtime.batch import Batch, Evaluator, Predicate, paired
 from eddyline.runtime.feedback.partners import Partners
 from eddyline.runtime.join_inputs.buffer import Kept

@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from eddyline.kernels.lattice import kill, minimal_alive
+from eddyline.bench.comparison.reactive.lattice import kill, minimal_alive
 
 Node = frozenset[int]
 

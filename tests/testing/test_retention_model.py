@@ -3,7 +3,7 @@
 import pytest
 
 from eddyline.testing import WrongAnswer, parse_time
-from eddyline.testing.held import Held
+from eddyline.testing.retention_model import RetentionModel
 from eddyline.testing.script import Script
 from eddyline.types import FOREVER
 
@@ -34,7 +34,7 @@ ROWS = (1, 2, 3, 5, 8, 9)
     ],
 )
 def test_when_a_query_is_right(kept_by: str, added: str, right: str | None) -> None:
-    held = Held()
+    held = RetentionModel()
     held.pass_time(parse_time("6s"), [kept_by], ["a", "b"])
     times = {"a": [parse_time(f"{t}s") for t in ROWS], "b": [parse_time("1s")]}
     found = held.missing(added, parse_time("6s")).right_from(times)
@@ -42,7 +42,7 @@ def test_when_a_query_is_right(kept_by: str, added: str, right: str | None) -> N
 
 
 def test_nothing_is_missing_of_what_nobody_had_to_keep() -> None:
-    held = Held({"v": "SELECT x FROM a"})
+    held = RetentionModel({"v": "SELECT x FROM a"})
     held.pass_time(parse_time("6s"), [], ["a"])
     added = held.missing("SELECT x FROM v [ROWS 2]", parse_time("7s"))
     assert added.right_from({"a": [parse_time("8s")]}) == parse_time("7s")
@@ -66,7 +66,7 @@ def test_a_script_adds_and_drops() -> None:
 def test_a_late_query_that_lacks_rows_is_caught() -> None:
     script = Script(DDL, "SELECT x FROM a [RANGE 3 SECONDS]")
     script.process(a="ts | x\n1s | 7\n2s | 8").add("late", "SELECT x FROM a [RANGE 3 SECONDS]")
-    script.followed["late"].emitted = [script.engine.queries["late"].take().slice(1)]
+    script.tracked["late"].emitted = [script.engine.queries["late"].take().slice(1)]
     with pytest.raises(WrongAnswer, match="query late"):
         script.drop("late")
     script = Script(DDL, "SELECT x FROM a [RANGE 1 SECOND]")
@@ -78,6 +78,6 @@ def test_snapshots_are_compared_from_when_the_query_is_right() -> None:
     every = "SELECT x FROM a [RANGE 4 SECONDS] EMIT SNAPSHOT EVERY 2 SECONDS"
     script = Script(DDL, "SELECT x FROM a [RANGE 1 SECOND]")
     script.process(a="ts | x\n1s | 7\n3s | 8").add("late", every).advance("9s").finish()
-    script.followed["late"].emitted = [t.slice(0, 0) for t in script.followed["late"].emitted]
+    script.tracked["late"].emitted = [t.slice(0, 0) for t in script.tracked["late"].emitted]
     with pytest.raises(WrongAnswer, match="in the snapshot at 6s"):
         script.finish()

@@ -1,5 +1,5 @@
 """``eddyline calibrate``: what the steps of operators cost on this machine."""
 
-from eddyline.bench.calibration.run import run_calibration
+from eddyline.cli.calibration.run import run_calibration
 
 __all__ = ["run_calibration"]

@@ -19,10 +19,10 @@ from typing import Any
 
 import numpy as np
 
+from eddyline.bench.comparison.reactive.detector import Detector
+from eddyline.bench.comparison.reactive.gate import ReactiveGate
 from eddyline.runtime.batch import Batch, Evaluator
-from eddyline.runtime.feedback.gate import Gate
 from eddyline.runtime.feedback.join_feedback import JoinFeedback, Pairs
-from eddyline.runtime.feedback.mns import Detector
 from eddyline.runtime.feedback.partners import Partners
 from eddyline.runtime.join_inputs.buffer import Kept
 from eddyline.runtime.join_inputs.gated_input import GatedInput, Progress, Released
@@ -43,11 +43,13 @@ class ReactiveInput(GatedInput):
         chunk: the number of the chunk.
     """
 
+    gate: ReactiveGate | None
+
     def __init__(
         self,
         buffer: Kept,
         keys: Sequence[Evaluator],
-        gate: Gate | None,
+        gate: ReactiveGate | None,
         *,
         shared: Partners | None = None,
         scanned: bool = False,

@@ -9,8 +9,8 @@ import pytest
 from typer.testing import CliRunner
 
 from eddyline import Engine
-from eddyline.bench.calibration import run
-from eddyline.bench.calibration.cases import CASES
+from eddyline.cli.calibration import run
+from eddyline.cli.calibration.cases import CASES
 from eddyline.cli.main import app
 from eddyline.optimizer.prices import TYPICAL, Prices
 
@@ -30,7 +30,7 @@ def test_it_measures_and_keeps_prices_for_engines() -> None:
         assert 0 < case["cores"] < 100
         assert case["predicted_cores"] == pytest.approx(case["cores"], rel=0.2)
     assert Path(told["file"]).is_file()
-    assert Engine().prices == Prices(**told["prices"]) != TYPICAL
+    assert Engine().options.prices == Prices(**told["prices"]) != TYPICAL
 
 
 def test_people_get_a_table() -> None:
@@ -42,7 +42,7 @@ def test_people_get_a_table() -> None:
 
 def test_rows_are_what_the_cost_model_is_told() -> None:
     """Selectivities and rates: the results of a case are as many as its plan's estimate says."""
-    from eddyline.bench.calibration.cases import RATE, Rows
+    from eddyline.cli.calibration.cases import RATE, Rows
 
     joins = ("ten matches", "a third of the matches", "nested loops", "rules over pairs")
     rules = ("rules on three columns", "rules, a result per row")

@@ -6,16 +6,16 @@ import pyarrow as pa
 import pytest
 
 from eddyline.testing import batch, parse_time
-from eddyline.testing.arrivals import Arrivals, StreamRules, TableRules
+from eddyline.testing.ingest_model import IngestModel, StreamRules, TableRules
 from eddyline.types import BEGINNING, TIMESTAMP
 
 SCHEMA = pa.schema([("ts", TIMESTAMP), ("x", pa.int64())])
 RULES = StreamRules(SCHEMA)
 
 
-def arrivals(**more: StreamRules) -> Arrivals:
+def arrivals(**more: StreamRules) -> IngestModel:
     late = replace(RULES, lateness_us=parse_time("2s"))
-    model = Arrivals({"a": RULES, "b": late, **more})
+    model = IngestModel({"a": RULES, "b": late, **more})
     model.read(["a", "b"])
     return model
 
@@ -71,7 +71,7 @@ def test_the_others_do_not_wait_for_an_idle_stream() -> None:
 def test_rows_behind_the_clock_are_late_and_rows_without_time_are_bad(
     by_row: bool, late: list[int]
 ) -> None:
-    model = Arrivals({"a": replace(RULES, lateness_us=parse_time("2s"), row_by_row=by_row)})
+    model = IngestModel({"a": replace(RULES, lateness_us=parse_time("2s"), row_by_row=by_row)})
     model.process({"a": batch("ts | x\n5s | 1\n2s | 2")})
     model.process({"a": batch("ts | x\n3s | 5\n6s | 6\n3s | 3\n2s999ms | 4\n. | 7")})
     assert model.late["a"]["x"].to_pylist() == late
@@ -80,7 +80,7 @@ def test_rows_behind_the_clock_are_late_and_rows_without_time_are_bad(
 
 
 def test_a_row_too_far_ahead_of_the_wall_clock_is_bad_and_moves_nothing() -> None:
-    model = Arrivals({"a": replace(RULES, ahead_us=parse_time("1s"))})
+    model = IngestModel({"a": replace(RULES, ahead_us=parse_time("1s"))})
     model.process({"a": batch("ts | x\n11s | 1\n11s1ms | 2\n5s | 3")}, now_us=parse_time("10s"))
     assert model.bad["a"]["x"].to_pylist() == [2]
     assert model.clock_us == parse_time("11s")
@@ -94,9 +94,9 @@ def test_nothing_has_arrived_at_first() -> None:
     assert model.clock_us == BEGINNING
 
 
-def with_table() -> Arrivals:
+def with_table() -> IngestModel:
     contents = batch("k:int\n1")
-    model = Arrivals({"a": StreamRules(SCHEMA)}, {"live": TableRules(contents)})
+    model = IngestModel({"a": StreamRules(SCHEMA)}, {"live": TableRules(contents)})
     model.read(["a", "live"])
     return model
 

@@ -1,8 +1,8 @@
-"""What is sure to be held of each stream for a query that is added later.
+"""A reference model of retention: the rows of each stream that are surely stored.
 
-A SteM keeps rows as long as a window of some query needs them. So a query that is added at ``c``
-finds all rows of its windows if somebody has kept them so far; if not, rows are missing, and its
-answer is right as soon as all that may be missing would have left its windows::
+A SteM stores rows as long as a window of some query needs them. A query that is added at ``c``
+finds all rows of its windows if other queries have needed them; otherwise rows are missing, and its
+answer is right once all rows that may be missing would have left its windows::
 
     clock          0 ............ 6 ..... c ............ 6 + T
     [RANGE 2 S]    ------------------|                            kept up to c - 2 s: 6
@@ -21,29 +21,29 @@ from sqlglot import exp
 from eddyline.testing.reading import WindowText, read_query, stream_of
 from eddyline.types import BEGINNING, FOREVER
 
-_Read = tuple[str, WindowText]  # a stream, and the window on it
+_Read = tuple[str, WindowText]  # (stream, its window)
 _EVERYTHING: Final = WindowText()
 
 
 @dataclass(frozen=True)
-class Missing:
-    """For a query that was added at ``added_us``: by stream, before when rows may be missing."""
+class MissingRows:
+    """For a query added at ``added_us``: by stream, rows before this instant may be missing."""
 
     added_us: int
     before_us: Mapping[str, int]
     reads: tuple[_Read, ...]
 
     def right_from(self, times_us: Mapping[str, Iterable[int]]) -> int:
-        """The first instant at which the answer is right; FOREVER where there may be none.
+        """The first instant from which on the answer is right; FOREVER if there may be none.
 
         Args:
-            times_us: by stream, the timestamps of all rows, sooner or later.
+            times_us: by stream, the timestamps of all rows.
         """
         ends = (self._left_by(stream, window, times_us[stream]) for stream, window in self.reads)
         return max([self.added_us, *ends])
 
     def _left_by(self, stream: str, window: WindowText, times_us: Iterable[int]) -> int:
-        """When all rows that may be missing have left a window."""
+        """The instant when all rows that may be missing have left a window."""
         before = self.before_us[stream]
         if min(times_us, default=FOREVER) >= before:
             return BEGINNING
@@ -56,14 +56,14 @@ class Missing:
 
 
 @dataclass
-class Held:
-    """The rows of each stream that queries keep.
+class RetentionModel:
+    """The instants from which on all rows of streams are stored.
 
     Args:
-        views: their text by name. tables: the names of tables, which keep their rows.
+        views: their SELECTs by name. tables: the names of tables, which store all rows.
 
     Attributes:
-        before_us: by stream, rows before this instant may be gone.
+        before_us: by stream, rows before this instant may have been removed.
     """
 
     views: Mapping[str, str] = field(default_factory=dict)
@@ -74,7 +74,7 @@ class Held:
     _kept_by: dict[str, list[tuple[str, int]]] = field(default_factory=dict, init=False)
 
     def pass_time(self, clock_us: int, queries: Iterable[str], streams: Iterable[str]) -> None:
-        """Rows have been processed up to the clock while these queries (SELECTs) were there."""
+        """Record that rows have been processed up to the clock with these queries (SELECTs)."""
         kept: dict[str, int] = {}
         for sql in queries:
             if sql not in self._kept_by:
@@ -86,19 +86,19 @@ class Held:
             if length < FOREVER:
                 self.before_us[stream] = max(self.before_us[stream], clock_us - length + 1)
 
-    def missing(self, sql: str, clock_us: int) -> Missing:
-        """What a query that is added now may miss."""
+    def missing(self, sql: str, clock_us: int) -> MissingRows:
+        """The rows that a query added now may miss."""
         reads = self._reads(sql)
-        return Missing(clock_us, {stream: self.before_us[stream] for stream, _ in reads}, reads)
+        return MissingRows(clock_us, {stream: self.before_us[stream] for stream, _ in reads}, reads)
 
     def reads(self, sql: str) -> frozenset[str]:
-        """The streams and tables that a query reads."""
+        """The streams and tables of a query."""
         return frozenset(name for name, _ in _reads(sql, self.views))
 
     def _keeps(self, sql: str) -> Iterable[tuple[str, int]]:
-        """The streams whose rows a query keeps for sure, and how long.
+        """The streams whose rows a query surely stores, and for how long.
 
-        DISTINCT keeps values only. Rows of an unbounded stream are kept if they are joined.
+        DISTINCT stores values only. Rows of an unbounded stream are stored if they are joined.
         """
         select = read_query(sql).select
         if list(select.find_all(exp.Distinct, exp.SetOperation)):
@@ -117,7 +117,7 @@ class Held:
 
 
 def _reads(sql: str, views: Mapping[str, str], outer: WindowText | None = None) -> Iterable[_Read]:
-    """The streams (and tables) that a query reads, with their windows, through views."""
+    """The streams (and tables) of a query with their windows, with views expanded."""
     reading = read_query(sql)
     trailing = reading.trailing or outer
     for table in reading.select.find_all(exp.Table):

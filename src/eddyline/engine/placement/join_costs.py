@@ -1,0 +1,97 @@
+"""Costs of the orders in which the joins of a running query can be made, by what was measured.
+
+Rates and numbers of values are measured of the streams, fan-outs of the joins that have run.
+
+Source: Ayad and Naughton 2004, section 1 ("optimize and monitor then re-optimize when necessary").
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from eddyline.algebra.plan import Plan, StreamScan
+from eddyline.algebra.windows import Range
+from eddyline.optimizer.joins.costing import Priced
+from eddyline.optimizer.joins.functions import PlanFunctions
+from eddyline.optimizer.joins.learning import corrected
+from eddyline.optimizer.joins.query import JoinQuery, Source
+from eddyline.optimizer.joins.search import cheapest
+from eddyline.optimizer.joins.trees import Tree, show
+from eddyline.optimizer.statistics import Statistics
+from eddyline.sharing.reordering import Joins
+
+#: Minimum number of rows of a fan-out.
+_LEAST_ROWS: Final = 256
+
+#: By subtree: rows that its join has joined, and results.
+Counts = Mapping[Tree, tuple[int, int]]
+
+
+@dataclass
+class FanOuts:
+    """Results per row of the joins of a query, by subtree.
+
+    Attributes:
+        of: of all joins that have run, as measured last.
+        counts: of the joins that run, when they were measured last.
+    """
+
+    of: dict[Tree, float] = field(default_factory=dict)
+    counts: dict[Tree, tuple[int, int]] = field(default_factory=dict)
+
+    def measure(self, counts: Counts) -> None:
+        """Measure the joins that have had enough rows since they were measured last."""
+        for tree, (rows, results) in self.since(counts).items():
+            if rows >= _LEAST_ROWS:
+                self.of[tree] = max(results, 1 / 2) / rows
+                self.counts[tree] = counts[tree]
+
+    def since(self, counts: Counts) -> dict[Tree, tuple[int, int]]:
+        """Rows and results since the joins were measured last."""
+        found = {}
+        for tree, (came, went) in counts.items():
+            came_before, went_before = self.counts.get(tree, (0, 0))
+            found[tree] = came - came_before, went - went_before
+        return found
+
+
+def as_measured(
+    joins: Joins, statistics: Statistics, fan_outs: Mapping[Tree, float], elapsed_us: int
+) -> JoinQuery:
+    """The sources and terms of the joins now.
+
+    Args:
+        elapsed_us: since the first row; windows hold no more than the rows of that time.
+    """
+    graph = joins.graph
+    query = graph.query(statistics)
+    sources = map(_filled, query.sources, graph.parts, [elapsed_us] * len(graph.parts))
+    return corrected(JoinQuery(tuple(sources), query.terms), fan_outs)
+
+
+def best_tree(query: JoinQuery, tree: Tree, costing: Priced) -> tuple[Tree, float]:
+    """The cheapest order, and its cost as a share of that of ``tree``."""
+    best = cheapest(query, costing)
+    everything = [1.0] * len(query.sources)
+    now, then = (PlanFunctions(query, t, costing).cost.at(everything) for t in (tree, best))
+    return best, then / now if now else 1.0
+
+
+def shown(joins: Joins, tree: Tree) -> str:
+    """An order as text, by names of streams."""
+    return show(tree, [next((s.stream for s in _scans(p)), "?") for p in joins.graph.parts])
+
+
+def _filled(source: Source, part: Plan, elapsed_us: int) -> Source:
+    """The source with the share of its window's rows that ``elapsed_us`` has room for."""
+    length = next((s.window.us for s in _scans(part) if isinstance(s.window, Range)), 0)
+    return replace(source, rows=source.rows * min(1.0, elapsed_us / length)) if length else source
+
+
+def _scans(plan: Plan) -> Iterator[StreamScan]:
+    if isinstance(plan, StreamScan):
+        yield plan
+    for below in plan.inputs:
+        yield from _scans(below)

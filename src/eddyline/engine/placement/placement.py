@@ -1,0 +1,68 @@
+"""How a query runs: as a tree of operators, or in a flow that other queries can share."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass, field, replace
+from typing import TypeAlias
+
+from eddyline.algebra.plan import Plan
+from eddyline.optimizer.joins.trees import Tree
+from eddyline.sharing.reordering import Joins
+from eddyline.sharing.signature import Part, Signature
+
+
+@dataclass(frozen=True)
+class FlowPlacement:
+    """A query runs in a flow.
+
+    Attributes:
+        flow: key of the flow. table: key of the result table in it.
+        signature, part: the query's plan, as what all queries of the flow have in common and what
+            the query adds to it.
+        number: of the query above a grouping that several queries share; None: the next free one.
+        why: the reason, for EXPLAIN and ``stats``.
+    """
+
+    flow: Hashable
+    table: Hashable
+    signature: Signature
+    part: Part
+    number: int | None = None
+    why: str = field(default="", compare=False)
+
+    @property
+    def is_grouped(self) -> bool:
+        """Whether the results of the flow are grouped, by operators that several queries share."""
+        return self.part.above is not None
+
+    @property
+    def key(self) -> Hashable:
+        """What queries have in common that share all operators of this placement."""
+        return (self.flow, self.table) if self.is_grouped else self.flow
+
+
+@dataclass(frozen=True)
+class TreePlacement:
+    """A query runs as a tree of operators.
+
+    Attributes:
+        plan: of the operators.
+        joins: of the plan, if their order may change while it runs. order: in which they run.
+        learned_in: the flow placement whose fan-outs gave the order; None: it was chosen by cost.
+        why: the reason, for EXPLAIN and ``stats``.
+    """
+
+    plan: Plan
+    joins: Joins | None = None
+    order: Tree | None = None
+    learned_in: FlowPlacement | None = None
+    why: str = field(default="", compare=False)
+
+    def reordered(self, order: Tree, why: str) -> TreePlacement:
+        """The placement with its joins in another order."""
+        assert self.joins is not None, "only these joins change their order"
+        return replace(self, plan=self.joins.plan(order), order=order, why=why)
+
+
+Placement: TypeAlias = FlowPlacement | TreePlacement

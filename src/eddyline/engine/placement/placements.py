@@ -1,0 +1,196 @@
+"""The placements of an engine's queries: chosen when they are added, changed while they run."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from eddyline.algebra.plan import Plan
+from eddyline.engine.execution.execution import Execution
+from eddyline.engine.execution.shared_flow import SharedFlow
+from eddyline.engine.placement.candidates import (
+    SAME_GROUPS,
+    SHARED,
+    Candidates,
+    candidates,
+    in_flow,
+    why_unshared,
+)
+from eddyline.engine.placement.placement import FlowPlacement, Placement, TreePlacement
+from eddyline.engine.placement.records import record, recorded
+from eddyline.engine.placement.reoptimizer import Reoptimizer
+from eddyline.engine.query import Query
+from eddyline.physical.flows import Sharing
+from eddyline.physical.strategy import Strategy
+from eddyline.sharing.grouping import lowest_grouping
+from eddyline.sharing.signature import Part, Signature
+
+
+class Placements:
+    """Chooses placements of queries, and has the execution carry them out.
+
+    Args:
+        queries: those that run, by name.
+
+    Attributes:
+        unshared: by key of a placement in a flow, the query that runs without it, or alone in it,
+            and takes it as soon as another query does.
+        reordered: how many times joins of a running query have got another order by cost.
+    """
+
+    def __init__(
+        self,
+        queries: Mapping[str, Query],
+        execution: Execution,
+        reoptimizer: Reoptimizer,
+        strategy: Strategy,
+        sharing: Sharing,
+    ) -> None:
+        self.unshared: dict[Hashable, tuple[Query, FlowPlacement]] = {}
+        self.reordered = 0
+        self._keys: dict[str, list[Hashable]] = {}  # of each query in `unshared`
+        self._queries = queries
+        self._execution = execution
+        self._reoptimizer = reoptimizer
+        self._strategy = strategy
+        self._sharing = sharing
+
+    def start(self, query: Query) -> None:
+        """Run a query in the best of its placements."""
+        found = self._candidates(query)
+        reads_groups = self._reads_groups(query.plan, found)
+        shared = (p for p in found.shared if not (p.is_grouped and reads_groups))
+        placement = next(filter(self._is_taken, shared), None)
+        if placement is not None:
+            self._share(query, placement)
+            return
+        unshared = found.unshared
+        if reads_groups and isinstance(unshared, TreePlacement):
+            unshared = replace(unshared, why=SAME_GROUPS)
+        self._move(query, unshared, open_to=found.open_to)
+
+    def start_parameterized(self, query: Query, signature: Signature, part: Part) -> SharedFlow:
+        """The flow of a query with an instance per row of a table; the query has no results yet."""
+        placement = in_flow(query.name, signature, part, self._sharing, replaces=False)
+        self._add_unshared(placement.key)
+        why = "its rows share the flow of their signature"
+        return self._execution.read_flow(query, replace(placement, why=why))
+
+    def stop(self, query: Query) -> None:
+        """Stop a query, and free what no other query uses."""
+        shared = None if query.seat is None else query.seat.shared
+        self._reoptimizer.forget(query)
+        self._close(query)
+        self._execution.move(query, None)
+        if shared is not None:
+            self._open_last(shared)
+
+    def adapt(self) -> list[Query]:
+        """Carry out what the re-optimizer proposes, between two chunks.
+
+        Returns:
+            Queries that have become trees: their changes from the flow are to be reported.
+        """
+        left = []
+        for query, placement in self._reoptimizer.proposals():
+            if query.seat is not None:
+                left.append(query)
+            self.change(query, placement)
+        return left
+
+    def change(self, query: Query, placement: Placement) -> None:
+        """Move a query as the re-optimizer proposes."""
+        if isinstance(placement, TreePlacement) and placement.joins is not None:
+            query.plan = placement.plan
+            query.reordered += 1
+            self.reordered += 1
+        self._move(query, placement)
+
+    # -- checkpoint --------------------------------------------------------------------------------
+
+    def saved(self) -> dict[str, Any]:
+        """For JSON: the placements by name, and what was measured."""
+        return {
+            "queries": {n: self._record(q) for n, q in self._queries.items()},
+            **self._reoptimizer.saved(),
+        }
+
+    def _record(self, query: Query) -> dict[str, Any]:
+        assert query.placement is not None, "it runs"
+        open_to = [self.unshared[k][1].is_grouped for k in self._keys.get(query.name, ())]
+        return {**record(query.placement), "open_to": open_to}
+
+    def restore(self, query: Query, saved: Mapping[str, Any]) -> None:
+        """Run a query in the placement of which ``saved`` is the record."""
+        found = self._candidates(query)
+        open_to = [p for p in found.shared if p.is_grouped in saved["open_to"]]
+        placement = recorded(found, saved)
+        if isinstance(placement, TreePlacement) and placement.joins is not None:
+            query.plan = placement.plan
+        self._move(query, placement, open_to=open_to)
+
+    def restore_measured(self, saved: Mapping[str, Any]) -> None:
+        """Take over what was measured; all queries run."""
+        self._reoptimizer.restore(saved)
+
+    # ----------------------------------------------------------------------------------------------
+
+    def _candidates(self, query: Query) -> Candidates:
+        replaces = query.replace_key is not None
+        return candidates(
+            query.name, query.plan, query.emit, self._strategy, self._sharing, replaces=replaces
+        )
+
+    def _reads_groups(self, plan: Plan, found: Candidates) -> bool:
+        """Whether a tree groups the same rows, so that the query can read the same groups."""
+        grouping = lowest_grouping(plan) if any(p.is_grouped for p in found.shared) else None
+        return grouping is not None and self._execution.groups(grouping)
+
+    def _is_taken(self, placement: FlowPlacement) -> bool:
+        """Whether another query has this placement, or takes it as soon as this one does."""
+        flow = self._execution.flows.get(placement.flow)
+        if placement.key in self.unshared or flow is None:
+            return placement.key in self.unshared
+        return not placement.is_grouped or placement.table in flow.groupings
+
+    def _share(self, query: Query, placement: FlowPlacement) -> None:
+        """Run a query in a placement that another query has or takes."""
+        self._add_unshared(placement.key)
+        self._move(query, replace(placement, why=SHARED))
+
+    def _add_unshared(self, key: Hashable) -> None:
+        """Move the query that is open to a placement there: another query takes it now."""
+        if key in self.unshared:
+            query, placement = self.unshared[key]
+            self._close(query)
+            self._move(query, replace(placement, why=SHARED))
+
+    def _move(
+        self, query: Query, placement: Placement, open_to: Iterable[FlowPlacement] = ()
+    ) -> None:
+        """Run a query in another placement from now on; ``open_to``: see ``Candidates``."""
+        self._execution.move(query, placement)
+        for other in open_to:
+            if other.key not in self.unshared:
+                self.unshared[other.key] = query, other
+                self._keys.setdefault(query.name, []).append(other.key)
+        self._reoptimizer.watch(query, unshared=query.name in self._keys)
+
+    def _close(self, query: Query) -> None:
+        """A query is not open to other placements any more."""
+        for key in self._keys.pop(query.name, ()):
+            del self.unshared[key]
+
+    def _open_last(self, shared: SharedFlow) -> None:
+        """Let the only query that is left in a flow be an unshared one."""
+        if self._sharing.executor != "auto" or shared.flow.members != 1 or len(shared.shapes) != 1:
+            return
+        (shape,) = shared.shapes.values()
+        if shape.crowd is not None:
+            return
+        (name,) = shape.seats
+        query = self._queries[name]
+        assert isinstance(query.placement, FlowPlacement), "it is in the flow"
+        placement = replace(query.placement, why=why_unshared(shared.signature))
+        self._move(query, placement, open_to=() if placement.is_grouped else (placement,))

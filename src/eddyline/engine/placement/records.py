@@ -1,0 +1,38 @@
+"""Placements as a checkpoint records them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from eddyline.engine.placement.candidates import Candidates, learned
+from eddyline.engine.placement.placement import Placement, TreePlacement
+from eddyline.optimizer.joins.trees import Tree, leaves
+
+
+def record(placement: Placement) -> dict[str, Any]:
+    """A placement for JSON."""
+    if isinstance(placement, TreePlacement):
+        is_learned = placement.learned_in is not None
+        return {"order": placement.order, "learned": is_learned, "why": placement.why}
+    return {"grouped": placement.is_grouped, "number": placement.number, "why": placement.why}
+
+
+def recorded(found: Candidates, saved: Mapping[str, Any]) -> Placement:
+    """The placement that ``record`` was called with, of a query with these candidates."""
+    why = saved["why"]
+    if "number" in saved:
+        flow = next(p for p in found.shared if p.is_grouped == saved["grouped"])
+        return replace(flow, number=saved["number"], why=why)
+    order = None if saved["order"] is None else tree_from(saved["order"])
+    if saved["learned"]:
+        assert order is not None, "an order was learned"
+        return learned(found.shared[0], leaves(order))
+    tree = found.tree
+    return replace(tree, why=why) if order is None else tree.reordered(order, why)
+
+
+def tree_from(saved: Any) -> Tree:
+    """A tree of joins that JSON has made lists of."""
+    return saved if isinstance(saved, int) else (tree_from(saved[0]), tree_from(saved[1]))

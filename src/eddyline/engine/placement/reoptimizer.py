@@ -1,0 +1,214 @@
+"""Measures the joins of queries that run, and proposes other placements between two chunks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from itertools import islice
+from math import inf
+from typing import Any, Final
+
+from eddyline.engine.execution.execution import Execution
+from eddyline.engine.placement import fan_outs
+from eddyline.engine.placement.candidates import learned
+from eddyline.engine.placement.fan_outs import Steadiness
+from eddyline.engine.placement.join_costs import FanOuts, as_measured, best_tree, shown
+from eddyline.engine.placement.placement import FlowPlacement, Placement, TreePlacement
+from eddyline.engine.placement.records import tree_from
+from eddyline.engine.planning import Planning
+from eddyline.engine.query import Query
+from eddyline.optimizer.joins.costing import Priced
+from eddyline.optimizer.joins.query import JoinQuery
+from eddyline.optimizer.joins.trees import Tree
+from eddyline.optimizer.statistics import Statistics
+from eddyline.runtime.graph import in_order
+from eddyline.runtime.operators.scan import Scan
+from eddyline.sharing.reordering import LEAST_REORDERED, Joins, joins_in
+
+#: Rows of all streams between two comparisons of costs, and queries that are compared then.
+_PERIOD_ROWS: Final = 32_768
+_AT_ONCE: Final = 8
+#: Orders whose costs differ by less cost the same.
+_CHEAPER: Final = 0.999
+
+
+@dataclass
+class ByCost:
+    """A query that runs as a tree of joins whose order is chosen by cost."""
+
+    query: Query
+    joins: Joins
+    measured: FanOuts = field(default_factory=FanOuts)
+
+    @property
+    def placement(self) -> TreePlacement:
+        assert isinstance(self.query.placement, TreePlacement), "it is not watched in a flow"
+        return self.query.placement
+
+    @property
+    def order(self) -> Tree:
+        """The order of the joins that run."""
+        assert self.placement.order is not None, "it has joins"
+        return self.placement.order
+
+
+@dataclass
+class ByFanOuts:
+    """A query that shares no flow, and runs as a tree while the fan-outs of its joins are steady.
+
+    Attributes:
+        scans: of its operators.
+    """
+
+    query: Query
+    scans: list[Scan]
+    steadiness: Steadiness
+
+    def proposal(self) -> Placement | None:
+        """Another placement, if the fan-outs have become steady or have changed."""
+        placement, rows = self.query.placement, sum(scan.rows_out for scan in self.scans)
+        if isinstance(placement, FlowPlacement):
+            assert self.query.seat is not None, "it runs in a flow"
+            flow = self.query.seat.shared.flow
+            is_steady = self.steadiness.look(rows, lambda: flow.fan_outs)
+            return learned(placement, fan_outs.best_order(flow)) if is_steady else None
+        assert placement is not None and placement.learned_in is not None, "its order was learned"
+        if self.steadiness.look(rows, self._of_tree) is not False:
+            return None
+        return replace(placement.learned_in, why="the fan-outs of its joins have changed")
+
+    def _of_tree(self) -> fan_outs.Counts:
+        return fan_outs.of_joins(in_order([self.query.operator]))
+
+
+@dataclass(frozen=True)
+class Better:
+    """An order that is expected to cost less; ``share``: of the cost of the present one."""
+
+    tree: Tree
+    share: float
+
+
+class Reoptimizer:
+    """Proposes other placements for queries that run.
+
+    Args:
+        planning: has statistics, prices, and how many times cheaper an order must be.
+
+    Attributes:
+        by_cost, by_fan_outs: by name, the queries whose joins may get another order.
+    """
+
+    def __init__(self, execution: Execution, planning: Planning) -> None:
+        self.by_cost: dict[str, ByCost] = {}
+        self.by_fan_outs: dict[str, ByFanOuts] = {}
+        self._execution = execution
+        self._planning = planning
+        self._costing = Priced(planning.prices, planning.prices)
+        self._compared = 0, 0  # at this number of rows; number of the query that is next
+
+    def watch(self, query: Query, *, unshared: bool) -> None:
+        """Measure a query that has just been moved, if its placement may become another one.
+
+        Args:
+            unshared: it could run in a flow that it does not share with another query.
+        """
+        placement = query.placement
+        if isinstance(placement, TreePlacement) and placement.joins is not None:
+            known = self.by_cost.setdefault(query.name, ByCost(query, placement.joins))
+            known.measured.counts.clear()
+            return
+        self.forget(query)
+        flow = placement.learned_in if isinstance(placement, TreePlacement) else placement
+        if not unshared or flow is None or flow.is_grouped:
+            return
+        if len(flow.signature.sources) >= LEAST_REORDERED:
+            scans = [o for o in in_order([query.operator]) if isinstance(o, Scan)]
+            factor = fan_outs.STEADY if placement is flow else fan_outs.CHANGED
+            self.by_fan_outs[query.name] = ByFanOuts(query, scans, Steadiness(factor))
+
+    def forget(self, query: Query) -> None:
+        """Stop measuring a query."""
+        self.by_cost.pop(query.name, None)
+        self.by_fan_outs.pop(query.name, None)
+
+    def proposals(self) -> Iterator[tuple[Query, Placement]]:
+        """Queries that should run in another way now."""
+        for watched in list(self.by_fan_outs.values()):
+            placement = watched.proposal()
+            if placement is not None:
+                yield watched.query, placement
+        for known in self.due():
+            known.measured.measure(self._counts(known))
+            better = self.better(known)
+            if better is not None:
+                share = f"{better.share:.0%} of what its joins cost in the order before"
+                yield known.query, self.reordered(known, better.tree, f"expected to take {share}")
+
+    # -- orders chosen by cost ---------------------------------------------------------------------
+
+    def due(self) -> list[ByCost]:
+        """The queries whose costs are to be compared now, in turns."""
+        seen, turn = self._compared
+        rows = self._planning.rows()
+        if not self.by_cost or self._planning.margin == inf or rows - seen < _PERIOD_ROWS:
+            return []
+        first = turn % len(self.by_cost)
+        self._compared = rows, first + _AT_ONCE
+        return list(islice(self.by_cost.values(), first, first + _AT_ONCE))
+
+    def better(self, known: ByCost) -> Better | None:
+        """A better order for a query; None: there is none, or too little is known."""
+        if not known.joins.graph.is_known(self._planning.known()):
+            return None
+        best, share = best_tree(self._as_measured(known), known.order, self._costing)
+        return Better(best, share) if share * self._planning.margin < 1 else None
+
+    def cheapest(self, known: ByCost, statistics: Statistics) -> Tree:
+        """The order that costs least by these statistics, once windows are full; the present one if
+        none is cheaper, or orders are not to change.
+        """
+        if self._planning.margin == inf:
+            return known.order
+        query = known.joins.graph.query(statistics)
+        if known.measured.of:  # of joins at other rates than those of the statistics
+            query = JoinQuery(query.sources, self._as_measured(known).terms)
+        best, share = best_tree(query, known.order, self._costing)
+        return best if share < _CHEAPER else known.order
+
+    def reordered(self, known: ByCost, tree: Tree, why: str) -> TreePlacement:
+        """The placement of a query in another order."""
+        return known.placement.reordered(tree, f"joins {shown(known.joins, tree)}, {why}")
+
+    def _as_measured(self, known: ByCost) -> JoinQuery:
+        elapsed_us = self._execution.elapsed_us(known.query)
+        return as_measured(known.joins, self._planning.known(), known.measured.of, elapsed_us)
+
+    def _counts(self, known: ByCost) -> dict[Tree, tuple[int, int]]:
+        """Rows that the joins of a tree have joined so far, and results."""
+        joins = joins_in(known.placement.plan, known.order)
+        counts = {tree: self._execution.joined(join) for tree, join in joins.items()}
+        return {tree: count for tree, count in counts.items() if count is not None}
+
+    # -- checkpoint --------------------------------------------------------------------------------
+
+    def saved(self) -> dict[str, Any]:
+        """For JSON: what was measured."""
+        measured = {
+            name: {
+                "fan_outs": list(known.measured.of.items()),
+                "since": list(known.measured.since(self._counts(known)).items()),
+            }
+            for name, known in self.by_cost.items()
+        }
+        return {"compared": self._compared, "measured": measured}
+
+    def restore(self, saved: Mapping[str, Any]) -> None:
+        """Take over what ``saved`` returned; the queries run."""
+        self._compared = tuple(saved["compared"])
+        for name, measured in saved["measured"].items():
+            self.by_cost[name].measured = FanOuts(
+                {tree_from(tree): fan_out for tree, fan_out in measured["fan_outs"]},
+                # the operators count from zero
+                {tree_from(tree): (-came, -went) for tree, (came, went) in measured["since"]},
+            )

@@ -1,0 +1,133 @@
+"""The wheel and the source distribution: what they hold, and that the wheel works by itself."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import tarfile
+import venv
+import zipfile
+from collections.abc import Iterator
+from email.parser import Parser
+from importlib.metadata import distribution
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+
+import eddyline
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A directory with the wheel and the source distribution."""
+    directory = tmp_path_factory.mktemp("dist")
+    run(sys.executable, "-m", "hatchling", "build", "-d", str(directory), cwd=ROOT)
+    return directory
+
+
+@pytest.fixture(scope="module")
+def python(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The interpreter of a new environment with the wheel and its dependencies, nothing else."""
+    directory = tmp_path_factory.mktemp("environment")
+    venv.create(directory, with_pip=False, symlinks=True)
+    (packages,) = directory.glob("lib/python*/site-packages")
+    with zipfile.ZipFile(wheel(built)) as file:
+        file.extractall(packages)
+    for path in installed(requirements(built)):
+        (packages / path.name).symlink_to(path)
+    return directory / "bin" / "python"
+
+
+def run(*command: str, cwd: Path, code: int = 0) -> str:
+    done = subprocess.run(command, cwd=cwd, capture_output=True, text=True, check=False)
+    assert done.returncode == code, done.stdout + done.stderr
+    return done.stdout + done.stderr
+
+
+def wheel(built: Path) -> Path:
+    (found,) = built.glob("*.whl")
+    return found
+
+
+def metadata(built: Path) -> str:
+    with zipfile.ZipFile(wheel(built)) as file:
+        (name,) = (n for n in file.namelist() if n.endswith(".dist-info/METADATA"))
+        return file.read(name).decode()
+
+
+def requirements(built: Path) -> list[str]:
+    return Parser().parsestr(metadata(built)).get_all("Requires-Dist") or []
+
+
+def installed(requires: list[str], seen: set[str] | None = None) -> Iterator[Path]:
+    """Files and directories of the packages that are required without an extra."""
+    seen = set() if seen is None else seen
+    for requirement in map(Requirement, requires):
+        name = requirement.name.lower()
+        if name in seen or (requirement.marker and not requirement.marker.evaluate({"extra": ""})):
+            continue
+        seen.add(name)
+        package = distribution(name)
+        tops = {file.parts[0] for file in package.files or ()} - {"..", "__pycache__"}
+        yield from (Path(str(package.locate_file(top))) for top in sorted(tops))
+        yield from installed(package.requires or [], seen)
+
+
+def test_the_wheel_holds_the_product_only(built: Path) -> None:
+    with zipfile.ZipFile(wheel(built)) as file:
+        names = file.namelist()
+        size = sum(info.file_size for info in file.infolist())
+    folders = {n.split("/")[1] for n in names if n.startswith("eddyline/") and n.count("/") > 1}
+    assert {"engine", "spark", "cli", "sql", "runtime", "kernels"} <= folders
+    assert not {"bench", "testing", "examples"} & folders
+    assert "eddyline/py.typed" in names
+    assert "eddyline/spark/log4j2.properties" in names
+    assert size < 4_000_000
+
+
+def test_the_source_distribution_holds_tests_and_examples(built: Path) -> None:
+    (source,) = built.glob("*.tar.gz")
+    with tarfile.open(source) as file:
+        names = {name.partition("/")[2] for name in file.getnames()}
+    assert {"pyproject.toml", "README.md", "LICENSE", "NOTICE", "examples/demo.sql"} <= names
+    assert "tests/packaging/test_wheel.py" in names
+    assert "src/eddyline/bench/micro.py" in names
+
+
+def test_version_and_dependencies_of_the_embedded_engine(built: Path) -> None:
+    assert f"\nVersion: {eddyline.__version__}\n" in metadata(built)
+    always = {Requirement(r).name for r in requirements(built) if "extra ==" not in r}
+    assert always == {"pyarrow", "numpy", "numba", "sqlglot"}
+
+
+def test_the_example_of_the_readme_runs_from_the_wheel(python: Path, tmp_path: Path) -> None:
+    first = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)[0]
+    checks = 'assert changes["big"]["x"].to_pylist() == [2]\nprint(eddyline.__file__)'
+    (tmp_path / "example.py").write_text(first + checks)
+    where = Path(run(str(python), "example.py", cwd=tmp_path).strip())
+    assert where.is_relative_to(python.parents[1])
+
+
+PANDAS_FUNCTION = """
+import eddyline
+eddyline.Engine().function("f", abs, args=["INT"], returns="INT", kind="pandas")
+"""
+
+
+@pytest.mark.parametrize(
+    ("code", "package", "extra"),
+    [
+        ("from eddyline.spark import Session", "pyspark", "spark"),
+        ("from eddyline.__main__ import main; main()", "typer", "cli"),
+        (PANDAS_FUNCTION, "pandas", "spark"),
+    ],
+)
+def test_what_needs_an_extra_names_it(
+    python: Path, tmp_path: Path, code: str, package: str, extra: str
+) -> None:
+    message = f"the package {package} is not installed: pip install 'eddyline[{extra}]'"
+    assert message in run(str(python), "-c", code, cwd=tmp_path, code=1)
