@@ -14,6 +14,7 @@ from eddyline import (
     Changes,
     DataError,
     Engine,
+    Query,
     SqlError,
     StateError,
     UnsupportedError,
@@ -37,7 +38,7 @@ def engine(**options: Any) -> Engine:
 
 
 def kept(eng: Engine, stream: str = "a") -> int:
-    return eng.stats()["streams"][stream]["rows_kept"]  # type: ignore[no-any-return]
+    return eng.stats()["streams"][stream]["rows_kept"]
 
 
 def answer(eng: Engine, name: str = "q") -> list[tuple[Any, ...]]:
@@ -55,6 +56,7 @@ def test_a_script_returns_what_each_statement_gives() -> None:
     assert query is eng.queries["q"]
     assert query.options == {"sink": "memory"}
     assert text == query.explain()
+    assert isinstance(other, Query)
     assert other.name == "q1"
     assert eng.query("SELECT k FROM a [ROWS 2]").name == "q2"
 
@@ -112,8 +114,8 @@ def test_what_is_read_cannot_be_dropped() -> None:
 
 def test_dropping_the_last_reader_frees_operators_windows_and_lanes() -> None:
     eng = engine()
-    stem = eng._parts.inputs.stems["a"]
-    lanes = set(stem._lanes)
+    stem = eng.parts.inputs.stems["a"]
+    lanes = stem.lane_names
     eng.query("SELECT k FROM a [RANGE 1 SECOND] WHERE v > 0", name="q1")
     eng.query("SELECT a.k FROM a [ROWS 5], b [RANGE 9 SECONDS] WHERE a.k = b.k", name="q2")
     eng.query("SELECT COUNT(*) FROM a [PARTITION BY k ROWS 5] EMIT CHANGES", name="q3")
@@ -121,9 +123,9 @@ def test_dropping_the_last_reader_frees_operators_windows_and_lanes() -> None:
     assert kept(eng) == 2
     for name in ("q2", "q1", "q3"):
         eng.drop(name)
-    assert list(eng._parts.queries.execution.graph) == []
-    assert not stem._windows
-    assert set(stem._lanes) == lanes
+    assert list(eng.parts.queries.execution.graph) == []
+    assert not stem.state()["windows"]
+    assert stem.lane_names == lanes
     process_all(eng, {"a": batch("ts | k | v\n2s | 1 | 1")})
     assert kept(eng) == 0
 
@@ -160,8 +162,8 @@ def test_a_query_that_cannot_be_added_leaves_nothing_behind() -> None:
     sql = "SELECT name FROM a [RANGE 9 SECONDS], names WHERE a.k = names.k"
     with pytest.raises(DataError, match="'names' has no rows"):
         eng.query(sql, name="q")
-    assert list(eng._parts.queries.execution.graph) == []
-    assert not eng._parts.inputs.stems["a"]._windows
+    assert list(eng.parts.queries.execution.graph) == []
+    assert not eng.parts.inputs.stems["a"].state()["windows"]
     eng.table("names", NAMES)
     eng.query(sql, name="q")
     assert eng.process({"a": batch("ts | k | v\n1s | 1 | 1")})["q"].num_rows == 1
@@ -235,7 +237,7 @@ def test_a_stream_that_is_left_early_loses_no_rows() -> None:
     eng.query("SELECT v FROM a [RANGE 9 SECONDS]", name="q")
     changes = eng.stream({"a": batch("ts | k | v\n1s | 1 | 1\n2s | 1 | 2\n3s | 1 | 3")})
     assert next(changes)[1]["v"].to_pylist() == [1]
-    changes.close()  # type: ignore[attr-defined]
+    changes.close()
     assert eng.process({})["q"]["v"].to_pylist() == [2, 3]
 
 

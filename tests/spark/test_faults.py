@@ -1,4 +1,4 @@
-"""Processes that are killed: nothing is lost, nothing comes twice, nothing hangs."""
+"""Killed processes: no result is lost or duplicated, no process hangs."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import pytest
@@ -23,7 +24,9 @@ JobInputs = tuple[Feed, Feed]
 pytestmark = [pytest.mark.long, pytest.mark.fault, pytest.mark.spark]
 
 
-def test_killed_workers_end_no_batch(spark: SparkSession, feeds: JobInputs, tmp_path: Path) -> None:
+def test_a_batch_survives_killed_workers(
+    spark: SparkSession, feeds: JobInputs, tmp_path: Path
+) -> None:
     a, b = stream_tables(5, 10), stream_tables(6, 10)
     feeds[0].write(*a[:2])
     feeds[1].write(*b[:2])
@@ -33,8 +36,10 @@ def test_killed_workers_end_no_batch(spark: SparkSession, feeds: JobInputs, tmp_
     for number in range(2, 9):
         feeds[0].write(a[number])
         feeds[1].write(b[number])
-        killed = [os.kill(pid, signal.SIGKILL) for pid in engine_workers()]
-        assert killed
+        workers = list(engine_workers())
+        assert workers
+        for pid in workers:
+            os.kill(pid, signal.SIGKILL)
         run.processAllAvailable()
         assert run.exception() is None
     feeds[0].write(a[9])
@@ -76,7 +81,7 @@ def descendants(ancestor: int) -> list[int]:
 
 
 class Command:
-    """``eddyline`` in processes of its own, over a script whose sources are two feeds."""
+    """``eddyline`` in other processes, with a script over two feeds."""
 
     def __init__(self, feeds: JobInputs, directory: Path) -> None:
         self.script = directory / "script.sql"
@@ -99,7 +104,7 @@ class Command:
 
     @contextmanager
     def running(self, *arguments: str) -> Iterator[subprocess.Popen[bytes]]:
-        """The job, which goes on until it is killed."""
+        """A job that runs until it is killed."""
         command = [sys.executable, "-m", "eddyline", "run", str(self.script), "--continuous",
                    "--checkpoint", str(self.checkpoint), *arguments]  # fmt: skip
         with subprocess.Popen(command, stdout=subprocess.DEVNULL) as process:
@@ -121,7 +126,8 @@ class Command:
         for name in QUERIES.keys() - {"named"}:
             files = f"{self._directory}/{name}/*/*.parquet"
             query = f"SELECT * EXCLUDE eddyline_batch FROM read_parquet('{files}')"
-            found[name] = bag(duckdb.sql(query).arrow().read_all())
+            relation: Any = duckdb.sql(query)
+            found[name] = bag(relation.arrow().read_all())
         return found
 
 

@@ -18,9 +18,9 @@ A failure shows the plan, the script so far, and the expected and the actual out
 from __future__ import annotations
 
 import io
-from collections.abc import Generator, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager
-from typing import Any, cast
+from typing import Any
 
 import pyarrow as pa
 
@@ -122,7 +122,7 @@ class Script:
         self._progress.append(f"listen to {tables} tables\n{shown}")
         with self._side_outputs_checked() as found:
             received: dict[str, list[tuple[str, pa.Table]]] = {"late": [], "bad": [], "": []}
-            with closing(cast(Generator[tuple[str, pa.Table]], self.engine.stream(rows))) as steps:
+            with closing(self.engine.stream(rows)) as steps:
                 for label, table in steps:
                     side, _, name = label.rpartition(":")
                     received[side].append((name, table))
@@ -202,6 +202,7 @@ class Script:
 
     def changes(self, query: str = "q") -> pa.Table:
         """All that a query has emitted so far."""
+        self._fetch(query)
         return self.tracked[query].changes(self.engine.queries[query])
 
     def expect(self, text: str, query: str = "q") -> Script:
@@ -262,7 +263,13 @@ class Script:
             query = self.engine.queries[name]
             self.tracked[name].check_now(query, self.oracle, self.ingest)
 
+    def _fetch(self, name: str) -> None:
+        """Fetch the changes that a query had when it was added, if none have been fetched."""
+        if not self.tracked[name].emitted:
+            self._process({})
+
     def _check_history(self, name: str) -> None:
+        self._fetch(name)
         with self._reported(name):
             query = self.engine.queries[name]
             self.tracked[name].check_history(query, self.oracle, self.ingest)

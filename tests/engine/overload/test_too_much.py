@@ -145,7 +145,7 @@ def played(
     eng: Engine, seconds: int, restarts: tuple[int, ...] = ()
 ) -> tuple[Engine, list[Mapping[str, KeptRows]]]:
     """The engine in the end, and what was kept of the rows."""
-    kept = []
+    kept: list[Mapping[str, KeptRows]] = []
     for second in range(seconds):
         if second in restarts:
             saved = io.BytesIO()
