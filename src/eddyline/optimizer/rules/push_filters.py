@@ -44,7 +44,7 @@ def push_filters(plan: Plan) -> Plan:
     Terms pass Project and Distinct always, go into every input of Union, into the one input of a
     product or join that they read, and below GROUP BY if they read keys only (a global aggregate
     has no keys: its one row exists even for no input). With ``a.x = b.x``, a term on ``a.x`` alone
-    holds for ``b.x`` as well and goes to both sides.
+    holds for ``b.x`` as well and is pushed to both sides.
 
     A semi-join or anti-join hands its left rows on, so terms go to its left input, and those on
     keys to both. EXCEPT ALL counts the rows of a key, so only terms on keys pass, to both inputs.
@@ -67,7 +67,7 @@ def _pushed(plan: Plan, terms: tuple[Expr, ...]) -> Plan:
 
 
 def _pushed_below(plan: Plan, terms: tuple[Expr, ...]) -> Plan:
-    """The plan, neither a Filter nor a Project, filtered by terms that may stand below it."""
+    """The plan, neither a Filter nor a Project, filtered by terms that may be pushed below it."""
     node = sealed(plan)
     match node:
         case Union() | Distinct():
@@ -106,7 +106,7 @@ def _below_join(plan: Product | Join, terms: tuple[Expr, ...]) -> Plan:
 
 def _below_existence(plan: SemiJoin | AntiJoin, terms: tuple[Expr, ...]) -> Plan:
     left = plan.left
-    if isinstance(left, Filter):  # WHERE filters below EXISTS: what it says of keys goes right too
+    if isinstance(left, Filter):  # its terms on keys hold on the right as well
         terms = (*conjuncts(left.predicate), *terms)
         left = left.input
     return plan.with_inputs(_pushed(left, terms), _pushed(plan.right, _on_right(plan, terms)))

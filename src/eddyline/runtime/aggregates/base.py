@@ -49,7 +49,7 @@ class Aggregate(Protocol):
         """bool[n]: for which slots there is no value, as last reported."""
 
     def settle(self) -> None:
-        """The chunk is over: give back what is not referred to any more."""
+        """Release, at the end of a chunk, what is not referred to any more."""
 
     def state(self) -> State:
         """Saved as plain arrays."""
@@ -103,7 +103,7 @@ class SlotArrays:
         return np.zeros(slots.size, np.bool_)
 
     def settle(self) -> None:
-        """Nothing to give back."""
+        """Nothing to release."""
 
     def state(self) -> State:
         return {n: getattr(self, n) for n in self._names}

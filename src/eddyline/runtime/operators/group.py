@@ -55,8 +55,8 @@ class _Due:
 class GroupBy(Operator):
     """Rows enter when they come and leave when they expire or are taken back.
 
-    A row whose keys or arguments cannot be computed belongs to no group. A group is not there while
-    an aggregate of it has no value (a sum that is no BIGINT); when that begins it is reported.
+    A row whose keys or arguments cannot be computed belongs to no group. A group has no row while
+    an aggregate of it fails (a sum that is no BIGINT); the first failure is reported.
 
     Each row waits for its expiry with its group's slot and the aggregates' lanes, so nothing is
     looked up or computed twice. A '-' waits as well, until the row that it takes back would have
