@@ -16,8 +16,8 @@ and what they give, depends on the columns that the select list, the keys and th
 one row per combination of these columns is enough, on either side.
 
 **When the upper Distinct is removed.** If both sides are distinct and the select list has all of
-their columns, no two pairs give the same row. A key column whose partner is in the list need not be in it
-as well: the two are equal in every pair (a NULL key is in no pair). Equal floats may differ in the
+their columns, no two pairs give the same row. A key column with its partner in the list is not
+needed there: the two are equal in every pair (a NULL key is in no pair). Equal floats may differ in the
 sign of zero, but DISTINCT takes them for one value on either side, so this holds for them, too.
 
 **When it pays.** The paper fires always. But where nearly every row has values of its own, the join
