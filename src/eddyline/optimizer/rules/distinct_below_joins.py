@@ -17,8 +17,8 @@ one row per combination of these columns is enough, on either side.
 
 **When the upper Distinct is removed.** If both sides are distinct and the select list has all of
 their columns, no two pairs give the same row. A key column with its partner in the list is not
-needed there: the two are equal in every pair (a NULL key is in no pair). Equal floats may differ in the
-sign of zero, but DISTINCT takes them for one value on either side, so this holds for them, too.
+needed there: the two are equal in every pair (a NULL key is in no pair). Equal floats may differ in
+the sign of zero, but DISTINCT takes them for one value on either side, so this holds for them, too.
 
 **When it pays.** The paper fires always. But where nearly every row has values of its own, the join
 keeps as much as before and every row passes one more hash table; so each side is decided by cost.
