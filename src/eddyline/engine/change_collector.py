@@ -1,4 +1,4 @@
-"""What an engine tells its caller: changes of the queries, and rows that they could not have."""
+"""Collects the output of an engine: changes of the queries, and late and bad rows."""
 
 from __future__ import annotations
 
@@ -12,53 +12,54 @@ from eddyline.engine.overload.shedding import Shedding
 from eddyline.engine.query_set import QuerySet
 
 
-class Telling:
-    """Tells all at once, or one query after the other. What nobody listens to is kept.
+class ChangeCollector:
+    """Returns the output of all queries at once, or item by item; the next call returns what was
+    not consumed.
 
     Args:
-        inputs, standing, shedding: the parts of the engine that have something to tell.
+        inputs, queries, shedding: the parts of the engine with output.
     """
 
-    def __init__(self, inputs: Inputs, standing: QuerySet, shedding: Shedding) -> None:
+    def __init__(self, inputs: Inputs, queries: QuerySet, shedding: Shedding) -> None:
         self._inputs = inputs
-        self._standing = standing
+        self._queries = queries
         self._shedding = shedding
-        self._unheard: dict[str, dict[str, pa.Table]] = {"late": {}, "bad": {}}
+        self._rest: dict[str, dict[str, pa.Table]] = {"late": {}, "bad": {}}
 
     def changes(
         self, late: Mapping[str, pa.Table] | None = None, bad: Mapping[str, pa.Table] | None = None
     ) -> Changes:
-        """What all queries emitted, with the side outputs: these late and bad rows, by stream, and
-        those that nobody has listened to.
+        """The changes of all queries and the side outputs: these late and bad rows, by stream, and
+        those that were not consumed.
         """
-        unheard, self._unheard = self._unheard, {"late": {}, "bad": {}}
-        late = _joined(unheard["late"], late or {})
-        bad = _joined(unheard["bad"], bad or {}, self._inputs.refused(), self._standing.take_bad())
+        rest, self._rest = self._rest, {"late": {}, "bad": {}}
+        late = _joined(rest["late"], late or {})
+        bad = _joined(rest["bad"], bad or {}, self._inputs.refused(), self._queries.take_bad())
         kept = self._shedding.since_last_report() if self._shedding.reported else {}
-        return Changes(self._standing.everyone(), self._standing.take(), late, bad, kept)
+        return Changes(self._queries.everyone(), self._queries.take(), late, bad, kept)
 
-    def said(self) -> Iterator[tuple[str, pa.Table]]:
-        """What there is to say now: names, and changes or rows."""
+    def items(self) -> Iterator[tuple[str, pa.Table]]:
+        """The output so far: names, and changes or rows."""
         changes = self.changes()
         names = changes.active()[::-1]
         try:
-            yield from self.aside("late", changes.late)
-            yield from self.aside("bad", changes.bad)
+            yield from self.side_output("late", changes.late)
+            yield from self.side_output("bad", changes.bad)
             while names:
                 name = names.pop()
                 yield name, changes[name]
         finally:
             for name in names:
-                if name in self._standing.everyone():
-                    self._standing.put_back(name, changes[name])
+                if name in self._queries.everyone():
+                    self._queries.put_back(name, changes[name])
 
-    def aside(self, kind: str, tables: dict[str, pa.Table]) -> Iterator[tuple[str, pa.Table]]:
+    def side_output(self, kind: str, tables: dict[str, pa.Table]) -> Iterator[tuple[str, pa.Table]]:
         """Rows that are ``late`` or ``bad``, by stream."""
         try:
             for name in list(tables):
                 yield f"{kind}:{name}", tables.pop(name)
         finally:
-            self._unheard[kind] |= tables
+            self._rest[kind] |= tables
 
 
 def _joined(*parts: Mapping[str, pa.Table]) -> dict[str, pa.Table]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from typing import Any
 
 import pyarrow as pa
@@ -63,7 +63,7 @@ class Feeding:
 
     def stream(
         self, inputs: Rows | Iterable[Rows | None], watermark: int | None, lock: EngineLock
-    ) -> Iterator[tuple[str, pa.Table]]:
+    ) -> Generator[tuple[str, pa.Table], None, None]:
         """See :meth:`Engine.stream`. Each item is made while the engine is locked."""
         _check_watermark(watermark)
         if isinstance(inputs, Mapping):
@@ -84,7 +84,7 @@ class Feeding:
         """The changes that one input of ``stream`` causes."""
         if rows is None:
             self._queries.serve()
-            yield from self._collector.said()
+            yield from self._collector.items()
             return
         now = self._wall_clock()
         if self._shedding.sheddable:
@@ -92,10 +92,10 @@ class Feeding:
         late, bad = self._inputs.accept(rows, now)
         steps = self._progress.advance(watermark, now_us=now, paced=True)
         try:
-            yield from self._collector.aside("late", late)
-            yield from self._collector.aside("bad", bad)
+            yield from self._collector.side_output("late", late)
+            yield from self._collector.side_output("bad", bad)
             for _ in steps:
-                yield from self._collector.said()
+                yield from self._collector.items()
         finally:
             for _ in steps:
                 pass
@@ -106,8 +106,8 @@ class Feeding:
         """The changes of rows that still wait in a shared join."""
         while self._queries.execution.waiting:
             self._queries.serve()
-            yield from self._collector.said()
-        yield from self._collector.said()  # of the last rows, without a wait
+            yield from self._collector.items()
+        yield from self._collector.items()  # of the last rows, without a wait
 
 
 def _check_watermark(watermark: int | None) -> None:
