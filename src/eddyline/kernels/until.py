@@ -1,8 +1,8 @@
-"""Until when pairs of keys are wanted: a hash table that is open, and exact."""
+"""Until when pairs of keys are required: an exact, open hash table."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -19,20 +19,26 @@ def _slot(left: Any, right: Any, size: Any) -> Any:
     return mix(mix(left) * np.int64(31) + right) & (size - 1)
 
 
+class PairTable(NamedTuple):
+    """An open hash table of pairs of keys: int64[size] each, a power of two."""
+
+    lefts: np.ndarray
+    rights: np.ndarray
+    until: np.ndarray
+
+
 @kernel
 def until_of(
-    lefts: np.ndarray,
-    rights: np.ndarray,
-    until: np.ndarray,
+    table: PairTable,
     left: np.ndarray,
     right: np.ndarray,
 ) -> np.ndarray:
     """int64[n]: until when pairs of keys are wanted.
 
     Args:
-        lefts, rights, until: int64[size], the table; a power of two.
         left, right: int64[n], the pairs.
     """
+    lefts, rights, until = table.lefts, table.rights, table.until
     out = np.empty(left.size, np.int64)
     for i in range(left.size):
         slot = _slot(left[i], right[i], until.size)
@@ -44,9 +50,7 @@ def until_of(
 
 @kernel
 def pairs_wanted(
-    lefts: np.ndarray,
-    rights: np.ndarray,
-    until: np.ndarray,
+    table: PairTable,
     left_nodes: np.ndarray,
     left: np.ndarray,
     right_nodes: np.ndarray,
@@ -56,11 +60,11 @@ def pairs_wanted(
     """bool[n]: which pairs of rows have keys that are wanted until later than ``clock``.
 
     Args:
-        lefts, rights, until: the table.
         left_nodes, right_nodes: what indexes hold of the rows of a store; those that are not in the
             index have a NULL for a key, and are not wanted.
         left, right: int64[n], places of the rows.
     """
+    lefts, rights, until = table.lefts, table.rights, table.until
     out = np.zeros(left.size, np.bool_)
     for i in range(left.size):
         a = left[i]
@@ -78,9 +82,7 @@ def pairs_wanted(
 
 @kernel
 def extend(
-    lefts: np.ndarray,
-    rights: np.ndarray,
-    until: np.ndarray,
+    table: PairTable,
     left: np.ndarray,
     right: np.ndarray,
     new: np.ndarray,
@@ -90,6 +92,7 @@ def extend(
     Returns:
         int64[n], until when each was wanted before, and how many are new in the table.
     """
+    lefts, rights, until = table.lefts, table.rights, table.until
     before = np.empty(left.size, np.int64)
     added = 0
     for i in range(left.size):
