@@ -19,7 +19,7 @@ from eddyline.bench.figures.synthetic import synthetic_trace
 from eddyline.bench.figures.trace import Trace
 from eddyline.bench.figures.update_patterns import experiment, run
 from eddyline.bench.figures.update_patterns.cases import CASES
-from eddyline.bench.figures.update_patterns.experiment import Experiment, Series
+from eddyline.bench.figures.update_patterns.experiment import PatternExperiment, Series
 from eddyline.cli.main import app
 from eddyline.errors import SetupError
 
@@ -32,7 +32,7 @@ def tiny(monkeypatch: pytest.MonkeyPatch) -> None:
     """The command runs this experiment, in this process."""
     recorded = Series(lbl_trace, (100,), Effort(rounds=1, least_rows=400, chunk_rows=100))
     eager = Series(MAKE, (300,), Effort(rounds=1, least_rows=400, chunk_rows=50), ("query3",))
-    whole = Experiment(Series(MAKE, (300, 600), TINY), (recorded,), (eager,))
+    whole = PatternExperiment(Series(MAKE, (300, 600), TINY), (recorded,), (eager,))
     monkeypatch.setattr(run, "QUICK", whole)
     monkeypatch.setattr(experiment, "apart", lambda case: case())
 

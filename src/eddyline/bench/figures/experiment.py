@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from eddyline.bench.figures.plots import Spot
-from eddyline.bench.figures.verdicts import Verdict
+from eddyline.bench.figures.verdicts import Judgment
 
 P = TypeVar("P")
 K = TypeVar("K", bound=Hashable)
@@ -23,7 +23,7 @@ class Claim(Generic[P]):
 
     source: str
     text: str
-    judge: Callable[[Sequence[P]], Verdict]
+    judge: Callable[[Sequence[P]], Judgment]
 
 
 @dataclass(frozen=True)

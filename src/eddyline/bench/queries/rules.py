@@ -21,7 +21,7 @@ COLUMNS = "ts TIMESTAMP, k BIGINT, x DOUBLE, y DOUBLE"
 
 
 @dataclass(frozen=True)
-class Rules:
+class RuleWorkload:
     """``count`` rules, each a square that wants the points in it; a point is in about one.
 
     Points are uniform, a row each millisecond of event time: 10,000 live in a window of 10 seconds.

@@ -20,7 +20,7 @@ import pyarrow as pa
 from eddyline.bench.figures.cacq.feeds import Feed, engine_of, name_of
 from eddyline.bench.figures.experiment import Claim, Experiment, Speed, take_turns
 from eddyline.bench.figures.plots import Spot, draw_series
-from eddyline.bench.figures.verdicts import Verdict, factor
+from eddyline.bench.figures.verdicts import Judgment, factor
 
 SHARED: Final = "one engine for all queries"
 SEPARATE: Final = "an engine per query (reckoned from a sample)"
@@ -163,21 +163,21 @@ def table(points: Sequence[JoinPoint]) -> list[Mapping[str, Any]]:
     ]
 
 
-def _gain(points: Sequence[JoinPoint]) -> Verdict:
+def _gain(points: Sequence[JoinPoint]) -> Judgment:
     most = points[-1]
     text = (
         f"{most.gain:.0f}x: {most.together.rows_per_s / 1e3:,.0f} k tuples/s, where "
         f"{most.queries:,} engines have {most.separate_rows_per_s / 1e3:,.1f} k "
         f"(by a sample of {len(most.alone)})"
     )
-    return Verdict(text, factor(most.gain, 10.0))
+    return Judgment(text, factor(most.gain, 10.0))
 
 
-def _soon(points: Sequence[JoinPoint]) -> Verdict:
+def _soon(points: Sequence[JoinPoint]) -> Judgment:
     spent = points[-1].added_ms
     text = f"{statistics.median(spent):.1f} ms (the median of {len(spent)}), {max(spent):.1f} ms "
     text += f"at most, beside {points[-1].queries:,} queries"
-    return Verdict(text, "yes" if statistics.median(spent) <= 100.0 else "no")
+    return Judgment(text, "yes" if statistics.median(spent) <= 100.0 else "no")
 
 
 EXPERIMENT: Final = Experiment(

@@ -73,7 +73,7 @@ class JitPoint:
         return self.intermediate + self.base
 
 
-class Run:
+class JitRun:
     """An engine at work.
 
     Args:
@@ -140,7 +140,7 @@ class Run:
         )
 
 
-def require_equal_answers(what: str, runs: Iterable[Run]) -> None:
+def require_equal_answers(what: str, runs: Iterable[JitRun]) -> None:
     """Contenders must have the same results.
 
     Raises:

@@ -10,7 +10,7 @@ from eddyline.runtime.stores.columns import Array
 
 
 @dataclass(frozen=True)
-class Arrivals:
+class ArrivalTimes:
     """Units in the order in which they come.
 
     Attributes:
@@ -25,7 +25,7 @@ class Arrivals:
         return int(self.at.size)
 
 
-def arrivals(units: int, burst: float, seed: int) -> Arrivals:
+def arrivals(units: int, burst: float, seed: int) -> ArrivalTimes:
     """As many units of each stream, at random instants.
 
     Args:
@@ -38,17 +38,17 @@ def arrivals(units: int, burst: float, seed: int) -> Arrivals:
     streams = [_one_stream(units, burst, rng) for _ in range(2)]
     at = np.concatenate(streams)
     order = np.argsort(at, kind="stable")
-    return Arrivals(at[order], np.repeat([0, 1], units)[order])
+    return ArrivalTimes(at[order], np.repeat([0, 1], units)[order])
 
 
-def evenly(units: int) -> Arrivals:
+def evenly(units: int) -> ArrivalTimes:
     """As many units of each stream, in turns."""
-    return Arrivals(np.arange(2 * units) / 2.0, np.arange(2 * units) % 2)
+    return ArrivalTimes(np.arange(2 * units) / 2.0, np.arange(2 * units) % 2)
 
 
-def at_once(units: int) -> Arrivals:
+def at_once(units: int) -> ArrivalTimes:
     """All units in one stream, at one instant (section 3.1.1)."""
-    return Arrivals(np.zeros(units), np.zeros(units, np.int64))
+    return ArrivalTimes(np.zeros(units), np.zeros(units, np.int64))
 
 
 def _one_stream(units: int, burst: float, rng: np.random.Generator) -> Array:

@@ -17,7 +17,7 @@ from typing import Final
 
 import numpy as np
 
-from eddyline.bench.figures.shared_windows.server import Released, Server
+from eddyline.bench.figures.shared_windows.server import BlockRelease, Server
 from eddyline.runtime.stores.columns import Array
 
 
@@ -33,7 +33,7 @@ class Responses:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class RunOutcome:
     """What became of a run.
 
     Attributes:
@@ -122,10 +122,10 @@ class Drive:
             else:
                 return
 
-    def outcome(self) -> Outcome:
+    def outcome(self) -> RunOutcome:
         """What became of it; everything is done."""
         assert self.done, "units are still waiting"
-        return Outcome(
+        return RunOutcome(
             tuple(self._responses(level) for level in range(len(self._released))),
             self.busy_s,
             self.now - float(self._arrivals[0]),
@@ -139,7 +139,7 @@ class Drive:
         self.busy_s += seconds * self.speed
         self.now += seconds * self.speed
 
-    def _note(self, released: Sequence[Released]) -> None:
+    def _note(self, released: Sequence[BlockRelease]) -> None:
         for r in released:
             self._released[r.level].append((self.now, r.first - self._first, r.results))
 

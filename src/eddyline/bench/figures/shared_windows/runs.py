@@ -9,11 +9,11 @@ from typing import Final
 import numpy as np
 
 from eddyline.bench.figures.shared_windows.arrivals import arrivals, at_once
-from eddyline.bench.figures.shared_windows.blocks import Blocks, Load, blocks
+from eddyline.bench.figures.shared_windows.blocks import Blocks, JoinLoad, blocks
 from eddyline.bench.figures.shared_windows.driver import (
     Drive,
-    Outcome,
     Pace,
+    RunOutcome,
     drive_together,
     undisturbed,
 )
@@ -43,7 +43,7 @@ class RunPoint:
     burst: float
     strategy: str
     unit_s: float
-    outcome: Outcome
+    outcome: RunOutcome
 
     @property
     def windows_s(self) -> tuple[int, ...]:
@@ -53,7 +53,7 @@ class RunPoint:
 
 def measure_runs(
     make: Make,
-    load: Load,
+    load: JoinLoad,
     distribution: str,
     burst: float,
     strategies: Sequence[str] = STRATEGIES,
@@ -115,8 +115,8 @@ def _work_off(server: Server, units: Sequence[int]) -> None:
 
 
 def serve_at_once(
-    make: Make, load: Load, windows_s: Sequence[int], strategy: str, m: int, largest_s: int
-) -> Outcome:
+    make: Make, load: JoinLoad, windows_s: Sequence[int], strategy: str, m: int, largest_s: int
+) -> RunOutcome:
     """``m`` units of one stream that come at one instant, at an idle server."""
     work = blocks(load, windows_s, at_once(m), largest_s)
     server, clock = make(strategy, work)

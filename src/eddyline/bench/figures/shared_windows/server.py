@@ -26,7 +26,7 @@ TABLE_1: Final = {
 
 
 @dataclass(frozen=True, slots=True)
-class Released:
+class BlockRelease:
     """Results that the queries of one window got.
 
     Attributes:
@@ -66,5 +66,5 @@ class Server(Protocol):
     def arrive(self, unit: int) -> None:
         """A unit has come: put it into its join buffer and into the queue."""
 
-    def step(self) -> Sequence[Released]:
+    def step(self) -> Sequence[BlockRelease]:
         """Do the next piece of work that the schedule says."""

@@ -14,7 +14,7 @@ from eddyline.bench.figures.shared_windows.server import (
     LWO,
     STATE_SLICE,
     STRATEGIES,
-    Released,
+    BlockRelease,
 )
 
 
@@ -90,7 +90,7 @@ class SimulatedServer:
         self._queues[0].append(unit)
         self._inside += 1
 
-    def step(self) -> list[Released]:
+    def step(self) -> list[BlockRelease]:
         level = self._next()
         unit = self._queues[level].popleft()
         self.seconds += self._cost[level]
@@ -127,7 +127,7 @@ class SimulatedServer:
                     return self._turn
         return next(level for level in self._order if queues[level])
 
-    def _release(self, unit: int, level: int) -> list[Released]:
+    def _release(self, unit: int, level: int) -> list[BlockRelease]:
         """What the window has not yet had of a unit's results."""
         had = self._had[level]
         before, now = had.get(unit, 0), min(self._scans[unit], level + 1)
@@ -137,4 +137,4 @@ class SimulatedServer:
         had[unit] = now
         if level == self._levels[-1]:
             self.output_rows -= results
-        return [Released(level, unit, (results,))] if results else []
+        return [BlockRelease(level, unit, (results,))] if results else []

@@ -135,7 +135,7 @@ class JoinCase:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class TrialOutcome:
     """What an engine did over some seconds of event time, its windows being full.
 
     Attributes:
@@ -154,7 +154,7 @@ class Outcome:
         return cost(self.plan, statistics, prices).total + self.calls * prices.call_s
 
 
-class Trial:
+class JoinTrial:
     """An engine at work on a case.
 
     Args:
@@ -190,14 +190,14 @@ class Trial:
         kept = sum(s.rate * x for s, x in zip(self.case.streams, self.keep, strict=True))
         return max(1, round(kept * self.call_s / _CHUNK_ROWS))
 
-    def measure(self, seconds: float) -> Outcome:
+    def measure(self, seconds: float) -> TrialOutcome:
         """Go on for some event time."""
         start = self._clock_s
         spent = self._play(seconds)
         results, active = _results(self._changes, start, self._clock_s)
         took = self._clock_s - start
         calls = len(self.engine.stats()["operators"]) * self._chunks / self.call_s
-        return Outcome(results / took, active, spent / took, self.query.plan, calls)
+        return TrialOutcome(results / took, active, spent / took, self.query.plan, calls)
 
     def _play(self, seconds: float) -> float:
         """Take in the rows of some event time; returns CPU seconds."""
