@@ -27,7 +27,7 @@ def bucketed_joins(window_us: int) -> dict[str, str]:
 
 
 def _select(window_us: int, bucket_us: int, packed: bool) -> str:
-    # one bucket more on both sides than integer division of a negative time could get wrong
+    # one bucket more on both sides for integer division of negative times
     near = (
         f"unnest(range((ts - {window_us}) // {bucket_us}, (ts + {window_us}) // {bucket_us} + 1))"
     )

@@ -1,4 +1,4 @@
-"""The rows that every case gets: two streams at 1,000 rows/s each, uniform keys, a fixed seed."""
+"""The rows of every case: two streams at 1,000 rows/s each, uniform keys, a fixed seed."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Which cell of a grouped filter a value falls into.
 
 m distinct thresholds, ascending, cut the values of an attribute into m + 1 cells: a value's cell is
-the number of thresholds at or below it. A *directory* over the thresholds' range tells the few that
-may be near a value, and binary search among these finds the cell: O(1) where thresholds are spread
+the number of thresholds at or below it. A *directory* over the thresholds' range yields the few
+near a value, and binary search among these finds the cell: O(1) where thresholds are spread
 about evenly, O(log m) at worst.
 """
 

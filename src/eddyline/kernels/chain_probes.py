@@ -163,7 +163,7 @@ def probe(
         heads, shift, nodes, base: the index, over the positions in [first, end); ``new_rows`` are
             this chunk's insertions.
         row_ts, row_seq: when each row arrived, by position - base.
-        expiry, lifespan: a row is gone at ``expiry[at] + lifespan`` (a base row: its ts and the
+        expiry, lifespan: a row has expired at ``expiry[at] + lifespan`` (a base row: its ts and the
             window length; a composite: its exp and 0).
         fifo: rows expire in the order of their positions, so those alive are a suffix.
         death_ts, death_seq: when a row was taken back (empty arrays: rows never are).

@@ -1,7 +1,7 @@
 """Duplicate elimination with auxiliary output state (delta*).
 
 Source: Golab and Ozsu 2005, section 5.3.1; the row kept aside is the one that *expires* last, not
-the one that arrived last, because results may expire in another order than they came.
+the one that arrived last, because results may expire in another order than they arrived.
 """
 
 from __future__ import annotations

@@ -81,7 +81,7 @@ def checkpoints(
 
 @kernel
 def rows_left(rows: np.ndarray, lineage: np.ndarray) -> np.ndarray:
-    """int64[k], those of the rows that some query wants."""
+    """int64[k], the rows with a set bit."""
     kept = np.empty(rows.size, np.int64)
     count = 0
     for i in range(rows.size):
@@ -98,7 +98,7 @@ def rows_left(rows: np.ndarray, lineage: np.ndarray) -> np.ndarray:
 def rows_wanted(
     rows: np.ndarray, lineage: np.ndarray, words: np.ndarray, dense: bool, predicates: np.ndarray
 ) -> np.ndarray:
-    """int64[k], those of the rows that are wanted by a query with a predicate here."""
+    """int64[k], the rows with a set bit in ``predicates``."""
     kept = np.empty(rows.size, np.int64)
     start = np.uint64(words[0])
     count = 0

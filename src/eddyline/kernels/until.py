@@ -10,7 +10,7 @@ from eddyline.kernels.chains import KEY, LINK, NOT_INDEXED
 from eddyline.kernels.hashing import mix
 from eddyline.kernels.options import inlined, kernel
 
-#: ``until`` of a free slot, and what is said of a pair that is not in the table.
+#: ``until`` of a free slot, and the result for a pair that is not in the table.
 NEVER = -(1 << 62)
 
 
@@ -33,7 +33,7 @@ def until_of(
     left: np.ndarray,
     right: np.ndarray,
 ) -> np.ndarray:
-    """int64[n]: until when pairs of keys are wanted.
+    """int64[n]: until when pairs of keys are required.
 
     Args:
         left, right: int64[n], the pairs.
@@ -57,11 +57,11 @@ def pairs_wanted(
     right: np.ndarray,
     clock: int,
 ) -> np.ndarray:
-    """bool[n]: which pairs of rows have keys that are wanted until later than ``clock``.
+    """bool[n]: which pairs of rows have keys that are required until later than ``clock``.
 
     Args:
         left_nodes, right_nodes: what indexes hold of the rows of a store; those that are not in the
-            index have a NULL for a key, and are not wanted.
+            index have a NULL for a key, and are not required.
         left, right: int64[n], places of the rows.
     """
     lefts, rights, until = table.lefts, table.rights, table.until
@@ -87,10 +87,10 @@ def extend(
     right: np.ndarray,
     new: np.ndarray,
 ) -> tuple[np.ndarray, int]:
-    """Want pairs of keys until ``new`` at least, one after the other; the table must have room.
+    """Require pairs of keys until ``new`` at least, in order; the table must have room.
 
     Returns:
-        int64[n], until when each was wanted before, and how many are new in the table.
+        int64[n], until when each was required before, and how many are new in the table.
     """
     lefts, rights, until = table.lefts, table.rights, table.until
     before = np.empty(left.size, np.int64)

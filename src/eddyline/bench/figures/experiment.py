@@ -19,7 +19,7 @@ K = TypeVar("K", bound=Hashable)
 
 @dataclass(frozen=True)
 class Claim(Generic[P]):
-    """A sentence, where it stands, and how it is judged by the points."""
+    """A claim, its place in the paper, and its judge."""
 
     source: str
     text: str
@@ -51,7 +51,7 @@ class Speed:
     """Rounds of one contender.
 
     Attributes:
-        rows, results: tuples that came in and went out in each round.
+        rows, results: input and output tuples of each round.
         seconds: of each round.
     """
 
@@ -91,7 +91,7 @@ def take_turns(work: Mapping[K, Callable[[], int]], rows: int, rounds: int) -> d
         work: by contender, what it does with ``rows`` tuples; returns how many results it has.
 
     Raises:
-        AssertionError: a contender has now so many results, now so many.
+        AssertionError: a contender's number of results differs between turns.
     """
     seconds: dict[K, list[float]] = {contender: [] for contender in work}
     results = {contender: run() for contender, run in work.items()}

@@ -31,7 +31,7 @@ _RESULT: Final = ("id", "ts", "ts + INTERVAL 10 SECONDS AS exp", "k", "x", "y")
 
 @dataclass(frozen=True)
 class StreamLoad:
-    """Rules, and the stream as files: so many batches, the first of which warms up."""
+    """Rules, and the stream as files, one per batch; the first batch warms up."""
 
     rules: RuleWorkload
     folder: Path
@@ -68,7 +68,7 @@ def spark_session() -> Iterator[SparkSession]:
 
 @contextmanager
 def load(count: int, batches: int, file_rows: int) -> Iterator[StreamLoad]:
-    """A load whose files are there for the time of the block."""
+    """A load whose files exist inside the block."""
     with tempfile.TemporaryDirectory(prefix="eddyline-bench-") as scratch:
         folder = Path(scratch) / "s"
         write_points(folder, batches * _FILES_A_BATCH, file_rows)

@@ -1,4 +1,4 @@
-"""What a consumer wants of a join's results, taken apart into components of its inputs.
+"""A consumer's demand on a join's results, split into components of its inputs.
 
 Source: Yang and Papadias 2008, section IV-A: the nodes of Level 1 of the CNS lattice.
 """
@@ -12,13 +12,13 @@ from eddyline.algebra.expressions import columns_of
 from eddyline.algebra.plan import Join, Plan, Project
 from eddyline.physical.feedback.requirements import Demand, Path, inner_join, passed_on
 
-#: A lattice has two to the power of so many nodes, at most.
+#: The lattice has two to the power of this number of nodes, at most.
 _MOST_COMPONENTS = 10
 
 
 def components(demand: Demand, join: Join) -> tuple[list[Demand], list[Demand]] | None:
     """A demand on a join's results by the leaves that its terms read, for either input; what reads
-    both inputs is left out. None: there is nothing to tell apart.
+    both inputs is left out. None: there are no components.
     """
     if not demand.conditions:
         return None
@@ -44,7 +44,7 @@ def _by_leaves(demand: Demand, plan: Plan) -> list[Demand]:
 
 
 def _leaves(plan: Plan, columns: Iterable[int], path: Path = ()) -> frozenset[Path]:
-    """The leaves of the tree below a plan from which columns come."""
+    """The leaves of the tree below a plan that columns originate from."""
     if inner_join(plan) is None:
         return frozenset({path})
     if isinstance(plan, Join):

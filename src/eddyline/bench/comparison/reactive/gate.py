@@ -13,7 +13,7 @@ _NO_ROWS = np.zeros(0, np.int64)
 
 
 class ReactiveGate(Gate):
-    """A gate with one reader, which suspends rows that it has let pass."""
+    """A gate with one reader, which suspends rows that have passed."""
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)

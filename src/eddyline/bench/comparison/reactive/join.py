@@ -1,15 +1,14 @@
-"""The purely reactive join: who has made results that nobody can use waits from then on.
+"""The purely reactive join: rows with results that no consumer can use are suspended.
 
-As in the paper, a row is joined when it comes, and judged by what became of it: at the end of the
-chunk those that have results are asked about. So nothing is asked for a row without results, and
-one whose match expires waits again; but useless results are made before anybody says so. Consumers
-that compare rows of both inputs with others judge the results themselves: which of their parts no
-row meets (``mns.py``), and the rows that contain these wait.
+As in the paper, a row is joined when it arrives, and judged at the end of the chunk if it has
+results. So rows without results are not judged, and a row whose match expires is suspended again;
+but useless results are made first. Consumers that compare rows of both inputs with others judge the
+results: rows that contain a part without a match (``detector.py``) are suspended.
 
-A pair of rows must be made exactly once, though both may wait and go on at any time. Chunks are
-numbered; a row *came* with one, and when it begins to wait it *leaves* as of the next. A pair is
-still to be made iff one row came when the other had left. It is made when the latter goes on,
-unless the former waits then and had left before the latter came.
+A pair of rows must be made exactly once, though both may be suspended and resumed at any time.
+Chunks are numbered; a row *came* with one, and *left* as of the chunk after its suspension. A pair
+is missing iff one row came when the other had left. It is made when the latter is resumed, unless
+the former is suspended then and had left before the latter came.
 """
 
 from __future__ import annotations
@@ -107,14 +106,14 @@ class ReactiveInput(GatedInput):
         return there
 
     def judge(self, made: Array, clock: int) -> None:
-        """Let those wait whose results, made in this chunk, nobody can use."""
+        """Suspend the rows whose results of this chunk no consumer can use."""
         if self.gate is not None:
             made = np.unique(made)
             made = made[self.is_there(made)]
             self._leave(made[~self.gate.suspend(made, clock)])
 
     def hold(self, question: int, positions: Array) -> None:
-        """Let rows wait for what a question of the gate is about, if they do not wait yet."""
+        """Suspend visible rows for a question of the gate."""
         assert self.gate is not None, "it has questions"
         self._leave(self.gate.hold(question, positions[self.is_there(positions)]))
 

@@ -1,7 +1,7 @@
 """Joins over the same two streams whose selections and windows differ: in one engine, or each in
-its own; and queries that come while the others run.
+its own; and queries that are added while the others run.
 
-There is no such experiment in the paper, whose joins are those of section 4; it is what the shared
+The paper has no such experiment (its joins are those of section 4); it is what the shared
 SteMs of section 2.3 are for.
 """
 
@@ -29,7 +29,7 @@ _COUNTS: Final = (1, 10, 100, 1_000)
 _QUICK_COUNTS: Final = (1, 20)
 #: Queries that also run in engines of their own.
 _SAMPLE: Final = 8
-#: Queries that come while the others run.
+#: Queries that are added while the others run.
 _ADDED: Final = 20
 
 _ROWS: Final = 100_000  # of each stream, a millisecond apart
@@ -105,7 +105,7 @@ def _added(feed: Feed, count: int) -> tuple[float, ...]:
 
 
 def _select(number: int) -> str:
-    """A query with windows of whole seconds that wants a twentieth of the rows of each stream."""
+    """A query with windows of whole seconds that selects a twentieth of the rows of each stream."""
     rng = np.random.default_rng(number)
     width = _DOMAIN // 20
     x, y = rng.integers(0, _DOMAIN - width, 2)

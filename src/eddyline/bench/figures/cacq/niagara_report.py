@@ -1,4 +1,4 @@
-"""CACQ against the plans of NiagaraCQ: figures, and what the paper says of them."""
+"""CACQ against the plans of NiagaraCQ: figures, and the paper's claims."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from eddyline.bench.figures.experiment import Claim, Experiment
 from eddyline.bench.figures.plots import draw_series
 from eddyline.bench.figures.verdicts import Judgment, factor
 
-#: Up to so many queries are few.
+#: Up to this number, queries are few.
 _FEW: Final = 16
 #: Times that differ by less than this factor are about the same.
 _ALIKE: Final = 1.5

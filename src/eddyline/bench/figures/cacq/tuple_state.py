@@ -27,7 +27,7 @@ _QUICK_WORDS: Final = (1, 8, 64)
 
 @dataclass(frozen=True)
 class StatePoint:
-    """Throughput of five queries whose tuples carry lineage of so many bits."""
+    """Throughput of five queries with a lineage of this number of bits per tuple."""
 
     bits: int
     speed: Speed

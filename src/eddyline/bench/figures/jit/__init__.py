@@ -1,4 +1,4 @@
-"""Section VI of Yang and Papadias 2008: what joins save that make only what somebody wants."""
+"""Section VI of Yang and Papadias 2008: the savings of joins that make only required results."""
 
 from eddyline.bench.figures.jit.run import run_jit
 

@@ -1,7 +1,8 @@
 """The paper's default joins with hash joins, at a rate that keeps an engine busy.
 
 At the paper's rates an engine with hash joins has nothing to do: what is measured there is the cost
-of a call. Here the rows of the same windows come as fast as they are taken, in calls of a chunk.
+of a call. Here the rows of the same windows arrive as fast as they are processed, in
+calls of a chunk.
 """
 
 from __future__ import annotations

@@ -35,7 +35,7 @@ class CliqueSetting:
         sources: N. window_s: w, in seconds. rate: lambda, tuples per second of each source.
         dmax: columns hold 1 to ``dmax``.
         special_factor: those of the special source hold up to so many times as much.
-        call_s: rows of so many seconds come with one call of the engine (ours).
+        call_s: seconds of rows per call of the engine (ours).
     """
 
     plan: PlanName
@@ -138,7 +138,7 @@ def clique_feed(setting: CliqueSetting, hours: float) -> list[Rows]:
 def _source(
     source: int, setting: CliqueSetting, hours: float, rng: np.random.Generator
 ) -> pa.Table:
-    """Its rows come at random instants (microseconds), with random values."""
+    """Its rows, at random instants (microseconds), with random values."""
     seconds = hours * 3600
     rows = round(setting.rate * seconds)
     most = setting.dmax * (setting.special_factor if source == setting.special else 1)

@@ -1,4 +1,4 @@
-"""A join that makes a hundred rows of one, of which few are wanted above. Not in the paper."""
+"""A join with a hundred results per row, of which few are required. Not in the paper."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ _LITTLE: Final = 0.05
 
 
 def measure(quick: bool) -> list[JitPoint]:
-    """Both joins, without feedback, with it, and with it while it is of use."""
+    """Both joins, without feedback, with it, and with it while it saves rows."""
     many, one = _sizes(quick)
     works = [
         (TurnWork(FAN_OUT, fan_out.query, fan_out.streams(many), "eddy"), many),

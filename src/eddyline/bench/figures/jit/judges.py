@@ -1,4 +1,4 @@
-"""What the paper says of its figures, judged by points; of nested loops, as in the paper."""
+"""The paper's claims, judged by points; of nested loops, as in the paper."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def large_margins(points: Sequence[JitPoint]) -> Judgment:
 
 
 def saves_up_to(share: float) -> Judge:
-    """JIT holds so much less than REF somewhere."""
+    """JIT holds less than REF by this factor somewhere."""
 
     def judge(points: Sequence[JitPoint]) -> Judgment:
         saved = {x: 1 - 1 / r for x, r in ratios(points, state).items()}

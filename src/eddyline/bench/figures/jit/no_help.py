@@ -1,4 +1,4 @@
-"""Joins whose intermediate results are all of use: what asking costs. Not in the paper."""
+"""Joins whose intermediate results are all required: the cost of feedback. Not in the paper."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _LITTLE: Final = 0.05
 
 
 def measure(quick: bool) -> list[JitPoint]:
-    """The two joins, without feedback, with it, and with it while it is of use."""
+    """The two joins, without feedback, with it, and with it while it saves rows."""
     size = _QUICK if quick else _FULL
     return [
         *measure_work(

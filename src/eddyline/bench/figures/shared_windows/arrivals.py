@@ -1,4 +1,4 @@
-"""When the units of two streams come: at random, or in bursts (section 5.2)."""
+"""Arrival times of the units of two streams: at random, or in bursts (section 5.2)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from eddyline.runtime.stores.columns import Array
 
 @dataclass(frozen=True)
 class ArrivalTimes:
-    """Units in the order in which they come.
+    """Units in the order of arrival.
 
     Attributes:
         at: float64, when; the mean gap of one stream is 1.
@@ -30,9 +30,9 @@ def arrivals(units: int, burst: float, seed: int) -> ArrivalTimes:
 
     Args:
         units: of each stream.
-        burst: how many come at once on average. With 1, gaps follow the exponential distribution.
-            With more, bursts have the sizes of a Pareto distribution from 1 on, and the gaps
-            between them are longer, so that as many units come per second.
+        burst: mean number of units that arrive at once. With 1, gaps follow the exponential
+            distribution. With more, bursts have the sizes of a Pareto distribution from 1 on, and the gaps
+            between them are longer, so that as many units arrive per second.
     """
     rng = np.random.default_rng(seed)
     streams = [_one_stream(units, burst, rng) for _ in range(2)]

@@ -1,6 +1,6 @@
 """Blocks of rows that stand for the paper's tuples.
 
-A tuple of the paper is too little work to time in Python. A block of rows that come at one instant
+A tuple of the paper is too little work to time in Python. A block of rows of one instant
 takes its place, and the largest window has fewer of them. What response times depend on stays: the
 windows as parts of the largest, and how busy the server is.
 """

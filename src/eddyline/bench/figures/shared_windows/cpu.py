@@ -54,7 +54,7 @@ class CpuPoint:
     """One engine.
 
     Attributes:
-        rows: of both streams in a call. results: that the call gives back, each once.
+        rows: of both streams in a call. results: of the call, each once.
         cpu_s: CPU seconds of each call and of taking its changes.
     """
 

@@ -1,4 +1,4 @@
-"""One server, and units that come at given instants: what response times come of it.
+"""Response times of one server for units that arrive at given instants.
 
 Instants are of a virtual clock, which advances by the time that each piece of work really took and
 jumps to the next arrival where nothing waits. So a run takes as long as its work, and other
@@ -62,7 +62,7 @@ class Drive:
     """A server at work.
 
     Args:
-        arrivals: float64, seconds; when the units ``first``, ``first`` + 1, ... come, ascending.
+        arrivals: float64, seconds; when the units ``first``, ``first`` + 1, ... arrive, ascending.
         levels: how many windows there are.
         clock: seconds of work so far, for the server of a test or of a simulation.
 
@@ -92,7 +92,7 @@ class Drive:
 
     @property
     def done(self) -> bool:
-        """Whether all units have come and gone."""
+        """Whether all units have been processed."""
         return self._come == self._arrivals.size and not self._server.waiting
 
     @property
@@ -144,7 +144,7 @@ class Drive:
             self._released[r.level].append((self.now, r.first - self._first, r.results))
 
     def _look(self) -> None:
-        """At the buffers: they are fullest when units have come."""
+        """At the buffers: they are fullest after arrivals."""
         server = self._server
         held, found = server.input_rows, server.output_rows
         if held > self._most_input:
@@ -170,7 +170,7 @@ _NONE = np.zeros(0, np.int64)
 
 
 def weighted(seconds: Array, counts: Array) -> Responses:
-    """Response times of which each is that of so many results."""
+    """Response times, weighted by numbers of results."""
     if not seconds.size:
         return Responses(0, 0.0, 0.0, 0.0, 0.0)
     order = np.argsort(seconds)

@@ -1,4 +1,4 @@
-"""Equations 1 and 2 against the operator: units that come at once, at an idle server."""
+"""Equations 1 and 2 against the operator: units that arrive at once, at an idle server."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _QUICK_LOADS: Final = (
 )
 _METHODS: Final[tuple[Method, ...]] = ("nested loops", "hash")
 _ROUNDS: Final = 3
-#: Windows whose scan is short beside the fixed cost of a step are told, but not judged.
+#: Windows whose scan is short beside the fixed cost of a step are reported, but not judged.
 _JUDGED_S: Final = 100
 _NEAR: Final = 0.15
 

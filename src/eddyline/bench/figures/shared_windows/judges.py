@@ -1,4 +1,4 @@
-"""What the paper says of its schedules, judged by runs."""
+"""The paper's claims about schedules, judged by runs."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ class RunPoint:
 
     Attributes:
         method: hash, nested loops, or simulated.
-        burst: units that come at once on average.
+        burst: units that arrive at once, on average.
         unit_s: seconds that a lone unit takes, from its arrival until it is through.
     """
 
@@ -72,7 +72,7 @@ def measure_runs(
     work = blocks(load, windows, come, windows[-1])
     unit_s = calibrate(make, work, strategies)
     pace_s = unit_s[LWO] if pace_s is None else pace_s
-    # two units come per mean gap of a stream
+    # two units arrive per mean gap of a stream
     instants = come.at * (2 * pace_s / load.utilisation)
     servers = [make(s, work) for s in strategies]
     drives = [
@@ -117,7 +117,7 @@ def _work_off(server: Server, units: Sequence[int]) -> None:
 def serve_at_once(
     make: Make, load: JoinLoad, windows_s: Sequence[int], strategy: str, m: int, largest_s: int
 ) -> RunOutcome:
-    """``m`` units of one stream that come at one instant, at an idle server."""
+    """``m`` units of one stream that arrive at one instant, at an idle server."""
     work = blocks(load, windows_s, at_once(m), largest_s)
     server, clock = make(strategy, work)
     drive = Drive(server, np.zeros(m), work.preloaded, len(windows_s), clock)

@@ -40,7 +40,7 @@ _QUICK_BURSTS: Final = (1.0, 4.0, 5.0)
 #: The paper's: tuples per second and stream, seconds, and results per pair of tuples.
 _RATE: Final = 100
 _SELECTIVITY: Final = 0.002
-#: Tuples of each stream that are simulated. A unit is so many tuples' rows, for whole results.
+#: Simulated tuples of each stream. A unit has the rows of several tuples, for whole results.
 _SIMULATED: Final = 5_000
 _SIMULATED_BURSTS: Final = 20_000
 _QUICK_SIMULATED: Final = 1_000

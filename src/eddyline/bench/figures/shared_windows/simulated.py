@@ -1,4 +1,4 @@
-"""A shared window join whose time is counted, not spent: so many seconds per row scanned.
+"""A shared window join in simulated time: seconds per row scanned.
 
 It does what the schedules do and nothing else, so it can run at the paper's scale, of 60,000 tuples
 per window, and shows what is due to a schedule and what to an implementation.
@@ -103,7 +103,7 @@ class SimulatedServer:
             following.append(unit)
         released = self._release(unit, level)
         if not last:
-            for larger in self._levels[level + 1 :]:  # nobody is before it there
+            for larger in self._levels[level + 1 :]:  # it is first there
                 if self._complete[larger] == unit - 1:
                     released += self._release(unit, larger)
         if self._strategy == GREEDY and self._scans.get(unit + 1, 0) > 0:
@@ -118,7 +118,7 @@ class SimulatedServer:
     def _next(self) -> int:
         """The slice of which the next unit is to be scanned."""
         queues = self._queues
-        if self._strategy == LWO:  # the unit that has begun goes on
+        if self._strategy == LWO:  # the unit that has begun continues
             return max(level for level in self._levels if queues[level])
         if self._strategy == STATE_SLICE:  # each slice in turn
             while True:

@@ -1,6 +1,6 @@
 """The model against the engine that runs: random joins, all rows kept and some dropped.
 
-Not in the paper, whose results are all of its model. Rates, windows and costs are predicted by
+Not in the paper, which evaluates its model only. Rates, windows and costs are predicted by
 Equations 1 to 9 with the prices of this machine (``eddyline calibrate`` measures them).
 """
 
@@ -81,7 +81,7 @@ def measure(quick: bool) -> list[EnginePoint]:
 
 
 def _cases(effort: _Effort, prices: Prices) -> Iterator[tuple[JoinCase, list[Setting]]]:
-    """Random cases whose results are neither too few nor too many, with both settings."""
+    """Random cases with a measurable number of results, with both settings."""
     rng, found = random.Random(2004), 0
     while found < effort.cases:
         case = random_case(rng, sources=3 + found % 3)

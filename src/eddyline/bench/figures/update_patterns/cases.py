@@ -65,7 +65,7 @@ def _case(name: str, title: str, links: int, select: str, labels: tuple[str, ...
 
 
 _ALL: Final = tuple(_OPTIONS)
-#: The direct approach cannot tell which results a negation takes back.
+#: The direct approach cannot find the results that a negation takes back.
 _WITHOUT_DIRECT: Final = (NT, UPA_10, UPA_50, UPA_50_KEYED)
 
 CASES: Final = {

@@ -1,4 +1,4 @@
-"""What the update-patterns paper says of its figures, and what was measured, side by side.
+"""The claims of the update-patterns paper beside the measurements.
 
 ``UPA`` is what the paper plots: 10 partitions where it does not say otherwise. What the project
 asks of itself is judged with 50.
@@ -30,7 +30,7 @@ from eddyline.bench.figures.update_patterns.judges import (
 
 @dataclass(frozen=True)
 class TraceClaim:
-    """A sentence, where it stands, and how it is judged.
+    """A claim, its place in the paper, and its judge.
 
     Attributes:
         case: the query that it is about.

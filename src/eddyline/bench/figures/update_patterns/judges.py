@@ -140,7 +140,7 @@ def less_when_larger(results: Results, case: str) -> Judgment:
 
 
 def never_slower(results: Results, case: str) -> Judgment:
-    """At the largest window UPA is not slower than the faster of NT and DIRECT; others are told."""
+    """At the largest window UPA is not slower than NT and DIRECT; other windows are reported."""
     ratios = {
         w: results.speedup(case, w, UPA_50, results.fastest(case, w, (NT, DIRECT)))
         for w in results.windows(case)
