@@ -1,4 +1,4 @@
-"""``eddyline analyze``: what sources tell, as a table and as options that can be declared."""
+"""``eddyline analyze``: statistics of sources, as a table and as options."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def run(*arguments: str) -> Any:
     return CliRunner().invoke(app, ["analyze", *arguments])
 
 
-def test_what_sources_tell_as_json(script: Path) -> None:
+def test_json_output(script: Path) -> None:
     result = run(str(script), "--json")
     assert result.exit_code == 0, result.output
     found = {e["name"]: e for e in map(json.loads, result.stdout.splitlines())}
@@ -117,7 +117,7 @@ def test_a_file_that_cannot_be_read(script: Path) -> None:
     assert "'names': cannot read" in result.output
 
 
-def test_a_column_that_is_not_there(script: Path) -> None:
+def test_a_missing_column(script: Path) -> None:
     script.write_text(SCRIPT.replace("price DOUBLE", "prize DOUBLE"))
     result = run(str(script))
     assert result.exit_code == 2

@@ -1,4 +1,4 @@
-"""``eddyline calibrate``: cases run, and what they give is kept where engines find it."""
+"""``eddyline calibrate``: measured prices are stored and used by engines."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def test_it_measures_and_keeps_prices_for_engines() -> None:
     assert Engine().options.prices == Prices(**told["prices"]) != TYPICAL
 
 
-def test_people_get_a_table() -> None:
+def test_text_output() -> None:
     result = CliRunner().invoke(app, ["calibrate"])
     assert result.exit_code == 0, result.output
     for words in ("probe_s", "a filter", "half of the cases are told within", "kept in"):

@@ -1,4 +1,4 @@
-"""``eddyline check`` finds wrong sources, sinks and options, and starts no Spark for that."""
+"""``eddyline check`` finds wrong sources, sinks and options without Spark."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def check(tmp_path: Path, script: str) -> tuple[int, str]:
         (SINK, "sink = 'jdbc', url = 'x', dbtable = 't', pasword = 'p'", "pasword", "'password'"),
     ],
 )
-def test_what_is_wrong_is_shown_where_it_stands(
+def test_errors_have_their_position(
     tmp_path: Path, instead_of: str, given: str, at: str, message: str
 ) -> None:
     script = GOOD.replace(instead_of, given)
@@ -107,7 +107,7 @@ def test_a_table_without_source_is_shown(tmp_path: Path) -> None:
     assert check(tmp_path, GOOD + table)[0] == 0, "no query reads it, so it is not loaded"
 
 
-def test_the_place_is_right_in_statements_that_are_alike(tmp_path: Path) -> None:
+def test_positions_in_similar_statements(tmp_path: Path) -> None:
     """Those that differ in constants only are parsed once; each has its own places."""
     for constant in ("1", "1234567"):
         with pytest.raises(SqlError) as caught:
@@ -156,7 +156,7 @@ def test_good_scripts_pass(tmp_path: Path, script: str) -> None:
         (SOURCE, f"{SOURCE}, late_sink = 'iceberg'", "'late:s': whether there is a"),
     ],
 )
-def test_a_format_that_spark_may_know_is_a_warning(
+def test_an_unknown_format_is_a_warning(
     tmp_path: Path, instead_of: str, given: str, warning: str
 ) -> None:
     code, output = check(tmp_path, GOOD.replace(instead_of, given))

@@ -1,4 +1,4 @@
-"""The commands, as a user's shell sees them: output and exit code."""
+"""Output and exit codes of the commands."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def test_check_points_at_the_word(script: Path) -> None:
 
 
 @pytest.mark.parametrize("command", ["check", "explain", "run"])
-def test_script_that_is_not_there(command: str, tmp_path: Path) -> None:
+def test_a_missing_script(command: str, tmp_path: Path) -> None:
     code, output = in_process(command, str(tmp_path / "no.sql"))
     assert code == 2
     assert "there is no file" in output
@@ -106,7 +106,7 @@ eddyline.errors.DataError: column 'x' is bad
     assert root_cause(RuntimeError(text)) == "DataError: column 'x' is bad"
 
 
-def test_shares_to_keep_reach_the_job(script: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_keep_rates_are_passed_to_the_job(script: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     jobs: list[Job] = []
     monkeypatch.setattr("eddyline.cli.job.run_job", lambda job, view: jobs.append(job))
     run = CliRunner().invoke(app, ["run", str(script), "--keep", "a=0.5", "--keep", "b = 1"])
@@ -122,7 +122,7 @@ def test_shares_to_keep_reach_the_job(script: Path, monkeypatch: pytest.MonkeyPa
         ("a=1.5", "the share of a to keep must be above 0 and at most 1, not 1.5"),
     ],
 )
-def test_shares_that_make_no_sense_are_refused(given: str, said: str, script: Path) -> None:
+def test_invalid_keep_rates_are_refused(given: str, said: str, script: Path) -> None:
     run = CliRunner().invoke(app, ["run", str(script), "--keep", given], env={"COLUMNS": "200"})
     assert run.exit_code == 2
     assert said in " ".join(run.output.split())

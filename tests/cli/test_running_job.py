@@ -1,4 +1,4 @@
-"""list, stats, tail, add and drop: a job, seen from outside through its checkpoint."""
+"""list, stats, tail, add and drop: access to a job through its checkpoint."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def events(*arguments: str) -> list[dict[str, Any]]:
 
 
 def wait_for_stats(rows_in: int) -> list[dict[str, Any]]:
-    """The statistics once they count so many rows: the job says it a little later."""
+    """The statistics, after waiting until they count this number of rows."""
     for _ in range(60):
         said = events("stats")
         if said[0]["rows_in"] == {"s": rows_in}:
@@ -91,7 +91,9 @@ def wait_for_stats(rows_in: int) -> list[dict[str, Any]]:
     raise AssertionError(f"the job never told of {rows_in} rows: {said}")
 
 
-def test_a_job_from_outside(job: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_commands_of_another_process(
+    job: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     checkpoint = tmp_path / "job"
     monkeypatch.setenv("EDDYLINE_CHECKPOINT", str(checkpoint))
 
@@ -164,7 +166,7 @@ def test_a_job_from_outside(job: Run, tmp_path: Path, monkeypatch: pytest.Monkey
 
 
 @pytest.mark.parametrize("what", [("list",), ("stats",), ("tail", "q"), ("drop", "q")])
-def test_where_no_job_is(what: tuple[str, ...], tmp_path: Path) -> None:
+def test_a_checkpoint_without_a_job(what: tuple[str, ...], tmp_path: Path) -> None:
     code, output = command(*what, "--checkpoint", str(tmp_path))
     assert code == 2 and "there is no job in" in output
 
@@ -182,7 +184,7 @@ def test_a_silent_job_does_not_run(tmp_path: Path) -> None:
     assert code == 2 and "last heartbeat at 2026-01-01 00:00:00" in output
 
 
-def test_a_request_that_nobody_answers_is_withdrawn(tmp_path: Path) -> None:
+def test_a_request_without_a_response_is_withdrawn(tmp_path: Path) -> None:
     (tmp_path / "mailbox").mkdir()
     status = {"state": "running", "at": "2999-01-01T00:00:00+00:00", "progress": {}, "stats": {}}
     query = {"name": "q", "since": "", "sink": "print", "sql": "SELECT 1"}
@@ -192,7 +194,7 @@ def test_a_request_that_nobody_answers_is_withdrawn(tmp_path: Path) -> None:
     assert not list((tmp_path / "mailbox/requests").iterdir())
 
 
-def test_amounts_say_their_unit() -> None:
+def test_amounts_have_units() -> None:
     assert amount("cpu_seconds", 0.01234) == "0.0123 s"
     assert amount("seconds", 12345.6) == "12,346 s"
     assert amount("lag_us", 1_500_000) == "1.5 s"
@@ -204,7 +206,7 @@ def test_amounts_say_their_unit() -> None:
     assert amount("anything", None) == "-"
 
 
-def test_pace_keeps_to_its_share(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_rate_limiter_keeps_its_share(monkeypatch: pytest.MonkeyPatch) -> None:
     now = 100.0
     monkeypatch.setattr("eddyline.spark.rate_limiter.time.monotonic", lambda: now)
     limiter = RateLimiter(share=0.1)

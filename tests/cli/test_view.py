@@ -1,4 +1,4 @@
-"""What a run shows on a terminal, where there are many queries."""
+"""Output of a run on a terminal with many queries."""
 
 from __future__ import annotations
 

@@ -112,8 +112,8 @@ def test_what_is_read_cannot_be_dropped() -> None:
 
 def test_dropping_the_last_reader_frees_operators_windows_and_lanes() -> None:
     eng = engine()
-    stem = eng._parts.inputs.stems["a"]
-    lanes = set(stem._lanes)
+    stem = eng.parts.inputs.stems["a"]
+    lanes = stem.lane_names
     eng.query("SELECT k FROM a [RANGE 1 SECOND] WHERE v > 0", name="q1")
     eng.query("SELECT a.k FROM a [ROWS 5], b [RANGE 9 SECONDS] WHERE a.k = b.k", name="q2")
     eng.query("SELECT COUNT(*) FROM a [PARTITION BY k ROWS 5] EMIT CHANGES", name="q3")
@@ -121,9 +121,9 @@ def test_dropping_the_last_reader_frees_operators_windows_and_lanes() -> None:
     assert kept(eng) == 2
     for name in ("q2", "q1", "q3"):
         eng.drop(name)
-    assert list(eng._parts.queries.execution.graph) == []
-    assert not stem._windows
-    assert set(stem._lanes) == lanes
+    assert list(eng.parts.queries.execution.graph) == []
+    assert not stem.state()["windows"]
+    assert stem.lane_names == lanes
     process_all(eng, {"a": batch("ts | k | v\n2s | 1 | 1")})
     assert kept(eng) == 0
 
@@ -160,8 +160,8 @@ def test_a_query_that_cannot_be_added_leaves_nothing_behind() -> None:
     sql = "SELECT name FROM a [RANGE 9 SECONDS], names WHERE a.k = names.k"
     with pytest.raises(DataError, match="'names' has no rows"):
         eng.query(sql, name="q")
-    assert list(eng._parts.queries.execution.graph) == []
-    assert not eng._parts.inputs.stems["a"]._windows
+    assert list(eng.parts.queries.execution.graph) == []
+    assert not eng.parts.inputs.stems["a"].state()["windows"]
     eng.table("names", NAMES)
     eng.query(sql, name="q")
     assert eng.process({"a": batch("ts | k | v\n1s | 1 | 1")})["q"].num_rows == 1

@@ -90,5 +90,5 @@ def test_what_waits_in_a_flow_waits_when_it_has_been_loaded(tmp_path: Path) -> N
 
 
 def flow_of(engine: Engine) -> Flow:
-    flows = [o for o in engine._parts.queries.operators() if isinstance(o, Flow)]
+    flows = [o for o in engine.parts.queries.operators() if isinstance(o, Flow)]
     return flows[0]

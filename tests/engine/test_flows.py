@@ -82,15 +82,15 @@ def test_when_all_are_gone_nothing_is_kept() -> None:
     for name in queries:
         eng.drop(name)
     eng.process(rows(random.Random(2), 1))
-    standing = eng._parts.queries
+    standing = eng.parts.queries
     execution = standing.execution
     assert not list(execution.graph)
-    assert not (execution.flows or execution.trees or standing.placements.unshared)
+    assert not (execution.flows or standing.placements.unshared)
     bare = Stem("bare", ())
-    for stem in eng._parts.inputs.stems.values():
+    for stem in eng.parts.inputs.stems.values():
         assert len(stem) == 0
-        assert not stem._windows
-        assert stem._lanes.keys() == bare._lanes.keys()
+        assert not stem.state()["windows"]
+        assert stem.lane_names == bare.lane_names
 
 
 def test_a_query_that_cannot_be_added_leaves_nothing_behind(
@@ -106,8 +106,8 @@ def test_a_query_that_cannot_be_added_leaves_nothing_behind(
     for _ in range(2):
         with pytest.raises(UnsupportedError, match="wrong"):
             eng.query("SELECT v FROM a [NOW] WHERE v % 13 > 1", name="q")
-    assert not list(eng._parts.queries.execution.graph)
-    assert not eng._parts.queries.execution.flows
+    assert not list(eng.parts.queries.execution.graph)
+    assert not eng.parts.queries.execution.flows
     eng.query("SELECT v FROM a [NOW] WHERE v > 1", name="q")
     with pytest.raises(UnsupportedError, match="wrong"):
         eng.query("SELECT v FROM a [NOW] WHERE v % 13 > 1", name="r")
@@ -145,7 +145,7 @@ def test_a_loaded_engine_goes_on_as_if_nothing_had_happened(options: dict[str, A
             mine, theirs = whole.queries[name], broken.queries[name]
             assert rows_of(mine.snapshot()) == rows_of(theirs.snapshot())
             assert mine.why == theirs.why, name
-        assert whole._parts.queries.placements.saved() == broken._parts.queries.placements.saved()
+        assert whole.parts.queries.placements.saved() == broken.parts.queries.placements.saved()
 
 
 def test_what_nobody_has_fetched_is_saved() -> None:

@@ -37,7 +37,7 @@ def test_accounts() -> None:
         assert 0 < stats[f"f{n}"]["checks"] <= 2 * seen["a"] / 8 + 1
         assert stats[f"f{n}"]["shared_with"] == 7
     assert "checks" not in stats["total"]
-    spent = sum(o.seconds for o in eng._parts.queries.execution.graph)
+    spent = sum(o.seconds for o in eng.parts.queries.execution.graph)
     assert sum(s["seconds"] for s in stats.values()) == pytest.approx(spent)
     assert all(s["seconds"] > 0 and s["state_bytes"] >= 0 for s in stats.values())
 

@@ -100,7 +100,7 @@ def waiting(engine: Engine) -> int:
 
 def lanes(engine: Engine) -> int:
     """How many columns of numbers the SteM of a has."""
-    return len(engine._parts.inputs.stem("a")._lanes)
+    return len(engine.parts.inputs.stem("a").lane_names)
 
 
 @pytest.mark.parametrize("dropped", [[], ["p"], ["q"], ["r"], ["p", "q"], ["q", "r"]])

@@ -177,7 +177,7 @@ def test_groups_and_distinct_rows_are_the_values_alive() -> None:
 @pytest.mark.parametrize("means", [(190.0, 170.0), (150.0, 199.0)])
 def test_large_means_are_normal(means: tuple[float, float]) -> None:
     exact = matches.difference(*means)
-    assert matches._normal_difference(*means) == pytest.approx(exact, rel=0.02, abs=0.001)
+    assert matches.normal_difference(*means) == pytest.approx(exact, rel=0.02, abs=0.001)
 
 
 def test_statistics_refuse_nonsense() -> None:

@@ -208,10 +208,10 @@ def test_trees_in_any_order_give_the_same_changes(kind: str) -> None:
     plans = {str(o): tree_of(signature, part, left_deep(o)) for o in orders(signature)}
     assert len(plans) >= len(signature.sources)
     plans["as written"] = plan_of(TREES[kind], optimized=False)
-    engine._parts.progress.bring_together("abcd", engine.chunk_rows)
+    engine.parts.progress.bring_together("abcd")
     for name, plan in plans.items():
         assert plan.schema == plans["as written"].schema
-        engine._parts.queries.add(name, TREES[kind], plan, Emit(), {})
+        engine.parts.queries.add(name, TREES[kind], plan, Emit(), {})
     random = np.random.default_rng(3)
     found: dict[str, list[pa.Table]] = {name: [] for name in plans}
     for second in range(0, 12, 4):

@@ -1,4 +1,4 @@
-"""Queries come and go while the job runs, and say what they would say in an embedded engine."""
+"""Queries added and dropped while the job runs have the results of an embedded engine."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pyspark.sql import SparkSession
 
 from eddyline import CatalogError, DataError, Engine, SqlError, StateError
 from eddyline.spark import Session
-from eddyline.spark import session as session_module
+from eddyline.spark import job as job_module
 from eddyline.spark.control import Request
 from eddyline.spark.durable import CommitRecord
 from eddyline.spark.environment import worker_pool
@@ -77,7 +77,7 @@ def test_same_changes_as_embedded_also_after_a_restart(
     def other_workers(spark: SparkSession, name: str) -> Any:
         return worker_pool(spark, f"{name} again")
 
-    monkeypatch.setattr(session_module, "worker_pool", other_workers)  # which hold no engine
+    monkeypatch.setattr(job_module, "worker_pool", other_workers)  # without a cached engine
     write(slice(4, 5))
     session = session_over()
     run = session.start(available_now=True)
@@ -154,7 +154,7 @@ def test_statements_wait_for_earlier_ones() -> None:
     assert due(head, arriving(3)) == ("DROP QUERY q3", "DROP QUERY q4", "DROP QUERY q5")
 
 
-def test_queries_that_want_all_rows_wait_while_some_are_dropped() -> None:
+def test_queries_without_shedding_wait_while_rows_are_dropped() -> None:
     sqls = ["DROP QUERY q", *(f"CREATE QUERY {n} AS SELECT x FROM s" for n in "abc")]
     sqls[1] += " ON OVERLOAD SHED"
     statements = dict(enumerate(sqls, start=1))
@@ -168,7 +168,7 @@ def test_queries_that_want_all_rows_wait_while_some_are_dropped() -> None:
     )
 
 
-def test_statement_of_a_query_says_its_options() -> None:
+def test_the_statement_of_a_query_has_its_options() -> None:
     script = Script()
     list(script.run("CREATE STREAM s (ts TIMESTAMP, x BIGINT) TIMESTAMP BY ts"))
     options = {"sink": "csv", "path": r"/tmp/it's \n here", "a.b-c": "1"}

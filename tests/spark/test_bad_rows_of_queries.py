@@ -1,4 +1,4 @@
-"""A bad row in one query of a job: the others go on, the row is in the side output."""
+"""A bad row of one query is written to the side output and does not affect other queries."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def values(made: Session, name: str, column: str = "v") -> list[Any]:
     return sorted(row[column] for row in made.results(name).collect())
 
 
-def test_bad_rows_have_a_side_output_and_the_others_miss_nothing(
+def test_bad_rows_of_a_query_do_not_affect_other_queries(
     spark: SparkSession, tmp_path: Path
 ) -> None:
     write(tmp_path / "in", "1", [12, 13, 14], 0)

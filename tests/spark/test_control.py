@@ -1,4 +1,4 @@
-"""The control directory: requests are read as they were written, and nothing else is."""
+"""The control directory: only unmodified requests are read."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def litter(directory: Path) -> None:
     (directory / "x=1").mkdir()
 
 
-def test_statements_are_found_again_among_garbage(
+def test_foreign_files_are_ignored(
     control: ControlStream, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     send(control, "DROP QUERY a", "DROP QUERY ü")
@@ -81,7 +81,7 @@ def test_a_request_that_is_missing_is_named(control: ControlStream, tmp_path: Pa
         ControlStream(LocalDirectory(tmp_path / "control"))
 
 
-def test_what_is_not_text_is_no_request(control: ControlStream) -> None:
+def test_statements_that_cannot_be_encoded(control: ControlStream) -> None:
     with pytest.raises(SqlError, match="not text: surrogates not allowed at character 12"):
         control.statement(0, "DROP QUERY `\ud800`")
 
@@ -94,7 +94,7 @@ def test_requests_are_read_as_they_are_written() -> None:
         Request.read(json.dumps(json.loads(request.line()) | {"shard": 4}))
 
 
-def test_spark_reads_requests_and_no_garbage(
+def test_spark_reads_requests_and_no_foreign_files(
     spark: SparkSession, control: ControlStream, tmp_path: Path
 ) -> None:
     send(control, "DROP QUERY a", "SELECT '\u2028\n\r\t\"ü'")

@@ -1,4 +1,4 @@
-"""What a job keeps: complete files for its owner only, and errors that name path and cause."""
+"""Files of a job: complete, for the owner only; errors have path and cause."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_for_the_owner_only(tmp_path: Path) -> None:
     }
 
 
-def test_a_directory_that_is_there_keeps_its_mode(tmp_path: Path) -> None:
+def test_an_existing_directory_keeps_its_mode(tmp_path: Path) -> None:
     tmp_path.chmod(0o750)
     LocalDirectory(tmp_path).make("control")
     assert stat.S_IMODE(tmp_path.stat().st_mode) == 0o750
@@ -83,7 +83,7 @@ def test_a_full_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert list(tmp_path.iterdir()) == [], "nothing half written stays"
 
 
-def test_a_path_that_is_no_directory(tmp_path: Path) -> None:
+def test_a_path_that_is_not_a_directory(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(StateError, match=f"{tmp_path}/file: Not a directory"):
         LocalDirectory(tmp_path / "file").names()

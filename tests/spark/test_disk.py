@@ -1,4 +1,4 @@
-"""A full disk is told by its path, however deep Spark buries it."""
+"""Disk errors in Spark's exceptions are reported with the path."""
 
 from __future__ import annotations
 
@@ -48,12 +48,12 @@ def test_the_disk_is_named(text: str, message: str) -> None:
     assert trouble is not None and str(trouble).startswith(message)
 
 
-def test_other_failures_are_no_matter_of_disks() -> None:
+def test_other_failures_are_not_disk_errors() -> None:
     assert disk_error("/c", RuntimeError("ZeroDivisionError: division by zero")) is None
 
 
 @pytest.mark.parametrize("error", [EOFError(), ConnectionResetError(), BrokenPipeError()])
-def test_a_state_that_breaks_off_says_where(
+def test_a_lost_state_connection_has_the_path(
     error: Exception, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def free(room: int) -> Any:

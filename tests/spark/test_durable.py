@@ -1,4 +1,4 @@
-"""Snapshot and log give back exactly the engine that was lost."""
+"""Snapshot and log restore exactly the lost engine."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from eddyline.spark.shard_engine import ShardEngine, StepOutput
 from spark_cases import QUERIES, SECOND, bag, stream_tables
 
 
-class OneCell:
+class OneValue:
     def __init__(self) -> None:
         self.value: tuple[Any, ...] | None = None
 
@@ -26,7 +26,7 @@ class OneCell:
         self.value = newValue
 
 
-class ManyCells(dict[tuple[Any, ...], tuple[Any, ...]]):
+class ManyValues(dict[tuple[Any, ...], tuple[Any, ...]]):
     def getValue(self, key: tuple[Any, ...]) -> tuple[Any, ...] | None:
         return self.get(key)
 
@@ -71,10 +71,12 @@ def steps() -> list[EngineBatch]:
 
 
 @pytest.mark.parametrize("log_bytes", [0, 8_000, 1 << 30])
-def test_rebuilt_engine_goes_on_alike(log_bytes: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_rebuilt_engine_has_the_same_results(
+    log_bytes: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(durable, "MIN_LOG_BYTES", log_bytes)
     monkeypatch.setattr(durable, "_CHUNK_BYTES", 1_000)
-    state = DurableState(OneCell(), ManyCells(), ManyCells())
+    state = DurableState(OneValue(), ManyValues(), ManyValues())
     steady, head = new_engine(), CommitRecord()
     for step in steps():
         again = rebuilt(state)
@@ -87,11 +89,11 @@ def test_rebuilt_engine_goes_on_alike(log_bytes: int, monkeypatch: pytest.Monkey
 
 
 @pytest.mark.parametrize("log_bytes", [0, 1 << 30])
-def test_queries_come_and_go_in_the_rebuilt_engine_too(
+def test_added_and_dropped_queries_in_a_rebuilt_engine(
     log_bytes: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(durable, "MIN_LOG_BYTES", log_bytes)
-    state = DurableState(OneCell(), ManyCells(), ManyCells())
+    state = DurableState(OneValue(), ManyValues(), ManyValues())
     steady, head = new_engine(), CommitRecord()
     changes = {
         1: ("CREATE QUERY added AS SELECT v FROM b [RANGE 7 SECONDS] EMIT CHANGES",),
@@ -115,8 +117,8 @@ def test_queries_come_and_go_in_the_rebuilt_engine_too(
 
 def test_log_is_dropped_when_a_snapshot_replaces_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(durable, "MIN_LOG_BYTES", 0)
-    log = ManyCells()
-    state = DurableState(OneCell(), log, ManyCells())
+    log = ManyValues()
+    state = DurableState(OneValue(), log, ManyValues())
     engine, head = new_engine(), CommitRecord()
     most = 0
     for step in steps() * 3:
@@ -128,6 +130,6 @@ def test_log_is_dropped_when_a_snapshot_replaces_it(monkeypatch: pytest.MonkeyPa
     assert most > 0, "small batches go to the log"
 
 
-def test_a_step_without_rows() -> None:
+def test_a_batch_without_rows() -> None:
     (made,) = new_engine().apply(EngineBatch(()))
     assert (made.changes, made.late, made.bad) == ([], {}, {})

@@ -1,4 +1,4 @@
-"""Processes that are killed: nothing is lost, nothing comes twice, nothing hangs."""
+"""Killed processes: no result is lost or duplicated, no process hangs."""
 
 from __future__ import annotations
 
@@ -23,7 +23,9 @@ JobInputs = tuple[Feed, Feed]
 pytestmark = [pytest.mark.long, pytest.mark.fault, pytest.mark.spark]
 
 
-def test_killed_workers_end_no_batch(spark: SparkSession, feeds: JobInputs, tmp_path: Path) -> None:
+def test_a_batch_survives_killed_workers(
+    spark: SparkSession, feeds: JobInputs, tmp_path: Path
+) -> None:
     a, b = stream_tables(5, 10), stream_tables(6, 10)
     feeds[0].write(*a[:2])
     feeds[1].write(*b[:2])
@@ -76,7 +78,7 @@ def descendants(ancestor: int) -> list[int]:
 
 
 class Command:
-    """``eddyline`` in processes of its own, over a script whose sources are two feeds."""
+    """``eddyline`` in other processes, with a script over two feeds."""
 
     def __init__(self, feeds: JobInputs, directory: Path) -> None:
         self.script = directory / "script.sql"
@@ -99,7 +101,7 @@ class Command:
 
     @contextmanager
     def running(self, *arguments: str) -> Iterator[subprocess.Popen[bytes]]:
-        """The job, which goes on until it is killed."""
+        """A job that runs until it is killed."""
         command = [sys.executable, "-m", "eddyline", "run", str(self.script), "--continuous",
                    "--checkpoint", str(self.checkpoint), *arguments]  # fmt: skip
         with subprocess.Popen(command, stdout=subprocess.DEVNULL) as process:

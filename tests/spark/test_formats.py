@@ -1,4 +1,4 @@
-"""What sources and sinks take, as it is known without Spark."""
+"""Checks of options of sources and sinks without Spark."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from eddyline.spark.format_options import OptionError
 from eddyline.spark.formats import Declared, check_sink, check_source
 from eddyline.spark.option_check import check_options
 from eddyline.spark.script import Script
+from eddyline.spark.sinks import SINKS
 from eddyline.sql.parser import parse
 
 ROOT = Path(__file__).parents[2]
@@ -42,7 +43,7 @@ def test_sources(options: dict[str, str], of: Declared, valid: bool) -> None:
         check_source("s", options, of)
 
 
-def test_the_option_to_look_at() -> None:
+def test_the_wrong_option_is_reported() -> None:
     with pytest.raises(OptionError, match=r"did you mean 'kafka\.bootstrap\.servers'") as caught:
         check_sink("q", {"sink": "kafka", "kafka.bootstrap.server": "b"}, of_query=True)
     assert (caught.value.option, caught.value.part) == ("kafka.bootstrap.server", "name")
@@ -75,7 +76,16 @@ def test_statements_before_a_wrong_one_have_taken_effect() -> None:
 
 
 @pytest.mark.parametrize("document", sorted((ROOT / "docs").rglob("*.md")), ids=lambda d: d.name)
-def test_what_the_documents_show_passes(document: Path) -> None:
+def test_examples_of_the_documents_pass(document: Path) -> None:
     for text in re.findall(r"```sql\n(.*?)```", document.read_text(), re.DOTALL):
         for statement in parse(text):
             check_options(statement, text)
+
+
+def test_the_guarantee_of_each_sink_is_documented() -> None:
+    text = (Path(__file__).parents[2] / "docs/spark.md").read_text(encoding="utf-8")
+    table = text.partition("| `sink` | options | guarantee |")[2].partition("\n\n")[0]
+    rows = [line.split("|") for line in table.splitlines()[2:]]
+    for name, sink in SINKS.items():
+        (guarantee,) = [row[3] for row in rows if f"`{name}`" in row[1]]
+        assert guarantee.strip().lower().startswith(sink.guarantee), name

@@ -1,4 +1,4 @@
-"""What a worker's garbage collection looks at, and when."""
+"""Which objects a worker's garbage collection scans, and when."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def as_before() -> Iterator[None]:
     unfreeze_objects()
 
 
-def test_what_stays_is_not_looked_at() -> None:
+def test_long_lived_objects_are_not_scanned() -> None:
     stays = Cycle()
     was_there = weakref.ref(stays)
     freeze_live_objects()
@@ -36,7 +36,7 @@ def test_what_stays_is_not_looked_at() -> None:
     assert was_there() is not None
 
 
-def test_a_later_task_exempts_nothing_more() -> None:
+def test_a_later_task_freezes_no_more_objects() -> None:
     freeze_live_objects()
     count = gc.get_freeze_count()
     made = Cycle()
@@ -48,7 +48,7 @@ def test_a_later_task_exempts_nothing_more() -> None:
     assert gone() is None
 
 
-def test_a_change_lets_the_next_search_look_at_everything() -> None:
+def test_after_a_change_all_objects_are_scanned() -> None:
     freeze_live_objects()
     freeze_live_objects()
     old = Cycle()

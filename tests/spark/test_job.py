@@ -1,4 +1,4 @@
-"""The job says what the embedded engine says, whatever happens in between."""
+"""Results of a job equal those of the embedded engine, also after stops and restarts."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def test_late_and_bad_rows_are_kept(spark: SparkSession, feeds: JobInputs, tmp_p
     assert run.progress().late == {"a": 1} and run.progress().bad == {"a": 2}
 
 
-def test_memory_keeps_what_comes_after_silence(
+def test_memory_keeps_rows_after_empty_batches(
     spark: SparkSession, feeds: JobInputs, tmp_path: Path
 ) -> None:
     rows = stream_tables(1, 4, 1)
@@ -121,10 +121,10 @@ def test_malformed_csv_is_a_bad_row(spark: SparkSession, tmp_path: Path) -> None
     assert ["3,z,when?" in reasons[0], "oops,y" in reasons[1]] == [True, True]
 
 
-def test_groups_do_not_disturb_each_other(
+def test_groups_have_separate_watermarks(
     spark: SparkSession, feeds: JobInputs, tmp_path: Path
 ) -> None:
-    """Streams that no query brings together: one is decades behind the other, and not late."""
+    """Streams of different groups: one is decades behind the other, and not late."""
     old = stream_tables(7, 1)[0]
     offset = 30 * 365 * 86_400 * SECOND
     new_ts = pa.array([offset, offset + SECOND]).cast(pa.timestamp("us", "UTC"))

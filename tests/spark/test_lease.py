@@ -1,4 +1,4 @@
-"""One job at a time goes on from a checkpoint; one that is gone keeps no other out."""
+"""One job at a time uses a checkpoint; a process that has ended does not block others."""
 
 from __future__ import annotations
 
@@ -64,13 +64,13 @@ def test_a_second_session_of_this_process_is_refused(directory: LocalDirectory) 
     assert read_holder(directory) == second.holder
 
 
-def test_one_that_is_not_in_use_any_more_is_taken_over(directory: LocalDirectory) -> None:
+def test_a_lease_not_in_use_is_taken_over(directory: LocalDirectory) -> None:
     first = Lease.take(directory)
     first.keep(lambda: False, lambda error: None)
     assert Lease.take(directory).holder.token != first.holder.token
 
 
-def test_it_is_released_when_the_job_has_ended(
+def test_a_lease_is_released_when_the_job_has_ended(
     directory: LocalDirectory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(lease_module, "_POLL_S", 0.01)
@@ -81,17 +81,19 @@ def test_it_is_released_when_the_job_has_ended(
     eventually(lambda: directory.names() == [])
 
 
-def test_a_living_process_of_this_host_keeps_it(directory: LocalDirectory, alive: Holder) -> None:
+def test_a_running_process_of_this_host_keeps_the_lease(
+    directory: LocalDirectory, alive: Holder
+) -> None:
     held_by(directory, dataclasses.replace(alive, at=ago(10 * EXPIRES_AFTER_S)))
     message = rf"process {alive.process} on host {socket.gethostname()} since"
     with pytest.raises(StateError, match=message):
         Lease.take(directory)
 
 
-def test_a_dead_process_of_this_host_loses_it_at_once(
+def test_an_ended_process_of_this_host_loses_the_lease_immediately(
     directory: LocalDirectory, alive: Holder
 ) -> None:
-    other_start = dataclasses.replace(alive, started=alive.started - 1)  # its id was given again
+    other_start = dataclasses.replace(alive, started=alive.started - 1)  # its PID was reused
     other_boot = dataclasses.replace(alive, boot="another")
     with subprocess.Popen([sys.executable, "-c", ""]) as ended:
         ended.wait()
@@ -101,7 +103,7 @@ def test_a_dead_process_of_this_host_loses_it_at_once(
         Lease.take(directory).release()
 
 
-def test_a_zombie_is_dead(directory: LocalDirectory) -> None:
+def test_a_zombie_has_ended(directory: LocalDirectory) -> None:
     process = subprocess.Popen([sys.executable, "-c", ""])
     _, started = lease_module._process(process.pid)
     eventually(lambda: lease_module._process(process.pid)[0] == "Z")
@@ -111,7 +113,7 @@ def test_a_zombie_is_dead(directory: LocalDirectory) -> None:
 
 
 @pytest.mark.parametrize("where", [{"host": "elsewhere"}, {"space": "pid:[1]"}])
-def test_a_process_elsewhere_loses_it_when_it_is_silent(
+def test_a_process_on_another_host_loses_the_lease_without_renewal(
     directory: LocalDirectory, where: dict[str, str]
 ) -> None:
     far = dataclasses.replace(Holder.here(), **where)
@@ -139,7 +141,7 @@ def test_a_lease_that_cannot_be_read(
     Lease.take(directory)
 
 
-def test_what_lost_the_lease_is_told(
+def test_a_lost_lease_is_reported(
     directory: LocalDirectory, alive: Holder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(lease_module, "_POLL_S", 0.01)
@@ -155,8 +157,8 @@ def test_what_lost_the_lease_is_told(
     assert holder is not None and holder.token == "another", "it is not its own to delete"
 
 
-def test_of_many_that_try_at_once_one_has_it(tmp_path: Path) -> None:
-    """Processes that find the lease of a dead one."""
+def test_of_concurrent_processes_one_takes_the_lease(tmp_path: Path) -> None:
+    """Processes that find the lease of a process that has ended."""
     directory = LocalDirectory(tmp_path)
     held_by(directory, dataclasses.replace(Holder.here(), boot="another"))
     code = (

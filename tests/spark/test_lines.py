@@ -1,4 +1,4 @@
-"""A line of a JSON or CSV file is one row, or one record that cannot be read."""
+"""A line of a JSON or CSV file is one row or one corrupt record."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The mailbox of a job answers every request, and its thread outlives whatever goes wrong."""
+"""The mailbox of a job responds to every request, and its thread survives errors."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import pytest
 from eddyline import CatalogError, StateError
 from eddyline.cli.failures import JobFailedError
 from eddyline.cli.mailbox_client import RunningJob
-from eddyline.spark import mailbox as desk_module
+from eddyline.spark import mailbox as mailbox_module
 from eddyline.spark.delivery import Delivery
 from eddyline.spark.directory import LocalDirectory
 from eddyline.spark.mailbox import Mailbox
@@ -26,7 +26,7 @@ pytestmark = pytest.mark.fault
 
 
 class FakeQueries:
-    """Carries out what it is told, or fails as it is told."""
+    """Executes statements, or raises a preset error."""
 
     def __init__(self) -> None:
         self.queries: dict[str, Any] = {}
@@ -42,7 +42,7 @@ class FakeQueries:
 
 
 class Served:
-    """A mailbox that is served, over a job that goes on until it is told to end."""
+    """A served mailbox of a job that runs until it is closed."""
 
     def __init__(self, directory: Path) -> None:
         self.path = directory / "mailbox"
@@ -77,7 +77,7 @@ def eventually(condition: Callable[[], bool]) -> None:
 
 @pytest.fixture
 def served(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Served]:
-    monkeypatch.setattr(desk_module, "_POLL_S", 0.02)
+    monkeypatch.setattr(mailbox_module, "_POLL_S", 0.02)
     served = Served(tmp_path)
     yield served
     served.mailbox.close()
@@ -90,7 +90,7 @@ def fails_with(error: BaseException) -> Callable[[], None]:
     return fail
 
 
-def test_an_unexpected_error_is_an_answer(served: Served) -> None:
+def test_an_unexpected_error_is_in_the_response(served: Served) -> None:
     served.queries.fails = fails_with(KeyError("no such thing"))
     with pytest.raises(
         JobFailedError, match="the request failed in the job: KeyError: 'no such thing'"
@@ -116,7 +116,7 @@ def test_an_unexpected_error_is_an_answer(served: Served) -> None:
         (b'{"sql": "DROP QUERY `\\ud800`"}', None),
     ],
 )
-def test_malformed_requests_are_answered(
+def test_malformed_requests_get_a_response(
     served: Served, content: bytes, message: str | None
 ) -> None:
     said = served.request("1.json", content)
@@ -124,7 +124,7 @@ def test_malformed_requests_are_answered(
     assert served.request("2.json", b'{"sql": "DROP QUERY x"}') == {"done": ["x"]}
 
 
-def test_a_directory_among_the_requests_is_answered(served: Served) -> None:
+def test_a_directory_among_the_requests_gets_a_response(served: Served) -> None:
     (served.path / "requests/1.json").mkdir()
     eventually((served.path / "responses/1.json").exists)
     assert "Is a directory" in (served.path / "responses/1.json").read_text()
@@ -132,7 +132,7 @@ def test_a_directory_among_the_requests_is_answered(served: Served) -> None:
 
 
 @pytest.mark.parametrize("content", [b"{", b"[]", b"{}", b'{"query": "no such"}', b"\xff"])
-def test_malformed_tails_are_ended(served: Served, content: bytes) -> None:
+def test_malformed_tails_are_deleted(served: Served, content: bytes) -> None:
     (served.path / "tails/.t").mkdir()
     (served.path / "tails/.t/query.json").write_bytes(content)
     (served.path / "tails/.t").rename(served.path / "tails/t")
@@ -140,7 +140,7 @@ def test_malformed_tails_are_ended(served: Served, content: bytes) -> None:
     assert served.request("2.json", b'{"sql": "DROP QUERY x"}') == {"done": ["x"]}
 
 
-def test_an_answer_that_cannot_be_written_is_written_later(
+def test_a_response_that_cannot_be_written_is_retried(
     served: Served, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     replace, failures = LocalDirectory.replace, []
@@ -156,7 +156,7 @@ def test_an_answer_that_cannot_be_written_is_written_later(
     assert len(failures) == 3
 
 
-def test_trouble_shows_in_the_status(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_problems_are_in_the_status(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
     assert served.outside.status().problem is None
     with monkeypatch.context() as patched:
         patched.setattr(served.mailbox, "_update_tails", fails_with(RuntimeError("tails broke")))
@@ -165,7 +165,7 @@ def test_trouble_shows_in_the_status(served: Served, monkeypatch: pytest.MonkeyP
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
-def test_the_death_of_the_thread_shows_in_the_status(
+def test_the_end_of_the_thread_is_in_the_status(
     served: Served, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(served.mailbox, "_update_tails", fails_with(SystemExit("killed")))

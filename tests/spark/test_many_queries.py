@@ -1,4 +1,4 @@
-"""Many queries of few shapes in one job: what they share shows in no answer, only in the sinks."""
+"""Many similar queries in one job: sharing affects sinks, but not results."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pyspark.sql import SparkSession
 from eddyline import DataError, Engine
 from eddyline.engine.changes import QUERY_COLUMN
 from eddyline.spark import Session
-from eddyline.spark import session as session_module
+from eddyline.spark import job as job_module
 from eddyline.spark.environment import worker_pool
 from eddyline.spark.sink_factory import SinkFactory
 from eddyline.spark.sinks import FileSink, Target
@@ -51,7 +51,7 @@ def sink_of(shape: str, directory: Path) -> dict[str, str]:
             return {"sink": "parquet", "path": str(directory / shape)}
 
 
-def test_many_queries_come_and_go(
+def test_many_queries_are_added_and_dropped(
     spark: SparkSession, feeds: JobInputs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rows = {"a": stream_tables(1, 6), "b": stream_tables(2, 6)}
@@ -106,7 +106,7 @@ def test_many_queries_come_and_go(
     def other_workers(spark: SparkSession, name: str) -> Any:
         return worker_pool(spark, f"{name} again")
 
-    monkeypatch.setattr(session_module, "worker_pool", other_workers)  # which hold no engine
+    monkeypatch.setattr(job_module, "worker_pool", other_workers)  # without a cached engine
     session = new_session()
     write(slice(4, 6))
     run = session.start(available_now=True)
@@ -191,7 +191,7 @@ def _rules(changes: list[tuple[int, str, int, int, int]]) -> pa.Table:
     return pa.table(dict(zip(names, [ts, op, *values], strict=True)))
 
 
-# -- who shares a sink -------------------------------------------------------------------------
+# -- shared sinks -------------------------------------------------------------------------
 
 SAME = "SELECT k, v FROM s [NOW] WHERE v > {}"
 
@@ -211,7 +211,7 @@ def declared(options: Mapping[str, str], select: str = SAME) -> dict[str, Any]:
     return dict(engine.queries)
 
 
-def test_who_is_alone_has_a_sink_as_it_always_was(sinks: SinkFactory) -> None:
+def test_the_sink_of_a_single_query_has_no_query_column(sinks: SinkFactory) -> None:
     made = declared({"a": "path = 'x'", "b": "path = 'y'", "c": "path = 'y'"})
     sinks.open_first(made.values())
     found = {name: sinks.find(name) for name in "abc"}
@@ -231,7 +231,7 @@ def test_one_path_written_in_two_ways(sinks: SinkFactory, tmp_path: Path) -> Non
     assert isinstance(first.sink, FileSink) and first.sink.shared
 
 
-def test_later_queries_join_who_says_whose_rows_are_whose(sinks: SinkFactory) -> None:
+def test_added_queries_share_only_sinks_with_a_query_column(sinks: SinkFactory) -> None:
     made = declared(
         {
             "alone": "path = 'x'",
@@ -269,7 +269,7 @@ def test_what_cannot_share(sinks: SinkFactory, options: str, select: str, messag
         sinks.open_first(declared({"b": options}, select).values())
 
 
-def test_files_of_a_side_output_are_its_own(sinks: SinkFactory, tmp_path: Path) -> None:
+def test_a_side_output_does_not_share_its_path(sinks: SinkFactory, tmp_path: Path) -> None:
     sinks.open_first(declared({"a": "path = 'x'"}).values())
     late = Target("late", "s", pa.schema([("v", pa.int64())]))
     with pytest.raises(DataError, match=r"'late:s': the path '.*x' belongs to 'a'"):

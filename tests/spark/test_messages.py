@@ -1,4 +1,4 @@
-"""What is wrong with a source, sink or checkpoint is said before the job starts, by name."""
+"""Errors of sources, sinks and checkpoints are reported before the job starts."""
 
 from __future__ import annotations
 
@@ -57,9 +57,7 @@ def test_type_that_does_not_convert(spark: SparkSession, parquet: str) -> None:
         start(spark, parquet, columns="(ts TIMESTAMP, x DATE) TIMESTAMP BY ts")
 
 
-def test_a_file_that_is_being_written_is_passed_over(
-    spark: SparkSession, parquet: str, tmp_path: Path
-) -> None:
+def test_an_incomplete_file_is_skipped(spark: SparkSession, parquet: str, tmp_path: Path) -> None:
     for hidden in ("_0.parquet", ".0.parquet", "_temporary/0.parquet"):
         (tmp_path / hidden).parent.mkdir(exist_ok=True)
         (tmp_path / hidden).write_bytes(b"PAR1")
@@ -118,7 +116,7 @@ def test_results_that_cannot_be_read_back(spark: SparkSession) -> None:
         session.results("q")
 
 
-def test_static_dataframe_is_no_stream(spark: SparkSession) -> None:
+def test_a_static_dataframe_is_refused_as_a_stream(spark: SparkSession) -> None:
     with pytest.raises(DataError, match="the DataFrame is static"):
         Session(spark).stream("s", spark.range(1), timestamp="id")
 

@@ -1,4 +1,4 @@
-"""Changes of many queries leave a shard in one table, and are told apart again."""
+"""Changes of many queries leave a shard in one table, and are split again."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_each_query_gets_what_it_would_get_alone() -> None:
         assert part.counts == {name: there[name].num_rows for name in part.names}
 
 
-def test_names_that_have_no_rows_do_not_travel() -> None:
+def test_names_without_rows_are_not_sent() -> None:
     part = parted(["a", "b", "c", "d"], [3, 1, 3, 3])
     assert part.names == ["b", "d"]
     assert part.owner.tolist() == [1, 0, 1, 1]
@@ -65,7 +65,7 @@ def test_names_that_have_no_rows_do_not_travel() -> None:
     assert part.rows.column(0).to_pylist() == ["d", "b", "d", "d"]
 
 
-def test_rows_go_to_their_outlets() -> None:
+def test_rows_are_split_by_route() -> None:
     part = parted(["a", "b", "c"], [0, 1, 2, 0, 1, 0, 2])
     routes = {
         "a": OutputRoute("one", None),
@@ -86,7 +86,7 @@ def test_previews_are_cut_per_query() -> None:
     assert found == {"x": [0, 1, 2], "y": [4, 5, 7]}
 
 
-def test_outlets_are_told_apart_by_place_and_columns() -> None:
+def test_routes_differ_by_sink_and_columns() -> None:
     def key(select: str, sink: str) -> str:
         return route_of(new_engine({"q": select}, sink).queries["q"]).key
 
@@ -99,7 +99,7 @@ def test_outlets_are_told_apart_by_place_and_columns() -> None:
     assert len({key(low, file), *others}) == 4
 
 
-def test_many_small_tables_become_one_piece() -> None:
+def test_many_small_tables_become_one_chunk() -> None:
     tables = [parted([f"q{i}"], [0] * 3).rows for i in range(50)]
     table = concatenated(tables)
     assert table.column(0).num_chunks == 1

@@ -6,17 +6,17 @@ from pyspark.sql import functions as F
 from eddyline.spark.partitioning import connected, cores_by_group, shard_ids, spark_hash
 
 
-def test_streams_that_meet_form_one_group() -> None:
+def test_streams_of_one_query_form_one_group() -> None:
     reads = {"q": frozenset("ab"), "r": frozenset("c"), "s": frozenset("cd"), "t": frozenset("bd")}
     assert connected(reads) == [(frozenset("abcd"), ["q", "r", "s", "t"])]
 
 
-def test_strangers_stay_apart() -> None:
+def test_unrelated_streams_are_separate_groups() -> None:
     reads = {"q": frozenset("a"), "r": frozenset("b"), "s": frozenset("a")}
     assert connected(reads) == [(frozenset("a"), ["q", "s"]), (frozenset("b"), ["r"])]
 
 
-def test_shards_go_round_the_partitions() -> None:
+def test_shards_are_spread_over_the_partitions() -> None:
     ids = shard_ids(7, 3)
     assert [spark_hash(i) % 3 for i in ids] == [0, 1, 2, 0, 1, 2, 0]
     assert len(set(ids)) == 7

@@ -1,4 +1,4 @@
-"""A checkpoint belongs to a program, whatever its text looks like; what differs is named."""
+"""A checkpoint belongs to a program, independent of its formatting; differences are named."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def replaced(old: str, new: str) -> SavedProgram:
         ("[RANGE 5 SECONDS] WHERE", "[RANGE 5 SECONDS]\nwhere"),
     ],
 )
-def test_the_look_of_a_statement_does_not_count(old: str, new: str) -> None:
+def test_the_format_of_a_statement_makes_no_difference(old: str, new: str) -> None:
     assert list(differences(program(), replaced(old, new))) == []
 
 
@@ -118,13 +118,13 @@ def test_options_are_named(kind: str, option: str, value: Any, message: str) -> 
     assert list(differences(program(), now)) == [message]
 
 
-def test_no_more_than_a_few_are_told() -> None:
+def test_a_few_differences_are_reported() -> None:
     many = {f"q{i}": f"CREATE QUERY q{i} AS SELECT x FROM s [NOW]" for i in range(9)}
     with pytest.raises(StateError, match=r"query 'q4' is not there; and 4 more\. Use another"):
         require_same("/c", program(queries={}), program(queries=many))
 
 
-def test_the_order_of_queries_does_not_count() -> None:
+def test_the_order_of_queries_makes_no_difference() -> None:
     first = Script.of(["CREATE STREAM a (ts TIMESTAMP) TIMESTAMP BY ts",
                        "CREATE STREAM b (ts TIMESTAMP) TIMESTAMP BY ts",
                        "CREATE QUERY p AS SELECT ts FROM a [NOW]",

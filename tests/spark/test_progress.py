@@ -1,4 +1,4 @@
-"""What shards report becomes the progress of the job."""
+"""The progress of a job from the reports of its shards."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def test_shards_report_what_a_batch_adds() -> None:
     assert all("out" not in shard and "totals" not in shard for shard in tracker.shards())
 
 
-def test_accounts_are_those_that_came_last() -> None:
+def test_the_last_metrics_are_reported() -> None:
     def query_stats(**rows: int) -> bytes:
         return json.dumps({name: {"rows_out": n} for name, n in rows.items()}).encode()
 

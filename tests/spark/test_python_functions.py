@@ -1,4 +1,4 @@
-"""Functions of users run in the workers, and after a restart from the checkpoint."""
+"""User-defined functions in workers, also after a restart."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def _define(where: Any, factor: int) -> None:
     where.function("odd", lambda k: k % 2 == 1, args=["BIGINT"], returns="BOOLEAN", kind="python")
 
 
-def test_functions_go_to_the_workers_and_are_there_after_a_restart(
+def test_functions_run_in_workers_also_after_a_restart(
     spark: SparkSession, feeds: tuple[Feed, Feed], tmp_path: Path
 ) -> None:
     rows, feed = stream_tables(1, 2, 80), feeds[0]

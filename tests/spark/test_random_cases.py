@@ -44,7 +44,7 @@ def random_cases(count: int) -> list[Case]:
 
 @dataclass
 class JobCase:
-    """A case whose names carry its number, and what the job reads of it."""
+    """A case with its number in all names, and its input for the job."""
 
     number: int
     case: Case
@@ -114,7 +114,9 @@ def declared(found: list[JobCase], spark: SparkSession, directory: Path) -> Sess
 
 
 @pytest.mark.parametrize("count", [24, pytest.param(96, marks=pytest.mark.long)])
-def test_the_job_is_right_at_every_instant(spark: SparkSession, tmp_path: Path, count: int) -> None:
+def test_answers_of_the_job_are_correct_at_every_instant(
+    spark: SparkSession, tmp_path: Path, count: int
+) -> None:
     found = [JobCase(i, case, tmp_path) for i, case in enumerate(random_cases(count))]
     for c in found:
         c.write(slice(0, 2))

@@ -1,4 +1,4 @@
-"""Random sets of queries that come and go in one job, each against the embedded engine.
+"""Random sets of queries added to and dropped from one job, compared with the embedded engine.
 
 That is compared with the oracle by playing the same cases (``test_shared_queries.py``). Here each
 case has streams of its own, and no row is late, so that it does not matter which come together. The
@@ -41,7 +41,7 @@ GLUE = {
 
 
 class JobCase:
-    """A case whose names carry its number: what the job and its twin are told of it."""
+    """A case with its number in all names, as input for the job and its twin."""
 
     def __init__(self, number: int, case: QuerySetCase, directory: Path) -> None:
         self._number = number
@@ -127,7 +127,7 @@ def delivered(session: Session, query: str) -> Iterator[pa.Table]:
 
 
 @pytest.mark.parametrize("count", [6, pytest.param(60, marks=pytest.mark.long)])
-def test_a_job_says_what_embedded_engines_say(
+def test_results_equal_those_of_embedded_engines(
     spark: SparkSession, tmp_path: Path, count: int
 ) -> None:
     cases = [JobCase(i, case, tmp_path) for i, case in enumerate(some_cases(count))]

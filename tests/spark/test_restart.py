@@ -1,4 +1,4 @@
-"""A job that fails and is started again says what it would have said, once."""
+"""A restarted job has the same results, exactly once."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def session_over(spark: SparkSession, feed: Feed, checkpoint: Path, **more: Any)
     return session
 
 
-def test_memory_stays_and_replayed_batches_replace_themselves(
+def test_the_memory_sink_survives_restarts(
     spark: SparkSession, feeds: JobInputs, tmp_path: Path
 ) -> None:
     rows = in_order(3)

@@ -1,4 +1,4 @@
-"""A streaming query that fails is started again, with patience, as often as is wanted."""
+"""A failed streaming query is restarted, with growing waits, up to the limit."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def test_never() -> None:
         supervisor.wait()
 
 
-def test_it_is_started_again() -> None:
+def test_a_failed_query_is_restarted() -> None:
     last = Query()
     supervisor = supervised([failed(), failed(), last], AT_ONCE)
     supervisor.begin(bounded=False)

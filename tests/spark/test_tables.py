@@ -57,7 +57,7 @@ def embedded(streams: dict[str, list[pa.Table]]) -> tuple[dict[str, Any], pa.Tab
     return {n: bag(pa.concat_tables([first[n], then[n]])) for n in QUERIES}, bad
 
 
-def test_changes_of_tables_restarted_say_what_the_engine_says(
+def test_changes_of_tables_after_a_restart(
     spark: SparkSession, feeds: tuple[Feed, Feed], tmp_path: Path
 ) -> None:
     rows = stream_tables(1, 4)

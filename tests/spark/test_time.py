@@ -1,4 +1,4 @@
-"""The wall clock of a job, and what goes by it."""
+"""The wall clock of a job: AHEAD AT MOST and IDLE AFTER."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``eddyline checkpoint verify`` finds what is damaged, by name."""
+"""``eddyline checkpoint verify`` finds damaged files."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def put(path: Path, content: bytes) -> None:
 
 @pytest.fixture
 def checkpoint(tmp_path: Path) -> Path:
-    """Two batches committed and a third one begun; one request, and a lease of a dead process."""
+    """Two committed batches and a third begun; one request; a lease of an ended process."""
     write_program(LocalDirectory(tmp_path), PROGRAM)
     control = ControlStream(LocalDirectory(tmp_path / "control"))
     control.send(control.statement(0, "DROP QUERY q"))
@@ -58,7 +58,7 @@ def errors(checkpoint: Path) -> list[tuple[str, str]]:
     return [(f.what, f.text) for f in verify(LocalDirectory(checkpoint)) if f.level == "error"]
 
 
-def test_a_sound_checkpoint(checkpoint: Path) -> None:
+def test_a_valid_checkpoint(checkpoint: Path) -> None:
     assert errors(checkpoint) == []
     result = CliRunner().invoke(app, ["checkpoint", "verify", str(checkpoint)])
     assert result.exit_code == 0
@@ -108,7 +108,7 @@ def test_damage_is_found(checkpoint: Path, damage: str) -> None:
     assert any(w == what and text in t for w, t in found), found
 
 
-def test_the_command_ends_with_2_where_something_is_wrong(checkpoint: Path) -> None:
+def test_the_exit_code_is_2_after_errors(checkpoint: Path) -> None:
     cut(checkpoint / "program.json")
     result = CliRunner().invoke(app, ["checkpoint", "verify", str(checkpoint), "--json"])
     assert result.exit_code == 2
@@ -117,7 +117,7 @@ def test_the_command_ends_with_2_where_something_is_wrong(checkpoint: Path) -> N
     assert {f["event"] for f in found} == {"finding"}
 
 
-def test_nothing_is_there(tmp_path: Path) -> None:
+def test_a_missing_checkpoint(tmp_path: Path) -> None:
     assert errors(tmp_path / "nowhere")[0][0] == "checkpoint"
     (tmp_path / "x").mkdir()
     (tmp_path / "x/notes").touch()
@@ -132,7 +132,7 @@ def test_a_job_that_has_not_begun(checkpoint: Path) -> None:
     assert notes == ["no batch has begun"] and errors(checkpoint) == []
 
 
-def test_files_that_no_job_wrote_are_noted(checkpoint: Path) -> None:
+def test_foreign_files_are_reported(checkpoint: Path) -> None:
     (checkpoint / "control/notes.txt").touch()
     notes = [f.text for f in verify(LocalDirectory(checkpoint)) if f.level == "note"]
     assert notes == ["notes.txt was not written by a job; it has no effect"]

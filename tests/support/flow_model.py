@@ -15,7 +15,6 @@ import pyarrow.compute as pc
 from eddyline.algebra.value_sets import above
 from eddyline.runtime.batch import Batch
 from eddyline.runtime.eddy.edges import Equality, Key, keys_of
-from eddyline.runtime.eddy.fanout import Fanout
 from eddyline.runtime.eddy.flow import Flow
 from eddyline.runtime.eddy.gates import Gates
 from eddyline.runtime.eddy.members import Member
@@ -25,6 +24,7 @@ from eddyline.runtime.join_inputs.lineage_input import LineageInput
 from eddyline.runtime.operators.base import Tick
 from eddyline.runtime.operators.scan import Scan
 from eddyline.runtime.predicates.filter_bank import Attribute
+from eddyline.runtime.recipients import Recipients
 from eddyline.runtime.stores.columns import Array
 from eddyline.runtime.stores.stem import Stem
 from eddyline.runtime.window_join.schedules import ScheduleName, make_schedule
@@ -163,42 +163,44 @@ class Model:
         tick = Tick(self.clock, rows[0].ts)
         batch = self.flow.run([s.run([], tick) for s in self._scans], tick)
         assert (np.diff(batch.seq) >= 0).all(), "in the order of events"
-        if self.flow.fanout is not None:
-            self._get(self.flow.fanout)
+        self._get(batch)
         for stem in self.stems.values():
             stem.purge(self.clock)
 
     def serve(self, steps: int | None = None) -> None:
         """Serve rows that wait: all of them, or so many times some."""
         while self.flow.waiting and steps != 0:
-            for fanout, _ in self.flow.step():
-                self._get(fanout)
+            for batch, _ in self.flow.step():
+                self._get(batch)
             steps = None if steps is None else steps - 1
 
-    def _get(self, fanout: Fanout) -> None:
-        batch = fanout.batch
+    def _get(self, batch: Batch) -> None:
+        recipients = batch.recipients
+        assert recipients is not None
         columns = [batch.sign, batch.seq, *batch.ids]
-        for bit in set(range(fanout.bits)) & set(self.said):
-            rows, _ = fanout.of(bit)
+        for bit in set(range(recipients.width)) & set(self.said):
+            rows, _ = recipients.of(bit)
             self.said[bit] += zip(*(c[rows].tolist() for c in columns), strict=True)
         came = batch.sign > 0
-        for bit, results in self._results(fanout.only(came[fanout.rows])).items():
+        arriving = recipients.only(came[recipients.rows])
+        for bit, results in self._results(batch, arriving).items():
             self.got[bit] += results
-        left = fanout.only(~came[fanout.rows])
-        seq = left.batch.seq[left.rows].tolist()
-        for bit, results in self._results(left).items():
-            mine = [n for n, member in enumerate(left.member.tolist()) if member == bit]
+        left = recipients.only(~came[recipients.rows])
+        seq = batch.seq[left.rows].tolist()
+        for bit, results in self._results(batch, left).items():
+            mine = [n for n, query in enumerate(left.query.tolist()) if query == bit]
             self.taken[bit] += [(r[0], seq[n] // 2) for r, n in zip(results, mine, strict=True)]
             assert not any(seq[n] % 2 for n in mine), "just before a row comes"
 
     def answer(self, bits: Sequence[int]) -> dict[int, list[Result]]:
-        return self._results(self.flow.answer(self.clock, bits))
+        batch = self.flow.answer(self.clock, bits)
+        assert batch.recipients is not None
+        return self._results(batch, batch.recipients)
 
-    def _results(self, fanout: Fanout) -> dict[int, list[Result]]:
-        rows, batch = fanout.rows.tolist(), fanout.batch
+    def _results(self, batch: Batch, to: Recipients) -> dict[int, list[Result]]:
         ids = [i.tolist() for i in batch.ids]
         found: dict[int, list[Result]] = {}
-        for bit, n, exp in zip(fanout.member.tolist(), rows, fanout.exp.tolist(), strict=True):
+        for bit, n, exp in zip(to.query.tolist(), to.rows.tolist(), to.exp.tolist(), strict=True):
             at = tuple(self._by_id[s][i[n]].at for s, i in zip(self.sources, ids, strict=True))
             found.setdefault(bit, []).append((at, int(batch.ts[n]), exp))
         return found

@@ -35,7 +35,7 @@ class Telling:
         late = _joined(unheard["late"], late or {})
         bad = _joined(unheard["bad"], bad or {}, self._inputs.refused(), self._standing.take_bad())
         kept = self._shedding.since_last_report() if self._shedding.reported else {}
-        return Changes(self._standing.everyone(), *self._standing.take(), late, bad, kept)
+        return Changes(self._standing.everyone(), self._standing.take(), late, bad, kept)
 
     def said(self) -> Iterator[tuple[str, pa.Table]]:
         """What there is to say now: names, and changes or rows."""

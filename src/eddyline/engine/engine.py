@@ -54,6 +54,7 @@ class Engine:
         strategy: algorithms and structures to compare; see :class:`StrategyOptions`.
 
     Attributes:
+        parts: what the engine consists of, for measurements and tests of single parts.
         wall_clock: returns the time in microseconds since 1970, for AHEAD AT MOST and IDLE AFTER.
             It can be replaced.
 
@@ -74,7 +75,7 @@ class Engine:
         self.strategy = strategy
         self.lock = EngineLock()
         self.wall_clock: Callable[[], int] = _wall_clock
-        self._parts = parts = connect(
+        self.parts = parts = connect(
             self._options, strategy, prices, self.lock, lambda: self.wall_clock()
         )
         self.catalog = parts.catalog
@@ -94,12 +95,12 @@ class Engine:
     @chunk_rows.setter
     def chunk_rows(self, rows: int) -> None:
         self._options = replace(self._options, chunk_rows=rows)
-        self._parts.progress.chunk_rows = rows
+        self.parts.progress.chunk_rows = rows
 
     @property
     def queries(self) -> Mapping[str, Query]:
         """The standing queries by name, those that are set aside among them."""
-        return MappingProxyType(self._parts.queries.known)
+        return MappingProxyType(self.parts.queries.known)
 
     @property
     @locked
@@ -107,19 +108,19 @@ class Engine:
         """What the engine has seen of its inputs so far: recent rates, sizes of tables, and numbers
         of values of the columns that queries compare. Plans go by :attr:`statistics`.
         """
-        return self._parts.inputs.measuring.statistics()
+        return self.parts.inputs.measuring.statistics()
 
     @property
     def clock(self) -> int:
         """The instant up to which everything is processed that queries read, in microseconds."""
-        return self._parts.progress.clock
+        return self.parts.progress.clock
 
     @property
     def watermark(self) -> int:
         """Rows before this instant are late, in microseconds. If queries read streams that nothing
         brings together, the smallest of theirs; ``stats`` tells that of each group.
         """
-        return self._parts.progress.watermark
+        return self.parts.progress.watermark
 
     # -- statements ------------------------------------------------------------------------------
 
@@ -145,7 +146,7 @@ class Engine:
         parsed = parse(sql)
         if len(parsed) != 1 or not isinstance(parsed[0], st.SelectStatement):
             raise SqlError(f"query() takes one SELECT, not: {sql.strip()[:60]}")
-        return self._parts.statements.add_query(name, parsed[0], parsed[0].emit, {})
+        return self.parts.statements.add_query(name, parsed[0], parsed[0].emit, {})
 
     @locked
     def table(self, name: str, data: Any) -> None:
@@ -157,7 +158,7 @@ class Engine:
         Raises:
             CatalogError: no such table, or it has rows already. DataError: columns do not fit.
         """
-        self._parts.inputs.give(name, data)
+        self.parts.inputs.give(name, data)
 
     @locked
     def function(
@@ -199,7 +200,7 @@ class Engine:
 
     def readers(self, name: str) -> list[str]:
         """The names of the queries and views that read a stream, table, view or query."""
-        return [reader for _, reader in self._parts.definitions.readers(name)]
+        return [reader for _, reader in self.parts.definitions.readers(name)]
 
     @locked
     def drop(self, name: str) -> None:
@@ -208,7 +209,7 @@ class Engine:
         Raises:
             CatalogError: there is no such query.
         """
-        self._parts.statements.drop_query(name)
+        self.parts.statements.drop_query(name)
 
     @locked
     def shed(self, keep: Mapping[str, float] | None) -> None:
@@ -220,19 +221,19 @@ class Engine:
         Raises:
             ValueError: a share is not in (0, 1].
         """
-        self._parts.overload.shed(keep)
+        self.parts.overload.shed(keep)
 
     @property
     def decides(self) -> bool:
         """Whether the engine decides which shares to keep, or somebody has said."""
-        return self._parts.overload.decides
+        return self.parts.overload.decides
 
     @locked
     def hold(self) -> None:
         """Keep all rows from the next decision on, until a query has come or gone: one that allows
         nothing to be dropped is about to come.
         """
-        self._parts.overload.hold()
+        self.parts.overload.hold()
 
     def explain(self, sql: str) -> str:
         """The plan of a SELECT that is not run."""
@@ -246,11 +247,11 @@ class Engine:
         if isinstance(statement, st.SetOption):
             self._set(statement)
             return None
-        return self._parts.statements.execute(statement)
+        return self.parts.statements.execute(statement)
 
     def _set(self, statement: st.SetOption) -> None:
         name, offsets = statement.name, statement.offsets
-        if self._parts.queries.known:
+        if self.parts.queries.known:
             reason = f"options are fixed once there is a query: write SET {name} before the first"
             raise statement.source.error(offsets.name, reason)
         try:
@@ -258,7 +259,7 @@ class Engine:
         except ValueError as e:
             at = offsets.value if name in SETTABLE else offsets.name
             raise statement.source.error(at, str(e)) from None
-        self._parts.configure(options)
+        self.parts.configure(options)
         self._options = options
 
     # -- data ------------------------------------------------------------------------------------
@@ -349,7 +350,7 @@ class Engine:
         Raises:
             CatalogError: there is no such stream.
         """
-        self._parts.statements.reset_watermark(stream)
+        self.parts.statements.reset_watermark(stream)
 
     # -- looking inside, saving --------------------------------------------------------------------
 
@@ -362,8 +363,8 @@ class Engine:
         return self._thinned()
 
     def _thinned(self) -> dict[str, dict[str, Any]]:
-        self._parts.overload.begin_call()
-        return self._parts.shedding.report()
+        self.parts.overload.begin_call()
+        return self.parts.shedding.report()
 
     @property
     @locked
@@ -371,24 +372,24 @@ class Engine:
         """What all queries are expected to need of the capacity, and how drop boxes are best set if
         that is more than there is; None where the rate of a stream that they read is not known.
         """
-        return self._parts.overload.verdict()
+        return self.parts.overload.verdict()
 
     @property
     @locked
     def works(self) -> list[Work]:
         """What runs for the queries, as the optimizer reckons with it."""
-        return self._parts.queries.workload.works()
+        return self.parts.queries.workload.works()
 
     @property
     @locked
     def advice(self) -> str | None:
         """In a sentence, what to do if the queries need more than the capacity; None if not."""
-        return self._parts.overload.advice()
+        return self.parts.overload.advice()
 
     @property
     def newest(self) -> int | None:
         """The largest timestamp of any row of a stream, in microseconds; None: there is none."""
-        newest = self._parts.inputs.newest()
+        newest = self.parts.inputs.newest()
         return None if newest == BEGINNING else newest
 
     @locked
@@ -404,7 +405,7 @@ class Engine:
         return self._groups(now)
 
     def _groups(self, now: int | None = None) -> list[dict[str, Any]]:
-        return self._parts.progress.stats(self.wall_clock() if now is None else now)
+        return self.parts.progress.stats(self.wall_clock() if now is None else now)
 
     @locked
     def stats(self) -> dict[str, Any]:
@@ -414,7 +415,7 @@ class Engine:
         :meth:`Statistics.as_dict` tells it; and of streams that are thinned, or were meant to be,
         which share is kept and why.
         """
-        streams, tables = self._parts.inputs.stats()
+        streams, tables = self.parts.inputs.stats()
         return {
             "clock": self.clock,
             "watermark": self.watermark,
@@ -422,15 +423,15 @@ class Engine:
             "streams": streams,
             "tables": tables,
             "shedding": self._thinned(),
-            "queries": self._parts.queries.stats(),
-            "operators": [o.stats() for o in self._parts.queries.operators()],
-            "measured": self._parts.inputs.measuring.statistics().as_dict(),
+            "queries": self.parts.queries.stats(),
+            "operators": [o.stats() for o in self.parts.queries.operators()],
+            "measured": self.parts.inputs.measuring.statistics().as_dict(),
         }
 
     @locked
     def save(self, target: str | BinaryIO) -> None:
         """Write program, tables and state, so that ``load`` continues exactly here."""
-        self._parts.checkpoint.save(target, self._options, self.strategy)
+        self.parts.checkpoint.save(target, self._options, self.strategy)
 
     @classmethod
     def load(
@@ -456,7 +457,7 @@ class Engine:
         options = EngineOptions.from_dict(header["options"])
         strategy = StrategyOptions.from_dict(header["strategy"], feedback_form)
         engine = cls(options, strategy)
-        engine._parts.checkpoint.restore(program, tables, header, state, functions or {})
+        engine.parts.checkpoint.restore(program, tables, header, state, functions or {})
         return engine
 
 

@@ -1,92 +1,113 @@
-"""Accounts: what each standing query has cost, and what it has been spared by sharing."""
+"""Query metrics: changes, computing time, filter checks and latencies, per query.
+
+The latency of a result is the time from when its rows could be processed (handed over, and reached
+by the watermark) until its release. Latencies are counted in buckets whose bounds grow by a quarter
+of a power of two, so that quantiles are right within a tenth; average and maximum are exact.
+"""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import Any
+from typing import Final
 
-from eddyline.engine.query import Query
-from eddyline.runtime.footprint import nbytes_of
-from eddyline.runtime.graph import in_order
-from eddyline.runtime.operators.base import Operator
-from eddyline.runtime.operators.scan import Scan
-from eddyline.runtime.stores.stem import Stem
+import numpy as np
+
+from eddyline.runtime.recipients import Recipients
+from eddyline.runtime.stores.columns import Array
+
+_LEAST_S: Final = 1e-6
+_PER_OCTAVE: Final = 4
+_BUCKETS: Final = 32 * _PER_OCTAVE
 
 
-def accounts_of(queries: Iterable[Query]) -> dict[str, dict[str, Any]]:
-    """Per query, since it was added:
+class QueryMetrics:
+    """Counts of several queries, in arrays by query number.
 
-    ``rows_seen`` of its streams and ``rows_out``; ``seconds`` of computing and ``state_bytes``, its
-    shares where operators or SteMs are shared; ``checks``, its share of the looks at rows in
-    grouped filters, and ``checks_alone``, how many it would take without the others;
-    ``shared_with``, how many other queries it shares operators with; ``executor`` and ``why``; and
-    ``reordered``, how many times its joins have got another order while it ran.
+    Attributes:
+        rows_out: int64, changes. seconds: float64, of computing, where operators are shared.
+        checks: float64, tests of rows in grouped filters.
     """
-    standing = list(queries)
-    trees = {q.name: in_order([q.operator]) for q in standing}
-    readers = Counter(o for operators in trees.values() for o in operators)
-    stems = Counter(s for operators in trees.values() for s in set(_stems(operators)))
-    stem_bytes = {stem: nbytes_of(stem) for stem in stems}
-    own_bytes = {o: nbytes_of(o, [*o.inputs, *stem_bytes]) for o in readers}
-    accounts = {}
-    for query in standing:
-        operators = trees[query.name]
-        state = sum(own_bytes[o] / readers[o] for o in operators)
-        state += sum(stem_bytes[s] / stems[s] for s in set(_stems(operators)))
-        accounts[query.name] = {
-            **query.counters(),
-            "rows_seen": rows_seen(operators) - query.seen_before,
-            "seconds": query.seconds_before + _seconds(query, operators, readers),
-            "state_bytes": round(state),
-            **_checks(query, operators),
-            "shared_with": max((readers[o] for o in operators if o.inputs), default=1) - 1,
-            "executor": "tree" if query.seat is None else "eddy",
-            "why": query.why,
-            "reordered": query.reordered,
+
+    def __init__(self) -> None:
+        self.rows_out = np.zeros(0, np.int64)
+        self.seconds = np.zeros(0)
+        self.checks = np.zeros(0)
+        self._buckets = np.zeros((0, _BUCKETS), np.int64)
+        self._latency_sum = np.zeros(0)
+        self._latency_max = np.zeros(0)
+
+    def add_results(self, counts: Array) -> None:
+        """Query q got ``counts[q]`` changes (int64[q])."""
+        self._fit(counts.size)
+        self.rows_out[: counts.size] += counts
+
+    def add_work(self, seconds: Array, checks: Array) -> None:
+        """Computing time and filter checks per query (float64[q] each)."""
+        self._fit(seconds.size)
+        self.seconds[: seconds.size] += seconds
+        self.checks[: checks.size] += checks
+
+    def add_latency(self, counts: Array, seconds: float) -> None:
+        """Query q got ``counts[q]`` results (int64[q]) after ``seconds``."""
+        self._fit(counts.size)
+        queries = np.flatnonzero(counts)
+        self._buckets[queries, _bucket(np.array(seconds))] += counts[queries]
+        self._latency_sum[queries] += counts[queries] * seconds
+        self._latency_max[queries] = np.maximum(self._latency_max[queries], seconds)
+
+    def add_latencies(self, recipients: Recipients, seconds: Array) -> None:
+        """Row i reached its recipients after ``seconds[i]`` (float64[n])."""
+        values, group = np.unique(seconds, return_inverse=True)
+        counts = recipients.counts_by(group, values.size)
+        for value, of_queries in zip(values.tolist(), counts, strict=True):
+            self.add_latency(of_queries, value)
+
+    def add(self, other: QueryMetrics, numbers: Array) -> None:
+        """Count what ``other`` has for these queries as query 0's."""
+        self._fit(1)
+        known = numbers[numbers < other.rows_out.size]
+        self.rows_out[0] += other.rows_out[known].sum()
+        self.seconds[0] += other.seconds[known].sum()
+        self.checks[0] += other.checks[known].sum()
+        self._buckets[0] += other._buckets[known].sum(axis=0)
+        self._latency_sum[0] += other._latency_sum[known].sum()
+        self._latency_max[0] = max(self._latency_max[0], other._latency_max[known].max(initial=0.0))
+
+    def clear(self, number: int) -> None:
+        """Reset the counts of a number: another query has it from now on."""
+        if number < self.rows_out.size:
+            for counts in self._arrays():
+                counts[number] = 0
+
+    def latency(self, number: int) -> dict[str, float]:
+        """``average_seconds``, ``p50_``, ``p99_`` and ``max_`` of one query; {} without results."""
+        if number >= self.rows_out.size or not self._buckets[number].any():
+            return {}
+        most = float(self._latency_max[number])
+        up_to = np.cumsum(self._buckets[number])
+        below = [int(np.searchsorted(up_to, share * up_to[-1])) for share in (0.5, 0.99)]
+        p50, p99 = (min(_LEAST_S * 2 ** ((b + 0.5) / _PER_OCTAVE), most) for b in below)
+        return {
+            "average_seconds": float(self._latency_sum[number] / up_to[-1]),
+            "p50_seconds": p50,
+            "p99_seconds": p99,
+            "max_seconds": most,
         }
-    return accounts
+
+    def _arrays(self) -> tuple[Array, ...]:
+        counts = (self.rows_out, self.seconds, self.checks)
+        return (*counts, self._buckets, self._latency_sum, self._latency_max)
+
+    def _fit(self, size: int) -> None:
+        have = self.rows_out.size
+        if size <= have:
+            return
+        more = max(size, 2 * have) - have
+        self.rows_out, self.seconds, self.checks, buckets, total, most = (
+            np.pad(counts, ((0, more), *[(0, 0)] * (counts.ndim - 1))) for counts in self._arrays()
+        )
+        self._buckets, self._latency_sum, self._latency_max = buckets, total, most
 
 
-@dataclass(frozen=True, slots=True)
-class Account:
-    """What a query has cost so far, when it begins to run in another way."""
-
-    rows_seen: int
-    seconds: float
-
-    def go_on(self, query: Query) -> None:
-        """Its new operators have just been made."""
-        query.seen_before -= self.rows_seen
-        query.seconds_before = self.seconds
-
-
-def brought_along(query: Query) -> Account:
-    """The account of a query that is alone with its operators."""
-    operators = in_order([query.operator])
-    seconds = query.seconds_before + _seconds(query, operators, Counter(operators))
-    return Account(rows_seen(operators) - query.seen_before, seconds)
-
-
-def rows_seen(operators: Iterable[Operator]) -> int:
-    """How many rows the scans among the operators have read."""
-    return sum(o.rows_out for o in operators if isinstance(o, Scan))
-
-
-def _stems(operators: Iterable[Operator]) -> list[Stem]:
-    return [o.stem for o in operators if isinstance(o, Scan)]
-
-
-def _seconds(query: Query, operators: list[Operator], readers: Counter[Operator]) -> float:
-    if query.seat is None:
-        return sum(o.seconds / readers[o] for o in operators)
-    others = (o for o in operators if o is not query.seat.shared.flow)
-    return query.seat.seconds + sum(o.seconds / readers[o] for o in others)
-
-
-def _checks(query: Query, operators: list[Operator]) -> dict[str, int]:
-    if query.seat is None:
-        return {}
-    alone = (rows_seen(operators) - query.seen_before) * query.seat.predicates
-    return {"checks": round(query.seat.checks), "checks_alone": alone}
+def _bucket(seconds: Array) -> Array:
+    octaves = np.log2(np.maximum(seconds, _LEAST_S) / _LEAST_S)
+    return np.minimum((octaves * _PER_OCTAVE).astype(np.int64), _BUCKETS - 1)

@@ -92,7 +92,7 @@ def difference(m1: float, m2: float) -> tuple[float, float, float]:
     [0.1, 0.0952, 0.9048]
     """
     if max(m1, m2) > _NORMAL_FROM:
-        return _normal_difference(m1, m2)
+        return normal_difference(m1, m2)
     p1, p2 = math.exp(-m1), math.exp(-m2)  # P(v1 = k), P(v2 = k)
     above, upto = 1 - p1, p2  # P(v1 > k), P(v2 <= k)
     mean, more, equal = above * upto, above * p2, p1 * p2
@@ -103,7 +103,8 @@ def difference(m1: float, m2: float) -> tuple[float, float, float]:
     return mean, more, equal
 
 
-def _normal_difference(m1: float, m2: float) -> tuple[float, float, float]:
+def normal_difference(m1: float, m2: float) -> tuple[float, float, float]:
+    """As :func:`difference`, by a normal distribution: for large means."""
     spread = math.sqrt(m1 + m2)
     z = (m1 - m2) / spread
     density = math.exp(-z * z / 2) / math.sqrt(2 * math.pi)

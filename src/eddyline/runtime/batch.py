@@ -2,19 +2,21 @@
 
 A change is a row that enters (+1) or leaves (-1) a result at an instant. Rows are kept as row ids
 into the stores that hold their payload for as long as possible (late materialisation); a column is
-gathered when somebody asks for it.
+gathered on first access. Where an operator serves many queries, the batch lists the recipients of
+each change.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 import numpy as np
 import pyarrow as pa
 
 from eddyline.kernels.merge import merge_destinations
+from eddyline.runtime.recipients import Recipients
 from eddyline.runtime.stores.columns import Array, Column
 from eddyline.runtime.stores.rowstore import RowStore
 
@@ -40,12 +42,14 @@ class Batch:
     Attributes:
         ts, seq: int64[n], when a change happens; ``seq`` is 2k for what the k-th base row pushes
             out, 2k + 1 for what it brings, EXPIRY for what time alone does.
-        exp: int64[n], when the row expires by itself (FOREVER: not, or nobody knows).
+        exp: int64[n], when the row expires by itself (FOREVER: not, or not known).
         sign: int8[n].
         ids: int64[n] each; together they identify a row: a '-' carries the ids of its '+'.
         stores: the store that each of ``ids`` points into, None for mere identities.
         cells: one per column.
         pair: int64[n] or None: a '-' and the '+' that replaces it (GROUP BY) share a number.
+        recipients: the queries that get each change; None: every query that reads the operator gets
+            all of them.
     """
 
     ts: Array
@@ -56,6 +60,7 @@ class Batch:
     stores: tuple[RowStore | None, ...]
     cells: tuple[Cell, ...]
     pair: Array | None = None
+    recipients: Recipients | None = None
     _gathered: dict[int, pa.Array] = field(default_factory=dict, repr=False)
 
     def __len__(self) -> int:
@@ -94,7 +99,7 @@ class Batch:
         return bool((self.sign > 0).all())
 
     def take(self, rows: Array) -> Batch:
-        """The changes with these numbers, in this order."""
+        """The changes with these numbers, in this order, without their recipients."""
         return Batch(
             self.ts.take(rows),
             self.seq.take(rows),
@@ -109,6 +114,20 @@ class Batch:
     def where(self, wanted: Array) -> Batch:
         """The changes where bool[n] ``wanted``; the batch itself if that is all of them."""
         return self if wanted.all() else self.take(np.flatnonzero(wanted))
+
+    def sent_to(self, recipients: Recipients) -> Batch:
+        """The changes with these recipients."""
+        return replace(self, recipients=recipients)
+
+    def received(self) -> Batch:
+        """The changes that some query gets."""
+        if self.recipients is None:
+            return self
+        received = self.recipients.received(len(self))
+        if received.all():
+            return self
+        recipients = self.recipients.renumbered(received)
+        return self.take(np.flatnonzero(received)).sent_to(recipients)
 
 
 #: Computes a column from a batch.

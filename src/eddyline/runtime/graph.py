@@ -3,12 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Hashable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Protocol
 
 from eddyline.runtime.batch import Batch
 from eddyline.runtime.failures import Failure, collecting
 from eddyline.runtime.operators.base import Operator, Tick
 from eddyline.runtime.operators.scan import Scan
+
+
+class End(Protocol):
+    """Receives the results of an operator, for queries."""
+
+    @property
+    def names(self) -> set[str]:
+        """The names of the queries."""
+
+    def collect(self, batch: Batch, arrived: float) -> None:
+        """Take one chunk's results; ``arrived``: as of ``Graph.run``."""
 
 
 @dataclass(slots=True)
@@ -21,24 +33,22 @@ class _Node:
 
 @dataclass(slots=True)
 class Ran:
-    """What a chunk brought about.
+    """The outcome of a chunk; results are in the ends.
 
     Attributes:
-        out: by operator, what it put out.
-        failures: rows that expressions of operators could not take.
-        broken: by operator, the error that it raised.
+        failures: by operator, rows for which an expression has no value, in it or its ends.
+        broken: by operator, the error raised by it or its ends.
     """
 
-    out: dict[Operator, Batch]
-    failures: list[tuple[Operator, Failure]]
-    broken: dict[Operator, Exception]
+    failures: list[tuple[Operator, Failure]] = field(default_factory=list)
+    broken: dict[Operator, Exception] = field(default_factory=dict)
 
 
 class Graph:
     """Operators in an order in which inputs come before their consumers.
 
     An operator is found again by its key (its logical plan), so equal sub-plans of different
-    queries run once, and it goes when its last consumer goes.
+    queries run once; it is removed with its last consumer. Results leave the graph through ends.
     """
 
     def __init__(self) -> None:
@@ -46,6 +56,7 @@ class Graph:
         self._by_operator: dict[Operator, _Node] = {}
         self._before_closing: dict[Operator, Callable[[], None]] = {}
         self._with_more: set[Operator] = set()
+        self._ends: dict[Operator, list[End]] = {}
         self._made = 0
 
     def __iter__(self) -> Iterator[Operator]:
@@ -70,12 +81,20 @@ class Graph:
         """The operator of this key, if there is one."""
         return self._nodes[key].operator if key in self._nodes else None
 
+    def add_end(self, operator: Operator, end: End) -> None:
+        """Pass the output of an operator to an end, from the next chunk on."""
+        self._ends.setdefault(operator, []).append(end)
+
+    def remove_end(self, operator: Operator, end: End) -> None:
+        """Undo ``add_end``."""
+        self._ends[operator].remove(end)
+
     def use(self, operator: Operator) -> None:
-        """A query reads this operator's output."""
+        """Count one more query that reads this operator."""
         self._by_operator[operator].uses += 1
 
-    def give_up(self, operator: Operator) -> None:
-        """A query no longer does; what nobody else reads is closed and forgotten."""
+    def release(self, operator: Operator) -> None:
+        """Undo ``use``. An operator without consumers is closed, also those below it."""
         node = self._by_operator[operator]
         node.uses -= 1
         if node.uses:
@@ -83,11 +102,12 @@ class Graph:
         self._before_closing.pop(operator, _nothing)()
         operator.close()
         del self._nodes[node.key], self._by_operator[operator]
+        self._ends.pop(operator, None)
         for source in operator.inputs:
-            self.give_up(source)
+            self.release(source)
 
     def before_closing(self, operator: Operator, call: Callable[[], None]) -> None:
-        """Call this when nobody reads the operator any more."""
+        """Set what is called before the operator is closed."""
         self._before_closing[operator] = call
 
     def is_below(self, lower: Operator, upper: Operator) -> bool:
@@ -112,11 +132,11 @@ class Graph:
         left = list(operator.inputs)
         for source in inputs:
             left.remove(source)
-            self.give_up(source)
+            self.release(source)
         operator.inputs = tuple(left)
 
     def has_more(self, operator: Operator) -> None:
-        """An operator that is there already has more to put out, for those primed next."""
+        """Mark an operator that has more output for those primed next."""
         self._with_more.add(operator)
 
     def without(self, sources: Container[str]) -> dict[Operator, None]:
@@ -128,19 +148,25 @@ class Graph:
                 found[operator] = None
         return found
 
-    def run(self, tick: Tick, operators: Iterable[Operator]) -> Ran:
-        """One chunk through some operators and all below them. One that raises an error has no
-        output, nor have those above it; the others run.
+    def run(self, tick: Tick, operators: Iterable[Operator], *, arrived: float) -> Ran:
+        """Run one chunk through some operators, with all below them, into their ends. If one raises
+        an error, it and those above it have no output; the others run.
+
+        Args:
+            arrived: when the chunk's rows could be processed (``time.perf_counter``).
         """
-        ran = Ran({}, [], {})
+        ran = Ran()
+        out: dict[Operator, Batch] = {}
         with collecting() as found:
             for operator in operators:
-                if not all(i in ran.out for i in operator.inputs):
+                if not all(i in out for i in operator.inputs):
                     continue
                 before = len(found)
                 try:
-                    inputs = [ran.out[i] for i in operator.inputs]
-                    ran.out[operator] = operator.run(inputs, tick)
+                    batch = operator.run([out[i] for i in operator.inputs], tick)
+                    for end in self._ends.get(operator, ()):
+                        end.collect(batch, arrived)
+                    out[operator] = batch
                 except MemoryError:
                     raise
                 except Exception as error:
@@ -149,8 +175,13 @@ class Graph:
                     ran.failures += [(operator, failure) for failure in found[before:]]
         return ran
 
+    def readers(self, operators: Iterable[Operator]) -> set[str]:
+        """The names of the queries that read the output of some operators."""
+        ends = (end for operator in self.above(operators) for end in self._ends.get(operator, ()))
+        return set().union(*(end.names for end in ends))
+
     def above(self, some: Iterable[Operator]) -> set[Operator]:
-        """Some operators, and all that read what they put out."""
+        """Some operators, and all above them."""
         above = set(some)
         for operator in self:
             if not above.isdisjoint(operator.inputs):
@@ -160,7 +191,7 @@ class Graph:
     def settle(
         self, clock: int, operators: Iterable[Operator], broken: Container[Operator] = ()
     ) -> None:
-        """The chunk is over, for some operators but those that are broken."""
+        """End the chunk, for some operators but those that are broken."""
         for operator in operators:
             if operator not in broken:
                 operator.end_chunk(clock)
@@ -168,8 +199,8 @@ class Graph:
     def prime(self, known: set[Operator], clock: int) -> dict[Operator, Batch]:
         """Bring operators that are not ``known`` up to date with what their inputs still hold.
 
-        Those known that have more to put out for them do so first: a chunk without rows goes
-        through them, and whoever is below or above them.
+        Known operators with more output for them run first, by a chunk without rows that goes
+        through them and all operators below and above them.
         """
         out: dict[Operator, Batch] = {}
         more: dict[Operator, Batch] = {}
@@ -189,19 +220,19 @@ class Graph:
         return out
 
     def _around(self, some: set[Operator]) -> set[Operator]:
-        """Some operators, those that get what they put out, and all that these read."""
+        """Some operators, those above them, and all below these."""
         return set(in_order(self.above(some) if some else ()))
 
     def sweep(self) -> None:
-        """Forget operators that nobody uses: what is left of a query that could not be added."""
+        """Remove operators without consumers: the rest of a query that could not be added."""
         for node in reversed(list(self._nodes.values())):
             if node.uses == 0 and node.key in self._nodes:
                 node.uses = 1
-                self.give_up(node.operator)
+                self.release(node.operator)
 
 
 def _nothing() -> None:
-    """There is nothing to do."""
+    """No call."""
 
 
 def in_order(outputs: Iterable[Operator], *, asked: bool = True) -> list[Operator]:

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 import pyarrow as pa
 
-from eddyline.runtime.batch import Batch
+from eddyline.runtime.batch import Batch, Evaluator
+from eddyline.runtime.failures import collecting, failed_rows, report
 from eddyline.runtime.stores.columns import Array, bitmap
 from eddyline.types import END_OF_TIME, TIMESTAMP, Schema, arrow_schema
 
@@ -33,18 +34,62 @@ def to_changes(
     return pa.Table.from_arrays(arrays, schema=schema)
 
 
+def select_list(
+    batch: Batch, outputs: Sequence[int | Evaluator], of: Array | None = None
+) -> tuple[Batch, list[pa.Array]]:
+    """Columns of a batch with recipients, each value computed once.
+
+    A row for which a column cannot be computed is reported for each query that gets it.
+
+    Args:
+        outputs: column numbers of the batch, or how to compute the columns.
+        of: bool[width], the queries with this select list; None: all.
+
+    Returns:
+        The batch; its recipients do not get the rows that failed. And the columns.
+    """
+    with collecting() as failures:
+        columns = [batch.column(o) if isinstance(o, int) else o(batch) for o in outputs]
+    if not failures:
+        return batch, columns
+    recipients = batch.recipients
+    assert recipients is not None, "the batch of a flow"
+    rows, query = recipients.rows, recipients.query
+    mine = np.ones(recipients.width, np.bool_) if of is None else of
+    for failure in failures:
+        place = np.full(len(batch), -1, np.int64)
+        place[failure.rows] = np.arange(failure.rows.size)
+        pairs = np.flatnonzero((place[rows] >= 0) & mine[query])
+        report(failure.of_queries(place[rows[pairs]], query[pairs].astype(np.int64)))
+    failed = failed_rows(failures, len(batch))
+    return batch.sent_to(recipients.only(~failed[rows])), columns
+
+
 def to_rows(batch: Batch, schema: pa.Schema) -> pa.Table:
     """The rows themselves, as an Arrow table of the select list."""
     return pa.Table.from_arrays(batch.columns(), schema=schema)
 
 
 def without_replaced(batch: Batch) -> Batch:
-    """The changes without each '-' whose pair's '+' follows: the new row replaces the older one."""
-    if batch.pair is None or len(batch) < 2:
+    """The changes without each '-' whose pair's '+' follows, for the same query if the batch has
+    recipients: the new row replaces the older one.
+    """
+    pair, to = batch.pair, batch.recipients
+    if pair is None:
         return batch
-    replaced = np.zeros(len(batch), np.bool_)
-    replaced[:-1] = (batch.sign[:-1] < 0) & (batch.pair[:-1] == batch.pair[1:])
-    return batch.where(~replaced)
+    if to is None:
+        return batch.where(~_followed(batch.sign, pair))
+    of_query = to.query
+    replaced = _followed(batch.sign[to.rows], pair[to.rows])
+    replaced[:-1] &= of_query[:-1] == of_query[1:]
+    return batch.sent_to(to.only(~replaced))
+
+
+def _followed(sign: Array, pair: Array) -> Array:
+    """bool[n]: each '-' that is followed by a change with the same pair number."""
+    followed = np.zeros(sign.size, np.bool_)
+    followed[:-1] = (sign[:-1] < 0) & (pair[:-1] == pair[1:])
+    return followed
 
 
 def concat_changes(parts: Sequence[pa.Table], schema: pa.Schema) -> pa.Table:

@@ -212,7 +212,7 @@ class SinkType:
     Attributes:
         options: names of its options.
         create: makes the sink of a target from its options.
-        guarantee: effect of a restart on what is written, in words.
+        guarantee: delivery guarantee after a failure, in words, as in docs/spark.md.
         sharable: whether the option ``shared`` applies.
         in_spark: whether Spark has to find a data source of this name.
         check: raises OptionError for wrong values of options; called with a target's label.
@@ -286,9 +286,10 @@ SINKS: Final[Mapping[str, SinkType]] = {
     ),
     "memory": SinkType(Format(frozenset()), _memory_sink, _ONCE, sharable=False),
     **{name: SinkType(WRITERS[name], _file_sink, _ONCE) for name in FILE_FORMATS},
+    "noop": SinkType(WRITERS["noop"], _format_sink, "discards rows", in_spark=True),
     **{
         name: SinkType(WRITERS[name], _format_sink, _AT_LEAST_ONCE, in_spark=True)
-        for name in ("noop", "jdbc", "kafka")
+        for name in ("jdbc", "kafka")
     },
     "delta": SinkType(WRITERS["delta"], _delta_sink, _ONCE, in_spark=True),
 }

@@ -202,6 +202,7 @@ class Script:
 
     def changes(self, query: str = "q") -> pa.Table:
         """All that a query has emitted so far."""
+        self._fetch(query)
         return self.tracked[query].changes(self.engine.queries[query])
 
     def expect(self, text: str, query: str = "q") -> Script:
@@ -262,7 +263,13 @@ class Script:
             query = self.engine.queries[name]
             self.tracked[name].check_now(query, self.oracle, self.ingest)
 
+    def _fetch(self, name: str) -> None:
+        """Fetch the changes that a query had when it was added, if none have been fetched."""
+        if not self.tracked[name].emitted:
+            self._process({})
+
     def _check_history(self, name: str) -> None:
+        self._fetch(name)
         with self._reported(name):
             query = self.engine.queries[name]
             self.tracked[name].check_history(query, self.oracle, self.ingest)

@@ -35,9 +35,7 @@ class TrackedQuery:
     seen: int = 0
 
     def changes(self, query: Query) -> pa.Table:
-        """All changes so far of ``query``, the engine's query, including those at its addition."""
-        if not self.emitted:
-            self.emitted.append(query.take())
+        """All changes so far of ``query``, the engine's query."""
         parts = [t for t in self.emitted if t.num_rows]
         return pa.concat_tables(parts) if parts else query.change_schema.empty_table()
 

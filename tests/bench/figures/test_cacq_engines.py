@@ -65,7 +65,7 @@ def test_engines_answer_as_filter_banks_do() -> None:
     selects = [f"SELECT a FROM s [NOW] WHERE {as_sql(q)}" for q in queries]
     rows = {"s": pa.table({"ts": range(100), **columns})}
     feed = Feed(engine_of(f"{STREAM} TIMESTAMP BY ts", selects), rows, 1_000_000)
-    assert feed.run() == banks._feed(queries, batch).run()
+    assert feed.run() == banks.feed_of(queries, batch).run()
 
 
 # -- numbers of queries and sources ----------------------------------------------------------------
@@ -134,7 +134,7 @@ def test_claims_about_joins() -> None:
 
 
 def test_joins_differ_in_selections_and_windows() -> None:
-    assert len({joins._select(n) for n in range(50)}) == 50
+    assert len({joins.select_of(n) for n in range(50)}) == 50
 
 
 # -- NiagaraCQ -------------------------------------------------------------------------------------

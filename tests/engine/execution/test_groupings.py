@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from eddyline import Engine
-from eddyline.engine.execution.grouped_subscriptions import GroupedSeat
+from eddyline.engine.execution.subscriptions import GroupedSubscription
 from eddyline.runtime.eddy import per_query
 from eddyline.runtime.eddy.per_query import PerQuery
 from eddyline.testing import difference, rows_of
@@ -110,9 +110,9 @@ def test_queries_come_and_go_without_a_trace(kind: str) -> None:
         eng.drop(f"q{turn}")
     (operator,) = _groupings(eng)
     assert operator.kept() < 70 * max(before, 10)
-    assert max(s.number for s in _seats(eng)) < 3
+    assert max(s.number for s in _subscriptions(eng)) < 3
     eng.query(CASES[kind].format(n=3), name="last")
-    assert eng.queries["last"].seat.number < 80  # type: ignore[union-attr]
+    assert eng.queries["last"].subscription.number < 80  # type: ignore[union-attr]
     alone = engine(executor="tree")
     for e, names in ((eng, ["stays1", "last"]), (alone, ["stays1", "last"])):
         if e is alone:
@@ -130,7 +130,7 @@ def test_queries_come_and_go_without_a_trace(kind: str) -> None:
         assert difference(answer, ours[name]) == ([], [])
     for name in list(eng.queries):
         eng.drop(name)
-    assert list(eng._parts.queries.execution.graph) == []
+    assert list(eng.parts.queries.execution.graph) == []
 
 
 def test_pending_changes_are_not_another_query_s() -> None:
@@ -179,11 +179,12 @@ def test_all_changes_come_in_one_batch() -> None:
 
 
 def _groupings(eng: Engine) -> Iterator[PerQuery]:
-    return (o for o in eng._parts.queries.execution.graph if isinstance(o, PerQuery))
+    return (o for o in eng.parts.queries.execution.graph if isinstance(o, PerQuery))
 
 
-def _seats(eng: Engine) -> Iterator[GroupedSeat]:
-    return (q.seat for q in eng.queries.values() if isinstance(q.seat, GroupedSeat))
+def _subscriptions(eng: Engine) -> Iterator[GroupedSubscription]:
+    subscriptions = (q.subscription for q in eng.queries.values())
+    return (s for s in subscriptions if isinstance(s, GroupedSubscription))
 
 
 def _shared_with(eng: Engine) -> dict[str, int]:

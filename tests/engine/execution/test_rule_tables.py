@@ -32,7 +32,7 @@ def test_what_cannot_share_a_flow(sql: str) -> None:
     with pytest.raises(UnsupportedError, match=_ADVICE):
         eng.sql(f"CREATE QUERY q FOR EACH ROW OF rules AS {sql}")
     assert not eng.queries
-    assert not list(eng._parts.queries.execution.graph)
+    assert not list(eng.parts.queries.execution.graph)
 
 
 @pytest.mark.parametrize("kind", TAKEN_BACK)
@@ -47,7 +47,7 @@ def test_rules_that_are_read_cannot_be_dropped() -> None:
     with pytest.raises(CatalogError, match="'q'"):
         eng.sql("DROP TABLE rules")
     eng.sql("DROP QUERY q; DROP TABLE rules")
-    assert not list(eng._parts.queries.execution.graph)
+    assert not list(eng.parts.queries.execution.graph)
 
 
 def test_rules_share_with_other_queries_and_among_themselves() -> None:
@@ -86,6 +86,6 @@ def test_rules_that_change_often_take_each_others_bits() -> None:
     )
     out = eng.process({"s": pa.table({"ts": times, "k": [0] * 100, "x": times}), "rules": changes})
     assert out["q"].num_rows == 50 + sum(range(1, 101))
-    (shared,) = eng._parts.queries.execution.flows.values()
+    (shared,) = eng.parts.queries.execution.flows.values()
     assert shared.flow.members == 2
-    assert shared.rows_out.size == 64
+    assert shared.metrics.rows_out.size == 64

@@ -205,7 +205,7 @@ def test_a_query_added_later_sees_the_table_as_rows_saw_it_when_they_came() -> N
     eng.process({"s": batch("ts | k:int | v:int\n13s | 1 | 8")})
     assert sorted(rows_of(added.snapshot())) == [(7, "uno"), (8, "uno")]
     eng.drop(added.name)
-    assert not list(eng._parts.queries.execution.graph)
+    assert not list(eng.parts.queries.execution.graph)
     eng.sql("DROP TABLE t")
     assert eng.stats()["tables"] == {}
 

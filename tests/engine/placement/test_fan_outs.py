@@ -142,7 +142,7 @@ def test_who_gets_company_shares_a_flow_and_is_alone_again() -> None:
         eng.process(rows.of("bc"))
     assert how(eng)[0] == "tree"
     eng.drop("q")
-    assert not list(eng._parts.queries.execution.graph)
+    assert not list(eng.parts.queries.execution.graph)
 
 
 def test_only_auto_changes() -> None:

@@ -174,10 +174,10 @@ def test_a_query_that_is_refused_leaves_no_order(monkeypatch: pytest.MonkeyPatch
     def refuse(*_: object, **__: object) -> None:
         raise EddylineError("refused")
 
-    monkeypatch.setattr(engine._parts.queries.execution, "move", refuse)
+    monkeypatch.setattr(engine.parts.queries.execution, "move", refuse)
     with pytest.raises(EddylineError, match="refused"):
         engine.query(SQL + " AND a.j > 1", name="refused")
-    saved = engine._parts.queries.placements.saved()
+    saved = engine.parts.queries.placements.saved()
     assert list(saved["queries"]) == list(saved["measured"]) == ["q"]
 
 

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from eddyline.runtime.state import flatten
 from eddyline.runtime.stores.keys import group_hashes
 from eddyline.runtime.stores.keytable import KeyTable
 
@@ -98,4 +99,4 @@ def test_capacity_stays_bounded_under_churn(type_: pa.DataType) -> None:
         table.release(table.slots([keys], 500))
     assert len(table) == 0
     assert table.capacity <= 1024
-    assert len(table._rows) <= 2048
+    assert sum(values.nbytes for _, values in flatten(table.state())) <= 100_000

@@ -168,6 +168,6 @@ def test_windows_and_an_index_against_lists_with_compaction_at_every_chunk(
                 "each": sorted(i for key in range(3) for i in of_key[key][-each:]),
             }[name]
             assert sorted(stem.ids(found).tolist()) == inside, name
-        stem._compact_at = 0
+        stem.compact_at = 0
         stem.purge(clock)
         assert len(stem) <= max(len(came), 1)

@@ -17,7 +17,7 @@ import pyarrow as pa
 from eddyline.engine.changes import Changes
 from eddyline.engine.checkpoint.files import write_saved
 from eddyline.engine.definitions import Definitions
-from eddyline.engine.execution.failure_counts import Trouble
+from eddyline.engine.execution.bad_rows import FailureCounts
 from eddyline.engine.execution.progress import Progress
 from eddyline.engine.functions import add_declared, function_declarations
 from eddyline.engine.ingest.inputs import Inputs
@@ -72,7 +72,7 @@ class Saving:
             options, strategy: for the engine that is made of the file.
         """
         self._standing.finish()
-        changes = Changes(self._standing.everyone(), *self._standing.pending())
+        changes = Changes(self._standing.everyone(), self._standing.peek())
         pending = {_PENDING + name: changes[name] for name in changes.active()}
         tables = {**self._inputs.contents, **pending}
         statements = [entry.sql for entry in self._definitions]
@@ -127,7 +127,7 @@ class Saving:
         self._restore(state, header["groups"])
         queries = self._standing.everyone()
         for name, trouble in header["trouble"].items():
-            queries[name].trouble = Trouble(*trouble)
+            queries[name].failures = FailureCounts(*trouble)
         self._standing.placements.restore_measured(header["placements"])
         self._overload.restore(header["shedding"]["overload"])
         self._shedding.restore(header["shedding"]["since"])

@@ -1,13 +1,15 @@
-"""Bad rows of queries: rows that an expression or function of a query could not take.
+"""Bad rows of queries: rows for which an expression or function of a query has no value.
 
-They leave as ``bad:QUERY``, one table per query: when the row came (``_ts``), its columns as the
-text of a JSON object (``_row``), and the reason.
+They are emitted as ``bad:QUERY``, one table per query: the time of the row (``_ts``), its columns
+as the text of a JSON object (``_row``), and the reason. A query with bad rows continues, but one
+that has only bad rows is set aside: it no longer runs, and states the reason.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
@@ -25,14 +27,16 @@ from eddyline.types import TIMESTAMP
 #: What the bad rows of any query look like.
 BAD_ROWS: Final = pa.schema([("_ts", TIMESTAMP), ("_row", pa.string()), ("_reason", pa.string())])
 
+#: A query is set aside only if its bad rows are at least this share of the rows of its streams.
+_LEAST_SHARE = 0.1
 _PLAIN: Final = (pa.types.is_integer, pa.types.is_boolean)
 
 
 def bad_rows(failures: Sequence[Failure]) -> pa.Table:
-    """What one query could not take in one chunk, each row once, as a table of ``BAD_ROWS``.
+    """The rows of one chunk that failed for one query, each row once, as a table of ``BAD_ROWS``.
 
-    A row that is taken back has been reported when it came. What an operator has computed without
-    rows of a batch (of pairs that are not made, say) is computed again where it matters.
+    A row that is taken back has been reported when it came. Failures outside a batch (of pairs that
+    are not made, say) are computed again where a result depends on them.
     """
     parts = [_table(f) for f in _once(f for f in failures if isinstance(f.columns, Batch))]
     return pa.concat_tables(parts) if parts else BAD_ROWS.empty_table()
@@ -116,3 +120,44 @@ def _escaped(text: pa.Array) -> pa.Array:
 
 def _quoted(name: str) -> str:
     return str(_values(pa.array([name]))[0])
+
+
+@dataclass
+class FailureCounts:
+    """The bad rows of a query.
+
+    Attributes:
+        total: since it was added. in_a_row: since its last result.
+        results: number of results at that time. seen: rows of its streams at that time.
+    """
+
+    total: int = 0
+    in_a_row: int = 0
+    results: int = 0
+    seen: int = 0
+
+    def add(self, bad: int, results: int, seen: int) -> None:
+        """Count the bad rows of a chunk.
+
+        Args:
+            results: of the query so far. seen: rows of its streams so far.
+        """
+        self.total += bad
+        if results > self.results:
+            self.in_a_row, self.results, self.seen = 0, results, seen
+        else:
+            self.in_a_row += bad
+
+    def is_lasting(self, limit: int | None, seen: int) -> bool:
+        """Whether the query has had no result but bad rows for too long.
+
+        Args:
+            limit: maximum number of bad rows without a result; None: no limit.
+        """
+        if limit is None or self.in_a_row < limit:
+            return False
+        return self.in_a_row >= _LEAST_SHARE * (seen - self.seen)
+
+    def saved(self) -> list[int]:
+        """For JSON: what ``FailureCounts(*...)`` takes."""
+        return [self.total, self.in_a_row, self.results, self.seen]

@@ -1,71 +1,52 @@
-"""Queries of a flow that group in the same way: one grouping serves all of them."""
+"""Groupings: result tables of queries whose rows are grouped by the same operators."""
 
 from __future__ import annotations
 
-import time
-from collections.abc import Sequence
-from typing import Protocol
-
 import numpy as np
+import pyarrow as pa
 
-from eddyline.engine.execution.latency import Latencies
-from eddyline.engine.execution.result_tables import Shape
-from eddyline.runtime.eddy.fanout import Fanout
+from eddyline.algebra.expressions import ColumnRef
+from eddyline.engine.execution.result_tables import Pending, ResultTable
+from eddyline.engine.query_metrics import QueryMetrics
+from eddyline.runtime.batch import Batch
 from eddyline.runtime.eddy.per_query import PerQuery
+from eddyline.runtime.output import CHANGE_COLUMNS
+from eddyline.runtime.stores.columns import Array
 from eddyline.types import BEGINNING
 
 
-class Answers(Protocol):
-    """A flow that says what is in the answers of its queries."""
-
-    def answer(self, clock: int, bits: Sequence[int]) -> Fanout:
-        """The results that are in the answers of some queries at ``clock``."""
-
-
-class Grouping:
-    """A shape whose results come from operators above the flow.
+class Grouping(ResultTable):
+    """A result table over operators that group the results of a flow, per query.
 
     Attributes:
-        rows_out, latencies: by number of the query, since it came.
+        operator: runs these operators.
     """
 
-    def __init__(self, shared: Answers, shape: Shape, operator: PerQuery) -> None:
-        self.shape = shape
+    def __init__(
+        self,
+        schema: pa.Schema,
+        pending: Pending,
+        metrics: QueryMetrics,
+        operator: PerQuery,
+        *,
+        replaces: bool,
+    ) -> None:
+        types = enumerate(schema.types[len(CHANGE_COLUMNS) :], start=1)  # behind the number
+        columns = [ColumnRef(type_, i, f"c{i}") for i, type_ in types]
+        super().__init__(schema, pending, metrics, columns, replaces=replaces)
         self.operator = operator
-        self.rows_out = np.zeros(64, np.int64)
-        self.latencies = Latencies()
-        self._shared = shared
 
-    def admit(self, name: str, bit: int, number: int | None) -> int:
-        """A query comes; returns its number."""
-        number = self.operator.admit(bit, number, reuse=not self.shape.pending)
-        self._fit(number)
-        self.rows_out[number] = 0
-        self.latencies.forget(number)
-        self.shape.seat(name, number)
-        return number
+    def collect(self, batch: Batch, arrived: float | Array | None) -> None:
+        if self.operator.members > len(self.numbers):  # other tables read the operator, too
+            assert batch.recipients is not None, "set by the operator"
+            mine = np.zeros(batch.recipients.width, np.bool_)
+            mine[list(self.numbers.values())] = True
+            batch = batch.sent_to(batch.recipients.of_queries(mine))
+        super().collect(batch, arrived)
+        self.renew()
 
-    def dismiss(self, name: str, bit: int) -> None:
-        """A query goes."""
-        self.operator.dismiss(bit)
-        self.shape.unseat(name)
-        self._renew()
-
-    def _renew(self) -> None:
-        """Forget what belongs to queries that have gone, if it may be a lot."""
+    def renew(self) -> None:
+        """Remove the groups of dropped queries if there may be many."""
         clock = self.operator.clock
         if self.operator.members and self.operator.is_worn and clock > BEGINNING:
-            self.operator.renew(self._shared.answer(clock, self.operator.bits), clock)
-
-    def collect(self, arrived: float) -> None:
-        """Take in the chunk's results; ``arrived``: when its rows could be processed."""
-        fanouts, self.operator.fanouts = self.operator.fanouts, []
-        for fanout in fanouts:
-            counts = self.shape.collect(fanout)
-            self.rows_out[: counts.size] += counts
-            self.latencies.add(counts, time.perf_counter() - arrived)
-        self._renew()
-
-    def _fit(self, number: int) -> None:
-        if number >= self.rows_out.size:
-            self.rows_out = np.pad(self.rows_out, (0, 2 * number - self.rows_out.size))
+            self.operator.renew(clock)

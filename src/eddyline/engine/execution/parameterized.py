@@ -1,22 +1,28 @@
-"""``FOR EACH ROW OF rules``: one standing query per row of a table, in step with the table.
+"""``FOR EACH ROW OF rules``: a parameterized query, with one instance per row of a table.
 
-The answer is that of a join with the table of rules. So what a change of the table means is what
-its ``updates`` say: of a retroactive table, a new rule is also about the rows that are there, and
-the results of one that is deleted are taken back; changes of a non-retroactive table have effects
-on later rows only.
+The answer is that of a join with the table. So the meaning of a change of the table follows from
+its ``updates``: in a retroactive table, a new row also has results over the stream rows that are
+held, and the results of a deleted row are taken back; changes of a non-retroactive table have
+effects on later rows only.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
+import pyarrow as pa
 
 from eddyline.algebra.parameters import substitute
 from eddyline.algebra.plan import Updates
-from eddyline.engine.execution.shared_flow import Crowd
-from eddyline.runtime.batch import before
-from eddyline.runtime.eddy.fanout import Fanout
+from eddyline.engine.execution.result_tables import ResultTable
+from eddyline.engine.execution.shared_flow import SharedFlow
+from eddyline.engine.execution.subscriptions import FlowSubscription
+from eddyline.engine.query_metrics import QueryMetrics
+from eddyline.physical.flows import windows_of, with_row
+from eddyline.runtime.batch import Batch, Stored, before
+from eddyline.runtime.recipients import Recipients
 from eddyline.runtime.stores.columns import Array
 from eddyline.runtime.stores.stem import Stem
 from eddyline.runtime.stores.table import DEATH, TableStem
@@ -24,111 +30,178 @@ from eddyline.sharing.signature import Part
 from eddyline.types import FOREVER
 
 
-class Rules:
-    """A query's rules: who stands for which rows.
-
-    Attributes:
-        updates: what changes of the table mean.
+class ParameterizedTable(ResultTable):
+    """The result table of a parameterized query: its select list also reads the instance's row.
 
     Args:
-        table: where the rows of the table are.
-        part: what the query brings into its flow, with Parameters.
+        rows: the table of the instances' rows.
+
+    Attributes:
+        row_ids: int64[bits], the row of each instance, by its bit in the flow.
     """
 
-    def __init__(self, crowd: Crowd, part: Part, table: Stem, updates: Updates) -> None:
-        self._crowd = crowd
-        self._part = part
-        self._table = table
+    def __init__(
+        self, name: str, shared: SharedFlow, part: Part, schema: pa.Schema, rows: Stem
+    ) -> None:
+        outputs = with_row(part.outputs, len(shared.signature.schema))
+        super().__init__(schema, shared.pending, shared.metrics, outputs, owner=name)
+        self.row_ids = np.zeros(64, np.int64)
+        self._rows = rows
+
+    def put_row(self, bit: int, row: int) -> None:
+        """Set the row of an instance."""
+        if bit >= self.row_ids.size:
+            self.row_ids = np.pad(self.row_ids, (0, 2 * bit - self.row_ids.size))
+        self.row_ids[bit] = row
+
+    def _with_parameters(self, batch: Batch) -> Batch:
+        """Each result once per instance, with the columns of the instance's row."""
+        to = batch.recipients
+        assert to is not None, "set by the flow"
+        order = np.argsort(to.rows, kind="stable")  # results keep their order
+        batch = batch.take(to.rows[order])
+        own = tuple(Stored(len(batch.ids), i) for i in range(len(self._rows.schema)))
+        place = np.empty(order.size, np.int64)
+        place[order] = np.arange(order.size)
+        return replace(
+            batch,
+            ids=(*batch.ids, self.row_ids[to.query[order]]),
+            stores=(*batch.stores, self._rows),
+            cells=(*batch.cells, *own),
+            recipients=Recipients(place, to.starts, to.exp),
+            _gathered={},
+        )
+
+
+class ParameterizedSubscription(FlowSubscription):
+    """Of a parameterized query: one bit in the flow per instance.
+
+    Args:
+        part: what the query adds to the flow, with Parameters.
+        rows: the table of the instances' rows. updates: the meaning of its changes.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        shared: SharedFlow,
+        part: Part,
+        schema: pa.Schema,
+        rows: Stem,
+        updates: Updates,
+    ) -> None:
+        self._name = name
+        self._results = ParameterizedTable(name, shared, part, schema, rows)
+        super().__init__(shared, self._results, ("parameterized", name), ())
+        self.rows = rows
         self.updates = updates
-        self._retroactive = updates == "retroactive"
-        self._past: TableStem | None = None  # where rules can be read that are gone
-        if isinstance(table, TableStem) and not self._retroactive:
-            self._past = table
-            table.remember(self._lifespan_us)
+        self._part = part
+        self._bit_of: dict[int, int] = {}  # by row id
+        self._dropped = QueryMetrics()  # of instances whose rows have been deleted
+        shared.tables[self._key] = self._results
+        windows = windows_of(part)
+        if updates == "non-retroactive" and len(windows) == 1:  # nothing is joined with old rows
+            windows = tuple(0 if us >= FOREVER else us for us in windows)
+        self._windows = windows
+        shared.flow.hold(windows)
+        self._past: TableStem | None = None  # where deleted rows can be read
+        if isinstance(rows, TableStem) and updates == "non-retroactive":
+            self._past = rows
+            rows.remember(self._lifespan_us)
 
     @property
     def _lifespan_us(self) -> int:
-        """How long a result can be in the answer."""
+        """Maximum time for which a result is in the answer."""
         return min((us for us in self._part.windows if us is not None), default=FOREVER)
 
-    def close(self) -> None:
-        """The query is gone."""
+    @property
+    def bits(self) -> Sequence[int]:
+        return list(self._bit_of.values())
+
+    def add_metrics(self, total: QueryMetrics) -> None:
+        super().add_metrics(total)
+        total.add(self._dropped, np.zeros(1, np.int64))
+
+    # -- instances ---------------------------------------------------------------------------------
+
+    def sync(self) -> None:
+        """Have instances for the rows that the table has now."""
+        there = self._there().tolist()
+        for row in self._bit_of.keys() - set(there):
+            self._remove(row)
+        self._add(np.array([row for row in there if row not in self._bit_of], np.int64))
+
+    def follow(self, clock: int) -> None:
+        """Apply the chunk's changes of the table, at its instant ``clock``."""
+        if not isinstance(self.rows, TableStem):
+            return
+        changed = self.rows.changed
+        for row, sign in zip(changed.ids.tolist(), changed.sign.tolist(), strict=True):
+            if sign > 0:
+                self._add(np.array([row]))
+            if self.updates == "retroactive":
+                self._report(row, clock, sign)
+            if sign < 0:
+                self._remove(row)
+
+    def _there(self) -> Array:
+        """int64, ids of the rows that the table has now."""
+        positions = np.arange(self.rows.first, self.rows.end)
+        if isinstance(self.rows, TableStem):
+            positions = positions[self.rows.held(DEATH[0]) == FOREVER]
+        return self.rows.ids(positions)
+
+    def _add(self, row_ids: Array) -> None:
+        columns = [self.rows.gather(i, row_ids).to_pylist() for i in range(len(self.rows.schema))]
+        for row, *values in zip(row_ids.tolist(), *columns, strict=True):
+            filters = substitute(self._part.filters, values)
+            residual = substitute(self._part.residual, values)
+            part = replace(self._part, filters=filters, residual=residual)
+            bit = self.shared.admit(self._name, self._key, part)
+            self._results.put_row(bit, row)
+            self._bit_of[row] = bit
+
+    def _remove(self, row: int) -> None:
+        bit = self._bit_of.pop(row)
+        self._dropped.add(self.shared.metrics, np.array([bit]))
+        self.shared.dismiss(bit)
+
+    def leave(self, name: str) -> None:
+        for row in list(self._bit_of):
+            self._remove(row)
+        self.shared.flow.let_go(self._windows)
+        self.shared.close(self._key)
         if self._past is not None:
             self._past.forget(self._lifespan_us)
 
-    @property
-    def table(self) -> Stem:
-        """Where the rows of the table are."""
-        return self._table
+    # -- results -----------------------------------------------------------------------------------
 
-    def __len__(self) -> int:
-        return len(self._crowd.rows)
+    def _report(self, row: int, clock: int, sign: int) -> None:
+        """Report that the results of a row enter the answer, or leave it."""
+        batch = self.shared.answer(clock, [self._bit_of[row]])
+        n = len(batch)
+        ts, signs = np.full(n, clock, np.int64), np.full(n, sign, np.int8)
+        self._results.collect(replace(batch, ts=ts, sign=signs, pair=None), None)
 
-    def sync(self) -> None:
-        """Stand for the rows that the table has now, and no others."""
-        there = self._there()
-        for row in set(self._crowd.rows) - set(there.tolist()):
-            self._crowd.stand_down(row)
-        known = set(self._crowd.rows)
-        self._stand_for(np.array([r for r in there.tolist() if r not in known], np.int64))
-
-    def follow(self, clock: int) -> None:
-        """Take in what the chunk changed in the table, at its instant ``clock``."""
-        if not isinstance(self._table, TableStem):
-            return
-        for row, sign in zip(
-            self._table.changed.ids.tolist(), self._table.changed.sign.tolist(), strict=True
-        ):
-            if sign > 0:
-                self._stand_for(np.array([row]))
-                self._report(row, clock, 1)
-            else:
-                self._report(row, clock, -1)
-                self._crowd.stand_down(row)
-
-    def answer(self, clock: int) -> Fanout:
+    def answer(self, clock: int) -> Batch:
         """The results that are in the answer at ``clock``.
 
-        With a non-retroactive table these are made by the rules that were there when they came.
+        With a non-retroactive table these are results of the rows that it had when they were made.
         """
         table = self._past
         if table is None:
-            return self._crowd.answer(clock)
+            return super().answer(clock)
         died = table.held(DEATH[0])
         recent = np.flatnonzero((died < FOREVER) & (died > clock - self._lifespan_us))
         gone = table.ids(recent + table.first)
-        self._stand_for(gone)
-        fanout = self._crowd.answer(clock)
+        self._add(gone)
+        batch = super().answer(clock)
         for row in gone.tolist():
-            self._crowd.stand_down(row)
-        rules = table.positions(self._crowd.rules_of(fanout))
-        ts, seq = (lane[fanout.rows] for lane in (fanout.batch.ts, fanout.batch.seq))
+            self._remove(row)
+        to = batch.recipients
+        assert to is not None, "set by the flow"
+        rules = table.positions(self._results.row_ids[to.query])
+        ts, seq = batch.ts[to.rows], batch.seq[to.rows]
         came = before(table.lane_at("ts", rules), table.lane_at("seq", rules), ts, seq)
-        return fanout.only(came & before(ts, seq, *(table.lane_at(lane, rules) for lane in DEATH)))
-
-    def _there(self) -> Array:
-        positions = np.arange(self._table.first, self._table.end)
-        if isinstance(self._table, TableStem):
-            positions = positions[self._table.held(DEATH[0]) == FOREVER]
-        return self._table.ids(positions)
-
-    def _stand_for(self, rows: Array) -> None:
-        columns = [self._table.gather(i, rows).to_pylist() for i in range(len(self._table.schema))]
-        for row, *values in zip(rows.tolist(), *columns, strict=True):
-            filters = substitute(self._part.filters, values)
-            residual = substitute(self._part.residual, values)
-            self._crowd.stand_for(row, replace(self._part, filters=filters, residual=residual))
-
-    def _report(self, row: int, clock: int, sign: int) -> None:
-        """Say that the results of a row enter the answer, or leave it."""
-        if not self._retroactive:
-            return
-        fanout = self._crowd.answer(clock, [row])
-        n = len(fanout.batch)
-        batch = replace(
-            fanout.batch,
-            ts=np.full(n, clock, np.int64),
-            sign=np.full(n, sign, np.int8),
-            pair=None,
-        )
-        self._crowd.report(Fanout(batch, fanout.rows, fanout.starts, fanout.exp))
+        left = before(ts, seq, *(table.lane_at(lane, rules) for lane in DEATH))
+        return batch.sent_to(to.only(came & left))

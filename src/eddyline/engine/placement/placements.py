@@ -6,7 +6,7 @@ from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from eddyline.algebra.plan import Plan
+from eddyline.algebra.plan import Plan, Updates
 from eddyline.engine.execution.execution import Execution
 from eddyline.engine.execution.shared_flow import SharedFlow
 from eddyline.engine.placement.candidates import (
@@ -23,6 +23,7 @@ from eddyline.engine.placement.reoptimizer import Reoptimizer
 from eddyline.engine.query import Query
 from eddyline.physical.flows import Sharing
 from eddyline.physical.strategy import Strategy
+from eddyline.runtime.stores.stem import Stem
 from eddyline.sharing.grouping import lowest_grouping
 from eddyline.sharing.signature import Part, Signature
 
@@ -70,34 +71,28 @@ class Placements:
             unshared = replace(unshared, why=SAME_GROUPS)
         self._move(query, unshared, open_to=found.open_to)
 
-    def start_parameterized(self, query: Query, signature: Signature, part: Part) -> SharedFlow:
-        """The flow of a query with an instance per row of a table; the query has no results yet."""
+    def start_parameterized(
+        self, query: Query, signature: Signature, part: Part, rows: Stem, updates: Updates
+    ) -> None:
+        """Run a query with an instance per row of a table."""
         placement = in_flow(query.name, signature, part, self._sharing, replaces=False)
         self._add_unshared(placement.key)
         why = "its rows share the flow of their signature"
-        return self._execution.read_flow(query, replace(placement, why=why))
+        self._execution.add_parameterized(query, replace(placement, why=why), rows, updates)
 
     def stop(self, query: Query) -> None:
         """Stop a query, and free what no other query uses."""
-        shared = None if query.seat is None else query.seat.shared
+        shared = query.flow
         self._reoptimizer.forget(query)
         self._close(query)
         self._execution.move(query, None)
         if shared is not None:
             self._open_last(shared)
 
-    def adapt(self) -> list[Query]:
-        """Carry out what the re-optimizer proposes, between two chunks.
-
-        Returns:
-            Queries that have become trees: their changes from the flow are to be reported.
-        """
-        left = []
+    def adapt(self) -> None:
+        """Carry out what the re-optimizer proposes, between two chunks."""
         for query, placement in self._reoptimizer.proposals():
-            if query.seat is not None:
-                left.append(query)
             self.change(query, placement)
-        return left
 
     def change(self, query: Query, placement: Placement) -> None:
         """Move a query as the re-optimizer proposes."""
@@ -184,12 +179,12 @@ class Placements:
 
     def _open_last(self, shared: SharedFlow) -> None:
         """Let the only query that is left in a flow be an unshared one."""
-        if self._sharing.executor != "auto" or shared.flow.members != 1 or len(shared.shapes) != 1:
+        if self._sharing.executor != "auto" or shared.flow.members != 1 or len(shared.tables) != 1:
             return
-        (shape,) = shared.shapes.values()
-        if shape.crowd is not None:
+        (table,) = shared.tables.values()
+        if table.owner is not None:
             return
-        (name,) = shape.seats
+        (name,) = table.numbers
         query = self._queries[name]
         assert isinstance(query.placement, FlowPlacement), "it is in the flow"
         placement = replace(query.placement, why=why_unshared(shared.signature))

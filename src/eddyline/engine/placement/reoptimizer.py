@@ -68,8 +68,8 @@ class ByFanOuts:
         """Another placement, if the fan-outs have become steady or have changed."""
         placement, rows = self.query.placement, sum(scan.rows_out for scan in self.scans)
         if isinstance(placement, FlowPlacement):
-            assert self.query.seat is not None, "it runs in a flow"
-            flow = self.query.seat.shared.flow
+            assert self.query.flow is not None, "it runs in a flow"
+            flow = self.query.flow.flow
             is_steady = self.steadiness.look(rows, lambda: flow.fan_outs)
             return learned(placement, fan_outs.best_order(flow)) if is_steady else None
         assert placement is not None and placement.learned_in is not None, "its order was learned"

@@ -8,6 +8,7 @@ from typing import TypeAlias
 
 from eddyline.algebra.plan import Plan
 from eddyline.engine.execution.shared_flow import Kind, Learning, SharedFlow
+from eddyline.engine.execution.subscriptions import FlowSubscription
 from eddyline.engine.placement.placements import Placements
 from eddyline.engine.placement.reoptimizer import ByCost, Reoptimizer
 from eddyline.engine.query import Query
@@ -55,7 +56,7 @@ class Workload:
         works: list[Work] = []
         trees: dict[Plan, list[str]] = {}
         for query in queries:
-            if query.seat is not None:
+            if query.flow is not None:
                 continue
             known = self._reoptimizer.by_cost.get(query.name)
             if known is None:
@@ -103,7 +104,7 @@ class Workload:
 
     def learnt(self) -> dict[str, tuple[float, int]]:
         """What has been learnt of flows, by one query of each, to be saved."""
-        names = {q.seat.shared: q.name for q in self._queries.values() if q.seat is not None}
+        names = {q.flow: q.name for q in self._queries.values() if q.flow is not None}
         return {
             name: (flow.learning.factor, flow.learning.handed_out - flow.learning.before)
             for flow, name in names.items()
@@ -112,18 +113,19 @@ class Workload:
     def restore_learnt(self, saved: Mapping[str, tuple[float, int]]) -> None:
         """Take over what ``learnt`` returned; the queries are there already."""
         for name, (factor, handed_out) in saved.items():
-            seat = self._queries[name].seat
-            assert seat is not None, "queries run as they did"
-            seat.shared.learning = Learning(factor, handed_out)
+            shared = self._queries[name].flow
+            assert shared is not None, "queries run as they did"
+            shared.learning = Learning(factor, handed_out)
 
 
 def _by_flow(queries: Iterable[Query]) -> dict[SharedFlow, _ByKind]:
-    """The queries that have seats in flows."""
+    """The queries that share flows, by flow and kind."""
     found: dict[SharedFlow, _ByKind] = {}
     for query in queries:
-        if query.seat is not None:
-            alike = found.setdefault(query.seat.shared, {})
-            alike.setdefault(tuple(query.seat.kinds), []).append(query)
+        subscription = query.subscription
+        if isinstance(subscription, FlowSubscription):
+            alike = found.setdefault(subscription.shared, {})
+            alike.setdefault(tuple(subscription.kinds), []).append(query)
     return found
 
 

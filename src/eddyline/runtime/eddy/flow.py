@@ -4,7 +4,7 @@ A chunk's rows of a source go through that source's grouped filters, which take 
 lineage; a row that no query wants any more stops. The others are built into the SteM's side, and
 probe those of the other sources, one after the other, in the order that the routing policy says::
 
-      rows ──▶ filter bank ──▶ build ──▶ probe ──▶ probe ──▶ residual predicates ──▶ fan-out
+      rows ──▶ filter bank ──▶ build ──▶ probe ──▶ probe ──▶ residual predicates ──▶ recipients
                (lineage &=)            (lineage &= that of the rows found, and of windows)
 
 Where no query has a predicate and windows are nested, the lineage of a result follows from its age:
@@ -35,7 +35,6 @@ from eddyline.kernels.lineage import any_wanted, meet_levels
 from eddyline.runtime.batch import Batch, Predicate, Stored
 from eddyline.runtime.eddy.composites import Composites, in_order, singletons
 from eddyline.runtime.eddy.edges import Equality, computed_keys
-from eddyline.runtime.eddy.fanout import Fanout, LeveledFanout, fan_out
 from eddyline.runtime.eddy.gates import Gates
 from eddyline.runtime.eddy.members import Member, Members
 from eddyline.runtime.eddy.policies import Policy
@@ -49,6 +48,7 @@ from eddyline.runtime.operators.scan import Scan
 from eddyline.runtime.predicates.filter_bank import FilterBank
 from eddyline.runtime.predicates.grouped_filter import GroupedFilter
 from eddyline.runtime.predicates.lineage_failures import for_queries
+from eddyline.runtime.recipients import NestedRecipients, recipients_of
 from eddyline.runtime.state import State
 from eddyline.runtime.stores.columns import Array
 from eddyline.runtime.window_join.evictions import MOST_WORDS
@@ -62,7 +62,7 @@ from eddyline.types import FOREVER
 
 
 class Flow(Operator):
-    """Runs select-project-join queries together. Its output is a ``Fanout``: ``fanout``.
+    """Runs select-project-join queries together. Its batches list the recipients of each result.
 
     Args:
         sources: one operator per source.
@@ -78,8 +78,7 @@ class Flow(Operator):
         pull_up: whether predicates are applied above the join instead of below it.
 
     Attributes:
-        fanout: what the chunk brought; None if its rows wait for their turn.
-        paced: whether rows wait, and results come with ``step``.
+        paced: whether rows are queued, and results come with ``step`` instead of ``process``.
         arrived: when the chunk's rows came; seconds of any clock.
     """
 
@@ -115,11 +114,10 @@ class Flow(Operator):
         self._levels: Levels | None = None  # None: rows have lineage
         self._groups: RowsGroups | None = None  # None: no windows count rows
         self._reach = np.full(64, -1, np.int64)  # by bit, its level
-        self.fanout: Fanout | None = None
         self.paced = False
         self.arrived = 0.0
         self._pacing: PacedJoin | None = None
-        self._overdue: list[tuple[Fanout, Array]] = []  # what left when windows changed
+        self._overdue: list[tuple[Batch, Array]] = []  # results released when windows changed
         self._verify: Verify | None = None  # of two sources: says which pairs are results
         if len(sides) == 2:
             if self._theta is not None:
@@ -161,7 +159,7 @@ class Flow(Operator):
             bank.remove(bit)
         self._windows = None
         others = np.arange(self._members.width) != bit
-        self._overdue = [(f.of_queries(others[: f.bits]), came) for f, came in self._overdue]
+        self._overdue = [(_of_queries(batch, others), came) for batch, came in self._overdue]
 
     def hold(self, windows: tuple[int, ...]) -> None:
         """Keep rows for queries with such windows, also while there are none."""
@@ -212,8 +210,13 @@ class Flow(Operator):
 
     @property
     def members(self) -> int:
-        """How many queries there are."""
+        """Number of queries."""
         return len(self._members)
+
+    @property
+    def width(self) -> int:
+        """All bits of queries are less than this."""
+        return self._members.width
 
     def _refresh(self) -> list[Windows]:
         """Work out what follows from who is there."""
@@ -282,8 +285,7 @@ class Flow(Operator):
     def process(self, batches: Sequence[Batch], tick: Tick) -> Batch:
         self._refresh()
         if not self._sides:
-            self.fanout = self._fanned_out(batches[0], self._wanted)
-            return self.fanout.batch
+            return self._of_one_source(batches[0], self._wanted)
         new = [self._wanted_rows(n, batch) for n, batch in enumerate(batches)]
         self._report_keys(new)
         for side, (batch, wanted) in zip(self._sides, new, strict=True):
@@ -294,11 +296,9 @@ class Flow(Operator):
             new = self._gates.let_in(new, self.clock)
         if self._pacing is not None and self.paced and self._members:
             self._pacing.arrive(batches, new, self.arrived)
-            self.fanout = None
-            return self._composite_batch(in_order([], 2, new[0][1][:0]))
+            return self._with_recipients(in_order([], 2, new[0][1][:0]))
         leaving = [c for n, batch in enumerate(batches) for c in self._pushed_out(n, batch)]
-        self.fanout = self._joined(new, leaving)
-        return self.fanout.batch
+        return self._joined(new, leaving)
 
     def _report_keys(self, new: Sequence[tuple[Batch, Array]]) -> None:
         """Report the rows whose join keys cannot be computed: they match nothing."""
@@ -319,11 +319,11 @@ class Flow(Operator):
         """Whether new rows would be served before those that wait."""
         return self._pacing is None or self._pacing.wants_rows
 
-    def step(self) -> list[tuple[Fanout, Array]]:
-        """Serve some of the rows that wait.
+    def step(self) -> list[tuple[Batch, Array]]:
+        """Process some of the queued rows.
 
         Returns:
-            What leaves now, and per result when its rows came (float64[n], as of ``arrived``).
+            Results, and per result when its rows came (float64[n], as of ``arrived``).
         """
         self._refresh()
         out, self._overdue = self._overdue, []
@@ -334,17 +334,16 @@ class Flow(Operator):
         while self._pacing is not None and self._pacing.waiting:
             self._overdue += self._served()
 
-    def _served(self) -> list[tuple[Fanout, Array]]:
+    def _served(self) -> list[tuple[Batch, Array]]:
         assert self._pacing is not None, "rows wait"
         began = time.thread_time()
         out = [(self._released(s.results, s.recipients), s.arrived) for s in self._pacing.step()]
-        self.rows_out += sum(len(f.batch) for f, _ in out)
+        self.rows_out += sum(len(batch) for batch, _ in out)
         self.seconds += time.thread_time() - began
         return out
 
-    def _released(self, whole: Composites, getting: Array) -> Fanout:
-        """Results that these queries (bool[bits]) get now."""
-        batch = self._composite_batch(whole)
+    def _released(self, whole: Composites, getting: Array) -> Batch:
+        """Results for these queries (bool[bits])."""
         bits = self._members.width
         present = np.unpackbits(self._wanted.view(np.uint8), bitorder="little").astype(np.bool_)
         getting = present & np.pad(getting, (0, max(bits - getting.size, 0)))[:bits]
@@ -353,20 +352,30 @@ class Flow(Operator):
             if whole.group is not None and self._groups is not None:
                 firsts = np.append(self._groups.first, 0)  # -1 is for all levels
                 np.maximum(level, firsts[whole.group], out=level)
-            return self._leveled(batch, whole, level, np.where(getting, self._reach, -1))
+            return self._nested(whole, level, np.where(getting, self._reach, -1))
         mine = np.packbits(getting, bitorder="little").view(np.uint64)
         wanted = np.zeros((len(whole), self._members.words), np.uint64)
         wanted[:, : whole.wanted.shape[1]] = whole.wanted
-        whole = replace(whole, wanted=wanted & mine)  # others may yet get the same results
-        return fan_out(batch, self._left(batch, whole), bits, self._instants(whole))
+        return self._with_recipients(replace(whole, wanted=wanted & mine))
 
-    def _leveled(self, batch: Batch, whole: Composites, level: Array, reach: Array) -> Fanout:
+    def _nested(self, whole: Composites, level: Array, reach: Array) -> Batch:
+        """Results with the queries whose windows contain them."""
         until = None
         if whole.group is not None:
             assert self._levels is not None and self._groups is not None, "somebody has the windows"
             lasts = np.append(self._groups.last, len(self._levels))  # -1 is for all levels
             until = lasts[whole.group]
-        return LeveledFanout(batch, level, reach, self._instants(whole), until)
+        batch = self._composite_batch(whole)
+        instants = self._instants(whole)
+        return batch.sent_to(NestedRecipients(batch.exp, level, reach, instants, until))
+
+    def _with_recipients(self, whole: Composites) -> Batch:
+        """Results with the queries in their lineage, or whose windows contain them."""
+        if self._levels is not None:
+            return self._nested(whole, whole.wanted, self._reach)
+        batch = self._composite_batch(whole)
+        blocks, width = self._left(batch, whole), self._members.width
+        return batch.sent_to(recipients_of(batch.exp, blocks, width, self._instants(whole)))
 
     def _instants(self, whole: Composites) -> list[tuple[Array, Array]]:
         """Per source with windows by time, when the rows of results came, and these windows."""
@@ -383,24 +392,22 @@ class Flow(Operator):
     ) -> tuple[Array, Array]:
         return self._sides[target].meet(own, number, found, age, self._refresh()[target])
 
-    def answer(self, clock: int, bits: Sequence[int]) -> Fanout:
-        """The results that are in the answers of some queries at ``clock``: who has which."""
+    def answer(self, clock: int, bits: Sequence[int]) -> Batch:
+        """The results that are in the answers of some queries at ``clock``, with these queries."""
         self._refresh()
         mask = self._members.lineage(bits)
         if not self._sides:
-            return self._fanned_out(self.inputs[0].live(clock), mask).alive_at(clock)
+            return _alive(self._of_one_source(self.inputs[0].live(clock), mask), clock)
         if self._gates is not None:
             self._gates.settle_doubts(self.clock)
         for side in self._sides:
             side.rewind()
-        fanout = self._joined(
-            [self._held_rows(n, side, mask) for n, side in enumerate(self._sides)]
-        )
+        batch = self._joined([self._held_rows(n, side, mask) for n, side in enumerate(self._sides)])
         for side in self._sides:
             side.admit()
-        asked = np.zeros(self._members.width, np.bool_)
-        asked[list(bits)] = True
-        return fanout.of_queries(asked).alive_at(clock)
+        chosen = np.zeros(self._members.width, np.bool_)
+        chosen[list(bits)] = True
+        return _alive(_of_queries(batch, chosen), clock)
 
     def _held_rows(self, number: int, side: LineageInput, mask: Array) -> tuple[Batch, Array]:
         """The rows held of a source that queries in ``mask`` want, and who wants them.
@@ -452,19 +459,19 @@ class Flow(Operator):
                 batch.ts[by], batch.seq[by] - 1, {number: ids}, {number: instants}, wanted, group
             )
 
-    def _fanned_out(self, batch: Batch, wanted: Array) -> Fanout:
-        """Of a single source."""
+    def _of_one_source(self, batch: Batch, wanted: Array) -> Batch:
+        """Rows of a single source, with the queries whose predicates they satisfy."""
         instants = [(batch.ts, self._members.lengths[0])] if self._stem_windows else []
         blocks = self._banks[0].blocks(batch, wanted)
-        return fan_out(batch, blocks, self._members.width, instants)
+        return batch.sent_to(recipients_of(batch.exp, blocks, self._members.width, instants))
 
     def _joined(
         self, new: Sequence[tuple[Batch, Array]], leaving: Sequence[Composites] = ()
-    ) -> Fanout:
-        """What rows of the sources, which have been built, bring about; with who wants them.
+    ) -> Batch:
+        """The results of rows of the sources, which have been built, with their recipients.
 
         Args:
-            leaving: rows that were pushed out of windows.
+            leaving: rows evicted from windows.
         """
         levels, has_keys = self._levels, self._theta is None
         if levels is not None and len(self._sides) == 2 and has_keys and not any(self._counted):
@@ -474,10 +481,7 @@ class Flow(Operator):
             coming = (singletons(n, batch, wanted) for n, (batch, wanted) in enumerate(new))
             found = [c for some in (*leaving, *coming) for c in self._routing.routed(some, wants)]
             whole = in_order(found, len(self._sides), new[0][1][:0])
-        batch = self._composite_batch(whole)
-        if self._levels is not None:
-            return self._leveled(batch, whole, whole.wanted, self._reach)
-        return fan_out(batch, self._left(batch, whole), self._members.width, self._instants(whole))
+        return self._with_recipients(whole)
 
     def _wanted_rows(self, number: int, batch: Batch) -> tuple[Batch, Array]:
         """The new rows of a source that some query wants, and who."""
@@ -524,7 +528,7 @@ class Flow(Operator):
     # -- the rest of an operator -------------------------------------------------------------------
 
     def live(self, clock: int) -> Batch:
-        raise AssertionError("whose answer? Each query has a plan of its own for that")
+        return self.answer(clock, self._members.bits)
 
     def stats(self) -> dict[str, Any]:
         gates = [] if self._gates is None else self._gates.stats()
@@ -548,6 +552,18 @@ class Flow(Operator):
                 self._banks[number].narrow(batch, lineage)
             side.put(lineage, batch)
         self._doubt()
+
+
+def _of_queries(batch: Batch, chosen: Array) -> Batch:
+    """The results of the queries where bool ``chosen``, by bit."""
+    assert batch.recipients is not None, "set by the flow"
+    return batch.sent_to(batch.recipients.of_queries(chosen[: batch.recipients.width]))
+
+
+def _alive(batch: Batch, clock: int) -> Batch:
+    """The results that have not left their query's answer at ``clock``."""
+    assert batch.recipients is not None, "set by the flow"
+    return batch.sent_to(batch.recipients.only(batch.recipients.exp > clock))
 
 
 def _signs(group: Array) -> Array:

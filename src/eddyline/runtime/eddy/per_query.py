@@ -1,15 +1,16 @@
 """PerQuery: operators above a flow that serve many queries at once.
 
-Of each result there is one row per query that gets it, with the query's number in front and leaving
-when it leaves that query's answer::
+Each result becomes one row per recipient, with the query's number as its first column and the time
+at which it leaves that query's answer::
 
-      flow ──▶ rows of (number, columns) ──▶ GROUP BY number, ... ──▶ cut by number
+      flow ──▶ rows of (number, columns) ──▶ GROUP BY number, ... ──▶ results with recipients
 
-The operators know nothing of queries: the number is one more key. Columns are computed once per
-result. A chunk is cut where it gets large, between two events; results do not depend on that.
+For the operators the number is one more key. It differs from the query's bit in the flow: numbers
+are written to checkpoints, as the operators' state contains them. Columns are computed once per
+result. A large chunk is split between two events; results do not depend on that.
 
-What is held above the flow follows from what the flow holds, except for which of several equal rows
-DISTINCT has shown: those are taken along whenever it is made anew.
+The state above the flow follows from what the flow holds, except for which of several equal rows
+DISTINCT has emitted: those are copied whenever it is rebuilt.
 """
 
 from __future__ import annotations
@@ -22,19 +23,19 @@ import numpy as np
 import pyarrow as pa
 
 from eddyline.kernels.lineage import by_bit
-from eddyline.runtime.batch import Batch, Evaluator
-from eddyline.runtime.eddy.fanout import Fanout
+from eddyline.runtime.batch import Batch, Evaluator, merge
 from eddyline.runtime.eddy.flow import Flow
-from eddyline.runtime.eddy.outputs import computed
 from eddyline.runtime.failures import collecting, report
 from eddyline.runtime.operators.base import Operator, Tick
 from eddyline.runtime.operators.distinct import Distinct
+from eddyline.runtime.output import select_list
+from eddyline.runtime.recipients import Recipients
 from eddyline.runtime.state import State, array, nested
 from eddyline.runtime.stores.columns import Array
 
-#: Rows of queries that run through the operators at once.
+#: Maximum number of rows that run through the operators at once.
 _MOST_ROWS: Final = 1 << 20
-#: So many queries may have gone before their groups are looked for.
+#: Minimum number of dropped queries before their groups are removed.
 _MOST_GONE: Final = 64
 
 
@@ -44,10 +45,6 @@ class PerQuery(Operator):
     Args:
         outputs: the columns that they need: of the flow's results, or how to compute them.
         make: makes the operators, from the flow upwards; each has one input.
-
-    Attributes:
-        flow: as given.
-        fanouts: what the chunk brought, piece by piece: rows by number of the query.
     """
 
     def __init__(
@@ -62,35 +59,33 @@ class PerQuery(Operator):
         self._make = make
         self._above = tuple(make())
         self._numbers: dict[int, int] = {}  # by bit of the flow
-        self._by_bit: Array | None = None  # the same, -1 for others; None: to be made anew
+        self._by_bit: Array | None = None  # the same, -1 for others; None: not computed
         self._end = 0  # numbers below this one were given out
         self._free: list[int] = []
-        self.fanouts: list[Fanout] = []
 
-    # -- queries come and go -----------------------------------------------------------------------
+    # -- queries -----------------------------------------------------------------------------------
 
-    def admit(self, bit: int, number: int | None, *, reuse: bool) -> int:
-        """A query comes; returns its number.
+    def admit(self, bit: int, number: int | None) -> int:
+        """Add the query with this bit in the flow; returns its number.
 
         Args:
-            number: that it had when it was saved; None: any.
-            reuse: whether it may be that of another query before.
+            number: from a checkpoint; None: any.
         """
         if number is None:
-            number = self._free.pop() if reuse and self._free else self._end
+            number = self._free.pop() if self._free else self._end
         self._end = max(self._end, number + 1)
         self._numbers[bit] = number
         self._by_bit = None
         return number
 
     def dismiss(self, bit: int) -> None:
-        """A query goes. Its groups leave as rows expire, or with ``renew``."""
+        """Remove a query. Its groups leave as rows expire, or with ``renew``."""
         del self._numbers[bit]
         self._by_bit = None
 
     @property
     def members(self) -> int:
-        """How many queries there are."""
+        """Number of queries."""
         return len(self._numbers)
 
     @property
@@ -100,26 +95,22 @@ class PerQuery(Operator):
 
     @property
     def is_worn(self) -> bool:
-        """Whether more queries have gone than are there."""
+        """Whether more queries have been dropped than are left."""
         return self._end - len(self._free) - self.members > max(_MOST_GONE, self.members)
 
-    def renew(self, answer: Fanout, clock: int) -> None:
-        """Forget all that belongs to queries which have gone, so that their numbers are free.
-
-        Args:
-            answer: what the flow has in the answers of all others.
-        """
+    def renew(self, clock: int) -> None:
+        """Rebuild the operators without the groups of dropped queries, and free their numbers."""
         lowest, there = self._above[0], list(self._numbers.values())
         self._above = tuple(self._make())
         if isinstance(lowest, Distinct):
             for rows in lowest.held(clock):
                 mine = np.isin(rows.column(0).to_numpy(), there)
                 self._through(rows.where(mine), Tick(clock))
-        self.bring_up(answer, clock)
+        self.bring_up(self.bits, clock)
         self._free = sorted(set(range(self._end)) - set(there), reverse=True)
 
     def take_over(self, tree: Sequence[Operator], bit: int, clock: int) -> None:
-        """Go on from where a query's own operators are, before it is brought up."""
+        """Copy the rows that DISTINCT has emitted in a query's own operators; ``bring_up`` next."""
         highest = next((o for o in reversed(tree) if isinstance(o, Distinct)), None)
         if highest is None or not isinstance(self._above[0], Distinct):
             return
@@ -127,9 +118,9 @@ class PerQuery(Operator):
             number = pa.array(np.full(len(rows), self._numbers[bit]))
             self._through(replace(rows, cells=(number, *rows.columns())), Tick(clock))
 
-    def bring_up(self, answer: Fanout, clock: int) -> None:
-        """Take in what the flow holds for some queries."""
-        for rows, _ in self._pieces(answer, clock):
+    def bring_up(self, bits: Sequence[int], clock: int) -> None:
+        """Process the results that the flow holds for some queries."""
+        for rows, _ in self._pieces(self.flow.answer(clock, bits), clock):
             self._through(rows, Tick(clock))
         self.settle(clock)
         self.clock = clock
@@ -137,49 +128,58 @@ class PerQuery(Operator):
     # -- rows --------------------------------------------------------------------------------------
 
     def process(self, batches: Sequence[Batch], tick: Tick) -> Batch:
-        fanout = self.flow.fanout
-        assert fanout is not None, "the flow has just run"
-        self.fanouts = []
-        for rows, clock in self._pieces(fanout, tick.clock):
-            out = self._through(rows, Tick(clock))
-            if len(out):
-                self.fanouts.append(_by_number(out, self._end))
-                self.rows_out += len(out)
-        return batches[0].where(np.zeros(len(batches[0]), np.bool_))
+        out, first = [], 0
+        for rows, clock in self._pieces(batches[0], tick.clock):
+            piece = self._through(rows, Tick(clock))
+            if piece.pair is not None:
+                pair = piece.pair + first  # each call counts from 0
+                piece, first = replace(piece, pair=pair), int(pair.max(initial=first - 1)) + 1
+            out.append(piece)
+        return self._with_recipients(merge(out))
 
-    def answer(self, clock: int, number: int) -> Fanout:
-        """What is in the answer of one query at ``clock``."""
+    def answer(self, clock: int, bits: Sequence[int]) -> Batch:
+        """The groups in the answers of some queries at ``clock``, with these queries."""
         rows = self._above[-1].live(clock)
-        mine = rows.where(rows.column(0).to_numpy() == number)
-        return _by_number(mine, self._end).alive_at(clock)
+        numbers = [self._numbers[bit] for bit in bits]
+        rows = rows.where(np.isin(rows.column(0).to_numpy(), numbers))
+        return self._with_recipients(rows.where(rows.exp > clock))
 
     def _through(self, rows: Batch, tick: Tick) -> Batch:
         with collecting() as failures:
             for operator in self._above:
                 rows = operator.run([rows], tick)
-        if failures:
-            bits = np.full(self._end, -1, np.int64)
-            bits[list(self._numbers.values())] = list(self._numbers)
-            for failure in failures:
-                numbers = np.asarray(failure.columns.column(0))[failure.rows]
-                report(failure.of_queries(np.arange(numbers.size), bits[numbers]))
+        for failure in failures:
+            numbers = np.asarray(failure.columns.column(0))[failure.rows]
+            report(failure.of_queries(np.arange(numbers.size), self._bits()[numbers]))
         return rows
 
-    def _pieces(self, fanout: Fanout, clock: int) -> Iterator[tuple[Batch, int]]:
+    def _bits(self) -> Array:
+        """int64[numbers], the bit of each query in the flow; -1: dropped."""
+        bits = np.full(self._end, -1, np.int64)
+        bits[list(self._numbers.values())] = list(self._numbers)
+        return bits
+
+    def _with_recipients(self, batch: Batch) -> Batch:
+        """Changes as those of the queries whose numbers are in their first column."""
+        bits = self._bits()[batch.column(0).to_numpy()]
+        mine = np.flatnonzero(bits >= 0)
+        rows, starts = by_bit(mine, bits[mine], self.flow.width)
+        return batch.sent_to(Recipients(rows, starts, batch.exp.take(rows)))
+
+    def _pieces(self, batch: Batch, clock: int) -> Iterator[tuple[Batch, int]]:
         """The rows of all queries in order, and until when they reach."""
-        batch = fanout.batch
-        number_of = self._number_of(fanout.bits)
-        fanout, columns = computed(fanout, self._outputs, number_of >= 0)
-        numbers = number_of[fanout.member]
+        assert batch.recipients is not None, "set by the flow"
+        number_of = self._number_of(batch.recipients.width)
+        batch, columns = select_list(batch, self._outputs, number_of >= 0)
+        to = batch.recipients
+        assert to is not None, "as before"
+        numbers = number_of[to.query]
         mine = np.flatnonzero(numbers >= 0)
-        order, starts = by_bit(mine, fanout.rows[mine], len(batch))
+        order, starts = by_bit(mine, to.rows[mine], len(batch))
         start = 0
         for end, until in [*_cuts(batch, starts), (starts.size - 1, clock)]:
             pairs = order[starts[start] : starts[end]]
-            yield (
-                _rows(batch, columns, fanout.rows[pairs], numbers[pairs], fanout.exp[pairs]),
-                until,
-            )
+            yield _rows(batch, columns, to.rows[pairs], numbers[pairs], to.exp[pairs]), until
             start = end
 
     def _number_of(self, bits: int) -> Array:
@@ -192,7 +192,7 @@ class PerQuery(Operator):
     # -- the rest of an operator -------------------------------------------------------------------
 
     def live(self, clock: int) -> Batch:
-        raise AssertionError("whose answer?")
+        return self.answer(clock, self.bits)
 
     def settle(self, clock: int) -> None:
         for operator in self._above:
@@ -206,7 +206,7 @@ class PerQuery(Operator):
         return {"end": np.array([self._end]), "above": above}
 
     def restore(self, state: State) -> None:
-        """The queries are there, with the numbers that they had."""
+        """The queries have been added, with the numbers that they had."""
         self._end = int(array(state, "end")[0])
         for i, operator in enumerate(self._above):
             operator.restore(nested(nested(state, "above"), str(i)))
@@ -239,10 +239,3 @@ def _rows(
         (None, *batch.stores),
         (pa.array(numbers), *(c.take(places) for c in columns)),
     )
-
-
-def _by_number(batch: Batch, end: int) -> Fanout:
-    """Changes as those of the queries whose numbers are in their first column."""
-    numbers = batch.column(0).to_numpy()
-    rows, starts = by_bit(np.arange(len(batch)), numbers, end)
-    return Fanout(batch, rows, starts, batch.exp.take(rows))

@@ -59,6 +59,11 @@ class RowStore:
     def __len__(self) -> int:
         return self._end - self._start
 
+    @property
+    def lane_names(self) -> frozenset[str]:
+        """The names of all lanes."""
+        return frozenset(self._lanes)
+
     def lane(self, name: str) -> Array:
         """A whole lane, by place; only places [first - base, end - base) mean something."""
         return self._lanes[name]

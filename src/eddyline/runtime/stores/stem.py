@@ -79,7 +79,7 @@ class Stem(RowStore):
         self.evicted: dict[object, Evicted] = {}
         self.arrived = 0
         self._windows: dict[object, StemWindow] = {}
-        self._compact_at = 1024
+        self.compact_at = 1024
 
     def add(self, ts: Array, seq: Array, columns: Sequence[pa.Array]) -> None:
         """Append a chunk's rows, which are in (ts, seq) order."""
@@ -144,11 +144,11 @@ class Stem(RowStore):
         start = min(suffixes, default=self.end)
         if not masks:
             self.drop_before(start)
-        elif len(self) >= self._compact_at and not any(w.pins for w in self._windows.values()):
+        elif len(self) >= self.compact_at and not any(w.pins for w in self._windows.values()):
             alive = np.logical_or.reduce(masks)
             alive[max(start - self.first, 0) :] = True
             self.keep(alive)
-            self._compact_at = 2 * len(self) + 1024
+            self.compact_at = 2 * len(self) + 1024
 
     def state(self) -> State:
         return {

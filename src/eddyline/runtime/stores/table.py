@@ -142,14 +142,14 @@ class TableStem(Stem):
 
     def purge(self, clock: int) -> None:
         self.changed = TableChanges.none()
-        if len(self) < self._compact_at:
+        if len(self) < self.compact_at:
             return
         death = self.held(DEATH[0])
         needed = (death == FOREVER) | (death > clock - max(self._remembered, default=0))
         if not needed.all():
             self.keep(needed)
             self._stack()
-        self._compact_at = 2 * len(self) + 1024
+        self.compact_at = 2 * len(self) + 1024
 
     def _fit(self) -> None:
         """Follow the key table when it grows."""
@@ -181,5 +181,5 @@ class TableStem(Stem):
         super().restore(state)
         self._values.restore(nested(state, "values"))
         self.deleted, self.orphans = (int(v) for v in array(state, "deletions"))
-        self._compact_at = 2 * len(self) + 1024
+        self.compact_at = 2 * len(self) + 1024
         self._stack()

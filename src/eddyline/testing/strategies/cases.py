@@ -39,7 +39,7 @@ _STATISTICS: Final = st.builds(
     table_rows=st.fixed_dictionaries({name: st.sampled_from([1, 1_000]) for name in TABLES}),
 )
 
-#: Options that may not change the answer of a query: keyword arguments of the Engine.
+#: Options that may not change the answer of a query.
 OPTIONS: Final[st.SearchStrategy[dict[str, Any]]] = st.fixed_dictionaries(
     {
         "state": st.sampled_from(["upa", "direct", "negative-tuple"]),
@@ -133,7 +133,7 @@ class Case:
 def play(case: Case, *, check: bool = True, options: Mapping[str, Any] | None = None) -> Script:
     """Run a case until every row has expired; ``check``: compare after each step.
 
-    ``options`` are keyword arguments of the Engine.
+    ``options``: fields of EngineOptions and StrategyOptions.
     """
     script = Script(case.ddl, case.sql, tables=case.tables, options=options)
     for step in case.steps:

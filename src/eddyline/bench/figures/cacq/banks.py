@@ -25,9 +25,9 @@ from eddyline.bench.figures.cacq.workloads import (
     wanted_by,
 )
 from eddyline.runtime.batch import Batch
-from eddyline.runtime.eddy.fanout import fan_out
 from eddyline.runtime.eddy.policies import TicketPolicy
 from eddyline.runtime.predicates.filter_bank import FilterBank
+from eddyline.runtime.recipients import recipients_of
 from eddyline.runtime.stores.columns import Array
 
 _ROWS: Final = 4_096
@@ -48,7 +48,7 @@ class _Feed:
     def run(self) -> int:
         """Filter and deliver; returns the number of results."""
         blocks = self.bank.blocks(self.batch, self.wanted)
-        return fan_out(self.batch, blocks, 64 * self.wanted.size, []).rows.size
+        return recipients_of(self.batch.exp, blocks, 64 * self.wanted.size, []).rows.size
 
 
 def measure_queries(quick: bool) -> list[ScalePoint]:
@@ -74,8 +74,8 @@ def _measure(
 ) -> list[ScalePoint]:
     """Both modes, on queries and a batch per source."""
     sources = list(zip(queries, batches, strict=True))
-    together = [_feed(mine, batch) for mine, batch in sources]
-    alone = [_feed([query], batch) for mine, batch in sources for query in mine]
+    together = [feed_of(mine, batch) for mine, batch in sources]
+    alone = [feed_of([query], batch) for mine, batch in sources for query in mine]
     return measure_both(
         lambda: sum(feed.run() for feed in together),
         [feed.run for feed in alone],
@@ -85,7 +85,8 @@ def _measure(
     )
 
 
-def _feed(queries: Sequence[Where], batch: Batch) -> _Feed:
+def feed_of(queries: Sequence[Where], batch: Batch) -> _Feed:
+    """One filter bank for these queries, and the batch that it filters."""
     return _Feed(bank_of(queries, TicketPolicy()), batch, wanted_by(len(queries)))
 
 

@@ -79,7 +79,7 @@ def measure(quick: bool) -> list[JoinPoint]:
 
 
 def _measure(count: int, rows: Mapping[str, pa.Table], rounds: int) -> JoinPoint:
-    selects = [_select(n) for n in range(count)]
+    selects = [select_of(n) for n in range(count)]
     sample = range(0, count, -(-count // _SAMPLE))
     shared = Feed(engine_of(_STREAMS, selects), rows, _PERIOD_US)
     alone = {n: Feed(engine_of(_STREAMS, [selects[n]]), rows, _PERIOD_US) for n in sample}
@@ -98,13 +98,13 @@ def _added(feed: Feed, count: int) -> tuple[float, ...]:
     spent = []
     for number in range(count, count + _ADDED + 1):
         begin = time.perf_counter()
-        feed.engine.query(_select(number), name=name_of(number))
+        feed.engine.query(select_of(number), name=name_of(number))
         spent.append(1e3 * (time.perf_counter() - begin))
         feed.engine.drop(name_of(number))
     return tuple(spent[1:])
 
 
-def _select(number: int) -> str:
+def select_of(number: int) -> str:
     """A query with windows of whole seconds that selects a twentieth of the rows of each stream."""
     rng = np.random.default_rng(number)
     width = _DOMAIN // 20

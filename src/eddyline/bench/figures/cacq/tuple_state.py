@@ -15,9 +15,9 @@ from eddyline.bench.figures.experiment import Claim, Experiment, Speed, take_tur
 from eddyline.bench.figures.plots import draw_series
 from eddyline.bench.figures.verdicts import Judgment
 from eddyline.runtime.batch import Batch
-from eddyline.runtime.eddy.fanout import fan_out
 from eddyline.runtime.eddy.policies import TicketPolicy
 from eddyline.runtime.predicates.filter_bank import FilterBank
+from eddyline.runtime.recipients import recipients_of
 from eddyline.runtime.stores.columns import Array
 
 _ROWS: Final = 16_384
@@ -43,7 +43,7 @@ def measure(quick: bool) -> list[StatePoint]:
 
 
 def _run(bank: FilterBank, batch: Batch, wanted: Array) -> int:
-    return fan_out(batch, bank.blocks(batch, wanted), 64 * wanted.size, []).rows.size
+    return recipients_of(batch.exp, bank.blocks(batch, wanted), 64 * wanted.size, []).rows.size
 
 
 def draw(points: Sequence[StatePoint], out: Path) -> None:

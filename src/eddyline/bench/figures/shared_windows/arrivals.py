@@ -31,8 +31,8 @@ def arrivals(units: int, burst: float, seed: int) -> ArrivalTimes:
     Args:
         units: of each stream.
         burst: mean number of units that arrive at once. With 1, gaps follow the exponential
-            distribution. With more, bursts have the sizes of a Pareto distribution from 1 on, and the gaps
-            between them are longer, so that as many units arrive per second.
+            distribution. With more, bursts have the sizes of a Pareto distribution from 1 on, and
+            longer gaps, so that as many units arrive per second.
     """
     rng = np.random.default_rng(seed)
     streams = [_one_stream(units, burst, rng) for _ in range(2)]

@@ -1,4 +1,4 @@
-"""A job whose shards decide themselves which rows are too many; ingest follows."""
+"""Keep rates decided by shards and broadcast to ingest."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def new_twin() -> Twin:
 
 @pytest.fixture
 def reports(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
-    """What the shard says after each batch."""
+    """The reports of the shard after each batch."""
     found: list[dict[str, Any]] = []
     record = ProgressTracker.record
 
@@ -124,7 +124,7 @@ def test_the_job_decides_as_the_embedded_engine_does_and_drops_the_same_rows(
     assert run.progress().rows_in == {"a": 10 * ROWS, "b": 10 * ROWS}
 
 
-def test_queries_that_want_all_rows_wait_until_they_get_them(
+def test_queries_without_shedding_wait_until_all_rows_are_kept(
     spark: SparkSession, feeds: JobInputs, tmp_path: Path, reports: list[dict[str, Any]]
 ) -> None:
     played = Played(feeds)
@@ -160,8 +160,8 @@ def test_queries_that_want_all_rows_wait_until_they_get_them(
     assert run.stats()["all"]["rows_seen"] >= 5 * ROWS
 
 
-def test_a_shard_drops_what_ingest_did_not() -> None:
-    """Which rows are kept does not depend on what ingest has been told."""
+def test_a_shard_drops_rows_that_ingest_kept() -> None:
+    """The kept rows do not depend on the keep rates known to ingest."""
     tables = stream_tables(3, 1, rows=500)
     keep = {"a": 0.3}
     kept = []

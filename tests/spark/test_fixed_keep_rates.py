@@ -1,4 +1,4 @@
-"""A job drops the same rows as the embedded engine, before they cross from ingest to the shards."""
+"""With fixed keep rates a job drops the same rows as the embedded engine, at ingest."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 from pyspark.sql import SparkSession
-from test_durable import ManyCells, OneCell
+from test_durable import ManyValues, OneValue
 
 from eddyline import CatalogError, Engine, EngineOptions, StateError
 from eddyline.spark import Session
@@ -88,7 +88,7 @@ def test_the_job_keeps_the_same_rows_as_the_embedded_engine(
     assert run.stats()["pairs"]["expected_output_share"] == pytest.approx(0.35)
 
 
-def test_streams_to_be_thinned_must_be_there(spark: SparkSession, feeds: JobInputs) -> None:
+def test_keep_rates_of_unknown_streams_are_refused(spark: SparkSession, feeds: JobInputs) -> None:
     session = Session(spark, options=EngineOptions(keep={"c": 0.5}))
     session.sql(definitions({"a": feeds[0].source}))
     session.query("q", "SELECT k FROM a" + SHED, sink="noop")
@@ -113,10 +113,10 @@ def new_engine() -> Engine:
     return engine
 
 
-def test_shards_make_of_what_is_packed_what_an_embedded_engine_makes_of_all_rows() -> None:
+def test_results_of_shed_batches_equal_those_of_an_embedded_engine() -> None:
     twin = Twin(new_engine(), dict.fromkeys("ab", 5 * SECOND))
     live, head = ShardEngine(new_engine()), CommitRecord()
-    state = DurableState(OneCell(), ManyCells(), ManyCells())
+    state = DurableState(OneValue(), ManyValues(), ManyValues())
     said: dict[str, int] = dict.fromkeys(NAMES, 0)
     for part in range(4):
         rows = {n: stream_tables(i, 4, rows=150)[part] for i, n in enumerate("ab", start=1)}
@@ -129,7 +129,7 @@ def test_shards_make_of_what_is_packed_what_an_embedded_engine_makes_of_all_rows
             said[name] += n
         head.version += 1
         state.commit(head, step, live)
-        if part == 2:  # all is lost: from the snapshot and the log it comes back
+        if part == 2:  # restored from the snapshot and the log
             committed = state.commit_record()
             assert committed is not None
             assert committed.log, "the log has dropped rows to count"
