@@ -16,7 +16,7 @@ accepting predicates one by one.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from itertools import chain
 from typing import Final
 
@@ -120,8 +120,7 @@ class GroupedFilter:
         """Size of the index."""
         if self._index is None:
             return 0
-        parts = [getattr(self._index, f.name) for f in fields(self._index)]
-        return sum(p.nbytes for p in parts if isinstance(p, np.ndarray))
+        return sum(p.nbytes for p in self._index.bits if isinstance(p, np.ndarray))
 
     def put(self, bit: int, accepts: ValueSet) -> None:
         """Apply a predicate for the query with this bit, in place of the one that it had."""
