@@ -56,8 +56,9 @@ def merged_pairs(
     sign = np.empty(count, np.int8)
     ids = np.empty((width + b_ids.shape[0], count), np.int64)
     a_out, b_out = ids[:width], ids[width:]
-    _place(to_a, a_by, a_ts, a_seq, a_exp, a_sign, a_found_exp, ts, seq, exp, sign)
-    _place(to_b, b_by, b_ts, b_seq, b_exp, b_sign, b_found_exp, ts, seq, exp, sign)
+    out = (ts, seq, exp, sign)
+    _place(to_a, a_by, (a_ts, a_seq, a_exp, a_sign), a_found_exp, out)
+    _place(to_b, b_by, (b_ts, b_seq, b_exp, b_sign), b_found_exp, out)
     _place_ids(to_a, a_by, a_ids, a_found_ids, a_out, b_out)
     _place_ids(to_b, b_by, b_ids, b_found_ids, b_out, a_out)
     return ts, seq, exp, sign, ids
@@ -99,16 +100,13 @@ def _destinations(
 def _place(
     to: np.ndarray,
     by: np.ndarray,
-    ts: np.ndarray,
-    seq: np.ndarray,
-    exp: np.ndarray,
-    sign: np.ndarray,
+    changes: tuple[np.ndarray, ...],
     found_exp: np.ndarray,
-    out_ts: np.ndarray,
-    out_seq: np.ndarray,
-    out_exp: np.ndarray,
-    out_sign: np.ndarray,
+    out: tuple[np.ndarray, ...],
 ) -> None:
+    """Write ts, seq, exp and sign of the pairs of one input's changes."""
+    ts, seq, exp, sign = changes
+    out_ts, out_seq, out_exp, out_sign = out
     for i in range(to.size):
         out_ts[to[i]] = ts[by[i]]
         out_seq[to[i]] = seq[by[i]]
