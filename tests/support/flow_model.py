@@ -14,9 +14,11 @@ import pyarrow.compute as pc
 
 from eddyline.algebra.value_sets import above
 from eddyline.runtime.batch import Batch
-from eddyline.runtime.eddy.edges import Equality, Key, keys_of
+from eddyline.runtime.eddy.edges import Equality, JoinGraph, Key, keys_of
+from eddyline.runtime.eddy.filter_flow import FilterFlow
 from eddyline.runtime.eddy.flow import Flow
 from eddyline.runtime.eddy.gates import Gates
+from eddyline.runtime.eddy.join_flow import JoinFlow
 from eddyline.runtime.eddy.members import Member
 from eddyline.runtime.eddy.policies import PolicyName, make_policy
 from eddyline.runtime.join_inputs.flow_windows import FlowRows, FlowWindow
@@ -108,7 +110,7 @@ class Model:
         for number, (name, window) in enumerate(zip(sources, windows, strict=True)):
             self.stems[name].open_window(number, partial(lambda w: w, window))
             self._scans.append(Scan(self.stems[name], window, number))
-        ties = [Equality(a, b, _key(m), _key(n)) for a, m, b, n in edges]
+        ties = tuple(Equality(a, b, _key(m), _key(n)) for a, m, b, n in edges)
         sides = [
             LineageInput(scan.stem, window, keys_of(number, ties))
             for number, (scan, window) in enumerate(zip(self._scans, windows, strict=True))
@@ -117,18 +119,20 @@ class Model:
         if feedback != "off" and len(sources) > 2:
             by_key, trying = feedback != "doe", feedback == "auto"
             gates = Gates(sides, ties, by_key=by_key, trying=trying)
-        self.flow = Flow(
-            self._scans,
-            windows,
-            sides if len(sources) > 1 else [],
-            ties,
-            lambda: make_policy(policy, 1),
-            gates=gates,
-            theta=_below if self._keyless else None,
-            schedule=None if schedule is None else make_schedule(schedule),
-            rows_per_step=rows_per_step,
-            pull_up=pull_up,
-        )
+        new_policy = partial(make_policy, policy, 1)
+        self.flow: Flow
+        if len(sources) == 1:
+            self.flow = FilterFlow(self._scans, windows, new_policy)
+        else:
+            self.flow = JoinFlow(
+                self._scans,
+                sides,
+                JoinGraph(ties, _below if self._keyless else None),
+                new_policy,
+                gates=gates,
+                schedule=None if schedule is None else make_schedule(schedule, rows_per_step),
+                pull_up=pull_up,
+            )
         self.flow.paced = schedule is not None
         self.got: dict[int, list[Result]] = {}  # by bit
         self.taken: dict[int, list[Taken]] = {}  # likewise

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any, BinaryIO
 
@@ -158,7 +159,7 @@ class Engine:
         Raises:
             CatalogError: no such table, or it has rows already. DataError: columns do not fit.
         """
-        self.parts.inputs.give(name, data)
+        self.parts.inputs.supply(name, data)
 
     @locked
     def function(
@@ -305,7 +306,7 @@ class Engine:
         inputs: Mapping[str, Any] | Iterable[Mapping[str, Any] | None],
         *,
         watermark: int | None = None,
-    ) -> Iterator[tuple[str, pa.Table]]:
+    ) -> Generator[tuple[str, pa.Table], None, None]:
         """Like ``process``, but yields (query name, changes) as soon as they are made.
 
         Queries that join the same two streams over different windows need not wait for the largest
@@ -429,14 +430,14 @@ class Engine:
         }
 
     @locked
-    def save(self, target: str | BinaryIO) -> None:
+    def save(self, target: str | Path | BinaryIO) -> None:
         """Write program, tables and state, so that ``load`` continues exactly here."""
         self.parts.checkpoint.save(target, self._options, self.strategy)
 
     @classmethod
     def load(
         cls,
-        source: str | BinaryIO,
+        source: str | Path | BinaryIO,
         *,
         functions: Mapping[str, Callable[..., Any]] | None = None,
         feedback_form: FeedbackForm | None = None,

@@ -1,4 +1,4 @@
-"""Flows: the operators of queries that run together, and what each query brings into them."""
+"""Flows: the operators of queries that run together, and the part of each query."""
 
 from __future__ import annotations
 
@@ -16,9 +16,11 @@ from eddyline.physical.node_planner import StemOf
 from eddyline.physical.planner import Planner
 from eddyline.physical.strategy import Feedback
 from eddyline.runtime.batch import Evaluator, Predicate
-from eddyline.runtime.eddy.edges import Equality, Key, keys_of
+from eddyline.runtime.eddy.edges import Equality, JoinGraph, Key, keys_of
+from eddyline.runtime.eddy.filter_flow import FilterFlow
 from eddyline.runtime.eddy.flow import Flow
 from eddyline.runtime.eddy.gates import Gates
+from eddyline.runtime.eddy.join_flow import JoinFlow
 from eddyline.runtime.eddy.members import Member
 from eddyline.runtime.eddy.per_query import PerQuery
 from eddyline.runtime.eddy.policies import Policy, PolicyName, make_policy
@@ -26,7 +28,6 @@ from eddyline.runtime.failures import collecting
 from eddyline.runtime.graph import Graph
 from eddyline.runtime.join_inputs.flow_windows import FlowRows, FlowWindow
 from eddyline.runtime.join_inputs.lineage_input import LineageInput
-from eddyline.runtime.operators.base import Operator
 from eddyline.runtime.operators.scan import Scan
 from eddyline.runtime.predicates.filter_bank import Attribute, Clause
 from eddyline.runtime.window_join.schedules import make_schedule
@@ -89,7 +90,7 @@ class FlowPlanner:
         self._feedback = feedback
 
     def flow(self, signature: Signature, key: object) -> Flow:
-        """The flow of this signature; ``key`` tells apart flows that share nothing."""
+        """The flow of this signature; ``key``: equal for queries that share the flow."""
         flow = self._graph.obtain(("flow", signature, key), partial(self._make, signature, key))
         assert isinstance(flow, Flow), "the key of a flow"
         return flow
@@ -106,8 +107,10 @@ class FlowPlanner:
         return operator
 
     def _make(self, signature: Signature, key: object) -> Flow:
+        new_policy = self._sharing.new_policy
         if not signature.windowed:
-            return self._new([self._planner.source(s) for s in signature.sources], [], [], [])
+            (source,) = signature.sources
+            return FilterFlow([self._planner.source(source)], [], new_policy)
         joined = len(signature.sources) > 1
         windows = [
             self._rows_of(source) if counted else FlowWindow(joined=joined)
@@ -117,43 +120,31 @@ class FlowPlanner:
             self._scan(number, source, window, (signature, key))
             for number, (source, window) in enumerate(zip(signature.sources, windows, strict=True))
         ]
-        if len(sources) == 1:
-            return self._new(sources, windows, [], [])
-        edges = [
+        if not joined:
+            return FilterFlow(sources, windows, new_policy)
+        edges = tuple(
             Equality(e.left, e.right, _key(e.left_key), _key(e.right_key)) for e in signature.edges
-        ]
-        sides = [
+        )
+        inputs = [
             LineageInput(scan.stem, window, keys_of(number, edges))
             for number, (scan, window) in enumerate(zip(sources, windows, strict=True))
         ]
-        return self._new(sources, windows, sides, edges, signature.theta)
-
-    def _new(
-        self,
-        sources: Sequence[Operator],
-        windows: Sequence[FlowWindow | FlowRows],
-        sides: Sequence[LineageInput],
-        edges: Sequence[Equality],
-        theta: tuple[Expr, ...] = (),
-    ) -> Flow:
-        pull_up = self._sharing.selections == "pull" and bool(sides)
-        condition = conjunction(theta)
-        gates = None
-        if len(sides) > 2 and self._feedback != "off":
-            by_key, trying = self._feedback != "doe", self._feedback == "auto"
-            gates = Gates(sides, edges, by_key=by_key, trying=trying)
-        return Flow(
+        condition = conjunction(signature.theta)
+        return JoinFlow(
             sources,
-            windows,
-            sides,
-            edges,
-            self._sharing.new_policy,
-            gates=gates,
-            theta=None if condition is None else compile_predicate(condition),
-            schedule=make_schedule(self._sharing.schedule),
-            rows_per_step=self._sharing.rows_per_step,
-            pull_up=pull_up,
+            inputs,
+            JoinGraph(edges, None if condition is None else compile_predicate(condition)),
+            new_policy,
+            gates=self._gates(inputs, edges),
+            schedule=make_schedule(self._sharing.schedule, self._sharing.rows_per_step),
+            pull_up=self._sharing.selections == "pull",
         )
+
+    def _gates(self, inputs: Sequence[LineageInput], edges: Sequence[Equality]) -> Gates | None:
+        if len(inputs) < 3 or self._feedback == "off":
+            return None
+        by_key, trying = self._feedback != "doe", self._feedback == "auto"
+        return Gates(inputs, edges, by_key=by_key, trying=trying)
 
     def _rows_of(self, source: Plan) -> FlowRows:
         assert isinstance(source, StreamScan), "what has windows is a stream"
@@ -174,7 +165,7 @@ class FlowPlanner:
 
 
 def member(signature: Signature, part: Part) -> Member:
-    """What a query brings into the flow of its signature."""
+    """The part of a query in the flow of its signature."""
     return Member(
         filters=tuple(_clauses(terms) for terms in part.filters),
         residual=_clauses(part.residual),
@@ -224,7 +215,7 @@ def fold(expr: Expr) -> object:
 
 
 def with_row(exprs: Sequence[Expr], width: int) -> tuple[Expr, ...]:
-    """The expressions with Parameters as columns that stand behind ``width`` others."""
+    """The expressions with Parameters as columns behind ``width`` others."""
 
     def change(e: Expr) -> Expr | None:
         return ColumnRef(e.type, width + e.index, e.name) if isinstance(e, Parameter) else None

@@ -28,7 +28,7 @@ def process(eng: Engine, ts: Any) -> Any:
 
 
 def times(out: Any) -> list[int]:
-    return out["q"]["ts"].cast(pa.int64()).to_pylist()  # type: ignore[no-any-return]
+    return out["q"]["ts"].cast(pa.int64()).to_pylist()
 
 
 @pytest.mark.parametrize(

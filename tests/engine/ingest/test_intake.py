@@ -26,7 +26,7 @@ def engine(columns: str = "x BIGINT", *, lateness: str = "", name: str = "s") ->
 
 
 def taken(changes: Any, column: str = "x") -> list[Any]:
-    return changes["q"][column].to_pylist()  # type: ignore[no-any-return]
+    return changes["q"][column].to_pylist()
 
 
 @pytest.mark.parametrize(

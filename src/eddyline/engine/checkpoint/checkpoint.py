@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, BinaryIO, Final
 
 import numpy as np
@@ -64,7 +65,7 @@ class Saving:
     # -- saving ------------------------------------------------------------------------------------
 
     def save(
-        self, target: str | BinaryIO, options: EngineOptions, strategy: StrategyOptions
+        self, target: str | Path | BinaryIO, options: EngineOptions, strategy: StrategyOptions
     ) -> None:
         """Write everything to a path or a binary file.
 

@@ -1,4 +1,4 @@
-"""Conditions beyond equal keys, as those see them who ask for a row that meets them.
+"""Conditions of joins beyond equal keys, as the probes of one input see them.
 
 Source: Yang and Papadias 2008, section IV-A, whose components may match by any predicate.
 """
@@ -16,8 +16,8 @@ from eddyline.optimizer.traversal import moved, substituted
 
 @dataclass(frozen=True)
 class Condition:
-    """What a pair of rows must meet: ``expr`` is over the ``width`` columns of who asks, and then
-    those of the input asked.
+    """A condition on pairs of rows: ``expr`` is over the ``width`` columns of the row that probes,
+    and then those of the input probed.
     """
 
     expr: Expr
@@ -25,25 +25,25 @@ class Condition:
 
     @property
     def own(self) -> frozenset[int]:
-        """Which columns of who asks it reads."""
+        """The columns of the row that probes that it reads."""
         return frozenset(c for c in columns_of(self.expr) if c < self.width)
 
     def over_own(self, exprs: Sequence[Expr], width: int) -> Condition:
-        """The same over ``width`` other columns, of which those of who asks are computed."""
+        """The same over ``width`` columns from which those of the row that probes are computed."""
         kept = {c.index: c for c in walk(self.expr) if isinstance(c, ColumnRef)}
         others = {i: replace(c, index=i - self.width + width) for i, c in kept.items()}
         places = {i: exprs[i] if i < self.width else others[i] for i in kept}
         return Condition(substituted(self.expr, places), width)
 
     def over_others(self, exprs: Sequence[Expr]) -> Condition:
-        """The same where the columns of the input asked are computed from others."""
+        """The same where the columns of the input probed are computed from others."""
         shifted = [shift_columns(e, self.width) for e in exprs]
         kept = {c.index: c for c in walk(self.expr) if isinstance(c, ColumnRef)}
         places = {i: c if i < self.width else shifted[i - self.width] for i, c in kept.items()}
         return Condition(substituted(self.expr, places), self.width)
 
     def on_input(self, join: Join, side: int) -> Condition | None:
-        """Of who asks, over the columns of one input of a join; None if it reads the other's."""
+        """The same for rows of one input of a join; None if it reads the other's columns."""
         first, last = span(join, side)
         if not all(first <= c < last for c in self.own):
             return None
@@ -52,7 +52,7 @@ class Condition:
         return Condition(moved(self.expr, places), last - first)
 
     def of_input(self, join: Join, side: int) -> Condition | None:
-        """Of a join asked, over the columns of one input; None if it reads the other's."""
+        """The same for probes of one input of a join; None if it reads the other's columns."""
         first, last = span(join, side)
         others = [c - self.width for c in columns_of(self.expr) if c >= self.width]
         if not all(first <= c < last for c in others):
@@ -62,9 +62,9 @@ class Condition:
 
 
 def conditions_of(join: Join, side: int) -> tuple[Condition, ...]:
-    """What of a join's residual a row of one input can be asked about, by itself.
+    """The terms of a join's residual that rows of one input can be probed by.
 
-    Users' functions are not asked: they may take long, or fail for rows that never meet.
+    Terms with users' functions are left out: they may take long, or fail for rows that never meet.
     """
     width, of_left = len(join.inputs[side].schema), len(join.left.schema)
     places = {c: (c + width) if c < of_left else c - of_left for c in range(len(join.schema))}
@@ -78,6 +78,6 @@ def conditions_of(join: Join, side: int) -> tuple[Condition, ...]:
 
 
 def span(join: Join, side: int) -> tuple[int, int]:
-    """Which of a join's columns are those of one input: the first, and that behind the last."""
+    """The columns of a join that are those of one input: the first, and one more than the last."""
     width = len(join.left.schema)
     return (0, width) if side == 0 else (width, len(join.schema))

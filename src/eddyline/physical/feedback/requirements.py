@@ -1,13 +1,13 @@
-"""What the joins of a tree want of the rows below: the static side of feedback.
+"""The requirements that the joins of a tree have on the rows below: the static part of feedback.
 
-A row on one input of a join is of use only if every join further up has a row on its other side
-that the row's own columns agree with. Who is asked must be computed before who asks, so of two
-inputs that are joins themselves only one, the follower, asks what the other, the leader, has made.
-The leader may ask the streams below the follower, of which nothing is ever held back: whether each
-pair of them that is joined first has two rows for it that join. That is dearer than a look-up, and
-done where joins are dear: with nested loops. docs/decisions/0013 argues why nothing is lost.
+A row of one input of a join is useful only if every join further up has a match for it among the
+rows of its other input. An input must be computed before it is probed, so of two inputs that are
+joins themselves only one, the follower, probes the results of the other, the leader. The leader may
+probe the streams below the follower, whose rows are never suspended: each pair of them that is
+joined first must have two rows that join. That costs more than a look-up, and is done where joins
+are expensive: with nested loops. docs/decisions/0013 shows that no result is lost.
 
-Source: Yang and Papadias 2008, sections III and IV; the order of asking is ours.
+Source: Yang and Papadias 2008, sections III and IV; the order of probes is ours.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ Path: TypeAlias = tuple[int, ...]
 
 @dataclass(frozen=True)
 class Key:
-    """Two expressions that must be equal: one over the columns of who asks, one over those of the
-    input asked, the ``place``-th of a demand's.
+    """Two expressions that must be equal: one over the columns of the row that probes, one over
+    those of the input probed, which is the ``place``-th of the requirement.
     """
 
     own: Expr
@@ -40,24 +40,24 @@ class Key:
 
 
 @dataclass(frozen=True)
-class Demand:
-    """That there be a row of another input, or two that join, of two inputs.
+class Requirement:
+    """A requirement on rows: a match in another input, or two that join, in two inputs.
 
     Attributes:
-        asked: these inputs.
-        keys: what the rows must agree on with who asks; none: any will do.
-        at_once: what is not there when a row comes will never be.
-        conditions: what a row must meet besides, with who asks; there are none where two are asked.
+        inputs: these inputs.
+        keys: equal in the row and its match; none: any row is a match.
+        at_once: a match that is missing when a row comes will never come.
+        conditions: further conditions on the row and its match; none for two inputs.
     """
 
-    asked: tuple[Path, ...]
+    inputs: tuple[Path, ...]
     keys: tuple[Key, ...]
     at_once: bool = False
     conditions: tuple[Condition, ...] = ()
 
     @property
     def terms(self) -> int:
-        """How much is wanted of a row."""
+        """The number of keys and conditions."""
         return len(self.keys) + len(self.conditions)
 
 
@@ -68,62 +68,62 @@ class JoinTree:
     Attributes:
         joins: by path.
         inputs: their inputs, by path: joins below filters and projections, or leaves.
-        demands: what is wanted of the rows of each input, nearest consumers first.
-        wanted: what is wanted of the rows of each join, over its own columns.
-        nearest: what the next join wants of them, where it asks.
+        requirements: on the rows of each input, of the nearest consumer first.
+        wanted: the requirements on the rows of each join, over its own columns.
+        nearest: the requirement of the next join on them, if its input probes.
     """
 
     joins: dict[Path, Join]
     inputs: dict[Path, Plan]
-    demands: dict[Path, tuple[Demand, ...]]
-    wanted: dict[Path, tuple[Demand, ...]]
-    nearest: dict[Path, Demand]
+    requirements: dict[Path, tuple[Requirement, ...]]
+    wanted: dict[Path, tuple[Requirement, ...]]
+    nearest: dict[Path, Requirement]
 
 
-#: Where the table is that the results of a tree look up.
+#: The path of the table that the results of a tree look up.
 TABLE: Final[Path] = (-1,)
 
 
 def join_tree(
     root: Join, strategy: Strategy, looked_up: LookupJoin | LookupSemiJoin | None = None
 ) -> JoinTree:
-    """The tree below a join; ``looked_up``: whose rows look a table up."""
+    """The tree below a join; ``looked_up``: the look-up join above it, if any."""
     tree = JoinTree({}, {}, {}, {}, {})
-    wanted: tuple[Demand, ...] = ()
+    wanted: tuple[Requirement, ...] = ()
     if looked_up is not None:
         tree.inputs[TABLE] = looked_up.right
         keys = tuple(Key(own, 0, other) for own, other in looked_up.keys)
         at_once = looked_up.is_static  # to one that changes rows may be added
-        wanted = (_lowered(Demand((TABLE,), keys, at_once=at_once), looked_up.left),)
+        wanted = (_lowered(Requirement((TABLE,), keys, at_once=at_once), looked_up.left),)
     _visit(root, (), wanted, tree, strategy)
     return tree
 
 
 def _visit(
-    join: Join, path: Path, wanted: tuple[Demand, ...], tree: JoinTree, strategy: Strategy
+    join: Join, path: Path, wanted: tuple[Requirement, ...], tree: JoinTree, strategy: Strategy
 ) -> None:
-    """Note a join and all below; ``wanted`` is over its columns."""
+    """Add a join and all below to the tree; ``wanted`` is over its columns."""
     tree.joins[path], tree.wanted[path] = join, wanted
-    asking = _askers(join, strategy.statistics)
+    probing = _probing(join, strategy.statistics)
     for side, plan in enumerate(join.inputs):
         below = (*path, side)
         tree.inputs[below] = plan
         passed = tuple(passed_on(d, join, side) for d in wanted)
         inner = inner_join(plan)
-        tree.demands[below] = tuple(
+        tree.requirements[below] = tuple(
             dict.fromkeys(d for d in passed if inner is None or _takes_both(d, plan))
         )
         if inner is None:
             continue
-        demand = Demand(((*path, 1 - side),), ())
+        requirement = Requirement(((*path, 1 - side),), ())
         if strategy.feedback != "doe":
             keys = tuple(Key(k[side], 0, k[1 - side]) for k in join.keys)
-            demand = replace(demand, keys=keys, conditions=conditions_of(join, side))
-        if side in asking:
-            tree.nearest[below] = _lowered(demand, plan)
-            passed = (demand, *passed)
+            requirement = replace(requirement, keys=keys, conditions=conditions_of(join, side))
+        if side in probing:
+            tree.nearest[below] = _lowered(requirement, plan)
+            passed = (requirement, *passed)
         elif strategy.nested_loops and strategy.feedback != "doe":
-            passed = (*_of_leaves(join.inputs[1 - side], demand), *passed)
+            passed = (*_of_leaves(join.inputs[1 - side], requirement), *passed)
         _visit(inner, below, tuple(_lowered(d, plan) for d in passed), tree, strategy)
 
 
@@ -138,8 +138,8 @@ def inner_join(plan: Plan) -> Join | None:
     return plan if isinstance(plan, Join) and not isinstance(plan, LookupJoin) else None
 
 
-def _askers(join: Join, statistics: Statistics) -> set[int]:
-    """Which inputs of a join ask for matches among the other's rows."""
+def _probing(join: Join, statistics: Statistics) -> set[int]:
+    """The inputs of a join that are probed for matches among the other's rows."""
     inner = [side for side, plan in enumerate(join.inputs) if inner_join(plan) is not None]
     if len(inner) < 2:
         return set(inner)
@@ -147,32 +147,32 @@ def _askers(join: Join, statistics: Statistics) -> set[int]:
     return {0} if rows[0] > rows[1] else {1}  # the larger follows
 
 
-def _of_leaves(plan: Plan, demand: Demand) -> list[Demand]:
-    """What a demand for a row of a join, which may not be asked, comes to for the leaves below.
+def _of_leaves(plan: Plan, requirement: Requirement) -> list[Requirement]:
+    """The requirements on the leaves below a join that follow from one for its rows.
 
-    It is less: that each pair of leaves that join has two rows that do, and each other leaf one.
+    They are weaker: each pair of leaves that join must have two rows that do, other leaves one row.
     """
     join = inner_join(plan)
     if join is None:
-        return [demand]
-    keys, conditions = demand.keys, demand.conditions
+        return [requirement]
+    keys, conditions = requirement.keys, requirement.conditions
     while not isinstance(plan, Join):
         if isinstance(plan, Project):
             keys = tuple(replace(k, other=substituted(k.other, plan.exprs)) for k in keys)
             conditions = tuple(c.over_others(plan.exprs) for c in conditions)
         (plan,) = plan.inputs
     halves = []
-    (path,) = demand.asked
+    (path,) = requirement.inputs
     for side in (0, 1):
         own = (_over_input(k.other, join, side) for k in keys)
         found = [replace(k, other=o) for k, o in zip(keys, own, strict=True) if o is not None]
         met = [c for c in (c.of_input(join, side) for c in conditions) if c is not None]
-        halves.append(Demand(((*path, side),), tuple(found), conditions=tuple(met)))
+        halves.append(Requirement(((*path, side),), tuple(found), conditions=tuple(met)))
     is_pair = join.keys and all(inner_join(i) is None for i in join.inputs)
     if is_pair and all(h.keys for h in halves):
         both = halves[0].keys + tuple(replace(k, place=1) for k in halves[1].keys)
-        asked = halves[0].asked + halves[1].asked
-        return [Demand(asked, both), *(h for h in halves if h.conditions)]
+        probed = halves[0].inputs + halves[1].inputs
+        return [Requirement(probed, both), *(h for h in halves if h.conditions)]
     return [d for i, h in zip(join.inputs, halves, strict=True) for d in _of_leaves(i, h)]
 
 
@@ -184,33 +184,33 @@ def _over_input(expr: Expr, join: Join, side: int) -> Expr | None:
     return shift_columns(expr, -first)
 
 
-def passed_on(demand: Demand, join: Join, side: int) -> Demand:
-    """What of a demand on a join's rows can be asked about the rows of one input."""
-    found = ((k, _over_input(k.own, join, side)) for k in demand.keys)
+def passed_on(requirement: Requirement, join: Join, side: int) -> Requirement:
+    """The part of a requirement on a join's rows that is a requirement on the rows of one input."""
+    found = ((k, _over_input(k.own, join, side)) for k in requirement.keys)
     keys = tuple(replace(k, own=own) for k, own in found if own is not None)
     places = {k.place for k in keys}
-    if len(demand.asked) == 2 and len(places) < 2:
+    if len(requirement.inputs) == 2 and len(places) < 2:
         place = min(places, default=0)
-        return Demand((demand.asked[place],), tuple(replace(k, place=0) for k in keys))
-    met = (c.on_input(join, side) for c in demand.conditions)
-    return replace(demand, keys=keys, conditions=tuple(c for c in met if c is not None))
+        return Requirement((requirement.inputs[place],), tuple(replace(k, place=0) for k in keys))
+    met = (c.on_input(join, side) for c in requirement.conditions)
+    return replace(requirement, keys=keys, conditions=tuple(c for c in met if c is not None))
 
 
-def _takes_both(demand: Demand, plan: Plan) -> bool:
-    """Whether a demand on a join's rows is more than its inputs have asked already."""
+def _takes_both(requirement: Requirement, plan: Plan) -> bool:
+    """Whether a requirement on a join's rows is more than those on its inputs."""
     inner = inner_join(plan)
     assert inner is not None, "the plan is a join"
-    lowered = _lowered(demand, plan)
-    return all(passed_on(lowered, inner, s).terms < demand.terms for s in (0, 1))
+    lowered = _lowered(requirement, plan)
+    return all(passed_on(lowered, inner, s).terms < requirement.terms for s in (0, 1))
 
 
-def _lowered(demand: Demand, plan: Plan) -> Demand:
-    """A demand on filtered or renamed rows, over the columns of the join that makes them."""
-    keys, conditions = demand.keys, demand.conditions
+def _lowered(requirement: Requirement, plan: Plan) -> Requirement:
+    """A requirement on filtered or renamed rows, over the columns of the join that makes them."""
+    keys, conditions = requirement.keys, requirement.conditions
     while not isinstance(plan, Join):
         if isinstance(plan, Project):
             width = len(plan.input.schema)
             keys = tuple(replace(k, own=substituted(k.own, plan.exprs)) for k in keys)
             conditions = tuple(c.over_own(plan.exprs, width) for c in conditions)
         (plan,) = plan.inputs
-    return replace(demand, keys=keys, conditions=conditions)
+    return replace(requirement, keys=keys, conditions=conditions)

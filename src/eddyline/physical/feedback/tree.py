@@ -1,4 +1,4 @@
-"""A tree of joins in which the producers know what their consumers have a use for."""
+"""A tree of joins with feedback from consumers to producers."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from eddyline.algebra.plan import (
 from eddyline.errors import EddylineError
 from eddyline.physical.compiled import output, residual, scan_below
 from eddyline.physical.expressions import compile_expr, compile_predicate
-from eddyline.physical.feedback.planner import Asking
+from eddyline.physical.feedback.planner import FeedbackPlanner
 from eddyline.physical.feedback.requirements import Path, inner_join, join_tree
 from eddyline.physical.patterns import (
     base_scan,
@@ -31,7 +31,7 @@ from eddyline.physical.strategy import Strategy
 from eddyline.runtime.feedback.gate import Gate
 from eddyline.runtime.feedback.join_feedback import JoinFeedback
 from eddyline.runtime.graph import Graph
-from eddyline.runtime.join_inputs.buffer import Kept
+from eddyline.runtime.join_inputs.buffer import InputBuffer
 from eddyline.runtime.join_inputs.gated_input import GatedInput
 from eddyline.runtime.join_inputs.join_input import InputRows, StemRows
 from eddyline.runtime.operators.base import Operator
@@ -42,8 +42,8 @@ from eddyline.runtime.stores.intermediates import ResultRows
 
 
 def takes_feedback(plan: Join, strategy: Strategy) -> bool:
-    """Whether a join is to be run as a tree with feedback: if another join is one of its inputs,
-    and nobody takes rows back.
+    """Whether a join runs as a tree with feedback: another join is one of its inputs, and no input
+    deletes rows.
     """
     if strategy.feedback == "off" or plan.takes_back:
         return False
@@ -51,10 +51,10 @@ def takes_feedback(plan: Join, strategy: Strategy) -> bool:
 
 
 def feeds_back(plan: Plan, strategy: Strategy) -> bool:
-    """Whether the look-ups of a plan's rows in a table tell the joins below what they want: each
-    looks the table up as it is when it comes, and one that may come later does not bring it back.
+    """Whether a look-up join gives feedback to the joins below: each row is looked up in the table
+    as of its own instant, and a later row of the table is no match for it.
 
-    ``auto`` leaves a single join as it is: other queries may read it.
+    ``auto`` excludes a single join: other queries may read it.
     """
     if not isinstance(plan, (LookupJoin, LookupSemiJoin)):
         return False
@@ -68,12 +68,12 @@ def feeds_back(plan: Plan, strategy: Strategy) -> bool:
 class FeedbackTree:
     """Builds the operators of a tree of joins.
 
-    Joins below the one on top are shared with other trees: their gates know what each of these
-    wants. Not so where a tree has the same join twice.
+    Joins below the top are shared with other trees: their gates have a consumer per tree. Not so
+    where a tree has the same join twice.
 
     Args:
-        top: the join on top, or what looks its rows up.
-        leaf: makes the operator of an input that is no join of the tree, its rows in a store.
+        top: the join on top, or the look-up join above it.
+        leaf: builds the operator of an input that is no join of the tree, its rows in a store.
 
     Attributes:
         gate_type, input_type: of the joins. shares_joins: joins and indexes are shared with other
@@ -102,14 +102,14 @@ class FeedbackTree:
             self._tree = join_tree(join, strategy, top)
         else:
             self._tree = join_tree(top, strategy)
-        self._asking = Asking(self._tree, top, graph, strategy, self._kept, self._name)
+        self._planner = FeedbackPlanner(self._tree, top, graph, strategy, self._buffer, self._name)
         joins = list(self._tree.joins.values())
         self._is_shared = self.shares_joins and len(set(joins)) == len(joins)
-        self._kept_at: dict[Path, Kept] = {}
+        self._buffers: dict[Path, InputBuffer] = {}
         self._reads: list[tuple[JoinOperator, Path, list[Operator]]] = []
 
     def looking_up(self, make: Callable[[Operator], Operator]) -> Operator:
-        """What looks up the rows of the tree, made of their operator."""
+        """The look-up join above the tree; ``make`` builds it over the top of the tree."""
         return self._while_read(lambda: make(self._above((), self._top.left)))
 
     def join(self) -> Operator:
@@ -117,7 +117,7 @@ class FeedbackTree:
         return self._while_read(partial(self._join, (), {}))
 
     def _while_read(self, make: Callable[[], Operator]) -> Operator:
-        """The operator above all joins with gates; once it goes, the tree wants nothing more."""
+        """The operator above all joins with gates; the tree is a consumer until it is closed."""
         try:
             operator = make()
         except EddylineError:
@@ -127,77 +127,78 @@ class FeedbackTree:
         return operator
 
     def _stop_reading(self) -> None:
-        for join, path, asked in self._reads:
+        for join, path, probed in self._reads:
             for gate in _feedback_of(join).gates:
                 gate.remove((self, path))
-            self._graph.remove_inputs(join, asked)
+            self._graph.remove_inputs(join, probed)
         self._reads.clear()
 
     def _read_join(self, path: Path) -> Operator:
-        """A join whose rows the tree reads; its gates know what the tree wants of them."""
-        asked: dict[Operator, None] = {}
+        """A join whose rows the tree reads, with the tree as a consumer of its gates."""
+        probed: dict[Operator, None] = {}
         wanted = [
-            [self._asking.wanted(d, asked) for d in self._tree.demands[(*path, s)]] for s in (0, 1)
+            [self._planner.probe(r, probed) for r in self._tree.requirements[(*path, s)]]
+            for s in (0, 1)
         ]
         for side in (0, 1):
-            self._kept((*path, side))  # the joins below may be there already, without this reader
+            self._buffer((*path, side))  # the joins below may exist already, without this consumer
         key = self._key("join", path, self._tree.joins[path])
         is_new = key not in self._graph
-        join = self._graph.obtain(key, partial(self._join, path, asked))
+        join = self._graph.obtain(key, partial(self._join, path, probed))
         assert isinstance(join, JoinOperator), "the key of a join"
         feedback = _feedback_of(join)
-        if not is_new and any(self._graph.is_below(join, operator) for operator in asked):
-            # Other trees want it to run first: then this one has to want all of its rows.
-            for question in chain(*wanted):
-                question.close()
-            wanted, asked = [[], []], {}
+        if not is_new and any(self._graph.is_below(join, operator) for operator in probed):
+            # In other trees it runs first: then this tree requires all of its rows.
+            for probe in chain(*wanted):
+                probe.close()
+            wanted, probed = [[], []], {}
         if is_new and self.suspends_pairs:
-            feedback.combinations = self._asking.combinations(feedback, path, asked)
+            feedback.combinations = self._planner.combinations(feedback, path, probed)
         elif feedback.combinations is not None:
             feedback.combinations.ending = True
-        for gate, questions in zip(feedback.gates, wanted, strict=True):
-            gate.add((self, path), questions, anew=not is_new)
-        self._graph.add_inputs(join, list(asked))
-        self._reads.append((join, path, list(asked)))
+        for gate, probes in zip(feedback.gates, wanted, strict=True):
+            gate.add((self, path), probes, unjudged=not is_new)
+        self._graph.add_inputs(join, list(probed))
+        self._reads.append((join, path, list(probed)))
         if not is_new:
             self._graph.has_more(join)
         return join
 
-    def _join(self, path: Path, asked: dict[Operator, None]) -> JoinOperator:
-        """A join; ``asked`` gets who must have run before, besides its inputs."""
+    def _join(self, path: Path, probed: dict[Operator, None]) -> JoinOperator:
+        """A join; adds the operators that must run before it to ``probed``."""
         join = self._tree.joins[path]
         is_read = bool(path) or isinstance(self._top, Lookup)
         left, right = (self._input((*path, side), gated=is_read) for side in (0, 1))
-        feedback = self._feedback(path, left, right, asked)
+        feedback = self._feedback(path, left, right, probed)
         return JoinOperator(left.buffer, right.buffer, (left, right), residual(join), feedback)
 
     def _input(self, path: Path, *, gated: bool) -> GatedInput:
         """An input of a join."""
-        kept, join = self._kept(path), self._tree.joins[path[:-1]]
+        buffer, join = self._buffer(path), self._tree.joins[path[:-1]]
         exprs = tuple(pair[path[-1]] for pair in join.keys)
         keys = [compile_expr(e) for e in exprs]
         own_index = self._strategy.nested_loops or not self.shares_joins
         shared = gate = None
         if not (gated or own_index or path in self._tree.joins):
-            shared = self._asking.partners(path, exprs)
+            shared = self._planner.index(path, exprs)
         if gated:
             name = self._name(path), self._name((*path[:-1], 1 - path[-1]))
-            gate = self.gate_type(name, kept, trying=self._strategy.feedback == "auto")
+            gate = self.gate_type(name, buffer, trying=self._strategy.feedback == "auto")
         scanned = self._strategy.nested_loops
-        return self.input_type(kept, keys, gate, shared=shared, scanned=scanned)
+        return self.input_type(buffer, keys, gate, shared=shared, scanned=scanned)
 
     def _feedback(
-        self, path: Path, left: GatedInput, right: GatedInput, asked: dict[Operator, None]
+        self, path: Path, left: GatedInput, right: GatedInput, probed: dict[Operator, None]
     ) -> JoinFeedback:
-        """The feedback of a join; ``asked`` as in ``_join``."""
+        """The feedback of a join; ``probed`` as in ``_join``."""
         return JoinFeedback(left, right)
 
     def _key(self, what: str, path: Path, plan: Plan) -> Hashable:
-        """What an operator of the tree is known by."""
+        """The key of an operator of the tree in the graph."""
         return (what, plan) if self._is_shared else (what, plan, self._top, path)
 
     def _name(self, path: Path) -> str:
-        """What is joined there, for people."""
+        """The name of an input, for statistics."""
         if path in self._tree.joins:
             return f"({self._name((*path, 0))} ⋈ {self._name((*path, 1))})"
         scan = base_scan(self._tree.inputs[path])
@@ -208,26 +209,26 @@ class FeedbackTree:
                 return scan.table
         return type(self._tree.inputs[path]).__name__
 
-    def _kept(self, path: Path) -> Kept:
-        if path not in self._kept_at:
+    def _buffer(self, path: Path) -> InputBuffer:
+        if path not in self._buffers:
             plan = self._tree.inputs[path]
             inner = inner_join(plan) is not None
             source = self._above(path, plan) if inner else self._leaf(plan)
-            make = partial(Kept, source, self._rows(plan, source, inner=inner))
-            operator = self._graph.obtain(self._key("kept", path, plan), make)
-            assert isinstance(operator, Kept), "what has been obtained"
-            self._kept_at[path] = operator
-        return self._kept_at[path]
+            make = partial(InputBuffer, source, self._rows(plan, source, inner=inner))
+            operator = self._graph.obtain(self._key("buffer", path, plan), make)
+            assert isinstance(operator, InputBuffer), "what has been obtained"
+            self._buffers[path] = operator
+        return self._buffers[path]
 
     def _rows(self, plan: Plan, source: Operator, *, inner: bool) -> InputRows:
-        """Where the rows of an input are."""
+        """Where the rows of an input are stored."""
         if inner or base_scan(plan) is None:
             return ResultRows(id_width_of(plan) if is_stored(plan) else 1)
         scan = scan_below(source)
         return StemRows(scan.stem, scan.window)  # of a table, also deleted rows, while remembered
 
     def _above(self, path: Path, plan: Plan) -> Operator:
-        """The join at a path, and what filters or renames its rows."""
+        """The join at a path, with the filters and projections above it."""
         if isinstance(plan, Join):
             return self._read_join(path)
         assert isinstance(plan, (Filter, Project)), "nothing else is between joins of a tree"

@@ -15,54 +15,56 @@ from eddyline.runtime.stores.columns import Array
 
 @dataclass
 class Composites:
-    """Rows of one virtual source: joined so far, and who wants them.
+    """Rows of one virtual source (joined so far), and which queries require them.
 
     Attributes:
-        ts, seq: of the youngest row, which all probes are made as of.
+        ts, seq: of the youngest row, the instant of all probes.
         ids, instants: by source, the base rows and their timestamps.
-        wanted: uint64[n, W], their lineage; or, where queries differ only in their windows,
-            int64[n], the first level that wants them.
-        group: int64[n], whose windows a row has been pushed out of: the composites are taken back
-            (-1: they come). None: all of them come.
+        required: uint64[n, W], their lineage; or int64[n], the first level that requires them,
+            where rows have no lineage.
+        group: int64[n], the group of windows that a row was evicted from: the composites are
+            retracted (-1: they are new). None: all are new.
     """
 
     ts: Array
     seq: Array
     ids: dict[int, Array]
     instants: dict[int, Array]
-    wanted: Array
+    required: Array
     group: Array | None = None
 
     def __len__(self) -> int:
         return int(self.ts.size)
 
-    def take(self, rows: Array | slice, wanted: Array | None = None) -> Composites:
+    def take(self, rows: Array | slice, required: Array | None = None) -> Composites:
         """Some of them."""
         return Composites(
             self.ts[rows],
             self.seq[rows],
             {s: i[rows] for s, i in self.ids.items()},
             {s: t[rows] for s, t in self.instants.items()},
-            self.wanted[rows] if wanted is None else wanted,
+            self.required[rows] if required is None else required,
             None if self.group is None else self.group[rows],
         )
 
 
-def singletons(number: int, batch: Batch, wanted: Array) -> Composites:
+def singletons(number: int, batch: Batch, required: Array) -> Composites:
     """Rows of one source that are not joined with anything yet."""
-    return Composites(batch.ts, batch.seq, {number: batch.ids[0]}, {number: batch.ts}, wanted)
+    return Composites(batch.ts, batch.seq, {number: batch.ids[0]}, {number: batch.ts}, required)
 
 
-def in_order(found: Sequence[Composites], sources: int, nobody: Array) -> Composites:
-    """All results of a chunk in the order of events; of one event by their rows, so that the route
-    does not show.
+def in_order(found: Sequence[Composites], sources: int, none_required: Array) -> Composites:
+    """All results of a chunk in the order of events; those of one event in an order of their rows
+    that does not depend on the route.
 
     Args:
-        nobody: ``wanted`` of no rows.
+        none_required: ``required`` of no rows.
     """
     nothing = np.zeros(0, np.int64)
     none = dict.fromkeys(range(sources), nothing)
-    parts = [p for p in found if len(p)] or [Composites(nothing, nothing, none, none, nobody)]
+    parts = [p for p in found if len(p)] or [
+        Composites(nothing, nothing, none, none, none_required)
+    ]
     if len(parts) == 1 and sources < 3:
         return parts[0]
     whole = Composites(
@@ -70,7 +72,7 @@ def in_order(found: Sequence[Composites], sources: int, nobody: Array) -> Compos
         np.concatenate([p.seq for p in parts]),
         {s: np.concatenate([p.ids[s] for p in parts]) for s in range(sources)},
         {s: np.concatenate([p.instants[s] for p in parts]) for s in range(sources)},
-        np.concatenate([p.wanted for p in parts]),
+        np.concatenate([p.required for p in parts]),
         _groups(parts),
     )
     order = np.argsort(whole.seq, kind="stable")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from eddyline.runtime.batch import Evaluator
+from eddyline.runtime.batch import Evaluator, Predicate
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class Equality:
     right_key: Key
 
     def seen_from(self, source: int) -> tuple[int, Key, Key] | None:
-        """The source at the other end, the key there and the key here; None: not our edge."""
+        """The source at the other end, the key there and the key here; None: it is not an end."""
         if source == self.left:
             return self.right, self.right_key, self.left_key
         if source == self.right:
@@ -38,10 +38,23 @@ class Equality:
         return None
 
 
-def keys_of(source: int, edges: Sequence[Equality]) -> dict[Hashable, tuple[Evaluator, ...]]:
-    """The indexes that probes of a source ask for: one per set of keys shared with another.
+@dataclass(frozen=True)
+class JoinGraph:
+    """How the sources of a flow are joined.
 
-    Without edges it is one without keys.
+    Attributes:
+        edges: equalities of keys. Two sources may have none: then ``theta`` selects the pairs of
+            their rows that are joined (None: all).
+    """
+
+    edges: tuple[Equality, ...]
+    theta: Predicate | None = None
+
+
+def keys_of(source: int, edges: Sequence[Equality]) -> dict[Hashable, tuple[Evaluator, ...]]:
+    """The indexes of a source that are probed: one per set of keys shared with another source.
+
+    Without edges: one without keys.
     """
     if not edges:
         return {(): ()}

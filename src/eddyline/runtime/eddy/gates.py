@@ -1,10 +1,10 @@
-"""Feedback in a flow: which rows its SteMs show to probes.
+"""Feedback in a flow: which rows of its inputs are visible to probes.
 
-A row that is joined with several sources is of no use before each of them has a row for it:
-whatever finds it by one of its keys ends at the other. So it waits behind the *gate* of its SteM,
-where no probe finds it, until the first row that it lacks comes. From then on it is found as if it
-had always been. It need not probe again, since the row that it lacked does, and there are no
-intermediate results to be made up for. docs/decisions/0014 argues why nothing is lost.
+A row that is joined with several sources has no results before each of them has a match for it: a
+probe that finds it by one of its keys fails at the other. So it is suspended before the *gate* of
+its input until the first match that it lacks comes. From then on it is visible to probes of any
+instant. It need not probe again, since the match does, and there are no intermediate results that
+would be missing. docs/decisions/0014 shows that no result is lost.
 
 Source: Yang and Papadias 2008, section V (M-Join and eddy).
 """
@@ -17,18 +17,18 @@ from typing import Any
 from eddyline.runtime.batch import Batch
 from eddyline.runtime.eddy.edges import Equality, ties_of
 from eddyline.runtime.feedback.gate import Gate
-from eddyline.runtime.feedback.match_probe import Partner
-from eddyline.runtime.feedback.partners import Known, Partners
+from eddyline.runtime.feedback.key_index import KeyIndex, KeySet
+from eddyline.runtime.feedback.match_probe import KeyProbe
 from eddyline.runtime.join_inputs.lineage_input import LineageInput
 from eddyline.runtime.state import State
 from eddyline.runtime.stores.columns import Array
 from eddyline.runtime.stores.index import HashIndex
 
-#: Of a source: new rows that some query wants, and who wants each.
+#: Of a source: new rows that some query requires, and the lineage or level of each.
 New = tuple[Batch, Array]
 
 
-class VisibleKeys(Known):
+class VisibleKeys(KeySet):
     """The rows of an input without a gate, by one of its keys: its own index has them all."""
 
     def __init__(self, rows: LineageInput, name: Hashable) -> None:
@@ -63,8 +63,8 @@ class Gates:
 
     Args:
         sides: one per source. edges: the join graph.
-        by_key: rows wait for rows that match; else for any, which is what DOE does.
-        trying: ask only as long as that is of use.
+        by_key: rows are suspended until a match comes; else until any row comes, as DOE does.
+        trying: probe only as long as that is useful.
     """
 
     def __init__(
@@ -76,7 +76,7 @@ class Gates:
         trying: bool,
     ) -> None:
         self._sides = tuple(sides)
-        self._asked: dict[tuple[int, Hashable], Known] = {}
+        self._key_sets: dict[tuple[int, Hashable], KeySet] = {}
         ties = {n: ties_of(n, edges) for n in range(len(sides))}
         self._ties = {n: tied for n, tied in ties.items() if len(tied) > 1}
         self._gates: dict[int, Gate] = {}
@@ -85,60 +85,60 @@ class Gates:
             for other, keys in tied.items():
                 own = [mine.evaluate for _, mine in keys] if by_key else []
                 names = tuple(theirs.name for theirs, _ in keys) if by_key else ()
-                wanted.append(Partner(own, self._partners(other, names)))
+                wanted.append(KeyProbe(own, self._partners(other, names)))
             others = ", ".join(sides[other].stem.name for other in tied)
             name = (sides[number].stem.name, others)
             rows = sides[number]
             rows.gate = self._gates[number] = Gate(name, rows, trying=trying)
-            rows.gate.add(number, wanted, anew=False)
-        self._in_doubt = False
+            rows.gate.add(number, wanted, unjudged=False)
+        self._is_stale = False
 
-    def _partners(self, number: int, names: tuple[Hashable, ...]) -> Known:
-        """The rows of a source by key. All are shown where there is no gate: the side knows."""
+    def _partners(self, number: int, names: tuple[Hashable, ...]) -> KeySet:
+        """The keys of a source's rows: its own index, where all rows are visible."""
         at = number, names
-        if at not in self._asked:
+        if at not in self._key_sets:
             rows = self._sides[number]
             if names and number not in self._ties:
-                self._asked[at] = VisibleKeys(rows, names)
+                self._key_sets[at] = VisibleKeys(rows, names)
             else:
-                self._asked[at] = Partners(rows, rows.key(names) if names else ())
-        self._asked[at].holders += 1
-        return self._asked[at]
+                self._key_sets[at] = KeyIndex(rows, rows.key(names) if names else ())
+        self._key_sets[at].readers += 1
+        return self._key_sets[at]
 
-    def doubt(self) -> None:
-        """Queries have come, or sides show all of their rows: judge anew who has to wait."""
-        self._in_doubt = True
+    def invalidate(self) -> None:
+        """Queries were added, or all rows were made visible: judge all rows again."""
+        self._is_stale = True
 
-    def settle_doubts(self, clock: int) -> None:
-        """Judge anew who has to wait, if need be; what expires by ``clock`` is no match."""
-        if not self._in_doubt:
+    def revalidate(self, clock: int) -> None:
+        """Judge all rows again, if need be; rows that expire by ``clock`` are no matches."""
+        if not self._is_stale:
             return
-        self._in_doubt = False
-        for asked in self._asked.values():
-            asked.renew()
+        self._is_stale = False
+        for keys in self._key_sets.values():
+            keys.renew()
         there = {number: self._sides[number].all() for number in self._gates}
         for number, gate in self._gates.items():
             positions = there[number]
-            positions = positions[gate.again(positions, clock)]
+            positions = positions[gate.judge_again(positions, clock)]
             self._sides[number].show_only(self._sides[number].rows_at(positions), positions)
 
     def let_in(self, new: Sequence[New], clock: int) -> list[New]:
-        """Show the chunk's new rows, and older ones that need not wait any more.
+        """Make the chunk's new rows and released ones visible, as far as the gates let them pass.
 
         Args:
-            new: by source; they have been built. clock: time had passed up to here before them.
+            new: by source; they have been built. clock: the end of the chunk before.
 
         Returns:
-            The new rows that are shown: no others have anything to probe for.
+            The new rows that are visible: no others need to probe.
         """
-        self.settle_doubts(clock)
+        self.revalidate(clock)
         for side, (batch, _) in zip(self._sides, new, strict=True):
             side.arriving = side.stem.positions(batch.ids[0])
         for number, side in enumerate(self._sides):
             if number not in self._gates:
                 side.show(new[number][0])
-        for (number, _), asked in self._asked.items():
-            asked.take_in(new[number][0], self._sides[number].arriving)
+        for (number, _), keys in self._key_sets.items():
+            keys.take_in(new[number][0], self._sides[number].arriving)
         shown = [self._shown(number, *some, clock) for number, some in enumerate(new)]
         for side in self._sides:
             side.arriving = side.arriving[:0]
@@ -149,9 +149,9 @@ class Gates:
         if gate is None:
             return batch, wanted
         if not gate.is_open(len(batch)):
-            woken = gate.resume(clock, gate.waiting)
-            if woken.size:
-                side.show_late(side.rows_at(woken), woken)
+            resumed = gate.resume(clock, gate.suspended)
+            if resumed.size:
+                side.show_late(side.rows_at(resumed), resumed)
             ok = gate.admit(batch, side.arriving)
             if not ok.all():
                 batch, wanted = batch.where(ok), wanted[ok]
@@ -159,7 +159,7 @@ class Gates:
         return batch, wanted
 
     def missed(self) -> Iterable[tuple[int, int, int]]:
-        """By source, and source asked: how often a row found nothing there."""
+        """By source and source probed: number of rows without a match there."""
         for number, gate in self._gates.items():
             for other, rows in zip(self._ties[number], gate.missed, strict=True):
                 yield number, other, rows
@@ -169,6 +169,6 @@ class Gates:
         return [gate.stats() for gate in self._gates.values()]
 
     def close(self) -> None:
-        """Give the lanes back to the SteMs."""
+        """Remove its lanes from the SteMs."""
         for gate in self._gates.values():
             gate.close()

@@ -1,4 +1,4 @@
-"""How rows find their way among the SteMs of a flow.
+"""Routing of rows among the SteMs of a flow.
 
 Source: Madden et al. 2002, sections 2.3 and 4.
 """
@@ -6,47 +6,54 @@ Source: Madden et al. 2002, sections 2.3 and 4.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Container, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 
-from eddyline.kernels.lineage import meet_levels
 from eddyline.runtime.batch import Batch
 from eddyline.runtime.eddy.composites import Composites
 from eddyline.runtime.eddy.edges import Equality, Key
 from eddyline.runtime.eddy.policies import Policy
 from eddyline.runtime.eddy.theta import Theta
-from eddyline.runtime.join_inputs.flow_windows import Windows
 from eddyline.runtime.join_inputs.lineage_input import LineageInput
 from eddyline.runtime.stores.columns import Array, validity_of
 from eddyline.runtime.stores.index import Probes
 from eddyline.runtime.stores.keys import is_exact, join_keys, same_values
-from eddyline.runtime.window_join.levels import Levels
-from eddyline.runtime.window_join.rows_groups import RowsGroups
 
 
 @dataclass(frozen=True)
 class Probe:
-    """What the eddy routes rows to: the SteM of a source that they are not joined with yet."""
+    """A destination of rows: the SteM of a source that they are not yet joined with."""
 
     source: int
     name: str
     predicates: int = 1
 
 
-@dataclass(frozen=True)
-class QueryWindows:
-    """Who wants what, as it follows from the queries that are there.
+class PairSelection(Protocol):
+    """Selects the pairs of rows that some query requires."""
 
-    Attributes:
-        windows: per source. levels: None: rows have lineage.
-        groups: None: no windows count rows.
-    """
+    def meet(
+        self, target: int, probing: Composites, number: Array, found: Array, age: Array
+    ) -> tuple[Array, Array]:
+        """The pairs that some query requires.
 
-    windows: Sequence[Windows]
-    levels: Levels | None
-    groups: RowsGroups | None
+        Args:
+            target: the source probed.
+            number, found, age: int64[p], numbers of the composites that probe, positions and ages
+                of the rows found.
+
+        Returns:
+            int64[q], the pairs; per pair ``Composites.required``.
+        """
+
+    def longest(self, target: int, probing: Composites) -> Array | int:
+        """The longest window over a source of the queries that require each composite."""
+
+    def lineage(self, required: Array) -> Array | None:
+        """uint64[n, W], the lineage in ``Composites.required``; None: there is none."""
 
 
 class Routing:
@@ -55,10 +62,10 @@ class Routing:
     Args:
         sides: one per source. edges: the join graph.
         new_policy: makes a routing policy; there is one per virtual source.
-        theta: what joins two sources if there are no edges.
+        theta: joins two sources without edges.
 
     Attributes:
-        fan_outs: by sources joined and source probed, how many rows probed and how many came back.
+        fan_outs: by sources joined and source probed, the numbers of probes and of matches.
     """
 
     def __init__(
@@ -74,6 +81,7 @@ class Routing:
         self._new_policy = new_policy
         self._policies: dict[frozenset[int], Policy] = {}  # by virtual source
         self._probes = [Probe(i, f"probe {i}") for i in range(len(sides))]
+        self._known_ties: dict[tuple[int, frozenset[int]], list[tuple[int, Key, Key]]] = {}
         self.fan_outs: dict[tuple[frozenset[int], int], tuple[int, int]] = {}
 
     @property
@@ -93,8 +101,8 @@ class Routing:
         kept = np.flatnonzero(same_values(mine, [key.evaluate(rows[1]) for _, key, _ in ties]))
         return kept, None if lineage is None else lineage[kept]
 
-    def routed(self, composites: Composites, wants: QueryWindows) -> Iterator[Composites]:
-        """Everything that new rows of one source are joined to, as far as some query wants it."""
+    def routed(self, composites: Composites, selection: PairSelection) -> Iterator[Composites]:
+        """The results of new rows of one source that some query requires."""
         waiting = [composites]
         while waiting:
             batch = waiting.pop()
@@ -112,21 +120,23 @@ class Routing:
                 probe = order[0]
                 assert isinstance(probe, Probe), "only SteMs are left to probe"
                 began = time.perf_counter()
-                pieces = self._pieces(piece, probe, wants)
-                joined = [self._probed(some, probe, wants) for some in pieces]
+                pieces = self._pieces(piece, probe, selection)
+                joined = [self._probed(some, probe, selection) for some in pieces]
                 returned = sum(map(len, joined))
                 policy.observe(probe, count, returned, time.perf_counter() - began)
                 if batch.group is None:
                     self._count(frozenset(batch.ids), probe.source, count, returned)
                 waiting += joined
 
-    def _pieces(self, batch: Composites, probe: Probe, wants: QueryWindows) -> Iterator[Composites]:
-        """Rows in pieces that may probe at once."""
+    def _pieces(
+        self, batch: Composites, probe: Probe, selection: PairSelection
+    ) -> Iterator[Composites]:
+        """Rows in pieces with a bounded number of pairs."""
         if self._theta is None:
             yield batch
             return
         (origin,), target = batch.ids, probe.source
-        longest = _longest(target, batch, wants)
+        longest = selection.longest(target, batch)
         side = self._sides[target]
         at_once = side.pieces(batch.ts, batch.seq, longest, inclusive=target < origin)
         yield from map(batch.take, at_once)
@@ -147,48 +157,45 @@ class Routing:
         left = (p for p in self._probes if p.source not in batch.ids)
         return [p for p in left if self._theta is not None or self._ties(p.source, batch.ids)]
 
-    def _ties(self, source: int, joined: Container[int]) -> list[tuple[int, Key, Key]]:
-        """The edges from a source to those joined already: which, its key, our key."""
-        ends = (e.seen_from(source) for e in self._edges)
-        return [end for end in ends if end is not None and end[0] in joined]
+    def _ties(self, source: int, joined: Iterable[int]) -> list[tuple[int, Key, Key]]:
+        """The edges from a source to sources that are joined: each of these, its key, and the
+        key of the source.
+        """
+        at = source, frozenset(joined)
+        if at not in self._known_ties:
+            ends = (e.seen_from(source) for e in self._edges)
+            self._known_ties[at] = [end for end in ends if end is not None and end[0] in at[1]]
+        return self._known_ties[at]
 
-    def _probed(self, batch: Composites, probe: Probe, wants: QueryWindows) -> Composites:
+    def _probed(self, batch: Composites, probe: Probe, selection: PairSelection) -> Composites:
         target, side = probe.source, self._sides[probe.source]
         origin = next(iter(batch.ids))  # the source whose rows began the route
         ties = self._ties(target, batch.ids)
-        asked = [t for t in ties if t[0] == ties[0][0]]  # none, if there are no keys
-        columns = [own.evaluate(self.rows_of(o, batch.ids[o])) for o, own, _ in asked]
+        probed = [t for t in ties if t[0] == ties[0][0]]  # none, if there are no keys
+        columns = [own.evaluate(self.rows_of(o, batch.ids[o])) for o, own, _ in probed]
         keys, usable = join_keys(columns, len(batch))
-        asking = batch if usable is None else batch.take(np.flatnonzero(usable))
+        probing = batch if usable is None else batch.take(np.flatnonzero(usable))
         number, found, age = side.probe(
-            tuple(key.name for _, _, key in asked),
-            Probes(keys if usable is None else keys[usable], asking.ts, asking.seq),
-            _longest(target, asking, wants),
+            tuple(key.name for _, _, key in probed),
+            Probes(keys if usable is None else keys[usable], probing.ts, probing.seq),
+            selection.longest(target, probing),
             inclusive=target < origin,
         )
-        if wants.levels is not None:
-            bounds = wants.levels.bounds[target]
-            kept, wanted = meet_levels(asking.wanted, number, age, bounds)
-            if asking.group is not None and wants.groups is not None:
-                some = wanted < wants.groups.last[asking.group[number[kept]]]
-                kept, wanted = kept[some], wanted[some]
-        else:
-            windows = wants.windows[target]
-            kept, wanted = side.meet(asking.wanted, number, found, age, windows)
+        kept, required = selection.meet(target, probing, number, found, age)
         number, found = number.take(kept), found.take(kept)
-        out = asking.take(number, wanted)
+        out = probing.take(number, required)
         out.ids[target] = side.stem.ids(found)
         out.instants[target] = side.stem.lane_at("ts", found)
         if self._theta is not None:
-            lineage = None if wants.levels is not None else out.wanted
+            lineage = selection.lineage(out.required)
             return out.take(*self._theta.results(out.ids[0], out.ids[1], lineage))
-        exact = is_exact([key.type for _, _, key in asked])
-        return self._verified(out, target, [t for t in ties if not exact or t not in asked])
+        exact = is_exact([key.type for _, _, key in probed])
+        return self._verified(out, target, [t for t in ties if not exact or t not in probed])
 
     def _verified(
         self, batch: Composites, target: int, ties: Sequence[tuple[int, Key, Key]]
     ) -> Composites:
-        """The pairs whose keys are equal: those that were not asked for, or found by their hash."""
+        """The pairs with equal keys in ties that were not probed, or were probed by a hash."""
         if not ties or not len(batch):
             return batch
         rows = {s: self.rows_of(s, ids) for s, ids in batch.ids.items()}
@@ -203,11 +210,3 @@ class Routing:
     def rows_of(self, number: int, ids: Array) -> Batch:
         """Rows of one source as a batch, for expressions over its columns."""
         return self._sides[number].rows(ids)
-
-
-def _longest(target: int, asking: Composites, wants: QueryWindows) -> Array | int:
-    """The longest window over a source, of those who want each of the composites."""
-    if asking.group is None or wants.groups is None:
-        return int(wants.windows[target].lengths.max(initial=0))
-    longest: Array = wants.groups.longest[target][asking.group]
-    return longest

@@ -1,8 +1,8 @@
 """Joins of two streams on no key: a condition says which pairs of rows are results.
 
-Rows are compared with all that a window holds of the other stream (nested loops). So pairs are many
-and results may be few: a piece of pairs at a time (``access.pieces``) goes through the condition,
-and then through the grouped filters over both streams, before the next ones are made.
+Rows are compared with all rows of the other stream in the window (nested loops). So pairs are many
+and results may be few: a piece of pairs at a time (``access.pieces``) is tested by the condition,
+and then by the grouped filters over both streams, before the next piece is made.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from eddyline.runtime.stores.columns import Array
 
 
 class Theta:
-    """Which pairs are results, and of whom.
+    """Selects the pairs that are results, and their lineage.
 
     Args:
         sides: the two of them.
         condition: over the columns of both, the same for all queries; None: all pairs meet it.
-        residual: what queries ask beyond it.
+        residual: the queries' further predicates.
     """
 
     def __init__(
@@ -39,11 +39,11 @@ class Theta:
     def results(
         self, left: Array, right: Array, lineage: Array | None
     ) -> tuple[Array, Array | None]:
-        """Of pairs, those that are results for somebody.
+        """Of pairs, those that are results of some query.
 
         Args:
-            left, right: int64[n], ids. lineage: uint64[n, W], who wants them; None: whoever there
-                is, without further conditions.
+            left, right: int64[n], ids. lineage: uint64[n, W]; None: all queries require all
+                pairs that meet the condition.
 
         Returns:
             int64[m], numbers of pairs; uint64[m, W], or None as before.

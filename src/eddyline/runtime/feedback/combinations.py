@@ -1,17 +1,16 @@
-"""Combinations of rows that a consumer has no match for, though it has one for each of them.
+"""Combinations of rows that a consumer has no match for, though it has one for each of the rows.
 
-Their results are not made (Type II MNSs). When the match comes they are, and each exactly once; yet
-nothing is remembered of a combination that was refused. What the consumer joins a result by is a
-pair of keys, one of either row. Of pairs of keys it is known until when they are wanted: as long as
-the last match lives that has come so far. Of rows it is known since when the join sees them.
-Between chunks it holds:
+Their results are not made (Type II MNSs). When the match comes each is made exactly once, although
+refused combinations are not stored. The consumer joins a result by a pair of keys, one of either
+row. For pairs of keys the end of their last match so far is stored: until then they are required.
+For rows the time is stored since when they are visible. Between chunks this holds:
 
-    a result has been made iff its pair of keys is wanted for longer than both rows have been seen
+    a result has been made iff its pair of keys is required until after both rows became visible
 
-A new combination is judged by that. When a match comes that lives longer than those before it, the
-combinations that the join has seen since those went, and before it will go itself, are looked for
-by their keys, and made. The paper marks the rows of either input instead, and the results of marked
-rows all the way down to their joins.
+New combinations are judged by that. When a match comes that ends after all earlier ones, the
+combinations that became visible between the end of those and its own end are looked up by their
+keys, and made. The paper marks the rows of either input instead, and the results of marked rows all
+the way down to their joins.
 
 Source: Yang and Papadias 2008, section IV-B, on Type II; the rule is ours.
 """
@@ -24,10 +23,10 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 
 from eddyline.runtime.batch import Batch, Evaluator
-from eddyline.runtime.feedback.partners import Partners
+from eddyline.runtime.feedback.key_index import KeyIndex
 from eddyline.runtime.feedback.trial import Trial
 from eddyline.runtime.feedback.until import Until
-from eddyline.runtime.join_inputs.buffer import Kept
+from eddyline.runtime.join_inputs.buffer import InputBuffer
 from eddyline.runtime.join_inputs.gated_input import GatedInput
 from eddyline.runtime.state import State, array, nested
 from eddyline.runtime.stores.columns import Array
@@ -37,33 +36,33 @@ from eddyline.runtime.stores.rowstore import Lane
 from eddyline.types import FOREVER
 
 _NO_ROWS: Final = np.zeros(0, np.int64)
-#: Since when the join has seen rows that were there before it.
+#: Since when rows are visible that were there before the join.
 _BEFORE_ALL: Final = -FOREVER
-#: Looks for keys as of an instant.
+#: Probes for keys as of an instant.
 AsOf: TypeAlias = Callable[[Array], Probes]
-#: Rows whose partners are looked for at once.
+#: Number of rows whose partners are found at once.
 _AT_ONCE: Final = 4_096
 
 
 class Combinations:
-    """Which results of a join its consumer wants, of those whose rows it wants one by one.
+    """The results of a join that its consumer requires, of those whose rows it requires.
 
     Args:
-        names: of the join's results, and of what the consumer joins them with.
-        parts: rows of either input by what the consumer joins them by.
-        matches: the rows that it joins them with. others: these same two keys over them.
-        rows: rows of either input by what this join joins them by.
-        trying: refuse combinations only as long as that is of use.
+        names: of the join's results, and of the input that the consumer joins them with.
+        parts: rows of either input by the keys of the consumer.
+        matches: the rows that the consumer joins them with. others: the same two keys over these.
+        rows: the inputs of this join.
+        trying: refuse combinations only as long as that is useful.
 
     Attributes:
-        ending: somebody else reads the join: all that is missing is to be made.
+        ending: the join has another consumer: all missing results are to be made.
     """
 
     def __init__(
         self,
         names: tuple[str, str],
-        parts: tuple[Partners, Partners],
-        matches: Kept,
+        parts: tuple[KeyIndex, KeyIndex],
+        matches: InputBuffer,
         others: tuple[Sequence[Evaluator], Sequence[Evaluator]],
         rows: tuple[GatedInput, GatedInput],
         *,
@@ -76,8 +75,8 @@ class Combinations:
         self._rows = rows
         self._trial = Trial() if trying else None
         self._until = Until()
-        self._seen = tuple(Lane(r.rows.store, FOREVER) for r in rows)  # since when; not yet
-        self._turns = _NO_ROWS  # when it fell asleep, and woke up, in turn
+        self._seen = tuple(Lane(r.rows.store, FOREVER) for r in rows)  # since when rows are visible
+        self._turns = _NO_ROWS  # when trials ended and began, alternating
         self._judged = _BEFORE_ALL  # when combinations were judged last
         self._turning = False
         self.ending = False
@@ -86,7 +85,7 @@ class Combinations:
             part.acquire()
 
     def begin(self, matches: Batch, clock: int) -> None:
-        """Rows have been there already; all that they make with each other has just been made."""
+        """The results of all rows from before the join have just been made."""
         self._judged = clock
         self._extend(matches)
         for seen, rows in zip(self._seen, self._rows, strict=True):
@@ -94,26 +93,26 @@ class Combinations:
             seen.put(positions, np.full(positions.size, _BEFORE_ALL))
 
     def resume(self, matches: Batch, clock: int, probes: AsOf) -> tuple[Array, Array]:
-        """Take in new rows that the join's results may be joined with; call once per chunk.
+        """Take in new matches; call once per chunk.
 
         Args:
             clock: rows that expire by then are not alive.
-            probes: to look for what the join has seen before this chunk.
+            probes: for rows visible before this chunk.
 
         Returns:
-            Positions of the rows of those results that are wanted now, and had not been made.
+            Positions of the rows of the results that are required now and have not been made.
         """
         self._turn(clock)
         left, right, since, until = self._extend(matches)
         new = np.flatnonzero(since <= clock)
         by, l_at = self._parts[0].find(left[new], np.full(new.size, clock))
-        asking = new[by]
+        of_match = new[by]
         made = []
         for number, l_met, r_met, seen in self._met(l_at, probes):
-            wants = asking[number]
+            match = of_match[number]
             keys, known = self._parts[1].keys_at(r_met)
-            missed = known & (keys == right[wants]) & self._was_judged(seen)
-            missed &= (since[wants] <= seen) & (seen < until[wants])
+            missed = known & (keys == right[match]) & self._was_judged(seen)
+            missed &= (since[match] <= seen) & (seen < until[match])
             made.append((l_met[missed], r_met[missed]))
         l_made, r_made = _joined(made)
         self.resumed += l_made.size
@@ -122,7 +121,7 @@ class Combinations:
         return l_made, r_made
 
     def _extend(self, matches: Batch) -> tuple[Array, Array, Array, Array]:
-        """Pairs of keys of rows; until when these were wanted before them, and are by them."""
+        """Pairs of keys of matches; until when they were required before, and are now."""
         keys = [join_keys([k(matches) for k in ks], len(matches)) for ks in self._others]
         usable = np.ones(len(matches), np.bool_)
         for _, known in keys:
@@ -144,8 +143,8 @@ class Combinations:
         return _joined(made)
 
     def _met(self, positions: Array, probes: AsOf) -> Iterator[tuple[Array, Array, Array, Array]]:
-        """What left rows meet: their numbers, positions of both rows, and since when both have been
-        seen; some rows at a time.
+        """The results of left rows: their numbers, positions of both rows, and since when both are
+        visible; some rows at a time.
         """
         numbers = np.flatnonzero(self._seen[0].at(positions) < FOREVER)
         for first in range(0, numbers.size, _AT_ONCE):
@@ -157,45 +156,45 @@ class Combinations:
             yield number, left, right, np.maximum(self._seen[0].at(left), self._seen[1].at(right))
 
     def see(self, side: int, positions: Array, clock: int) -> None:
-        """The join sees rows of an input from this chunk on."""
+        """Rows of an input become visible with this chunk."""
         self._judged = clock
         self._seen[side].put(positions, np.full(positions.size, clock))
 
     def judge(self, left: Array, right: Array, clock: int) -> Array:
-        """bool[n]: which combinations of rows at these positions, first seen now, are wanted."""
+        """bool[n]: which combinations of rows, that become visible now, are required."""
         if self._turns.size % 2:
-            assert self._trial is not None, "it fell asleep"
+            assert self._trial is not None, "a trial has ended"
             self._turning |= self._trial.let_pass(left.size)
             return np.ones(left.size, np.bool_)
         l_nodes, r_nodes = (
             part.index.nodes_at(at) for part, at in zip(self._parts, (left, right), strict=True)
         )
-        wanted = self._until.exceeds(l_nodes, r_nodes, clock)
-        refused = wanted.size - int(np.count_nonzero(wanted))
-        self.asked += wanted.size
+        required = self._until.exceeds(l_nodes, r_nodes, clock)
+        refused = required.size - int(np.count_nonzero(required))
+        self.asked += required.size
         self.refused += refused
         if self._trial is not None and not self._turning:
-            self._trial.asked += wanted.size
+            self._trial.asked += required.size
             self._trial.refused += refused
             if self._trial.spares_nothing():
                 self._trial.fall_asleep()
                 self._turning = True
-        return wanted
+        return required
 
     def _turn(self, clock: int) -> None:
-        """Fall asleep or wake up, if it is time for it: between instants, not amid one."""
+        """End or begin a trial, if it is time: between instants, not within one."""
         if self._turning and clock > self._judged:
             self._turns = np.append(self._turns, clock)
             self._turning = False
 
     def _was_judged(self, seen: Array) -> Array:
-        """bool[n]: whether it was awake when combinations were first seen, and had begun."""
+        """bool[n]: whether combinations were judged when they became visible."""
         awake = np.searchsorted(self._turns, seen, "right") % 2 == 0
         judged: Array = awake & (seen > _BEFORE_ALL) & (seen < FOREVER)
         return judged
 
     def settle(self, clock: int) -> None:
-        """The chunk is over: forget pairs of keys that no row which is alive has been seen by."""
+        """The chunk is over: drop pairs of keys that ended before all live rows became visible."""
         if not self._until.is_full:
             return
         first = [
@@ -205,13 +204,13 @@ class Combinations:
         self._until.forget(min(clock, max(first)))
 
     def _first_seen(self, seen: Lane, rows: GatedInput, clock: int) -> int:
-        """Since when the join has seen the first of the rows that are alive."""
+        """Since when the first of the live rows is visible."""
         positions, since = seen.held()
         alive = rows.rows.expiry(positions) > clock
         return int(since[alive].min(initial=FOREVER))
 
     def stats(self) -> dict[str, Any]:
-        """Counters, as of a gate; nothing waits, but so many keys are known."""
+        """Counters, as of a gate; no row is suspended, but keys are stored."""
         return {
             "rows_of": self._names[0],
             "joined_with": self._names[1],
@@ -223,12 +222,12 @@ class Combinations:
         }
 
     def close(self) -> None:
-        """Give back what it holds in the stores of the rows."""
+        """Remove its lanes from the stores of the rows."""
         for lane in self._seen:
             lane.close()
         for part in self._parts:
             part.release()
-            part.let_go()
+            part.drop_reader()
 
     def state(self) -> State:
         """Saved as plain arrays."""

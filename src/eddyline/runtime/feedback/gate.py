@@ -1,8 +1,8 @@
-"""Gates: which rows of an input its join may see yet.
+"""Gates: which rows of an input are visible to its join.
 
-A row waits before the gate while one of the consumers further up has no match for it. It waits for
-the first match that it lacks, and is found by its key when one comes. Where several trees read one
-join, a row waits while none of them has a use for it.
+A row is suspended before the gate while one of the consumers further up has no match for it. It is
+suspended for the first match that it lacks, and is found by the key of this match when one comes.
+Where several trees read one join, a row is suspended while none of them requires it.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from eddyline.runtime.batch import Batch
-from eddyline.runtime.feedback.match_probe import Wanted
-from eddyline.runtime.feedback.partners import Keeping
+from eddyline.runtime.feedback.key_index import RowBuffer
+from eddyline.runtime.feedback.match_probe import MatchProbe
 from eddyline.runtime.feedback.trial import Trial
 from eddyline.runtime.stores.columns import Array
 from eddyline.runtime.stores.index import HashIndex
@@ -23,188 +23,197 @@ from eddyline.runtime.stores.rowstore import Lane
 _NO_ROWS = np.zeros(0, np.int64)
 
 
-class Question:
-    """One thing that is wanted, and who waits for it.
+class ProbeQueue:
+    """A probe for a match that a consumer requires, and the rows suspended for it.
 
     Attributes:
-        waiting: the rows that do, by key.
-        trial: whether asking is of use.
-        missed: how often it was not there for a row.
+        probe: finds the match.
+        suspended: these rows, by the key of the match.
+        trial: measures whether the probe is useful.
+        missed: number of rows without the match so far.
     """
 
-    def __init__(self, wanted: Wanted, waiting: HashIndex) -> None:
-        self.wanted = wanted
-        self.waiting = waiting
+    def __init__(self, probe: MatchProbe, suspended: HashIndex) -> None:
+        self.probe = probe
+        self.suspended = suspended
         self.trial = Trial()
         self.missed = 0
 
     @property
     def asleep(self) -> bool:
-        """Whether nobody is asked for the time being."""
+        """Whether rows pass unprobed for the time being."""
         return self.trial.asleep
 
     def fall_asleep(self) -> None:
-        """Ask nobody for a while. Nothing may wait any more."""
+        """Let rows pass unprobed for a while. No row may be suspended any more."""
         self.trial.fall_asleep()
-        self.wanted.release()
+        self.probe.release()
 
     def let_pass(self, rows: int) -> None:
-        """So many rows were not asked about; wake up if it is time for another trial."""
+        """Count rows that passed unprobed; start another trial if it is time."""
         if self.trial.let_pass(rows):
-            self.wanted.acquire()
+            self.probe.acquire()
 
 
-class Reader:
-    """What one tree wants of a row: all of it, or the row is of no use to the tree.
+class Consumer:
+    """A tree of joins that reads the rows: it requires several matches of each row.
 
     Attributes:
-        anew: the rows that wait have not been asked about yet, or nobody knows what they wait for.
+        queues: one per match.
+        unjudged: the suspended rows have not been probed for its matches yet.
     """
 
     def __init__(
-        self, kept: Keeping, wanted: Sequence[Wanted], *, trying: bool, anew: bool
+        self, buffer: RowBuffer, probes: Sequence[MatchProbe], *, trying: bool, unjudged: bool
     ) -> None:
-        self._kept = kept
-        self.questions = [Question(w, kept.new_index()) for w in wanted]
+        self._buffer = buffer
+        self.queues = [ProbeQueue(p, buffer.new_index()) for p in probes]
         self._trying = trying
-        self.anew = anew
+        self.unjudged = unjudged
 
     @property
-    def takes_all(self) -> bool:
-        """Whether there is nothing to ask now."""
-        return all(q.asleep for q in self.questions)
+    def requires_all(self) -> bool:
+        """Whether all rows pass unprobed."""
+        return all(r.asleep for r in self.queues)
 
-    def come(self, rows: int) -> None:
-        """So many new rows are about to be judged."""
-        for question in self.questions:
-            if question.asleep:
-                question.let_pass(rows)
+    def count(self, rows: int) -> None:
+        """Count new rows, before they are judged."""
+        for queue in self.queues:
+            if queue.asleep:
+                queue.let_pass(rows)
             else:
-                question.trial.asked += rows
+                queue.trial.asked += rows
 
     def judge(
         self, batch: Batch, positions: Array, ts: Array, *, but: Collection[int] = ()
     ) -> Array:
-        """bool[n]: for which rows there is all that is wanted; the others wait for the first of it
-        that is not there. ``ts``: who expires by then is no match. ``but``: questions to leave out.
+        """bool[n]: which rows have all matches; the others are suspended for the first they lack.
+
+        Args:
+            ts: rows that expire by then are no matches.
+            but: numbers of probes to leave out.
         """
         left = np.arange(positions.size)
-        for number, question in enumerate(self.questions):
-            if question.asleep or number in but:
+        for number, queue in enumerate(self.queues):
+            if queue.asleep or number in but:
                 continue
             rows = batch if left.size == len(batch) else batch.take(left)
-            found = question.wanted.find(rows, ts[left])
+            found = queue.probe.find(rows, ts[left])
             missing = ~found.there if found.usable is None else ~found.there & found.usable
-            question.waiting.link(positions[left[missing]], found.keys[missing])
+            queue.suspended.link(positions[left[missing]], found.keys[missing])
             left = left[found.there]
-            question.trial.refused += rows.ts.size - left.size
-            question.missed += rows.ts.size - left.size
+            queue.trial.refused += rows.ts.size - left.size
+            queue.missed += rows.ts.size - left.size
         ok = np.zeros(positions.size, np.bool_)
         ok[left] = True
         return ok
 
-    def found(self, clock: int) -> Array:
-        """Positions of the rows, in any order, whose match has come, or need not wait for one."""
-        found = [self._found(q, clock) for q in self.questions if not q.asleep]
+    def matched(self, clock: int) -> Array:
+        """Positions of the suspended rows, in any order, whose match has come, or whose probe falls
+        asleep.
+        """
+        found = [self._matched(q, clock) for q in self.queues if not q.asleep]
         return np.concatenate(found) if found else _NO_ROWS
 
-    def _found(self, question: Question, clock: int) -> Array:
-        if self._trying and question.trial.spares_nothing():
-            question.fall_asleep()
-            return question.waiting.take_all()
-        found = question.waiting.take_out(question.wanted.fresh())
-        waiting = question.wanted.still_waiting(self._kept.rows_at, found, clock)
-        if waiting is not None:
-            question.waiting.link(found[waiting.rows], waiting.keys)
-            found = np.delete(found, waiting.rows)
-        question.trial.resumed += found.size
+    def _matched(self, queue: ProbeQueue, clock: int) -> Array:
+        if self._trying and queue.trial.spares_nothing():
+            queue.fall_asleep()
+            return queue.suspended.take_all()
+        found = queue.suspended.take_out(queue.probe.fresh())
+        unmatched = queue.probe.unmatched(self._buffer.rows_at, found, clock)
+        if unmatched is not None:
+            queue.suspended.link(found[unmatched.rows], unmatched.keys)
+            found = np.delete(found, unmatched.rows)
+        queue.trial.resumed += found.size
         return found
 
-    def waiting(self) -> tuple[Array, int]:
-        """Positions of the rows that wait, expired ones among them, and for how many keys."""
-        rows = [q.waiting.positions() for q in self.questions]
-        return np.concatenate([_NO_ROWS, *rows]), sum(q.waiting.sizes()[1] for q in self.questions)
+    def suspended(self) -> tuple[Array, int]:
+        """Positions of the suspended rows, expired ones among them, and the number of keys."""
+        rows = [r.suspended.positions() for r in self.queues]
+        keys = sum(r.suspended.sizes()[1] for r in self.queues)
+        return np.concatenate([_NO_ROWS, *rows]), keys
 
     @property
     def missed(self) -> list[int]:
-        """By what is wanted, how often it was not there for a row."""
-        return [q.missed for q in self.questions]
+        """By probe, the number of rows without its match."""
+        return [r.missed for r in self.queues]
 
     def forget(self) -> None:
-        """All that waited is to be asked about anew."""
-        for question in self.questions:
-            question.waiting.take_all()
-        self.anew = True
+        """Forget which rows are suspended: all are to be judged again."""
+        for queue in self.queues:
+            queue.suspended.take_all()
+        self.unjudged = True
 
     def close(self) -> None:
-        """Give back what it holds in the store of the rows."""
-        for question in self.questions:
-            question.waiting.close()
-            if not question.asleep:
-                question.wanted.release()
-            question.wanted.close()
+        """Remove its lanes from the store of the rows."""
+        for queue in self.queues:
+            queue.suspended.close()
+            if not queue.asleep:
+                queue.probe.release()
+            queue.probe.close()
 
 
 class Gate:
-    """The rows that wait (the paper's blacklist), by what they wait for (its MNS buffers).
+    """The suspended rows (the paper's blacklist), by the match that they lack (its MNS buffers).
 
     Source: Yang and Papadias 2008, sections III-A and IV.
 
     Args:
-        name: whose rows they are, and with whose they are joined.
-        trying: ask only as long as that is of use.
+        name: of the input, and of the input that it is joined with.
+        trying: probe for matches only as long as that is useful.
 
     Attributes:
-        asked, refused, resumed: how many rows were asked about, had to wait, and were let through
-            later.
+        asked, refused, resumed: number of rows judged, suspended, and released later.
     """
 
-    def __init__(self, name: tuple[str, str], kept: Keeping, *, trying: bool) -> None:
+    def __init__(self, name: tuple[str, str], buffer: RowBuffer, *, trying: bool) -> None:
         self._name = name
-        self._kept = kept
+        self._buffer = buffer
         self._trying = trying
-        self._readers: dict[Hashable, Reader] = {}
-        self._passed: Lane | None = None  # 1: the row has passed, whoever may still have it waiting
+        self._consumers: dict[Hashable, Consumer] = {}
+        self._passed: Lane | None = None  # 1: the row has passed, for whichever consumer
         self.asked = 0
         self.refused = 0
         self.resumed = 0
 
-    def add(self, name: Hashable, wanted: Sequence[Wanted], *, anew: bool) -> None:
-        """One more tree reads what is joined here; ``anew``: there may be rows already."""
-        if self._readers and self._passed is None:
-            self._passed = self._kept.new_lane(0)
-        self._readers[name] = Reader(self._kept, wanted, trying=self._trying, anew=anew)
+    def add(self, name: Hashable, probes: Sequence[MatchProbe], *, unjudged: bool) -> None:
+        """Add a tree that reads what is joined here; ``unjudged``: there may be rows already."""
+        if self._consumers and self._passed is None:
+            self._passed = self._buffer.new_lane(0)
+        self._consumers[name] = Consumer(
+            self._buffer, probes, trying=self._trying, unjudged=unjudged
+        )
 
     def remove(self, name: Hashable) -> None:
-        """A tree is gone."""
-        self._readers.pop(name).close()
+        """Remove a tree."""
+        self._consumers.pop(name).close()
 
     def is_open(self, rows: int) -> bool:
-        """Whether all of the chunk's rows pass, and nobody waits: there is nothing to ask now."""
-        if len(self._readers) > 1:
+        """Whether all of the chunk's rows pass and none is suspended: there is nothing to probe."""
+        if len(self._consumers) > 1:
             return False
-        is_open = all(r.takes_all and not r.anew for r in self._readers.values())
+        is_open = all(c.requires_all and not c.unjudged for c in self._consumers.values())
         if is_open:
-            for reader in self._readers.values():
-                reader.come(rows)
+            for consumer in self._consumers.values():
+                consumer.count(rows)
         return is_open
 
     def admit(self, batch: Batch, positions: Array) -> Array:
-        """bool[n]: which of the new rows, at these positions, may be seen; the others wait."""
-        for reader in self._readers.values():
-            reader.come(len(batch))
+        """bool[n]: which of the new rows, at these positions, pass; the others are suspended."""
+        for consumer in self._consumers.values():
+            consumer.count(len(batch))
         return self._judge(batch, positions, batch.ts)
 
     def _judge(
         self, batch: Batch, positions: Array, ts: Array, *, but: Collection[int] = ()
     ) -> Array:
-        """bool[n]: for which rows somebody has a use; the others wait in all their queues."""
+        """bool[n]: which rows some consumer requires; the others are suspended for each of them."""
         ok = np.zeros(positions.size, np.bool_)
         left = np.arange(positions.size)
-        for reader in self._readers.values():
+        for consumer in self._consumers.values():
             whole = left.size == len(batch)
             rows = batch if whole else batch.take(left)
-            ok[left] = reader.judge(rows, positions[left], ts[left], but=but)
+            ok[left] = consumer.judge(rows, positions[left], ts[left], but=but)
             left = left[~ok[left]]
         self.asked += ok.size
         self.refused += left.size
@@ -212,79 +221,80 @@ class Gate:
         return ok
 
     def resume(self, clock: int, suspended: Callable[[], Array]) -> Array:
-        """Positions, ascending, of the rows that need not wait any more, and are alive.
+        """Positions, ascending, of the rows released now, as far as they are alive.
 
         Args:
             suspended: gives the positions of all suspended rows, in any order.
         """
-        woken = [_NO_ROWS]
-        for reader in self._readers.values():
-            found = reader.found(clock)
-            if reader.anew:
-                found, reader.anew = np.concatenate((found, suspended())), False
+        resumed = [_NO_ROWS]
+        for consumer in self._consumers.values():
+            found = consumer.matched(clock)
+            if consumer.unjudged:
+                found, consumer.unjudged = np.concatenate((found, suspended())), False
             if found.size:
-                woken.append(self._wanted_now(reader, found, clock))
-        positions = np.unique(np.concatenate(woken))
+                resumed.append(self._required_now(consumer, found, clock))
+        positions = np.unique(np.concatenate(resumed))
         self._let_through(positions)
         self.resumed += positions.size
         return positions
 
-    def _wanted_now(self, reader: Reader, found: Array, clock: int) -> Array:
-        """Of the rows found, those alive that have not passed, and are what the reader wants."""
+    def _required_now(self, consumer: Consumer, found: Array, clock: int) -> Array:
+        """Of the rows found, those alive that have not passed and have all required matches."""
         positions = np.unique(found)
         if self._passed is not None:
             positions = positions[self._passed.at(positions) == 0]
-        batch = self._kept.rows_at(positions)
+        batch = self._buffer.rows_at(positions)
         alive = batch.exp > clock
         batch, positions = batch.where(alive), positions[alive]
-        return positions[reader.judge(batch, positions, np.full(positions.size, clock))]
+        return positions[consumer.judge(batch, positions, np.full(positions.size, clock))]
 
     def _let_through(self, positions: Array) -> None:
         if self._passed is not None:
             self._passed.put(positions, np.ones(positions.size, np.int64))
 
-    def again(self, positions: Array, clock: int) -> Array:
-        """bool[n]: which of the rows at these positions, all that are there, may be seen; the
-        others wait, whether they did before or not.
+    def judge_again(self, positions: Array, clock: int) -> Array:
+        """bool[n]: which of all rows of the input, at these positions, pass; the others are
+        suspended, whether they were before or not.
         """
-        for reader in self._readers.values():
-            reader.forget()
-            reader.anew = False
-            reader.come(positions.size)
-        return self._judge(self._kept.rows_at(positions), positions, np.full(positions.size, clock))
+        for consumer in self._consumers.values():
+            consumer.forget()
+            consumer.unjudged = False
+            consumer.count(positions.size)
+        now = np.full(positions.size, clock)
+        return self._judge(self._buffer.rows_at(positions), positions, now)
 
     @property
     def missed(self) -> list[int]:
-        """By what the only reader wants, how often it was not there for a row."""
-        (reader,) = self._readers.values()
-        return reader.missed
+        """By probe of the only consumer, the number of rows without its match."""
+        (consumer,) = self._consumers.values()
+        return consumer.missed
 
-    def waiting(self) -> Array:
-        """Positions, ascending, of the rows that wait, expired ones among them."""
-        waiting = (r.waiting()[0] for r in self._readers.values())
-        positions = np.unique(np.concatenate([_NO_ROWS, *waiting]))
+    def suspended(self) -> Array:
+        """Positions, ascending, of the suspended rows, expired ones among them."""
+        suspended = (c.suspended()[0] for c in self._consumers.values())
+        positions = np.unique(np.concatenate([_NO_ROWS, *suspended]))
         return positions if self._passed is None else positions[self._passed.at(positions) == 0]
 
     def stats(self) -> dict[str, Any]:
-        """Counters, and how many rows wait for how many keys; some of them may have expired."""
+        """Counters; the number of suspended rows, and of keys of matches that they lack."""
         return {
             "rows_of": self._name[0],
             "joined_with": self._name[1],
             "asked": self.asked,
             "refused": self.refused,
             "resumed": self.resumed,
-            "waiting": self.waiting().size,
-            "waited_for": sum(r.waiting()[1] for r in self._readers.values()),
+            "waiting": self.suspended().size,
+            "waited_for": sum(c.suspended()[1] for c in self._consumers.values()),
         }
 
     def close(self) -> None:
-        """Give back what it holds in the store of the rows."""
-        for reader in self._readers.values():
-            reader.close()
+        """Remove its lanes from the store of the rows."""
+        for consumer in self._consumers.values():
+            consumer.close()
         if self._passed is not None:
             self._passed.close()
 
     def restored(self) -> None:
-        """The rows have been restored; who waits for what is found out anew, with nobody asleep."""
-        for reader in self._readers.values():
-            reader.forget()
+        """The rows have been restored: all are to be judged again."""
+        for consumer in self._consumers.values():
+            consumer.forget()

@@ -1,4 +1,4 @@
-"""What consumers want of a row: that there be rows which it could be joined with further up."""
+"""Probes for matches: whether a row could be joined with rows further up the tree."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ import numpy as np
 
 from eddyline.kernels.pairs import have_common
 from eddyline.runtime.batch import Batch, Evaluator, paired
-from eddyline.runtime.feedback.partners import Known, Partners
-from eddyline.runtime.join_inputs.buffer import Kept
+from eddyline.runtime.feedback.key_index import KeyIndex, KeySet
+from eddyline.runtime.join_inputs.buffer import InputBuffer
 from eddyline.runtime.operators.base import Operator, Tick
 from eddyline.runtime.stores.columns import Array
 from eddyline.runtime.stores.keys import join_keys
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """What was found for rows.
+class Matches:
+    """Whether rows have a match.
 
     Attributes:
-        there: bool[n], whether there is what is wanted.
-        keys: int64[n], what a row without it waits for.
-        usable: bool[n], whether it may ever come: it does not for a NULL. None: always.
+        there: bool[n], which rows have one.
+        keys: int64[n], keys of the matches of rows without one.
+        usable: bool[n], which rows may ever have one (not those with NULL in the key); None: all.
     """
 
     there: Array
@@ -33,11 +33,11 @@ class Found:
 
 
 @dataclass(frozen=True, slots=True)
-class Waiting:
-    """Rows that go on waiting.
+class Unmatched:
+    """Rows that stay suspended.
 
     Attributes:
-        rows, keys: int64[m], numbers of rows, by ascending position, and what they wait for.
+        rows, keys: int64[m], numbers of rows, by ascending position, and keys of their matches.
     """
 
     rows: Array
@@ -48,148 +48,149 @@ class Waiting:
 RowsAt: TypeAlias = Callable[[Array], Batch]
 
 
-class Wanted(Protocol):
-    """One thing that is wanted of a row."""
+class MatchProbe(Protocol):
+    """Finds out whether rows have a match of one kind."""
 
     def fresh(self) -> Array:
-        """Keys, as of ``Found``, of what has come with this chunk."""
+        """Keys, as of ``Matches``, of the matches that came with this chunk."""
 
     def keys_of(self, rows: Batch) -> tuple[Array, Array | None]:
-        """What rows wait for if it is not there: keys, and which may ever come, as of ``Found``."""
+        """``Matches.keys`` and ``Matches.usable`` of rows."""
 
-    def find(self, rows: Batch, ts: Array) -> Found:
-        """Ask for rows; what expires by ``ts`` is not there."""
+    def find(self, rows: Batch, ts: Array) -> Matches:
+        """Probe for rows; rows that expire by ``ts`` are no matches."""
 
-    def still_waiting(self, rows_at: RowsAt, positions: Array, clock: int) -> Waiting | None:
-        """Which of the rows that wait for fresh keys go on waiting; None: no row does."""
+    def unmatched(self, rows_at: RowsAt, positions: Array, clock: int) -> Unmatched | None:
+        """Which of the rows suspended for fresh keys have no match all the same; None: no row."""
 
     def acquire(self) -> None:
-        """Be ready to be asked again."""
+        """Maintain what is probed."""
 
     def release(self) -> None:
-        """Do not be asked for a while."""
+        """Do not maintain it for a while."""
 
     def close(self) -> None:
-        """Do not be asked any more."""
+        """There will be no more probes."""
 
 
-class Partner:
-    """A row of one input that agrees on the keys; no keys: any row, which is what DOE wants.
+class KeyProbe:
+    """Probes for a row of one input with equal keys; without keys for any row, as DOE does.
 
     Source: Yang and Papadias 2008, section II on DOE, III-A; on static relations section V.
 
     Args:
-        at_once: a row that is not there when it is asked for will never be.
+        keys: over the rows that probe.
+        at_once: a match that is missing at the time of the probe will never come.
     """
 
-    def __init__(
-        self, keys: Sequence[Evaluator], partners: Known, *, at_once: bool = False
-    ) -> None:
+    def __init__(self, keys: Sequence[Evaluator], rows: KeySet, *, at_once: bool = False) -> None:
         self._keys = tuple(keys)
-        self._partners = partners
+        self._rows = rows
         self._at_once = at_once
         self.acquire()
 
     def acquire(self) -> None:
-        self._partners.acquire()
+        self._rows.acquire()
 
     def release(self) -> None:
-        self._partners.release()
+        self._rows.release()
 
     def close(self) -> None:
-        self._partners.let_go()
+        self._rows.drop_reader()
 
     def fresh(self) -> Array:
-        return self._partners.fresh
+        return self._rows.fresh
 
-    def still_waiting(self, rows_at: RowsAt, positions: Array, clock: int) -> None:
-        """A row with the key will do."""
+    def unmatched(self, rows_at: RowsAt, positions: Array, clock: int) -> None:
+        """Equal keys suffice."""
 
     def keys_of(self, rows: Batch) -> tuple[Array, Array | None]:
         return join_keys([k(rows) for k in self._keys], len(rows))
 
-    def find(self, rows: Batch, ts: Array) -> Found:
+    def find(self, rows: Batch, ts: Array) -> Matches:
         keys, usable = self.keys_of(rows)
-        there = self._partners.exist(keys, ts)
+        there = self._rows.exist(keys, ts)
         if usable is not None:
             there &= usable
-        return Found(there, keys, there if self._at_once else usable)
+        return Matches(there, keys, there if self._at_once else usable)
 
 
-class Pairs(Operator):
-    """The pairs of rows of two inputs that the chunk has completed; they are not kept.
+class NewPairs(Operator):
+    """The pairs of rows of two inputs that the chunk has completed; they are not stored.
 
     Args:
         links: the two inputs by the keys that they are joined on.
 
     Attributes:
-        users: how many ask for pairs; it is idle while nobody does.
+        users: number of probes; without any it does nothing.
     """
 
-    def __init__(self, inputs: tuple[Kept, Kept], links: tuple[Partners, Partners]) -> None:
+    def __init__(
+        self, inputs: tuple[InputBuffer, InputBuffer], links: tuple[KeyIndex, KeyIndex]
+    ) -> None:
         super().__init__(inputs)
-        self._rows = inputs
+        self._buffers = inputs
         self.links = links
         self.users = 0
         self.fresh: Batch | None = None
 
     def process(self, batches: Sequence[Batch], tick: Tick) -> Batch:
-        (left, right), (l_kept, r_kept) = self.links, self._rows
+        (left, right), (l_buffer, r_buffer) = self.links, self._buffers
         if self.users == 0:
             nothing = np.zeros(0, np.int64)
-            return paired(l_kept.rows_at(nothing), r_kept.rows_at(nothing))
-        l_ts = l_kept.rows.store.lane_at("ts", left.fresh_positions)
-        r_ts = r_kept.rows.store.lane_at("ts", right.fresh_positions)
+            return paired(l_buffer.rows_at(nothing), r_buffer.rows_at(nothing))
+        l_ts = l_buffer.rows.store.lane_at("ts", left.fresh_positions)
+        r_ts = r_buffer.rows.store.lane_at("ts", right.fresh_positions)
         l_by, r_found = right.find(left.fresh, l_ts)
         r_by, l_found = left.find(right.fresh, r_ts)
         older = l_found < left.fresh_positions.min(initial=np.iinfo(np.int64).max)
         l_at = np.concatenate((left.fresh_positions[l_by], l_found[older]))
         r_at = np.concatenate((r_found, right.fresh_positions[r_by[older]]))
-        self.fresh = paired(l_kept.rows_at(l_at), r_kept.rows_at(r_at))
+        self.fresh = paired(l_buffer.rows_at(l_at), r_buffer.rows_at(r_at))
         return self.fresh
 
     def live(self, clock: int) -> Batch:
-        raise AssertionError("nobody reads the pairs but the gates of its own tree")
+        raise AssertionError("only probes of its own tree read the pairs")
 
     def close(self) -> None:
-        for partners in self.links:
-            partners.let_go()
+        for link in self.links:
+            link.drop_reader()
 
 
-class PartnerPair:
-    """A row of each of two inputs, which join with each other and agree on the keys.
+class PairProbe:
+    """Probes for a row of each of two inputs, with equal keys, which join with each other.
 
     Args:
-        keys: over the columns of who asks: what to agree on with the one, and with the other.
-        others: the same over the columns of pairs.
+        keys: over the rows that probe: those that must be equal to the one's, and to the other's.
+        others: the same keys over the columns of pairs.
     """
 
     def __init__(
         self,
-        pairs: Pairs,
+        pairs: NewPairs,
         keys: tuple[Sequence[Evaluator], Sequence[Evaluator]],
-        partners: tuple[Partners, Partners],
+        rows: tuple[KeyIndex, KeyIndex],
         others: Sequence[Evaluator],
     ) -> None:
         self._pairs = pairs
         self._keys = keys
-        self._partners = partners
+        self._rows = rows
         self._others = tuple(others)
         self.acquire()
 
     def acquire(self) -> None:
         self._pairs.users += 1
-        for partners in (*self._partners, *self._pairs.links):
-            partners.acquire()
+        for index in (*self._rows, *self._pairs.links):
+            index.acquire()
 
     def release(self) -> None:
         self._pairs.users -= 1
-        for partners in (*self._partners, *self._pairs.links):
-            partners.release()
+        for index in (*self._rows, *self._pairs.links):
+            index.release()
 
     def close(self) -> None:
-        for partners in self._partners:
-            partners.let_go()
+        for index in self._rows:
+            index.drop_reader()
 
     def fresh(self) -> Array:
         assert self._pairs.fresh is not None, "they run first"
@@ -197,21 +198,21 @@ class PartnerPair:
         keys, usable = join_keys([k(rows) for k in self._others], len(rows))
         return keys if usable is None else keys[usable]
 
-    def still_waiting(self, rows_at: RowsAt, positions: Array, clock: int) -> None:
-        """A pair with the key will do."""
+    def unmatched(self, rows_at: RowsAt, positions: Array, clock: int) -> None:
+        """Equal keys suffice."""
 
     def keys_of(self, rows: Batch) -> tuple[Array, Array | None]:
         return join_keys([k(rows) for keys in self._keys for k in keys], len(rows))
 
-    def find(self, rows: Batch, ts: Array) -> Found:
+    def find(self, rows: Batch, ts: Array) -> Matches:
         columns = [[k(rows) for k in keys] for keys in self._keys]
         keys, usable = join_keys(columns[0] + columns[1], len(rows))
-        asking = np.arange(len(rows)) if usable is None else np.flatnonzero(usable)
+        probing = np.arange(len(rows)) if usable is None else np.flatnonzero(usable)
         lists = []
-        for own, partners, link in zip(columns, self._partners, self._pairs.links, strict=True):
-            by, positions = partners.find(join_keys(own, len(rows))[0][asking], ts[asking])
+        for own, index, link in zip(columns, self._rows, self._pairs.links, strict=True):
+            by, positions = index.find(join_keys(own, len(rows))[0][probing], ts[probing])
             links, known = link.keys_at(positions)
             lists += [by[known], links[known]]
         there = np.zeros(len(rows), np.bool_)
-        there[asking] = have_common(lists[0], lists[1], lists[2], lists[3], asking.size)
-        return Found(there, keys, usable)
+        there[probing] = have_common(lists[0], lists[1], lists[2], lists[3], probing.size)
+        return Matches(there, keys, usable)

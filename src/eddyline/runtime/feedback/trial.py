@@ -1,26 +1,26 @@
-"""Whether it is of use to ask for rows before they are joined: ``feedback='auto'``."""
+"""Whether probing for matches before rows are joined is useful: ``feedback='auto'``."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Final
 
-#: Rows that are asked about until it is clear whether that is of use.
+#: Number of rows probed for in a trial.
 _TRIAL_ROWS: Final = 4_096
-#: Share of the rows that must be spared for good.
+#: Minimum share of rows that stay suspended for good.
 _OF_USE: Final = 0.05
-#: Rows that pass unasked before the next trial: so many at first, twice as many each time after.
+#: Number of rows that pass unprobed before the next trial; it doubles after each failure.
 _REST_ROWS: Final = 32 * _TRIAL_ROWS
 _LONGEST_REST_ROWS: Final = 64 * _REST_ROWS
 
 
 @dataclass
 class Trial:
-    """Counts what asking spares; between trials it sleeps.
+    """Counts how many rows feedback spares; between trials rows pass unprobed.
 
     Attributes:
-        asleep: nobody is asked for the time being.
-        asked, refused, resumed: rows in this trial.
+        asleep: rows pass unprobed.
+        asked, refused, resumed: number of rows probed for, suspended and released in this trial.
     """
 
     asleep: bool = False
@@ -31,7 +31,7 @@ class Trial:
     _rest: int = _REST_ROWS
 
     def spares_nothing(self) -> bool:
-        """Whether the trial is over, and most rows that had to wait were wanted in the end."""
+        """Whether the trial is over, and almost all suspended rows were required in the end."""
         if self.asked < _TRIAL_ROWS:
             return False
         is_of_use = self.refused - self.resumed >= _OF_USE * self.asked
@@ -41,11 +41,11 @@ class Trial:
         return not is_of_use
 
     def fall_asleep(self) -> None:
-        """Ask nobody for a while."""
+        """Let rows pass unprobed for a while."""
         self.asleep, self._passed = True, 0
 
     def let_pass(self, rows: int) -> bool:
-        """So many rows were not asked about; whether it is time for another trial: it is awake."""
+        """Count rows that passed unprobed; returns whether another trial begins."""
         self._passed += rows
         if self._passed < self._rest:
             return False

@@ -1,4 +1,4 @@
-"""Until when pairs of keys are wanted."""
+"""Until when pairs of keys are required."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Nodes: TypeAlias = tuple[Array, Array]
 
 
 class Until:
-    """A table of pairs of int64 keys, and when each will not be wanted any more, or since when."""
+    """A table of pairs of int64 keys, and the end of the time that each is required."""
 
     def __init__(self) -> None:
         self._used = 0
@@ -28,15 +28,15 @@ class Until:
         return self._used
 
     def at(self, left: Array, right: Array) -> Array:
-        """int64[n]: until when pairs are wanted; NEVER if nobody knows them."""
+        """int64[n]: until when pairs are required; NEVER if they are not in the table."""
         return kernels.until_of(self._table, left, right)
 
     def exceeds(self, left: Nodes, right: Nodes, clock: int) -> Array:
-        """bool[n]: which pairs of rows, as indexes have them by these keys, are wanted longer."""
+        """bool[n]: which pairs of rows, by the keys of their index nodes, are required longer."""
         return kernels.pairs_wanted(self._table, *left, *right, clock)
 
     def extend(self, left: Array, right: Array, until: Array) -> Array:
-        """Want pairs until then at least; int64[n], until when each was wanted just before."""
+        """Require pairs until then at least; int64[n], until when each was required before."""
         if 2 * (self._used + left.size) > self._table.until.size:
             self._resize(left.size)
         before, added = kernels.extend(self._table, left, right, until)
@@ -45,16 +45,16 @@ class Until:
 
     @property
     def is_full(self) -> bool:
-        """Whether it is about to grow: a good time to forget."""
+        """Whether it is about to grow: a good time for ``forget``."""
         return 4 * self._used > self._table.until.size > _SMALLEST
 
     def forget(self, before: int) -> None:
-        """Do not know pairs any more that have not been wanted since then."""
+        """Remove the pairs that have not been required since then."""
         self._table.until[self._table.until <= before] = NEVER
         self._resize(0)
 
     def _resize(self, more: int) -> None:
-        """Room for what is in it and so much more."""
+        """Make room for ``more`` pairs."""
         left, right, until = self._known()
         self._make_room(4 * (until.size + more))
         _, self._used = kernels.extend(self._table, left, right, until)

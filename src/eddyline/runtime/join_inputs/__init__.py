@@ -1,1 +1,1 @@
-"""What a probe can see of a join's input: visible rows by key."""
+"""Inputs of joins: the rows that a probe can see, by key, with optional lineage or gate."""

@@ -1,8 +1,8 @@
-"""How a shared window join finds the rows of the other stream, slice by slice.
+"""Access to the rows of a store by key, slice by slice.
 
-A probe has a *cursor*, made as of its instant, from which it goes on when its row's turn comes
-again; what the number means is the access's own business. Slices are walked from the newest to the
-oldest: each ends at positions ``stop``, where the next one begins.
+A probe has a *cursor*, made as of its instant, from which it continues with each slice; its meaning
+depends on the access. Slices are probed from the newest to the oldest: each ends at positions
+``stop``, where the next one begins.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from eddyline.runtime.stores.columns import Array
 from eddyline.runtime.stores.index import Liveness, Probes
 from eddyline.runtime.stores.rowstore import RowStore
 
-#: Nested loops make so many pairs at once, but for those of one row.
+#: Maximum number of pairs that nested loops make at once, except for those of one row.
 MOST_PAIRS: Final = 1 << 18
 
 
 class Access(Protocol):
-    """The rows of one store, to be found by key and slice.
+    """The rows of one store by key and slice: ``HashIndex`` or ``ScanIndex``.
 
     Attributes:
-        version: cursors of another version must be put right with ``find_again``.
+        version: cursors of another version must be corrected by ``find_again``.
     """
 
     @property
@@ -34,7 +34,7 @@ class Access(Protocol):
         """See above."""
 
     def insert(self, positions: Array, keys: Array) -> None:
-        """Take in a chunk's rows, oldest first."""
+        """Add a chunk's rows, oldest first."""
 
     def begin(self, probes: Probes, *, inclusive: bool) -> Array:
         """int64[n], cursors at the probes' own instants; ``inclusive``: a probe sees the row of its
@@ -45,7 +45,7 @@ class Access(Protocol):
         """int64[n], cursors at the newest rows below positions; newer ones may have come since."""
 
     def pieces(self, cursor: Array, stop: Array) -> Iterator[slice]:
-        """The probes in pieces that make no more pairs than can be at hand at once."""
+        """The probes in pieces with a bounded number of pairs."""
 
     def follow(self, slice_: int, key: Array, cursor: Array, stop: Array) -> tuple[Array, Array]:
         """Probe the slice below ``stop``; moves ``cursor``.
@@ -58,10 +58,10 @@ class Access(Protocol):
         """
 
     def find_again(self, key: Array, cursor: Array) -> None:
-        """Put cursors of an older version right, in place."""
+        """Correct cursors of an older version, in place."""
 
     def close(self) -> None:
-        """Give the lanes back to the store."""
+        """Remove its lanes from the store."""
 
 
 class ScanIndex:
@@ -144,7 +144,7 @@ class ScanIndex:
         return scan(keys, present, store.base, cursor, stop, key)
 
     def find_again(self, key: Array, cursor: Array) -> None:
-        """Positions stay right."""
+        """Positions stay valid."""
 
     def close(self) -> None:
         """See ``Access``."""
@@ -162,7 +162,7 @@ def pieces(pairs: Array) -> Iterator[slice]:
     """Rows in pieces of at most ``MOST_PAIRS``, or of one row.
 
     Args:
-        pairs: int64[n], how many each row makes.
+        pairs: int64[n], number of pairs of each row.
     """
     ends = np.cumsum(pairs)
     start = 0

@@ -1,4 +1,4 @@
-"""The rows of a join's input, kept once for the join and for those who ask whether one matches."""
+"""The rows of a join's input, kept once for the join and for match probes."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from typing import Any, TypeVar
 import numpy as np
 
 from eddyline.runtime.batch import Batch, Evaluator
-from eddyline.runtime.feedback.bloom import BloomPartners
-from eddyline.runtime.feedback.partners import Known, Partners
+from eddyline.runtime.feedback.bloom_keys import BloomKeys
+from eddyline.runtime.feedback.key_index import KeyIndex, KeySet
 from eddyline.runtime.join_inputs.join_input import InputRows
 from eddyline.runtime.operators.base import Operator, Tick
 from eddyline.runtime.state import State, nested
@@ -19,16 +19,16 @@ from eddyline.runtime.stores.columns import Array
 from eddyline.runtime.stores.index import HashIndex, Liveness
 from eddyline.runtime.stores.rowstore import Lane
 
-K = TypeVar("K", bound=Known)
+K = TypeVar("K", bound=KeySet)
 
 
-class Kept(Operator):
-    """Passes on what it gets, which is '+' alone, and keeps it as long as it is alive.
+class InputBuffer(Operator):
+    """Passes its input on, which is '+' alone, and keeps the rows as long as they are alive.
 
     Attributes:
         has_begun: there may be rows.
-        placed: int64[n], where the rows of the last chunk are.
-        shown: int64[n], where the rows are that it gave away last, as a chunk or as live ones.
+        placed: int64[n], positions of the rows of the last chunk.
+        shown: int64[n], positions of the rows emitted last, as a chunk or as live rows.
     """
 
     def __init__(self, source: Operator, rows: InputRows) -> None:
@@ -37,7 +37,7 @@ class Kept(Operator):
         self.has_begun = False
         self.placed = self.shown = np.zeros(0, np.int64)
         self._before = self.clock
-        self._known: dict[object, Known] = {}
+        self._key_sets: dict[object, KeySet] = {}
         self._layout: Batch | None = None
 
     @property
@@ -54,34 +54,34 @@ class Kept(Operator):
         own = self.rows.all()
         return self.rows.place(self.inputs[0].live(self._before)) if own is None else own
 
-    def partners(self, name: object, keys: Sequence[Evaluator]) -> Partners:
-        """The rows by key, for one more who may ask; equal names share an index."""
-        return self._hold(("index", name), partial(Partners, self, keys), Partners)
+    def index(self, name: object, keys: Sequence[Evaluator]) -> KeyIndex:
+        """The rows by key, for one more reader; equal names share an index."""
+        return self._shared(("index", name), partial(KeyIndex, self, keys), KeyIndex)
 
-    def filter(self, name: object, keys: Sequence[Evaluator]) -> BloomPartners:
-        """The same, if it is enough to know which keys there may be."""
-        return self._hold(("filter", name), partial(BloomPartners, self, keys), BloomPartners)
+    def filter(self, name: object, keys: Sequence[Evaluator]) -> BloomKeys:
+        """The same as a Bloom filter, which only tells which keys there may be."""
+        return self._shared(("filter", name), partial(BloomKeys, self, keys), BloomKeys)
 
-    def _hold(self, name: object, make: Callable[[], K], kind: type[K]) -> K:
-        if name not in self._known:
-            self._known[name] = make()
-        known = self._known[name]
-        assert isinstance(known, kind), "it is called after its kind"
-        known.holders += 1
-        return known
+    def _shared(self, name: object, make: Callable[[], K], kind: type[K]) -> K:
+        if name not in self._key_sets:
+            self._key_sets[name] = make()
+        keys = self._key_sets[name]
+        assert isinstance(keys, kind), "the name begins with the kind"
+        keys.readers += 1
+        return keys
 
-    def forget(self, known: Known) -> None:
-        known.close()
-        self._known = {n: k for n, k in self._known.items() if k is not known}
+    def forget(self, keys: KeySet) -> None:
+        keys.close()
+        self._key_sets = {n: k for n, k in self._key_sets.items() if k is not keys}
 
     def process(self, batches: Sequence[Batch], tick: Tick) -> Batch:
         (batch,) = batches
-        assert batch.only_inserts(), "feedback is for rows that nobody takes back"
+        assert batch.only_inserts(), "joins with feedback read inputs without '-'"
         self.has_begun, self._before = True, self.clock
         self._layout = batch
         self.placed = self.shown = self.rows.place(batch)
-        for known in self._known.values():
-            known.take_in(batch, self.placed)
+        for keys in self._key_sets.values():
+            keys.take_in(batch, self.placed)
         return batch
 
     def rows_at(self, positions: Array) -> Batch:
@@ -93,7 +93,6 @@ class Kept(Operator):
         return Batch(ts, seq, exp, sign, ids, layout.stores, layout.cells)
 
     def live(self, clock: int) -> Batch:
-        """The rows that are kept."""
         own = self.rows.all()
         if own is None:
             batch = self.inputs[0].live(clock)
@@ -107,29 +106,29 @@ class Kept(Operator):
 
     def settle(self, clock: int) -> None:
         self.rows.settle(clock)
-        for known in self._known.values():
-            known.settle(clock)
+        for keys in self._key_sets.values():
+            keys.settle(clock)
 
     def close(self) -> None:
-        for known in self._known.values():
-            known.close()
+        for keys in self._key_sets.values():
+            keys.close()
 
     def stats(self) -> dict[str, Any]:
-        filters = [k.stats() for k in self._known.values() if isinstance(k, BloomPartners)]
+        filters = [k.stats() for k in self._key_sets.values() if isinstance(k, BloomKeys)]
         return {**super().stats(), "bloom_filters": filters} if filters else super().stats()
 
     def kept(self) -> int:
         return self.rows.count()
 
     def state(self) -> State:
-        known = {_digest(name): k.state() for name, k in self._known.items()}
-        return {"rows": self.rows.state(), "known": known}
+        keys = {_digest(name): k.state() for name, k in self._key_sets.items()}
+        return {"rows": self.rows.state(), "keys": keys}
 
     def restore(self, state: State) -> None:
         self.has_begun = True
         self.rows.restore(nested(state, "rows"))
-        for name, known in self._known.items():
-            known.restore(nested(nested(state, "known"), _digest(name)))
+        for name, keys in self._key_sets.items():
+            keys.restore(nested(nested(state, "keys"), _digest(name)))
 
 
 def _digest(name: object) -> str:

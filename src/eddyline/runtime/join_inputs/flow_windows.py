@@ -1,7 +1,7 @@
 """Windows of a flow over one of its streams: as long as its queries need.
 
-How old a row is, is told in microseconds; where windows count rows, in rows: the newest one is 0,
-and a window of N rows holds what is younger than N. So the same masks by age do for both.
+The age of a row is in microseconds; where windows count rows, in rows: that of the newest row is 0,
+and a window of N rows holds the rows of an age below N. So the same masks by age serve both.
 """
 
 from __future__ import annotations
@@ -60,23 +60,23 @@ class FlowWindow(TimeWindow):
     """As long as the longest window that a query of the flow has over the stream.
 
     Args:
-        joined: whether rows are looked up later. If not, rows of an unbounded stream pass: they are
-            kept for other windows only.
+        joined: whether rows are probed later. If not, rows of an unbounded stream are kept for
+            other windows only.
     """
 
     def __init__(self, *, joined: bool) -> None:
         super().__init__(0)
         self._joined = joined
-        self.queued_since: int | None = None  # the instant of the first row that has yet to probe
+        self.queued_since: int | None = None  # the ts of the first queued row
         self._resize(0, 0)
 
     def fit(self, lengths_us: Sequence[int], held_us: Sequence[int]) -> None:
-        """The queries' windows are as long as this now; rows are held this long in any case."""
+        """Set the lengths of the queries' windows; rows are kept for ``held_us`` in any case."""
         kept_us = max((*map(self._keeps, lengths_us), *held_us), default=0)
         self._resize(max((*lengths_us, *held_us), default=0), kept_us)
 
     def extend(self, us: int) -> None:
-        """There is one more window."""
+        """Add a window."""
         self._resize(max(us, self._us), max(self._keeps(us), self._kept_us))
 
     def _keeps(self, us: int) -> int:
@@ -88,7 +88,7 @@ class FlowWindow(TimeWindow):
 
     @property
     def pins(self) -> bool:
-        """Whether somebody is in the middle of the rows."""
+        """Whether rows are queued."""
         return self.queued_since is not None
 
     def needed(self, stem: Stem, clock: int) -> int | Array:
@@ -100,24 +100,24 @@ class FlowWindow(TimeWindow):
 
 
 class FlowRows(EndlessWindow):
-    """Likewise, where the queries' windows count the rows of the stream.
+    """The same, where the queries' windows count the rows of the stream.
 
-    Rows are kept for the longest window. A query that comes later sees those behind which none is
-    missing, as if its window had begun with them: all that are in anybody's window are among these.
+    Rows are kept for the longest window. A query added later sees those behind which no row is
+    missing, as if its window had begun with them: the rows of all windows are among these.
     """
 
     def __init__(self, stem: Stem) -> None:
         super().__init__(keep=True)
         self._stem = stem
         self._kept = 0
-        self.queued_since: int | None = None  # the seq of the first row that has yet to probe
+        self.queued_since: int | None = None  # the seq of the first queued row
 
     def fit(self, lengths: Sequence[int], held: Sequence[int]) -> None:
-        """The queries' windows hold so many rows now; so many are held in any case."""
+        """Set the numbers of rows of the queries' windows; ``held`` rows are kept in any case."""
         self._kept = max((*lengths, *held), default=0)
 
     def extend(self, count: int) -> None:
-        """There is one more window."""
+        """Add a window."""
         self._kept = max(count, self._kept)
 
     def find(
@@ -150,7 +150,7 @@ class FlowRows(EndlessWindow):
     def instants(
         self, ts: Array, seq: Array, by: Array, positions: Array, *, inclusive: bool
     ) -> Array:
-        """See ``WindowBounds``: how old rows are in rows."""
+        """See ``WindowBounds``: ages are in rows."""
         if not positions.size:
             return positions
         newest = self._came(seq, inclusive=inclusive) - 1
@@ -158,16 +158,16 @@ class FlowRows(EndlessWindow):
         return instants
 
     def _oldest(self, came: Array, length: Array | int) -> Array:
-        """int64[n]: the first positions in windows when so many rows had come."""
+        """int64[n]: the first positions in windows after ``came`` rows."""
         stem = self._stem
         oldest = stem.positions(np.maximum(came - length, stem.unbroken))
         return np.maximum(oldest, stem.first)
 
     def _came(self, seq: Array, *, inclusive: bool) -> Array:
-        """int64[n]: how many rows had come when each probe was made.
+        """int64[n]: number of rows before each probe.
 
-        A row pushes others out one ``seq`` before it comes, for those who see its event. Before the
-        oldest row held the number means nothing: nobody finds any then.
+        A row evicts others one ``seq`` before it comes, for probes that see its event. Before the
+        oldest row held the number has no meaning: such probes find no rows.
         """
         stem = self._stem
         before = np.searchsorted(stem.held("seq"), seq + 1, "right" if inclusive else "left")
@@ -175,7 +175,7 @@ class FlowRows(EndlessWindow):
         return newest + 1
 
     def evicted(self, fresh: Array, counts: Array) -> tuple[Array, Array, Array]:
-        """The rows that new ones (ids) push out of windows of these many rows.
+        """The rows that new ones (ids) evict from windows of these numbers of rows.
 
         Returns:
             int64[m] numbers of the new rows, ascending; int64[m] numbers of windows; int64[m] ids.
@@ -185,24 +185,24 @@ class FlowRows(EndlessWindow):
         return by, window, out[by, window]
 
     def ages(self, positions: Array) -> Array:
-        """int64[n]: how old rows are now; FOREVER: they are in no window."""
+        """int64[n]: ages of rows now; FOREVER: they are in no window."""
         ids = self._stem.ids(positions)
         return np.where(ids >= self._stem.unbroken, self._stem.next_id - 1 - ids, FOREVER)
 
     @property
     def pins(self) -> bool:
-        """Whether somebody is in the middle of the rows."""
+        """Whether rows are queued."""
         return self.queued_since is not None
 
     def needed(self, stem: Stem, clock: int) -> int | Array:
         end = stem.end
-        if self.queued_since is not None:  # what was in windows just before
+        if self.queued_since is not None:  # the rows in windows just before
             end = stem.first + int(np.searchsorted(stem.held("seq"), self.queued_since))
         return max(end - self._kept, stem.first)
 
 
 class Windows:
-    """Which queries' windows over a stream still hold a row of some age.
+    """The queries whose windows over a stream hold rows of some age.
 
     Attributes:
         lengths: int64[k], the distinct lengths, ascending; microseconds or rows.
@@ -210,7 +210,7 @@ class Windows:
             last row is empty.
 
     Args:
-        windows: int64 by bit. present: the bits that are queries. words: W.
+        windows: int64 by bit. present: the bits of queries. words: W.
     """
 
     def __init__(self, windows: Array, present: Sequence[int], words: int) -> None:

@@ -9,8 +9,8 @@ import numpy as np
 
 from eddyline.runtime.batch import EXPIRY, Batch, Evaluator
 from eddyline.runtime.feedback.gate import Gate
-from eddyline.runtime.feedback.partners import Partners
-from eddyline.runtime.join_inputs.buffer import Kept
+from eddyline.runtime.feedback.key_index import KeyIndex
+from eddyline.runtime.join_inputs.buffer import InputBuffer
 from eddyline.runtime.join_inputs.join_input import JoinInput
 from eddyline.runtime.state import State, nested
 from eddyline.runtime.stores.columns import Array
@@ -78,11 +78,11 @@ class GatedInput(JoinInput):
 
     def __init__(
         self,
-        buffer: Kept,
+        buffer: InputBuffer,
         keys: Sequence[Evaluator],
         gate: Gate | None,
         *,
-        shared: Partners | None = None,
+        shared: KeyIndex | None = None,
         scanned: bool = False,
     ) -> None:
         index = None if shared is None else shared.index
@@ -173,7 +173,7 @@ class GatedInput(JoinInput):
             super().close()
         else:
             self._shared.release()
-            self._shared.let_go()
+            self._shared.drop_reader()
         if self.gate is not None:
             self.gate.close()
 

@@ -17,7 +17,7 @@ import numpy as np
 from eddyline.kernels.lineage import any_wanted, meet, put_bit, wanted_by
 from eddyline.runtime.batch import Batch, Evaluator, Stored
 from eddyline.runtime.feedback.gate import Gate
-from eddyline.runtime.feedback.partners import Known
+from eddyline.runtime.feedback.key_index import KeySet
 from eddyline.runtime.join_inputs.access import ScanIndex
 from eddyline.runtime.join_inputs.flow_windows import (
     FlowRows,
@@ -259,7 +259,7 @@ class LineageInput:
         They stay as long as the SteM has them, since a query with a longer window may be added.
         """
         visible = [rows.index.positions() for rows in self._by_key.values()]
-        suspended = [] if self.gate is None else [self.gate.waiting()]
+        suspended = [] if self.gate is None else [self.gate.suspended()]
         return reduce(np.union1d, [self.arriving, *suspended, *visible])
 
     def rows_at(self, positions: Array) -> Batch:
@@ -274,7 +274,7 @@ class LineageInput:
     def new_lane(self, fill: int) -> Lane:
         return Lane(self.stem, fill)
 
-    def forget(self, known: Known) -> None:
+    def forget(self, known: KeySet) -> None:
         known.close()
 
     def close(self) -> None:

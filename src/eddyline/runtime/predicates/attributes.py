@@ -1,4 +1,4 @@
-"""Attributes: what predicates are about, and their values in one batch."""
+"""Attributes: expressions that predicates compare with constants, and their values in one batch."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ class Attribute:
 
     Attributes:
         key: equal keys compute the same.
-        name: for people.
+        name: for messages.
         evaluate: computes the values of a batch's rows.
         plain: costs nothing to compute: it is computed for whole batches, others only for the rows
-            that some query with a predicate on it wants.
+            that some query with a predicate on it requires.
     """
 
     key: Hashable
@@ -54,7 +54,7 @@ class AttributeValues:
             if attribute.key not in self._whole:
                 self._whole[attribute.key] = keys_of(attribute.evaluate(self._batch))
             return self._whole[attribute.key], rows, []
-        asked = self._batch if rows.size == len(self._batch) else self._batch.take(rows)
+        batch = self._batch if rows.size == len(self._batch) else self._batch.take(rows)
         with collecting() as failures:
-            values = attribute.evaluate(asked)
+            values = attribute.evaluate(batch)
         return keys_of(values), np.arange(rows.size), failures

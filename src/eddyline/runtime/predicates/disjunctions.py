@@ -102,7 +102,7 @@ class Disjunctions:
             self._place(bit)
 
     def remove(self, bit: int) -> None:
-        """The query is gone."""
+        """Remove a query."""
         clauses = self._clauses.pop(bit)
         if 4 * len(self._clauses) < self._laid_out:  # give room back
             self._lay_out()
@@ -118,7 +118,7 @@ class Disjunctions:
         self._queries = None
 
     def _lay_out(self) -> None:
-        """Give all queries their places anew, with room for twice as many words."""
+        """Assign new places to all queries, with room for twice as many words."""
         self._clear(2 * len({bit >> 6 for bit in self._clauses}))
         for bit in self._clauses:
             self._place(bit)

@@ -1,6 +1,6 @@
 """Filter banks: the predicates of all queries over one source.
 
-A query's predicate is a conjunction of clauses. What it says about one attribute is one set of
+A query's predicate is a conjunction of clauses. Its condition on one attribute is one set of
 values, in that attribute's grouped filter; clauses over several attributes are left to the rows
 that pass these.
 
@@ -11,20 +11,18 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Hashable, Iterator, Sequence
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 import numpy as np
 
 from eddyline.algebra.value_sets import EVERYTHING, NOTHING, ValueSet
 from eddyline.runtime.batch import Batch
+from eddyline.runtime.eddy.policies.base import Policy
 from eddyline.runtime.failures import report
 from eddyline.runtime.predicates.attributes import Attribute, AttributeValues, Clause
 from eddyline.runtime.predicates.disjunctions import Disjunctions
 from eddyline.runtime.predicates.grouped_filter import GroupedFilter, Undecided, rows_per_block
 from eddyline.runtime.stores.columns import Array
-
-if TYPE_CHECKING:
-    from eddyline.runtime.eddy.policies import Policy
 
 __all__ = ["Attribute", "Clause", "FilterBank"]
 
@@ -42,7 +40,7 @@ class FilterBank:
     def __init__(self, policy: Policy) -> None:
         self._policy = policy
         self._filters: dict[Hashable, GroupedFilter] = {}
-        self._disjunctions = Disjunctions()
+        self._disjunctions: Disjunctions | None = None  # None: there have been none
         self._used_by: dict[int, list[Hashable]] = {}  # the filters with a predicate of a query
         self._impossible: set[int] = set()
         self._disjunctive: set[int] = set()
@@ -55,11 +53,11 @@ class FilterBank:
 
     @property
     def visits(self) -> int:
-        """How often a row has been looked at by a filter, all told."""
+        """Number of rows that filters have evaluated."""
         return self._visits
 
     def add(self, bit: int, clauses: Sequence[Clause]) -> None:
-        """Apply a query's predicate from now on.
+        """Add a query's predicate.
 
         Args:
             bit: that no query of the bank has.
@@ -84,12 +82,14 @@ class FilterBank:
         for key, (attribute, accepts) in conjuncts.items():
             self._filters.setdefault(key, GroupedFilter(attribute)).put(bit, accepts)
         if disjunctions:
+            if self._disjunctions is None:
+                self._disjunctions = Disjunctions()
             self._disjunctions.add(bit, disjunctions)
             self._disjunctive.add(bit)
         self._used_by[bit] = list(conjuncts)
 
     def remove(self, bit: int) -> None:
-        """The query is gone.
+        """Remove a query's predicate.
 
         Raises:
             KeyError: no query has this bit.
@@ -99,7 +99,7 @@ class FilterBank:
             if not self._filters[key].predicates:
                 del self._filters[key]
         self._impossible.discard(bit)
-        if bit in self._disjunctive:
+        if bit in self._disjunctive and self._disjunctions is not None:
             self._disjunctions.remove(bit)
             self._disjunctive.discard(bit)
 
@@ -116,32 +116,32 @@ class FilterBank:
         for _ in self._narrowed(batch, width, lambda first, end: lineage[first:end]):
             pass
 
-    def blocks(self, batch: Batch, wanted: Array) -> Iterator[tuple[int, Array]]:
-        """What ``narrow`` makes of rows that all the same queries want, piece by piece.
+    def blocks(self, batch: Batch, mask: Array) -> Iterator[tuple[int, Array]]:
+        """The lineage that ``narrow`` leaves of rows that the same queries require, piece by piece.
 
         Lineage that is made, narrowed and used a block at a time stays in the processor's cache.
 
         Args:
-            wanted: uint64[W], the queries.
+            mask: uint64[W], the queries.
 
         Yields:
-            The number of a block's first row and its lineage, uint64[k, W], which is good until the
-            next block is asked for.
+            The number of a block's first row and its lineage, uint64[k, W], which is valid until
+            the next block.
         """
-        wanted = wanted & self._possible(wanted.size)
-        room = np.zeros((0, wanted.size), np.uint64)
+        mask = mask & self._possible(mask.size)
+        room = np.zeros((0, mask.size), np.uint64)
 
         def fresh(first: int, end: int) -> Array:
             nonlocal room
             if len(room) < end - first:
-                room = np.empty((end - first, wanted.size), np.uint64)
-            room[: end - first] = wanted
+                room = np.empty((end - first, mask.size), np.uint64)
+            room[: end - first] = mask
             return room[: end - first]
 
-        yield from self._narrowed(batch, wanted.size, fresh)
+        yield from self._narrowed(batch, mask.size, fresh)
 
     def _possible(self, words: int) -> Array:
-        """uint64[W]: without the queries that accept nothing at all."""
+        """uint64[W]: without the queries that accept no row."""
         mask = np.full(words, -1, np.int64).view(np.uint64)
         for bit in self._impossible:
             mask[bit >> 6] &= ~np.uint64(1 << (bit & 63))
@@ -151,8 +151,9 @@ class FilterBank:
         self, batch: Batch, words: int, lineage_of: Callable[[int, int], Array]
     ) -> Iterator[tuple[int, Array]]:
         values = AttributeValues(batch)
-        step = rows_per_block(words, [*self.filters, *self._disjunctions.filters])
-        for grouped in self.filters:
+        disjuncts = [] if self._disjunctions is None else self._disjunctions.filters
+        step = rows_per_block(words, [*self._filters.values(), *disjuncts])
+        for grouped in self._filters.values():
             grouped.prepare()
         start = 0
         for rows, order in self._routes(len(batch)):
@@ -189,9 +190,9 @@ class FilterBank:
             rows = grouped.narrow(values, lineage, rows, numbers, undecided)
             seconds[i] += time.perf_counter() - started
             self._visits += grouped.visited - visited
-        if self._disjunctions:
+        if self._disjunctive and self._disjunctions is not None:
             self._visits += self._disjunctions.narrow(values, lineage, rows, numbers)
-        for each in undecided:  # what the other predicates leave of them has failed
+        for each in undecided:  # rows that the other predicates accept have failed
             report(each.failure.of_queries(*each.bits(lineage)))
             each.clear(lineage)
 

@@ -43,7 +43,7 @@ from eddyline.runtime.stores.columns import Array
 _CHECKPOINT_BYTES: Final = 1 << 19
 #: ... in toggles.
 _FAR: Final = 64
-#: Words are gathered one by one if less than one in so many has a predicate.
+#: Words are gathered one by one if less than one in this many has a predicate.
 _SPARSE: Final = 4
 _BLOCK_BYTES: Final = 1 << 20
 _COMPUTED_BLOCK_BYTES: Final = 1 << 24
@@ -74,7 +74,7 @@ class Undecided:
     queries: Array
 
     def bits(self, lineage: Array) -> tuple[Array, Array]:
-        """int64[m] places in ``rows`` and int64[m] bits of the queries that want them."""
+        """int64[m] places in ``rows`` and int64[m] bits of the queries that require them."""
         wanted = np.zeros((self.rows.size, lineage.shape[1]), np.uint64)
         wanted[:, self.words] = lineage[np.ix_(self.rows, self.words)] & self.queries
         places, bits = expand(wanted, 0)
@@ -86,12 +86,12 @@ class Undecided:
 
 
 class GroupedFilter:
-    """The predicates of queries over one attribute. The index is made anew when it is needed.
+    """The predicates of queries over one attribute. The index is rebuilt when it is needed.
 
     Attributes:
         attribute: what the predicates are about.
-        visited: how many rows have been looked at: those wanted by a query with a predicate here.
-        returned: how many of these such a query still wanted afterwards.
+        visited: number of rows evaluated: those required by a query with a predicate here.
+        returned: number of these that such a query still required afterwards.
 
     Raises:
         DataError: values of the attribute's type have no order.
@@ -160,7 +160,7 @@ class GroupedFilter:
                 the row fails a query depends on what the query's other predicates say.
 
         Returns:
-            int64[m], those of ``rows`` that some query still wants.
+            int64[m], those of ``rows`` that some query still requires.
         """
         self.prepare()
         index = self._index
@@ -187,7 +187,7 @@ class GroupedFilter:
         return kept if asked is rows else rows_left(rows, lineage)
 
     def _wanted(self, index: _Index, lineage: Array, rows: Array) -> Array:
-        """Those of the rows that a query with a predicate here wants."""
+        """The rows that a query with a predicate here requires."""
         return rows_wanted(rows, lineage, index.bits.words, index.bits.dense, index.bits.predicates)
 
 
@@ -214,7 +214,7 @@ def _make_index(steps: dict[int, Steps], type_: pa.DataType) -> _Index:
     predicates = bitmap(own, words.size)
 
     def accepting(flag: str) -> Array:
-        """Those that accept, and those that have nothing to say."""
+        """The queries that accept, and those without a predicate."""
         chosen = np.fromiter((getattr(s, flag) for s in every), np.bool_, count)
         mask: Array = bitmap(own[chosen], words.size) | ~predicates
         return mask

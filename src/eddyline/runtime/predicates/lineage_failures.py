@@ -10,10 +10,10 @@ from eddyline.runtime.stores.columns import Array
 
 
 def for_queries(failure: Failure, lineage: Array | None) -> Failure:
-    """The failure, once for each query that wants a row.
+    """The failure, once for each query that requires a row.
 
     Args:
-        lineage: uint64[n, W] of the rows of ``failure.columns``; None: all queries want all rows.
+        lineage: uint64[n, W] of the rows of ``failure.columns``; None: all require all rows.
     """
     if lineage is None:
         every = np.arange(failure.rows.size)

@@ -90,20 +90,20 @@ class AnswerCalendar:
         return calendar.Partitions(self._heads, self._fill, self._older, self._slab)
 
     def _clear_before(self, number: int) -> None:
-        """Forget partitions whose time is over."""
+        """Clear partitions that have expired."""
         first = number - self._heads.size if self._first is None else self._first
         for over in range(max(first, number - self._heads.size), number):
-            self._free_count, gone = calendar.clear_partition(
+            self._free_count, cleared = calendar.clear_partition(
                 over % self._heads.size,
                 self._partitions(),
                 self._free,
                 self._free_count,
             )
-            self._count -= gone
+            self._count -= cleared
         self._first = max(first, number)
 
     def _reserve(self, blocks: int) -> None:
-        """Make sure that so many blocks are free."""
+        """Make sure that ``blocks`` blocks are free."""
         if self._free_count >= blocks:
             return
         have = self._older.size

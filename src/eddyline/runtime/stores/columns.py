@@ -1,6 +1,6 @@
 """Growable columns: the payload of row stores, as NumPy buffers that Arrow arrays are cut from.
 
-A column knows nothing of rows that come and go. Its store says where to write, what to gather and
+A column does not know which rows are alive. Its store decides where to write, what to gather and
 when to move, always by *place*: the physical index in the buffers.
 """
 

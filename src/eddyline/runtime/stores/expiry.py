@@ -1,4 +1,4 @@
-"""Rows waiting for their expiry: who is due by a given instant, in the order of expiry.
+"""Rows by their expiry: those due by an instant, in the order of expiry.
 
 Three structures behind one interface (Golab and Ozsu 2005, sections 2.3.3 and 5.3.2). WKS input
 expires in the order in which it comes: a queue. WK input does not: partitions by expiry time, only

@@ -19,7 +19,7 @@ from eddyline.runtime.stores.rowstore import RowStore
 
 _NO_LANE = np.zeros(0, np.int64)
 _NO_ROWS = np.zeros(0, np.int64)
-#: Rows are linked one by one for as long as that takes so many steps per row of the store.
+#: Maximum steps per row of the store while rows are linked one by one; then chains are rebuilt.
 _STEPS_PER_ROW = 4
 
 
@@ -27,8 +27,8 @@ _STEPS_PER_ROW = 4
 class Liveness:
     """Which rows of a store are alive at an instant, for one consumer.
 
-    A row is gone at ``lane + lifespan``; with ``fifo`` rows go in the order of their positions.
-    ``death``, if any, names the two lanes that say when a negative tuple took a row back.
+    A row expires at ``lane + lifespan``; with ``fifo`` rows expire in the order of their positions.
+    ``death``, if any, names the two lanes with the instant at which a row was deleted.
     """
 
     lane: str
@@ -39,7 +39,7 @@ class Liveness:
 
 @dataclass(frozen=True, slots=True)
 class Probes:
-    """What to look for: keys in the (ts, seq) order of the changes that ask."""
+    """Keys to find, in the (ts, seq) order of the changes that probe."""
 
     key: Array
     ts: Array
@@ -63,7 +63,7 @@ class HashIndex:
         self._heads = np.full(1 if scanned else 64, chains.NOTHING, np.int64)
         self._generation = store.generation
         self._new = _NO_ROWS
-        self.version = 0  # grows when the chains are made anew
+        self.version = 0  # grows when the chains are rebuilt
 
     @property
     def _shift(self) -> int:
@@ -84,7 +84,7 @@ class HashIndex:
         nodes, base = self._store.lane(self._nodes), self._store.base
         most = _STEPS_PER_ROW * (len(self._store) + positions.size)
         done = chains.link(self._heads, self._shift, nodes, base, positions, keys, most)
-        if done < positions.size:  # long chains: making them anew is no more work
+        if done < positions.size:  # long chains: rebuilding them costs no more
             rest = positions[done:] - base
             nodes[rest, chains.KEY], nodes[rest, chains.LINK] = keys[done:], chains.NOTHING
             self._rebuild()
@@ -122,7 +122,7 @@ class HashIndex:
     def look_on(
         self, keys: Array, ts: Array, liveness: Liveness, cursor: Array, stop: int, most: int
     ) -> tuple[Array, Array]:
-        """``all_alive`` bit by bit: at most so many rows per key, newest first, none before the
+        """``all_alive`` in parts: at most ``most`` rows per key, newest first, none before the
         position ``stop``; moves ``cursor``, which is negative when there are no more.
         """
         _, _, nodes, base, first, expiry, lifespan, fifo = self._walk(liveness)
@@ -132,7 +132,7 @@ class HashIndex:
         )
 
     def _walk(self, liveness: Liveness) -> tuple[Array, int, Array, int, int, Array, int, bool]:
-        """The chains, and who in them is alive: arguments of kernels."""
+        """The chains, and which of their rows are alive: arguments of kernels."""
         store, expiry = self._store, self._store.lane(liveness.lane)
         nodes, ends = store.lane(self._nodes), (liveness.lifespan, liveness.fifo)
         return (self._heads, self._shift, nodes, store.base, store.first, expiry, *ends)
@@ -245,7 +245,7 @@ class HashIndex:
         )
 
     def find_again(self, key: Array, cursor: Array) -> None:
-        """Put cursors right, in place, that were made when ``version`` was another."""
+        """Correct cursors of another ``version``, in place."""
         store = self._store
         nodes = store.lane(self._nodes)
         chain_probes.find_again(
@@ -260,7 +260,7 @@ class HashIndex:
         block: str,
         death: tuple[str, str],
     ) -> Array:
-        """Write into the ``death`` lanes when rows were taken back.
+        """Write into the ``death`` lanes when rows were deleted.
 
         Args:
             dead: keys and instants of the negative tuples.
@@ -268,7 +268,7 @@ class HashIndex:
             before: the rows came before these positions.
 
         Returns:
-            The positions of the rows taken back.
+            The positions of the deleted rows.
         """
         store = self._store
         return chains.bury(
@@ -287,13 +287,13 @@ class HashIndex:
             before,
         )
 
-    def forget(self, gone: Array) -> None:
-        """Take rows (bool[len(store)] ``gone``) out of the index; they stay in the store."""
-        self._store.held(self._nodes)[gone, chains.LINK] = chains.NOT_INDEXED
+    def forget(self, dropped: Array) -> None:
+        """Remove rows (bool[len(store)] ``dropped``) from the index; they stay in the store."""
+        self._store.held(self._nodes)[dropped, chains.LINK] = chains.NOT_INDEXED
         self._rebuild()
 
     def close(self) -> None:
-        """Give the lanes back to the store."""
+        """Remove its lanes from the store."""
         self._store.remove_lane(self._nodes)
 
     def state(self) -> State:
@@ -323,7 +323,7 @@ class HashIndex:
             self._rebuild()
 
     def _rebuild(self) -> None:
-        """Make the chains anew, of the rows that are in the index."""
+        """Rebuild the chains, of the rows that are in the index."""
         rows = max(len(self._store), 32)
         size = 1 if self._scanned else 1 << (2 * rows - 1).bit_length()
         self._heads = np.full(size, chains.NOTHING, np.int64)

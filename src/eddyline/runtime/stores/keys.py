@@ -2,7 +2,7 @@
 
 A single column of at most 64 bits maps one to one (*exact*): floats by their bits with -0.0 made
 0.0 and all NaNs alike, so NaN equals NaN as in Spark. Several columns, strings and decimals are
-hashed, and whoever matches by hash verifies the values.
+hashed, and matches by hash must be verified by their values.
 """
 
 from __future__ import annotations

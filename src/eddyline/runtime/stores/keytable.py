@@ -1,4 +1,4 @@
-"""Key values to dense slot numbers, exactly, with slots that can be given back.
+"""Key values to dense slot numbers, exactly, with slots that can be released.
 
 Look-up is by 64-bit hash; where equal hashes do not already mean equal values they are verified,
 and a row whose hash belongs to another value tries again with the next of its hashes.

@@ -50,7 +50,7 @@ class Lanes:
 
 
 class FreeNumbers:
-    """Numbers below a growing capacity, handed out and taken back: a stack."""
+    """Numbers below a growing capacity, acquired and released: a stack."""
 
     def __init__(self) -> None:
         self._stack = np.zeros(0, np.int64)
@@ -65,14 +65,14 @@ class FreeNumbers:
         return self.capacity - self._height
 
     def take(self, count: int) -> Array:
-        """``count`` numbers that nobody has."""
+        """``count`` free numbers."""
         if self._height < count:
             self._grow(max(2 * self.capacity, self.capacity + count, 64))
         self._height -= count
         return self._stack[self._height : self._height + count].copy()
 
     def release(self, numbers: Array) -> None:
-        """Take distinct numbers back."""
+        """Release distinct numbers."""
         self._stack[self._height : self._height + numbers.size] = numbers
         self._height += numbers.size
 

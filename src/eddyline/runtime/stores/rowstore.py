@@ -86,8 +86,7 @@ class RowStore:
     def add_lane(self, name: str, fill: int, *, width: int = 1, derived: bool = False) -> None:
         """Add a lane that is ``fill`` for the rows in the store and for those to come.
 
-        A lane may have several int64 per row. A derived one is not saved: its owner knows how to
-        make it again.
+        A lane may have several int64 per row. A derived one is not saved: its owner rebuilds it.
         """
         shape = self._capacity if width == 1 else (self._capacity, width)
         self._lanes[name] = np.full(shape, fill, np.int64)
@@ -100,7 +99,7 @@ class RowStore:
         self._lanes[name] = np.zeros((self._capacity, width), np.int64)
 
     def remove_lane(self, name: str) -> None:
-        """Give back a lane that was added."""
+        """Remove a lane that was added."""
         del self._lanes[name], self._fill[name]
         self._derived.discard(name)
 
@@ -139,7 +138,7 @@ class RowStore:
         return np.searchsorted(held, ids) + self.first
 
     def places(self, ids: Array) -> Array:
-        """Where rows that are still in the store stand in its buffers."""
+        """The places of rows that are still in the store in its buffers."""
         return self.positions(ids) - self.base
 
     def gather(self, column: int, ids: Array) -> pa.Array:

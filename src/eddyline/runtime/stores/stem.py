@@ -1,4 +1,4 @@
-"""SteMs: the one home of base rows.
+"""SteMs: the only store of base rows.
 
 A SteM (state module; Madden et al. 2002, section 2.2) holds the rows of one stream, for all
 queries, as long as the longest window that any of them needs. Joins probe it through its hash
@@ -28,14 +28,14 @@ _NO_ROWS = np.zeros(0, np.int64)
 
 @dataclass(frozen=True, slots=True)
 class Evicted:
-    """Rows that left a ROWS window: their ids, and the chunk's numbers of who pushed them."""
+    """Rows that left a ROWS window: their ids, and numbers of the chunk's rows that evict them."""
 
     ids: Array
     by: Array
 
 
 class StemWindow(Protocol):
-    """One window over a stream: how long it needs rows, and who leaves it.
+    """One window over a stream: how long it needs rows, and which rows leave it.
 
     Attributes:
         pins: whether positions must stay as they are.
@@ -51,7 +51,7 @@ class StemWindow(Protocol):
         """int64[n]: when rows with these timestamps expire."""
 
     def advance(self, stem: Stem, fresh: Array) -> Evicted | None:
-        """Take in the chunk's rows (ids); say which rows they push out."""
+        """Take in the chunk's rows (ids); returns the rows that they evict."""
 
     def needed(self, stem: Stem, clock: int) -> int | Array:
         """The first position still needed, or bool[len(stem)] where that is no suffix."""
@@ -68,7 +68,7 @@ class Stem(RowStore):
 
     Attributes:
         fresh: ids of the rows that the current chunk brought.
-        evicted: by window, which rows those pushed out of it.
+        evicted: by window, the rows that left it.
     """
 
     def __init__(self, name: str, schema: Schema) -> None:
@@ -96,11 +96,11 @@ class Stem(RowStore):
         return super().gather(column, ids)
 
     def _evict(self, key: object, window: StemWindow) -> None:
-        """Let the fresh rows push others out of a window, and note when that happened."""
+        """Let the fresh rows evict others from a window, and set their death lanes."""
         evicted = window.advance(self, self.fresh)
         if evicted is None:
             return
-        assert window.liveness.death is not None, "only ROWS windows push rows out"
+        assert window.liveness.death is not None, "only ROWS windows evict rows"
         pushers = self.positions(self.fresh[evicted.by])
         at = self.positions(evicted.ids) - self.base
         death_ts, death_seq = window.liveness.death
@@ -119,7 +119,7 @@ class Stem(RowStore):
         return self._windows[key]
 
     def close_window(self, key: object) -> None:
-        """Nobody needs this window any more."""
+        """Remove a window."""
         window = self._windows.pop(key)
         for lane in window.liveness.death or ():
             self.remove_lane(lane)
@@ -182,7 +182,7 @@ class _Stateless:
 class TimeWindow(_Stateless):
     """``[RANGE T]``: rows leave in the order in which they came.
 
-    ``keep``: whether anybody looks rows up while they are alive; DISTINCT, for one, does not.
+    ``keep``: whether rows are probed while they are alive; DISTINCT, for one, does not.
     """
 
     def __init__(self, us: int, *, keep: bool = True) -> None:
@@ -214,7 +214,7 @@ class EndlessWindow(_Stateless):
 
 
 class CountWindow(_Stateless):
-    """``[ROWS N]``: each row pushes out the one that came N rows before it."""
+    """``[ROWS N]``: each row evicts the one that came N rows before it."""
 
     def __init__(self, stem: Stem, name: str, count: int) -> None:
         self._count = count
@@ -244,7 +244,7 @@ class CountWindow(_Stateless):
 
 
 class PartitionWindow:
-    """``[PARTITION BY c ROWS N]``: each row pushes out the N-th before it of its own partition."""
+    """``[PARTITION BY c ROWS N]``: each row evicts the N-th before it of its own partition."""
 
     pins = False
 
@@ -272,7 +272,7 @@ class PartitionWindow:
         return inside
 
     def _grow(self, slots: int) -> None:
-        """Make room for that many partitions; slots are given out from 0 on."""
+        """Make room for ``slots`` partitions."""
         have = self._seen.size
         if slots <= have:
             return
@@ -290,7 +290,7 @@ class PartitionWindow:
 
 
 def _death_lanes(stem: Stem, name: str) -> tuple[str, str]:
-    """Two lanes that say when a row was pushed out of a window: FOREVER while it is inside."""
+    """Two lanes with the instant at which a row left a window: FOREVER while it is inside."""
     lanes = (f"death_ts:{name}", f"death_seq:{name}")
     for lane in lanes:
         stem.add_lane(lane, FOREVER)

@@ -1,12 +1,12 @@
 """Tables that change while queries run: a SteM whose rows may be deleted by value.
 
-Two *death lanes* say when a row was deleted, so that joins can ask for the table as it was at any
+Two *death lanes* hold when a row was deleted, so that joins can probe the table as it was at any
 instant (see ``eddyline.runtime.stores.index``)::
 
     change        row   lives
     10s  + a 1    0     [10s, 30s)
     20s  + a 2    1     [20s, ...)
-    30s  - a 1    0     has died; kept while somebody may still ask how it was
+    30s  - a 1    0     deleted; kept while probes of earlier instants may come
 
 Rows with equal values are interchangeable: a deletion takes the newest of them.
 """
@@ -29,7 +29,7 @@ from eddyline.runtime.stores.keytable import KeyTable
 from eddyline.runtime.stores.stem import EndlessWindow, Stem
 from eddyline.types import BEGINNING, FOREVER, Schema
 
-#: The lanes that say when a row was deleted: FOREVER while it is there.
+#: The lanes with the instant at which a row was deleted: FOREVER while it is there.
 DEATH: Final = ("death_ts", "death_seq")
 _NO_ROWS = np.zeros(0, np.int64)
 
@@ -136,7 +136,7 @@ class TableStem(Stem):
         self._remembered[us] += 1
 
     def forget(self, us: int) -> None:
-        """Who asked for it needs them no more."""
+        """Undo ``remember``."""
         self._remembered[us] -= 1
         self._remembered = +self._remembered
 
@@ -158,7 +158,7 @@ class TableStem(Stem):
             self._top = np.concatenate((self._top, np.full(more, bags.NOTHING, np.int64)))
 
     def _stack(self) -> None:
-        """Find the live rows of each value anew."""
+        """Rebuild the stacks of live rows by value."""
         self._top = np.full(self._values.capacity, bags.NOTHING, np.int64)
         bags.stack_all(
             self.lane("slot"),

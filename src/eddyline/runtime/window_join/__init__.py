@@ -1,1 +1,1 @@
-"""Joins that serve many windows at once, and whose results come first."""
+"""Window joins shared by queries with different windows, and their schedules."""

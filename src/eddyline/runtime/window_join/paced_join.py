@@ -46,14 +46,13 @@ class PacedJoin:
 
     Args:
         sides: the inputs, with one key each.
-        rows_per_step, meet, verify: see ``SharedJoin``.
+        schedule, meet, verify: see ``SharedJoin``.
     """
 
     def __init__(
         self,
         sides: Sequence[LineageInput],
         schedule: Schedule,
-        rows_per_step: int,
         meet: Meet,
         verify: Verify | None,
     ) -> None:
@@ -66,7 +65,6 @@ class PacedJoin:
             [side.stem for side in sides],
             [side.only.index for side in sides],
             schedule,
-            rows_per_step=rows_per_step,
             verify=verify,
             bounds=[side.bounds for side in sides],
             evictions=self._evictions,
@@ -132,9 +130,11 @@ class PacedJoin:
         self._arrived.append(arrived)
         self._note_queued()
 
-    def _arrivals(self, side: LineageInput, every: Batch, batch: Batch, wanted: Array) -> Arrivals:
+    def _arrivals(
+        self, side: LineageInput, every: Batch, batch: Batch, required: Array
+    ) -> Arrivals:
         chosen, key = side.keyed(batch)
-        lineage = wanted[chosen] if self._has_lineage else None
+        lineage = required[chosen] if self._has_lineage else None
         if not isinstance(side.window, FlowRows):
             return Arrivals(batch.ids[0][chosen], batch.ts[chosen], batch.seq[chosen], key, lineage)
         # every row counts in the windows
@@ -142,9 +142,9 @@ class PacedJoin:
         keys = np.zeros(len(every), np.int64)
         keys[probing] = key
         if lineage is not None:
-            wanted = np.zeros((len(every), lineage.shape[1]), np.uint64)
-            wanted[probing] = lineage
-            lineage = wanted
+            every_lineage = np.zeros((len(every), lineage.shape[1]), np.uint64)
+            every_lineage[probing] = lineage
+            lineage = every_lineage
         return Arrivals(every.ids[0], every.ts, every.seq, keys, lineage, probing)
 
     def step(self) -> Iterator[Delivery]:
@@ -174,11 +174,11 @@ class PacedJoin:
         since, seq = self._join.queued_since, self._join.queued_from_seq
         for side in self._sides:
             side.window.queued_since = seq if isinstance(side.window, FlowRows) else since
-        gone = bisect_right(self._ends, self._join.arrived - self._join.input_rows)
-        del self._ends[:gone], self._arrived[:gone]
+        served = bisect_right(self._ends, self._join.arrived - self._join.input_rows)
+        del self._ends[:served], self._arrived[:served]
 
 
 def _composites(pairs: JoinedPairs) -> Composites:
-    wanted = np.zeros(len(pairs), np.int64) if pairs.lineage is None else pairs.lineage
+    required = np.zeros(len(pairs), np.int64) if pairs.lineage is None else pairs.lineage
     ids, instants = dict(enumerate(pairs.ids)), dict(enumerate(pairs.instants))
-    return Composites(pairs.ts, pairs.seq, ids, instants, wanted, pairs.group)
+    return Composites(pairs.ts, pairs.seq, ids, instants, required, pairs.group)

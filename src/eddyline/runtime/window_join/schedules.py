@@ -21,15 +21,19 @@ ScheduleName = Literal["lwo", "swf", "greedy"]
 #: Where there are more windows than this, similar ones share a class.
 MAX_CLASSES: Final = 32
 
+ROWS_PER_STEP: Final = 4_096
+
 
 class Schedule(Protocol):
     """Which queue is served next.
 
     Attributes:
+        rows_per_step: maximum number of rows joined with a slice at a time.
         releases_early: whether a query may get results of a row before all of its window has been
             scanned, if those are certainly its next ones.
     """
 
+    rows_per_step: int
     releases_early: bool
 
     def classes(self, lengths: Array) -> Array:
@@ -51,6 +55,9 @@ class LargestWindowOnly:
 
     releases_early = False
 
+    def __init__(self, rows_per_step: int = ROWS_PER_STEP) -> None:
+        self.rows_per_step = rows_per_step
+
     def classes(self, lengths: Array) -> Array:
         return np.array([lengths.size - 1], np.int64)
 
@@ -62,6 +69,9 @@ class SmallestWindowFirst:
     """SWF: no row is joined with a larger window while another is queued for a smaller one."""
 
     releases_early = False
+
+    def __init__(self, rows_per_step: int = ROWS_PER_STEP) -> None:
+        self.rows_per_step = rows_per_step
 
     def classes(self, lengths: Array) -> Array:
         return spread(lengths)
@@ -75,7 +85,8 @@ class Greedy:
 
     releases_early = True
 
-    def __init__(self) -> None:
+    def __init__(self, rows_per_step: int = ROWS_PER_STEP) -> None:
+        self.rows_per_step = rows_per_step
         self._sizes: Array | None = None
         self._order = np.zeros(0, np.int64)  # of classes, the smallest slice first
 
@@ -88,15 +99,15 @@ class Greedy:
         return int(self._order[waiting[self._order].argmax()])
 
 
-def make_schedule(name: ScheduleName) -> Schedule:
+def make_schedule(name: ScheduleName, rows_per_step: int = ROWS_PER_STEP) -> Schedule:
     """The schedule of this name."""
     if name == "lwo":
-        return LargestWindowOnly()
-    return Greedy() if name == "greedy" else SmallestWindowFirst()
+        return LargestWindowOnly(rows_per_step)
+    return Greedy(rows_per_step) if name == "greedy" else SmallestWindowFirst(rows_per_step)
 
 
 def spread(lengths: Array, most: int = MAX_CLASSES) -> Array:
-    """At most so many of the windows (numbers): all, or those at ends of equal ratios."""
+    """At most ``most`` of the windows (numbers): all, or those at ends of equal ratios."""
     if lengths.size <= most:
         return np.arange(lengths.size)
     finite = lengths[lengths < FOREVER]

@@ -74,7 +74,6 @@ class SharedJoin:
     Args:
         stores: the two SteMs. access: by key, per store.
         schedule: which queue is served next.
-        rows_per_step: maximum number of rows joined with a slice at a time.
         verify: which pairs are results; None: all pairs with equal keys.
         meet: which queries require pairs; None: rows have no lineage.
         bounds: of windows, per store; None: windows are by time.
@@ -92,7 +91,6 @@ class SharedJoin:
         access: Sequence[Access],
         schedule: Schedule,
         *,
-        rows_per_step: int = 4_096,
         verify: Verify | None = None,
         meet: Meet | None = None,
         bounds: Sequence[WindowBounds] | None = None,
@@ -104,7 +102,6 @@ class SharedJoin:
         self._access = tuple(access)
         self._versions = [a.version for a in access]
         self._schedule = schedule
-        self._rows_per_step = rows_per_step
         self._verify = verify
         self.meet = meet
         self._queues = SchedulingQueues()
@@ -258,13 +255,13 @@ class SharedJoin:
         class_ = self._schedule.next(self._nonempty(), self._sizes)
         first = int(self.served[class_])
         before = self.arrived if class_ == 0 else int(self.served[class_ - 1])
-        last = min(before, first + self._rows_per_step)
+        last = min(before, first + self._schedule.rows_per_step)
         if self._evictions is not None and last < before:  # all rows of one event evict first
             seq = self._queues["seq"][last - 1 - self._queues.first :][:2]
             last += int(seq[0] == seq[1])
         self._join(class_, first, last)
         self.served[class_] = last
-        early = self._rows_per_step == 1 and self._schedule.releases_early
+        early = self._schedule.rows_per_step == 1 and self._schedule.releases_early
         if early and self._evictions is None:  # evictions are known at the end of windows
             releases = self._released_early(class_, first)
         else:
@@ -357,10 +354,10 @@ class SharedJoin:
         if self._evictions is not None and self.levels is not None:
             which = slice(first - self._queues.first, last - self._queues.first)
             bounds = self.levels.bounds[:, self.classes[class_]]
-            gone = self._evictions.retracted(
+            retracted = self._evictions.retracted(
                 self._queues, which, self.levels, self._group(class_), bounds
             )
-            pairs = with_retractions(list(gone), pairs)
+            pairs = with_retractions(list(retracted), pairs)
         return Release(class_, first, last, pairs)
 
     def _released_early(self, class_: int, row: int) -> list[Release]:

@@ -1,4 +1,4 @@
-"""A consumer's demand on a join's results, split into components of its inputs.
+"""The requirements on a join's results, split into components of its inputs.
 
 Source: Yang and Papadias 2008, section IV-A: the nodes of Level 1 of the CNS lattice.
 """
@@ -10,33 +10,35 @@ from dataclasses import replace
 
 from eddyline.algebra.expressions import columns_of
 from eddyline.algebra.plan import Join, Plan, Project
-from eddyline.physical.feedback.requirements import Demand, Path, inner_join, passed_on
+from eddyline.physical.feedback.requirements import Path, Requirement, inner_join, passed_on
 
-#: The lattice has two to the power of this number of nodes, at most.
+#: Maximum number of components: a lattice has two to the power of it nodes.
 _MOST_COMPONENTS = 10
 
 
-def components(demand: Demand, join: Join) -> tuple[list[Demand], list[Demand]] | None:
-    """A demand on a join's results by the leaves that its terms read, for either input; what reads
-    both inputs is left out. None: there are no components.
+def components(
+    requirement: Requirement, join: Join
+) -> tuple[list[Requirement], list[Requirement]] | None:
+    """A requirement on a join's results by the leaves that its terms read, per input, without the
+    terms that read both inputs. None: there are no components to distinguish.
     """
-    if not demand.conditions:
+    if not requirement.conditions:
         return None
-    left, right = (_by_leaves(passed_on(demand, join, s), join.inputs[s]) for s in (0, 1))
+    left, right = (_by_leaves(passed_on(requirement, join, s), join.inputs[s]) for s in (0, 1))
     if not left or not right or len(left) + len(right) > _MOST_COMPONENTS:
         return None
     return left, right
 
 
-def _by_leaves(demand: Demand, plan: Plan) -> list[Demand]:
-    """The demand on rows of a plan, one for each set of leaves that its terms read."""
-    nothing = replace(demand, keys=(), conditions=())
-    found: dict[frozenset[Path], Demand] = {}
-    for key in demand.keys:
+def _by_leaves(requirement: Requirement, plan: Plan) -> list[Requirement]:
+    """The requirements on rows of a plan, one for each set of leaves that terms read."""
+    nothing = replace(requirement, keys=(), conditions=())
+    found: dict[frozenset[Path], Requirement] = {}
+    for key in requirement.keys:
         leaves = _leaves(plan, columns_of(key.own))
         part = found.get(leaves, nothing)
         found[leaves] = replace(part, keys=(*part.keys, key))
-    for condition in demand.conditions:
+    for condition in requirement.conditions:
         leaves = _leaves(plan, condition.own)
         part = found.get(leaves, nothing)
         found[leaves] = replace(part, conditions=(*part.conditions, condition))

@@ -10,8 +10,8 @@ import numpy as np
 
 from eddyline.bench.comparison.reactive.lattice import kill, minimal_alive
 from eddyline.runtime.batch import Batch, Evaluator, Predicate, paired
-from eddyline.runtime.feedback.partners import Partners
-from eddyline.runtime.join_inputs.buffer import Kept
+from eddyline.runtime.feedback.key_index import KeyIndex
+from eddyline.runtime.join_inputs.buffer import InputBuffer
 from eddyline.runtime.stores.columns import Array
 from eddyline.runtime.stores.keys import join_keys
 
@@ -62,7 +62,7 @@ class Detector:
         parts: the components that are of the left input, and of the right one.
         inputs: where the rows of these are.
         partners: all rows of the consumer's other input, ``opposite``.
-        questions: which question of each input's gate is this consumer's; None: it has none.
+        probes: number of this consumer's probe in each input's gate; None: it has none.
 
     Attributes:
         found: int64[k + 1], how many MNSs there were by their level.
@@ -71,16 +71,16 @@ class Detector:
     def __init__(
         self,
         parts: tuple[Part, Part],
-        inputs: tuple[Kept, Kept],
-        partners: Partners,
-        opposite: Kept,
-        questions: tuple[int | None, int | None],
+        inputs: tuple[InputBuffer, InputBuffer],
+        partners: KeyIndex,
+        opposite: InputBuffer,
+        probes: tuple[int | None, int | None],
     ) -> None:
         self._parts = parts
         self._inputs = inputs
         self._partners = partners
         self._opposite = opposite
-        self.questions = questions
+        self.probes = probes
         self._components = len(parts[0]) + len(parts[1])
         self.found = np.zeros(self._components + 1, np.int64)
         partners.acquire()
@@ -133,4 +133,4 @@ class Detector:
     def close(self) -> None:
         """Release the opposite rows."""
         self._partners.release()
-        self._partners.let_go()
+        self._partners.drop_reader()

@@ -1,14 +1,15 @@
-"""The purely reactive join: rows with results that no consumer can use are suspended.
+"""Reactive feedback of a join: rows whose results no consumer requires are suspended afterwards.
 
-As in the paper, a row is joined when it arrives, and judged at the end of the chunk if it has
-results. So rows without results are not judged, and a row whose match expires is suspended again;
-but useless results are made first. Consumers that compare rows of both inputs with others judge the
-results: rows that contain a part without a match (``detector.py``) are suspended.
+As in the paper, a row is joined when it comes, and judged by its results: at the end of the chunk
+the rows with results are probed for. So there are no probes for rows without results, and a row
+whose match expires is suspended again; but useless results are made first. Consumers that compare
+rows of both inputs with others judge the results themselves: they find the parts that no row
+matches (``detector.py``), and the rows that contain these are suspended.
 
-A pair of rows must be made exactly once, though both may be suspended and resumed at any time.
-Chunks are numbered; a row *came* with one, and *left* as of the chunk after its suspension. A pair
-is missing iff one row came when the other had left. It is made when the latter is resumed, unless
-the former is suspended then and had left before the latter came.
+A pair of rows must be made exactly once, though both may be suspended and released at any time.
+Chunks are numbered; a row *came* with one, and when it is suspended it *leaves* as of the next. A
+pair is missing iff one row came when the other had left. It is made when the latter is released,
+unless the former is suspended then and had left before the latter came.
 """
 
 from __future__ import annotations
@@ -22,8 +23,8 @@ from eddyline.bench.comparison.reactive.detector import Detector
 from eddyline.bench.comparison.reactive.gate import ReactiveGate
 from eddyline.runtime.batch import Batch, Evaluator
 from eddyline.runtime.feedback.join_feedback import JoinFeedback, Pairs
-from eddyline.runtime.feedback.partners import Partners
-from eddyline.runtime.join_inputs.buffer import Kept
+from eddyline.runtime.feedback.key_index import KeyIndex
+from eddyline.runtime.join_inputs.buffer import InputBuffer
 from eddyline.runtime.join_inputs.gated_input import GatedInput, Progress, Released
 from eddyline.runtime.operators.base import Operator
 from eddyline.runtime.state import State, array
@@ -38,7 +39,7 @@ class ReactiveInput(GatedInput):
     """One input: all its rows by join key, with the chunks in which they came and left.
 
     Attributes:
-        woken: int64[m], positions of the rows that go on in this chunk.
+        resumed: int64[m], positions of the rows released in this chunk.
         chunk: the number of the chunk.
     """
 
@@ -46,15 +47,15 @@ class ReactiveInput(GatedInput):
 
     def __init__(
         self,
-        buffer: Kept,
+        buffer: InputBuffer,
         keys: Sequence[Evaluator],
         gate: ReactiveGate | None,
         *,
-        shared: Partners | None = None,
+        shared: KeyIndex | None = None,
         scanned: bool = False,
     ) -> None:
         super().__init__(buffer, keys, gate, shared=shared, scanned=scanned)
-        self.woken = _NO_ROWS
+        self.resumed = _NO_ROWS
         self.chunk = 0
         self._came = Lane(self.rows.store, 0)
         self._left = Lane(self.rows.store, FOREVER)
@@ -67,10 +68,10 @@ class ReactiveInput(GatedInput):
         self.chunk += 1
         self.joined += len(batch)
         self._came.put(positions, np.full(positions.size, self.chunk))
-        self.woken = (
+        self.resumed = (
             _NO_ROWS if self.gate is None else self.gate.resume(before.clock, self._suspended)
         )
-        self.joined += self.woken.size
+        self.joined += self.resumed.size
         is_late = before.is_late(batch)
         late, new = is_late & (batch.exp > before.clock), ~is_late
         return Released(positions[late], keys[late], positions[new], keys[new], batch.where(new))
@@ -80,16 +81,16 @@ class ReactiveInput(GatedInput):
         return positions[~self.is_there(positions)]
 
     def go_on(self, other: ReactiveInput, before: Progress) -> tuple[Array, Array]:
-        """Pairs of positions that are made as rows of this input go on."""
-        woken = self.woken
-        keys, _ = self.keys(self.buffer.rows_at(woken))
-        left = self._left.at(woken)
-        self._left.put(woken, np.full(woken.size, FOREVER))
+        """Pairs of positions that are made as rows of this input are released."""
+        resumed = self.resumed
+        keys, _ = self.keys(self.buffer.rows_at(resumed))
+        left = self._left.at(resumed)
+        self._left.put(resumed, np.full(resumed.size, FOREVER))
         by, found = other.find(before.probes(keys), inclusive=True)
         missed = other._came.at(found) >= left[by]
-        missing = self._came.at(woken)[by] >= other._left.at(found)
+        missing = self._came.at(resumed)[by] >= other._left.at(found)
         made = missed & ~missing
-        return woken[by[made]], found[made]
+        return resumed[by[made]], found[made]
 
     def meet(
         self, late: Array, keys: Array, other: GatedInput, before: Progress
@@ -101,21 +102,21 @@ class ReactiveInput(GatedInput):
         return late[by[there]], found[there]
 
     def is_there(self, positions: Array) -> Array:
-        """bool[n]: which rows do not wait."""
+        """bool[n]: which rows are visible."""
         there: Array = self._left.at(positions) == FOREVER
         return there
 
     def judge(self, made: Array, clock: int) -> None:
-        """Suspend the rows whose results of this chunk no consumer can use."""
+        """Suspend the rows whose results, made in this chunk, no consumer requires."""
         if self.gate is not None:
             made = np.unique(made)
             made = made[self.is_there(made)]
             self._leave(made[~self.gate.suspend(made, clock)])
 
-    def hold(self, question: int, positions: Array) -> None:
-        """Suspend visible rows for a question of the gate."""
-        assert self.gate is not None, "it has questions"
-        self._leave(self.gate.hold(question, positions[self.is_there(positions)]))
+    def suspend_for(self, probe: int, positions: Array) -> None:
+        """Suspend visible rows for a probe of the gate."""
+        assert self.gate is not None, "it has probes"
+        self._leave(self.gate.suspend_for(probe, positions[self.is_there(positions)]))
 
     def _leave(self, positions: Array) -> None:
         self._left.put(positions, np.full(positions.size, self.chunk + 1))
@@ -151,9 +152,9 @@ class ReactiveFeedback(JoinFeedback):
         self._detectors = tuple(detectors)
         self._made: list[tuple[Array, Array]] = []  # positions of the rows of the chunk's results
         for detector in detectors:
-            for i, question in zip(self.inputs, detector.questions, strict=True):
-                if question is not None and i.gate is not None:
-                    i.gate.judge_by_results(question)
+            for i, probe in zip(self.inputs, detector.probes, strict=True):
+                if probe is not None and i.gate is not None:
+                    i.gate.judge_by_results(probe)
 
     def begin(self, batches: Sequence[Batch], operators: Sequence[Operator], clock: int) -> None:
         """All inputs are new with the join."""
@@ -190,9 +191,9 @@ class ReactiveFeedback(JoinFeedback):
             i.judge(made, clock)
         for detector in self._detectors:
             found = detector.judge(left, right, clock)
-            for i, question, positions in zip(self.inputs, detector.questions, found, strict=True):
-                if question is not None:
-                    i.hold(question, positions)
+            for i, probe, positions in zip(self.inputs, detector.probes, found, strict=True):
+                if probe is not None:
+                    i.suspend_for(probe, positions)
 
     def close(self) -> None:
         super().close()

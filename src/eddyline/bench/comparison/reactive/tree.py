@@ -13,7 +13,7 @@ from eddyline.bench.comparison.reactive.detector import Component, Detector
 from eddyline.bench.comparison.reactive.gate import ReactiveGate
 from eddyline.bench.comparison.reactive.join import ReactiveFeedback, ReactiveInput
 from eddyline.physical.expressions import compile_expr, compile_predicate
-from eddyline.physical.feedback.requirements import Demand, Key, Path, passed_on
+from eddyline.physical.feedback.requirements import Key, Path, Requirement, passed_on
 from eddyline.physical.feedback.tree import FeedbackTree
 from eddyline.physical.strategy import Strategy
 from eddyline.runtime.feedback.join_feedback import JoinFeedback
@@ -31,23 +31,24 @@ class ReactiveTree(FeedbackTree):
     suspends_pairs = False
 
     def _feedback(
-        self, path: Path, left: GatedInput, right: GatedInput, asked: dict[Operator, None]
+        self, path: Path, left: GatedInput, right: GatedInput, probed: dict[Operator, None]
     ) -> JoinFeedback:
         assert isinstance(left, ReactiveInput) and isinstance(right, ReactiveInput), "input_type"
-        return ReactiveFeedback(left, right, self._detectors(path, asked))
+        return ReactiveFeedback(left, right, self._detectors(path, probed))
 
-    def _detectors(self, path: Path, asked: dict[Operator, None]) -> list[Detector]:
+    def _detectors(self, path: Path, probed: dict[Operator, None]) -> list[Detector]:
         """The detectors of the consumers that join the results of a join by conditions."""
         found, join = [], self._tree.joins[path]
-        for demand in self._tree.wanted[path]:
-            parts = components(demand, join)
+        for requirement in self._tree.wanted[path]:
+            parts = components(requirement, join)
             if parts is None:
                 continue
-            (opposite,) = demand.asked
-            asked[self._kept(opposite)] = None
-            questions = [
-                self._tree.demands[(*path, side)].index(own)
-                if (own := passed_on(demand, join, side)) in self._tree.demands[(*path, side)]
+            (opposite,) = requirement.inputs
+            probed[self._buffer(opposite)] = None
+            probes = [
+                self._tree.requirements[(*path, side)].index(own)
+                if (own := passed_on(requirement, join, side))
+                in self._tree.requirements[(*path, side)]
                 else None
                 for side in (0, 1)
             ]
@@ -55,18 +56,18 @@ class ReactiveTree(FeedbackTree):
             found.append(
                 Detector(
                     (left, right),
-                    (self._kept((*path, 0)), self._kept((*path, 1))),
-                    self._asking.partners(opposite, ()),
-                    self._kept(opposite),
-                    (questions[0], questions[1]),
+                    (self._buffer((*path, 0)), self._buffer((*path, 1))),
+                    self._planner.index(opposite, ()),
+                    self._buffer(opposite),
+                    (probes[0], probes[1]),
                 )
             )
         return found
 
 
-def _component(demand: Demand) -> Component:
-    met = conjunction(tuple(c.expr for c in demand.conditions))
-    own, others = ([compile_expr(e) for e in side] for side in _sides_of(demand.keys))
+def _component(requirement: Requirement) -> Component:
+    met = conjunction(tuple(c.expr for c in requirement.conditions))
+    own, others = ([compile_expr(e) for e in side] for side in _sides_of(requirement.keys))
     return Component((own, others), None if met is None else compile_predicate(met))
 
 

@@ -52,8 +52,7 @@ class _JoinServer:
         self._join = SharedJoin(
             self._stores,
             self._access,
-            make_schedule(_SCHEDULES[strategy]),
-            rows_per_step=self._rows,
+            make_schedule(_SCHEDULES[strategy], self._rows),
         )
         self._lengths = np.asarray(work.windows_us, np.int64)
         bits = range(self._lengths.size)

@@ -11,7 +11,7 @@ from eddyline.runtime.eddy.policies.base import Routable
 #: What was seen counts half after so many batches, or rows if batches are small.
 _HALF_LIFE_BATCHES: Final = 3
 _HALF_LIFE_ROWS: Final = 512
-#: Fewer visits than this tell nothing.
+#: Minimum number of visits for an estimate.
 _LEAST_VISITED: Final = 1.0
 #: More than so many times the seconds expected are not believed at once: mostly the process was
 #: interrupted. Costs that have changed show again.

@@ -10,7 +10,7 @@ from typing import Protocol
 class Routable(Protocol):
     """An operator that rows are routed to: a grouped filter, a probe of a SteM.
 
-    Operators are told apart by identity.
+    Operators are compared by identity.
     """
 
     @property
@@ -38,7 +38,7 @@ class Policy(ABC):
 
     @abstractmethod
     def routes(self, ready: Sequence[Routable], rows: int) -> list[Piece]:
-        """How a batch goes through the operators.
+        """The routes of a batch through the operators.
 
         Args:
             ready: all operators that the rows have to visit. What was known of others is
@@ -53,7 +53,7 @@ class Policy(ABC):
         """What an operator did with one piece of the batch that was routed last.
 
         Args:
-            visited: rows that it looked at: those that some query with a predicate in it wanted.
+            visited: rows evaluated: those that some query with a predicate in it required.
             returned: of these, the rows that it handed back to the eddy because such a query still
                 wants them; a probe hands back its matches, which may be more than it received.
             seconds: that this took; 0 where nobody measures.

@@ -1,4 +1,4 @@
-"""Bloom filters over the rows that are alive: whether one may have a key."""
+"""Bloom filters over the keys of the rows that are alive."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from eddyline.kernels.bloom import BITS_PER_KEY, add, may_hold
 from eddyline.runtime.batch import Batch, Evaluator
-from eddyline.runtime.feedback.partners import Keeping, Known
+from eddyline.runtime.feedback.key_index import KeySet, RowBuffer
 from eddyline.runtime.state import State, array, nested
 from eddyline.runtime.stores.columns import Array
 from eddyline.types import BEGINNING
@@ -20,11 +20,11 @@ _LEAST_KEYS: Final = 1_024
 
 @dataclass
 class Generation:
-    """A filter over rows that came one after the other.
+    """A filter over consecutive rows.
 
     Attributes:
         words: int64[2**k], its bits.
-        keys: how many have been added.
+        keys: number of keys added.
         last: when all of its rows will have expired.
     """
 
@@ -34,7 +34,7 @@ class Generation:
 
     @property
     def room(self) -> int:
-        """How many keys it is good for."""
+        """Number of keys it is large enough for."""
         return self.words.size * 64 // BITS_PER_KEY
 
 
@@ -43,25 +43,25 @@ def _generation(keys: int) -> Generation:
     return Generation(np.zeros(size, np.int64))
 
 
-class BloomPartners(Known):
-    """What ``Partners`` says of keys that exist, but it may say so of others: a row then passes a
-    gate though there is no match for it. It takes 16 to 64 bits per row that is alive.
+class BloomKeys(KeySet):
+    """A key set with false positives: a row may pass a gate without a match. It takes 16 to 64 bits
+    per row that is alive.
 
-    A filter forgets nothing. So there are two generations: rows go into the newer; when all rows of
-    the older one have expired it is dropped, and the newer is the older from then on. A generation
-    that is full is followed by another one at once, twice as large.
+    Keys cannot be removed from a filter. So there are two generations: rows are added to the newer;
+    when all rows of the older have expired it is dropped, and the newer becomes the older. A full
+    generation is followed by another at once, twice as large.
 
     Source: Yang and Papadias 2008, section IV-A; the generations are ours.
     """
 
-    def __init__(self, kept: Keeping, keys: Sequence[Evaluator]) -> None:
-        super().__init__(kept, keys)
+    def __init__(self, buffer: RowBuffer, keys: Sequence[Evaluator]) -> None:
+        super().__init__(buffer, keys)
         self._generations = [_generation(0)]
 
     def _begin(self, positions: Array) -> None:
         self._generations = [_generation(0)]
         if positions.size:
-            self._put(self._kept.rows_at(positions))
+            self._put(self._buffer.rows_at(positions))
 
     def _add(self, batch: Batch, positions: Array) -> None:
         self.fresh = self._put(batch)
@@ -81,7 +81,6 @@ class BloomPartners(Known):
         return keys
 
     def exist(self, keys: Array, ts: Array) -> Array:
-        """bool[n]: whether there may be a row with the key that is alive."""
         there = np.zeros(keys.size, np.bool_)
         for generation in self._generations:
             may_hold(generation.words, keys, there)
@@ -94,10 +93,10 @@ class BloomPartners(Known):
             self._generations.append(_generation(newest.keys))
 
     def close(self) -> None:
-        """It holds nothing of others."""
+        """It has no lanes in the store."""
 
     def stats(self) -> dict[str, Any]:
-        """How large the filters are."""
+        """Sizes of the filters."""
         return {
             "generations": len(self._generations),
             "keys": sum(g.keys for g in self._generations),

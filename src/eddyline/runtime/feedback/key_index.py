@@ -1,4 +1,4 @@
-"""What is known of the rows of a join's input by their keys, for those who ask for a match."""
+"""The keys of a join input's rows, for probes that require a match."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from eddyline.runtime.stores.index import HashIndex, Liveness
 from eddyline.runtime.stores.keys import join_keys
 from eddyline.runtime.stores.rowstore import Lane
 
-#: bool[n], which of n pairs meet a condition: numbers of who asks, and positions of rows.
-Pairs: TypeAlias = Callable[[Array, Array], Array]
+#: bool[n], which of n pairs meet a condition: numbers of probes, and positions of rows.
+PairTest: TypeAlias = Callable[[Array, Array], Array]
 
-#: Pairs that are tried at once, at most.
+#: Maximum number of pairs that are tested at once.
 _MOST_PAIRS: Final = 1 << 18
-#: Who asks is compared with so many rows at first, and with more if it met none of these.
+#: Number of rows that a probe is compared with at first, and the factor after each failure.
 _FIRST_ROWS: Final = 16
 _MORE_ROWS: Final = 8
 _NO_ROWS = np.zeros(0, np.int64)
 
 
-class Keeping(Protocol):
-    """Whoever keeps the rows of an input.
+class RowBuffer(Protocol):
+    """The rows of an input, visible to its join or not.
 
     Attributes:
         has_begun: there may be rows.
@@ -37,40 +37,38 @@ class Keeping(Protocol):
 
     @property
     def liveness(self) -> Liveness:
-        """How long they live."""
+        """Which rows are alive at an instant."""
 
     def new_index(self) -> HashIndex:
-        """An empty index over them."""
+        """An empty index over the rows."""
 
     def new_lane(self, fill: int) -> Lane:
-        """A number for each of them, at first ``fill``."""
+        """A number for each row, at first ``fill``."""
 
     def all(self) -> Array:
-        """Positions, ascending, of all rows that were alive before the chunk, or have come."""
+        """Positions, ascending, of the rows that were alive before the chunk, and of new ones."""
 
     def rows_at(self, positions: Array) -> Batch:
-        """Rows as they came."""
+        """The rows at positions."""
 
-    def forget(self, known: Known) -> None:
-        """Nobody may ask for these any more."""
+    def forget(self, keys: KeySet) -> None:
+        """Close a key set that has no readers any more."""
 
 
-class Known(ABC):
-    """What is known of rows by some of the columns that a consumer joins on.
-
-    It is kept up while anybody asks.
+class KeySet(ABC):
+    """The values of some key columns that rows have. It is maintained while there are users.
 
     Attributes:
-        holders: how many there are who may ask.
+        readers: number of probes that may use it.
         fresh: int64[m], keys of the chunk's rows.
     """
 
-    def __init__(self, kept: Keeping, keys: Sequence[Evaluator]) -> None:
-        self._kept = kept
+    def __init__(self, buffer: RowBuffer, keys: Sequence[Evaluator]) -> None:
+        self._buffer = buffer
         self._keys = tuple(keys)
         self._users = 0
         self._was_not_saved = False
-        self.holders = 0
+        self.readers = 0
         self.fresh: Array = _NO_ROWS
 
     @property
@@ -78,33 +76,33 @@ class Known(ABC):
         return self._users == 0
 
     def acquire(self) -> None:
-        """Somebody asks from now on."""
-        if self._stale and self._kept.has_begun:
-            self._begin(self._kept.all())
+        """Add a user."""
+        if self._stale and self._buffer.has_begun:
+            self._begin(self._buffer.all())
         self._users += 1
 
     def release(self) -> None:
-        """Somebody does not ask any more."""
+        """Remove a user."""
         self._users -= 1
 
     def renew(self) -> None:
-        """It is others that count as rows now."""
+        """Rebuild: the buffer has other rows."""
         if not self._stale:
-            self._begin(self._kept.all())
+            self._begin(self._buffer.all())
 
-    def let_go(self) -> None:
-        """One less may ask."""
-        self.holders -= 1
-        if self.holders == 0:
-            self._kept.forget(self)
+    def drop_reader(self) -> None:
+        """Remove a reader."""
+        self.readers -= 1
+        if self.readers == 0:
+            self._buffer.forget(self)
 
     def take_in(self, batch: Batch, positions: Array) -> None:
-        """The chunk's new rows."""
+        """Add the chunk's new rows."""
         if self._stale:
             return
         if self._was_not_saved:
             self._was_not_saved = False
-            self._begin(np.setdiff1d(self._kept.all(), positions, assume_unique=True))
+            self._begin(np.setdiff1d(self._buffer.all(), positions, assume_unique=True))
         self._add(batch, positions)
 
     def _keyed(self, batch: Batch) -> tuple[Array, Array | None]:
@@ -112,29 +110,29 @@ class Known(ABC):
 
     @abstractmethod
     def _begin(self, positions: Array) -> None:
-        """Know these rows and no others: they have come while nobody asked."""
+        """Hold the keys of these rows and no others."""
 
     @abstractmethod
     def _add(self, batch: Batch, positions: Array) -> None:
-        """Know the chunk's new rows, too."""
+        """Add the keys of the chunk's new rows."""
 
     @abstractmethod
     def exist(self, keys: Array, ts: Array) -> Array:
         """bool[n]: whether there is a row with the key that expires after ``ts``."""
 
     def settle(self, clock: int) -> None:
-        """The chunk is over: nobody will ask for what has expired."""
+        """The chunk is over: rows that have expired are not probed for any more."""
 
     @abstractmethod
     def close(self) -> None:
-        """Nobody asks any more."""
+        """Remove its lanes from the store."""
 
     def state(self) -> State:
-        """Saved as plain arrays; nothing while nobody asks, or while the rows are not known yet."""
+        """Saved as plain arrays; nothing while it has no users, or is not built yet."""
         return {} if self._stale or self._was_not_saved else self._saved()
 
     def restore(self, state: State) -> None:
-        """Take over what ``state`` returned; nothing, if these were not asked for when it did."""
+        """Take over what ``state`` returned; if that was nothing, build it from the rows."""
         self._was_not_saved = not state
         if state:
             self._restore(state)
@@ -146,16 +144,16 @@ class Known(ABC):
     def _restore(self, state: State) -> None: ...
 
 
-class Partners(Known):
+class KeyIndex(KeySet):
     """An index: it finds the rows themselves.
 
     Attributes:
-        fresh_positions: int64[m], where the chunk's rows are.
+        fresh_positions: int64[m], positions of the chunk's rows.
     """
 
-    def __init__(self, kept: Keeping, keys: Sequence[Evaluator]) -> None:
-        super().__init__(kept, keys)
-        self.index = kept.new_index()
+    def __init__(self, buffer: RowBuffer, keys: Sequence[Evaluator]) -> None:
+        super().__init__(buffer, keys)
+        self.index = buffer.new_index()
         self.fresh_positions = self.fresh
 
     def _add(self, batch: Batch, positions: Array) -> None:
@@ -171,39 +169,40 @@ class Partners(Known):
     def _begin(self, positions: Array) -> None:
         keys = positions
         if positions.size:
-            keys, positions = self._indexed(self._kept.rows_at(positions), positions)
+            keys, positions = self._indexed(self._buffer.rows_at(positions), positions)
         self.index.fill(positions, keys)
 
     def exist(self, keys: Array, ts: Array) -> Array:
-        """bool[n]: whether there is a row with the key that expires after ``ts``."""
-        return self.index.any_alive(keys, ts, self._kept.liveness)
+        return self.index.any_alive(keys, ts, self._buffer.liveness)
 
     def find(self, keys: Array, ts: Array) -> tuple[Array, Array]:
-        """Numbers of the keys, ascending, and positions of these rows."""
-        return self.index.all_alive(keys, ts, self._kept.liveness)
+        """Numbers of the keys, ascending, and positions of the rows with them that expire after
+        ``ts``.
+        """
+        return self.index.all_alive(keys, ts, self._buffer.liveness)
 
-    def meet(self, keys: Array, ts: Array, pairs: Pairs, *, fresh: bool = False) -> Array:
-        """bool[n]: for which keys there is a row with it that expires after ``ts`` and makes a pair
-        with the number of the key. Pairs are tried a limited number at a time, newest rows first.
+    def meet(self, keys: Array, ts: Array, pairs: PairTest, *, fresh: bool = False) -> Array:
+        """bool[n]: for which keys there is a row with it that expires after ``ts`` and passes the
+        test together with the key's probe. A bounded number of pairs is tested at a time, newest
+        rows first.
 
         Args:
-            pairs: bool[m] for m numbers and positions of rows.
-            fresh: ask the chunk's rows only.
+            fresh: test the chunk's rows only.
         """
         met = np.zeros(keys.size, np.bool_)
         if keys.size == 0 or (fresh and self.fresh_positions.size == 0):
             return met
         stop = int(self.fresh_positions[0]) if fresh else 0
         cursor, most = self.index.look(keys), _FIRST_ROWS
-        asking = np.flatnonzero(cursor >= stop)
-        while asking.size:
-            some, at = asking[:_MOST_PAIRS], cursor[asking[:_MOST_PAIRS]]
+        left = np.flatnonzero(cursor >= stop)
+        while left.size:
+            some, at = left[:_MOST_PAIRS], cursor[left[:_MOST_PAIRS]]
             most = max(min(most, _MOST_PAIRS // some.size), 1)
-            liveness = self._kept.liveness
+            liveness = self._buffer.liveness
             by, found = self.index.look_on(keys[some], ts[some], liveness, at, stop, most)
             cursor[some] = at
             met[some[by[pairs(some[by], found)]]] = True
-            asking = asking[~met[asking] & (cursor[asking] >= 0)]
+            left = left[~met[left] & (cursor[left] >= 0)]
             most *= _MORE_ROWS
         return met
 
