@@ -6,11 +6,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from math import inf
 
-from eddyline.engine.change_collector import Telling
 from eddyline.engine.checkpoint.checkpoint import Saving
 from eddyline.engine.declared_statistics import DeclaredStatistics
 from eddyline.engine.definitions import Definitions
 from eddyline.engine.execution.progress import Progress
+from eddyline.engine.feeding import Feeding
 from eddyline.engine.ingest.inputs import Inputs
 from eddyline.engine.locking import EngineLock
 from eddyline.engine.options import EngineOptions, StrategyOptions
@@ -38,7 +38,7 @@ class Parts:
     shedding: Shedding
     overload: Overload
     statements: Statements
-    collector: Telling
+    feeding: Feeding
     checkpoint: Saving
 
     def configure(self, options: EngineOptions) -> None:
@@ -110,7 +110,7 @@ def connect(
         shedding,
         overload,
         statements,
-        Telling(inputs, queries, shedding),
+        Feeding(inputs, queries, progress, overload, shedding, wall_clock),
         checkpoint,
     )
     parts.configure(options)
