@@ -41,7 +41,7 @@ def works(of: Mapping[str, Plan]) -> list[Work]:
 
 
 def needed(of: Mapping[str, Plan], keep: Mapping[str, float]) -> float:
-    nodes = {}
+    nodes: dict[Plan, float] = {}
     for plan in of.values():
         nodes |= {n.plan: n.own for n in cost(plan, thinned(KNOWN, keep)).nodes()}
     return sum(nodes.values())

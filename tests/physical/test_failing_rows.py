@@ -93,7 +93,7 @@ def test_which_rows_fail_and_why(
     reasons: dict[int, str],
 ) -> None:
     table = pa.table({"v": pa.array(values, type_)})
-    constants = [Literal(pa.int64(), a) if isinstance(a, int) else lit(a) for a in args]
+    constants: list[Expr] = [Literal(pa.int64(), a) if isinstance(a, int) else lit(a) for a in args]
     if pa.types.is_integer(type_) and name in ("+", "-", "*", "round"):
         constants = [cast(c, type_) if name != "round" else c for c in constants]
     found, why = failing(fn(name, column("v", table), *constants), table)
@@ -111,7 +111,7 @@ def test_a_timestamp_that_overflows() -> None:
 
 def test_columns_with_columns() -> None:
     random = np.random.default_rng(3)
-    ends = [MOST, LEAST, 0, 1, -1, 2**31, -(2**31), 2**32, None]
+    ends: Any = [MOST, LEAST, 0, 1, -1, 2**31, -(2**31), 2**32, None]
     x = [*random.choice(ends, 300).tolist(), *random.integers(LEAST, MOST, 100).tolist()]
     y = [*random.choice(ends, 300).tolist(), *random.integers(LEAST, MOST, 100).tolist()]
     table = pa.table({"x": pa.array(x, pa.int64()), "y": pa.array(y, pa.int64())})

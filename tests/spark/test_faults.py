@@ -11,6 +11,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import pytest
@@ -35,8 +36,10 @@ def test_a_batch_survives_killed_workers(
     for number in range(2, 9):
         feeds[0].write(a[number])
         feeds[1].write(b[number])
-        killed = [os.kill(pid, signal.SIGKILL) for pid in engine_workers()]
-        assert killed
+        workers = list(engine_workers())
+        assert workers
+        for pid in workers:
+            os.kill(pid, signal.SIGKILL)
         run.processAllAvailable()
         assert run.exception() is None
     feeds[0].write(a[9])
@@ -123,7 +126,8 @@ class Command:
         for name in QUERIES.keys() - {"named"}:
             files = f"{self._directory}/{name}/*/*.parquet"
             query = f"SELECT * EXCLUDE eddyline_batch FROM read_parquet('{files}')"
-            found[name] = bag(duckdb.sql(query).arrow().read_all())
+            relation: Any = duckdb.sql(query)
+            found[name] = bag(relation.arrow().read_all())
         return found
 
 

@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -114,7 +115,7 @@ def test_a_zombie_has_ended(directory: LocalDirectory) -> None:
 
 @pytest.mark.parametrize("where", [{"host": "elsewhere"}, {"space": "pid:[1]"}])
 def test_a_process_on_another_host_loses_the_lease_without_renewal(
-    directory: LocalDirectory, where: dict[str, str]
+    directory: LocalDirectory, where: dict[str, Any]
 ) -> None:
     far = dataclasses.replace(Holder.here(), **where)
     held_by(directory, dataclasses.replace(far, at=ago(20)))

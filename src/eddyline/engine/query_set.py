@@ -220,8 +220,8 @@ class QuerySet:
 
     def sync(self) -> None:
         """Have instances for the rows of tables, which have been restored."""
-        for subscription in self._parameterized.values():
-            subscription.sync()
+        for name, subscription in self._parameterized.items():
+            subscription.sync(self.execution.group_of(self.queries[name]).clock)
 
     # -- rows --------------------------------------------------------------------------------------
 

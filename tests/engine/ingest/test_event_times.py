@@ -28,7 +28,7 @@ def process(eng: Engine, ts: Any) -> Any:
 
 
 def times(out: Any) -> list[int]:
-    return out["q"]["ts"].cast(pa.int64()).to_pylist()  # type: ignore[no-any-return]
+    return out["q"]["ts"].cast(pa.int64()).to_pylist()
 
 
 @pytest.mark.parametrize(
@@ -164,7 +164,7 @@ def test_changes_of_tables_have_units_too() -> None:
 
 
 def test_other_numbers_need_a_unit() -> None:
-    with pytest.raises(DataError, match=r"declare the unit, as in WITH \(ts_unit = 's'\)"):
+    with pytest.raises(DataError, match=r"unit declare it, as in WITH \(ts_unit = 's'\)"):
         process(engine(), [1.5])
 
 

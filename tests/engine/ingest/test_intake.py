@@ -26,7 +26,7 @@ def engine(columns: str = "x BIGINT", *, lateness: str = "", name: str = "s") ->
 
 
 def taken(changes: Any, column: str = "x") -> list[Any]:
-    return changes["q"][column].to_pylist()  # type: ignore[no-any-return]
+    return changes["q"][column].to_pylist()
 
 
 @pytest.mark.parametrize(
@@ -103,7 +103,7 @@ def test_a_column_of_a_type_that_cannot_be_converted() -> None:
 
 
 def test_data_of_no_known_kind() -> None:
-    with pytest.raises(DataError, match="not as list"):
+    with pytest.raises(DataError, match="not a list"):
         engine().process({"s": [1, 2]})
 
 

@@ -169,7 +169,7 @@ def test_what_cannot_be_taken_in_is_refused() -> None:
         eng.sql("CREATE TABLE u (_op STRING) WITH (updates = 'retroactive')")
     assert "u" not in eng.catalog.tables
     eng.query(JOINED, name="q")
-    with pytest.raises(CatalogError, match=r"'t' has its rows already; its changes go through"):
+    with pytest.raises(CatalogError, match=r"'t' already has its rows; its changes go through"):
         eng.table("t", batch("k:int | name:str\n1 | one"))
 
 
@@ -182,7 +182,7 @@ def test_a_file_of_changes_is_not_taken_for_first_rows(tmp_path: Any) -> None:
         f"CREATE TABLE t (k BIGINT) WITH (source = 'parquet', path = '{path}',"
         " updates = 'non-retroactive')"
     )
-    with pytest.raises(DataError, match=r"holds changes"):
+    with pytest.raises(DataError, match=r"contains changes"):
         eng.query("SELECT s.k FROM s [NOW], t WHERE s.k = t.k")
 
 

@@ -63,7 +63,7 @@ def test_queries_that_do_not_are_not_and_it_is_said_what_would_help() -> None:
     advice = eng.advice
     assert advice is not None
     assert "of 0.001 cores; feasible with " in advice
-    assert advice.endswith("; nothing is dropped unless q allow it by ON OVERLOAD SHED")
+    assert advice.endswith("; no rows are dropped without ON OVERLOAD SHED in q")
     assert f"all queries: {advice}" in query.explain()
 
 
@@ -94,8 +94,8 @@ def test_feasible_queries_lose_nothing_and_nothing_is_said() -> None:
 
 def test_what_a_query_would_need_is_said_before_it_runs() -> None:
     eng = engine(capacity=0.002)
-    assert "with all that run" not in eng.explain("SELECT x FROM a [ROWS 1]")
-    assert "with all that run: needs 0.00" in eng.explain(JOIN)
+    assert "with all running queries" not in eng.explain("SELECT x FROM a [ROWS 1]")
+    assert "with all running queries: needs 0.00" in eng.explain(JOIN)
     assert "no stream can be thinned" in eng.explain(JOIN)
     assert "of 0.002 cores; feasible with" in eng.explain(SHED)
     eng.query("SELECT x FROM a [ROWS 1]", name="all")
@@ -145,7 +145,7 @@ def played(
     eng: Engine, seconds: int, restarts: tuple[int, ...] = ()
 ) -> tuple[Engine, list[Mapping[str, KeptRows]]]:
     """The engine in the end, and what was kept of the rows."""
-    kept = []
+    kept: list[Mapping[str, KeptRows]] = []
     for second in range(seconds):
         if second in restarts:
             saved = io.BytesIO()

@@ -108,7 +108,17 @@ class SharedFlow:
 
     def dismiss(self, bit: int) -> None:
         """Remove a query."""
+        self._forget(bit)
         self.flow.dismiss(bit)
+
+    def retire(self, bit: int) -> None:
+        """Remove a query, but let ``answer`` find the results that it has had, until the flow
+        dismisses it.
+        """
+        self._forget(bit)
+        self.flow.retire(bit)
+
+    def _forget(self, bit: int) -> None:
         del self._table_of[bit], self._name_of[bit]
         kind = self._kind_of.pop(bit)
         kind.count -= 1
