@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from typing import Any
 
 import pyarrow as pa
@@ -78,7 +78,7 @@ class Feeding:
 
     def stream(
         self, inputs: Rows | Iterable[Rows | None], watermark: int | None, lock: EngineLock
-    ) -> Iterator[tuple[str, pa.Table]]:
+    ) -> Generator[tuple[str, pa.Table], None, None]:
         """See :meth:`Engine.stream`. Each item is made while the engine is locked."""
         _check_watermark(watermark)
         if isinstance(inputs, Mapping):
