@@ -396,5 +396,5 @@ def test_explain_analyze_counts_what_went_through_a_running_query() -> None:
         ["Filter", "3", "2", "0"],
         ["Project", "2", "2", "0"],
     ]
-    with pytest.raises(UnsupportedError, match="name one, as in EXPLAIN ANALYZE my_query"):
+    with pytest.raises(UnsupportedError, match="write its name, as in EXPLAIN ANALYZE my_query"):
         eng.sql("EXPLAIN ANALYZE SELECT k FROM a")
