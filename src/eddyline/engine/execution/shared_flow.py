@@ -234,9 +234,7 @@ class SharedFlow:
     def _mask(self, key: object, bits: int) -> Array:
         """bool[bits]: the queries of a table."""
         if self._masks is None:
-            size = max(self._table_of, default=-1) + 1
-            self._masks = {k: np.zeros(size, np.bool_) for k in self.tables}
+            self._masks = {k: np.zeros(self.flow.width, np.bool_) for k in self.tables}
             for bit, table in self._table_of.items():
                 self._masks[table][bit] = True
-        mask = self._masks[key][:bits]
-        return np.pad(mask, (0, bits - mask.size))
+        return self._masks[key][:bits]
