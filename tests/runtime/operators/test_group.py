@@ -8,7 +8,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from eddyline.runtime.aggregates import Count, make_aggregate
+from eddyline.runtime.aggregates import Count
+from eddyline.runtime.aggregates.sums import SumInt
 from eddyline.runtime.operators.base import Operator
 from eddyline.runtime.operators.group import AggregateColumn, GroupBy, GroupKeys
 from eddyline.runtime.stores.expiry import ListStore
@@ -17,10 +18,7 @@ from operator_cases import Run, column, expect, in_chunks, random_changes
 
 def counted(source: Operator, *, keyed: bool = True, retract: bool = True) -> GroupBy:
     """COUNT(*) and SUM of the last column, by the first column or of all rows."""
-    columns = [
-        AggregateColumn(Count(), None),
-        AggregateColumn(make_aggregate("sum", pa.int64(), distinct=False), column(-1)),
-    ]
+    columns = [AggregateColumn(Count(), None), AggregateColumn(SumInt(), column(-1))]
     lanes = [d for c in columns for d in c.aggregate.dtypes]
     expiries = ListStore([np.int64, np.int64, np.int64, np.int8, np.int64, *lanes])
     keys = GroupKeys((column(0),), (pa.int64(),), ()) if keyed else GroupKeys((), (), ())
