@@ -21,10 +21,11 @@ class Answer:
         self, rows: list[tuple[int, int, int, int]], clock: int
     ) -> list[tuple[int, int, int, int, int]]:
         """Rows are (slot, ts, seq, exp); the result also has the number of the row shown."""
-        lanes = [np.array([r[i] for r in rows], np.int64) for i in range(4)]
+        lanes = (np.array([r[i] for r in rows], np.int64) for i in range(4))
+        slot, ts, seq, exp = lanes
         due = np.arange(2)  # a row is numbered by its seq here
         state = ShownValues(self.shown, self.aside, self.aside_order)
-        out = eliminate(ArrivingValues(*lanes, lanes[2]), due, clock, state)
+        out = eliminate(ArrivingValues(slot, ts, seq, exp, seq), due, clock, state)
         return list(zip(*(o.tolist() for o in out), strict=True))
 
 
