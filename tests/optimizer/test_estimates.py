@@ -131,7 +131,7 @@ def test_negation_and_existence(
     assert found.retracted == pytest.approx(counted.retracted, rel=0.1, abs=0.1)
 
 
-def test_nothing_is_premature_where_keys_do_not_overlap_or_nothing_comes() -> None:
+def test_no_premature_retractions_without_common_keys_or_rows() -> None:
     a, b = scan("a", 10), scan("b", 10)
     for node in SHOWN:
         plan = node(a, b, ((V, V),))

@@ -42,7 +42,7 @@ def test_utilisation_in_example_1(ms: float, percent: dict[str, float]) -> None:
 
 
 @pytest.mark.parametrize("windows", ["rows", "time", "mixed"])
-def test_what_comes_out_does_not_depend_on_the_tree(windows: Windows) -> None:
+def test_results_do_not_depend_on_the_tree(windows: Windows) -> None:
     """Observation 1, with drop boxes as well."""
     query = random_query(1, 5, windows)
     keep = [0.9, 0.5, 1.0, 0.1, 0.7]

@@ -157,9 +157,7 @@ BAD = "cannot cast 'x' to BIGINT"
         (fn("case", fn("=", K, 1), NUMBER, fn("/", 6, K)), [None, None, None, 3.0], [0, 1]),
     ],
 )  # fmt: skip
-def test_what_a_failing_part_makes_of_the_whole(
-    expr: Expr, expected: list[Any], failed: list[int]
-) -> None:
+def test_effect_of_a_failing_operand(expr: Expr, expected: list[Any], failed: list[int]) -> None:
     found, reasons = failing(expr, S)
     assert found.to_pylist() == expected
     assert [*reasons] == failed
@@ -195,7 +193,7 @@ def test_a_term_that_is_null_decides_a_predicate() -> None:
         assert [*failing(predicate, S)[1]] == [1]
 
 
-def test_what_cannot_fail_is_known_to() -> None:
+def test_expressions_that_cannot_fail() -> None:
     x, d = column("j"), column("x")
     for expr in (
         fn("/", x, 2),

@@ -120,7 +120,7 @@ class Command:
             assert time.monotonic() < deadline, "the job makes no progress"
             time.sleep(0.05)
 
-    def said(self) -> dict[str, list[tuple[object, ...]]]:
+    def changes(self) -> dict[str, list[tuple[object, ...]]]:
         """What the queries have delivered."""
         found = {}
         for name in QUERIES.keys() - {"named"}:
@@ -163,7 +163,7 @@ def test_killed_terminated_and_doubled_drivers(feeds: JobInputs, tmp_path: Path)
     assert last.returncode == 0, last.stderr
     expected = embedded({"a": a, "b": b})
     expected.pop("named")
-    assert command.said() == expected
+    assert command.changes() == expected
 
 
 def test_a_truncated_program_is_named(feeds: JobInputs, tmp_path: Path) -> None:

@@ -112,7 +112,7 @@ def test_many_queries_are_added_and_dropped(
     run = session.start(available_now=True)
     run.finish()
     twin.end()
-    expected = twin.said()
+    expected = twin.changes()
     assert set(session.queries) == set(engine.queries)
     assert len(expected) > 4 * COUNT
     for name, changes in expected.items():
@@ -177,7 +177,7 @@ def test_for_each_row_of_a_table(spark: SparkSession, feeds: JobInputs, tmp_path
     engine.sql(added)
     twin.process({"a": tables[2:], "rules": rules[1:]})
     twin.end()
-    expected = twin.said()
+    expected = twin.changes()
     for name in ("alerts", "more"):
         assert {row[3] for row in expected[name]} == {1, 2, 3, 4}
         assert bag(session.results(name)) == expected[name]

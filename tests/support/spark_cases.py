@@ -101,7 +101,7 @@ class Twin:
         longest = max(map(longest_range_us, self.engine.queries.values()))
         self._collect(self.engine.advance(max(self._newest.values()) + longest + 1))
 
-    def said(self) -> dict[str, list[tuple[Any, ...]]]:
+    def changes(self) -> dict[str, list[tuple[Any, ...]]]:
         """All changes by query."""
         return {name: bag(pa.concat_tables(parts)) for name, parts in self._changes.items()}
 

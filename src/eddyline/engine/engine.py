@@ -16,7 +16,6 @@ from eddyline.algebra.functions import FunctionKind
 from eddyline.engine.calibration import prices_of_machine
 from eddyline.engine.changes import Changes
 from eddyline.engine.checkpoint.files import read_saved
-from eddyline.engine.feeding import Feeding
 from eddyline.engine.functions import add_function, make_function
 from eddyline.engine.instants import instant_us
 from eddyline.engine.locking import EngineLock, locked
@@ -80,7 +79,6 @@ class Engine:
         )
         self.catalog = parts.catalog
         self.statistics = parts.statistics
-        self._feeding = Feeding(parts, lambda: self.wall_clock())
 
     @property
     def options(self) -> EngineOptions:
@@ -266,7 +264,7 @@ class Engine:
             CatalogError: unknown stream, or a table that is static. DataError: columns are missing
                 or of the wrong type, or the watermark is no instant.
         """
-        return self._feeding.process(inputs, watermark, now, dropped, newest_dropped)
+        return self.parts.feeding.process(inputs, watermark, now, dropped, newest_dropped)
 
     def stream(
         self,
@@ -287,7 +285,7 @@ class Engine:
                 served before queued ones. None from it: no rows now.
             watermark: as of ``process``, for one input.
         """
-        return self._feeding.stream(inputs, watermark, self.lock)
+        return self.parts.feeding.stream(inputs, watermark, self.lock)
 
     @locked
     def advance(self, to: str | int | datetime) -> Changes:
@@ -301,7 +299,7 @@ class Engine:
         Returns:
             The changes caused by expiry and by rows that waited for the watermark.
         """
-        return self._feeding.advance(instant_us(to))
+        return self.parts.feeding.advance(instant_us(to))
 
     @locked
     def reset_watermark(self, stream: str) -> None:

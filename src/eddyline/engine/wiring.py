@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from math import inf
 from typing import Any
 
-from eddyline.engine.change_collector import ChangeCollector
 from eddyline.engine.checkpoint.checkpoint import EngineCheckpoint
 from eddyline.engine.declared_statistics import DeclaredStatistics
 from eddyline.engine.definitions import Definitions
 from eddyline.engine.execution.progress import Progress
+from eddyline.engine.feeding import Feeding
 from eddyline.engine.ingest.inputs import Inputs
 from eddyline.engine.locking import EngineLock
 from eddyline.engine.options import EngineOptions, StrategyOptions
@@ -39,7 +39,7 @@ class Parts:
     shedding: Shedding
     overload: Overload
     statements: Statements
-    collector: ChangeCollector
+    feeding: Feeding
     checkpoint: EngineCheckpoint
 
     def configure(self, options: EngineOptions) -> None:
@@ -131,7 +131,7 @@ def connect(
         shedding,
         overload,
         statements,
-        ChangeCollector(inputs, queries, shedding),
+        Feeding(inputs, queries, progress, overload, shedding, wall_clock),
         checkpoint,
     )
     parts.configure(options)

@@ -198,7 +198,7 @@ def test_rows_behind_the_watermark_are_late_not_lost() -> None:
     assert eng.stats()["streams"]["s"]["late"] == 1
 
 
-def test_an_explicit_watermark_holds_rows_back_and_never_goes_back() -> None:
+def test_an_explicit_watermark_buffers_rows_and_never_decreases() -> None:
     eng = engine()
     rows = batch("ts | x\n1s | 1\n2s | 2\n3s | 3")
     assert taken(eng.process({"s": rows}, watermark=parse_time("2s"))) == [1, 2]

@@ -158,7 +158,7 @@ def test_changes_wait_for_the_watermark_and_do_not_move_it(updates: str) -> None
     assert eng.stats()["tables"]["t"]["rows"] == 1
 
 
-def test_what_cannot_be_taken_in_is_refused() -> None:
+def test_invalid_inputs_are_refused() -> None:
     eng = engine(RETROACTIVE)
     eng.sql("CREATE TABLE fixed (k BIGINT)")
     with pytest.raises(CatalogError, match=r"'fixed' is static.*updates = 'retroactive'"):
@@ -199,7 +199,7 @@ def test_a_query_added_later_sees_the_table_as_rows_saw_it_when_they_came() -> N
     added = eng.query("SELECT s.v, t.name FROM s [RANGE 10 SECONDS], t WHERE s.k = t.k AND v < 9")
     expected = [(2, "one"), (7, "uno")]
     assert sorted(rows_of(added.snapshot())) == expected
-    assert sorted(rows_of(added.take().select(["v", "name"]))) == expected
+    assert sorted(rows_of(eng.process({})[added.name].select(["v", "name"]))) == expected
     assert sorted(r[1:] for r in rows_of(eng.queries["first"].snapshot())) == expected
     eng.drop("first")
     eng.process({"s": batch("ts | k:int | v:int\n13s | 1 | 8")})
@@ -316,7 +316,7 @@ def seen_by_rows(
 
 @pytest.mark.parametrize("options", OPTIONS)
 @pytest.mark.parametrize("kind", OUTER)
-def test_what_rows_found_or_missed_stays_as_it_was(kind: str, options: str) -> None:
+def test_lookup_results_are_final(kind: str, options: str) -> None:
     choose = random.Random(f"{kind} {options}")
     sql, result = OUTER[kind]
     for _ in range(4):
