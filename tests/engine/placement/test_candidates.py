@@ -11,7 +11,7 @@ import pytest
 from eddyline.algebra.catalog import Emit
 from eddyline.algebra.plan import Plan
 from eddyline.engine.placement.candidates import Candidates, candidates, learned, widest
-from eddyline.engine.placement.placement import FlowPlacement, TreePlacement
+from eddyline.engine.placement.placement import FlowPlacement, Placement, TreePlacement
 from eddyline.engine.placement.records import record, recorded
 from eddyline.optimizer.statistics import UNKNOWN, Statistics
 from eddyline.physical.flows import Sharing
@@ -118,11 +118,10 @@ def test_a_record_gives_the_placement_again() -> None:
     all_ = found(HAVING.format(1))
     chain = found(CHAIN.format(1), statistics=RATES)
     trees = [chain.tree.reordered(((2, 1), 0), "cheaper"), learned(chain.shared[0], (2, 1, 0))]
-    for candidate, placement in [
-        *((all_, replace(p, number=7 if p.is_grouped else None, why="x")) for p in all_.shared),
-        (all_, replace(all_.tree, why="x")),
-        *((chain, tree) for tree in trees),
-    ]:
+    flows = [replace(p, number=7 if p.is_grouped else None, why="x") for p in all_.shared]
+    cases: list[tuple[Candidates, Placement]] = [(all_, replace(all_.tree, why="x"))]
+    cases += [(all_, flow) for flow in flows] + [(chain, tree) for tree in trees]
+    for candidate, placement in cases:
         saved = json.loads(json.dumps(record(placement)))
         again = recorded(candidate, saved)
         assert (again, again.why) == (placement, placement.why)
