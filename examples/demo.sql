@@ -2,8 +2,8 @@
 --
 -- The network: one hour of TCP connections of the Lawrence Berkeley Laboratory, 21 January 1994.
 -- The airports: every departure from New York's three airports in 2013.
--- Spark takes files in the order of their modification times; `make setup` sets them.
--- What the data is and how it was made: data/README.md. Paths count from this file.
+-- Spark reads files in the order of their modification times; `make setup` sets them.
+-- Origin of the data: data/README.md. Paths are relative to this file.
 
 CREATE STREAM connections (
   ts TIMESTAMP, src BIGINT, sport INT, dst BIGINT, dport INT,
@@ -11,8 +11,8 @@ CREATE STREAM connections (
 ) TIMESTAMP BY ts
   WITH (source = 'parquet', path = 'data/connections', maxFilesPerTrigger = 1);
 
--- The flights come in the order of the timetable, but an event is the actual departure: rows are
--- out of order, and cancelled flights, which have no departure time, go to the bad-rows output.
+-- The flights are in the order of the timetable, but an event is the actual departure: rows are
+-- out of order, and cancelled flights without a departure time are written to the bad-rows output.
 CREATE STREAM newark (
   sched_dep_ts TIMESTAMP, dep_ts TIMESTAMP, dep_delay_min INT, arr_delay_min INT,
   air_time_min INT, carrier STRING, flight INT, tailnum STRING, origin STRING, dest STRING,
@@ -58,8 +58,8 @@ CREATE QUERY busy_links AS
   GROUP BY dst
   HAVING COUNT(*) >= 10;
 
--- DISTINCT: who reads whose web pages, each pair once while it stays active. EMIT CHANGES also
--- says when a pair goes quiet.
+-- DISTINCT: clients and servers of web pages, each pair once while it is active. EMIT CHANGES also
+-- reports when a pair becomes inactive.
 CREATE QUERY web_readers AS
   SELECT DISTINCT src, dst
   FROM connections [RANGE 5 MINUTES]
@@ -100,7 +100,7 @@ CREATE QUERY very_late AS
   SELECT dep_ts, origin, dest, carrier, flight, dep_delay_min
   FROM laguardia [RANGE 1 HOUR] WHERE dep_delay_min >= 300;
 
--- GROUP BY over a sliding window with several aggregates: destinations in trouble from Kennedy.
+-- GROUP BY over a sliding window with several aggregates: delayed destinations from Kennedy.
 CREATE QUERY troubled_destinations AS
   SELECT dest, COUNT(*) AS flights, AVG(dep_delay_min) AS mean_delay_min,
          MAX(dep_delay_min) AS longest_delay_min
@@ -108,7 +108,7 @@ CREATE QUERY troubled_destinations AS
   GROUP BY dest
   HAVING COUNT(*) >= 5 AND AVG(dep_delay_min) > 90;
 
--- The whole answer once a day: how each airline did at Newark in the last 24 hours.
+-- The whole answer once a day: delays of each airline at Newark in the last 24 hours.
 CREATE QUERY airline_day AS
   SELECT a.name AS airline, COUNT(*) AS flights, AVG(n.dep_delay_min) AS mean_delay_min
   FROM newark [RANGE 1 DAY] AS n JOIN airlines AS a ON n.carrier = a.carrier

@@ -212,7 +212,7 @@ def test_reference_page_is_current() -> None:
     assert all(f"`{f.forms[0]}`" in reference() or "|" in f.forms[0] for f in FUNCTIONS.values())
 
 
-def test_what_is_said_of_functions_of_other_systems_is_of_others_only() -> None:
+def test_alternatives_exist_only_for_missing_functions() -> None:
     assert not [name for name in ALTERNATIVES if name in FUNCTIONS]
 
 

@@ -83,7 +83,7 @@ def test_null_and_conversions() -> None:
         assert filled.exprs == (Literal(pa.string(), row[1]), Literal(pa.int64(), value))
 
 
-def test_what_has_no_parameter_stays() -> None:
+def test_parts_without_parameters_stay_the_same_objects() -> None:
     plan = bound_plan("SELECT symbol, COUNT(*) AS n FROM trades [NOW] GROUP BY symbol")
     assert substitute(plan, ROW) is plan
     plan = parameterised("SELECT rules.id FROM averages [NOW]")

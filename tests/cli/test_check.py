@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from eddyline.cli.demo import examples
 from eddyline.cli.main import app
 from eddyline.cli.scripts import runnable
 from eddyline.errors import SqlError
+from eddyline.shipped import examples
 
 GOOD = """CREATE STREAM s (ts TIMESTAMP, v BIGINT) TIMESTAMP BY ts
   WITH (source = 'csv', path = 'in', header = true);

@@ -1,4 +1,4 @@
-"""What the documents show works: Python runs, SQL is understood, links lead somewhere."""
+"""The documents: Python blocks run, SQL blocks are valid, links and paths exist."""
 
 from __future__ import annotations
 
@@ -90,3 +90,10 @@ def test_the_first_results_of_the_readme_are_the_demo_s() -> None:
         shown = [f"{row['_ts']:%Y-%m-%d %H:%M}", f"{row['_exp']:%Y-%m-%d %H:%M}"]
         shown += [str(v) for k, v in row.items() if not k.startswith("_")]
         assert f"| {row['_op']} | {' | '.join(shown)} |" in readme
+
+
+def test_paths_of_the_glossary_exist() -> None:
+    text = (ROOT / "docs" / "glossary.md").read_text(encoding="utf-8")
+    paths = re.findall(r"`([a-z_]+/[a-z_/]*(?:\.py)?)`", text)
+    assert len(paths) > 50
+    assert [p for p in paths if not (ROOT / "src" / "eddyline" / p).exists()] == []

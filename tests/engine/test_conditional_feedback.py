@@ -144,7 +144,7 @@ def test_auto_stops_asking_where_everybody_is_wanted() -> None:
 
 def test_functions_of_users_are_not_asked() -> None:
     engine = engine_with(executor="tree", optimize=False, feedback="jit")
-    types = {"args": ["BIGINT", "BIGINT"], "returns": "BOOLEAN", "kind": "python"}
+    types: dict[str, Any] = {"args": ["BIGINT", "BIGINT"], "returns": "BOOLEAN", "kind": "python"}
     engine.function("near", lambda x, y: abs(x - y) < 2, **types)
     for name in "abc":
         engine.sql(f"CREATE STREAM {name} (ts TIMESTAMP, g BIGINT, k BIGINT) TIMESTAMP BY ts")

@@ -14,6 +14,7 @@ from eddyline import (
     Changes,
     DataError,
     Engine,
+    Query,
     SqlError,
     StateError,
     UnsupportedError,
@@ -37,7 +38,7 @@ def engine(**options: Any) -> Engine:
 
 
 def kept(eng: Engine, stream: str = "a") -> int:
-    return eng.stats()["streams"][stream]["rows_kept"]  # type: ignore[no-any-return]
+    return eng.stats()["streams"][stream]["rows_kept"]
 
 
 def answer(eng: Engine, name: str = "q") -> list[tuple[Any, ...]]:
@@ -55,6 +56,7 @@ def test_a_script_returns_what_each_statement_gives() -> None:
     assert query is eng.queries["q"]
     assert query.options == {"sink": "memory"}
     assert text == query.explain()
+    assert isinstance(other, Query)
     assert other.name == "q1"
     assert eng.query("SELECT k FROM a [ROWS 2]").name == "q2"
 
@@ -235,7 +237,7 @@ def test_a_stream_that_is_left_early_loses_no_rows() -> None:
     eng.query("SELECT v FROM a [RANGE 9 SECONDS]", name="q")
     changes = eng.stream({"a": batch("ts | k | v\n1s | 1 | 1\n2s | 1 | 2\n3s | 1 | 3")})
     assert next(changes)[1]["v"].to_pylist() == [1]
-    changes.close()  # type: ignore[attr-defined]
+    changes.close()
     assert eng.process({})["q"]["v"].to_pylist() == [2, 3]
 
 
@@ -288,7 +290,7 @@ def test_tables_are_given_once_and_must_fit() -> None:
     with pytest.raises(DataError, match="column 'k'"):
         eng.table("names", pa.table({"k": ["x"], "name": ["one"]}))
     eng.table("NAMES", pa.table({"K": pa.array([1], pa.int8()), "NAME": ["one"]}))
-    with pytest.raises(CatalogError, match="has its rows already"):
+    with pytest.raises(CatalogError, match="already has its rows"):
         eng.table("names", NAMES)
 
 
@@ -394,5 +396,5 @@ def test_explain_analyze_counts_what_went_through_a_running_query() -> None:
         ["Filter", "3", "2", "0"],
         ["Project", "2", "2", "0"],
     ]
-    with pytest.raises(UnsupportedError, match="name one, as in EXPLAIN ANALYZE my_query"):
+    with pytest.raises(UnsupportedError, match="write its name, as in EXPLAIN ANALYZE my_query"):
         eng.sql("EXPLAIN ANALYZE SELECT k FROM a")

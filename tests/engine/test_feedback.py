@@ -33,7 +33,7 @@ BUSHY = """
        WHERE c.q = d.q) AS r
     WHERE l.x = r.x AND l.z = r.z AND l.y = r.y
 """
-WAYS = [
+WAYS: list[dict[str, Any]] = [
     {"feedback": feedback, "nested_loops": loops, "chunk_rows": chunk_rows}
     for feedback in ("jit", "auto", "doe")
     for loops in (False, True)

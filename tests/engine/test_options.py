@@ -82,7 +82,7 @@ def test_set_changes_an_option_before_the_first_query() -> None:
     options = engine.options
     assert (options.chunk_rows, options.capacity, options.set_aside_after) == (5, 0.25, None)
     assert (options.keep, options.decide_every) == ({"s": 0.5, "t": 1.0}, "5 minutes")
-    assert engine.chunk_rows == 5
+    assert engine.options.chunk_rows == 5
     assert not engine.decides
     engine.sql(QUERY)
     engine.wall_clock = lambda: 0
@@ -122,4 +122,4 @@ def test_options_are_fixed_once_there_is_a_query() -> None:
     with pytest.raises(SqlError, match="write SET chunk_rows before the first"):
         engine.sql("SET chunk_rows = 5")
     engine.sql("DROP QUERY q; SET chunk_rows = 5")
-    assert engine.chunk_rows == 5
+    assert engine.options.chunk_rows == 5

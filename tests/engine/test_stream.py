@@ -158,7 +158,7 @@ def test_who_stops_listening_gets_the_rest_from_the_next_call() -> None:
     engine.process({"b": batch("ts | k | v\n1s | 1 | 1\n9s | 1 | 9")})
     stream = engine.stream({"a": batch("ts | k | v\n9s | 1 | 1")})
     assert next(stream)[0] == "small"
-    stream.close()  # type: ignore[attr-defined]
+    stream.close()
     assert engine.process({})["large"].num_rows == 2
 
 
@@ -171,11 +171,11 @@ def test_what_several_queries_say_at_once_is_not_lost_either() -> None:
     stream = engine.stream({"a": rows, "b": batch("ts | k | v\n. | 1 | 1")})
     assert [next(stream)[0] for _ in range(2)] == ["bad:a", "bad:b"]
     assert next(stream)[0] == "one"
-    stream.close()  # type: ignore[attr-defined]
+    stream.close()
     assert engine.process({})["other"]["v"].to_pylist() == [1, 9]
     stream = engine.stream({"a": rows.slice(2), "b": batch("ts | k | v\n. | 1 | 1")})
     assert next(stream)[0] == "bad:a"
-    stream.close()  # type: ignore[attr-defined]
+    stream.close()
     assert list(engine.process({}).bad) == ["b"]
 
 

@@ -67,7 +67,7 @@ def attempt(sql: str) -> str:
 
 
 @pytest.mark.parametrize("sql", FOUND)
-def test_what_was_found(sql: str) -> None:
+def test_defects_that_were_found(sql: str) -> None:
     attempt(sql)
 
 

@@ -14,8 +14,8 @@ KEYS = st.lists(st.integers(-(1 << 63), (1 << 63) - 1), max_size=200)
 @given(KEYS, KEYS, st.sampled_from([1, 2, 16]))
 def test_what_has_been_added_is_found(first: list[int], second: list[int], size: int) -> None:
     words = np.zeros(size, np.int64)
-    for keys in (first, second):
-        add(words, np.array(keys, np.int64))
+    for some in (first, second):
+        add(words, np.array(some, np.int64))
     keys = np.array(first + second, np.int64)
     found = np.zeros(keys.size, np.bool_)
     may_hold(words, keys, found)

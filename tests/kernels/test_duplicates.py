@@ -23,8 +23,9 @@ class Answer:
         """Rows are (slot, ts, seq, exp); the result also has the number of the row shown."""
         lanes = [np.array([r[i] for r in rows], np.int64) for i in range(4)]
         due = np.arange(2)  # a row is numbered by its seq here
+        slot, ts, seq, exp = lanes
         state = (self.shown, self.aside, self.aside_order)
-        out = eliminate(*lanes, lanes[2], due, clock, *state)
+        out = eliminate(slot, ts, seq, exp, seq, due, clock, *state)
         return list(zip(*(o.tolist() for o in out), strict=True))
 
 

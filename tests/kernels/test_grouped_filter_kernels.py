@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -22,8 +23,8 @@ integers = st.integers(-(1 << 63), (1 << 63) - 1) | st.integers(-3, 3)
 @given(data=st.data())
 def test_the_directory_never_changes_a_cell(dtype: type, data: st.DataObject) -> None:
     numbers = floats if dtype is np.float64 else integers
-    thresholds = np.unique(np.array(data.draw(st.lists(numbers)), dtype))
-    values = np.array(data.draw(st.lists(numbers)) + thresholds.tolist(), dtype)
+    thresholds: Any = np.unique(np.array(data.draw(st.lists(numbers)), dtype))
+    values: Any = np.array(data.draw(st.lists(numbers)) + thresholds.tolist(), dtype)
     buckets = data.draw(st.integers(1, 20))
     origin = data.draw(st.floats(allow_nan=False, allow_infinity=False))
     scale = data.draw(st.floats(0.0, 1e300) | st.floats(0.0, 10.0))

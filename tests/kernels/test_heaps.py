@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -47,7 +48,8 @@ class Heaps:
     def run(self, rows: list[tuple[int, int, int]]) -> list[tuple[object, object]]:
         """Rows are (group, sign, node); every row is an emission."""
         slot, sign, node = (np.array([r[i] for r in rows], np.int64) for i in range(3))
-        new, old = run_extreme(
+        kernel: Any = run_extreme  # its arguments are unpacked
+        new, old = kernel(
             SignedRows(slot, sign.astype(np.int8), np.ones(slot.size, np.bool_)),
             node, self.largest,
             self.occurrences, self.order, self.row, self.offsets, self.data,

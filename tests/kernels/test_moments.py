@@ -116,12 +116,14 @@ def exactly(what: int, values: list[float]) -> float | None:
     if len(values) < (2 if what == moments.STDDEV else 1):
         return None
     exact = [Fraction(v) for v in values]
-    total = sum(exact)
+    total = sum(exact, Fraction())
     if what == moments.SUM:
         return as_double(total)
     if what == moments.AVG:
         return as_double(total / len(values))
-    variance = (sum(v * v for v in exact) - total * total / len(values)) / (len(values) - 1)
+    variance = (sum((v * v for v in exact), Fraction()) - total * total / len(values)) / (
+        len(values) - 1
+    )
     if variance == 0:
         return 0.0
     bits = variance.numerator.bit_length() - variance.denominator.bit_length()

@@ -41,7 +41,7 @@ def works(of: Mapping[str, Plan]) -> list[Work]:
 
 
 def needed(of: Mapping[str, Plan], keep: Mapping[str, float]) -> float:
-    nodes = {}
+    nodes: dict[Plan, float] = {}
     for plan in of.values():
         nodes |= {n.plan: n.own for n in cost(plan, thinned(KNOWN, keep)).nodes()}
     return sum(nodes.values())
@@ -92,7 +92,7 @@ def test_no_setting_of_the_boxes_within_the_capacity_is_better(
             assert merit(of, keep) <= merit(of, found.keep) + 0.01
 
 
-def test_what_must_not_be_thinned_is_not() -> None:
+def test_streams_without_permission_are_not_thinned() -> None:
     of = plans(RANGES, DISTINCT)
     found = verdict(works(of), ["b"], 0.6 * needed(of, {}), KNOWN)
     assert found is not None
@@ -113,7 +113,7 @@ def test_equal_parts_of_queries_are_counted_once() -> None:
     assert twice.needed == once.needed
 
 
-def test_what_is_too_much_whatever_is_dropped_is_told() -> None:
+def test_infeasible_loads_are_reported() -> None:
     found = verdict(works(plans(RANGES)), "ab", 1e-9, KNOWN)
     assert found is not None
     assert found.keep == {"a": LEAST_KEPT, "b": LEAST_KEPT}
@@ -128,7 +128,7 @@ def test_windows_of_time_lose_the_product_and_windows_of_rows_the_mean() -> None
     brought = {"a": RATES["a"] * 300, "b": RATES["b"] * 100}
     expected = sum(keep[s] * n for s, n in brought.items()) / sum(brought.values())
     assert output_share(of, keep, KNOWN) == pytest.approx(expected)
-    (of,) = plans(MIXED).values()  # results that a row of b brings need a row of a as well
+    (of,) = plans(MIXED).values()  # results triggered by a row of b also need a row of a
     brought = {"a": RATES["a"] * 100, "b": RATES["b"] * RATES["a"]}
     expected = (0.5 * brought["a"] + 0.2 * 0.5 * brought["b"]) / sum(brought.values())
     assert output_share(of, keep, KNOWN) == pytest.approx(expected)

@@ -18,10 +18,10 @@ from eddyline.algebra.plan import (
     GroupBy,
     Join,
     Negation,
-    Plan,
     SemiJoin,
     StreamScan,
     TableScan,
+    Updates,
     join,
 )
 from eddyline.algebra.windows import Range, Rows
@@ -56,7 +56,7 @@ class Counted:
 
 
 #: How many of v1 left rows are shown while v2 right rows have the value; the youngest are.
-SHOWN: dict[type[Plan], Callable[[int, int], int]] = {
+SHOWN: dict[type[Negation | AntiJoin | SemiJoin], Callable[[int, int], int]] = {
     Negation: lambda v1, v2: max(v1 - v2, 0),
     AntiJoin: lambda v1, v2: 0 if v2 else v1,
     SemiJoin: lambda v1, v2: v1 if v2 else 0,
@@ -131,7 +131,7 @@ def test_negation_and_existence(
     assert found.retracted == pytest.approx(counted.retracted, rel=0.1, abs=0.1)
 
 
-def test_nothing_is_premature_where_keys_do_not_overlap_or_nothing_comes() -> None:
+def test_no_premature_retractions_without_common_keys_or_rows() -> None:
     a, b = scan("a", 10), scan("b", 10)
     for node in SHOWN:
         plan = node(a, b, ((V, V),))
@@ -157,7 +157,8 @@ def test_rows_alive_are_rate_times_lifetime() -> None:
 
 
 def test_a_table_has_a_row_per_value_and_no_rate_unless_it_is_retroactive() -> None:
-    for updates, rate in (("static", 0), ("non-retroactive", 0), ("retroactive", 1)):
+    rates: dict[Updates, int] = {"static": 0, "non-retroactive": 0, "retroactive": 1}
+    for updates, rate in rates.items():
         table = TableScan("t", FIELDS, updates)
         assert estimate(table).rate == rate
         joined = join(scan("a", 1), table, ((V, V),))

@@ -61,7 +61,7 @@ def test_noise_does_not_spoil_what_is_predicted() -> None:
         assert predicted(seen, found) == pytest.approx(seen.cores, rel=0.35)
 
 
-def test_what_is_not_seen_follows_the_speed_of_the_machine() -> None:
+def test_unobserved_prices_follow_the_speed_of_the_machine() -> None:
     (join,) = observations(TYPICAL.scaled(3.0))[:1]
     assert fitted([join]).expire_s == pytest.approx(3 * TYPICAL.expire_s, rel=0.01)
 

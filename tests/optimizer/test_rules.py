@@ -58,7 +58,7 @@ def test_every_golden_has_its_rule() -> None:
 
 
 @pytest.mark.parametrize("path", sorted(GOLDEN.iterdir()), ids=lambda p: p.stem)
-def test_what_is_optimized_stays_as_it_is(path: Path) -> None:
+def test_optimization_is_idempotent(path: Path) -> None:
     for case in path.read_text().split(f"\n{SEPARATOR}\n"):
         sql = case.partition("\n=>\n")[0].strip()
         if sql:

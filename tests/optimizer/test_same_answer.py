@@ -120,7 +120,8 @@ def aggregate(of: Aggregate, rows: list[Row]) -> Any:
     if of.argument is None:
         return len(rows)
     values = [v for v in (value(of.argument, r) for r in rows) if v is not None]
-    return {"sum": sum, "max": max}[of.function](values) if values else None
+    functions: dict[str, Any] = {"sum": sum, "max": max}
+    return functions[of.function](values) if values else None
 
 
 def answer(plan: Plan, data: Data) -> list[Row]:

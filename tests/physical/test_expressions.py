@@ -268,7 +268,7 @@ VALUES: list[tuple[pa.DataType, list[Any], str, list[Any], list[Any]]] = [
 ]  # fmt: skip
 
 
-#: Pieces of a pattern with texts that they stand for.
+#: Pieces of a pattern with matching texts.
 _PIECES = {
     "a": ["a", "A"], "B": ["b", "B"], "é": ["é", "É"], ".": ["."], "$": ["$"], "(": ["("],
     "%": ["", "a", "%", "\\", "\n\\"], "_": ["_", "é", "\\", "\n"],

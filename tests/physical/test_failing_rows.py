@@ -93,7 +93,7 @@ def test_which_rows_fail_and_why(
     reasons: dict[int, str],
 ) -> None:
     table = pa.table({"v": pa.array(values, type_)})
-    constants = [Literal(pa.int64(), a) if isinstance(a, int) else lit(a) for a in args]
+    constants: list[Expr] = [Literal(pa.int64(), a) if isinstance(a, int) else lit(a) for a in args]
     if pa.types.is_integer(type_) and name in ("+", "-", "*", "round"):
         constants = [cast(c, type_) if name != "round" else c for c in constants]
     found, why = failing(fn(name, column("v", table), *constants), table)
@@ -111,7 +111,7 @@ def test_a_timestamp_that_overflows() -> None:
 
 def test_columns_with_columns() -> None:
     random = np.random.default_rng(3)
-    ends = [MOST, LEAST, 0, 1, -1, 2**31, -(2**31), 2**32, None]
+    ends: Any = [MOST, LEAST, 0, 1, -1, 2**31, -(2**31), 2**32, None]
     x = [*random.choice(ends, 300).tolist(), *random.integers(LEAST, MOST, 100).tolist()]
     y = [*random.choice(ends, 300).tolist(), *random.integers(LEAST, MOST, 100).tolist()]
     table = pa.table({"x": pa.array(x, pa.int64()), "y": pa.array(y, pa.int64())})
@@ -157,9 +157,7 @@ BAD = "cannot cast 'x' to BIGINT"
         (fn("case", fn("=", K, 1), NUMBER, fn("/", 6, K)), [None, None, None, 3.0], [0, 1]),
     ],
 )  # fmt: skip
-def test_what_a_failing_part_makes_of_the_whole(
-    expr: Expr, expected: list[Any], failed: list[int]
-) -> None:
+def test_effect_of_a_failing_operand(expr: Expr, expected: list[Any], failed: list[int]) -> None:
     found, reasons = failing(expr, S)
     assert found.to_pylist() == expected
     assert [*reasons] == failed
@@ -195,7 +193,7 @@ def test_a_term_that_is_null_decides_a_predicate() -> None:
         assert [*failing(predicate, S)[1]] == [1]
 
 
-def test_what_cannot_fail_is_known_to() -> None:
+def test_expressions_that_cannot_fail() -> None:
     x, d = column("j"), column("x")
     for expr in (
         fn("/", x, 2),

@@ -26,7 +26,7 @@ TEXTS = [
 ]
 ROWS = pa.table({"ts": pa.array(range(len(TEXTS))).cast(pa.timestamp("us", "UTC")), "s": TEXTS})
 
-#: As they stand in SQL, where two backslashes are one.
+#: As in SQL text, where two backslashes are one.
 CONDITIONS = [
     "s LIKE 'a%'",
     "s LIKE 'a_'",

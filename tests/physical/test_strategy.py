@@ -27,7 +27,7 @@ def store_of(plan: Plan, strategy: Strategy) -> ExpiryStore | None:
     return planned.expiries(plan, [np.int64] * 2)
 
 
-def test_upa_goes_by_the_pattern() -> None:
+def test_upa_depends_on_the_pattern() -> None:
     strategy = Strategy(partitions=10)
     assert isinstance(store_of(FIFO, strategy), FifoStore)
     assert isinstance(store_of(WEAK, strategy), PartitionedStore)

@@ -47,7 +47,7 @@ def play(seed: int, **options: Any) -> Script:
         now += random.choice([1, 1, 2, 4])
         for _ in range(random.choice([1, 4, 8, 16])):
             now += random.choice([0, 0, 0, 1])
-            keys = [random.choice([None, *list(range(values)) * 6]) for _ in "gxy"]
+            keys: list[Any] = [random.choice([None, *list(range(values)) * 6]) for _ in "gxy"]
             batch[random.choice(likely)].append((now, *keys))
         script.process(**{name: table(rows) for name, rows in batch.items()})
         if random.random() < 0.2:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -50,7 +51,7 @@ ROWS = arrivals(["a"], 0).map(
 )
 
 
-KINDS = st.sampled_from(["int", "double", "str"])
+KINDS: st.SearchStrategy[Any] = st.sampled_from(["int", "double", "str"])
 
 
 @given(ROWS, KINDS.flatmap(lambda k: values(SCOPE, k) | fallible(SCOPE, k)))

@@ -78,7 +78,10 @@ def answer(
 
 
 def table(some: list[tuple[int, int | None, int | None]]) -> pa.Table:
-    ts, k, x = ([row[i] for row in sorted(some, key=lambda r: r[0])] for i in range(3))
+    columns: list[list[Any]] = [
+        [row[i] for row in sorted(some, key=lambda r: r[0])] for i in range(3)
+    ]
+    ts, k, x = columns
     types = {"ts": pa.int64(), "k": pa.int64(), "x": pa.int64()}
     seconds = [t * 1_000_000 for t in ts]
     return pa.table({"ts": seconds, "k": k, "x": x}, schema=pa.schema(types))

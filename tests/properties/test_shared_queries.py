@@ -25,7 +25,7 @@ from eddyline.testing.strategies.query_set_cases import (
 )
 from eddyline.testing.strategies.shrinking import shrunk
 
-HALF = settings.default.max_examples // 2  # each case has many queries
+HALF = settings().max_examples // 2  # each case has many queries
 
 
 PHASES = [Phase.explicit, Phase.reuse, Phase.generate]  # a seed does not shrink

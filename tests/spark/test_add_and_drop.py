@@ -84,7 +84,7 @@ def test_same_changes_as_embedded_also_after_a_restart(
     assert list(session.queries) == ["pairs", "added", "shown"]
     run.finish()
     twin.end()
-    expected = twin.said()
+    expected = twin.changes()
     assert all(expected.values()), "each query must have something to say"
     for name in ("pairs", "last", "added"):
         assert bag(session.results(name)) == expected[name], name

@@ -87,8 +87,8 @@ class Played:
 
 
 def dropped(twin: Twin) -> dict[str, int]:
-    told = twin.engine.shedding
-    return {name: told[name]["seen"] - told[name]["kept"] for name in told}
+    shedding = twin.engine.shedding
+    return {name: shedding[name]["seen"] - shedding[name]["kept"] for name in shedding}
 
 
 def ended(run: Run) -> None:
@@ -118,7 +118,7 @@ def test_the_job_decides_as_the_embedded_engine_does_and_drops_the_same_rows(
     assert sum(reports[7]["dropped_at_ingest"].values())
     run.finish()
     played.twin.end()
-    said = played.twin.said()
+    said = played.twin.changes()
     assert {name: bag(session.results(name)) for name in said} == said
     assert run.progress().dropped == dropped(played.twin)
     assert run.progress().rows_in == {"a": 10 * ROWS, "b": 10 * ROWS}
@@ -152,7 +152,7 @@ def test_queries_without_shedding_wait_until_all_rows_are_kept(
     run.processAllAvailable()
     run.finish()
     played.twin.end()
-    said = played.twin.said()
+    said = played.twin.changes()
     assert {name: bag(session.results(name)) for name in said} == said
     assert dropped(played.twin)["a"] == before["a"], "none of a, since somebody wants them all"
     assert dropped(played.twin)["b"] > before["b"]

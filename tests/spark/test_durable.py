@@ -58,8 +58,13 @@ def rebuilt(state: DurableState) -> ShardEngine | None:
     return live
 
 
-def said(made: list[StepOutput]) -> dict[str, list[tuple[Any, ...]]]:
-    return {name: bag(rows) for m in made for part in m.changes for name, rows in part.each()}
+def changes_of(outputs: list[StepOutput]) -> dict[str, list[tuple[Any, ...]]]:
+    return {
+        name: bag(rows)
+        for output in outputs
+        for part in output.changes
+        for name, rows in part.each()
+    }
 
 
 def steps() -> list[EngineBatch]:
@@ -82,7 +87,7 @@ def test_a_rebuilt_engine_has_the_same_results(
         again = rebuilt(state)
         here = steady.apply(step)
         if again is not None:
-            assert said(again.apply(step)) == said(here)
+            assert changes_of(again.apply(step)) == changes_of(here)
             assert again.rows_out == steady.rows_out
         head.version += 1
         state.commit(head, step, steady)
@@ -106,7 +111,7 @@ def test_added_and_dropped_queries_in_a_rebuilt_engine(
         here = steady.apply(step)
         operators.append(len(steady.engine.stats()["operators"]))
         if again is not None:
-            assert said(again.apply(step)) == said(here)
+            assert changes_of(again.apply(step)) == changes_of(here)
             assert list(again.engine.queries) == list(steady.engine.queries)
             assert len(again.engine.stats()["operators"]) == operators[-1]
         head.version += 1

@@ -11,6 +11,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import pytest
@@ -35,8 +36,10 @@ def test_a_batch_survives_killed_workers(
     for number in range(2, 9):
         feeds[0].write(a[number])
         feeds[1].write(b[number])
-        killed = [os.kill(pid, signal.SIGKILL) for pid in engine_workers()]
-        assert killed
+        workers = list(engine_workers())
+        assert workers
+        for pid in workers:
+            os.kill(pid, signal.SIGKILL)
         run.processAllAvailable()
         assert run.exception() is None
     feeds[0].write(a[9])
@@ -117,13 +120,14 @@ class Command:
             assert time.monotonic() < deadline, "the job makes no progress"
             time.sleep(0.05)
 
-    def said(self) -> dict[str, list[tuple[object, ...]]]:
+    def changes(self) -> dict[str, list[tuple[object, ...]]]:
         """What the queries have delivered."""
         found = {}
         for name in QUERIES.keys() - {"named"}:
             files = f"{self._directory}/{name}/*/*.parquet"
             query = f"SELECT * EXCLUDE eddyline_batch FROM read_parquet('{files}')"
-            found[name] = bag(duckdb.sql(query).arrow().read_all())
+            relation: Any = duckdb.sql(query)
+            found[name] = bag(relation.arrow().read_all())
         return found
 
 
@@ -159,7 +163,7 @@ def test_killed_terminated_and_doubled_drivers(feeds: JobInputs, tmp_path: Path)
     assert last.returncode == 0, last.stderr
     expected = embedded({"a": a, "b": b})
     expected.pop("named")
-    assert command.said() == expected
+    assert command.changes() == expected
 
 
 def test_a_truncated_program_is_named(feeds: JobInputs, tmp_path: Path) -> None:

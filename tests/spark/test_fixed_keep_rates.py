@@ -77,7 +77,7 @@ def test_the_job_keeps_the_same_rows_as_the_embedded_engine(
     run.finish()
     twin.end()
     said = {name: bag(session.results(name)) for name in (*NAMES, "more")}
-    assert said == twin.said()
+    assert said == twin.changes()
     counts = {name: (told["seen"], told["kept"]) for name, told in engine.shedding.items()}
     progress = run.progress()
     assert progress.rows_in == {"a": 600, "b": 600}
@@ -137,7 +137,7 @@ def test_results_of_shed_batches_equal_those_of_an_embedded_engine() -> None:
             for logged in state.logged(committed):
                 live.apply(logged)
         twin.process({name: [t] for name, t in rows.items()})
-    assert said == {name: len(rows) for name, rows in twin.said().items()}
+    assert said == {name: len(rows) for name, rows in twin.changes().items()}
     assert min(said.values()) > 20
     assert live.engine.shedding == twin.engine.shedding
     assert live.engine.shedding["a"]["seen"] == 600

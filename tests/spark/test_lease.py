@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -114,7 +115,7 @@ def test_a_zombie_has_ended(directory: LocalDirectory) -> None:
 
 @pytest.mark.parametrize("where", [{"host": "elsewhere"}, {"space": "pid:[1]"}])
 def test_a_process_on_another_host_loses_the_lease_without_renewal(
-    directory: LocalDirectory, where: dict[str, str]
+    directory: LocalDirectory, where: dict[str, Any]
 ) -> None:
     far = dataclasses.replace(Holder.here(), **where)
     held_by(directory, dataclasses.replace(far, at=ago(20)))
@@ -146,12 +147,12 @@ def test_a_lost_lease_is_reported(
 ) -> None:
     monkeypatch.setattr(lease_module, "_POLL_S", 0.01)
     monkeypatch.setattr(lease_module, "RENEWED_EVERY_S", 0.0)
-    told: list[StateError] = []
+    reported: list[StateError] = []
     lease = Lease.take(directory)
     held_by(directory, dataclasses.replace(alive, token="another"))
-    lease.keep(lambda: True, told.append)
-    eventually(lambda: bool(told))
-    assert f"process {alive.process}" in str(told[0])
+    lease.keep(lambda: True, reported.append)
+    eventually(lambda: bool(reported))
+    assert f"process {alive.process}" in str(reported[0])
     lease.release()
     holder = read_holder(directory)
     assert holder is not None and holder.token == "another", "it is not its own to delete"

@@ -143,7 +143,8 @@ def test_malformed_tails_are_deleted(served: Served, content: bytes) -> None:
 def test_a_response_that_cannot_be_written_is_retried(
     served: Served, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    replace, failures = LocalDirectory.replace, []
+    replace = LocalDirectory.replace
+    failures: list[Any] = []
 
     def full(self: LocalDirectory, name: str, content: bytes) -> None:
         if name.startswith("responses") and len(failures) < 3:

@@ -112,7 +112,7 @@ def test_many_queries_are_added_and_dropped(
     run = session.start(available_now=True)
     run.finish()
     twin.end()
-    expected = twin.said()
+    expected = twin.changes()
     assert set(session.queries) == set(engine.queries)
     assert len(expected) > 4 * COUNT
     for name, changes in expected.items():
@@ -177,7 +177,7 @@ def test_for_each_row_of_a_table(spark: SparkSession, feeds: JobInputs, tmp_path
     engine.sql(added)
     twin.process({"a": tables[2:], "rules": rules[1:]})
     twin.end()
-    expected = twin.said()
+    expected = twin.changes()
     for name in ("alerts", "more"):
         assert {row[3] for row in expected[name]} == {1, 2, 3, 4}
         assert bag(session.results(name)) == expected[name]
@@ -215,7 +215,7 @@ def test_the_sink_of_a_single_query_has_no_query_column(sinks: SinkFactory) -> N
     made = declared({"a": "path = 'x'", "b": "path = 'y'", "c": "path = 'y'"})
     sinks.open_first(made.values())
     found = {name: sinks.find(name) for name in "abc"}
-    sink_a, sink_b, sink_c = (found[n].sink for n in "abc" if found[n] is not None)
+    sink_a, sink_b, sink_c = (f.sink for f in found.values() if f is not None)
     assert isinstance(sink_a, FileSink) and isinstance(sink_b, FileSink)
     assert not sink_a.shared and sink_a.schema == made["a"].change_schema
     assert sink_b is sink_c and sink_b.shared

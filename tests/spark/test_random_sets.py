@@ -157,7 +157,7 @@ def test_results_equal_those_of_embedded_engines(
     run.finish()
     for case in cases:
         case.twin.end()
-        for name, changes in case.twin.said().items():
+        for name, changes in case.twin.changes().items():
             found = [rows for session in sessions for rows in delivered(session, name)]
             assert bag(pa.concat_tables(found)) == changes, name
-    assert sum(len(case.twin.said()) for case in cases) > 5 * count
+    assert sum(len(case.twin.changes()) for case in cases) > 5 * count

@@ -74,7 +74,7 @@ def packed(clauses: str, now: int, table: pa.Table, keep: float = 1e-9) -> dict[
     timed = table.append_column("now_us", pa.array([now * SECOND] * len(table), pa.int64()))
     made = _packer(None, 3, statement.definition, keep)(iter(timed.to_batches()))
     (row,) = [row for batch in made for row in batch.to_pylist()]
-    return row  # type: ignore[no-any-return]
+    return row
 
 
 def test_ingest_drops_no_row_that_is_ahead_and_does_not_report_its_timestamp() -> None:

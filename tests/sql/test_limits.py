@@ -20,7 +20,7 @@ from golden import SCHEMA
 
 T = TypeVar("T")
 
-#: A text nested so many levels deep.
+#: A text nested this many levels deep.
 NESTED: dict[str, Callable[[int], str]] = {
     "parentheses": lambda n: f"SELECT {'(' * n}qty{')' * n} FROM trades",
     "conditions": lambda n: f"SELECT qty FROM trades WHERE {'(' * n}qty > 1{')' * n}",
@@ -72,7 +72,7 @@ def planned(sql: str) -> None:
 
 
 def at_depth(depth: int, work: Callable[[], T]) -> T:
-    """Run it with so many frames below."""
+    """Run it with this many frames below."""
     return work() if depth <= 0 else at_depth(depth - 1, work)
 
 
@@ -85,7 +85,7 @@ def test_too_deep_is_an_error_with_its_place(form: str, levels: int) -> None:
     assert caught.value.column is not None
 
 
-def test_what_is_said_of_deep_nesting() -> None:
+def test_messages_of_deep_nesting() -> None:
     with pytest.raises(
         SqlError, match=r"line 2, column 48: this is nested more than 32 levels deep"
     ):
@@ -93,7 +93,7 @@ def test_what_is_said_of_deep_nesting() -> None:
 
 
 @pytest.mark.parametrize("form", NESTED)
-def test_what_is_allowed_needs_no_more_frames_than_there_are(form: str) -> None:
+def test_statements_within_the_limits_need_no_more_frames(form: str) -> None:
     """Also from the end of a stack that is all but used up, and on a thread with a small one."""
     sql = NESTED[form](MAX_NESTING // 3)  # a level may count for three: NOT EXISTS (
     deep = sys.getrecursionlimit() - 250

@@ -64,7 +64,7 @@ def test_create_table(updates: str) -> None:
     assert statement.definition == TableDef("c", schema, updates, {"path": "c.csv"})  # type: ignore[arg-type]
 
 
-def test_what_is_known_of_the_rows_is_no_option_of_the_source() -> None:
+def test_declared_sizes_are_not_options_of_the_source() -> None:
     stream = one(
         "CREATE STREAM s (ts TIMESTAMP, symbol STRING, `odd, name` INT) TIMESTAMP BY ts "
         "WITH (source = 'kafka', rate = 1000, distinct = 'Symbol: 300, `odd, name`: 2.5e4')"

@@ -1,4 +1,4 @@
-"""Short texts that stand for large plans, long values, or both."""
+"""Short texts with large plans, long values, or both."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def nested(around: str, times: int, within: str) -> str:
     ],
     ids=["columns", "nullif", "between", "case", "intersect", "left joins", "join"],
 )  # fmt: skip
-def test_what_grows_when_it_is_written_out_is_refused(sql: str, message: str) -> None:
+def test_plans_that_expand_beyond_the_limit_are_refused(sql: str, message: str) -> None:
     with pytest.raises(SqlError, match=message) as caught:
         engine().query(sql)
     assert caught.value.line == 1

@@ -83,7 +83,7 @@ FROM = "SELECT s FROM a [RANGE 5 SECONDS] WHERE"
          f"CREATE QUERY q2 AS {FROM} k = 2 WITH (`sink` = 'print')", False),
     ],
 )  # fmt: skip
-def test_what_a_template_serves(learnt: str, sql: str, is_found: bool) -> None:
+def test_statements_that_a_template_serves(learnt: str, sql: str, is_found: bool) -> None:
     assert check(learnt, sql) == is_found
     assert check(sql, learnt) == is_found
 

@@ -29,7 +29,7 @@ class Rows:
         return chunks.chunk(0) if chunks.num_chunks else pa.array([], chunks.type)
 
     def __len__(self) -> int:
-        return self.table.num_rows
+        return int(self.table.num_rows)
 
 
 def _make() -> pa.Table:

@@ -1,4 +1,4 @@
-"""Streams and queries for which the job and the embedded engine must say the same."""
+"""Streams and queries for which a job and an embedded engine must have the same results."""
 
 from __future__ import annotations
 
@@ -71,49 +71,47 @@ def embedded(streams: Mapping[str, list[pa.Table]]) -> dict[str, list[tuple[Any,
 
 
 class Twin:
-    """An embedded engine that is told the same as the job at the same places in the order of rows.
+    """An embedded engine with the input of a job, in the same order.
 
     Attributes:
-        engine: queries come and go here.
+        engine: to add and drop queries.
     """
 
     def __init__(self, engine: Engine, lateness_us: Mapping[str, int]) -> None:
         self.engine = engine
         self._lateness_us = lateness_us
         self._newest: dict[str, int] = {}
-        self._said: dict[str, list[pa.Table]] = {}
+        self._changes: dict[str, list[pa.Table]] = {}
 
     def process(self, rows: Mapping[str, Sequence[pa.Table]]) -> None:
-        """All rows that the job has taken in, up to the watermark that they give there."""
+        """Process all rows that the job has read, up to their watermark."""
         tables = {name: pa.concat_tables(parts) for name, parts in rows.items() if parts}
         for name, table in tables.items():
-            if name not in self._lateness_us:  # a table: it does not move the watermark
+            if name not in self._lateness_us:  # a table, which does not affect the watermark
                 continue
             latest = pc.max(table["ts"].cast(pa.int64())).as_py()
             if latest is not None:
                 self._newest[name] = max(latest, self._newest.get(name, latest))
         bounds = [self._newest[n] - us for n, us in self._lateness_us.items() if n in self._newest]
         complete = len(bounds) == len(self._lateness_us)
-        self._hear(self.engine.process(tables, watermark=min(bounds) if complete else BEGINNING))
+        self._collect(self.engine.process(tables, watermark=min(bounds) if complete else BEGINNING))
 
     def end(self) -> None:
-        """Nothing more comes, and time passes until all windows are empty."""
+        """End the input: advance until all windows are empty."""
         longest = max(map(longest_range_us, self.engine.queries.values()))
-        self._hear(self.engine.advance(max(self._newest.values()) + longest + 1))
+        self._collect(self.engine.advance(max(self._newest.values()) + longest + 1))
 
-    def said(self) -> dict[str, list[tuple[Any, ...]]]:
-        """All changes of every query that has some."""
-        return {name: bag(pa.concat_tables(parts)) for name, parts in self._said.items()}
+    def changes(self) -> dict[str, list[tuple[Any, ...]]]:
+        """All changes by query."""
+        return {name: bag(pa.concat_tables(parts)) for name, parts in self._changes.items()}
 
-    def _hear(self, changes: Changes) -> None:
+    def _collect(self, changes: Changes) -> None:
         for name in changes.active():
-            self._said.setdefault(name, []).append(changes[name])
+            self._changes.setdefault(name, []).append(changes[name])
 
 
 def bag(rows: pa.Table | DataFrame) -> list[tuple[Any, ...]]:
-    """The rows in an order of their own, for comparing, NaN as a value that equals itself; without
-    the sink's batch column.
-    """
+    """The rows sorted, with NaN equal to itself, without the batch column of the sink."""
     table = rows if isinstance(rows, pa.Table) else rows.drop("eddyline_batch").toArrow()
     columns = [
         map(plain, (c.cast(pa.int64()) if pa.types.is_timestamp(c.type) else c).to_pylist())
@@ -132,7 +130,7 @@ class Feed:
 
     def write(self, *tables: pa.Table) -> None:
         for table in tables:
-            file = self.path / f"_{self._files:03}.parquet"  # not seen before it is complete
+            file = self.path / f"_{self._files:03}.parquet"  # hidden until it is complete
             pq.write_table(table, file)
             self._files += 1
             os.utime(file, (self._files, self._files))  # Spark's order is that of these times

@@ -33,7 +33,7 @@ def test_the_clock_of_streams_that_are_read_together_is_the_smallest_bound() -> 
     assert model.clock_us == parse_time("9s")
 
 
-def test_streams_that_nothing_brings_together_have_clocks_of_their_own() -> None:
+def test_unconnected_streams_have_separate_clocks() -> None:
     model = arrivals(c=RULES)
     model.read(["c"])
     model.process({"c": batch("ts | x\n50s | 1")})

@@ -40,7 +40,7 @@ def test_changes_count_in_the_order_of_time_then_arrival() -> None:
 
 
 @pytest.mark.parametrize("change", ["2s | - | 2 | x", "2s | - | 1 | ."])
-def test_what_is_not_there_cannot_be_taken_back(change: str) -> None:
+def test_missing_rows_cannot_be_removed(change: str) -> None:
     assert live(f"_ts | _op | k:int | s:str\n{change}").orphans() == [0]
 
 

@@ -121,7 +121,7 @@ BEYOND = [
 
 
 @pytest.mark.parametrize("sql", BEYOND)
-def test_what_the_oracle_does_not_answer(oracle: Oracle, sql: str) -> None:
+def test_queries_that_the_oracle_does_not_support(oracle: Oracle, sql: str) -> None:
     with pytest.raises(ValueError, match="the oracle supports only"):
         oracle.answer(sql, parse_time("2s"))
 

@@ -41,7 +41,7 @@ def test_when_a_query_is_right(kept_by: str, added: str, right: str | None) -> N
     assert found == (FOREVER if right is None else parse_time(right))
 
 
-def test_nothing_is_missing_of_what_nobody_had_to_keep() -> None:
+def test_no_rows_are_missing_that_no_query_had_to_keep() -> None:
     held = RetentionModel({"v": "SELECT x FROM a"})
     held.pass_time(parse_time("6s"), [], ["a"])
     added = held.missing("SELECT x FROM v [ROWS 2]", parse_time("7s"))

@@ -108,7 +108,7 @@ def test_a_query_of_a_statement_is_followed() -> None:
     assert script.changes().num_rows == 1
 
 
-def test_who_stops_listening_hears_the_rest_with_the_next_call() -> None:
+def test_unread_changes_are_returned_by_the_next_call() -> None:
     queries = {"all": "SELECT x FROM a [RANGE 2 SECONDS]"}
     script = Script(DDL, queries, options={"chunk_rows": 1})
     script.listen(1, a="ts | x\n1s | 7\n2s | 3\n5s | 1\n3s | 9\n. | 2")

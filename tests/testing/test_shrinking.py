@@ -6,7 +6,7 @@ from eddyline.testing.strategies.query_set_cases import ArrivingRow, QuerySetCas
 from eddyline.testing.strategies.shrinking import shrunk
 
 
-def test_what_does_not_matter_goes() -> None:
+def test_irrelevant_parts_are_removed() -> None:
     case = next(c for c in map(random_case, map(Random, range(99))) if any_drop(c))
     wanted = next(n for turn in case.turns for n in turn.drop)
     wanted_row = _rows_of(case)[3]

@@ -39,7 +39,7 @@ def test_times_beyond_any_calendar_are_us() -> None:
 
 
 @pytest.mark.parametrize("text", ["", "1", "1x", "s", "1s 2s", "yesterday"])
-def test_what_is_no_time_is_refused(text: str) -> None:
+def test_invalid_times_are_refused(text: str) -> None:
     with pytest.raises(ValueError, match="not a time"):
         parse_time(text)
 

@@ -8,7 +8,7 @@ from typing import Final
 
 from eddyline.algebra.plan import Plan
 
-#: Patterns stand in one column, but not farther right than this.
+#: Maximum start of the column of patterns.
 _PATTERN_COLUMN: Final = 96
 NO_COLUMNS: Final[Mapping[str, Sequence[str]]] = MappingProxyType({})
 
@@ -16,7 +16,7 @@ NO_COLUMNS: Final[Mapping[str, Sequence[str]]] = MappingProxyType({})
 def explain(plan: Plan, columns: Mapping[str, Sequence[str]] = NO_COLUMNS) -> str:
     """The plan, one node a line, inputs indented below what reads them.
 
-    Right of each node stands the update pattern of its output::
+    The update pattern of its output follows each node::
 
         Project  t.symbol, q.bid                  WK
           Join  t.symbol = q.symbol               WK
@@ -24,7 +24,7 @@ def explain(plan: Plan, columns: Mapping[str, Sequence[str]] = NO_COLUMNS) -> st
             StreamScan  quotes [RANGE 1 MINUTE]   WKS
 
     Args:
-        columns: more to stand behind that, by head, one for each node in this order.
+        columns: further columns by heading, with a text for each node in this order.
     """
     lines = list(_lines(plan, 0))
     width = max((len(text) for text, _ in lines if len(text) <= _PATTERN_COLUMN), default=0)

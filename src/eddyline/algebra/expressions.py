@@ -119,7 +119,7 @@ class Call(Expr):
 
 @dataclass(frozen=True, slots=True)
 class Aggregate:
-    """An aggregate of GROUP BY: ``function`` is one of count, sum, avg, min, max, stddev.
+    """An aggregate of GROUP BY: ``function`` is a key of ``functions.AGGREGATES``.
 
     ``argument`` is None for COUNT(*). ``where`` is the FILTER (WHERE ...) clause.
     """

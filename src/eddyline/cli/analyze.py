@@ -76,7 +76,7 @@ def _columns(script: Script, source: Source) -> list[str]:
 
 def _as_json(found: list[tuple[Source, Sampled]]) -> Iterator[str]:
     for source, sampled in found:
-        known = sampled.known
+        sizes = sampled.sizes
         yield json.dumps(
             {
                 "event": "source",
@@ -84,10 +84,10 @@ def _as_json(found: list[tuple[Source, Sampled]]) -> Iterator[str]:
                 "kind": _kind(source),
                 "sampled": sampled.rows,
                 "bad": sampled.bad,
-                "rate": known.rate,
-                "rows": known.rows,
-                "distinct": dict(known.distinct),
-                "options": as_options(known),
+                "rate": sizes.rate,
+                "rows": sizes.rows,
+                "distinct": dict(sizes.distinct),
+                "options": as_options(sizes),
             }
         )
 
@@ -96,14 +96,14 @@ def _as_text(found: list[tuple[Source, Sampled]]) -> Iterator[str]:
     head = ("source", "column", "rows sampled", "bad", "rows/s", "rows", "values")
     lines: list[Sequence[str]] = [head]
     for source, sampled in found:
-        known = sampled.known
-        sizes = ("-" if n is None else number(n) for n in (known.rate, known.rows))
-        lines.append((source.name, "", f"{sampled.rows:,}", f"{sampled.bad:,}", *sizes, ""))
-        lines += [("", c, "", "", "", "", number(n)) for c, n in known.distinct.items()]
+        sizes = sampled.sizes
+        shown = ("-" if n is None else number(n) for n in (sizes.rate, sizes.rows))
+        lines.append((source.name, "", f"{sampled.rows:,}", f"{sampled.bad:,}", *shown, ""))
+        lines += [("", c, "", "", "", "", number(n)) for c, n in sizes.distinct.items()]
     yield from aligned(lines, left=2)
     yield ""
     yield "to declare it, add to WITH (...):"
-    yield from aligned([(source.name, as_options(s.known)) for source, s in found], left=2)
+    yield from aligned([(source.name, as_options(s.sizes)) for source, s in found], left=2)
 
 
 def _kind(source: Source) -> str:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any, BinaryIO
 
@@ -15,18 +16,17 @@ from eddyline.algebra.functions import FunctionKind
 from eddyline.engine.calibration import prices_of_machine
 from eddyline.engine.changes import Changes
 from eddyline.engine.checkpoint.files import read_saved
-from eddyline.engine.feeding import Feeding
 from eddyline.engine.functions import add_function, make_function
 from eddyline.engine.instants import instant_us
 from eddyline.engine.locking import EngineLock, locked
 from eddyline.engine.options import (
     DEFAULT_STRATEGY,
     DEFAULTS,
-    SETTABLE,
     EngineOptions,
     StrategyOptions,
 )
 from eddyline.engine.query import Query
+from eddyline.engine.statements import changed_options
 from eddyline.engine.wiring import connect
 from eddyline.errors import SqlError
 from eddyline.optimizer.overload import Verdict
@@ -39,14 +39,13 @@ from eddyline.types import BEGINNING
 
 
 class Engine:
-    """Runs standing queries over the rows it is given.
+    """Runs standing queries over streams and tables. See the README for a first example.
 
-    Rows are processed in the order (ts, arrival) up to the *watermark*; the clock stands at the
-    last instant processed. See the README for a first example.
+    Rows are processed in the order (ts, arrival) up to the *watermark*; the clock is the last
+    instant processed.
 
-    Threads may call an engine and its queries: each call waits until those before it have returned.
-    What ``stream`` yields is made item by item, so calls of other threads may come in between. A
-    function of a query cannot call the engine that it runs in.
+    Threads may call an engine and its queries; calls are serialised. ``stream`` takes the lock for
+    each item that it yields. A function of a query cannot call the engine that runs it.
 
     Args:
         options: capacity, limits and statistics; see :class:`EngineOptions`. Those that ``SET``
@@ -54,7 +53,7 @@ class Engine:
         strategy: algorithms and structures to compare; see :class:`StrategyOptions`.
 
     Attributes:
-        parts: what the engine consists of, for measurements and tests of single parts.
+        parts: the components of the engine, for measurements and tests of single ones.
         wall_clock: returns the time in microseconds since 1970, for AHEAD AT MOST and IDLE AFTER.
             It can be replaced.
 
@@ -74,71 +73,57 @@ class Engine:
         self._options = replace(options, prices=prices)
         self.strategy = strategy
         self.lock = EngineLock()
-        self.wall_clock: Callable[[], int] = _wall_clock
+        self.wall_clock: Callable[[], int] = lambda: time.time_ns() // 1_000
         self.parts = parts = connect(
             self._options, strategy, prices, self.lock, lambda: self.wall_clock()
         )
         self.catalog = parts.catalog
         self.statistics = parts.statistics
-        self._feeding = Feeding(parts, lambda: self.wall_clock())
 
     @property
     def options(self) -> EngineOptions:
-        """The options as they are now."""
+        """The current options."""
         return self._options
 
     @property
-    def chunk_rows(self) -> int:
-        """Rows that run through the operators in one batch; it can be changed between calls."""
-        return self._options.chunk_rows
-
-    @chunk_rows.setter
-    def chunk_rows(self, rows: int) -> None:
-        self._options = replace(self._options, chunk_rows=rows)
-        self.parts.progress.chunk_rows = rows
-
-    @property
     def queries(self) -> Mapping[str, Query]:
-        """The standing queries by name, those that are set aside among them."""
+        """The standing queries by name, including those that are set aside."""
         return MappingProxyType(self.parts.queries.known)
 
     @property
     @locked
     def measured(self) -> Statistics:
-        """What the engine has seen of its inputs so far: recent rates, sizes of tables, and numbers
-        of values of the columns that queries compare. Plans go by :attr:`statistics`.
+        """Measured statistics of the inputs: recent rates, sizes of tables, numbers of values of
+        the columns that queries compare. Plans are chosen by :attr:`statistics`.
         """
         return self.parts.inputs.measuring.statistics()
 
     @property
     def clock(self) -> int:
-        """The instant up to which everything is processed that queries read, in microseconds."""
+        """The instant up to which all groups of streams are processed, in microseconds."""
         return self.parts.progress.clock
 
     @property
     def watermark(self) -> int:
-        """Rows before this instant are late, in microseconds. If queries read streams that nothing
-        brings together, the smallest of theirs; ``stats`` tells that of each group.
+        """Rows before this instant are late, in microseconds: the smallest watermark of the groups
+        of streams that queries read; ``stats`` has the watermark of each group.
         """
         return self.parts.progress.watermark
 
-    # -- statements ------------------------------------------------------------------------------
-
     def sql(self, text: str) -> list[Query | str | None]:
-        """Run a script: CREATE, DROP, EXPLAIN and SELECT statements separated by semicolons.
+        """Run a script of statements separated by semicolons.
 
         Returns:
             Per statement: the standing query, the text of EXPLAIN, or None.
 
         Raises:
-            SqlError: with the position of the offending word. CatalogError: a name is taken or
-                missing.
+            SqlError: with the position of the wrong word. CatalogError: a name is taken or missing.
         """
         return [self.execute(statement) for statement in parse(text)]
 
     @locked
     def query(self, sql: str, name: str | None = None) -> Query:
-        """Add a standing query. It is answered from now on, over what the windows still hold.
+        """Add a standing query. Its first answer is over the rows that the windows hold now.
 
         Raises:
             SqlError: the text is not one SELECT. CatalogError: the name is taken.
@@ -150,15 +135,14 @@ class Engine:
 
     @locked
     def table(self, name: str, data: Any) -> None:
-        """Give a declared table its first rows (Arrow, pandas or polars), once.
+        """Supply the first rows (Arrow, pandas or polars) of a declared table, once.
 
-        A table that is updated has them before everything else; its changes go through
-        ``process``.
+        Those of a table that changes are there before any event; its changes go to ``process``.
 
         Raises:
             CatalogError: no such table, or it has rows already. DataError: columns do not fit.
         """
-        self.parts.inputs.give(name, data)
+        self.parts.inputs.supply(name, data)
 
     @locked
     def function(
@@ -170,31 +154,29 @@ class Engine:
         returns: str,
         kind: FunctionKind = "arrow",
     ) -> None:
-        """Define a scalar function of SQL in Python, for the statements to come.
+        """Define a scalar function of SQL in Python, for later statements.
 
-        It computes each row from its arguments alone, and always the same: rows come together as
-        the data arrived, and after a restart results are computed anew. A row for which it fails
-        is a bad row of the queries that call it (``bad:QUERY``); so are all rows of a call that
-        returns something of another length or type. It cannot call the engine that it runs in.
+        It must compute each row from its arguments alone, and always the same value: the division
+        into calls depends on the arrival of rows, and a restart computes results again. A row for
+        which it raises is a bad row of the queries that call it (``bad:QUERY``); so are all rows of
+        a call whose result has another length or type.
 
         Args:
             name: a letter, then letters, digits and _.
-            evaluate: the code, called by position. ``arrow``: with Arrow arrays, NULLs in them, and
-                returns an array (of Arrow or NumPy) with a value per row. ``pandas``: with Series
-                of pandas' nullable types, and returns a Series; in one of plain floats NaN is
-                NULL. ``python``: with the values of one row, and returns one (None is NULL); a
-                row with a NULL argument gives NULL without a call.
-            args: SQL types of the arguments.
-            returns: SQL type of the result.
-            kind: how it is called, see ``evaluate``.
+            evaluate: called with positional arguments. ``arrow``: Arrow arrays, returns an Arrow or
+                NumPy array of the same length. ``pandas``: Series of nullable types, returns a
+                Series (NaN in plain floats is NULL). ``python``: the values of one row, returns a
+                value; rows with a NULL argument give NULL without a call.
+            args, returns: SQL types of the arguments and of the result.
+            kind: form of the call, see ``evaluate``.
 
         Raises:
-            CatalogError: the name is taken. SqlError: a type is unknown.
+            CatalogError: the name is taken. SqlError: a type is unknown. SetupError: pandas is not
+                installed.
 
         >>> import eddyline, pyarrow.compute as pc
         >>> engine = eddyline.Engine()
-        >>> engine.function("hypot", lambda a, b: pc.sqrt(pc.add(pc.multiply(a, a),
-        ...     pc.multiply(b, b))), args=["DOUBLE", "DOUBLE"], returns="DOUBLE")
+        >>> engine.function("double", lambda a: pc.add(a, a), args=["DOUBLE"], returns="DOUBLE")
         """
         add_function(self.catalog, make_function(name, evaluate, args, returns, kind))
 
@@ -204,7 +186,7 @@ class Engine:
 
     @locked
     def drop(self, name: str) -> None:
-        """Remove a standing query and free what nobody else needs.
+        """Drop a standing query, and free what no other query uses.
 
         Raises:
             CatalogError: there is no such query.
@@ -213,10 +195,10 @@ class Engine:
 
     @locked
     def shed(self, keep: Mapping[str, float] | None) -> None:
-        """From now on keep these shares of the rows of streams, and all rows of other streams.
+        """Keep these shares of the rows to come, by stream, and all rows of other streams.
 
-        A stream is thinned only while every query that reads it allows it. None: let the engine
-        decide, as without the option ``keep``.
+        A stream is thinned only while all its queries allow it. None: the engine decides, as
+        without the option ``keep``.
 
         Raises:
             ValueError: a share is not in (0, 1].
@@ -225,13 +207,13 @@ class Engine:
 
     @property
     def decides(self) -> bool:
-        """Whether the engine decides which shares to keep, or somebody has said."""
+        """Whether the engine decides which shares of the rows to keep; else they are set."""
         return self.parts.overload.decides
 
     @locked
     def hold(self) -> None:
-        """Keep all rows from the next decision on, until a query has come or gone: one that allows
-        nothing to be dropped is about to come.
+        """Keep all rows from the next decision on until queries change: before a query without ON
+        OVERLOAD SHED is added.
         """
         self.parts.overload.hold()
 
@@ -243,26 +225,12 @@ class Engine:
 
     @locked
     def execute(self, statement: st.Statement) -> Query | str | None:
-        """Carry out one statement of a script that was parsed, as ``sql`` does."""
+        """Execute one parsed statement, as ``sql`` does."""
         if isinstance(statement, st.SetOption):
-            self._set(statement)
+            self._options = changed_options(self._options, statement, self.parts.queries.known)
+            self.parts.configure(self._options)
             return None
         return self.parts.statements.execute(statement)
-
-    def _set(self, statement: st.SetOption) -> None:
-        name, offsets = statement.name, statement.offsets
-        if self.parts.queries.known:
-            reason = f"options are fixed once there is a query: write SET {name} before the first"
-            raise statement.source.error(offsets.name, reason)
-        try:
-            options = self._options.with_text(name, statement.value)
-        except ValueError as e:
-            at = offsets.value if name in SETTABLE else offsets.name
-            raise statement.source.error(at, str(e)) from None
-        self.parts.configure(options)
-        self._options = options
-
-    # -- data ------------------------------------------------------------------------------------
 
     @locked
     def process(
@@ -277,19 +245,17 @@ class Engine:
         """Process rows of any number of streams and changes of tables, merged by time.
 
         Args:
-            inputs: stream name -> rows, as Arrow, pandas or polars data. Columns go by name,
-                others are ignored; integers given for a TIMESTAMP are microseconds.
-                Table name -> changes of a table that is updated: the table's columns, ``_ts``
-                (when) and perhaps ``_op``: ``+`` (the default) adds the row, ``-`` takes a row
-                back that is equal in all columns. At one instant rows count in the order given.
-            watermark: every row of every stream up to this instant (int64 us) has been handed over.
-                Default, for each group of streams that queries bring together: the smallest of
-                (largest timestamp - lateness) over its streams. So rows of one stream wait for
-                those of the others, unless these are idle. Changes of tables wait, too.
-            now: the wall clock (int64 us), by which streams are idle and timestamps too far ahead.
-                Default: what ``wall_clock`` says.
-            dropped: how many more rows of a stream there were that a drop box has dropped before
-                they got here. They are counted. newest_dropped: their largest timestamp.
+            inputs: rows by stream, as Arrow, pandas or polars data. Columns are matched by name,
+                others are ignored; integers in a TIMESTAMP are microseconds. Changes by table: its
+                columns, ``_ts`` (when) and optionally ``_op``: ``+`` (default) inserts the row,
+                ``-`` deletes a row that is equal in all columns. Changes of one instant apply in
+                the order supplied.
+            watermark: all rows of all streams up to this instant (int64 us) have been supplied.
+                Default, per group of streams that queries join: the smallest of (largest timestamp
+                - lateness) over its streams that are not idle. Changes of tables wait, too.
+            now: the wall clock (int64 us); default: ``wall_clock``.
+            dropped: number of rows by stream that a drop box dropped before this call.
+                newest_dropped: their largest timestamp.
 
         Returns:
             The changes of every query, and the late and bad rows.
@@ -298,160 +264,130 @@ class Engine:
             CatalogError: unknown stream, or a table that is static. DataError: columns are missing
                 or of the wrong type, or the watermark is no instant.
         """
-        return self._feeding.process(inputs, watermark, now, dropped, newest_dropped)
+        return self.parts.feeding.process(inputs, watermark, now, dropped, newest_dropped)
 
     def stream(
         self,
         inputs: Mapping[str, Any] | Iterable[Mapping[str, Any] | None],
         *,
         watermark: int | None = None,
-    ) -> Iterator[tuple[str, pa.Table]]:
-        """Like ``process``, but yields (query name, changes) as soon as they are made.
+    ) -> Generator[tuple[str, pa.Table], None, None]:
+        """Like ``process``, but yields (query name, changes) as soon as they are computed.
 
-        Queries that join the same two streams over different windows need not wait for the largest
-        one: option ``schedule`` says whose results come first. Each query's own changes come in the
-        same order as ever.
+        Queries that join the same two streams over different windows are served in the order of the
+        option ``schedule``; the changes of each query come in the same order as from ``process``.
 
-        Late and bad rows come first, as ``late:STREAM`` and ``bad:STREAM``; deletions for which a
-        table has no row, as ``bad:TABLE``, when they are found. A caller that stops early gets the
-        rest from the next call.
+        Late and bad rows come first, as ``late:STREAM`` and ``bad:STREAM``; deletions without a row
+        as ``bad:TABLE`` when they are processed. After an early stop the next call yields the rest.
 
         Args:
-            inputs: as of ``process``; or an iterator over such, asked for more whenever new rows
-                would be served before those that wait. ``None`` from it: nothing has come.
+            inputs: as of ``process``; or an iterator of such, advanced when new rows would be
+                served before queued ones. None from it: no rows now.
             watermark: as of ``process``, for one input.
         """
-        return self._feeding.stream(inputs, watermark, self.lock)
+        return self.parts.feeding.stream(inputs, watermark, self.lock)
 
     @locked
     def advance(self, to: str | int | datetime) -> Changes:
-        """Let time pass without rows: no row before ``to`` will come.
+        """Advance the time without rows: all rows before ``to`` have been supplied.
 
-        Queries begin now, if they have not begun with a row before.
+        Queries without any row so far begin now.
 
         Args:
-            to: an instant as ISO 8601 text (UTC unless it says otherwise), microseconds, or a
-                datetime.
+            to: an instant as ISO 8601 text (default zone: UTC), microseconds, or a datetime.
 
         Returns:
-            What expiry and rows that were held bring about.
+            The changes caused by expiry and by rows that waited for the watermark.
         """
-        return self._feeding.advance(instant_us(to))
+        return self.parts.feeding.advance(instant_us(to))
 
     @locked
     def reset_watermark(self, stream: str) -> None:
-        """Let nothing be late by what has come so far, in the group of a stream: as after a
-        timestamp far in the future has come. Also ``ALTER STREAM name RESET WATERMARK``.
+        """Reset the watermark of the group of a stream, for example after a timestamp far in the
+        future; as ``ALTER STREAM name RESET WATERMARK``.
 
-        The windows of the queries that read the group's streams are empty then, and these queries
-        begin again with the next row; what they have reported is not taken back. Rows that wait for
-        the watermark go on waiting, tables keep their rows.
+        The windows over the group's streams become empty, and its queries begin again with the next
+        row; reported results are not taken back. Rows that wait for the watermark go on waiting,
+        tables keep their rows.
 
         Raises:
             CatalogError: there is no such stream.
         """
         self.parts.statements.reset_watermark(stream)
 
-    # -- looking inside, saving --------------------------------------------------------------------
-
     @property
     @locked
     def shedding(self) -> dict[str, dict[str, Any]]:
-        """By stream that is thinned, was, or was meant to be: the share ``keep`` of the rows to
-        come, rows ``seen`` and ``kept`` so far, and ``why`` it is not thinned as asked.
+        """By stream that is, was or should be thinned: the share ``keep`` of the rows to come, rows
+        ``seen`` and ``kept`` so far, and the reason ``why`` it is not thinned as requested.
         """
-        return self._thinned()
-
-    def _thinned(self) -> dict[str, dict[str, Any]]:
-        self.parts.overload.begin_call()
-        return self.parts.shedding.report()
+        return self.parts.shedding_report()
 
     @property
     @locked
     def verdict(self) -> Verdict | None:
-        """What all queries are expected to need of the capacity, and how drop boxes are best set if
-        that is more than there is; None where the rate of a stream that they read is not known.
+        """The expected load of all queries, and the best drop boxes if it exceeds the capacity;
+        None if the rate of a stream that they read is unknown.
         """
         return self.parts.overload.verdict()
 
     @property
     @locked
     def works(self) -> list[Work]:
-        """What runs for the queries, as the optimizer reckons with it."""
+        """The plans that run, as the cost model counts them."""
         return self.parts.queries.workload.works()
 
     @property
     @locked
     def advice(self) -> str | None:
-        """In a sentence, what to do if the queries need more than the capacity; None if not."""
+        """A sentence with the remedy if the queries need more than the capacity; else None."""
         return self.parts.overload.advice()
 
     @property
     def newest(self) -> int | None:
-        """The largest timestamp of any row of a stream, in microseconds; None: there is none."""
+        """The largest timestamp of all rows of streams, in microseconds; None without rows."""
         newest = self.parts.inputs.newest()
         return None if newest == BEGINNING else newest
 
     @locked
     def groups(self, now: int | None = None) -> list[dict[str, Any]]:
-        """The groups of streams and tables that queries bring together: ``members``, ``watermark``
-        and ``clock`` in microseconds, the largest timestamp of each stream (``newest``), the number
-        of rows that wait for the watermark (``held``), and by which stream they are ``held_by``, if
-        by any.
+        """The groups of streams and tables that queries join: ``members``, ``watermark`` and
+        ``clock`` in microseconds, the largest timestamp by stream (``newest``), the number of rows
+        that wait for the watermark (``held``), and the stream they wait for (``held_by``).
 
         Args:
             now: the wall clock (int64 us), by which streams are idle; default: ``wall_clock``.
         """
-        return self._groups(now)
-
-    def _groups(self, now: int | None = None) -> list[dict[str, Any]]:
         return self.parts.progress.stats(self.wall_clock() if now is None else now)
 
     @locked
     def stats(self) -> dict[str, Any]:
-        """The clock, and the groups of streams that queries bring together, each with its
-        watermark, rows that wait for it, and the stream that holds it up. Counters: per stream, per
-        table that is updated, per query and per operator; what was measured of the inputs, as
-        :meth:`Statistics.as_dict` tells it; and of streams that are thinned, or were meant to be,
-        which share is kept and why.
+        """Clock, watermark and groups (see :meth:`groups`); counters per stream, changing table,
+        query and operator; measured statistics of the inputs; and ``shedding``.
         """
-        streams, tables = self.parts.inputs.stats()
-        return {
-            "clock": self.clock,
-            "watermark": self.watermark,
-            "groups": self._groups(),
-            "streams": streams,
-            "tables": tables,
-            "shedding": self._thinned(),
-            "queries": self.parts.queries.stats(),
-            "operators": [o.stats() for o in self.parts.queries.operators()],
-            "measured": self.parts.inputs.measuring.statistics().as_dict(),
-        }
+        return self.parts.stats(self.wall_clock())
 
     @locked
-    def save(self, target: str | BinaryIO) -> None:
-        """Write program, tables and state, so that ``load`` continues exactly here."""
+    def save(self, target: str | Path | BinaryIO) -> None:
+        """Write statements, options, tables and state to a path or a binary file."""
         self.parts.checkpoint.save(target, self._options, self.strategy)
 
     @classmethod
     def load(
         cls,
-        source: str | BinaryIO,
+        source: str | Path | BinaryIO,
         *,
         functions: Mapping[str, Callable[..., Any]] | None = None,
         feedback_form: FeedbackForm | None = None,
     ) -> Engine:
-        """The engine that was saved.
+        """A new engine that continues where the saved one was.
 
         Args:
-            source: a path or a binary file.
-            functions: the code of those that were defined with ``function``, by name: it is not
-                saved. What else was said of them is.
+            functions: the code of user-defined functions by name, which is not saved.
             feedback_form: that of the engine's :class:`StrategyOptions`, which is not saved.
 
         Raises:
-            StateError: this is not a saved engine, it is of a version that cannot be read, or
-                functions are missing.
+            StateError: the file is no saved engine or of another version, or functions are missing.
         """
         program, tables, header, state = read_saved(source)
         options = EngineOptions.from_dict(header["options"])
@@ -459,8 +395,3 @@ class Engine:
         engine = cls(options, strategy)
         engine.parts.checkpoint.restore(program, tables, header, state, functions or {})
         return engine
-
-
-def _wall_clock() -> int:
-    """Microseconds since 1970, UTC."""
-    return time.time_ns() // 1_000

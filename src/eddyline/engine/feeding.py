@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from typing import Any
 
 import pyarrow as pa
 
 from eddyline.engine.changes import Changes
+from eddyline.engine.execution.progress import Progress
+from eddyline.engine.ingest.inputs import Inputs
 from eddyline.engine.instants import checked_instant
 from eddyline.engine.locking import EngineLock
-from eddyline.engine.wiring import Parts
+from eddyline.engine.overload.controller import Overload
+from eddyline.engine.overload.shedding import Shedding
+from eddyline.engine.query_set import QuerySet
 from eddyline.types import FIRST_INSTANT
 
 #: What a call hands over: rows by stream, and changes by table.
@@ -20,18 +24,29 @@ Rows = Mapping[str, Any]
 class Feeding:
     """Processes rows, and returns or yields the changes of the queries.
 
+    Late and bad rows that an interrupted ``stream`` has not yielded are part of the next result.
+
     Args:
-        parts: of the engine. wall_clock: microseconds since 1970.
+        inputs, queries, progress, overload, shedding: parts of the engine.
+        wall_clock: microseconds since 1970.
     """
 
-    def __init__(self, parts: Parts, wall_clock: Callable[[], int]) -> None:
-        self._inputs = parts.inputs
-        self._queries = parts.queries
-        self._progress = parts.progress
-        self._overload = parts.overload
-        self._shedding = parts.shedding
-        self._collector = parts.collector
+    def __init__(
+        self,
+        inputs: Inputs,
+        queries: QuerySet,
+        progress: Progress,
+        overload: Overload,
+        shedding: Shedding,
+        wall_clock: Callable[[], int],
+    ) -> None:
+        self._inputs = inputs
+        self._queries = queries
+        self._progress = progress
+        self._overload = overload
+        self._shedding = shedding
         self._wall_clock = wall_clock
+        self._not_yielded: dict[str, dict[str, pa.Table]] = {"late": {}, "bad": {}}
 
     def process(
         self,
@@ -53,17 +68,17 @@ class Feeding:
             pass
         if self._shedding.sheddable:
             self._overload.end_call()
-        return self._collector.changes(late, bad)
+        return self._changes(late, bad)
 
     def advance(self, to: int) -> Changes:
         """See :meth:`Engine.advance`."""
         for _ in self._progress.advance(to, now_us=self._wall_clock(), begins=True):
             pass
-        return self._collector.changes()
+        return self._changes()
 
     def stream(
         self, inputs: Rows | Iterable[Rows | None], watermark: int | None, lock: EngineLock
-    ) -> Iterator[tuple[str, pa.Table]]:
+    ) -> Generator[tuple[str, pa.Table], None, None]:
         """See :meth:`Engine.stream`. Each item is made while the engine is locked."""
         _check_watermark(watermark)
         if isinstance(inputs, Mapping):
@@ -84,7 +99,7 @@ class Feeding:
         """The changes that one input of ``stream`` causes."""
         if rows is None:
             self._queries.serve()
-            yield from self._collector.said()
+            yield from self._collected()
             return
         now = self._wall_clock()
         if self._shedding.sheddable:
@@ -92,10 +107,10 @@ class Feeding:
         late, bad = self._inputs.accept(rows, now)
         steps = self._progress.advance(watermark, now_us=now, paced=True)
         try:
-            yield from self._collector.aside("late", late)
-            yield from self._collector.aside("bad", bad)
+            yield from self._side_outputs("late", late)
+            yield from self._side_outputs("bad", bad)
             for _ in steps:
-                yield from self._collector.said()
+                yield from self._collected()
         finally:
             for _ in steps:
                 pass
@@ -106,10 +121,51 @@ class Feeding:
         """The changes of rows that still wait in a shared join."""
         while self._queries.execution.waiting:
             self._queries.serve()
-            yield from self._collector.said()
-        yield from self._collector.said()  # of the last rows, without a wait
+            yield from self._collected()
+        yield from self._collected()  # of the last rows, without a wait
+
+    def _changes(
+        self, late: Mapping[str, pa.Table] | None = None, bad: Mapping[str, pa.Table] | None = None
+    ) -> Changes:
+        """The changes of all queries since the last call, with late and bad rows by stream."""
+        before, self._not_yielded = self._not_yielded, {"late": {}, "bad": {}}
+        late = _joined(before["late"], late or {})
+        bad = _joined(before["bad"], bad or {}, self._inputs.refused(), self._queries.take_bad())
+        kept = self._shedding.since_last_report() if self._shedding.reported else {}
+        return Changes(self._queries.everyone(), self._queries.take(), late, bad, kept)
+
+    def _collected(self) -> Iterator[tuple[str, pa.Table]]:
+        """The same, one name after the other."""
+        changes = self._changes()
+        names = changes.active()[::-1]
+        try:
+            yield from self._side_outputs("late", changes.late)
+            yield from self._side_outputs("bad", changes.bad)
+            while names:
+                name = names.pop()
+                yield name, changes[name]
+        finally:
+            for name in names:
+                if name in self._queries.everyone():
+                    self._queries.put_back(name, changes[name])
+
+    def _side_outputs(
+        self, kind: str, tables: dict[str, pa.Table]
+    ) -> Iterator[tuple[str, pa.Table]]:
+        """Late or bad rows, one stream after the other."""
+        try:
+            for name in list(tables):
+                yield f"{kind}:{name}", tables.pop(name)
+        finally:
+            self._not_yielded[kind] |= tables
 
 
 def _check_watermark(watermark: int | None) -> None:
     if watermark is not None:
         checked_instant(max(watermark, FIRST_INSTANT))  # an earlier one has no effect
+
+
+def _joined(*parts: Mapping[str, pa.Table]) -> dict[str, pa.Table]:
+    """The rows of each name, in the order of the parts."""
+    names = dict.fromkeys(name for part in parts for name in part)
+    return {n: pa.concat_tables([part[n] for part in parts if n in part]) for n in names}

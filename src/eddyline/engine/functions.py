@@ -10,10 +10,15 @@ from typing import Any
 import pyarrow as pa
 from sqlglot import exp
 
-from eddyline.algebra.functions import FUNCTION_KINDS, FunctionKind, UserFunction, is_reserved
+from eddyline.algebra.functions import (
+    FUNCTION_KINDS,
+    FunctionKind,
+    UserFunction,
+    is_aggregate_name,
+    is_reserved,
+)
 from eddyline.errors import CatalogError, SqlError, StateError, did_you_mean
 from eddyline.extras import extras_named
-from eddyline.sql.binder.scalars import AGGREGATE_NAMES
 from eddyline.sql.catalog import Catalog
 from eddyline.sql.datatypes import type_named
 from eddyline.sql.naming import LONGEST_NAME
@@ -109,7 +114,7 @@ def _require_callable(name: str) -> None:
     Raises:
         CatalogError: the name is not valid.
     """
-    if is_reserved(name) or name.lower() in AGGREGATE_NAMES:
+    if is_reserved(name) or is_aggregate_name(name):
         raise CatalogError(
             f"cannot define function {name}: SQL has a function of this name; choose another name"
         )

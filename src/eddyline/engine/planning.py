@@ -23,8 +23,8 @@ class Planning:
             so far. New plans do not depend on them, so that a loaded checkpoint has the same
             plans; running joins are re-ordered by them, and checkpoints contain the order.
         prices: of the steps of operators.
-        margin: how many times cheaper an order of joins must be for a running query to get it.
-        rows: how many rows of all streams there have been so far.
+        margin: factor by which an order of joins must be cheaper to replace the running one.
+        rows: number of rows of all streams so far.
     """
 
     rewrites: bool

@@ -7,6 +7,7 @@ of a power of two, so that quantiles are right within a tenth; average and maxim
 
 from __future__ import annotations
 
+from math import log2
 from typing import Final
 
 import numpy as np
@@ -50,8 +51,9 @@ class QueryMetrics:
         """Query q got ``counts[q]`` results (int64[q]) after ``seconds``."""
         self._fit(counts.size)
         queries = np.flatnonzero(counts)
-        self._buckets[queries, _bucket(np.array(seconds))] += counts[queries]
-        self._latency_sum[queries] += counts[queries] * seconds
+        mine = counts[queries]
+        self._buckets[queries, _bucket(seconds)] += mine
+        self._latency_sum[queries] += mine * seconds
         self._latency_max[queries] = np.maximum(self._latency_max[queries], seconds)
 
     def add_latencies(self, recipients: Recipients, seconds: Array) -> None:
@@ -108,6 +110,6 @@ class QueryMetrics:
         self._buckets, self._latency_sum, self._latency_max = buckets, total, most
 
 
-def _bucket(seconds: Array) -> Array:
-    octaves = np.log2(np.maximum(seconds, _LEAST_S) / _LEAST_S)
-    return np.minimum((octaves * _PER_OCTAVE).astype(np.int64), _BUCKETS - 1)
+def _bucket(seconds: float) -> int:
+    octaves = log2(max(seconds, _LEAST_S) / _LEAST_S)
+    return min(int(octaves * _PER_OCTAVE), _BUCKETS - 1)

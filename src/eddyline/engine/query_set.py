@@ -220,8 +220,8 @@ class QuerySet:
 
     def sync(self) -> None:
         """Have instances for the rows of tables, which have been restored."""
-        for subscription in self._parameterized.values():
-            subscription.sync()
+        for name, subscription in self._parameterized.items():
+            subscription.sync(self.execution.group_of(self.queries[name]).clock)
 
     # -- rows --------------------------------------------------------------------------------------
 
@@ -310,6 +310,8 @@ class QuerySet:
 
     def take_bad(self) -> dict[str, pa.Table]:
         """By query, its bad rows since the last call."""
+        if not self._with_bad:
+            return {}
         having, self._with_bad = self._with_bad, {}
         found = {name: query.take_bad() for name, query in having.items()}
         return {name: rows for name, rows in found.items() if rows is not None}
@@ -333,7 +335,7 @@ class QuerySet:
         """Those through which rows go, in the same order for the same queries. The state of the
         others follows from the rows.
         """
-        return in_order((q.operator for q in self.queries.values()), asked=False)
+        return in_order((q.operator for q in self.queries.values()), probed=False)
 
     def stats(self) -> dict[str, dict[str, Any]]:
         """The cost of each query; see ``engine/query_stats.py``."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from eddyline.algebra.catalog import Emit
@@ -12,6 +12,7 @@ from eddyline.engine.definitions import Definitions
 from eddyline.engine.execution.progress import Progress
 from eddyline.engine.ingest.inputs import Inputs
 from eddyline.engine.ingest.table_changes import changes_of, is_live
+from eddyline.engine.options import SETTABLE, EngineOptions
 from eddyline.engine.overload.controller import Overload
 from eddyline.engine.overload.shedding import Shedding
 from eddyline.engine.planning import Planning
@@ -236,3 +237,25 @@ def _as_create(name: str, statement: st.CreateQuery | st.SelectStatement) -> str
     if isinstance(statement, st.CreateQuery):
         return statement.sql
     return f"CREATE QUERY {quoted(name)} AS {statement.sql}"
+
+
+def changed_options(
+    options: EngineOptions, statement: st.SetOption, queries: Collection[str]
+) -> EngineOptions:
+    """The options with the change of a SET statement.
+
+    Args:
+        queries: names of the queries of the engine.
+
+    Raises:
+        SqlError: the name or the value is not valid, or there is a query.
+    """
+    name, offsets = statement.name, statement.offsets
+    if queries:
+        reason = f"options are fixed once there is a query: write SET {name} before the first"
+        raise statement.source.error(offsets.name, reason)
+    try:
+        return options.with_text(name, statement.value)
+    except ValueError as e:
+        at = offsets.value if name in SETTABLE else offsets.name
+        raise statement.source.error(at, str(e)) from None

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import inf
+from typing import Any
 
-from eddyline.engine.change_collector import Telling
-from eddyline.engine.checkpoint.checkpoint import Saving
+from eddyline.engine.checkpoint.checkpoint import EngineCheckpoint
 from eddyline.engine.declared_statistics import DeclaredStatistics
 from eddyline.engine.definitions import Definitions
 from eddyline.engine.execution.progress import Progress
+from eddyline.engine.feeding import Feeding
 from eddyline.engine.ingest.inputs import Inputs
 from eddyline.engine.locking import EngineLock
 from eddyline.engine.options import EngineOptions, StrategyOptions
@@ -27,7 +28,7 @@ from eddyline.sql.catalog import Catalog
 
 @dataclass(frozen=True)
 class Parts:
-    """The parts of an engine. ``statistics``: given as an option, and declared."""
+    """The parts of an engine. ``statistics``: those of the options, and declared ones."""
 
     catalog: Catalog
     statistics: Statistics
@@ -38,8 +39,8 @@ class Parts:
     shedding: Shedding
     overload: Overload
     statements: Statements
-    collector: Telling
-    checkpoint: Saving
+    feeding: Feeding
+    checkpoint: EngineCheckpoint
 
     def configure(self, options: EngineOptions) -> None:
         """Apply the options that may change until the first query is added."""
@@ -47,6 +48,26 @@ class Parts:
         self.queries.set_aside_after = options.set_aside_after
         self.progress.chunk_rows = options.chunk_rows
         self.overload.configure(options)
+
+    def shedding_report(self) -> dict[str, dict[str, Any]]:
+        """See :attr:`Engine.shedding`."""
+        self.overload.begin_call()
+        return self.shedding.report()
+
+    def stats(self, now_us: int) -> dict[str, Any]:
+        """See :meth:`Engine.stats`; ``now_us``: the wall clock."""
+        streams, tables = self.inputs.stats()
+        return {
+            "clock": self.progress.clock,
+            "watermark": self.progress.watermark,
+            "groups": self.progress.stats(now_us),
+            "streams": streams,
+            "tables": tables,
+            "shedding": self.shedding_report(),
+            "queries": self.queries.stats(),
+            "operators": [o.stats() for o in self.queries.operators()],
+            "measured": self.inputs.measuring.statistics().as_dict(),
+        }
 
 
 def connect(
@@ -97,7 +118,7 @@ def connect(
         overload.changed()
 
     queries.on_set_aside = release
-    checkpoint = Saving(
+    checkpoint = EngineCheckpoint(
         catalog, inputs, queries, definitions, statements, shedding, overload, progress
     )
     parts = Parts(
@@ -110,7 +131,7 @@ def connect(
         shedding,
         overload,
         statements,
-        Telling(inputs, queries, shedding),
+        Feeding(inputs, queries, progress, overload, shedding, wall_clock),
         checkpoint,
     )
     parts.configure(options)

@@ -32,6 +32,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import assert_never
 
 from eddyline.algebra.patterns import Pattern
 from eddyline.algebra.plan import (
@@ -45,9 +46,11 @@ from eddyline.algebra.plan import (
     Product,
     Project,
     SemiJoin,
+    SharedRows,
     StreamScan,
     TableScan,
     Union,
+    sealed,
 )
 from eddyline.optimizer.estimates import Estimate, estimate_node
 from eddyline.optimizer.prices import TYPICAL, Prices
@@ -129,25 +132,29 @@ def _own(
     prices: Prices,
 ) -> float:
     """Utilisation of one node; ``loads`` are its inputs' '+' and '-' rows per second."""
-    match plan:
+    node = sealed(plan)
+    match node:
         case StreamScan():
             return prices.pass_s * (output.rate + output.retracted)
         case TableScan():
-            changes = 0.0 if plan.updates == "static" else statistics.table_rate(plan.table)
+            changes = 0.0 if node.updates == "static" else statistics.table_rate(node.table)
             return (prices.insert_s + prices.invalidate_s) * changes
         case Filter() | Project() | Union():
             return prices.pass_s * sum(loads)
         case Product():
             return math.inf  # no operator computes a Product
         case Join():
-            return _join(plan, inputs, loads, prices)
+            return _join(node, inputs, loads, prices)
+        case Negation() | SemiJoin() | AntiJoin():
+            return _matching(node, output, inputs, prices)
+        case SharedRows():
+            raise AssertionError("the rows of flows have no cost of their own")
         case Distinct():
-            return _distinct(plan, output, loads[0], prices)
+            return _distinct(node, output, loads[0], prices)
         case GroupBy():
-            per_change = prices.probe_s + prices.aggregate_s * len(plan.aggregates)
+            per_change = prices.probe_s + prices.aggregate_s * len(node.aggregates)
             return 2 * inputs[0].rate * per_change
-    assert isinstance(plan, (Negation, SemiJoin, AntiJoin)), f"no cost for {type(plan).__name__}"
-    return _matching(plan, output, inputs, prices)
+    assert_never(node)
 
 
 def _join(plan: Join, inputs: list[Estimate], loads: list[float], prices: Prices) -> float:

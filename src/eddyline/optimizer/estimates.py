@@ -11,7 +11,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
-from typing import Final
+from typing import Final, assert_never
 
 from eddyline.algebra.expressions import Call, ColumnRef, Expr, conjuncts
 from eddyline.algebra.plan import (
@@ -25,9 +25,11 @@ from eddyline.algebra.plan import (
     Product,
     Project,
     SemiJoin,
+    SharedRows,
     StreamScan,
     TableScan,
     Union,
+    sealed,
 )
 from eddyline.algebra.windows import PartitionRows, Range, Rows
 from eddyline.optimizer import matches
@@ -123,28 +125,32 @@ def join_share(plan: Join, left: Estimate, right: Estimate) -> float:
 
 def estimate_node(plan: Plan, inputs: Sequence[Estimate], statistics: Statistics) -> Estimate:
     """The estimate of one node, given those of its inputs."""
-    match plan:
+    node = sealed(plan)
+    match node:
         case StreamScan():
-            return _stream(plan, statistics)
+            return _stream(node, statistics)
         case TableScan():
-            return _table(plan, statistics)
+            return _table(node, statistics)
         case Filter():
-            return _filtered(inputs[0], plan.predicate)
+            return _filtered(inputs[0], node.predicate)
         case Project():
-            values = tuple(values_of(e, inputs[0].values) for e in plan.exprs)
+            values = tuple(values_of(e, inputs[0].values) for e in node.exprs)
             return replace(inputs[0], values=values)
         case Product():
             return reduce(lambda a, b: _paired(a, b, 1.0, a.values + b.values), inputs)
         case Join():
-            return _joined(plan, *inputs)
+            return _joined(node, *inputs)
         case Negation() | SemiJoin() | AntiJoin():
-            return _matching(plan, *inputs)
+            return _matching(node, *inputs)
         case Union():
             return _united(inputs)
         case GroupBy():
-            return _grouped(plan, inputs[0])
-    assert isinstance(plan, Distinct), f"no estimate for {type(plan).__name__}"
-    return _distinct(inputs[0])
+            return _grouped(node, inputs[0])
+        case Distinct():
+            return _distinct(inputs[0])
+        case SharedRows():
+            raise AssertionError("the rows of flows are not estimated")
+    assert_never(node)
 
 
 def _stream(plan: StreamScan, statistics: Statistics) -> Estimate:

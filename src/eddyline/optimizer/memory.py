@@ -8,14 +8,16 @@ Buffers double when they are full, so up to twice as much may be allocated.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
+from typing import Final, assert_never
 
 import pyarrow as pa
 
+from eddyline.algebra.functions import AGGREGATES
 from eddyline.algebra.patterns import Pattern
 from eddyline.algebra.plan import (
     AntiJoin,
     Distinct,
+    Filter,
     GroupBy,
     Join,
     LookupAntiJoin,
@@ -23,10 +25,15 @@ from eddyline.algebra.plan import (
     LookupSemiJoin,
     Negation,
     Plan,
+    Product,
+    Project,
     SemiJoin,
+    SharedRows,
     StreamScan,
     TableScan,
+    Union,
     below_projections,
+    sealed,
 )
 from eddyline.algebra.windows import Range, Unbounded
 from eddyline.optimizer.estimates import Estimate
@@ -38,28 +45,29 @@ _ID_BYTES: Final = 8
 _INSTANT_BYTES: Final = 8
 #: A row in a hash index: key, link to the next row, and its part of the table of chains.
 _INDEX_BYTES: Final = 24
-#: State of one aggregate of one group.
-_AGGREGATE_BYTES: Final = 24
 
 
 def bytes_of(plan: Plan, output: Estimate, inputs: Sequence[Estimate]) -> float:
     """Bytes of the state of one node, given the estimates of its output and inputs."""
-    match plan:
+    node = sealed(plan)
+    match node:
         case StreamScan() | TableScan():
-            return output.rows * (row_bytes(plan.schema) + _time_bytes(plan))
+            return output.rows * (row_bytes(node.schema) + _time_bytes(node))
         case LookupJoin() | LookupSemiJoin() | LookupAntiJoin():
             return inputs[1].rows * _INDEX_BYTES
         case Join():
-            sides = zip(plan.inputs, inputs, strict=True)
+            sides = zip(node.inputs, inputs, strict=True)
             return sum(e.rows * (_INDEX_BYTES + _composite_bytes(p)) for p, e in sides)
         case Negation() | SemiJoin() | AntiJoin():
-            waiting = (e.rows * (3 * _INSTANT_BYTES + _ids_bytes(plan.left)) for e in inputs)
+            waiting = (e.rows * (3 * _INSTANT_BYTES + _ids_bytes(node.left)) for e in inputs)
             return sum(waiting) + inputs[0].rows * _INDEX_BYTES
         case Distinct():
-            return output.rows * (row_bytes(plan.schema) + _INDEX_BYTES + 3 * _INSTANT_BYTES)
+            return output.rows * (row_bytes(node.schema) + _INDEX_BYTES + 3 * _INSTANT_BYTES)
         case GroupBy():
-            return _grouped_bytes(plan, output, inputs[0])
-    return 0.0  # stateless
+            return _grouped_bytes(node, output, inputs[0])
+        case Filter() | Project() | Product() | Union() | SharedRows():
+            return 0.0  # stateless
+    assert_never(node)
 
 
 def row_bytes(schema: Schema) -> int:
@@ -102,7 +110,8 @@ def _ids_bytes(plan: Plan) -> int:
 def _grouped_bytes(plan: GroupBy, output: Estimate, input_: Estimate) -> float:
     """Per group, its key and aggregates; per live input row, its expiry and contribution."""
     keys = sum(_value_bytes(k.type) for k in plan.keys)
-    groups = output.rows * (keys + _INDEX_BYTES + _AGGREGATE_BYTES * len(plan.aggregates))
+    states = sum(AGGREGATES[a.function].state_bytes for a in plan.aggregates)
+    groups = output.rows * (keys + _INDEX_BYTES + states)
     if plan.input.pattern == Pattern.MONOTONIC:
         return groups
     values = sum(_value_bytes(a.argument.type) for a in plan.aggregates if a.argument)

@@ -77,10 +77,6 @@ def aggregate_column(aggregate: Aggregate) -> AggregateColumn:
         counted = argument if argument is not None else Literal(pa.bool_(), True)
         nothing = Literal(counted.type, None)
         argument = Call(counted.type, "case", (aggregate.where, counted, nothing))
-    implementation = make_aggregate(
-        aggregate.function,
-        aggregate.type,
-        None if argument is None else argument.type,
-        distinct=aggregate.distinct,
-    )
-    return AggregateColumn(implementation, None if argument is None else compile_expr(argument))
+    type_ = None if argument is None else argument.type
+    state = make_aggregate(aggregate.function, type_, distinct=aggregate.distinct)
+    return AggregateColumn(state, None if argument is None else compile_expr(argument))

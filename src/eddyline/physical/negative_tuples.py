@@ -44,14 +44,14 @@ class NegativeTuplePlanner(Planner):
         self._timed = Planner(graph, stem_of, strategy)
 
     def build(self, plan: Plan, *, probed: bool = False) -> Operator:
-        """The operator of a plan; what begins the negative tuples is made by timed operators."""
+        """The operator of a plan; windows are timed operators that emit a '-' per expiry."""
         if not self._begins(plan):
             return super().build(plan, probed=probed)
         source = self._timed.build(plan, probed=True)
         return self.with_expiries(plan, source, id_width_of(plan))
 
     def _begins(self, plan: Plan) -> bool:
-        """Whether the rows of the plan's operator are the first to leave by a '-'."""
+        """Whether a '-' per expiry is added to the rows of the plan's timed operator."""
         return isinstance(plan, StreamScan) and isinstance(plan.window, Range)
 
     def _key(self, plan: Plan, probed: bool) -> Hashable:

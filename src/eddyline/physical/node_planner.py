@@ -61,7 +61,6 @@ from eddyline.runtime.operators.base import Operator
 from eddyline.runtime.operators.distinct import Distinct as DistinctOperator
 from eddyline.runtime.operators.expire import Expire
 from eddyline.runtime.operators.filter import Filter as FilterOperator
-from eddyline.runtime.operators.given import Given
 from eddyline.runtime.operators.group import AggregateColumn, GroupKeys
 from eddyline.runtime.operators.group import GroupBy as GroupByOperator
 from eddyline.runtime.operators.join import Join as JoinOperator
@@ -72,6 +71,7 @@ from eddyline.runtime.operators.project import Project as ProjectOperator
 from eddyline.runtime.operators.scan import Scan
 from eddyline.runtime.operators.scan import TableScan as TableScanOperator
 from eddyline.runtime.operators.spool import Spool
+from eddyline.runtime.operators.supplied_input import SuppliedInput
 from eddyline.runtime.operators.union import Union as UnionOperator
 from eddyline.runtime.stores.expiry import ExpiryStore, FifoStore, PartitionedStore
 from eddyline.runtime.stores.intermediates import ResultRows
@@ -126,7 +126,7 @@ class NodePlanner:
             case TableScan():
                 return self._table_scan(node)
             case SharedRows():
-                return Given()
+                return SuppliedInput()
             case Filter():
                 source = self.build(node.input, probed=probed)
                 return FilterOperator(source, compile_predicate(node.predicate))

@@ -32,7 +32,7 @@ from eddyline.physical.patterns import (
 )
 from eddyline.runtime.graph import Graph, in_order
 from eddyline.runtime.operators.base import Operator
-from eddyline.runtime.operators.expire import Foretold
+from eddyline.runtime.operators.expire import WithoutExpiries
 from eddyline.runtime.operators.join import Join as JoinOperator
 from eddyline.runtime.operators.project import Project as ProjectOperator
 from eddyline.runtime.operators.snapshots import Snapshots
@@ -86,8 +86,8 @@ class Planner(NodePlanner):
         return self._without_expiries(source) if is_explicit else source
 
     def _without_expiries(self, source: Operator) -> Operator:
-        """The source without the '-' rows that tell of expiry."""
-        return self._graph.obtain(("foretold", source), partial(Foretold, source))
+        """The source without the '-' rows of expiry."""
+        return self._graph.obtain(("without expiries", source), partial(WithoutExpiries, source))
 
     def _is_materialised(self, plan: Plan) -> bool:
         """Whether the answer is kept by an operator of its own."""

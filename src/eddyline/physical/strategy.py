@@ -55,7 +55,7 @@ class FeedbackForm(Protocol):
 
 @dataclass(frozen=True)
 class Strategy:
-    """How operators keep their rows, and what producers of rows know of their consumers.
+    """How operators keep their rows, and which feedback consumers of rows send to producers.
 
     Source: Golab and Ozsu 2005, sections 2.3 and 5.3.2.
 

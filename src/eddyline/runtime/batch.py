@@ -9,7 +9,7 @@ each change.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TypeAlias
 
 import numpy as np
@@ -117,7 +117,9 @@ class Batch:
 
     def sent_to(self, recipients: Recipients) -> Batch:
         """The changes with these recipients."""
-        return replace(self, recipients=recipients)
+        lanes = self.ts, self.seq, self.exp, self.sign
+        layout = self.ids, self.stores, self.cells
+        return Batch(*lanes, *layout, self.pair, recipients, self._gathered)
 
     def received(self) -> Batch:
         """The changes that some query gets."""

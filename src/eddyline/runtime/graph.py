@@ -235,18 +235,18 @@ def _nothing() -> None:
     """No call."""
 
 
-def in_order(outputs: Iterable[Operator], *, asked: bool = True) -> list[Operator]:
+def in_order(outputs: Iterable[Operator], *, probed: bool = True) -> list[Operator]:
     """The operators below these outputs, inputs first.
 
     Args:
-        asked: whether to tell of those that are only asked, too. Who asks whom depends on which
-            queries there were before; all else is the same for the same queries, always.
+        probed: whether to include inputs that an operator only probes for feedback. These depend on
+            the order in which queries were added; the others are the same for the same queries.
     """
     found: dict[Operator, None] = {}
 
     def visit(operator: Operator) -> None:
         if operator not in found:
-            for source in operator.inputs if asked else operator.sources:
+            for source in operator.inputs if probed else operator.sources:
                 visit(source)
             found[operator] = None
 

@@ -174,7 +174,6 @@ class JobStarter:
             self._checkpoint.path,
             supervisor,
             running,
-            control,
             tracker,
             mailbox,
             lease,

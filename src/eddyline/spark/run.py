@@ -12,7 +12,6 @@ from pyspark.sql.streaming.query import StreamingQuery
 
 from eddyline.engine.query import Query
 from eddyline.errors import StateError
-from eddyline.spark.control import ControlStream
 from eddyline.spark.disk import disk_error
 from eddyline.spark.lease import Lease
 from eddyline.spark.mailbox import Mailbox
@@ -28,7 +27,7 @@ class Run:
 
     Args:
         checkpoint: its path, for messages. supervisor: starts the streaming query from there.
-        queries: adds and drops queries. control: for the request at the end of the input.
+        queries: adds and drops queries, and ends the input.
         mailbox: for requests of other processes; None: the checkpoint is temporary.
         lease: of the checkpoint.
         bounded: process only the rows that the sources hold at the start.
@@ -39,7 +38,6 @@ class Run:
         checkpoint: str,
         supervisor: Supervisor,
         queries: RunningQueries,
-        control: ControlStream,
         tracker: ProgressTracker,
         mailbox: Mailbox | None,
         lease: Lease | None,
@@ -49,7 +47,6 @@ class Run:
         self._checkpoint = checkpoint
         self._supervisor = supervisor
         self._queries = queries
-        self._control = control
         self._tracker = tracker
         self._mailbox = mailbox
         self._lease = lease
@@ -219,7 +216,7 @@ class Run:
                 self._supervisor.wait()
                 if not self._stopped and self._lost is None:
                     # only now, because it has to follow the last row
-                    self._control.end_of_input(self._queries.drain_us())
+                    self._queries.end_input()
                     self._begin(bounded=True)
                     self._supervisor.wait()
             if self._lost is not None:

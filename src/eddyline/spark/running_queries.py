@@ -180,14 +180,18 @@ class RunningQueries:
             shard, name = groups[stream.lower()]
             self._send(self._control.statement(shard, reset_statement(name)))
 
-    def drain_us(self) -> dict[int, int]:
-        """By shard the longest RANGE window in us, after which its last row has no effect."""
+    def end_input(self) -> None:
+        """End the input of all shards.
+
+        A shard advances after its last row by the longest RANGE window of its queries, so that all
+        windows expire.
+        """
         with self._lock:
-            longest = dict.fromkeys(self._groups, 0)
+            longest_us = dict.fromkeys(self._groups, 0)
             for query in self._script.queries.values():
                 shard = self._shard_for(query)
-                longest[shard] = max(longest[shard], longest_range_us(query))
-            return longest
+                longest_us[shard] = max(longest_us[shard], longest_range_us(query))
+            self._control.end_of_input(longest_us)
 
     def _send(self, request: Request) -> None:
         self._in_doubt = True

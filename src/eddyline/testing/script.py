@@ -18,9 +18,9 @@ A failure shows the plan, the script so far, and the expected and the actual out
 from __future__ import annotations
 
 import io
-from collections.abc import Generator, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager
-from typing import Any, cast
+from typing import Any
 
 import pyarrow as pa
 
@@ -122,7 +122,7 @@ class Script:
         self._progress.append(f"listen to {tables} tables\n{shown}")
         with self._side_outputs_checked() as found:
             received: dict[str, list[tuple[str, pa.Table]]] = {"late": [], "bad": [], "": []}
-            with closing(cast(Generator[tuple[str, pa.Table]], self.engine.stream(rows))) as steps:
+            with closing(self.engine.stream(rows)) as steps:
                 for label, table in steps:
                     side, _, name = label.rpartition(":")
                     received[side].append((name, table))

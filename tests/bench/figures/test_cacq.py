@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -134,7 +136,7 @@ def test_contenders_take_turns() -> None:
         turns.append(name)
         return len(name)
 
-    speeds = take_turns({name: lambda name=name: work(name) for name in ("x", "yy")}, 10, rounds=3)
+    speeds = take_turns({name: partial(work, name) for name in ("x", "yy")}, 10, rounds=3)
     assert sorted(turns) == ["x"] * 4 + ["yy"] * 4
     assert {name: speed.results for name, speed in speeds.items()} == {"x": 1, "yy": 2}
     assert all(len(speed.seconds) == 3 for speed in speeds.values())
@@ -155,7 +157,7 @@ def test_speed() -> None:
 # -- claims ---------------------------------------------------------------------------------------
 
 
-def judge(experiment: Experiment, text: str, points: list[object]) -> str:
+def judge(experiment: Experiment, text: str, points: Sequence[Any]) -> str:
     (claim,) = (c for c in experiment.claims if text in c.text)
     assert isinstance(claim, Claim)
     return claim.judge(points).holds
@@ -172,7 +174,7 @@ def test_less_per_bit(rates: tuple[float, ...], holds: str) -> None:
     assert judge(tuple_state.EXPERIMENT, "by less per bit", points) == holds
 
 
-def routed(ticket: float, random: float, worst: float) -> list[object]:
+def routed(ticket: float, random: float, worst: float) -> list[Any]:
     of = {BEST: 1.0, "ticket": ticket, "random": random, WORST: worst}
     return [RoutingPoint(w, p, v, 1.0) for w in (PAPER, RANDOM) for p, v in of.items()]
 

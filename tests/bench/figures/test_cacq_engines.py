@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -30,7 +33,7 @@ from eddyline.bench.figures.experiment import Claim, Experiment, Speed
 STREAM = "CREATE STREAM s (ts TIMESTAMP, a BIGINT, b BIGINT, c BIGINT, d BIGINT, e BIGINT)"
 
 
-def judge(experiment: Experiment, text: str, points: list[object]) -> str:
+def judge(experiment: Experiment, text: str, points: Sequence[Any]) -> str:
     (claim,) = (c for c in experiment.claims if text in c.text)
     assert isinstance(claim, Claim)
     return claim.judge(points).holds
@@ -84,10 +87,15 @@ def test_sharing_must_not_change_answers() -> None:
         measure_both(lambda: 3, [lambda: 1, lambda: 1], sources=1, rows=1, rounds=1)
 
 
-def scale(shared: list[float], separate: list[float], by: str) -> list[object]:
+def scale(shared: list[float], separate: list[float], by: str) -> list[Any]:
     """Points of both modes, with these numbers of results per second."""
     return [
-        ScalePoint(mode, *((4**i, 1) if by == "queries" else (9, i + 1)), Speed(1, 1, (1 / rate,)))
+        ScalePoint(
+            mode,
+            4**i if by == "queries" else 9,
+            1 if by == "queries" else i + 1,
+            Speed(1, 1, (1 / rate,)),
+        )
         for mode, rates in ((SHARED, shared), (SEPARATE, separate))
         for i, rate in enumerate(rates)
     ]
@@ -161,7 +169,7 @@ def test_all_stocks_are_wanted_or_few() -> None:
     assert 0 < few < 60
 
 
-def planned(update: Update, *ms: float, filtering: float = 0.0) -> list[object]:
+def planned(update: Update, *ms: float, filtering: float = 0.0) -> list[Any]:
     """Points of CACQ, PullUp and PushDown; calls as they should be."""
     calls = update.queries * update.stocks
     return [
@@ -176,7 +184,7 @@ def planned(update: Update, *ms: float, filtering: float = 0.0) -> list[object]:
     ]
 
 
-def niagara_points(*, good: bool) -> list[object]:
+def niagara_points(*, good: bool) -> list[Any]:
     by = [Update(BY_QUERIES, n, 10, 1) for n in (1, 512)]
     articles = Update(BY_ARTICLES, 4, 10, 8)
     wanted = [Update(BY_WANTED, 4, 10, 4, wanted=w) for w in (1, 100)]

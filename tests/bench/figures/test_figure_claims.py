@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import pytest
 
 from eddyline.bench.figures.points import Point
@@ -38,7 +40,7 @@ def point(case: str, window: int, contender: str, ms: float, **other: float) -> 
     )
 
 
-def results(times: dict[str, tuple[float, ...]], **other: float) -> Results:
+def results(times: Mapping[str, tuple[float, ...]], **other: float) -> Results:
     """A case ``c`` whose contenders took these times at windows 1, 2, ..."""
     return Results(
         [

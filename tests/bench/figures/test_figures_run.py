@@ -28,13 +28,14 @@ MAKE = partial(synthetic_trace, 3_000)
 
 
 @pytest.fixture
-def tiny(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The command runs this experiment, in this process."""
+def tiny(monkeypatch: pytest.MonkeyPatch) -> Experiment:
+    """The experiment that the command runs, in this process."""
     recorded = Series(lbl_trace, (100,), Effort(rounds=1, least_rows=400, chunk_rows=100))
     eager = Series(MAKE, (300,), Effort(rounds=1, least_rows=400, chunk_rows=50), ("query3",))
     whole = Experiment(Series(MAKE, (300, 600), TINY), (recorded,), (eager,))
     monkeypatch.setattr(run, "QUICK", whole)
     monkeypatch.setattr(experiment, "apart", lambda case: case())
+    return whole
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -67,7 +68,7 @@ def test_rows_kept_counts_streams_and_operators() -> None:
     assert rows_kept(engine) == kept > 0
 
 
-def test_command(tiny: None, tmp_path: Path) -> None:
+def test_command(tiny: Experiment, tmp_path: Path) -> None:
     arguments = ["bench", "figures", "update-patterns", "--quick", "--json", "--out", str(tmp_path)]
     result = CliRunner().invoke(app, arguments)
     assert result.exit_code == 0, result.output
@@ -102,7 +103,7 @@ def test_without_matplotlib(monkeypatch: pytest.MonkeyPatch) -> None:
         require_matplotlib()
 
 
-def test_traces_are_named(tiny: None) -> None:
-    traces: list[Trace] = [series.make() for series in run.QUICK.series()[:2]]
+def test_traces_are_named(tiny: Experiment) -> None:
+    traces: list[Trace] = [series.make() for series in tiny.series()[:2]]
     assert [t.name for t in traces] == ["synthetic", "lbl"]
     assert traces[0].about.startswith("synthetic")

@@ -175,7 +175,7 @@ def test_an_engine_is_saved_to_a_path_with_its_options(tmp_path: Path) -> None:
     assert eng.query("SELECT k FROM b [ROWS 2]").name == "q1"
     eng.save(str(tmp_path / "saved"))
     copy = Engine.load(str(tmp_path / "saved"))
-    assert copy.chunk_rows == 5
+    assert copy.options.chunk_rows == 5
     assert copy.queries["q"].options == {"sink": "memory"}
     assert copy.query("SELECT k FROM b [ROWS 3]").name == "q2"
     assert copy.explain("SELECT k FROM b [ROWS 1]") == eng.explain("SELECT k FROM b [ROWS 1]")

@@ -26,7 +26,7 @@ def engine(columns: str = "x BIGINT", *, lateness: str = "", name: str = "s") ->
 
 
 def taken(changes: Any, column: str = "x") -> list[Any]:
-    return changes["q"][column].to_pylist()  # type: ignore[no-any-return]
+    return changes["q"][column].to_pylist()
 
 
 @pytest.mark.parametrize(
@@ -103,7 +103,7 @@ def test_a_column_of_a_type_that_cannot_be_converted() -> None:
 
 
 def test_data_of_no_known_kind() -> None:
-    with pytest.raises(DataError, match="not as list"):
+    with pytest.raises(DataError, match="not a list"):
         engine().process({"s": [1, 2]})
 
 
@@ -198,7 +198,7 @@ def test_rows_behind_the_watermark_are_late_not_lost() -> None:
     assert eng.stats()["streams"]["s"]["late"] == 1
 
 
-def test_an_explicit_watermark_holds_rows_back_and_never_goes_back() -> None:
+def test_an_explicit_watermark_buffers_rows_and_never_decreases() -> None:
     eng = engine()
     rows = batch("ts | x\n1s | 1\n2s | 2\n3s | 3")
     assert taken(eng.process({"s": rows}, watermark=parse_time("2s"))) == [1, 2]

@@ -158,7 +158,7 @@ def test_changes_wait_for_the_watermark_and_do_not_move_it(updates: str) -> None
     assert eng.stats()["tables"]["t"]["rows"] == 1
 
 
-def test_what_cannot_be_taken_in_is_refused() -> None:
+def test_invalid_inputs_are_refused() -> None:
     eng = engine(RETROACTIVE)
     eng.sql("CREATE TABLE fixed (k BIGINT)")
     with pytest.raises(CatalogError, match=r"'fixed' is static.*updates = 'retroactive'"):
@@ -169,7 +169,7 @@ def test_what_cannot_be_taken_in_is_refused() -> None:
         eng.sql("CREATE TABLE u (_op STRING) WITH (updates = 'retroactive')")
     assert "u" not in eng.catalog.tables
     eng.query(JOINED, name="q")
-    with pytest.raises(CatalogError, match=r"'t' has its rows already; its changes go through"):
+    with pytest.raises(CatalogError, match=r"'t' already has its rows; its changes go through"):
         eng.table("t", batch("k:int | name:str\n1 | one"))
 
 
@@ -182,7 +182,7 @@ def test_a_file_of_changes_is_not_taken_for_first_rows(tmp_path: Any) -> None:
         f"CREATE TABLE t (k BIGINT) WITH (source = 'parquet', path = '{path}',"
         " updates = 'non-retroactive')"
     )
-    with pytest.raises(DataError, match=r"holds changes"):
+    with pytest.raises(DataError, match=r"contains changes"):
         eng.query("SELECT s.k FROM s [NOW], t WHERE s.k = t.k")
 
 
@@ -316,7 +316,7 @@ def seen_by_rows(
 
 @pytest.mark.parametrize("options", OPTIONS)
 @pytest.mark.parametrize("kind", OUTER)
-def test_what_rows_found_or_missed_stays_as_it_was(kind: str, options: str) -> None:
+def test_lookup_results_are_final(kind: str, options: str) -> None:
     choose = random.Random(f"{kind} {options}")
     sql, result = OUTER[kind]
     for _ in range(4):

@@ -99,7 +99,7 @@ def test_enriching_twice_from_tables_that_change_keeps_nothing_either() -> None:
     "options", [{}, {"negative_tuples_from": 0.0}, {"state": "negative-tuple"}, {"state": "direct"}]
 )
 @pytest.mark.parametrize("test", ["EXISTS", "NOT EXISTS"])
-def test_what_is_looked_up_below_an_outer_join_leaves_with_its_windows(
+def test_lookups_below_an_outer_join_expire_with_its_windows(
     options: dict[str, Any], test: str
 ) -> None:
     """Rows of a union are in no store: a '-' for each that leaves has to come from below it."""

@@ -1,4 +1,4 @@
-"""Bytes that are not UTF-8 are bad rows, escaped; whatever brings them."""
+"""Rows with bytes that are not UTF-8 are bad rows, with these escaped, from any source."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from eddyline.engine.ingest.arrow_values import with_valid_text
 
 
 def text(values: list[bytes | None]) -> pa.Array:
-    """Strings of these bytes, as files and sockets may bring them: nothing has looked at them."""
+    """Unvalidated strings of these bytes, as from files and sockets."""
     return pa.array(values, pa.binary()).view(pa.string())
 
 

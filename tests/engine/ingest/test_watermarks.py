@@ -1,4 +1,4 @@
-"""The watermark of streams that queries bring together, and what holds it."""
+"""The watermark of streams that queries connect, and the rows that it delays."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def rows(*seconds: float, x: int = 1) -> pa.Table:
 
 
 def found(out: Any, name: str = "q1") -> list[Any]:
-    return out[name]["x"].to_pylist()  # type: ignore[no-any-return]
+    return out[name]["x"].to_pylist()
 
 
 def watermarks(eng: Engine) -> dict[str, int | None]:
@@ -68,7 +68,7 @@ def test_each_stream_has_the_lateness_that_it_declares() -> None:
     assert not eng.process({"b": rows(90)}).late
 
 
-def test_streams_that_no_query_brings_together_do_not_wait_for_each_other() -> None:
+def test_unconnected_streams_do_not_wait_for_each_other() -> None:
     eng = engine("SELECT x FROM a [NOW]", "SELECT x FROM b [NOW]")
     assert found(eng.process({"a": rows(100)})) == [1]
     assert found(eng.process({"b": rows(5)}), "q2") == [1]
@@ -82,7 +82,7 @@ def test_a_stream_that_no_query_reads_has_no_say() -> None:
     assert found(eng.process({"a": rows(100)})) == [1]
 
 
-def test_a_stream_whose_query_is_dropped_has_no_say_any_more() -> None:
+def test_a_stream_without_readers_does_not_affect_the_watermark() -> None:
     eng = engine(JOIN, "SELECT x FROM a [NOW]")
     eng.process({"a": rows(100)})
     eng.drop("q1")
@@ -91,7 +91,7 @@ def test_a_stream_whose_query_is_dropped_has_no_say_any_more() -> None:
 
 
 @pytest.mark.parametrize("said", ["watermark", "advance"])
-def test_what_is_said_of_the_time_counts_for_all_groups(said: str) -> None:
+def test_an_explicit_watermark_applies_to_all_groups(said: str) -> None:
     eng = engine(JOIN, "SELECT x FROM c [NOW]")
     eng.process({"a": rows(100), "b": rows(5), "c": rows(200)}, watermark=1)
     if said == "watermark":
@@ -150,7 +150,7 @@ def test_rows_that_wait_are_processed_when_groups_come_together() -> None:
 
 
 @pytest.mark.parametrize("restart", [False, True])
-def test_groups_stay_when_the_query_that_connected_them_goes(restart: bool) -> None:
+def test_groups_stay_merged_when_their_query_is_dropped(restart: bool) -> None:
     eng = engine("SELECT x FROM a [NOW]", "SELECT x FROM b [NOW]", JOIN)
     eng.drop("q3")
     eng = reloaded(eng) if restart else eng
@@ -192,7 +192,7 @@ def test_streams_that_read_the_same_table_that_changes_run_on_one_clock() -> Non
 
 
 @pytest.mark.parametrize("read", [False, True])
-def test_a_table_that_is_read_alone_goes_by_the_streams_that_queries_read(read: bool) -> None:
+def test_a_table_read_alone_follows_the_streams_with_readers(read: bool) -> None:
     eng = engine(*["SELECT x FROM a [NOW]", "SELECT x FROM b [NOW]"] * read)
     eng.sql(TABLE)
     query = eng.query("SELECT COUNT(*) AS n FROM t", name="n")

@@ -194,7 +194,7 @@ def test_dropped_rows_move_the_watermark() -> None:
     assert engine.watermark == rows(5)["ts"][-1].as_py() - 1_000_000
 
 
-def test_a_stream_is_thinned_only_if_all_who_read_it_allow_it() -> None:
+def test_a_stream_is_thinned_only_if_all_its_readers_allow_it() -> None:
     engine = engine_with(keep={"a": 0.5, "B": 0.25, "c": 0.5})
     engine.sql(DDL + "CREATE VIEW v AS SELECT ts, k FROM a WHERE k > 1;")
     assert {s: r["why"] for s, r in engine.stats()["shedding"].items()} == {
@@ -225,7 +225,7 @@ def test_a_stream_is_thinned_only_if_all_who_read_it_allow_it() -> None:
     assert engine.stats()["shedding"]["a"]["keep"] == 0.5
 
 
-def test_who_refuses_gets_all_rows_from_when_he_comes_until_he_goes() -> None:
+def test_a_query_without_shedding_has_all_rows_while_it_runs() -> None:
     table = rows(6)
     parts = [table.slice(0, 150), table.slice(150, 100), table.slice(250)]
     engine = engine_with(keep={"a": 0.4})
@@ -266,7 +266,7 @@ def test_rates_change_between_two_calls() -> None:
     ]
 
 
-def test_what_is_told_of_kept_rows_survives_a_restart() -> None:
+def test_reports_of_kept_rows_survive_a_restart() -> None:
     def told(engine: Engine) -> Any:
         query = engine.queries["q"].stats()
         report = engine.stats()["shedding"]
@@ -288,7 +288,7 @@ def test_what_is_told_of_kept_rows_survives_a_restart() -> None:
     assert told(loaded) == told(engine)
 
 
-def test_what_is_kept_is_told_with_the_plan_and_the_changes() -> None:
+def test_kept_rows_are_reported_with_the_plan_and_the_changes() -> None:
     engine = engine_with(keep={"a": 0.5, "b": 0.5})
     engine.sql(DDL)
     query = engine.query("SELECT a.k FROM a [RANGE 1 SECOND], b [RANGE 1 SECOND]" + SHED, name="q")

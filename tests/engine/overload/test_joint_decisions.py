@@ -103,7 +103,7 @@ def test_an_engine_that_may_not_reorder_joins_does_not() -> None:
 
 
 @pytest.mark.parametrize("restarts", [(1,), (2, 5), (1, 2, 3, 4, 5, 6, 7)])
-def test_what_was_learnt_survives_restarts(restarts: tuple[int, ...]) -> None:
+def test_learned_factors_survive_restarts(restarts: tuple[int, ...]) -> None:
     """Else another engine would decide otherwise, and keep other rows."""
     engines = [engine(needed(JOIN) / 2, decide_every="1 second") for _ in "ab"]
     for made in engines:

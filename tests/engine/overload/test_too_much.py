@@ -63,11 +63,11 @@ def test_queries_that_do_not_are_not_and_it_is_said_what_would_help() -> None:
     advice = eng.advice
     assert advice is not None
     assert "of 0.001 cores; feasible with " in advice
-    assert advice.endswith("; nothing is dropped unless q allow it by ON OVERLOAD SHED")
+    assert advice.endswith("; no rows are dropped without ON OVERLOAD SHED in q")
     assert f"all queries: {advice}" in query.explain()
 
 
-def test_who_comes_and_refuses_ends_it_and_who_goes_lets_it_begin() -> None:
+def test_adding_a_query_without_shedding_ends_it_and_dropping_starts_it() -> None:
     eng = engine()
     eng.query(SHED, name="q")
     eng.process({"a": rows(1, 100, 1)})
@@ -92,10 +92,10 @@ def test_feasible_queries_lose_nothing_and_nothing_is_said() -> None:
     assert query.stats()["kept"] == {"a": 1.0, "b": 1.0}
 
 
-def test_what_a_query_would_need_is_said_before_it_runs() -> None:
+def test_explain_shows_the_load_of_a_query_before_it_runs() -> None:
     eng = engine(capacity=0.002)
-    assert "with all that run" not in eng.explain("SELECT x FROM a [ROWS 1]")
-    assert "with all that run: needs 0.00" in eng.explain(JOIN)
+    assert "with all running queries" not in eng.explain("SELECT x FROM a [ROWS 1]")
+    assert "with all running queries: needs 0.00" in eng.explain(JOIN)
     assert "no stream can be thinned" in eng.explain(JOIN)
     assert "of 0.002 cores; feasible with" in eng.explain(SHED)
     eng.query("SELECT x FROM a [ROWS 1]", name="all")
@@ -106,7 +106,7 @@ def test_what_a_query_would_need_is_said_before_it_runs() -> None:
 
 
 @pytest.mark.parametrize("executor", ["auto", "tree"])
-def test_what_queries_share_counts_once(executor: str) -> None:
+def test_shared_operators_count_once(executor: str) -> None:
     """A thousand rules over one stream need little more than a few."""
     needed = []
     for rules in (10, 1000):
@@ -145,7 +145,7 @@ def played(
     eng: Engine, seconds: int, restarts: tuple[int, ...] = ()
 ) -> tuple[Engine, list[Mapping[str, KeptRows]]]:
     """The engine in the end, and what was kept of the rows."""
-    kept = []
+    kept: list[Mapping[str, KeptRows]] = []
     for second in range(seconds):
         if second in restarts:
             saved = io.BytesIO()
@@ -172,7 +172,7 @@ def test_how_many_rows_rules_get_is_learnt(select: str) -> None:
 
 
 @RARE
-def test_what_was_learnt_of_rules_is_known_when_rows_are_dropped_and_after_restarts(
+def test_learned_factors_of_parameterized_queries_apply_to_shedding_and_survive_restarts(
     select: str,
 ) -> None:
     eng, _ = played(with_rules(select, capacity=1.0), 14)
@@ -192,7 +192,7 @@ def verdict_of(eng: Engine) -> Verdict:
     return found
 
 
-def test_who_has_gone_needs_nothing() -> None:
+def test_dropped_queries_have_no_load() -> None:
     select = (
         "SELECT a.x FROM a [RANGE {n} SECONDS], b [RANGE 9 SECONDS] WHERE a.x = b.x AND a.y = 1"
     )
@@ -271,7 +271,7 @@ def test_rates_that_rise_are_noticed() -> None:
     assert set(kept[-1]) == {"a", "b"}
 
 
-def test_what_somebody_says_to_keep_counts_more_than_what_is_decided() -> None:
+def test_keep_rates_of_the_caller_override_decisions() -> None:
     eng = engine(keep={"a": 0.9})
     eng.query(SHED, name="q")
     eng.process({"a": rows(1, 100, 1)})

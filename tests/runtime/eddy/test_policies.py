@@ -41,7 +41,7 @@ def operators(n: int, seconds: Sequence[float] | None = None) -> list[Operator]:
 class OneQuery:
     """Rows of which filter ``i`` passes a given share, independently or not."""
 
-    def __init__(self, shares: Sequence[float], correlated: float, seed: int) -> None:
+    def __init__(self, shares: Any, correlated: float, seed: int) -> None:
         self.shares = np.asarray(shares)
         self._rng = np.random.default_rng(seed)
         self._loads = self._rng.normal(0.0, correlated, (self.shares.size, 2))

@@ -12,7 +12,7 @@ import pytest
 
 from eddyline.runtime.operators.base import Operator
 from eddyline.runtime.operators.distinct import Distinct
-from eddyline.runtime.operators.expire import Expire, Foretold
+from eddyline.runtime.operators.expire import Expire, WithoutExpiries
 from eddyline.runtime.operators.filter import Filter
 from eddyline.runtime.operators.project import Project
 from eddyline.runtime.operators.snapshots import Snapshots
@@ -61,7 +61,7 @@ def test_expire_takes_no_row_back_twice() -> None:
 
 
 def test_foretold_leaves_out_what_the_expiry_says() -> None:
-    run = Run(Foretold, 1)
+    run = Run(WithoutExpiries, 1)
     out = run.chunk("5s", "_op|_ts|_exp|v\n+|1s|4s|7\n+|1s|4s|8\n-|2s|4s|8\n-|4s|4s|7")
     expect(out, "_op|_ts|_exp|v\n+|1s|4s|7\n+|1s|4s|8\n-|2s|4s|8")
 

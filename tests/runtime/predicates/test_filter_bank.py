@@ -99,7 +99,9 @@ def holds(clauses: Sequence[Clause], row: dict[Any, Any]) -> bool:
 def test_against_each_query(disjuncts: int, data: st.DataObject) -> None:
     doubled = Doubled().attribute
     conditions = st.one_of(*map(sets_for, [NUMBER, TEXT, FLOAT, doubled]))
-    predicates = st.lists(st.lists(conditions, max_size=disjuncts), max_size=3)
+    predicates: st.SearchStrategy[Any] = st.lists(
+        st.lists(conditions, max_size=disjuncts), max_size=3
+    )
     policy = Pieces(data.draw(st.integers(0, 9)))
     bank, queries = FilterBank(policy), dict[int, list[Clause]]()
     visits = 0

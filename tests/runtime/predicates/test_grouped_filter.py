@@ -153,8 +153,8 @@ def test_against_each_predicate(case: tuple[pa.DataType, list[Any]], data: st.Da
 @pytest.mark.parametrize("queries", [40, 3000])
 def test_many_predicates(kind: str, queries: int) -> None:
     random = np.random.default_rng(queries)
-    draw = {
-        "spread": lambda n: random.uniform(-1000, 1000, n).round(2),
+    draw: Any = {
+        "spread": lambda n: np.round(random.uniform(-1000, 1000, n), 2),
         "skewed": lambda n: random.standard_cauchy(n) ** 3,
         "wide": lambda n: np.ldexp(random.normal(size=n), random.integers(-1074, 1020, n)),
     }[kind]
@@ -164,7 +164,7 @@ def test_many_predicates(kind: str, queries: int) -> None:
     grouped = GroupedFilter(column(0, pa.float64()))
     for bit, (low, high) in zip(bits.tolist(), bounds.tolist(), strict=True):
         grouped.put(bit, at_least(low).intersection(below(high)))
-    values = np.concatenate((draw(300), bounds.reshape(-1)[:100], [np.inf, -np.inf, np.nan]))
+    values: Any = np.concatenate((draw(300), bounds.reshape(-1)[:100], [np.inf, -np.inf, np.nan]))
     lineage = np.full((values.size, words), -1, np.int64).view(np.uint64)
     numbers = np.arange(values.size)
     grouped.narrow(AttributeValues(batch_of(pa.array(values))), lineage, numbers, numbers, [])

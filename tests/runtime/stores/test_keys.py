@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from eddyline.runtime.aggregates import order_keys
+from eddyline.runtime.aggregates.extremes import order_keys
 from eddyline.runtime.stores.keys import group_hashes, is_exact, join_keys, same_values
 
 ORDERED: dict[str, pa.Array] = {

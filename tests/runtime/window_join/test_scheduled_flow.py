@@ -1,6 +1,7 @@
 """Paced flows: every query gets what it gets without pacing, in the same order."""
 
 import random
+from typing import Any
 
 import pytest
 
@@ -40,7 +41,7 @@ def test_pacing_changes_neither_content_nor_order(
     rows_per_step = some.choice((1, 2, 7, 1000))
     sources = some.choice(("ab", "aa"))
     edges = [(0, "k", 1, "k"), (0, "v", 1, "v")][: some.choice((0, 1, 1, 2))]
-    options = {"pull_up": some.random() < 0.2, "counted": counted}
+    options: dict[str, Any] = {"pull_up": some.random() < 0.2, "counted": counted}
     paced = Model(sources, edges, schedule=schedule, rows_per_step=rows_per_step, **options)
     plain = Model(sources, edges, **options)
     late = some.random() < 0.6

@@ -2,6 +2,7 @@
 
 import random
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import pytest
@@ -36,14 +37,14 @@ Result = tuple[int, int, int]
 class Setting:
     """A join of queries with these windows (side, query), and what each has got."""
 
-    windows: np.ndarray
+    windows: Any
     access: str
     schedule: ScheduleName
     rows_per_step: int
     rows: list[Row] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.stores = [RowStore([], ["ts", "seq"]) for _ in range(2)]
+        self.stores = [RowStore((), ["ts", "seq"]) for _ in range(2)]
         self.parts = [_access(self.access, store) for store in self.stores]
         self.join = SharedJoin(
             self.stores,
@@ -126,7 +127,7 @@ def test_results_and_order_are_those_of_each_query_alone(
     setting = Setting(np.array([one, other]), access, schedule, some.choice((1, 2, 5, 1000)))
     ts, counts = 0, [0, 0]
     for _ in range(some.randrange(1, 12)):
-        rows = []
+        rows: list[Any] = []
         for _ in range(some.randrange(8)):
             ts += some.randrange(4)
             side = some.randrange(2)

@@ -18,7 +18,7 @@ from eddyline.algebra.functions import (  # importing a family registers its fun
     text_patterns,
     tolerant,
 )
-from eddyline.algebra.functions.aggregates import AGGREGATES, resolve_aggregate
+from eddyline.algebra.functions.aggregates import AGGREGATES, is_aggregate_name, resolve_aggregate
 from eddyline.algebra.functions.coercion import (
     cast,
     common_type,
@@ -44,6 +44,7 @@ __all__ = [
     "converted_constant",
     "datetimes",
     "find",
+    "is_aggregate_name",
     "is_reserved",
     "literal",
     "numbers",

@@ -1,8 +1,12 @@
-"""Typing rules of the aggregates of GROUP BY."""
+"""The aggregate functions of GROUP BY: one record each. What they compute is registered by the same
+name in ``runtime/aggregates``.
+"""
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final, Literal
 
 import pyarrow as pa
 import pyarrow.types as pt
@@ -12,20 +16,108 @@ from eddyline.algebra.functions.coercion import cast, is_number, kind
 from eddyline.errors import SqlError, UnsupportedError, did_you_mean
 from eddyline.types import sql_type
 
-#: Canonical names, and the values that they compute.
-AGGREGATES: Final[dict[str, str]] = {
-    "count": "Number of rows, of values that are not NULL, or (DISTINCT) of distinct values.",
-    "sum": "Sum of the values that are not NULL: BIGINT of integers, DOUBLE of floats.",
-    "try_sum": "The same; NULL where the sum of integers does not fit BIGINT.",
-    "avg": "Mean of the values that are not NULL, a DOUBLE.",
-    "min": "Smallest value that is not NULL.",
-    "max": "Largest value that is not NULL.",
-    "stddev": "Sample standard deviation, a DOUBLE; NULL for fewer than two values.",
-}
+#: An aggregate's name and argument to the argument in the type of the computation.
+ArgumentRule = Callable[[str, Expr], Expr]
 
-ALIASES: Final = {"mean": "avg", "try_avg": "avg", "stddev_samp": "stddev", "std": "stddev"}
+
+@dataclass(frozen=True, slots=True)
+class AggregateFunction:
+    """An aggregate function.
+
+    Attributes:
+        name: canonical name, lower case.
+        help: one sentence on what it computes.
+        argument: checks and casts the argument.
+        aliases: other names.
+        result: type of the result; None: that of the cast argument.
+        star: whether ``name(*)`` counts rows.
+        distinct: what DISTINCT means: it is ``computed``, has no ``effect``, or is ``refused``.
+        state_bytes: memory per group, for estimates.
+    """
+
+    name: str
+    help: str
+    argument: ArgumentRule
+    aliases: tuple[str, ...] = ()
+    result: pa.DataType | None = None
+    star: bool = False
+    distinct: Literal["computed", "no effect", "refused"] = "refused"
+    state_bytes: int = 24
+
+    @property
+    def forms(self) -> tuple[str, ...]:
+        """The ways to write it, for documentation."""
+        distinct = "[DISTINCT] " if self.distinct == "computed" else ""
+        value = f"{self.name}({distinct}value)"
+        return (f"{self.name}(*)", value) if self.star else (value,)
+
+
+def _any(name: str, argument: Expr) -> Expr:
+    return argument
+
+
+def _ordered(name: str, argument: Expr) -> Expr:
+    type_ = argument.type
+    if kind(type_) not in _ORDERED and not pt.is_null(type_):
+        raise SqlError(f"{name} needs ordered values, not {sql_type(type_)}")
+    return argument
+
+
+def _double(name: str, argument: Expr) -> Expr:
+    type_ = argument.type
+    if not is_number(type_) and not pt.is_null(type_):
+        raise SqlError(f"{name} needs numbers, not {sql_type(type_)}; CAST the argument")
+    return cast(argument, pa.float64())
+
+
+def _bigint_or_double(name: str, argument: Expr) -> Expr:
+    if kind(argument.type) == "decimal":
+        raise UnsupportedError("sum of DECIMAL is not supported; CAST to DOUBLE or BIGINT")
+    is_integer = kind(argument.type) == "integer"
+    return cast(argument, pa.int64()) if is_integer else _double(name, argument)
+
 
 _ORDERED: Final = ("integer", "float", "decimal", "string", "date", "timestamp", "bool", "duration")
+_FUNCTIONS: Final = (
+    AggregateFunction(
+        "count",
+        "Number of rows, of values that are not NULL, or (DISTINCT) of distinct values.",
+        _any,
+        result=pa.int64(),
+        star=True,
+        distinct="computed",
+    ),
+    AggregateFunction(
+        "sum",
+        "Sum of the values that are not NULL: BIGINT of integers, DOUBLE of floats.",
+        _bigint_or_double,
+    ),
+    AggregateFunction(
+        "try_sum",
+        "The same; NULL where the sum of integers does not fit BIGINT.",
+        _bigint_or_double,
+    ),
+    AggregateFunction(
+        "avg", "Mean of the values that are not NULL, a DOUBLE.", _double, ("mean", "try_avg")
+    ),
+    AggregateFunction("min", "Smallest value that is not NULL.", _ordered, distinct="no effect"),
+    AggregateFunction("max", "Largest value that is not NULL.", _ordered, distinct="no effect"),
+    AggregateFunction(
+        "stddev",
+        "Sample standard deviation, a DOUBLE; NULL for fewer than two values.",
+        _double,
+        ("stddev_samp", "std"),
+    ),
+)
+
+#: The aggregate functions by canonical name.
+AGGREGATES: Final = {f.name: f for f in _FUNCTIONS}
+_BY_NAME: Final = {name: f for f in _FUNCTIONS for name in (f.name, *f.aliases)}
+
+
+def is_aggregate_name(name: str) -> bool:
+    """Whether a name, in any case, is one of an aggregate function."""
+    return name.lower() in _BY_NAME
 
 
 def resolve_aggregate(
@@ -43,43 +135,29 @@ def resolve_aggregate(
         SqlError: the name is unknown, or the argument does not fit; without a position.
         UnsupportedError: DISTINCT where it is not supported.
     """
-    key = ALIASES.get(name.lower(), name.lower())
-    if key not in AGGREGATES:
-        raise SqlError(f"there is no aggregate {name}; {did_you_mean(key, AGGREGATES)}")
+    function = _BY_NAME.get(name.lower())
+    if function is None:
+        raise SqlError(f"there is no aggregate {name}; {did_you_mean(name.lower(), AGGREGATES)}")
     if where is not None:
         if kind(where.type) not in ("bool", "null"):
             raise SqlError(f"FILTER (WHERE ...) must be a condition, not {sql_type(where.type)}")
         where = cast(where, pa.bool_())
+    name = function.name
     if argument is None:
-        if key != "count" or distinct:
-            raise SqlError(f"{key}(*) is not an aggregate; only COUNT(*) takes the star")
-        return Aggregate(key, None, pa.int64(), where=where)
-    if key in ("min", "max"):
-        distinct = False  # duplicates do not affect the extreme value
-    if distinct and key != "count":
-        raise UnsupportedError(f"{key}(DISTINCT ...) is not supported; only COUNT(DISTINCT ...) is")
-    argument = _argument(key, argument)
-    return Aggregate(key, argument, _result(key, argument.type), distinct, where)
+        if not function.star or distinct:
+            raise SqlError(
+                f"{name}(*) is not an aggregate; only {_those('star')}(*) takes the star"
+            )
+        return Aggregate(name, None, pa.int64(), where=where)
+    if distinct and function.distinct == "refused":
+        only = f"{_those('distinct')}(DISTINCT ...)"
+        raise UnsupportedError(f"{name}(DISTINCT ...) is not supported; only {only} is")
+    argument = function.argument(name, argument)
+    type_ = argument.type if function.result is None else function.result
+    return Aggregate(name, argument, type_, distinct and function.distinct == "computed", where)
 
 
-def _argument(function: str, argument: Expr) -> Expr:
-    """The argument, cast to the type of the computation."""
-    type_ = argument.type
-    if function == "count":
-        return argument
-    if function in ("min", "max"):
-        if kind(type_) not in _ORDERED and not pt.is_null(type_):
-            raise SqlError(f"{function} needs ordered values, not {sql_type(type_)}")
-        return argument
-    if not is_number(type_) and not pt.is_null(type_):
-        raise SqlError(f"{function} needs numbers, not {sql_type(type_)}; CAST the argument")
-    is_sum = function in ("sum", "try_sum")
-    if is_sum and kind(type_) == "decimal":
-        raise UnsupportedError("sum of DECIMAL is not supported; CAST to DOUBLE or BIGINT")
-    if is_sum and kind(type_) == "integer":
-        return cast(argument, pa.int64())
-    return cast(argument, pa.float64())
-
-
-def _result(function: str, argument: pa.DataType) -> pa.DataType:
-    return pa.int64() if function == "count" else argument
+def _those(what: Literal["star", "distinct"]) -> str:
+    """The names of the functions that take the star or DISTINCT."""
+    found = (f for f in _FUNCTIONS if (f.star if what == "star" else f.distinct == "computed"))
+    return ", ".join(f.name.upper() for f in found)

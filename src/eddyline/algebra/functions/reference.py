@@ -83,9 +83,9 @@ def _order(function: Function) -> tuple[int, str]:
 
 def _aggregates() -> Iterator[str]:
     yield "## Aggregates\n\n| write | result |\n|---|---|"
-    for name, help_ in AGGREGATES.items():
-        form = "`count(*)`, `count([DISTINCT] value)`" if name == "count" else f"`{name}(value)`"
-        yield f"| {form} | {help_} |"
+    for function in AGGREGATES.values():
+        forms = ", ".join(f"`{form}`" for form in function.forms)
+        yield f"| {forms} | {function.help} |"
 
 
 def _escaped(text: str) -> str:

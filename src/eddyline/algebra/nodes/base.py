@@ -1,4 +1,4 @@
-"""What every plan node knows, and what nodes of one, two and any number of inputs share."""
+"""Base classes of plan nodes, by their number of inputs."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class Plan:
 
 @dataclass(frozen=True)
 class Unary(Plan):
-    """A node of one input whose schema and update pattern it has."""
+    """A node of one input, with the schema and update pattern of the input."""
 
     input: Plan
 

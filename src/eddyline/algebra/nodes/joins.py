@@ -155,8 +155,8 @@ class AntiJoin(_Existence):
 
 
 class _Lookup(Plan):
-    """A join with, or EXISTS or NOT EXISTS on, a table whose changes do not affect earlier rows: a
-    non-retroactive (NRR) or a static one, whose columns are not computed.
+    """A join with, or EXISTS or NOT EXISTS on, a table of which changes do not affect earlier rows:
+    a non-retroactive (NRR) or a static one, without computed columns.
 
     Each left row is enriched from, or tested on, the table as it was when the row came; changes of
     the right input have no effect. Keeps nothing of the left input.

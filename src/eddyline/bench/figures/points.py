@@ -170,13 +170,13 @@ class _Run:
         """Take in the rows before the first stretch, in large chunks: results do not depend on
         them.
         """
-        self.engine.chunk_rows = _FILL_CHUNK_ROWS
+        self.engine.parts.progress.chunk_rows = _FILL_CHUNK_ROWS
         for batch in playback.batches(0, rows, _FILL_CHUNK_ROWS):
             process_all(self.engine, batch)
 
     def take_turn(self, playback: Playback, begin: int, end: int, chunk_rows: int) -> None:
         """Measure one stretch."""
-        self.engine.chunk_rows = chunk_rows
+        self.engine.parts.progress.chunk_rows = chunk_rows
         spent = 0.0
         for changes, seconds in self._calls(playback.batches(begin, end, _call_rows(chunk_rows))):
             spent += seconds

@@ -1,14 +1,14 @@
-"""Saving an engine, and going on with a new one where it stood.
+"""Writing an engine to a checkpoint, and restoring a new engine from it.
 
-A new engine is made with the same options and carries out the statements of the program again; its
-queries get the placements that they had. Then its parts take over what they had come to know. How
-this is written is in ``saved.py``.
+A new engine with the same options executes the statements again; its queries get the placements
+that they had. Then its parts restore their state. ``files.py`` has the format.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, BinaryIO, Final
 
 import numpy as np
@@ -30,22 +30,22 @@ from eddyline.runtime.state import State, array, nested
 from eddyline.sql.catalog import Catalog
 from eddyline.sql.parser import parse
 
-_PENDING: Final = "pending:"  # among the tables: changes of a query that nobody has fetched
+_PENDING: Final = "pending:"  # prefix among the tables: changes of a query that were not fetched
 
 
-class Saving:
-    """Saves an engine, and lets a new one go on.
+class EngineCheckpoint:
+    """Writes the state of an engine, and restores it into a new one.
 
     Args:
-        catalog, inputs, standing, definitions, statements, shedding, overload, progress: the parts
-            of the engine that have something to be saved.
+        catalog, inputs, queries, definitions, statements, shedding, overload, progress: the parts
+            of the engine that have state.
     """
 
     def __init__(
         self,
         catalog: Catalog,
         inputs: Inputs,
-        standing: QuerySet,
+        queries: QuerySet,
         definitions: Definitions,
         statements: Statements,
         shedding: Shedding,
@@ -54,32 +54,30 @@ class Saving:
     ) -> None:
         self._catalog = catalog
         self._inputs = inputs
-        self._standing = standing
+        self._queries = queries
         self._definitions = definitions
         self._statements = statements
         self._shedding = shedding
         self._overload = overload
         self._progress = progress
 
-    # -- saving ------------------------------------------------------------------------------------
-
     def save(
-        self, target: str | BinaryIO, options: EngineOptions, strategy: StrategyOptions
+        self, target: str | Path | BinaryIO, options: EngineOptions, strategy: StrategyOptions
     ) -> None:
         """Write everything to a path or a binary file.
 
         Args:
             options, strategy: for the engine that is made of the file.
         """
-        self._standing.finish()
-        changes = Changes(self._standing.everyone(), self._standing.peek())
+        self._queries.finish()
+        changes = Changes(self._queries.everyone(), self._queries.peek())
         pending = {_PENDING + name: changes[name] for name in changes.active()}
         tables = {**self._inputs.contents, **pending}
         statements = [entry.sql for entry in self._definitions]
         write_saved(target, statements, tables, self._header(options, strategy), self._state())
 
     def _header(self, options: EngineOptions, strategy: StrategyOptions) -> dict[str, Any]:
-        """What is written as text: the options, and what is no array."""
+        """What is written as JSON: the options, and state that is no array."""
         keep = {} if self._overload.decides else self._shedding.requested
         return {
             "options": replace(options, keep=keep).as_dict(),
@@ -87,9 +85,9 @@ class Saving:
             "shedding": {"since": self._shedding.saved(), "overload": self._overload.saved()},
             "functions": function_declarations(self._catalog),
             "groups": self._progress.saved(),
-            "placements": self._standing.placements.saved(),
-            "aside": {n: q.set_aside for n, q in self._standing.aside.items()},
-            "trouble": self._standing.troubles(),
+            "placements": self._queries.placements.saved(),
+            "aside": {n: q.set_aside for n, q in self._queries.aside.items()},
+            "trouble": self._queries.troubles(),
         }
 
     def _state(self) -> State:
@@ -102,10 +100,8 @@ class Saving:
         return {
             "counters": np.array(counters, np.int64),
             **inputs.state(),
-            "operators": {str(i): o.state() for i, o in enumerate(self._standing.to_save())},
+            "operators": {str(i): o.state() for i, o in enumerate(self._queries.to_save())},
         }
-
-    # -- going on ----------------------------------------------------------------------------------
 
     def restore(
         self,
@@ -115,30 +111,30 @@ class Saving:
         state: State,
         functions: Mapping[str, Callable[..., Any]],
     ) -> None:
-        """Let a new engine go on with what ``read_saved`` returned.
+        """Restore a new engine from the result of ``read_saved``.
 
         Args:
-            functions: the code of those that were defined, by name.
+            functions: the code of user-defined functions, by name.
         """
         add_declared(self._catalog, header["functions"], functions)
         self._statements.aside = header["aside"]
         self._carry_out(program, tables, header["placements"]["queries"])
         self._statements.aside = {}
         self._restore(state, header["groups"])
-        queries = self._standing.everyone()
+        queries = self._queries.everyone()
         for name, trouble in header["trouble"].items():
             queries[name].failures = FailureCounts(*trouble)
-        self._standing.placements.restore_measured(header["placements"])
+        self._queries.placements.restore_measured(header["placements"])
         self._overload.restore(header["shedding"]["overload"])
         self._shedding.restore(header["shedding"]["since"])
         for name, rows in tables.items():
             if name.startswith(_PENDING):
-                self._standing.put_back(name.removeprefix(_PENDING), rows)
+                self._queries.put_back(name.removeprefix(_PENDING), rows)
 
     def _carry_out(
         self, program: Sequence[str], tables: Mapping[str, pa.Table], placements: Mapping[str, Any]
     ) -> None:
-        """Make streams, tables and queries again; static tables have their rows at once."""
+        """Create streams, tables and queries again; static tables get their rows at once."""
         self._statements.placements = placements
         for text in program:
             for statement in parse(text):
@@ -155,11 +151,11 @@ class Saving:
         )
         self._progress.resume(groups)
         inputs.restore(state)
-        self._standing.sync()
-        places = {operator: str(i) for i, operator in enumerate(self._standing.to_save())}
-        for operator in self._standing.operators():
-            place = places.get(operator, "")  # of those that are only asked nothing is saved
+        self._queries.sync()
+        places = {operator: str(i) for i, operator in enumerate(self._queries.to_save())}
+        for operator in self._queries.operators():
+            place = places.get(operator, "")  # probed inputs have no state of their own
             operator.restore(nested(nested(state, "operators"), place))
         for group in inputs.groups:
-            for operator in self._standing.execution.operators_of(group):
+            for operator in self._queries.execution.operators_of(group):
                 operator.clock = group.clock

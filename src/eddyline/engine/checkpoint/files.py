@@ -10,6 +10,7 @@ import io
 import json
 import zipfile
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -22,7 +23,7 @@ _VERSION = 7
 
 
 def write_saved(
-    target: str | BinaryIO,
+    target: str | Path | BinaryIO,
     program: Sequence[str],
     tables: Mapping[str, pa.Table],
     header: Mapping[str, Any],
@@ -44,7 +45,7 @@ def write_saved(
 
 
 def read_saved(
-    source: str | BinaryIO,
+    source: str | Path | BinaryIO,
 ) -> tuple[list[str], dict[str, pa.Table], dict[str, Any], State]:
     """Program, tables, header and state of a saved engine.
 

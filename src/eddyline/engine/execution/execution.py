@@ -100,7 +100,7 @@ class Execution:
         self._subscribe(query, subscription)
         query.placement = placement
         try:
-            subscription.sync()
+            subscription.sync(self.group_of(query).clock)
         except EddylineError:
             self.move(query, None)
             raise
@@ -241,7 +241,7 @@ class Execution:
 
     def operators_of(self, group: StreamGroup) -> dict[Operator, None]:
         """The operators of a group's queries, inputs first."""
-        return self.graph.without(self._groups.apart(group))
+        return self.graph.without(self._groups.outside(group))
 
     def run(self, tick: Tick, group: StreamGroup, *, arrived: float, paced: bool = False) -> Ran:
         """Run one chunk of a group's rows through the operators of its queries.

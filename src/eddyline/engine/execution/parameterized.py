@@ -97,6 +97,7 @@ class ParameterizedSubscription(FlowSubscription):
         self.updates = updates
         self._part = part
         self._bit_of: dict[int, int] = {}  # by row id
+        self._retired: dict[int, int] = {}  # by bit: when its results have left the answer
         self._dropped = QueryMetrics()  # of instances whose rows have been deleted
         shared.tables[self._key] = self._results
         windows = windows_of(part)
@@ -124,17 +125,29 @@ class ParameterizedSubscription(FlowSubscription):
 
     # -- instances ---------------------------------------------------------------------------------
 
-    def sync(self) -> None:
-        """Have instances for the rows that the table has now."""
+    def sync(self, clock: int) -> None:
+        """Have instances for the rows that the table has now, and retired ones for those deleted so
+        recently that results may be in the answer at ``clock``.
+        """
         there = self._there().tolist()
         for row in self._bit_of.keys() - set(there):
             self._remove(row)
         self._add(np.array([row for row in there if row not in self._bit_of], np.int64))
+        if self._past is not None and not self._retired:
+            died = self._past.held(DEATH[0])
+            recent = np.flatnonzero((died < FOREVER) & (died > clock - self._lifespan_us))
+            gone = self._past.ids(recent + self._past.first)
+            self._add(gone)
+            for row, instant in zip(gone.tolist(), died[recent].tolist(), strict=True):
+                self._remove(row, instant + self._lifespan_us)
 
     def follow(self, clock: int) -> None:
         """Apply the chunk's changes of the table, at its instant ``clock``."""
         if not isinstance(self.rows, TableStem):
             return
+        for bit in [bit for bit, until in self._retired.items() if until <= clock]:
+            del self._retired[bit]
+            self.shared.flow.dismiss(bit)
         changed = self.rows.changed
         for row, sign in zip(changed.ids.tolist(), changed.sign.tolist(), strict=True):
             if sign > 0:
@@ -142,7 +155,7 @@ class ParameterizedSubscription(FlowSubscription):
             if self.updates == "retroactive":
                 self._report(row, clock, sign)
             if sign < 0:
-                self._remove(row)
+                self._remove(row, self._last_expiry(row, clock))
 
     def _there(self) -> Array:
         """int64, ids of the rows that the table has now."""
@@ -161,14 +174,31 @@ class ParameterizedSubscription(FlowSubscription):
             self._results.put_row(bit, row)
             self._bit_of[row] = bit
 
-    def _remove(self, row: int) -> None:
+    def _last_expiry(self, row: int, clock: int) -> int | None:
+        """When all results of a row that is deleted now have left the answer; None: they do now."""
+        if self._past is None:
+            return None
+        if self._lifespan_us < FOREVER:
+            return clock + self._lifespan_us
+        to = self.shared.answer(clock, [self._bit_of[row]]).recipients
+        assert to is not None, "set by the flow"
+        return int(to.exp.max()) if to.exp.size else None
+
+    def _remove(self, row: int, until: int | None = None) -> None:
+        """Remove an instance; ``until``: its results are in the answer up to here."""
         bit = self._bit_of.pop(row)
         self._dropped.add(self.shared.metrics, np.array([bit]))
-        self.shared.dismiss(bit)
+        if until is None:
+            self.shared.dismiss(bit)
+        else:
+            self.shared.retire(bit)
+            self._retired[bit] = until
 
     def leave(self, name: str) -> None:
         for row in list(self._bit_of):
             self._remove(row)
+        for bit in self._retired:
+            self.shared.flow.dismiss(bit)
         self.shared.flow.let_go(self._windows)
         self.shared.close(self._key)
         if self._past is not None:
@@ -188,16 +218,9 @@ class ParameterizedSubscription(FlowSubscription):
 
         With a non-retroactive table these are results of the rows that it had when they were made.
         """
-        table = self._past
+        table, batch = self._past, self.shared.answer(clock, [*self.bits, *self._retired])
         if table is None:
-            return super().answer(clock)
-        died = table.held(DEATH[0])
-        recent = np.flatnonzero((died < FOREVER) & (died > clock - self._lifespan_us))
-        gone = table.ids(recent + table.first)
-        self._add(gone)
-        batch = super().answer(clock)
-        for row in gone.tolist():
-            self._remove(row)
+            return batch
         to = batch.recipients
         assert to is not None, "set by the flow"
         rules = table.positions(self._results.row_ids[to.query])

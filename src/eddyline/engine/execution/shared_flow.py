@@ -108,7 +108,17 @@ class SharedFlow:
 
     def dismiss(self, bit: int) -> None:
         """Remove a query."""
+        self._forget(bit)
         self.flow.dismiss(bit)
+
+    def retire(self, bit: int) -> None:
+        """Remove a query, but let ``answer`` find the results that it has had, until the flow
+        dismisses it.
+        """
+        self._forget(bit)
+        self.flow.retire(bit)
+
+    def _forget(self, bit: int) -> None:
         del self._table_of[bit], self._name_of[bit]
         kind = self._kind_of.pop(bit)
         kind.count -= 1
@@ -224,9 +234,7 @@ class SharedFlow:
     def _mask(self, key: object, bits: int) -> Array:
         """bool[bits]: the queries of a table."""
         if self._masks is None:
-            size = max(self._table_of, default=-1) + 1
-            self._masks = {k: np.zeros(size, np.bool_) for k in self.tables}
+            self._masks = {k: np.zeros(self.flow.width, np.bool_) for k in self.tables}
             for bit, table in self._table_of.items():
                 self._masks[table][bit] = True
-        mask = self._masks[key][:bits]
-        return np.pad(mask, (0, bits - mask.size))
+        return self._masks[key][:bits]

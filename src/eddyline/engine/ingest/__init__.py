@@ -1,1 +1,1 @@
-"""From the rows that a caller hands over to the SteMs: types, watermarks, statistics."""
+"""Ingestion: converts and checks rows of callers, assigns watermarks, measures, fills SteMs."""

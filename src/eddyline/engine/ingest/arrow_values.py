@@ -1,4 +1,4 @@
-"""Arrow data of callers: as tables of one chunk, valid UTF-8, and the declared types."""
+"""Conversion of callers' Arrow data to single-chunk tables, valid UTF-8 and declared types."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def to_table(data: Any, name: str) -> pa.Table:
     """Arrow, pandas or polars data as an Arrow table.
 
     Raises:
-        DataError: the data is of none of these kinds.
+        DataError: the data is of another kind.
     """
     if isinstance(data, pa.Table):
         return data
@@ -27,8 +27,8 @@ def to_table(data: Any, name: str) -> pa.Table:
     if hasattr(data, "__arrow_c_stream__"):  # pandas, polars, DuckDB, ...
         return pa.table(data)
     raise DataError(
-        f"{name}: rows come as a pyarrow Table or RecordBatch, a pandas or a polars DataFrame, "
-        f"not as {type(data).__name__}"
+        f"{name}: rows must be a pyarrow Table or RecordBatch, a pandas or a polars DataFrame, "
+        f"not a {type(data).__name__}"
     )
 
 
@@ -63,7 +63,7 @@ def converted(values: pa.Array, type_: pa.DataType) -> pa.Array:
     if pa.types.is_floating(type_):
         return narrowed
     same = pc.equal(narrowed.cast(values.type, safe=False), values)
-    if pa.types.is_unsigned_integer(values.type):  # wraps round on the way back as well
+    if pa.types.is_unsigned_integer(values.type):  # the conversion back wraps as well
         same = pc.and_(same, pc.greater_equal(narrowed, 0))
     return pc.if_else(same, narrowed, pa.scalar(None, type_))
 
@@ -71,10 +71,10 @@ def converted(values: pa.Array, type_: pa.DataType) -> pa.Array:
 def instants(values: pa.Array, type_: pa.DataType = TIMESTAMP) -> pa.Array:
     """Timestamps of any unit (without a zone: UTC), integers as microseconds, ISO 8601 text.
 
-    NULL where text cannot be read.
+    NULL where text is not a timestamp.
 
     Raises:
-        pa.ArrowTypeError: values of this type are no timestamps.
+        pa.ArrowTypeError: values of this type are not timestamps.
     """
     if pa.types.is_integer(values.type):
         return values.cast(pa.int64()).cast(type_)
@@ -85,13 +85,13 @@ def instants(values: pa.Array, type_: pa.DataType = TIMESTAMP) -> pa.Array:
     if pa.types.is_date(values.type) or pa.types.is_string(values.type):
         return convert(values, type_)
     raise pa.ArrowTypeError(
-        "give a timestamp, microseconds since 1970, or ISO 8601 text; of an event time that comes "
-        "as another number declare the unit, as in WITH (ts_unit = 's')"
+        "use a timestamp, microseconds since 1970, or ISO 8601 text; for an event time in another "
+        "unit declare it, as in WITH (ts_unit = 's')"
     )
 
 
 def as_text(values: pa.Array) -> pa.Array:
-    """Values as text, as bad rows show them."""
+    """Values as text, for bad rows."""
     return (
         convert(values, pa.string())
         if pa.types.is_binary(values.type)
@@ -108,17 +108,17 @@ def with_valid_text(
         names: the columns to check, in lower case.
 
     Returns:
-        The table, with invalid bytes written as ``\xff``; and by column with invalid bytes, for
-        each row whether it has some.
+        The table, with invalid bytes as ``\xff``; and by column with invalid bytes, bool[n]: the
+        rows that have some.
     """
     broken: dict[str, pa.Array] = {}
-    for place, field in enumerate(table.schema):
+    for position, field in enumerate(table.schema):
         if field.name.lower() not in names or not _is_text(field.type):
             continue
-        rows = list(_invalid(values := flat(table.column(place)), 0))
+        rows = list(_invalid(values := flat(table.column(position)), 0))
         if rows:
             broken[field.name] = _flags(rows, len(values))
-            table = table.set_column(place, field.name, _escaped(values, rows))
+            table = table.set_column(position, field.name, _escaped(values, rows))
     return table, broken
 
 
@@ -133,7 +133,7 @@ def _is_text(type_: pa.DataType) -> bool:
 
 
 def _invalid(values: pa.Array, start: int) -> Iterator[int]:
-    """The places of values that are not UTF-8, found by bisection."""
+    """The positions of values that are not UTF-8, found by bisection."""
     try:
         values.validate(full=True)
         return
@@ -153,7 +153,7 @@ def _flags(rows: list[int], count: int) -> pa.Array:
 
 
 def _escaped(values: pa.Array, rows: list[int]) -> pa.Array:
-    """The values, those of some rows with escaped bytes."""
+    """The values, with escaped bytes in some rows."""
     raw = values.view(pa.binary())
     readable = [raw[row].as_py().decode("utf-8", "backslashreplace") for row in rows]
     bytes_ = pa.array([text.encode() for text in readable], pa.binary())

@@ -1,9 +1,9 @@
-"""Event times as sources bring them: timestamps, text, and numbers of some unit since 1970.
+"""Conversion of event times: timestamps, text, and numbers in some unit since 1970.
 
 Numbers without a declared unit are microseconds. Epoch seconds and milliseconds read as that fall
-into the first weeks of 1970, so such rows are refused with a hint instead of taken. Clocks that
-start near zero, as those of tests and simulations do, pass through the same numbers and are not
-refused; what tells them apart is where the stream stood before (see :func:`improbable`).
+into the first weeks of 1970, so such rows are refused with a hint. Clocks that start near zero, as
+in tests and simulations, pass through the same numbers and are not refused; the previous rows of
+the stream decide (see :func:`improbable`).
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from eddyline.types import BEGINNING, END_OF_TIME, FIRST_INSTANT, TIMESTAMP
 _UNITS: Final[tuple[TimeUnit, ...]] = get_args(TimeUnit)
 _PER_SECOND: Final[dict[str, int]] = {"s": 1, "ms": 1_000, "us": 1_000_000, "ns": 1_000_000_000}
 _NAMES: Final = {"s": "seconds", "ms": "milliseconds", "us": "microseconds", "ns": "nanoseconds"}
-#: From 2001 to 2100, in seconds since 1970: what is probable.
+#: The years 2001 to 2100, in seconds since 1970, in which event times are probable.
 _PROBABLE_S: Final = (978_307_200, 4_102_444_800)
-#: A clock that starts near zero has passed a thousandth of where it stands.
+#: A clock that starts near zero has passed this fraction of its current value.
 _APPROACH: Final = 1_000
 _WHOLE: Final = r"^-?\d{1,18}$"
 _NUMBER: Final = r"^\s*[-+]?\d+(?:\.\d*)?(?:[eE][-+]?\d+)?\s*$"
@@ -33,7 +33,7 @@ _NUMBER: Final = r"^\s*[-+]?\d+(?:\.\d*)?(?:[eE][-+]?\d+)?\s*$"
 def event_times(
     values: pa.Array, unit: TimeUnit | None, column: str
 ) -> tuple[pa.Array, pa.Array | None]:
-    """A column of event times as timestamps, and for each row why there is none.
+    """A column of event times as timestamps, and for each row the reason if there is none.
 
     Args:
         values: timestamps, dates, ISO 8601 text, or numbers, also as text.
@@ -43,7 +43,7 @@ def event_times(
         Timestamps, NULL where there is a reason; and the reasons (None: no row has one).
 
     Raises:
-        pa.ArrowTypeError: values of this type are no timestamps.
+        pa.ArrowTypeError: values of this type are not timestamps.
     """
     numbers = _numbers(values, unit)
     if numbers is None:
@@ -66,12 +66,12 @@ def event_times(
 
 
 def improbable(us: Array, usable: Array, newest: int) -> Array:
-    """Which integers, taken for microseconds, are more likely seconds or milliseconds.
+    """The integers without a unit that are more likely seconds or milliseconds than microseconds.
 
-    Read as the other unit they lie between 2001 and 2100, and the stream has not come there by
-    itself: milliseconds while it stands at less than a thousandth of that; seconds before any other
-    row, unless they are a multiple of a million, which then are whole seconds in microseconds. The
-    answer for a row depends on the rows before it, not on how they are cut into batches.
+    In the other unit they are between 2001 and 2100, and the stream has not reached them gradually:
+    milliseconds if its largest timestamp is below a thousandth of them; seconds before any other
+    row, unless they are a multiple of a million, which is a whole second in microseconds. The
+    result for a row depends on the rows before it, not on the division into batches.
 
     Args:
         us: int64[n], in the order of arrival. usable: bool[n], rows that are good so far.
@@ -87,9 +87,9 @@ def improbable(us: Array, usable: Array, newest: int) -> Array:
         return np.zeros(us.size, np.bool_)
     plain = usable & ~as_seconds & ~as_millis
     began = np.logical_or.accumulate(plain) | (newest > BEGINNING)
-    stands = np.where(plain | (usable & as_seconds & began), us, BEGINNING)
-    stands = np.maximum(np.maximum.accumulate(stands), newest)
-    approached = stands >= us // _APPROACH
+    reached = np.where(plain | (usable & as_seconds & began), us, BEGINNING)
+    reached = np.maximum(np.maximum.accumulate(reached), newest)
+    approached = reached >= us // _APPROACH
     approached = approached | np.logical_or.accumulate(usable & as_millis & approached)
     out: Array = usable & ((as_seconds & ~began) | (as_millis & ~approached))
     return out
@@ -103,35 +103,35 @@ def in_doubt(us: Array) -> Array:
 
 
 def improbable_reasons(values: pa.Array, column: str) -> pa.Array:
-    """Why rows are bad whose integers are improbable as microseconds."""
+    """The reasons of rows whose integers are improbable as microseconds."""
     text = values.cast(pa.string())
     why = " microseconds since 1970 is in the first weeks of that year"
     return pc.binary_join_element_wise(f"{column}: ", text, why, _hints(values, None), "")
 
 
 def _numbers(values: pa.Array, unit: TimeUnit | None) -> pa.Array | None:
-    """The values as numbers, NULL where text is none; None if no numbers are meant."""
+    """The values as numbers, NULL for other text; None if the values cannot be numbers."""
     if pa.types.is_integer(values.type):
         return _integers(values)
     return None if unit is None else _as_numbers(values)
 
 
 def _as_numbers(values: pa.Array) -> pa.Array | None:
-    """Numbers of whatever type, also in text, as int64 or double; None if the type has none."""
+    """Numbers of any type, also in text, as int64 or double; None for other types."""
     type_ = values.type
     if pa.types.is_integer(type_):
         return _integers(values)
     if pa.types.is_floating(type_) or pa.types.is_decimal(type_):
         return values.cast(pa.float64())
-    return _written(values) if pa.types.is_string(type_) else None
+    return _parsed(values) if pa.types.is_string(type_) else None
 
 
 def _integers(values: pa.Array) -> pa.Array:
     return values.cast(pa.float64() if pa.types.is_uint64(values.type) else pa.int64(), safe=False)
 
 
-def _written(texts: pa.Array) -> pa.Array:
-    """Numbers in text; NULL for other text."""
+def _parsed(texts: pa.Array) -> pa.Array:
+    """Numbers parsed from text; NULL for other text."""
     is_number = pc.match_substring_regex(texts, _NUMBER)
     words = pc.if_else(is_number, pc.utf8_trim_whitespace(texts), pa.scalar(None, pa.string()))
     words = pc.utf8_ltrim(words, "+")
@@ -155,7 +155,7 @@ def _scaled(numbers: pa.Array, unit: TimeUnit) -> pa.Array:
 
 
 def _hints(values: pa.Array, unit: TimeUnit | None) -> pa.Array:
-    """Which unit would make a number probable, as a question; "" where none would."""
+    """Advice on the unit that would make a number probable; "" without advice."""
     numbers = _as_numbers(values)
     hints = pa.scalar("")
     if numbers is None:

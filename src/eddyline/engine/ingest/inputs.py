@@ -35,8 +35,8 @@ class Inputs:
 
     Attributes:
         stems: of streams, and of tables once a query reads them or they change.
-        contents: the first rows of tables, as far as they were supplied or loaded; of a table that
-            changes only until its first change.
+        contents: the initial rows of tables that were supplied or loaded; for a table that changes
+            only until its first change.
         arrived: number of rows accepted. sequence: number of rows processed.
         measuring: their rates and numbers of values. groups: their watermarks and clocks.
     """
@@ -66,8 +66,8 @@ class Inputs:
         self.measuring.add_stream(definition.name, definition.schema)
 
     def limit_ahead(self, ahead_us: int | None) -> None:
-        """How far timestamps may be ahead of the wall clock in streams without a limit of their
-        own; None: any distance.
+        """Set the maximum distance of timestamps ahead of the wall clock, for streams without a
+        limit of their own; None: no limit.
         """
         self._ahead_us = ahead_us
         for intake in map(self._intakes.__getitem__, self.streams()):
@@ -90,22 +90,22 @@ class Inputs:
         self._begun.discard(name)
         self.measuring.drop(name)
 
-    def give(self, name: str, data: Any) -> None:
-        """Set the first rows of a table.
+    def supply(self, name: str, data: Any) -> None:
+        """Set the initial rows of a table.
 
         Raises:
-            CatalogError: no such table, or it has rows already. DataError: columns do not fit.
+            CatalogError: the table is unknown, or has rows. DataError: columns do not fit.
         """
         definition = self._tables.get(name)
         if definition is None:
             raise CatalogError(f"there is no table {name!r}; {did_you_mean(name, self._tables)}")
         if name in self.contents:
             advice = "; its changes go through process()" if is_live(definition) else ""
-            raise CatalogError(f"table {definition.name!r} has its rows already{advice}")
+            raise CatalogError(f"table {definition.name!r} already has its rows{advice}")
         self.contents[definition.name] = table_columns(definition, data)
 
     def stem(self, name: str) -> Stem:
-        """The SteM of a stream or table; that of a table is made, with its first rows, when needed.
+        """The SteM of a stream or table; that of a table is created on first use.
 
         Raises:
             DataError: the table has no rows, or they cannot be read.
@@ -118,9 +118,9 @@ class Inputs:
         return self.stems[name]
 
     def parameters(self, name: str) -> tuple[Stem, Updates]:
-        """The SteM of a table whose rows are parameters of a query, and how its updates count.
+        """The SteM of a table whose rows are parameters of a query, and its kind of updates.
 
-        From now on each change of it is a chunk of its own, after all rows before it.
+        From now on each change of the table is a chunk of its own, after all earlier rows.
         """
         stem = self.stem(name)
         definition = self._tables[name]
@@ -145,7 +145,7 @@ class Inputs:
     # -- rows --------------------------------------------------------------------------------------
 
     def begin(self, group: StreamGroup) -> None:
-        """A group processes its first instant: from now on its tables may change."""
+        """Mark a group as begun: from now on its tables may change."""
         for name in group.members:
             if name in self._tables:
                 self._begun.add(name)
@@ -155,7 +155,7 @@ class Inputs:
     def accept(
         self, inputs: Mapping[str, Any], now_us: int
     ) -> tuple[dict[str, pa.Table], dict[str, pa.Table]]:
-        """Take in rows of streams and changes of tables: all of them, or none on an error.
+        """Accept rows of streams and changes of tables: all of them, or none on an error.
 
         Args:
             now_us: the wall clock.
@@ -185,7 +185,7 @@ class Inputs:
         if name in self._tables:
             raise CatalogError(
                 f"table {name!r} is static: declare it WITH (updates = 'retroactive'), or "
-                "'non-retroactive', if it is to change while queries run"
+                "'non-retroactive', so that it can change while queries run"
             )
         raise CatalogError(f"there is no stream {name!r}; {did_you_mean(name, self._intakes)}")
 
@@ -211,10 +211,10 @@ class Inputs:
     def count_dropped(
         self, rows: Mapping[str, int], newest: Mapping[str, int], now_us: int
     ) -> None:
-        """Count rows that a drop box has dropped before they reached the engine.
+        """Count rows that a drop box in front of the engine has dropped.
 
         Args:
-            rows: how many, by stream. newest: their largest timestamp.
+            rows: number of rows by stream. newest: their largest timestamps.
         """
         for stream, n in rows.items():
             self._intakes[stream].seen += n
@@ -222,7 +222,7 @@ class Inputs:
             self._intakes[stream].note(ts, now_us)
 
     def seen_and_kept(self, stream: str) -> tuple[int, int]:
-        """How many rows reached the drop box of a stream, and how many it kept."""
+        """Numbers of rows before and behind the drop box of a stream."""
         intake = self._intakes[stream]
         return intake.seen, intake.kept
 
@@ -237,34 +237,34 @@ class Inputs:
         return None if newest == BEGINNING else newest
 
     def bounds(self, group: StreamGroup, now_us: int) -> list[StreamBound]:
-        """The bounds of those streams of a group that a query reads; of all if there is none."""
+        """The bounds of the streams of a group that queries read; if there are none, of all."""
         streams = [n for n in group.members if not isinstance(self._intakes[n], ChangeIntake)]
         read = [n for n in streams if self.groups.is_read(n)]
         return [self._intakes[n].bound(now_us) for n in read or streams]
 
     def fill(self, group: StreamGroup, watermark: int, chunk_rows: int) -> Iterator[Tick]:
-        """Put the rows up to the watermark of a group into their SteMs, in order of (ts, arrival).
+        """Append the rows up to the watermark of a group to their SteMs, in order of (ts, arrival).
 
         Yields:
-            The span of time of each chunk, when its rows are the newest of their SteMs.
+            The time span of each chunk, after its rows have been appended.
         """
         intakes = {name: self._intakes[name] for name in group.members}
         released = {name: intake.release(watermark) for name, intake in intakes.items()}
         ready = {name: rows for name, rows in released.items() if rows.ts.size}
         if not ready:
             return
-        ts, places = merged(list(ready.values()))
-        seqs = [2 * (self.sequence + place) + 1 for place in places]
+        ts, positions = merged(list(ready.values()))
+        seqs = [2 * (self.sequence + position) + 1 for position in positions]
         done = dict.fromkeys(ready, 0)
         alone = np.zeros(ts.size, np.bool_)
-        for name, place in zip(ready, places, strict=True):
-            alone[place] = name in self._parameters
+        for name, position in zip(ready, positions, strict=True):
+            alone[position] = name in self._parameters
         starts = _chunk_starts(ts, alone, chunk_rows)
         for start, end in pairwise([*starts.tolist(), ts.size]):
-            if alone[start]:  # rows expire up to this instant before the change
+            if alone[start]:  # rows expire up to this instant before the change is applied
                 yield Tick(int(ts[start]))
-            for (name, rows), place, seq in zip(ready.items(), places, seqs, strict=True):
-                first, last = done[name], int(place.searchsorted(end))
+            for (name, rows), position, seq in zip(ready.items(), positions, seqs, strict=True):
+                first, last = done[name], int(position.searchsorted(end))
                 if first < last:
                     done[name] = last
                     self._put(name, rows.ts[first:last], seq[first:last], rows.part(first, last))
@@ -286,25 +286,25 @@ class Inputs:
             self._refused.setdefault(name, []).append(refused)
 
     def refused(self) -> dict[str, pa.Table]:
-        """By table, the changes since the last call that failed, as bad rows."""
+        """By table, the changes that failed since the last call, as bad rows."""
         refused, self._refused = self._refused, {}
         return {name: pa.concat_tables(parts) for name, parts in refused.items()}
 
     def purge(self, group: StreamGroup) -> None:
-        """After a chunk of a group: drop rows that no window needs."""
+        """Remove the rows that no window needs, after a chunk of a group."""
         for name in group.members:
             if name in self.stems:
                 self.stems[name].purge(group.clock)
 
     def restart(self, group: StreamGroup) -> None:
-        """Start a group again. No query may have a window on its streams."""
+        """Reset the times of a group. Its streams must not have windows of queries."""
         for name in group.members:
             self._intakes[name].forget_time()
         self.purge(group)
         self.measuring.restart(group.members)
 
     def first_held(self, group: StreamGroup) -> int:
-        """The smallest timestamp of the rows that wait; FOREVER if none does."""
+        """The smallest timestamp of the rows that wait for the watermark; FOREVER without any."""
         held = (self._intakes[name].first_held for name in group.members)
         return min(held, default=FOREVER)
 
@@ -324,7 +324,7 @@ class Inputs:
         return streams, tables
 
     def state(self) -> State:
-        """Held rows and SteMs, as plain arrays; without ``contents``."""
+        """Waiting rows and SteMs as plain arrays; without ``contents``."""
         return {
             "intakes": {n: i.state() for n, i in self._intakes.items()},
             "stems": {n: self.stems[n].state() for n in self._intakes if n in self.stems},
@@ -332,7 +332,7 @@ class Inputs:
         }
 
     def restore(self, state: State) -> None:
-        """Continue from what ``state`` returned; streams, tables and contents are set already."""
+        """Restore ``state``; streams, tables and contents exist already."""
         for name, intake in self._intakes.items():
             intake.restore(nested(nested(state, "intakes"), name))
         for name in nested(state, "stems"):
@@ -341,7 +341,7 @@ class Inputs:
 
 
 def _chunk_starts(ts: Array, alone: Array, chunk_rows: int) -> Array:
-    """Where chunks start. ``alone``, bool[n]: rows that share a chunk only at the same instant."""
+    """The first rows of chunks. ``alone``, bool[n]: rows that share a chunk only at one instant."""
     starts = np.zeros(ts.size, np.bool_)
     starts[::chunk_rows] = True
     if alone.any():

@@ -1,4 +1,4 @@
-"""The rows of one stream on their way in: judged, thinned, and held until the watermark."""
+"""Ingestion of one stream: checks rows, applies the drop box, buffers rows until the watermark."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ class OrderedRows:
         return [c.slice(start, end - start) for c in self.columns]
 
     def take(self, rows: Array) -> OrderedRows:
-        """The rows at these places."""
-        places = pa.array(rows)
+        """The rows at these positions."""
+        positions = pa.array(rows)
         return OrderedRows(
-            self.ts[rows], self.arrival[rows], [c.take(places) for c in self.columns]
+            self.ts[rows], self.arrival[rows], [c.take(positions) for c in self.columns]
         )
 
     def followed_by(self, other: OrderedRows) -> OrderedRows:
@@ -57,15 +57,15 @@ class OrderedRows:
 
 
 class Intake:
-    """Takes in the rows of one stream, or the changes of one table.
+    """Ingests the rows of one stream, or the changes of one table.
 
     Attributes:
         reader: converts rows.
-        newest: the largest timestamp so far. rows: how many were given. late, bad: how many of
-            them went to the side outputs.
-        active_us: the wall clock at the last usable row; before any, when ``bound`` was called
-            first.
-        box: drops rows; None: none is dropped. seen, kept: rows before and behind it.
+        newest: the largest timestamp so far. rows: number of input rows. late, bad: those in the
+            side outputs.
+        active_us: wall clock at the last usable row; before any row, at the first call of
+            ``bound``.
+        box: drops rows; None: keeps all. seen, kept: numbers of rows before and behind it.
     """
 
     def __init__(self, reader: RowReader) -> None:
@@ -91,28 +91,28 @@ class Intake:
 
     @property
     def first_held(self) -> int:
-        """The smallest timestamp of those; FOREVER if there is none."""
+        """The smallest timestamp of these rows; FOREVER without any."""
         return int(self._held.ts[0]) if self._held.ts.size else FOREVER
 
     def read(self, data: Any) -> TypedRows:
-        """Convert rows, without taking them in yet; see ``RowReader.read``."""
+        """Convert rows without accepting them; see ``RowReader.read``."""
         return self.reader.read(data)
 
     def accept(
         self, rows: TypedRows, watermark: int, arrival: int, now_us: int
     ) -> tuple[pa.Table | None, pa.Table | None]:
-        """Take rows in.
+        """Accept rows.
 
         Args:
             watermark: rows before it are late. arrival: number of the first row.
             now_us: the wall clock.
 
         Returns:
-            The late rows and the bad ones; None: there are none.
+            The late rows and the bad ones; None without any.
         """
         count = rows.table.num_rows
         self.rows += count
-        times = self.reader.times(rows).copy()  # may be memory of the caller
+        times = self.reader.times(rows).copy()  # may share memory with the caller
         usable = OrderedRows(times, np.arange(arrival, arrival + count), rows.columns)
         late = bad = None
         reasons = self.reader.reasons(rows, self.newest, now_us)
@@ -132,12 +132,12 @@ class Intake:
         return late, bad
 
     def note(self, ts: int, now_us: int) -> None:
-        """Note usable rows up to a timestamp."""
+        """Record usable rows up to a timestamp."""
         self.newest = max(self.newest, ts)
         self.active_us = max(self.active_us, now_us)
 
     def forget_time(self) -> None:
-        """Judge the rows to come as if there had been none before."""
+        """Treat later rows as the first of the stream."""
         self.newest = BEGINNING
 
     def bound(self, now_us: int) -> StreamBound:
@@ -150,7 +150,7 @@ class Intake:
         return StreamBound(stream.name, us, idle)
 
     def release(self, watermark: int) -> OrderedRows:
-        """Give out the rows up to the watermark, in (ts, arrival) order; the others stay."""
+        """Remove and return the rows up to the watermark, in (ts, arrival) order."""
         held = self._held
         ready = int(np.searchsorted(held.ts, watermark, "right"))
         if ready == held.ts.size:
@@ -164,13 +164,13 @@ class Intake:
         return OrderedRows(held.ts[:ready], held.arrival[:ready], held.part(0, ready))
 
     def refuse(self, columns: list[pa.Array], reason: str) -> pa.Table:
-        """Released rows that turn out to be bad, as text with the reason."""
+        """Released rows that are bad, as text with the reason."""
         table = pa.Table.from_arrays(columns, schema=arrow_schema(self.definition.schema))
         self.bad += table.num_rows
         return self.reader.bad_rows(table, pa.repeat(reason, table.num_rows))
 
     def _limits(self, ts: Array, watermark: int) -> Array:
-        """int64[n]: before which instant each row is late; rows in order of arrival."""
+        """int64[n]: the instant before which each row is late; rows in order of arrival."""
         if self.definition.lateness_by == "batch":
             return np.full(ts.size, watermark, np.int64)
         before = np.concatenate(([self.newest], ts[:-1]))
@@ -191,7 +191,7 @@ class Intake:
         self._held = held.followed_by(rows) if held.ts.size else rows.sorted()
 
     def stats(self, stem: Stem | None) -> dict[str, int]:
-        """Counters since the stream was declared; rows held here and kept in its SteM."""
+        """Counters since the declaration of the stream; waiting rows, and rows in its SteM."""
         return {
             "rows_in": self.rows,
             "late": self.late,
@@ -202,7 +202,7 @@ class Intake:
         }
 
     def state(self) -> State:
-        """Counters and held rows, as plain arrays."""
+        """Counters and waiting rows as plain arrays."""
         table = pa.table(self._held.columns, schema=arrow_schema(self.definition.schema))
         sink = pa.BufferOutputStream()
         with pa.ipc.new_stream(sink, table.schema) as writer:
@@ -216,7 +216,7 @@ class Intake:
         }
 
     def restore(self, state: State) -> None:
-        """Continue from what ``state`` returned."""
+        """Restore ``state``."""
         counters = (int(v) for v in array(state, "counters"))
         self.newest, self.active_us, *counts = counters
         self.rows, self.late, self.bad, self.seen, self.kept = counts
@@ -226,13 +226,13 @@ class Intake:
 
 
 def merged(rows: list[OrderedRows]) -> tuple[Array, list[Array]]:
-    """Rows of several streams in (ts, arrival) order.
+    """Merges rows of several streams in (ts, arrival) order.
 
     Returns:
-        int64[n] timestamps, and for each stream the places of its rows among all.
+        int64[n] timestamps, and for each stream the positions of its rows in the merge.
     """
     ts, arrival = rows[0].ts, rows[0].arrival
-    places = [np.arange(ts.size)]
+    positions = [np.arange(ts.size)]
     for more in rows[1:]:
         to_known, to_more = merge_destinations(ts, arrival, more.ts, more.arrival)
 
@@ -243,5 +243,5 @@ def merged(rows: list[OrderedRows]) -> tuple[Array, list[Array]]:
 
         to = (to_known, to_more)
         ts, arrival = mixed(ts, more.ts, to), mixed(arrival, more.arrival, to)
-        places = [*(to_known[p] for p in places), to_more]
-    return ts, places
+        positions = [*(to_known[p] for p in positions), to_more]
+    return ts, positions

@@ -1,4 +1,4 @@
-"""Statistics of the inputs, measured while rows pass; in the form of the declared ones."""
+"""Measured statistics of the inputs, in the form of the declared ones."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from eddyline.types import Schema
 
 @dataclass
 class _Table:
-    """The columns of a table whose values are counted, and the last counts with their rows."""
+    """The columns of a table whose values are counted; the last counts and their range of rows."""
 
     columns: set[int] = field(default_factory=set)
     counted: tuple[int, int, dict[int, float]] = (0, 0, {})
@@ -59,24 +59,24 @@ class Measuring:
             names.pop(name, None)
 
     def restart(self, names: Iterable[str]) -> None:
-        """Measure these streams and tables from the beginning."""
+        """Restart the measurements of streams and tables."""
         for name in names:
-            self.meters[name] = self.meters[name].anew()
+            self.meters[name] = self.meters[name].restarted()
 
     def watch(self, plan: Plan) -> None:
         """Count the values of the columns that the plan of a query compares."""
-        places: dict[str, dict[str, int]] = {}
-        for source, column in sorted(columns_compared(plan)):  # the same in every process
-            if source not in places:
-                places[source] = {f.name: i for i, f in enumerate(self._schemas[source])}
-            place = places[source][column]
+        positions: dict[str, dict[str, int]] = {}
+        for source, column in sorted(columns_compared(plan)):  # the same order in every process
+            if source not in positions:
+                positions[source] = {f.name: i for i, f in enumerate(self._schemas[source])}
+            position = positions[source][column]
             if source in self._tables:
-                self._tables[source].columns.add(place)
+                self._tables[source].columns.add(position)
             else:
-                self.meters[source].watch([place])
+                self.meters[source].watch([position])
 
     def statistics(self) -> Statistics:
-        """What has been measured so far."""
+        """The statistics measured so far."""
         rates = {n: m.rate for n, m in self.meters.items()}
         values = {(n, c): v for n, m in self.meters.items() for c, v in m.values().items()}
         rows: dict[str, float] = {}
@@ -92,11 +92,11 @@ class Measuring:
         )
 
     def state(self) -> State:
-        """Meters as plain arrays; tables are counted again."""
+        """Meters as plain arrays; values of tables are counted again."""
         return {n: m.state() for n, m in self.meters.items()}
 
     def restore(self, state: State) -> None:
-        """Continue from what ``state`` returned."""
+        """Restore ``state``."""
         for name in state:
             self.meters[name].restore(nested(state, name))
 
@@ -105,12 +105,12 @@ def _counted(table: _Table, stem: Stem) -> dict[int, float]:
     """The numbers of values of some columns of a table."""
     first, end, known = table.counted
     if (first, end) != (stem.first, stem.end) or known.keys() != table.columns:
-        known = {c: _different(stem, c) for c in table.columns}
+        known = {c: _distinct(stem, c) for c in table.columns}
         table.counted = (stem.first, stem.end, known)
     return known
 
 
-def _different(stem: Stem, column: int) -> float:
+def _distinct(stem: Stem, column: int) -> float:
     registers = new_registers()
     count_values(registers, stem.gather(column, stem.ids(np.arange(stem.first, stem.end))))
     return max(1.0, round(different(registers)))

@@ -1,9 +1,9 @@
-"""Meters of streams: rates, and numbers of values of columns.
+"""Meters of streams: rates, and numbers of distinct values of columns.
 
-Both are of recent *periods*: at the end of a period, the rows before it count half (rates), values
-of the period before it are forgotten. Rates are per second of event time. Values are counted in a
-sample of rows, by a sketch (``runtime/stores/sketch.py``), and only of columns that queries
-compare.
+Both refer to recent *periods*: at the end of a period, the weight of earlier rows is halved
+(rates), and values of the period before it are forgotten. Rates are per second of event time.
+Values are counted in a sample of rows, by a sketch (``runtime/stores/sketch.py``), for the columns
+that queries compare.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Meter:
         for column in columns:
             self._values.setdefault(column, ValueCounter())
 
-    def anew(self) -> Meter:
+    def restarted(self) -> Meter:
         """A new meter of the same columns."""
         meter = Meter()
         meter.watch(self._values)
@@ -66,7 +66,7 @@ class Meter:
             self._sample(ts.size, columns)
 
     def pass_time(self, to: int) -> None:
-        """Note that all streams of the group are processed up to this instant."""
+        """Record that all streams of the group are processed up to this instant."""
         if self._start == BEGINNING:
             return
         self._end = max(self._end, to)
@@ -81,13 +81,13 @@ class Meter:
             return
         some = min(count, _SAMPLE_ROWS)
         self._rest = _REST * some
-        start = self._end % (count - some + 1)  # the same rows in a replay
+        start = self._end % (count - some + 1)  # deterministic, so that a replay takes these rows
         for column, counter in self._values.items():
             counter.count(columns[column].slice(start, some), self._end)
 
     @property
     def rate(self) -> float | None:
-        """Rows per second; None: there are too few rows."""
+        """Rows per second; None with too few rows."""
         rows = self._past_rows + self._rows
         us = self._past_us + self._end - self._start
         enough = rows >= _LEAST_ROWS or us >= _LEAST_US
@@ -106,7 +106,7 @@ class Meter:
         }
 
     def restore(self, state: State) -> None:
-        """Continue from what ``state`` returned."""
+        """Restore ``state``."""
         self._start, self._end, self._rows, self._rest = (int(v) for v in array(state, "period"))
         self._past_rows, self._past_us = (float(v) for v in array(state, "past"))
         self.watch(int(c) for c in nested(state, "values"))
@@ -116,7 +116,7 @@ class Meter:
 
 
 class ValueCounter:
-    """The number of values of a column, in this period and the one before.
+    """The number of distinct values of a column, in this period and the one before.
 
     Attributes:
         sampled: rows that were counted.
@@ -132,7 +132,7 @@ class ValueCounter:
         return self._sampled_now + self._sampled_before
 
     def count(self, values: pa.Array, now: int) -> None:
-        """Count some values; ``now`` is the instant of the last one."""
+        """Count values; ``now``: the instant of the last one."""
         if self._since == BEGINNING:
             self._since = now
         count_values(self._now, values)
@@ -143,17 +143,17 @@ class ValueCounter:
             self._since = now
 
     def estimate(self) -> float:
-        """The estimated number of values in all rows."""
+        """The estimated number of distinct values in all rows."""
         seen = different(np.maximum(self._now, self._before))
         return max(1.0, round(population(seen, self.sampled)))
 
     def state(self) -> State:
-        """As plain arrays."""
+        """Counters and registers as plain arrays."""
         counters = np.array([self._sampled_now, self._sampled_before, self._since])
         return {"counters": counters, "now": self._now, "before": self._before}
 
     def restore(self, state: State) -> None:
-        """Continue from what ``state`` returned."""
+        """Restore ``state``."""
         self._sampled_now, self._sampled_before, self._since = (
             int(v) for v in array(state, "counters")
         )

@@ -1,4 +1,4 @@
-"""From a caller's rows to typed columns, with the reasons why rows are bad."""
+"""Conversion of callers' rows to typed columns, with the reasons of bad rows."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from eddyline.errors import DataError, did_you_mean
 from eddyline.runtime.stores.columns import Array, raw_values
 from eddyline.types import END_OF_TIME, FIRST_INSTANT, Field, Schema, arrow_schema, sql_type
 
-#: A column of this name marks rows that a source could not read; its value is their text.
+#: A column of this name marks rows that a source could not parse; its value is their text.
 CORRUPT_RECORD = "_corrupt_record"
 _REASON = pa.field("_reason", pa.string())
 
@@ -38,10 +38,10 @@ class TypedRows:
     """Rows of one call.
 
     Attributes:
-        table: n rows as given. columns: in the declared order and types.
-        reasons: string[n], why a row is bad, NULL for good rows; None: all are good.
-        doubtful: event times as given if they are integers without a declared unit: whether they
-            are probable depends on the rows before.
+        table: n input rows. columns: in the declared order and types.
+        reasons: string[n], the reason of each bad row, NULL for good rows; None: all are good.
+        doubtful: input event times that are integers without a declared unit: the previous rows
+            decide whether they are probable.
     """
 
     table: pa.Table
@@ -57,8 +57,8 @@ class RowReader:
         definition: the stream. kind: "stream" or "table", for messages.
 
     Attributes:
-        ahead_us: how far timestamps may be ahead of the wall clock; None: no limit.
-        timestamp: the place of the event time among the columns.
+        ahead_us: maximum distance of timestamps ahead of the wall clock; None: no limit.
+        timestamp: the position of the event time among the columns.
     """
 
     def __init__(self, definition: StreamDef, kind: str = "stream") -> None:
@@ -88,10 +88,10 @@ class RowReader:
         return raw_values(rows.columns[self.timestamp], np.dtype(np.int64))
 
     def reasons(self, rows: TypedRows, newest: int, now_us: int) -> pa.Array | None:
-        """Why rows are bad, by their values, the wall clock and the rows before.
+        """The reasons of bad rows, by their values, the wall clock and the previous rows.
 
         Args:
-            newest: the largest timestamp of the stream before. now_us: the wall clock.
+            newest: the largest previous timestamp of the stream. now_us: the wall clock.
 
         Returns:
             string[n], or None if all rows are good.
@@ -113,7 +113,7 @@ class RowReader:
         return reasons
 
     def surely_good(self, rows: TypedRows, now_us: int) -> Array:
-        """bool[n]: rows that are good whatever rows were read before."""
+        """bool[n]: rows that are good for any previous rows."""
         reasons = self.reasons(replace(rows, doubtful=None), 0, now_us)
         good = is_good(reasons, rows.table.num_rows)
         return good if rows.doubtful is None else good & ~in_doubt(self.times(rows))
@@ -121,19 +121,19 @@ class RowReader:
     def bad_rows(self, table: pa.Table, reasons: pa.Array) -> pa.Table:
         """The bad rows of a table as text, with the reason."""
         rows = pa.array(np.flatnonzero(~is_good(reasons, table.num_rows)))
-        places = {n.lower(): i for i, n in enumerate(table.schema.names)}
+        positions = {n.lower(): i for i, n in enumerate(table.schema.names)}
         columns = [
-            as_text(flat(table.column(places[f.name.lower()])).take(rows))
+            as_text(flat(table.column(positions[f.name.lower()])).take(rows))
             for f in self.definition.schema
         ]
         schema = bad_schema(self.definition.schema)
         return pa.Table.from_arrays([*columns, reasons.take(rows)], schema=schema)
 
     def late_rows(self, columns: Sequence[pa.Array], is_late: Array, limits: Array) -> pa.Table:
-        """The late rows among typed ones, with the watermark that they missed.
+        """The late rows among typed ones, with the watermark at their arrival.
 
         Args:
-            is_late: bool[n]. limits: int64[n], before which instant each row is late.
+            is_late: bool[n]. limits: int64[n], the instant before which each row is late.
         """
         rows = pa.array(np.flatnonzero(is_late))
         texts = np.datetime_as_string(limits[is_late].view("M8[us]"))
@@ -142,21 +142,21 @@ class RowReader:
         return pa.Table.from_arrays([*(c.take(rows) for c in columns), reasons], schema=schema)
 
     def _typed(self, table: pa.Table) -> tuple[list[pa.Array], pa.Array | None, pa.Array]:
-        """Columns of the declared types, reasons, and the event times as given."""
+        """Columns of the declared types, reasons, and the input event times."""
         stream = self.definition
-        places = {n.lower(): i for i, n in enumerate(table.schema.names)}
+        positions = {n.lower(): i for i, n in enumerate(table.schema.names)}
         columns = []
         reasons = None
-        if CORRUPT_RECORD in places:
-            text = flat(table.column(places[CORRUPT_RECORD])).cast(pa.string())
+        if CORRUPT_RECORD in positions:
+            text = flat(table.column(positions[CORRUPT_RECORD])).cast(pa.string())
             reasons = pc.binary_join_element_wise("cannot be read: ", text, "")
         for field in stream.schema:
-            if field.name.lower() not in places:
+            if field.name.lower() not in positions:
                 raise DataError(
                     f"{self._what}: the rows have no column {field.name!r}; "
                     + did_you_mean(field.name, table.column_names)
                 )
-            values = flat(table.column(places[field.name.lower()]))
+            values = flat(table.column(positions[field.name.lower()]))
             if field.name == stream.timestamp:
                 given = values
             column, reason = self._column(values, field)
@@ -176,7 +176,7 @@ class RowReader:
         return columns, reasons, given
 
     def _column(self, values: pa.Array, field: Field) -> tuple[pa.Array, pa.Array | None]:
-        """The values as the declared type, NULL and a reason where there is no conversion."""
+        """The values as the declared type; NULL and a reason where they cannot be converted."""
         if values.type == field.type:
             return values, None
         try:
@@ -205,7 +205,7 @@ def is_good(reasons: pa.Array | None, count: int) -> Array:
 
 
 def first_reason(known: pa.Array | None, more: pa.Array | None) -> pa.Array | None:
-    """For each row the known reason, else the other one; None: no row has any."""
+    """For each row the known reason, else the other one; None if no row has one."""
     if known is None or more is None:
         return more if known is None else known
     return pc.coalesce(known, more)

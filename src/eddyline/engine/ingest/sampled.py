@@ -17,7 +17,7 @@ from eddyline.engine.ingest.tables import table_columns
 from eddyline.optimizer.estimates import population
 from eddyline.runtime.stores.columns import Array, raw_values
 
-#: Share of the first and the last rows of a large sample that is left out: outliers in time.
+#: Share of the first and of the last rows of a large sample that is ignored: outliers in time.
 _OUTLIERS: Final = 0.01
 _LARGE: Final = 1_000
 
@@ -27,10 +27,10 @@ class Sampled:
     """Statistics of a sample.
 
     Attributes:
-        rows: in the sample. bad: how many of them are bad rows.
+        rows: number of rows. bad: number of bad rows.
     """
 
-    known: DeclaredSizes
+    sizes: DeclaredSizes
     rows: int
     bad: int = 0
 
@@ -39,19 +39,19 @@ def of_stream(stream: StreamDef, rows: pa.Table, columns: Collection[str]) -> Sa
     """The rate of a stream and the numbers of values of some columns.
 
     Raises:
-        DataError: a column is missing, or its type cannot be made the declared one.
+        DataError: a column is missing, or cannot be converted to the declared type.
     """
     good, bad = _good_rows(RowReader(stream), rows)
-    return Sampled(_known(good, stream.timestamp, columns), rows.num_rows, bad)
+    return Sampled(_sizes(good, stream.timestamp, columns), rows.num_rows, bad)
 
 
 def of_changes(table: TableDef, rows: pa.Table, columns: Collection[str]) -> Sampled:
-    """The same of the changes of a table: rows added per second, and rows in the table."""
+    """For the changes of a table: rows added per second, and rows in the table."""
     good, bad = _good_rows(ChangeReader(table), rows)
     added = pc.not_equal(good[OPERATION.name], "-")
-    known = _known(good.filter(added), "_ts", columns)
+    sizes = _sizes(good.filter(added), "_ts", columns)
     left = max(2 * int(pc.sum(added).as_py() or 0) - good.num_rows, 0)
-    return Sampled(DeclaredSizes(known.rate, left, known.distinct), rows.num_rows, bad)
+    return Sampled(DeclaredSizes(sizes.rate, left, sizes.distinct), rows.num_rows, bad)
 
 
 def of_table(table: TableDef, rows: pa.Table, columns: Collection[str]) -> Sampled:
@@ -61,23 +61,23 @@ def of_table(table: TableDef, rows: pa.Table, columns: Collection[str]) -> Sampl
         DataError: as for a stream.
     """
     typed = table_columns(table, rows)
-    distinct = {c: float(_different(typed[c])) for c in columns}
+    distinct = {c: float(_distinct(typed[c])) for c in columns}
     return Sampled(DeclaredSizes(None, typed.num_rows, distinct), typed.num_rows)
 
 
-def as_options(known: DeclaredSizes, digits: int = 3) -> str:
-    """Options of WITH that declare the statistics, numbers rounded to significant digits.
+def as_options(sizes: DeclaredSizes, digits: int = 3) -> str:
+    """Options of WITH that declare sizes, rounded to significant digits.
 
     >>> as_options(DeclaredSizes(1234.5, None, {"symbol": 300.0, "trade id": 12345.6}))
     "rate = 1230, distinct = 'symbol: 300, `trade id`: 12300'"
     """
     options = []
-    if known.rate is not None:
-        options.append(f"rate = {_digits(known.rate, digits)}")
-    if known.rows is not None:
-        options.append(f"rows = {_digits(known.rows, digits)}")
-    if known.distinct:
-        options.append(f"distinct = '{_distinct_text(known.distinct, digits)}'")
+    if sizes.rate is not None:
+        options.append(f"rate = {_digits(sizes.rate, digits)}")
+    if sizes.rows is not None:
+        options.append(f"rows = {_digits(sizes.rows, digits)}")
+    if sizes.distinct:
+        options.append(f"distinct = '{_distinct_text(sizes.distinct, digits)}'")
     return ", ".join(options)
 
 
@@ -103,9 +103,9 @@ def _good_rows(reader: RowReader, rows: pa.Table) -> tuple[pa.Table, int]:
     return good, table.num_rows - good.num_rows
 
 
-def _known(rows: pa.Table, timestamp: str, columns: Collection[str]) -> DeclaredSizes:
+def _sizes(rows: pa.Table, timestamp: str, columns: Collection[str]) -> DeclaredSizes:
     distinct = {
-        c: max(1.0, round(population(_different(rows[c]), rows.num_rows)))
+        c: max(1.0, round(population(_distinct(rows[c]), rows.num_rows)))
         for c in columns
         if rows.num_rows
     }
@@ -121,5 +121,5 @@ def _rate(ts: Array) -> float | None:
     return (middle.size - 1) * 1e6 / us if us else None
 
 
-def _different(values: pa.ChunkedArray) -> int:
+def _distinct(values: pa.ChunkedArray) -> int:
     return int(pc.count_distinct(values, mode="all").as_py())

@@ -1,4 +1,4 @@
-"""Changes of tables: rows with an instant and a sign."""
+"""Changes of tables: rows with an instant and an operation."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _OWN: Final = (INSTANT, OPERATION)
 
 
 def is_live(table: TableDef) -> bool:
-    """Whether the table changes while queries run."""
+    """Whether the table can change while queries run."""
     return table.updates != "static"
 
 
@@ -33,13 +33,13 @@ def changes_of(table: TableDef) -> StreamDef:
     """The stream of a table's changes: ``_ts``, ``_op`` and the table's columns.
 
     Raises:
-        CatalogError: the table has a column of such a name itself.
+        CatalogError: the table has a column ``_ts`` or ``_op``.
     """
     for field in _OWN:
         if any(f.name.lower() == field.name for f in table.schema):
             raise CatalogError(
                 f"table {table.name!r} cannot have a column {field.name!r}: in the changes of a "
-                "table it holds the instant, or the sign, of a change"
+                "table this is the instant, or the operation, of a change"
             )
     return StreamDef(
         table.name,
@@ -73,20 +73,20 @@ class ChangeReader(RowReader):
 
 
 class ChangeIntake(Intake):
-    """Takes in the changes of one table."""
+    """Ingests the changes of one table."""
 
     def __init__(self, table: TableDef) -> None:
         super().__init__(ChangeReader(table))
 
     def additions(self, columns: list[pa.Array]) -> Array:
-        """bool[n]: which of the released changes add a row."""
+        """bool[n]: whether each released change adds a row."""
         added: Array = pc.not_equal(columns[1], "-").to_numpy(zero_copy_only=False)
         return added
 
     def apply(
         self, table: TableStem, ts: Array, seq: Array, columns: list[pa.Array]
     ) -> pa.Table | None:
-        """Apply released changes to the table; returns deletions without a row, as bad rows."""
+        """Apply released changes to the table; returns deletions of missing rows, as bad rows."""
         values = columns[2:]
         signs = np.where(self.additions(columns), 1, -1)
         orphans = table.change(ts, seq, signs.astype(np.int8), values)
@@ -96,7 +96,7 @@ class ChangeIntake(Intake):
         return self.refuse(rows, f"there is no such row in table {table.name!r}")
 
     def stats(self, stem: Stem | None) -> dict[str, int]:
-        """As of a stream, without ``dropped``; ``rows`` are in the table."""
+        """As for a stream, without ``dropped``; ``rows``: number of rows in the table."""
         counters = {**super().stats(stem), "rows": stem.alive if isinstance(stem, TableStem) else 0}
         del counters["dropped"]
         return counters

@@ -1,4 +1,4 @@
-"""The rows of tables: given by the user, or read from files."""
+"""Initial rows of tables: supplied by the user, or read from files."""
 
 from __future__ import annotations
 
@@ -30,15 +30,15 @@ def table_columns(definition: TableDef, data: Any) -> pa.Table:
             f"table {definition.name!r}, column {name!r}: the text of {pc.sum(where).as_py()} rows "
             f"is not UTF-8; the first: '{first}'"
         )
-    places = {n.lower(): i for i, n in enumerate(rows.column_names)}
+    positions = {n.lower(): i for i, n in enumerate(rows.column_names)}
     columns = []
     for field in definition.schema:
-        if field.name.lower() not in places:
+        if field.name.lower() not in positions:
             raise DataError(
                 f"table {definition.name!r}: the rows have no column {field.name!r}; "
                 + did_you_mean(field.name, rows.column_names)
             )
-        values = rows.column(places[field.name.lower()])
+        values = rows.column(positions[field.name.lower()])
         try:
             columns.append(values.cast(field.type).combine_chunks())
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
@@ -47,10 +47,10 @@ def table_columns(definition: TableDef, data: Any) -> pa.Table:
 
 
 def load_table(definition: TableDef) -> pa.Table:
-    """The first rows of a table: its source's; none if it has no source, yet will change.
+    """The initial rows of a table, from its source; empty for a changing table without source.
 
     Raises:
-        DataError: it has no source that can be read here.
+        DataError: there is no source, or it cannot be read here.
     """
     source, path = definition.options.get("source"), definition.options.get("path")
     if source is None and definition.updates != "static":
@@ -58,7 +58,7 @@ def load_table(definition: TableDef) -> pa.Table:
     if source is None:
         raise DataError(
             f"table {definition.name!r} has no rows: declare it WITH (source = 'parquet', "
-            f"path = '...') or give them by table({definition.name!r}, rows)"
+            f"path = '...') or supply them by table({definition.name!r}, rows)"
         )
     if source not in _FORMATS:
         raise DataError(
@@ -71,8 +71,8 @@ def load_table(definition: TableDef) -> pa.Table:
         rows = ds.dataset(path, format=source).to_table()
         if definition.updates != "static" and "_ts" in rows.column_names:
             raise DataError(
-                f"table {definition.name!r}: {path} holds changes (it has a column '_ts'): "
-                "hand them to process(), and leave the source out"
+                f"table {definition.name!r}: {path} contains changes (it has a column '_ts'): "
+                "pass them to process(), and omit the source"
             )
         return table_columns(definition, rows)
     except (OSError, pa.ArrowInvalid) as error:

@@ -1,8 +1,8 @@
-"""Watermarks: up to which instant the rows of connected streams can be processed.
+"""Watermarks: the instants up to which the rows of connected streams can be processed.
 
-Streams, and tables that change, that a query reads together form a *group*. A group has a watermark
-and a clock of its own, so its results do not depend on streams outside of it. Groups are merged
-when a query reads from several of them, and stay merged when queries are dropped.
+Streams and changing tables that a query reads together form a *group* with its own watermark and
+clock, so its results do not depend on other streams. Groups are merged when a query reads from
+several of them, and stay merged when queries are dropped.
 """
 
 from __future__ import annotations
@@ -42,10 +42,10 @@ def watermark_of(bounds: Sequence[StreamBound]) -> int:
 
 
 def slowest(bounds: Sequence[StreamBound]) -> StreamBound | None:
-    """The stream that holds the watermark of its group back; None if all are equally far."""
+    """The stream with the smallest bound in its group; None if all bounds are equal."""
     active = [b for b in bounds if not b.idle]
-    first = min(active, key=lambda b: b.us, default=None)
-    return first if first is not None and any(b.us > first.us for b in bounds) else None
+    last = min(active, key=lambda b: b.us, default=None)
+    return last if last is not None and any(b.us > last.us for b in bounds) else None
 
 
 @dataclass(eq=False, slots=True)
@@ -71,8 +71,8 @@ class StreamGroup:
 
 
 class StreamGroups:
-    """The groups of an engine. Each stream and each table that changes is in one of them; without
-    any there is one empty group.
+    """The groups of an engine. Each stream and each changing table is in one of them; without
+    streams there is one empty group.
     """
 
     def __init__(self) -> None:
@@ -88,12 +88,12 @@ class StreamGroups:
         self._of[name] = StreamGroup([name])
 
     def drop(self, name: str) -> None:
-        """Remove a stream or table from its group, if it is in one."""
+        """Remove a stream or table from its group, if any."""
         if name in self._of:
             self._of.pop(name).members.remove(name)
 
     def of(self, names: Iterable[str]) -> StreamGroup:
-        """The group of these names; if none is in a group, the one that is furthest."""
+        """The group of these names; if none is in a group, the one with the latest clock."""
         found = next((self._of[name] for name in names if name in self._of), None)
         return found or max(self, key=lambda g: (g.began is not None, g.reached))
 
@@ -102,7 +102,7 @@ class StreamGroups:
         found = {self._of[name] for name in names if name in self._of}
         return [group for group in self if group in found]
 
-    def apart(self, group: StreamGroup) -> frozenset[str]:
+    def outside(self, group: StreamGroup) -> frozenset[str]:
         """The streams and tables of all other groups."""
         return frozenset(name for name, other in self._of.items() if other is not group)
 

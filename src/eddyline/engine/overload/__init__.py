@@ -1,1 +1,1 @@
-"""Which share of the rows is kept when all are too many."""
+"""Load shedding: decides and applies the share of rows that is kept under overload."""

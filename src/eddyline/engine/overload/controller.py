@@ -1,4 +1,4 @@
-"""The overload controller: compares what the queries need with the capacity, and sheds load."""
+"""The overload controller: compares the load of the queries with the capacity, and sheds load."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ from eddyline.optimizer.thinned import thinned
 from eddyline.optimizer.work import Work
 from eddyline.types import BEGINNING
 
-#: Measured rates that differ by less from those decided by are no reason to decide anew.
+#: Relative change of a measured rate since the last decision that causes a new decision.
 _CHANGED: Final = 0.1
 
 
 class Overload:
-    """Decides which shares of the rows to keep, from the expected load of the queries.
+    """Decides the share of rows to keep per stream, from the expected load of the queries.
 
     It decides when queries were added or dropped, and when the rates measured over a period differ
     from those of the last decision; always between two calls with rows, so that a replay of the
     calls drops the same rows.
 
     Args:
-        shedding: sets the drop boxes. workload: the load of what runs.
+        shedding: sets the drop boxes. workload: the load of the running queries.
         inputs: the streams whose rates are measured.
         statistics: supplied and declared ones. measured: those of the engine. Rates that are
             measured here, before the drop boxes, take precedence.
@@ -89,21 +89,21 @@ class Overload:
         self.changed()
 
     def changed(self) -> None:
-        """Decide again: queries were added or dropped, or the shares were set."""
+        """Require a new decision: queries were added or dropped, or the shares were set."""
         self._due, self._is_known, self.held = True, False, False
 
     def restart(self) -> None:
-        """Measure rates again after the watermark was reset."""
+        """Restart the measurement of rates after a watermark was reset."""
         self._since = None
         self.changed()
 
     def begin_call(self) -> None:
-        """Decide if it is due, unless that is done at the end of calls."""
+        """Decide if it is due, unless decisions are made at the end of calls."""
         if not self._afterwards:
             self._decide()
 
     def end_call(self) -> None:
-        """Decide if it is due, unless that is done at the beginning of calls."""
+        """Decide if it is due, unless decisions are made at the beginning of calls."""
         if self._afterwards:
             self._decide()
 
@@ -118,7 +118,7 @@ class Overload:
             self._shedding.request({})
             return
         self._measure()
-        if self._reordered != self._workload.reordered:  # another order costs less
+        if self._reordered != self._workload.reordered:  # the cost has changed
             self._reordered = self._workload.reordered
             self.changed()
         if not self._due:
@@ -138,7 +138,7 @@ class Overload:
         return self._known
 
     def advice(self) -> str | None:
-        """A sentence if the queries need more than the capacity; None if not."""
+        """A sentence if the load is above the capacity, else None."""
         found = self.verdict()
         if found is None or found.feasible:
             return None
@@ -150,16 +150,16 @@ class Overload:
         other = self._verdict(self._inputs.streams())
         assert other is not None, "rates are known"
         names = ", ".join(refused[:3]) + (f" and {len(refused) - 3:,} more" if refused[3:] else "")
-        return f"{other.text()}; nothing is dropped unless {names} allow it by ON OVERLOAD SHED"
+        return f"{other.text()}; no rows are dropped without ON OVERLOAD SHED in {names}"
 
     def lines(self, query: Query) -> list[str]:
-        """Lines of EXPLAIN for a query that runs."""
+        """Lines of EXPLAIN for a running query."""
         self.begin_call()
         advice = self.advice() if self.decides else None
         return [*self._shedding.lines(query), *([f"all queries: {advice}"] if advice else [])]
 
     def lines_with(self, plan: Plan, *, sheds: bool) -> list[str]:
-        """Lines of EXPLAIN for a query that does not run."""
+        """Lines of EXPLAIN for a query that is not running."""
         streams = streams_read(plan)
         allowed = set(self._shedding.sheddable)
         idle = streams - self._shedding.read()
@@ -167,7 +167,7 @@ class Overload:
         found = self._verdict(thinnable, [Work(plan, ("this query",))])
         if found is None or found.feasible:
             return []
-        return [f"with all that run: {found.text()}"]
+        return [f"with all running queries: {found.text()}"]
 
     def _verdict(self, thinnable: Iterable[str], more: Sequence[Work] = ()) -> Verdict | None:
         known = self._known_rows()
@@ -219,7 +219,7 @@ class Overload:
         }
 
     def restore(self, saved: Mapping[str, Any]) -> None:
-        """Continue from what ``saved`` returned."""
+        """Restore ``saved``."""
         self.decides, self._due, self.held = saved["decides"], saved["due"], saved["held"]
         self._rates = dict(saved["rates"])
         if saved["since"] is not None:

@@ -1,4 +1,4 @@
-"""Drop boxes of an engine: which share of the rows of each stream is kept, and reports of it."""
+"""Drop boxes of an engine: permission by the queries' ON OVERLOAD clauses, keep rates, reports."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from eddyline.optimizer.statistics import Statistics
 from eddyline.optimizer.thinned import output_share
 from eddyline.sql.catalog import Names
 
-#: Number of queries that a message names.
+#: Maximum number of queries that a message names.
 _NAMED: Final = 3
 
 
@@ -63,7 +63,7 @@ class Shedding:
         self._expected: dict[str, tuple[dict[str, float], float | None]] = {}  # by query
 
     def request(self, keep: Mapping[str, float]) -> None:
-        """Keep these shares of the rows to come where queries allow it; all rows of other streams.
+        """Set keep rates by stream, as far as queries permit; other streams keep all rows.
 
         Raises:
             ValueError: a share is not in (0, 1].
@@ -80,7 +80,7 @@ class Shedding:
         return self._requested.listed()
 
     def add(self, query: Query) -> None:
-        """Note the streams that a new query reads."""
+        """Register the streams that a new query reads."""
         self._before[query.name] = {}
         for stream in sorted(streams_read(query.plan)):
             self._readers[stream] = self._readers.get(stream, 0) + 1
@@ -88,7 +88,7 @@ class Shedding:
                 self._refusing.setdefault(stream, {})[query.name] = None
             self._before[query.name][stream] = self._count(stream)
             self._set_box(stream)
-        query.shedding = partial(self._account, query)
+        query.shedding = partial(self._metrics, query)
 
     def drop(self, query: Query) -> None:
         """Undo ``add``."""
@@ -99,7 +99,7 @@ class Shedding:
         self._expected.pop(query.name, None)
 
     def _set_box(self, stream: str) -> None:
-        """Thin the stream as requested, as far as its queries allow."""
+        """Set the drop box as requested, if all queries permit it."""
         self.sheddable.pop(stream, None)
         keep = 1.0
         if self._readers[stream] and not self._refusing.get(stream):
@@ -123,12 +123,12 @@ class Shedding:
             return ""
         if not self._readers.get(stream):
             return "no query reads it"
-        refuse = list(self._refusing.get(stream, ()))
-        if not refuse:
+        refusing = list(self._refusing.get(stream, ()))
+        if not refusing:
             return ""
-        more = f" and {len(refuse) - _NAMED:,} more" if len(refuse) > _NAMED else ""
-        names = ", ".join(refuse[:_NAMED]) + more
-        what, verb = ("query", "does") if len(refuse) == 1 else ("queries", "do")
+        more = f" and {len(refusing) - _NAMED:,} more" if len(refusing) > _NAMED else ""
+        names = ", ".join(refusing[:_NAMED]) + more
+        what, verb = ("query", "does") if len(refusing) == 1 else ("queries", "do")
         return f"{what} {names} {verb} not allow shedding"
 
     # -- reports -----------------------------------------------------------------------------------
@@ -137,7 +137,7 @@ class Shedding:
         return KeptRows(*self._inputs.seen_and_kept(stream))
 
     def report(self) -> dict[str, dict[str, Any]]:
-        """``Engine.shedding``."""
+        """The value of ``Engine.shedding``."""
         found: dict[str, dict[str, Any]] = {}
         streams = self._inputs.streams()
         for stream in streams:
@@ -155,7 +155,7 @@ class Shedding:
         return found
 
     def since_last_report(self) -> dict[str, KeptRows]:
-        """By stream that is or was thinned: rows since the last call, if any were dropped."""
+        """For streams that are or were thinned: rows since the last call, if any were dropped."""
         found = {}
         for stream, before in self.reported.items():
             count = self._count(stream)
@@ -165,8 +165,8 @@ class Shedding:
             self.reported[stream] = count
         return found
 
-    def _account(self, query: Query) -> dict[str, Any]:
-        """Of a query whose streams are or were thinned: the share of rows kept since it was added,
+    def _metrics(self, query: Query) -> dict[str, Any]:
+        """For a query whose streams are or were thinned: the share of rows kept since it was added,
         by stream, and the expected share of its results.
         """
         before = self._before.get(query.name, {})
@@ -184,18 +184,18 @@ class Shedding:
         return known[1]
 
     def lines(self, query: Query) -> list[str]:
-        """Lines of EXPLAIN: what is kept for a query, and why streams are not thinned."""
-        if not (account := self._account(query)):
+        """Lines of EXPLAIN: keep rates of a query's streams, or why they are not thinned."""
+        if not (metrics := self._metrics(query)):
             return []
         lines = ["ON OVERLOAD SHED"] if query.sheds else []
-        for stream, share in account["kept"].items():
+        for stream, share in metrics["kept"].items():
             keep = self._inputs.keep(stream)
             if keep < 1:
                 lines.append(f"keeps {keep:.3g} of {stream} ({share:.3g} so far)")
             elif why := self._why_not(stream):
                 lines.append(f"{stream} is not thinned: {why}")
-        if account["expected_output_share"] is not None:
-            lines.append(f"expected output: {account['expected_output_share']:.3g} of full")
+        if metrics["expected_output_share"] is not None:
+            lines.append(f"expected output: {metrics['expected_output_share']:.3g} of full")
         return lines
 
     # -- checkpoints -------------------------------------------------------------------------------
@@ -208,7 +208,7 @@ class Shedding:
         }
 
     def restore(self, saved: Mapping[str, Any]) -> None:
-        """Continue from what ``saved`` returned; the queries are added already."""
+        """Restore ``saved``; the queries exist already."""
         for query, counts in saved.items():
             self._before[query] = {s: KeptRows(*count) for s, count in counts.items()}
         self.reported = {s: self._count(s) for s in self.reported}

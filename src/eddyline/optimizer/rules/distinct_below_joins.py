@@ -15,10 +15,10 @@ Golab and Ozsu 2005, section 5.4.2 (Query 4 of its section 6 has this shape)::
 and what they give, depends on the columns that the select list, the keys and the residual read. So
 one row per combination of these columns is enough, on either side.
 
-**When the upper Distinct goes.** If both sides are distinct and the select list holds all of their
-columns, no two pairs give the same row. A key column whose partner is in the list need not be in it
-as well: the two are equal in every pair (a NULL key is in no pair). Equal floats may differ in the
-sign of zero, but DISTINCT takes them for one value on either side, so this holds for them, too.
+**When the upper Distinct is removed.** If both sides are distinct and the select list has all of
+their columns, no two pairs give the same row. A key column with its partner in the list is not
+needed there: the two are equal in every pair (a NULL key is in no pair). Equal floats may differ in
+the sign of zero, but DISTINCT takes them for one value on either side, so this holds for them, too.
 
 **When it pays.** The paper fires always. But where nearly every row has values of its own, the join
 keeps as much as before and every row passes one more hash table; so each side is decided by cost.
@@ -60,7 +60,7 @@ from eddyline.optimizer.prices import TYPICAL, Prices
 from eddyline.optimizer.statistics import UNKNOWN, Statistics
 from eddyline.optimizer.traversal import Rule, moved, substituted
 
-#: These do not tell 0.0 from -0.0.
+#: Functions with equal results for 0.0 and -0.0.
 _COMPARISONS: Final = frozenset({"=", "<>", "<", "<=", ">", ">=", "<=>"})
 
 

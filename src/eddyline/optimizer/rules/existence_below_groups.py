@@ -1,6 +1,6 @@
 """EXISTS and NOT EXISTS on a static table below GROUP BY, where they are about its keys.
 
-A static table is always the same, so whether it has a row for given keys is a predicate on these::
+A static table never changes, so EXISTS on it is a predicate on the keys::
 
     SemiJoin  g.symbol = c.symbol           Project  symbol, n
       Project  symbol, n                      GroupBy  symbol; COUNT(*) AS n
@@ -8,10 +8,10 @@ A static table is always the same, so whether it has a row for given keys is a p
           trades                                  trades
         companies                                 companies
 
-Then rows of groups that nobody wants are not grouped; if a join makes them, the look-up tells it
-which to make (``physical/feedback/tree.py``).
+Then rows of groups that are not in the answer are not grouped; if a join makes them, the look-up
+sends it feedback on which rows are needed (``physical/feedback/tree.py``).
 
-Source: Yang and Papadias 2008, section V: a selection says once and for all what it does not want.
+Source: Yang and Papadias 2008, section V (feedback of selections).
 
 **Where it must not fire.**
 - On a table that changes: a group reflects a non-retroactive one as it was when the *group* changed
@@ -44,7 +44,7 @@ from eddyline.optimizer.traversal import bottom_up, substituted
 
 
 def existence_below_groups(plan: Plan) -> Plan:
-    """Move each EXISTS on a static table below the groups whose keys it is about."""
+    """Move each EXISTS on a static table below the groups of which it reads the keys."""
     return bottom_up(plan, _change)
 
 
@@ -60,7 +60,7 @@ def _is_static(plan: Plan) -> bool:
 
 
 def _below(term: SemiJoin | AntiJoin, plan: Plan) -> Plan | None:
-    """The rows of ``plan`` that meet the term, which stands below groups then; else None."""
+    """The rows of ``plan`` that meet the term, moved below groups; None if it cannot move."""
     if isinstance(plan, (Filter, Distinct)):
         below = _below(term, plan.input)
         return None if below is None else plan.with_inputs(below)

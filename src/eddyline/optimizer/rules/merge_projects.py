@@ -15,7 +15,7 @@ def merge_projects(plan: Plan) -> Plan:
     """Compute in one node what a Project, or GROUP BY, reads from a Project below it.
 
     Not if that would compute something twice: then the lower Project stays. A Project that only
-    hands on its input as it is goes away.
+    passes its input unchanged is removed.
     """
     return bottom_up(plan, _merged)
 

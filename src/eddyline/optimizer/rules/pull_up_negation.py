@@ -1,6 +1,6 @@
 """Negation and EXISTS above or below joins, wherever they cost least.
 
-Update-pattern simplification of Golab and Ozsu 2005, section 5.4.2: what stands above a strict
+Update-pattern simplification of Golab and Ozsu 2005, section 5.4.2: what is above a strict
 operator has to process negative tuples, so it can pay to let the joins run first; or not, if
 negation leaves few rows to join.
 
@@ -15,7 +15,7 @@ take any place from which they still see those columns::
 
 EXCEPT ALL counts: max(v1 - v2, 0) rows per key. A join that multiplies rows changes v1 and not v2,
 so the two trade places only where it cannot multiply them, and where it does not matter which rows
-with a key are shown (:func:`_is_lookup`). docs/decisions/0007-negation-above-joins.md tells more.
+with a key are shown (:func:`_is_lookup`). See docs/decisions/0007-negation-above-joins.md.
 
 A join with a changing table gets no strict input that it did not have: such an operator never moves
 from above that join to below it, and moves from below to above it whenever it can. Where the right

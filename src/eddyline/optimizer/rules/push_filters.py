@@ -7,6 +7,7 @@ its scan, so no Filter can get in front of the counting.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import assert_never
 
 import pyarrow as pa
 
@@ -23,7 +24,11 @@ from eddyline.algebra.plan import (
     Product,
     Project,
     SemiJoin,
+    SharedRows,
+    StreamScan,
+    TableScan,
     Union,
+    sealed,
 )
 from eddyline.optimizer.traversal import (
     filtered,
@@ -39,7 +44,7 @@ def push_filters(plan: Plan) -> Plan:
     Terms pass Project and Distinct always, go into every input of Union, into the one input of a
     product or join that they read, and below GROUP BY if they read keys only (a global aggregate
     has no keys: its one row exists even for no input). With ``a.x = b.x``, a term on ``a.x`` alone
-    holds for ``b.x`` as well and goes to both sides.
+    holds for ``b.x`` as well and is pushed to both sides.
 
     A semi-join or anti-join hands its left rows on, so terms go to its left input, and those on
     keys to both. EXCEPT ALL counts the rows of a key, so only terms on keys pass, to both inputs.
@@ -57,19 +62,27 @@ def _pushed(plan: Plan, terms: tuple[Expr, ...]) -> Plan:
         below = tuple(substituted(t, plan.exprs) for t in terms)
         return plan.with_inputs(_pushed(plan.input, below))
     held = () if shows_parameters(plan) else tuple(t for t in terms if has_parameters(t))
-    if held:
-        return filtered(_pushed(plan, tuple(t for t in terms if t not in held)), held)
-    if isinstance(plan, (Union, Distinct)):
-        return plan.with_inputs(*(_pushed(i, terms) for i in plan.inputs))
-    if isinstance(plan, GroupBy):
-        return _below_group_by(plan, terms)
-    if isinstance(plan, (Product, Join)):
-        return _below_join(plan, terms)
-    if isinstance(plan, (SemiJoin, AntiJoin)):
-        return _below_existence(plan, terms)
-    if isinstance(plan, Negation):
-        return _below_negation(plan, terms)
-    return filtered(plan, terms)
+    free = tuple(t for t in terms if t not in held) if held else terms
+    return filtered(_pushed_below(plan, free), held)
+
+
+def _pushed_below(plan: Plan, terms: tuple[Expr, ...]) -> Plan:
+    """The plan, neither a Filter nor a Project, filtered by terms that may be pushed below it."""
+    node = sealed(plan)
+    match node:
+        case Union() | Distinct():
+            return node.with_inputs(*(_pushed(i, terms) for i in node.inputs))
+        case GroupBy():
+            return _below_group_by(node, terms)
+        case Product() | Join():
+            return _below_join(node, terms)
+        case SemiJoin() | AntiJoin():
+            return _below_existence(node, terms)
+        case Negation():
+            return _below_negation(node, terms)
+        case StreamScan() | TableScan() | SharedRows() | Filter() | Project():
+            return filtered(node, terms)
+    assert_never(node)
 
 
 def _below_group_by(plan: GroupBy, terms: tuple[Expr, ...]) -> Plan:
@@ -93,7 +106,7 @@ def _below_join(plan: Product | Join, terms: tuple[Expr, ...]) -> Plan:
 
 def _below_existence(plan: SemiJoin | AntiJoin, terms: tuple[Expr, ...]) -> Plan:
     left = plan.left
-    if isinstance(left, Filter):  # WHERE filters below EXISTS: what it says of keys goes right too
+    if isinstance(left, Filter):  # its terms on keys hold on the right as well
         terms = (*conjuncts(left.predicate), *terms)
         left = left.input
     return plan.with_inputs(_pushed(left, terms), _pushed(plan.right, _on_right(plan, terms)))

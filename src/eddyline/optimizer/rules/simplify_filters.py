@@ -8,7 +8,7 @@ from eddyline.optimizer.traversal import bottom_up, filtered
 
 
 def simplify_filters(plan: Plan) -> Plan:
-    """Merge adjacent Filters; drop terms that are TRUE or stand twice, and Filters left empty."""
+    """Merge adjacent Filters; drop TRUE and duplicate terms, and Filters without terms."""
     return bottom_up(plan, _simplified)
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Final, Protocol, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -31,6 +31,7 @@ class Aggregate(Protocol):
     """State by group slot of one aggregate."""
 
     dtypes: Sequence[Any]  #: of the lanes that each row carries
+    failure: str  #: the reason reported for a group that has no value
 
     def lanes(self, slot: Array, values: pa.Array | None) -> list[Array]:
         """What to remember of each entering or leaving row."""
@@ -48,7 +49,7 @@ class Aggregate(Protocol):
         """bool[n]: for which slots there is no value, as last reported."""
 
     def settle(self) -> None:
-        """The chunk is over: give back what is not referred to any more."""
+        """Release, at the end of a chunk, what is not referred to any more."""
 
     def state(self) -> State:
         """Saved as plain arrays."""
@@ -57,8 +58,27 @@ class Aggregate(Protocol):
         """Take over what ``state`` returned."""
 
 
+#: The type of the argument (None: whole rows), and whether DISTINCT values count.
+Factory: TypeAlias = Callable[[pa.DataType | None, bool], Aggregate]
+#: What computes each aggregate function, by its name in ``algebra/functions/aggregates.py``.
+FACTORIES: Final[dict[str, Factory]] = {}
+
+
+def computes(function: str) -> Callable[[Factory], Factory]:
+    """Register what computes an aggregate function."""
+
+    def register(factory: Factory) -> Factory:
+        assert function not in FACTORIES, f"{function} is computed twice"
+        FACTORIES[function] = factory
+        return factory
+
+    return register
+
+
 class SlotArrays:
     """State arrays by slot, grown together."""
+
+    failure = ""
 
     def __init__(self, **arrays: Array) -> None:
         self._names = list(arrays)
@@ -83,7 +103,7 @@ class SlotArrays:
         return np.zeros(slots.size, np.bool_)
 
     def settle(self) -> None:
-        """Nothing to give back."""
+        """Nothing to release."""
 
     def state(self) -> State:
         return {n: getattr(self, n) for n in self._names}

@@ -10,7 +10,13 @@ import pyarrow as pa
 
 from eddyline.kernels import aggregates as kernels
 from eddyline.kernels.aggregates import SignedRows
-from eddyline.runtime.aggregates.base import Reported, SlotArrays, valid_lane
+from eddyline.runtime.aggregates.base import (
+    Aggregate,
+    Reported,
+    SlotArrays,
+    computes,
+    valid_lane,
+)
 from eddyline.runtime.aggregates.nodes import Nodes
 from eddyline.runtime.state import State, nested
 from eddyline.runtime.stores.columns import Array
@@ -75,3 +81,8 @@ class CountDistinct(SlotArrays):
     def restore(self, state: State) -> None:
         super().restore(state)
         self._nodes.restore(nested(state, "nodes"))
+
+
+@computes("count")
+def _count(argument: pa.DataType | None, distinct: bool) -> Aggregate:
+    return CountDistinct(argument) if distinct and argument is not None else Count()

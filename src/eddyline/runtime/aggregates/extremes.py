@@ -13,7 +13,13 @@ from eddyline.errors import UnsupportedError
 from eddyline.kernels.aggregates import SignedRows
 from eddyline.kernels.heaps import NO_NODE, run_extreme
 from eddyline.kernels.text import text_prefixes
-from eddyline.runtime.aggregates.base import Reported, SlotArrays, numbers
+from eddyline.runtime.aggregates.base import (
+    Aggregate,
+    Reported,
+    SlotArrays,
+    computes,
+    numbers,
+)
 from eddyline.runtime.aggregates.nodes import Nodes
 from eddyline.runtime.state import State, nested
 from eddyline.runtime.stores.columns import Array, raw_values, text_buffers
@@ -129,3 +135,15 @@ def order_keys(values: pa.Array) -> Array:
     elif pa.types.is_boolean(type_):
         values = values.cast(pa.int8())
     return numbers(values, np.int64)
+
+
+@computes("min")
+def _min(argument: pa.DataType | None, distinct: bool) -> Aggregate:
+    assert argument is not None
+    return Extreme(argument, largest=False)
+
+
+@computes("max")
+def _max(argument: pa.DataType | None, distinct: bool) -> Aggregate:
+    assert argument is not None
+    return Extreme(argument, largest=True)

@@ -12,7 +12,7 @@ from eddyline.runtime.stores.keytable import KeyTable
 
 
 class Nodes:
-    """Numbers for distinct (group, value) pairs, given back when nobody holds the value."""
+    """Numbers of distinct (group, value) pairs, released with the last row of the value."""
 
     def __init__(self, type_: pa.DataType) -> None:
         self.table = KeyTable([pa.int64(), type_])
@@ -43,7 +43,7 @@ class Nodes:
         self._touched.append(nodes[nodes >= 0])
 
     def settle(self) -> None:
-        """Give back the nodes that nothing refers to."""
+        """Release the nodes that no row refers to."""
         if self._touched:
             touched = np.unique(np.concatenate(self._touched))
             self._touched = []

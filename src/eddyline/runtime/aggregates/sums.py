@@ -13,8 +13,10 @@ from eddyline.kernels import aggregates as kernels
 from eddyline.kernels import moments
 from eddyline.kernels.aggregates import SignedRows
 from eddyline.runtime.aggregates.base import (
+    Aggregate,
     Reported,
     SlotArrays,
+    computes,
     number_array,
     numbers,
     numbers_reported,
@@ -32,6 +34,7 @@ class SumInt(SlotArrays):
     """
 
     dtypes: Sequence[Any] = (np.bool_, np.int64)
+    failure = "a SUM of the group is no BIGINT"
     count: Array
     total: Array
     reported: Array
@@ -130,3 +133,23 @@ class Moments(SlotArrays):
     def restore(self, state: State) -> None:
         super().restore(state)
         self._limbs, self._free = array(state, "limbs").copy(), array(state, "free").copy()
+
+
+@computes("sum")
+def _sum(argument: pa.DataType | None, distinct: bool) -> Aggregate:
+    return SumInt() if pa.types.is_integer(argument) else Moments(moments.SUM)
+
+
+@computes("try_sum")
+def _try_sum(argument: pa.DataType | None, distinct: bool) -> Aggregate:
+    return SumInt(tolerant=True) if pa.types.is_integer(argument) else Moments(moments.SUM)
+
+
+@computes("avg")
+def _avg(argument: pa.DataType | None, distinct: bool) -> Aggregate:
+    return Moments(moments.AVG)
+
+
+@computes("stddev")
+def _stddev(argument: pa.DataType | None, distinct: bool) -> Aggregate:
+    return Moments(moments.STDDEV)

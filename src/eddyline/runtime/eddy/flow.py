@@ -74,6 +74,11 @@ class Flow(Operator):
             bank.remove(bit)
         self._changed = True
 
+    def retire(self, bit: int) -> None:
+        """Let a query get no results of new rows; ``answer`` still finds those made before."""
+        self._members.retire(bit)
+        self._changed = True
+
     def hold(self, windows: tuple[int, ...]) -> None:
         """Keep rows for queries with such windows, also while there are none."""
         self._members.held_for[windows] += 1

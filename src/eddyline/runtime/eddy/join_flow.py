@@ -108,9 +108,8 @@ class JoinFlow(Flow):
     # -- queries -----------------------------------------------------------------------------------
 
     def admit(self, member: Member) -> int:
-        if member.is_selective and isinstance(self._form, LevelForm):
-            self._refresh()
-            self._form = self._with_lineage(self._form.windows, self._form.groups)
+        if member.is_selective:
+            self._give_lineage()
         bit = super().admit(member)
         for rows in self._rows:
             rows.widen(self._members.words)
@@ -131,6 +130,16 @@ class JoinFlow(Flow):
         if selects is not None and not every:
             required = selects()(batch)
         rows.mark(bit, required, batch)
+
+    def retire(self, bit: int) -> None:
+        self._give_lineage()
+        super().retire(bit)
+
+    def _give_lineage(self) -> None:
+        """Prepare for a query that does not get all results."""
+        if isinstance(self._form, LevelForm):
+            self._refresh()
+            self._form = self._with_lineage(self._form.windows, self._form.groups)
 
     def dismiss(self, bit: int) -> None:
         super().dismiss(bit)
@@ -305,7 +314,8 @@ class JoinFlow(Flow):
 
     def restore(self, state: State) -> None:
         """Lineage and indexes follow from the rows in the SteMs, which have been restored."""
-        mask = self._refresh().mask
+        self._refresh()
+        mask = self._members.lineage(self._members.readable)
         for rows, bank in zip(self._rows, self._banks, strict=True):
             rows.build_all()
             held = rows.held()

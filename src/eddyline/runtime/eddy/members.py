@@ -1,4 +1,4 @@
-"""The queries of a flow: who they are, which bit of a lineage is whose, and their windows."""
+"""The queries of a flow by their bits in a lineage, and their windows."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Member:
         filters: per source its predicates, in conjunctive normal form.
         residual: those over all sources.
         windows: per source how long a row lives, in microseconds (FOREVER: for ever) or in rows.
-        wants: per source, makes the predicate of rows; None: it wants every row.
+        wants: per source, makes the predicate of rows; None: all rows qualify.
     """
 
     filters: tuple[Sequence[Clause], ...]
@@ -32,20 +32,22 @@ class Member:
 
     @property
     def is_selective(self) -> bool:
-        """Whether it does not want every row."""
+        """Whether it has predicates."""
         return bool(self.residual) or any(self.filters)
 
 
 class Members:
     """The queries of a flow by their bits.
 
+    A retired query gets no results of new rows; those made before can still be read.
+
     Args:
-        sources: how many the flow has.
+        sources: number of sources of the flow.
 
     Attributes:
         words: of a lineage, of 64 bits each.
-        lengths: per source int64[width], by bit how long the query's window is.
-        held_for: windows for which rows are kept in any case, with how often that was asked for.
+        lengths: per source int64[width], length of the query's window by bit.
+        held_for: windows for which rows are kept in any case, with the number of requests.
     """
 
     def __init__(self, sources: int) -> None:
@@ -53,32 +55,38 @@ class Members:
         self.lengths = [np.zeros(64, np.int64) for _ in range(sources)]
         self.held_for: Counter[tuple[int, ...]] = Counter()
         self._members: dict[int, Member] = {}
+        self._retired: set[int] = set()
         self._free: list[int] = []
         self._dismissed: list[int] = []
 
     def __len__(self) -> int:
-        return len(self._members)
+        return len(self._members) - len(self._retired)
 
     def __getitem__(self, bit: int) -> Member:
         return self._members[bit]
 
     @property
     def width(self) -> int:
-        """How many bits a lineage has."""
+        """Number of bits of a lineage."""
         return 64 * self.words
 
     @property
     def bits(self) -> list[int]:
-        """Of the queries that are there, ascending."""
+        """Of the queries that get results of new rows, ascending."""
+        return sorted(self._members.keys() - self._retired)
+
+    @property
+    def readable(self) -> list[int]:
+        """Of these and the retired queries, ascending."""
         return sorted(self._members)
 
     @property
     def are_selective(self) -> bool:
-        """Whether any of them does not want every row."""
-        return any(m.is_selective for m in self._members.values())
+        """Whether some query does not get all results."""
+        return bool(self._retired) or any(m.is_selective for m in self._members.values())
 
     def add(self, member: Member) -> int:
-        """A query comes; returns its bit. There may be more words than before."""
+        """Add a query; returns its bit. There may be more words than before."""
         bit = self._free.pop() if self._free else len(self._members) + len(self._dismissed)
         if bit >= self.width:
             self.words *= 2
@@ -89,22 +97,27 @@ class Members:
         return bit
 
     def remove(self, bit: int) -> None:
-        """A query goes. Its bit is given out again after ``recycle``."""
+        """Drop a query. Its bit is free again after ``recycle``."""
         del self._members[bit]
+        self._retired.discard(bit)
         self._dismissed.append(bit)
 
+    def retire(self, bit: int) -> None:
+        """Let a query get no results of new rows."""
+        self._retired.add(bit)
+
     def recycle(self) -> None:
-        """Nobody holds results of queries that have gone."""
+        """No results of dropped queries are held any more."""
         self._free += self._dismissed
         self._dismissed = []
 
     def windows(self) -> list[Windows]:
         """Per source, which queries' windows hold rows of which age."""
-        bits = self.bits
+        bits = self.readable
         return [Windows(w, bits, self.words) for w in self.lengths]
 
     def lineage(self, bits: Iterable[int]) -> Array:
-        """uint64[words]: of a row that these queries want."""
+        """uint64[words]: the lineage of a row that these queries require."""
         mask = np.zeros(self.words, np.uint64)
         for bit in bits:
             mask[bit >> 6] |= np.uint64(1 << (bit & 63))

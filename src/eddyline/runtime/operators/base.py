@@ -51,7 +51,7 @@ class Operator(ABC):
 
     @property
     def sources(self) -> tuple[Operator, ...]:
-        """The inputs whose rows it gets; others have to run before it, and are only asked."""
+        """The inputs whose rows it gets; others have to run before it, and are only probed."""
         return self.inputs
 
     def run(self, batches: Sequence[Batch], tick: Tick) -> Batch:
@@ -97,7 +97,7 @@ class Operator(ABC):
         """The chunk is over: forget what has expired."""
 
     def close(self) -> None:
-        """Nobody needs this operator any more: give back what it holds in shared stores."""
+        """Release what the operator holds in shared stores, when no query reads it any more."""
 
     def state(self) -> State:
         """What it keeps, as plain arrays."""

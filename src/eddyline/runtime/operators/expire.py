@@ -1,4 +1,4 @@
-"""Expire makes expiry explicit, a '-' for every row when its time is over; Foretold hides it.
+"""Expire adds a '-' for every row at its expiry; WithoutExpiries removes these again.
 
 Expire is the source of negative tuples: above each window in the NEGATIVE TUPLE strategy (Golab and
 Ozsu 2005, section 2.3.1), above the whole plan for EMIT CHANGES.
@@ -67,8 +67,8 @@ class Expire(Operator):
         self._order = int(array(state, "order")[0])
 
 
-class Foretold(Operator):
-    """Leaves out each '-' that the ``exp`` of its row has foretold, as EMIT INSERTS does."""
+class WithoutExpiries(Operator):
+    """Leaves out each '-' at the ``exp`` of its row, as EMIT INSERTS does."""
 
     def __init__(self, source: Operator) -> None:
         super().__init__((source,))

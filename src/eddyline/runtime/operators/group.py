@@ -55,8 +55,8 @@ class _Due:
 class GroupBy(Operator):
     """Rows enter when they come and leave when they expire or are taken back.
 
-    A row whose keys or arguments cannot be computed belongs to no group. A group is not there while
-    an aggregate of it has no value (a sum that is no BIGINT); when that begins it is reported.
+    A row whose keys or arguments cannot be computed belongs to no group. A group has no row while
+    an aggregate of it fails (a sum that is no BIGINT); the first failure is reported.
 
     Each row waits for its expiry with its group's slot and the aggregates' lanes, so nothing is
     looked up or computed twice. A '-' waits as well, until the row that it takes back would have
@@ -181,6 +181,7 @@ class GroupBy(Operator):
         changed = now != before
         new, old = [], []
         failed = np.zeros((2, changed.size), np.bool_)  # now, and before
+        reasons: list[tuple[Array, str]] = []
         taken = 0
         for column in self._columns:
             width = len(column.aggregate.dtypes)
@@ -191,6 +192,7 @@ class GroupBy(Operator):
             changed |= reported.changed
             if reported.failed is not None:
                 failed |= reported.failed
+                reasons.append((reported.failed[0], column.aggregate.failure))
         slots = rows.slot[rows.emit]
         if not self._keys and now.size:
             now[:], before[:] = True, True
@@ -202,7 +204,10 @@ class GroupBy(Operator):
                 before & ~failed[1],
                 changed | failed.any(axis=0),
             )
-            self._report_failed(slots, ts, seq, new, np.flatnonzero(failed[0] & ~failed[1]))
+            places = np.flatnonzero(failed[0] & ~failed[1])
+            why = np.select([f[places] for f, _ in reasons], [text for _, text in reasons], "")
+            at = slots[places], ts[places], seq[places]
+            self._report_failed(*at, [v.take(pa.array(places)) for v in new], why)
         plus, minus = now & changed, before & changed
         if not self._retract:
             minus &= ~now
@@ -212,15 +217,14 @@ class GroupBy(Operator):
         return out
 
     def _report_failed(
-        self, slots: Array, ts: Array, seq: Array, values: list[pa.Array], places: Array
+        self, slots: Array, ts: Array, seq: Array, values: list[pa.Array], reasons: Array
     ) -> None:
-        """Report groups, by the places of their emissions, of which an aggregate has no value."""
-        taken = [v.take(pa.array(places)) for v in values]
-        never, plus = np.full(places.size, FOREVER, np.int64), np.ones(places.size, np.int8)
-        columns = self._table.keys(slots[places]) + taken
-        groups = _rows(slots[places], ts[places], seq[places], plus, never, columns, places)
-        reason = pa.repeat("a SUM of the group is no BIGINT", places.size)
-        report(Failure(groups, np.arange(places.size), reason, self._key_names))
+        """Report groups of which an aggregate has no value, with the reasons."""
+        n = slots.size
+        never, plus = np.full(n, FOREVER, np.int64), np.ones(n, np.int8)
+        columns = self._table.keys(slots) + values
+        groups = _rows(slots, ts, seq, plus, never, columns, np.arange(n))
+        report(Failure(groups, np.arange(n), pa.array(reasons), self._key_names))
 
     def live(self, clock: int) -> Batch:
         slots = self._table.used()

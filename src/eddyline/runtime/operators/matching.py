@@ -225,12 +225,12 @@ class Matching(Operator):
 
 
 def _due(kind: int, exp: Array, *, slot: Array | None = None, row: Array | None = None) -> Events:
-    """Expiries as events; what is not given is nobody."""
-    nobody = np.full(exp.size, _NO_ROW)
+    """Expiries as events; a missing slot or row is ``_NO_ROW``."""
+    missing = np.full(exp.size, _NO_ROW)
     return Events(
         np.full(exp.size, kind, np.int8),
-        nobody if slot is None else slot,
-        nobody if row is None else row,
+        missing if slot is None else slot,
+        missing if row is None else row,
         np.stack((exp, np.full(exp.size, EXPIRY, np.int64))),
     )
 

@@ -16,7 +16,7 @@ from eddyline.types import FOREVER
 
 
 class Scan(Operator):
-    """Emits each row when it comes and, for a ROWS window, a '-' for the row that it pushes out."""
+    """Emits each row on arrival and, for a ROWS window, a '-' for the row that it evicts."""
 
     def __init__(self, stem: Stem, window: StemWindow, window_key: object) -> None:
         super().__init__(())
@@ -63,7 +63,7 @@ class Scan(Operator):
 
 
 class TableScan(Scan):
-    """Emits the changes of a retroactive table: each row when it comes, a '-' when it is deleted.
+    """Emits the changes of a retroactive table: each row on arrival, a '-' when it is deleted.
 
     Of a non-retroactive one (``deletions`` False) it emits rows only: nothing that was derived from
     a row changes when the row is deleted, and whoever looks rows up sees in the death lanes until

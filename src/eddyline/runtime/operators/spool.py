@@ -1,4 +1,4 @@
-"""Spool: gives computed rows a store, so that joins can refer to them by row id."""
+"""Spool: puts computed rows into a store, so that joins can refer to them by row id."""
 
 from __future__ import annotations
 

@@ -11,7 +11,6 @@ from sqlglot import exp
 
 from eddyline.algebra import functions
 from eddyline.algebra.expressions import Aggregate, Expr, Literal, columns_of
-from eddyline.algebra.functions.aggregates import ALIASES as AGGREGATE_ALIASES
 from eddyline.algebra.functions.alternatives import ALTERNATIVES
 from eddyline.errors import SqlError, UnsupportedError, did_you_mean
 from eddyline.sql.binder.context import Context
@@ -21,8 +20,6 @@ from eddyline.sql.binder.scope import Scope
 from eddyline.sql.datatypes import arrow_type
 from eddyline.sql.limits import MAX_EXPRESSION
 from eddyline.types import sql_type
-
-AGGREGATE_NAMES: Final = frozenset({*functions.AGGREGATES, *AGGREGATE_ALIASES})
 
 _BINARY: Final[dict[type[exp.Expr], str]] = {
     exp.Add: "+",
@@ -297,7 +294,7 @@ class Scalars:
 
 def is_aggregate(node: exp.Expr) -> bool:
     """Whether a node calls an aggregate function."""
-    return isinstance(node, exp.Anonymous) and node.name.lower() in AGGREGATE_NAMES
+    return isinstance(node, exp.Anonymous) and functions.is_aggregate_name(node.name)
 
 
 def has_aggregate(node: exp.Expr) -> bool:

@@ -1,0 +1,21 @@
+"""SuppliedInput: rows that another operator supplies to the operators above."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from eddyline.runtime.batch import Batch
+from eddyline.runtime.operators.base import Operator, Tick
+
+
+class SuppliedInput(Operator):
+    """The input of operators that another operator runs; it does not run itself."""
+
+    def __init__(self) -> None:
+        super().__init__(())
+
+    def process(self, batches: Sequence[Batch], tick: Tick) -> Batch:
+        raise AssertionError("its rows are supplied to the operators above it")
+
+    def live(self, clock: int) -> Batch:
+        raise AssertionError("the operator that runs the ones above knows the answer")
