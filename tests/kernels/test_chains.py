@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from eddyline.kernels import chains
+from eddyline.kernels import chain_probes, chains, hash_join
 
 FOREVER = chains.FOREVER
 NO_LANE = np.zeros(0, np.int64)
@@ -48,7 +48,7 @@ class Index:
         inclusive: bool = False,
     ) -> list[tuple[int, int]]:
         key, ts, seq = (ints([p[i] for p in probes]) for i in range(3))
-        number, found = chains.probe(
+        number, found = chain_probes.probe(
             self.heads, SHIFT, self.nodes, self.base, self.first,
             self.base + self.key.size, new, self.ts, self.seq, self.expiry, lifespan, fifo,
             *self.deaths, inclusive, key, ts, seq,
@@ -222,7 +222,7 @@ def test_bury_spares_rows_that_came_after_the_negative_tuple_or_were_dropped() -
 @settings(max_examples=40, derandomize=True)
 @given(left=st.lists(st.integers(-2, 3)), right=st.lists(st.integers(-2, 3)))
 def test_match_pairs_is_a_join(left: list[int], right: list[int]) -> None:
-    i, j = chains.match_pairs(ints(left), ints(right))
+    i, j = hash_join.match_pairs(ints(left), ints(right))
     pairs = sorted(zip(i.tolist(), j.tolist(), strict=True))
     assert pairs == [(a, b) for a, x in enumerate(left) for b, y in enumerate(right) if x == y]
     assert (np.diff(i) >= 0).all()

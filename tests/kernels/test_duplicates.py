@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from eddyline.kernels.distinct import EXPIRY, eliminate
+from eddyline.kernels.distinct import EXPIRY, ArrivingValues, ShownValues, eliminate
 
 NEVER = -(1 << 62)
 
@@ -21,11 +21,11 @@ class Answer:
         self, rows: list[tuple[int, int, int, int]], clock: int
     ) -> list[tuple[int, int, int, int, int]]:
         """Rows are (slot, ts, seq, exp); the result also has the number of the row shown."""
-        lanes = [np.array([r[i] for r in rows], np.int64) for i in range(4)]
-        due = np.arange(2)  # a row is numbered by its seq here
+        lanes = (np.array([r[i] for r in rows], np.int64) for i in range(4))
         slot, ts, seq, exp = lanes
-        state = (self.shown, self.aside, self.aside_order)
-        out = eliminate(slot, ts, seq, exp, seq, due, clock, *state)
+        due = np.arange(2)  # a row is numbered by its seq here
+        state = ShownValues(self.shown, self.aside, self.aside_order)
+        out = eliminate(ArrivingValues(slot, ts, seq, exp, seq), due, clock, state)
         return list(zip(*(o.tolist() for o in out), strict=True))
 
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from eddyline.kernels.cells import cells_of_numbers, directory
-from eddyline.kernels.grouped_filter import bitmap, checkpoints, in_order, narrow
+from eddyline.kernels.grouped_filter import FilterIndex, bitmap, checkpoints, in_order, narrow
 
 ALL = np.uint64(0xFFFF_FFFF_FFFF_FFFF)
 
@@ -61,13 +61,15 @@ def test_every_cell_has_its_bitmap(
         np.arange(8),
         np.arange(8),
         lineage,
-        np.array(words),
-        words[1] == words[0] + 1,
-        np.full(2, ALL),
-        np.append(reach, special).astype(np.int32),
-        ordered,
-        bitmaps,
-        shift,
+        FilterIndex(
+            np.array(words),
+            words[1] == words[0] + 1,
+            np.full(2, ALL),
+            np.append(reach, special).astype(np.int32),
+            ordered,
+            bitmaps,
+            shift,
+        ),
     )
     for cell in range(6):
         now = set(first)

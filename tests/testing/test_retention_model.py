@@ -66,7 +66,7 @@ def test_a_script_adds_and_drops() -> None:
 def test_a_late_query_that_lacks_rows_is_caught() -> None:
     script = Script(DDL, "SELECT x FROM a [RANGE 3 SECONDS]")
     script.process(a="ts | x\n1s | 7\n2s | 8").add("late", "SELECT x FROM a [RANGE 3 SECONDS]")
-    script.tracked["late"].emitted = [script.engine.queries["late"].take().slice(1)]
+    script.tracked["late"].emitted = [script.engine.process({})["late"].slice(1)]
     with pytest.raises(WrongAnswer, match="query late"):
         script.drop("late")
     script = Script(DDL, "SELECT x FROM a [RANGE 1 SECOND]")

@@ -8,14 +8,14 @@ from typing import Any, Final
 import eddyline
 from eddyline.bench.feeding import process_all
 from eddyline.bench.measure import Figure, Sample, repeat
-from eddyline.bench.workload import Workload
+from eddyline.bench.workload import BenchLoad
 
 _BATCH_ROWS: Final = 100_000
 _FLAT_WINDOWS: Final = (10_000, 100_000, 1_000_000)
 _FLAT_ROWS: Final = 500_000  # per stream, after the windows are full
 
 
-def join_engine(load: Workload) -> eddyline.Engine:
+def join_engine(load: BenchLoad) -> eddyline.Engine:
     """An engine with the workload's two streams and its join as the query ``q``."""
     engine = eddyline.Engine()
     key = "STRING" if load.string_keys else "BIGINT"
@@ -25,7 +25,7 @@ def join_engine(load: Workload) -> eddyline.Engine:
     return engine
 
 
-def join_select(load: Workload) -> str:
+def join_select(load: BenchLoad) -> str:
     """The workload's join."""
     window = f"[RANGE {load.window_us // 1_000} MILLISECONDS]"
     return f"SELECT a.k, a.v, b.v FROM a {window}, b {window} WHERE a.k = b.k"
@@ -43,22 +43,22 @@ def feed(engine: eddyline.Engine, batches: list[dict[str, Any]]) -> Sample:
 
 def integer_join() -> list[Figure]:
     """The join by an integer key, from Arrow to Arrow."""
-    return [_join("engine, join", Workload())]
+    return [_join("engine, join", BenchLoad())]
 
 
 def string_join() -> list[Figure]:
     """The join by a string key, from Arrow to Arrow."""
-    return [_join("engine, join by string", Workload(string_keys=True))]
+    return [_join("engine, join by string", BenchLoad(string_keys=True))]
 
 
-def _join(name: str, load: Workload) -> Figure:
+def _join(name: str, load: BenchLoad) -> Figure:
     batches = load.batches(_BATCH_ROWS)
     return repeat(name, lambda: feed(join_engine(load), batches), note="batches of 100,000 rows")
 
 
 def group_by() -> list[Figure]:
     """SUM by 10,000 groups over a sliding window of 100,000 rows."""
-    load = Workload(window_rows=100_000)
+    load = BenchLoad(window_rows=100_000)
     batches = [{"a": load.a.slice(at, _BATCH_ROWS)} for at in range(0, load.rows, _BATCH_ROWS)]
 
     def run() -> Sample:
@@ -90,7 +90,7 @@ def _flat(window_rows: int) -> Figure:
     # By then rows expire, and every place of the stores' buffers has been written to once: what is
     # measured is the steady state, not the system zeroing fresh pages.
     full = 5 * window_rows
-    load = Workload(full + _FLAT_ROWS, keys=window_rows, window_rows=window_rows)
+    load = BenchLoad(full + _FLAT_ROWS, keys=window_rows, window_rows=window_rows)
     filling = load.batches(_BATCH_ROWS, end=full)
     measured = load.batches(_BATCH_ROWS, begin=full)
 

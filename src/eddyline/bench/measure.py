@@ -19,7 +19,7 @@ import eddyline
 T = TypeVar("T")
 
 REPEATS: Final = 5
-#: A case that has used this many seconds is not repeated further; its figure says how often it ran.
+#: A case that has used this many seconds is not repeated; its figure has the number of runs.
 BUDGET_S: Final = 120.0
 
 
@@ -41,7 +41,7 @@ class Figure:
         seconds: of each run, warm-up excluded.
         peak_mb: largest resident size of the process, input data included; None where the work is
             done by another process (Spark's JVM and workers).
-        note: what a reader should know beside the numbers.
+        note: a remark for the reader.
     """
 
     name: str

@@ -6,7 +6,7 @@ import time
 from typing import Any, Final
 
 from eddyline.bench.measure import Figure, Sample, repeat
-from eddyline.bench.workload import Workload
+from eddyline.bench.workload import BenchLoad
 from eddyline.errors import SetupError
 
 #: Bucket widths to try, in windows.
@@ -27,7 +27,7 @@ def bucketed_joins(window_us: int) -> dict[str, str]:
 
 
 def _select(window_us: int, bucket_us: int, packed: bool) -> str:
-    # one bucket more on both sides than integer division of a negative time could get wrong
+    # one bucket more on both sides for integer division of negative times
     near = (
         f"unnest(range((ts - {window_us}) // {bucket_us}, (ts + {window_us}) // {bucket_us} + 1))"
     )
@@ -42,7 +42,7 @@ def _select(window_us: int, bucket_us: int, packed: bool) -> str:
 
 def duckdb_join() -> list[Figure]:
     """Measure the fastest form, from DuckDB's own tables (loading is not counted) to Arrow."""
-    load = Workload()
+    load = BenchLoad()
     connection = _loaded(load)
 
     def run_form(sql: str) -> Sample:
@@ -57,7 +57,7 @@ def duckdb_join() -> list[Figure]:
     return [repeat("DuckDB, offline", lambda: run_form(forms[best]), note=f"one thread, {best}")]
 
 
-def _loaded(load: Workload) -> Any:
+def _loaded(load: BenchLoad) -> Any:
     try:
         import duckdb
     except ImportError as missing:

@@ -18,7 +18,7 @@ from pyspark.sql import functions as F
 
 from eddyline.bench.embedded import join_select
 from eddyline.bench.measure import Figure, Sample, repeat
-from eddyline.bench.workload import Workload
+from eddyline.bench.workload import BenchLoad
 from eddyline.spark.environment import local_session
 from eddyline.spark.session import Session
 
@@ -38,7 +38,7 @@ def spark_joins() -> list[Figure]:
     if hasattr(os, "sched_setaffinity"):  # the JVM and the workers inherit it
         os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:_CORES])
     os.environ.setdefault("EDDYLINE_DRIVER_MEMORY", "8g")  # Spark's join keeps its state there
-    load = Workload(rows=_ROWS)
+    load = BenchLoad(rows=_ROWS)
     spark = local_session(_CORES)
     with tempfile.TemporaryDirectory(prefix="eddyline-bench-") as scratch:
         sources = _write(load, Path(scratch))
@@ -49,7 +49,7 @@ def spark_joins() -> list[Figure]:
     return figures
 
 
-def eddyline_job(spark: SparkSession, load: Workload, sources: dict[str, Path]) -> Figure:
+def eddyline_job(spark: SparkSession, load: BenchLoad, sources: dict[str, Path]) -> Figure:
     """Parquet source to noop sink through an Eddyline session."""
 
     def run() -> Sample:
@@ -69,7 +69,9 @@ def eddyline_job(spark: SparkSession, load: Workload, sources: dict[str, Path]) 
     return repeat("Eddyline on Spark", run, note=_NOTE, in_process=False)
 
 
-def native_join(spark: SparkSession, load: Workload, sources: dict[str, Path], name: str) -> Figure:
+def native_join(
+    spark: SparkSession, load: BenchLoad, sources: dict[str, Path], name: str
+) -> Figure:
     """Parquet source to noop sink through Spark's stream-stream join."""
     provider = f"{_PROVIDER_PACKAGE}.{_PROVIDERS[name]}"
 
@@ -87,7 +89,7 @@ def native_join(spark: SparkSession, load: Workload, sources: dict[str, Path], n
     return repeat(name, run, note=_NOTE, in_process=False)
 
 
-def _warm(batches: list[Any], load: Workload, found: int) -> Sample:
+def _warm(batches: list[Any], load: BenchLoad, found: int) -> Sample:
     """The batches with rows but the first, and the share of the results that is theirs."""
     filled = [b for b in batches if b.numInputRows]
     assert len(filled) == load.rows // _FILE_ROWS, f"batches differ: {filled}"
@@ -113,7 +115,7 @@ def _drain(output: DataFrame, checkpoint: str) -> tuple[list[Any], int]:
     return batches, sum(row["n"] for row in found if row is not None)
 
 
-def _write(load: Workload, scratch: Path) -> dict[str, Path]:
+def _write(load: BenchLoad, scratch: Path) -> dict[str, Path]:
     """The streams as files. Spark takes files by age: that must be the order of time."""
     sources = {}
     for name, rows in (("a", load.a), ("b", load.b)):

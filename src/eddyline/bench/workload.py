@@ -1,4 +1,4 @@
-"""The rows that every case gets: two streams at 1,000 rows/s each, uniform keys, a fixed seed."""
+"""The rows of every case: two streams at 1,000 rows/s each, uniform keys, a fixed seed."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _SIDES = ("a", "b")
 
 
 @dataclass(frozen=True)
-class Workload:
+class BenchLoad:
     """Two streams ``a`` and ``b`` with columns ``ts, k, v``, for a join on ``k``.
 
     The rows of ``b`` fall half-way between those of ``a``, so no two timestamps are equal. A row

@@ -13,7 +13,7 @@ import numba
 import numpy as np
 
 from eddyline.bench.measure import Figure, Sample, repeat
-from eddyline.bench.workload import Workload
+from eddyline.bench.workload import BenchLoad
 
 
 @numba.njit(inline="always")
@@ -78,7 +78,7 @@ def join(
 
 def bare_kernel() -> list[Figure]:
     """Measure the kernel on the standard workload."""
-    load = Workload()
+    load = BenchLoad()
     arrays = (load.timestamps(0), load.key_numbers(0), load.timestamps(1), load.key_numbers(1))
     bits = (2 * load.window_rows).bit_length()
     pairs = np.empty((4 * load.rows, 2), np.int64)

@@ -132,8 +132,8 @@ class Query:
         """
         if self.set_aside is not None:
             raise StateError(
-                f"query {self.name!r} is set aside ({self.set_aside}): drop it, and add it again "
-                "when what it needs is mended"
+                f"query {self.name!r} is set aside ({self.set_aside}): drop it, fix the cause, and "
+                "add it again"
             )
         if self._forgotten is not None:
             raise StateError(

@@ -1,5 +1,5 @@
 """Numba kernels: NumPy arrays in, arrays out. They import nothing else of Eddyline.
 
 Every time is int64 microseconds. A *change* is ordered by the pair ``(ts, seq)``: expiry-driven
-changes carry ``seq = -1`` and so come before the arrivals of their instant.
+changes carry ``seq = -1`` and so precede the arrivals of their instant.
 """

@@ -7,6 +7,8 @@ every change costs O(1), however many rows have died.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from eddyline.kernels.options import kernel
@@ -17,20 +19,27 @@ FOREVER = 1 << 62
 NOTHING = -1
 
 
+class BagChanges(NamedTuple):
+    """Changes in order: int64[n] slot of the value, int8[n] sign, int64[n] ts and seq."""
+
+    slot: np.ndarray
+    sign: np.ndarray
+    ts: np.ndarray
+    seq: np.ndarray
+
+
+class Stacks(NamedTuple):
+    """``top`` by slot; by position - base the next older live row, and when the row died."""
+
+    top: np.ndarray
+    older: np.ndarray
+    death_ts: np.ndarray
+    death_seq: np.ndarray
+
+
 @kernel
-def apply_changes(
-    slot: np.ndarray,
-    sign: np.ndarray,
-    ts: np.ndarray,
-    seq: np.ndarray,
-    first_new: int,
-    base: int,
-    top: np.ndarray,
-    older: np.ndarray,
-    death_ts: np.ndarray,
-    death_seq: np.ndarray,
-) -> np.ndarray:
-    """Run a chunk's insertions (sign > 0) and deletions, in order.
+def apply_changes(changes: BagChanges, first_new: int, base: int, stacks: Stacks) -> np.ndarray:
+    """Apply a chunk's insertions (sign > 0) and deletions, in order.
 
     The inserted rows have been appended at the positions from ``first_new`` on; a deletion writes
     its instant into the death lanes of the row that it takes.
@@ -38,6 +47,9 @@ def apply_changes(
     Returns:
         int64[n]: the position of the row inserted or deleted; NOTHING where a deletion found none.
     """
+    slot, sign, ts, seq = changes.slot, changes.sign, changes.ts, changes.seq
+    top, older = stacks.top, stacks.older
+    death_ts, death_seq = stacks.death_ts, stacks.death_seq
     out = np.empty(slot.size, np.int64)
     new = first_new
     for i in range(slot.size):

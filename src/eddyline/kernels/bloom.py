@@ -19,7 +19,7 @@ BITS_PER_KEY: Final = 16
 
 @inlined
 def _bit(key: Any, number: Any, bits: Any) -> Any:
-    """The bit that a hash function, by its number, gives a key."""
+    """The bit of a key by the hash function of this number."""
     first = mix(key)
     step = mix(first) | 1
     return (first + number * step) & (bits - 1)

@@ -9,6 +9,8 @@ Source: Golab and Ozsu 2005, Figure 7.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from eddyline.kernels.options import kernel
@@ -19,30 +21,36 @@ BLOCK = 256
 NONE = -1
 
 
+class Partitions(NamedTuple):
+    """The partitions and their blocks; see above."""
+
+    heads: np.ndarray
+    fill: np.ndarray
+    older: np.ndarray
+    slab: np.ndarray
+
+
 @kernel
 def file_rows(
     rows: np.ndarray,
     width: int,
     clock: int,
-    heads: np.ndarray,
-    fill: np.ndarray,
-    older: np.ndarray,
-    slab: np.ndarray,
+    partitions: Partitions,
     free: np.ndarray,
     free_count: int,
 ) -> tuple[int, int]:
     """Put the rows that are alive into their partitions.
 
     Args:
-        rows: int64[lanes, n], the first lane being when they expire.
+        rows: int64[lanes, n]; the first lane is the expiry.
         width: of a partition. clock: rows that have expired by then are left out.
-        heads, fill, older, slab: the partitions and their blocks.
         free, free_count: the stack; it holds a block for every row or partition that may need one.
 
     Returns:
         How many blocks are left on the stack, and how many rows were put in.
     """
-    places, free_count = _places(rows[0], width, clock, heads, fill, older, free, free_count)
+    slab = partitions.slab
+    places, free_count = _places(rows[0], width, clock, partitions, free, free_count)
     filed = 0
     for i in range(places.size):
         filed += places[i] != NONE
@@ -58,9 +66,7 @@ def _places(
     expiry: np.ndarray,
     width: int,
     clock: int,
-    heads: np.ndarray,
-    fill: np.ndarray,
-    older: np.ndarray,
+    partitions: Partitions,
     free: np.ndarray,
     free_count: int,
 ) -> tuple[np.ndarray, int]:
@@ -69,6 +75,7 @@ def _places(
     What one change has found in a join often expires in the same partition, row after row: a
     division is needed only where the partition changes.
     """
+    heads, fill, older = partitions.heads, partitions.fill, partitions.older
     places = np.empty(expiry.size, np.int64)
     p = start = end = 0
     for i in range(expiry.size):
@@ -92,14 +99,10 @@ def _places(
 
 @kernel
 def clear_partition(
-    p: int,
-    heads: np.ndarray,
-    fill: np.ndarray,
-    older: np.ndarray,
-    free: np.ndarray,
-    free_count: int,
+    p: int, partitions: Partitions, free: np.ndarray, free_count: int
 ) -> tuple[int, int]:
-    """Give the blocks of a partition back; returns the stack's height and how many rows went."""
+    """Release the blocks of a partition; returns the stack height and number of rows."""
+    heads, fill, older = partitions.heads, partitions.fill, partitions.older
     gone = 0
     block = heads[p]
     used = fill[p]
@@ -115,10 +118,9 @@ def clear_partition(
 
 
 @kernel
-def all_rows(
-    count: int, heads: np.ndarray, fill: np.ndarray, older: np.ndarray, slab: np.ndarray
-) -> np.ndarray:
+def all_rows(count: int, partitions: Partitions) -> np.ndarray:
     """int64[count, lanes]: the rows of all partitions."""
+    heads, fill, older, slab = partitions
     out = np.empty((count, slab.shape[1]), np.int64)
     at = 0
     for p in range(heads.size):

@@ -1,14 +1,14 @@
 """Which cell of a grouped filter a value falls into.
 
 m distinct thresholds, ascending, cut the values of an attribute into m + 1 cells: a value's cell is
-the number of thresholds at or below it. A *directory* over the thresholds' range tells the few that
-may be near a value, and binary search among these finds the cell: O(1) where thresholds are spread
+the number of thresholds at or below it. A *directory* over the thresholds' range yields the few
+near a value, and binary search among these finds the cell: O(1) where thresholds are spread
 about evenly, O(log m) at worst.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -111,29 +111,38 @@ def leading_bytes(offsets: np.ndarray, data: np.ndarray, skip: int) -> np.ndarra
     return out
 
 
+class TextThresholds(NamedTuple):
+    """Sorted texts between which cells lie.
+
+    Attributes:
+        offsets: int32[m + 1], offsets into ``data``; m > 0.
+        skip: number of first bytes that all of them share.
+        leading: int64[p], their distinct ``leading_bytes``, ascending; ``starts``, ``origin`` and
+            ``scale`` are the directory of these.
+        runs: int64[p + 1]: the texts of ``leading[j]`` are ``[runs[j], runs[j + 1])``.
+    """
+
+    offsets: np.ndarray
+    data: np.ndarray
+    skip: int
+    leading: np.ndarray
+    runs: np.ndarray
+    starts: np.ndarray
+    origin: float
+    scale: float
+
+
 @kernel
 def cells_of_texts(
     offsets: np.ndarray,
     data: np.ndarray,
     rows: np.ndarray,
-    thresholds: np.ndarray,
-    threshold_data: np.ndarray,
-    skip: int,
-    leading: np.ndarray,
-    runs: np.ndarray,
-    starts: np.ndarray,
-    origin: float,
-    scale: float,
+    texts: TextThresholds,
 ) -> np.ndarray:
-    """int64[k]: the cells of some of the texts in ``offsets`` and ``data``.
-
-    Args:
-        thresholds: int32[m + 1], offsets into ``threshold_data``; m > 0.
-        skip: that many first bytes are the same in all thresholds.
-        leading: int64[p], the distinct ``leading_bytes`` of the thresholds, ascending; ``starts``,
-            ``origin`` and ``scale`` are their directory.
-        runs: int64[p + 1]: the thresholds of ``leading[j]`` are ``[runs[j], runs[j + 1])``.
-    """
+    """int64[k]: the cells of some of the texts in ``offsets`` and ``data``."""
+    thresholds, threshold_data, skip = texts.offsets, texts.data, texts.skip
+    leading, runs = texts.leading, texts.runs
+    starts, origin, scale = texts.starts, texts.origin, texts.scale
     out = np.empty(rows.size, np.int64)
     for i in range(rows.size):
         at = np.int64(offsets[rows[i]])

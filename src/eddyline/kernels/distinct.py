@@ -1,10 +1,12 @@
 """Duplicate elimination with auxiliary output state (delta*).
 
 Source: Golab and Ozsu 2005, section 5.3.1; the row kept aside is the one that *expires* last, not
-the one that arrived last, because results may expire in another order than they came.
+the one that arrived last, because results may expire in another order than they arrived.
 """
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import numpy as np
 
@@ -14,31 +16,45 @@ from eddyline.kernels.options import kernel
 EXPIRY = -1
 
 
+class ArrivingValues(NamedTuple):
+    """Arriving rows, int64[n] each.
+
+    Attributes:
+        slot: number of the distinct value. order: number of the row among all that have arrived.
+    """
+
+    slot: np.ndarray
+    ts: np.ndarray
+    seq: np.ndarray
+    exp: np.ndarray
+    order: np.ndarray
+
+
+class ShownValues(NamedTuple):
+    """State by slot, int64: expiry of the row in the answer; expiry and number of the duplicate
+    that expires last. Times below every instant: no row.
+    """
+
+    exp: np.ndarray
+    aside_exp: np.ndarray
+    aside_order: np.ndarray
+
+
 @kernel
 def eliminate(
-    slot: np.ndarray,
-    ts: np.ndarray,
-    seq: np.ndarray,
-    exp: np.ndarray,
-    order: np.ndarray,
-    due: np.ndarray,
-    clock: int,
-    shown_exp: np.ndarray,
-    aside_exp: np.ndarray,
-    aside_order: np.ndarray,
+    arriving_rows: ArrivingValues, due: np.ndarray, clock: int, state: ShownValues
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Run one chunk.
+    """Process one chunk.
 
     Args:
-        slot, ts, seq, exp, order: the arriving rows, ``slot`` numbering distinct values and
-            ``order`` all rows that ever came.
         due: slots whose shown row may have expired by ``clock``.
-        shown_exp, aside_exp, aside_order: by slot: when the row in the answer expires and, of the
-            duplicate that expires last, when it does and its number. Below every time: no row.
 
     Returns:
         The rows that enter the answer: slot, ts, seq, exp, order.
     """
+    slot, ts, seq = arriving_rows.slot, arriving_rows.ts, arriving_rows.seq
+    exp, order = arriving_rows.exp, arriving_rows.order
+    shown_exp, aside_exp, aside_order = state.exp, state.aside_exp, state.aside_order
     none = np.int64(-(1 << 62))
     room = 2 * (slot.size + due.size)
     out = np.empty((5, room), np.int64)

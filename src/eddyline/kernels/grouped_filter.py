@@ -14,6 +14,8 @@ Source: Madden et al. 2002, section 2.2.1 (there: trees and hash tables of predi
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from eddyline.kernels.options import kernel
@@ -79,7 +81,7 @@ def checkpoints(
 
 @kernel
 def rows_left(rows: np.ndarray, lineage: np.ndarray) -> np.ndarray:
-    """int64[k], those of the rows that some query wants."""
+    """int64[k], the rows with a set bit."""
     kept = np.empty(rows.size, np.int64)
     count = 0
     for i in range(rows.size):
@@ -96,7 +98,7 @@ def rows_left(rows: np.ndarray, lineage: np.ndarray) -> np.ndarray:
 def rows_wanted(
     rows: np.ndarray, lineage: np.ndarray, words: np.ndarray, dense: bool, predicates: np.ndarray
 ) -> np.ndarray:
-    """int64[k], those of the rows that are wanted by a query with a predicate here."""
+    """int64[k], the rows with a set bit in ``predicates``."""
     kept = np.empty(rows.size, np.int64)
     start = np.uint64(words[0])
     count = 0
@@ -114,35 +116,47 @@ def rows_wanted(
     return kept[:count].copy()
 
 
+class FilterIndex(NamedTuple):
+    """The index of one grouped filter.
+
+    Attributes:
+        words: int64[k], ascending, the words of the lineage that have bitmaps here.
+        dense: whether these have no gaps.
+        predicates: uint64[k], the queries that have a predicate here.
+        reach, toggles, bitmaps, shift: see above; ``bitmaps`` are the checkpoints, one per
+            ``1 << shift`` toggles.
+    """
+
+    words: np.ndarray
+    dense: bool
+    predicates: np.ndarray
+    reach: np.ndarray
+    toggles: np.ndarray
+    bitmaps: np.ndarray
+    shift: int
+
+
 @kernel
 def narrow(
     rows: np.ndarray,
     cells: np.ndarray,
     lineage: np.ndarray,
-    words: np.ndarray,
-    dense: bool,
-    predicates: np.ndarray,
-    reach: np.ndarray,
-    toggles: np.ndarray,
-    bitmaps: np.ndarray,
-    shift: int,
+    index: FilterIndex,
 ) -> tuple[np.ndarray, int, int]:
     """Clear the bits of the queries that do not accept a row's value, in place.
 
     Args:
-        rows: int64[n], which rows of the lineage; those that no query with a predicate here wants
-            are passed over.
+        rows: int64[n], which rows of the lineage; rows without a set bit in ``predicates`` are
+            skipped.
         cells: int64[n], the cells of their values.
         lineage: uint64[., W].
-        words: int64[k], ascending: the words of the lineage that have bitmaps here; ``dense``: they
-            follow one another without a gap.
-        predicates: uint64[k], the queries that have a predicate here.
-        reach, toggles, bitmaps, shift: the index.
 
     Returns:
-        int64[m], the rows that some query still wants; how many rows were visited; how many of
-        these a query with a predicate here still wants.
+        int64[m], the rows with a bit left; how many rows were visited; how many of these have a bit
+        of ``predicates`` left.
     """
+    words, dense, predicates = index.words, index.dense, index.predicates
+    reach, toggles, bitmaps, shift = index.reach, index.toggles, index.bitmaps, index.shift
     width = predicates.size
     start = np.uint64(words[0])
     half = (np.int64(1) << shift) >> 1
@@ -153,8 +167,8 @@ def narrow(
     for i in range(rows.size):
         row = np.uint64(rows[i])
         left = mine = np.uint64(0)
-        # mostly the first word tells; a helper for the rest would count references to its arrays,
-        # which takes longer than all else here
+        # the first word mostly decides; a helper function for the rest would count references to
+        # its arrays, which takes longer than the rest of the loop
         wanted = lineage[row, start] & predicates[0]
         if wanted == 0:
             if dense:

@@ -62,8 +62,8 @@ def run_extreme(
 
     Args:
         node: int64[n], the (group, value) pair of each row, -1 for a NULL value.
-        occurrences, order_key, row: by node; ``row`` says where the node's text is in
-            ``offsets``/``data`` (empty for values that order keys tell apart).
+        occurrences, order_key, row: by node; ``row`` is the place of the node's text in
+            ``offsets``/``data`` (empty for values that order keys distinguish).
         child, sibling, previous: the heaps, by node; ``previous`` is the left sibling or parent.
         root, reported: by group.
 

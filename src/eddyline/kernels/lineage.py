@@ -1,4 +1,4 @@
-"""Lineage bitsets: which queries still want a row.
+"""Lineage bitsets: the queries that a row still satisfies.
 
 A block ``lineage`` is uint64[n, W]: bit ``b`` of a row is bit ``b & 63`` of word ``b >> 6``.
 
@@ -24,7 +24,7 @@ def meet(
     windows: np.ndarray,
     members: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The pairs that some query wants: its bit is in both rows, and the stored row in its window.
+    """The pairs that satisfy some query: its bit is in both rows, and the stored row in its window.
 
     Args:
         own: uint64[n, W], lineage of the rows that probe; ``number`` int64[p], one per pair.
@@ -66,13 +66,13 @@ def meet_levels(
     """The pairs that some query's windows hold, where windows are nested.
 
     Args:
-        own: int64[n], the first level that wants each row that probes; ``number`` int64[p], one per
+        own: int64[n], the first level of each row that probes; ``number`` int64[p], one per
             pair.
         age: int64[p], how old the row found is at the instant of the pair; microseconds.
         bounds: int64[k], ascending: how old it may be, by level.
 
     Returns:
-        int64[q], the pairs; int64[q], the first level that wants each.
+        int64[q], the pairs; int64[q], the first level of each.
     """
     kept = np.empty(number.size, np.int64)
     level = np.empty(number.size, np.int64)
@@ -181,7 +181,7 @@ def earliest(
 
 @kernel
 def any_wanted(lineage: np.ndarray) -> np.ndarray:
-    """bool[n]: the rows that somebody wants."""
+    """bool[n]: the rows with a set bit."""
     out = np.zeros(lineage.shape[0], np.bool_)
     for i in range(lineage.shape[0]):
         for w in range(lineage.shape[1]):
@@ -218,7 +218,7 @@ def put_bit(lineage: np.ndarray, bit: int, wanted: np.ndarray) -> bool:
     """Set a query's bit where bool[n] ``wanted``, and clear it elsewhere.
 
     Returns:
-        Whether there is a row that nobody wanted before.
+        Whether a row had no bit before.
     """
     word = bit >> 6
     mask = np.uint64(1) << np.uint64(bit & 63)

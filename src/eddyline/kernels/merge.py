@@ -11,7 +11,7 @@ from eddyline.kernels.options import kernel
 def merge_destinations(
     a_ts: np.ndarray, a_seq: np.ndarray, b_ts: np.ndarray, b_seq: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Where each change of a and of b stands in the merged sequence; on ties a comes first."""
+    """The place of each change of a and of b in the merged sequence; on ties a precedes."""
     to_a = np.empty(a_ts.size, np.int64)
     to_b = np.empty(b_ts.size, np.int64)
     i = 0
@@ -37,7 +37,7 @@ def merged_order(ts: np.ndarray, seq: np.ndarray, ends: np.ndarray) -> np.ndarra
     """The order that merges sequences standing one behind the other, up to each of ``ends``.
 
     Returns:
-        int64[n] numbers of the changes by (ts, seq); on ties earlier sequences come first.
+        int64[n] numbers of the changes by (ts, seq); on ties earlier sequences precede.
     """
     order = np.empty(ts.size, np.int64)
     at = np.empty(ends.size, np.int64)

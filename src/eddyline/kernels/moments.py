@@ -91,7 +91,7 @@ def _add_to_squares(sums: Any, s: Any, value: Any) -> Any:
 
 @kernel
 def _placed(s: int, place: np.ndarray, limbs: np.ndarray, free: np.ndarray) -> np.ndarray:
-    """Give the group a row of limbs if it has none; returns the limbs, which may be new."""
+    """Allocate a row of limbs for the group if it has none; returns the limbs, which may be new."""
     if place[s] != NO_PLACE:
         return limbs
     if free[0] == NO_PLACE:

@@ -1,4 +1,4 @@
-"""The one place where kernels get their Numba options."""
+"""The Numba options of all kernels."""
 
 from __future__ import annotations
 

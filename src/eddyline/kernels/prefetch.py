@@ -1,4 +1,4 @@
-"""Asking the processor for a cache line that will be needed soon.
+"""Prefetching cache lines.
 
 With windows of millions of rows every step along a chain is a cache miss. The steps of different
 probes do not depend on each other, so they can wait for memory together: measured with a window of
@@ -14,7 +14,7 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-#: How many steps ahead to ask.
+#: Number of steps to prefetch ahead.
 AHEAD = 16
 
 _READ, _KEEP, _DATA = 0, 3, 1

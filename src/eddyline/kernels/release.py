@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from eddyline.kernels.options import kernel
@@ -14,35 +16,49 @@ def tally(row: np.ndarray, first: int, starts: np.ndarray) -> None:
         starts[row[i] - first + 1] += 1
 
 
+class SliceResults(NamedTuple):
+    """Results of a slice, int64[n]: number of the row, ascending; id and timestamp of the match."""
+
+    row: np.ndarray
+    partner: np.ndarray
+    partner_ts: np.ndarray
+
+
+class ProbingRows(NamedTuple):
+    """By row: its side, id, timestamp and sequence number."""
+
+    side: np.ndarray
+    id: np.ndarray
+    ts: np.ndarray
+    seq: np.ndarray
+
+
+class OrderedResults(NamedTuple):
+    """The results in order: int64[m] row, ts, seq; int64[2, m] ids and instants, by side."""
+
+    row: np.ndarray
+    ts: np.ndarray
+    seq: np.ndarray
+    ids: np.ndarray
+    instants: np.ndarray
+
+
 @kernel
 def put(
-    row: np.ndarray,
-    partner: np.ndarray,
-    partner_ts: np.ndarray,
-    first: int,
-    at: np.ndarray,
-    side: np.ndarray,
-    own: np.ndarray,
-    ts: np.ndarray,
-    seq: np.ndarray,
-    out_row: np.ndarray,
-    out_ts: np.ndarray,
-    out_seq: np.ndarray,
-    out_ids: np.ndarray,
-    out_instants: np.ndarray,
+    found: SliceResults, first: int, at: np.ndarray, rows: ProbingRows, out: OrderedResults
 ) -> np.ndarray:
-    """Write what one slice brought behind what slices before it brought to the same rows.
+    """Write the results of one slice behind those that earlier slices had for the same rows.
 
     Args:
-        row: int64[n], numbers of the rows, ascending, from ``first`` on. partner, partner_ts:
-            int64[n], id and timestamp of the row found.
-        at: int64 by row: where its next result goes; moves on.
-        side, own, ts, seq: int64 by row: its side, id, timestamp and sequence number.
-        out_ids, out_instants: int64[2, m], by side.
+        first: number of the first row.
+        at: int64 by row: the place of its next result; advanced.
 
     Returns:
-        int64[n]: where the results went.
+        int64[n]: the places of the results.
     """
+    row, partner, partner_ts = found.row, found.partner, found.partner_ts
+    side, own, ts, seq = rows.side, rows.id, rows.ts, rows.seq
+    out_row, out_ts, out_seq, out_ids, out_instants = out
     to = np.empty(row.size, np.int64)
     for i in range(row.size):
         r = row[i] - first

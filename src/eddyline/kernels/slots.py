@@ -19,7 +19,7 @@ def find_or_claim(
     free_count: int,
     wanted: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray, int]:
-    """The slot of each wanted hash; unknown hashes claim a slot from the ``free`` stack.
+    """The slot of each hash; unknown hashes claim a slot from the ``free`` stack.
 
     The caller has made sure that the stack holds enough slots.
 

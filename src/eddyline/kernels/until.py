@@ -1,8 +1,8 @@
-"""Until when pairs of keys are wanted: a hash table that is open, and exact."""
+"""Until when pairs of keys are required: an exact, open hash table."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -10,7 +10,7 @@ from eddyline.kernels.chains import KEY, LINK, NOT_INDEXED
 from eddyline.kernels.hashing import mix
 from eddyline.kernels.options import inlined, kernel
 
-#: ``until`` of a free slot, and what is said of a pair that is not in the table.
+#: ``until`` of a free slot, and the result for a pair that is not in the table.
 NEVER = -(1 << 62)
 
 
@@ -19,20 +19,26 @@ def _slot(left: Any, right: Any, size: Any) -> Any:
     return mix(mix(left) * np.int64(31) + right) & (size - 1)
 
 
+class PairTable(NamedTuple):
+    """An open hash table of pairs of keys: int64[size] each, a power of two."""
+
+    lefts: np.ndarray
+    rights: np.ndarray
+    until: np.ndarray
+
+
 @kernel
 def until_of(
-    lefts: np.ndarray,
-    rights: np.ndarray,
-    until: np.ndarray,
+    table: PairTable,
     left: np.ndarray,
     right: np.ndarray,
 ) -> np.ndarray:
-    """int64[n]: until when pairs of keys are wanted.
+    """int64[n]: until when pairs of keys are required.
 
     Args:
-        lefts, rights, until: int64[size], the table; a power of two.
         left, right: int64[n], the pairs.
     """
+    lefts, rights, until = table.lefts, table.rights, table.until
     out = np.empty(left.size, np.int64)
     for i in range(left.size):
         slot = _slot(left[i], right[i], until.size)
@@ -44,23 +50,21 @@ def until_of(
 
 @kernel
 def pairs_wanted(
-    lefts: np.ndarray,
-    rights: np.ndarray,
-    until: np.ndarray,
+    table: PairTable,
     left_nodes: np.ndarray,
     left: np.ndarray,
     right_nodes: np.ndarray,
     right: np.ndarray,
     clock: int,
 ) -> np.ndarray:
-    """bool[n]: which pairs of rows have keys that are wanted until later than ``clock``.
+    """bool[n]: which pairs of rows have keys that are required until later than ``clock``.
 
     Args:
-        lefts, rights, until: the table.
         left_nodes, right_nodes: what indexes hold of the rows of a store; those that are not in the
-            index have a NULL for a key, and are not wanted.
+            index have a NULL for a key, and are not required.
         left, right: int64[n], places of the rows.
     """
+    lefts, rights, until = table.lefts, table.rights, table.until
     out = np.zeros(left.size, np.bool_)
     for i in range(left.size):
         a = left[i]
@@ -78,18 +82,17 @@ def pairs_wanted(
 
 @kernel
 def extend(
-    lefts: np.ndarray,
-    rights: np.ndarray,
-    until: np.ndarray,
+    table: PairTable,
     left: np.ndarray,
     right: np.ndarray,
     new: np.ndarray,
 ) -> tuple[np.ndarray, int]:
-    """Want pairs of keys until ``new`` at least, one after the other; the table must have room.
+    """Require pairs of keys until ``new`` at least, in order; the table must have room.
 
     Returns:
-        int64[n], until when each was wanted before, and how many are new in the table.
+        int64[n], until when each was required before, and how many are new in the table.
     """
+    lefts, rights, until = table.lefts, table.rights, table.until
     before = np.empty(left.size, np.int64)
     added = 0
     for i in range(left.size):

@@ -9,7 +9,7 @@ from eddyline.kernels.options import kernel
 
 @kernel
 def push_out(slot: np.ndarray, ids: np.ndarray, last: np.ndarray, seen: np.ndarray) -> np.ndarray:
-    """Let rows enter the windows of their partitions.
+    """Add rows to the windows of their partitions.
 
     Args:
         slot, ids: int64[n], the partition and the id of each row.

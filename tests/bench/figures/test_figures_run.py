@@ -19,7 +19,7 @@ from eddyline.bench.figures.synthetic import synthetic_trace
 from eddyline.bench.figures.trace import Trace
 from eddyline.bench.figures.update_patterns import experiment, run
 from eddyline.bench.figures.update_patterns.cases import CASES
-from eddyline.bench.figures.update_patterns.experiment import Experiment, Series
+from eddyline.bench.figures.update_patterns.experiment import PatternExperiment, Series
 from eddyline.cli.main import app
 from eddyline.errors import SetupError
 
@@ -28,11 +28,11 @@ MAKE = partial(synthetic_trace, 3_000)
 
 
 @pytest.fixture
-def tiny(monkeypatch: pytest.MonkeyPatch) -> Experiment:
+def tiny(monkeypatch: pytest.MonkeyPatch) -> PatternExperiment:
     """The experiment that the command runs, in this process."""
     recorded = Series(lbl_trace, (100,), Effort(rounds=1, least_rows=400, chunk_rows=100))
     eager = Series(MAKE, (300,), Effort(rounds=1, least_rows=400, chunk_rows=50), ("query3",))
-    whole = Experiment(Series(MAKE, (300, 600), TINY), (recorded,), (eager,))
+    whole = PatternExperiment(Series(MAKE, (300, 600), TINY), (recorded,), (eager,))
     monkeypatch.setattr(run, "QUICK", whole)
     monkeypatch.setattr(experiment, "apart", lambda case: case())
     return whole
@@ -68,7 +68,7 @@ def test_rows_kept_counts_streams_and_operators() -> None:
     assert rows_kept(engine) == kept > 0
 
 
-def test_command(tiny: Experiment, tmp_path: Path) -> None:
+def test_command(tiny: PatternExperiment, tmp_path: Path) -> None:
     arguments = ["bench", "figures", "update-patterns", "--quick", "--json", "--out", str(tmp_path)]
     result = CliRunner().invoke(app, arguments)
     assert result.exit_code == 0, result.output
@@ -103,7 +103,7 @@ def test_without_matplotlib(monkeypatch: pytest.MonkeyPatch) -> None:
         require_matplotlib()
 
 
-def test_traces_are_named(tiny: Experiment) -> None:
+def test_traces_are_named(tiny: PatternExperiment) -> None:
     traces: list[Trace] = [series.make() for series in tiny.series()[:2]]
     assert [t.name for t in traces] == ["synthetic", "lbl"]
     assert traces[0].about.startswith("synthetic")

@@ -24,8 +24,14 @@ from eddyline.bench.figures.jit import (
     run,
     sweeps,
 )
-from eddyline.bench.figures.jit.cliques import METHODS, NESTED_LOOPS, Effort, Setting, clique_feed
-from eddyline.bench.figures.jit.in_turns import Size
+from eddyline.bench.figures.jit.cliques import (
+    METHODS,
+    NESTED_LOOPS,
+    CliqueEffort,
+    CliqueSetting,
+    clique_feed,
+)
+from eddyline.bench.figures.jit.in_turns import TurnSize
 from eddyline.bench.figures.jit.plans import PLANS, PlanName, clique_join, script
 from eddyline.bench.figures.jit.runs import (
     DOE,
@@ -33,15 +39,15 @@ from eddyline.bench.figures.jit.runs import (
     PAPERS,
     REF,
     JitPoint,
-    Run,
+    JitRun,
     checksum,
     require_equal_answers,
 )
 from eddyline.cli.main import app
 from eddyline.testing import engine_with
 
-TINY = Setting("bushy", sources=4, window_s=40, rate=1.0, dmax=4, special_factor=1, call_s=10)
-SIZE = Size(window_rows=400, stretch_calls=4, rounds=2, call_rows=100)
+TINY = CliqueSetting("bushy", sources=4, window_s=40, rate=1.0, dmax=4, special_factor=1, call_s=10)
+SIZE = TurnSize(window_rows=400, stretch_calls=4, rounds=2, call_rows=100)
 HOUR = 1 / 60
 
 
@@ -49,7 +55,7 @@ HOUR = 1 / 60
 def tiny(monkeypatch: pytest.MonkeyPatch) -> None:
     """The command runs tiny experiments, in this process."""
     monkeypatch.setattr(papers, "apart", lambda case: case())
-    monkeypatch.setattr(sweeps, "_QUICK", Effort(1 / 30, 1, 0.0, all_values=False))
+    monkeypatch.setattr(sweeps, "_QUICK", CliqueEffort(1 / 30, 1, 0.0, all_values=False))
     monkeypatch.setattr(cliques, "rehearse", lambda setting, method: [])
     monkeypatch.setattr(fan_out, "_QUICK", SIZE)
     monkeypatch.setattr(no_help, "_QUICK", SIZE)
@@ -131,7 +137,9 @@ def test_clique_joins_are_right() -> None:
 
     few = {n: mine[:20] for n, mine in rows.items()}
     expected = sum(joined(c) for c in product(*few.values()))
-    made = Run(script(4), clique_join(PLANS["bushy"][4], setting.window_s), JIT, nested_loops=True)
+    made = JitRun(
+        script(4), clique_join(PLANS["bushy"][4], setting.window_s), JIT, nested_loops=True
+    )
     made.play([{n: pa.Table.from_pylist(mine) for n, mine in few.items()}])
     assert made.answer()[0] == expected > 0
 
@@ -140,7 +148,7 @@ def test_clique_joins_are_right() -> None:
 
 
 def test_contenders_agree_and_jit_holds_least() -> None:
-    points = cliques.measure_clique(TINY, 4, Effort(5 * HOUR, 2, 9.0, True))
+    points = cliques.measure_clique(TINY, 4, CliqueEffort(5 * HOUR, 2, 9.0, True))
     assert [(p.case, p.contender) for p in points] == [(m, c) for m in METHODS for c in PAPERS]
     assert len({p.results for p in points}) == 1 and points[0].results > 0
     assert all(len(p.cpu_s) == 2 and p.rows == 1_200 for p in points)
@@ -157,7 +165,9 @@ def test_rehearsals_have_results(plan: PlanName, sources: int) -> None:
 
 
 def test_different_answers_fail_loudly() -> None:
-    runs = [Run(script(3), clique_join(((0, 1), 2), 9), c, nested_loops=False) for c in (REF, JIT)]
+    runs = [
+        JitRun(script(3), clique_join(((0, 1), 2), 9), c, nested_loops=False) for c in (REF, JIT)
+    ]
     row = {n: pa.table({"ts": [0], **{c: [1] for c in _columns(n)}}) for n in "abc"}
     runs[0].play([row])
     runs[1].play([row])

@@ -16,12 +16,12 @@ from typer.testing import CliRunner
 from eddyline.bench.figures import papers
 from eddyline.bench.figures.shared_windows import cpu, equations, judges, model, run, schedules
 from eddyline.bench.figures.shared_windows.arrivals import arrivals, at_once, evenly
-from eddyline.bench.figures.shared_windows.blocks import Load, blocks
+from eddyline.bench.figures.shared_windows.blocks import JoinLoad, blocks
 from eddyline.bench.figures.shared_windows.driver import (
     Drive,
-    Outcome,
     Pace,
     Responses,
+    RunOutcome,
     drive_together,
     weighted,
 )
@@ -34,13 +34,13 @@ from eddyline.bench.figures.shared_windows.server import (
     STRATEGIES,
     SWF,
     TABLE_1,
-    Released,
+    BlockRelease,
     Server,
 )
 from eddyline.bench.figures.shared_windows.simulated import SimulatedServer
 from eddyline.cli.main import app
 
-TINY = Load("hash", 4, 60, 20.0, 15)
+TINY = JoinLoad("hash", 4, 60, 20.0, 15)
 
 
 def test_command(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -121,11 +121,11 @@ class _Scripted:
         self.seconds += 0.25
         self.queue.append(unit)
 
-    def step(self) -> Sequence[Released]:
+    def step(self) -> Sequence[BlockRelease]:
         self.seconds += 1.0
         unit = self.queue.pop(0)
         self.done += 1
-        return [Released(0, unit, (unit,)), Released(1, unit, (0,))]
+        return [BlockRelease(0, unit, (unit,)), BlockRelease(1, unit, (0,))]
 
 
 def test_response_times_are_those_of_a_queue() -> None:
@@ -159,7 +159,7 @@ def test_turns_do_not_change_a_run() -> None:
 
 def test_pace_takes_out_what_slows_the_machine_down() -> None:
     class Slowing(_Scripted):
-        def step(self) -> Sequence[Released]:
+        def step(self) -> Sequence[BlockRelease]:
             self.seconds += 2.0 if self.seconds > 50 else 0.0
             return super().step()
 
@@ -179,7 +179,7 @@ def test_weights() -> None:
 # -- the simulation -------------------------------------------------------------------------------
 
 
-def _simulated(strategy: str, units: int) -> Outcome:
+def _simulated(strategy: str, units: int) -> RunOutcome:
     scanned = np.diff([0, *TABLE_1["Uniform"]]).tolist()
     server = SimulatedServer(strategy, scanned, scanned, 1.0)
     drive = Drive(server, np.zeros(units), 0, 7, server.clock)
@@ -250,7 +250,7 @@ def test_greedy_goes_on_with_a_small_slice() -> None:
 @pytest.mark.parametrize("strategy", STRATEGIES)
 @pytest.mark.parametrize("method", ["hash", "nested loops"])
 def test_operator_finds_what_the_windows_hold(strategy: str, method: str) -> None:
-    load = Load(method, 3, 30, 5.0, 12)  # type: ignore[arg-type]
+    load = JoinLoad(method, 3, 30, 5.0, 12)  # type: ignore[arg-type]
     windows = TABLE_1["Mostly-Small"]
     work = blocks(load, windows, arrivals(12, 2.0, 5), 600)
     server, clock = shared_join(strategy, work)
@@ -286,7 +286,7 @@ def _point(
     strategy: str, distribution: str, averages: Sequence[float], burst: float = 1.0
 ) -> RunPoint:
     windows = tuple(Responses(10, a, a, a, 2 * a) for a in averages)
-    outcome = Outcome(windows, 8.0, 10.0, 0.05, 0.02, 5, 2)
+    outcome = RunOutcome(windows, 8.0, 10.0, 0.05, 0.02, 5, 2)
     return RunPoint("hash", distribution, burst, strategy, 1e-3, outcome)
 
 

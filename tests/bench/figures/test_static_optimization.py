@@ -16,7 +16,7 @@ from eddyline.bench.figures.static_optimization.random_queries import (
     filled,
     random_rates,
 )
-from eddyline.bench.figures.static_optimization.trial import JoinCase, Trial, WindowedStream
+from eddyline.bench.figures.static_optimization.trial import JoinCase, JoinTrial, WindowedStream
 from eddyline.optimizer.joins.costing import Priced
 from eddyline.optimizer.joins.functions import PlanFunctions
 from eddyline.optimizer.prices import TYPICAL, Prices
@@ -89,7 +89,7 @@ SMALL = JoinCase(
 def test_an_engine_makes_what_the_model_says(keep: tuple[float, ...]) -> None:
     found = {}
     for sql in (SMALL.flat, SMALL.nested(((0, 1), 2)), SMALL.nested((0, (1, 2)))):
-        found[sql] = Trial(SMALL, sql, keep).measure(60.0)
+        found[sql] = JoinTrial(SMALL, sql, keep).measure(60.0)
     first, *others = found.values()
     top = PlanFunctions(SMALL.query, ((0, 1), 2), Priced()).operators[-1].flow
     assert first.output == pytest.approx(top.rate.at(keep), rel=0.1)
@@ -99,7 +99,7 @@ def test_an_engine_makes_what_the_model_says(keep: tuple[float, ...]) -> None:
 
 
 def test_the_optimizer_chooses_an_order_that_is_told_apart() -> None:
-    chosen = orders.tree_of(Trial(orders.CASE, orders.CASE.flat, (1.0,) * 4).query.plan)
+    chosen = orders.tree_of(JoinTrial(orders.CASE, orders.CASE.flat, (1.0,) * 4).query.plan)
     assert chosen == (0, (1, (2, 3)))
     costing = Priced(Prices(), Prices())
     costs = {
@@ -112,7 +112,7 @@ def test_the_optimizer_chooses_an_order_that_is_told_apart() -> None:
 
 def test_joins_stay_in_the_order_that_is_measured() -> None:
     dearest = (((0, 1), 2), 3)
-    trial = Trial(orders.CASE, orders.CASE.nested(dearest), (1.0,) * 4)
+    trial = JoinTrial(orders.CASE, orders.CASE.nested(dearest), (1.0,) * 4)
     assert orders.tree_of(trial.measure(2.0).plan) == dearest
 
 

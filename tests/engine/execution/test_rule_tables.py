@@ -89,3 +89,27 @@ def test_rules_that_change_often_take_each_others_bits() -> None:
     (shared,) = eng.parts.queries.execution.flows.values()
     assert shared.flow.members == 2
     assert shared.metrics.rows_out.size == 64
+
+
+@pytest.mark.parametrize("joined", [False, True])
+def test_reading_an_answer_changes_no_state(joined: bool) -> None:
+    """Results of a deleted row stay in the answer until they expire."""
+    eng = engine("non-retroactive")
+    other, on = (", u [RANGE 10 SECONDS]", " AND s.k = u.k") if joined else ("", "")
+    eng.sql(
+        f"CREATE QUERY q FOR EACH ROW OF rules AS SELECT s.x FROM s [RANGE 10 SECONDS]{other}"
+        f" WHERE s.k = rules.k{on}"
+    )
+    new = batch("ts | k:int | x:int\n1s | 0 | 9\n2s | 1 | 8")
+    eng.process({"s": new, "u": new})
+    deleted = batch(
+        "_op | _ts | id:int | k:int | lo:int | name:str | live:bool\n- | 3s | 1 | 0 | 5 | a | true"
+    )
+    eng.process({"s": batch("ts | k:int | x:int\n4s | 0 | 7"), "rules": deleted})
+    eng.advance("1970-01-01T00:00:05Z")
+    (shared,) = eng.parts.queries.execution.flows.values()
+    for _ in range(3):
+        assert sorted(eng.queries["q"].snapshot()["x"].to_pylist()) == [8, 9]
+        assert shared.flow.members == 1
+    eng.advance("1970-01-01T00:00:30Z")
+    assert eng.queries["q"].snapshot().num_rows == 0

@@ -199,7 +199,7 @@ def test_a_query_added_later_sees_the_table_as_rows_saw_it_when_they_came() -> N
     added = eng.query("SELECT s.v, t.name FROM s [RANGE 10 SECONDS], t WHERE s.k = t.k AND v < 9")
     expected = [(2, "one"), (7, "uno")]
     assert sorted(rows_of(added.snapshot())) == expected
-    assert sorted(rows_of(added.take().select(["v", "name"]))) == expected
+    assert sorted(rows_of(eng.process({})[added.name].select(["v", "name"]))) == expected
     assert sorted(r[1:] for r in rows_of(eng.queries["first"].snapshot())) == expected
     eng.drop("first")
     eng.process({"s": batch("ts | k:int | v:int\n13s | 1 | 8")})

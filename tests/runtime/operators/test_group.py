@@ -8,7 +8,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from eddyline.runtime.aggregates import Count, SumInt
+from eddyline.runtime.aggregates import Count
+from eddyline.runtime.aggregates.sums import SumInt
 from eddyline.runtime.operators.base import Operator
 from eddyline.runtime.operators.group import AggregateColumn, GroupBy, GroupKeys
 from eddyline.runtime.stores.expiry import ListStore

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from eddyline.kernels.chains import follow
+from eddyline.kernels.chain_probes import follow
 from eddyline.kernels.options import inlined, kernel
 
 #: Columns of ``nodes``, as in ``eddyline.kernels.chains``.

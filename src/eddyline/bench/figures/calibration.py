@@ -44,14 +44,14 @@ class Calibration:
 
 @cache
 def lbl_calibration() -> Calibration:
-    """The calibration that comes with the package."""
+    """The calibration shipped with the package."""
     return Calibration(**json.loads(_FILE.read_text()))
 
 
 def from_quantiles(quantiles: Mapping[str, float], probability: Array) -> Array:
-    """Values of a distribution that is only known by some quantiles.
+    """Values of a distribution that is given by some quantiles.
 
-    Between them it is straight on exponential paper, beyond the last it goes on as between the
+    Between them it is straight on exponential paper, beyond the last it continues as between the
     last two: gaps, durations and sizes all have tails at least that long.
 
     Args:

@@ -12,7 +12,7 @@ from rich.table import Table
 
 
 def progress_bar() -> Progress:
-    """On standard error, gone when it is full."""
+    """On standard error; removed when it is full."""
     return Progress(
         TextColumn("{task.description}"),
         BarColumn(),

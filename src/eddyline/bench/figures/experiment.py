@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from eddyline.bench.figures.plots import Spot
-from eddyline.bench.figures.verdicts import Verdict
+from eddyline.bench.figures.verdicts import Judgment
 
 P = TypeVar("P")
 K = TypeVar("K", bound=Hashable)
@@ -19,11 +19,11 @@ K = TypeVar("K", bound=Hashable)
 
 @dataclass(frozen=True)
 class Claim(Generic[P]):
-    """A sentence, where it stands, and how it is judged by the points."""
+    """A claim, its place in the paper, and its judge."""
 
     source: str
     text: str
-    judge: Callable[[Sequence[P]], Verdict]
+    judge: Callable[[Sequence[P]], Judgment]
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class Speed:
     """Rounds of one contender.
 
     Attributes:
-        rows, results: tuples that came in and went out in each round.
+        rows, results: input and output tuples of each round.
         seconds: of each round.
     """
 
@@ -91,7 +91,7 @@ def take_turns(work: Mapping[K, Callable[[], int]], rows: int, rounds: int) -> d
         work: by contender, what it does with ``rows`` tuples; returns how many results it has.
 
     Raises:
-        AssertionError: a contender has now so many results, now so many.
+        AssertionError: a contender's number of results differs between turns.
     """
     seconds: dict[K, list[float]] = {contender: [] for contender in work}
     results = {contender: run() for contender, run in work.items()}

@@ -59,7 +59,7 @@ def hurst(ts_us: Array) -> float:
 
 
 def _memory(ts_us: Array) -> list[dict[str, Any]]:
-    """The Hurst parameter, where the trace is long enough to tell."""
+    """The Hurst parameter, where the trace is long enough."""
     if ts_us[-1] - ts_us[0] < (_LEAST_COUNTS + 1) * _COUNTED_UNITS * UNIT_US:
         return []
     return [_row("Hurst parameter of the arrivals", HURST, hurst(ts_us), "Paxson and Floyd 1995")]

@@ -1,4 +1,4 @@
-"""The experiments of one paper: measure them all, write what came out, show it."""
+"""The experiments of one paper: measure all, write and show the results."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ class Panel(NamedTuple):
     """One of several pictures in a figure.
 
     Attributes:
-        places: what stands along the x axis.
+        places: labels along the x axis.
         lines: by contender, a value at each place; None where there is none.
     """
 
@@ -43,7 +43,7 @@ class Panel(NamedTuple):
 #: By contender, its line.
 Series = Mapping[str, Sequence[Spot]]
 
-#: Okabe and Ito's colours: told apart by colour-blind readers, as are the markers in print.
+#: Okabe and Ito's colours: distinguishable by colour-blind readers, as are the markers in print.
 _COLOURS: Final = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 _MARKERS: Final = ("o", "s", "^", "D", "v", "P", "X")
 _FILLED: Final = 3  # lines after these have open markers, so that a line below still shows

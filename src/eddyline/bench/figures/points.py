@@ -44,7 +44,7 @@ class Contender:
 
 
 @dataclass(frozen=True)
-class Case:
+class PointCase:
     """A query of an experiment, over the first ``links`` links.
 
     Attributes:
@@ -111,7 +111,7 @@ class Point:
 
 
 def measure(
-    make_trace: Callable[[], Trace], case: Case, window: int, effort: Effort
+    make_trace: Callable[[], Trace], case: PointCase, window: int, effort: Effort
 ) -> list[Point]:
     """A point for each contender of a case.
 
@@ -126,7 +126,7 @@ def measure(
     assert start + effort.rounds * stretch <= len(playback), (
         f"{trace.name}: {len(playback):,} rows are too few for a window of {window:,}"
     )
-    runs = [_Run(c, trace, case, window) for c in case.contenders]
+    runs = [_PointRun(c, trace, case, window) for c in case.contenders]
     for run in runs:
         run.fill(playback, start)
     order = random.Random(f"{case.name} {window}")
@@ -143,12 +143,12 @@ def measure(
 
 
 @dataclass
-class _Run:
+class _PointRun:
     """A contender at work."""
 
     contender: Contender
     trace: Trace
-    case: Case
+    case: PointCase
     window: int
     engine: eddyline.Engine = field(init=False)
     seconds: list[float] = field(default_factory=list)

@@ -1,4 +1,4 @@
-"""The measured points of one run, to be asked by case, window and contender."""
+"""The measured points of one run, by case, window and contender."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ Holds = Literal["yes", "in part", "no"]
 
 
 @dataclass(frozen=True)
-class Verdict:
+class Judgment:
     """What was measured, in words, and whether the claim holds."""
 
     measured: str

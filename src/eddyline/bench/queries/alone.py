@@ -7,14 +7,14 @@ from typing import Any
 
 import eddyline
 from eddyline.bench.measure import Figure
-from eddyline.bench.queries.rules import COLUMNS, Rules, points
+from eddyline.bench.queries.rules import COLUMNS, RuleWorkload, points
 
 _BATCH_ROWS = 100_000
 
 
 def embedded(count: int, batches: int, *, sharing: bool = True) -> Figure:
     """Rows/s from Arrow to Arrow with a query per rule; all results are in hand at the end."""
-    rules = Rules(count)
+    rules = RuleWorkload(count)
     engine = eddyline.Engine(strategy=eddyline.StrategyOptions(sharing=sharing))
     engine.sql(f"CREATE STREAM s ({COLUMNS}) TIMESTAMP BY ts")
     began = time.perf_counter()
@@ -28,7 +28,7 @@ def embedded(count: int, batches: int, *, sharing: bool = True) -> Figure:
 
 def for_each_row(count: int, batches: int) -> Figure:
     """The same with one statement for all rules."""
-    rules = Rules(count)
+    rules = RuleWorkload(count)
     engine = eddyline.Engine()
     engine.sql(f"CREATE STREAM s ({COLUMNS}) TIMESTAMP BY ts")
     engine.sql("CREATE TABLE rules (id BIGINT, x0 DOUBLE, x1 DOUBLE, y0 DOUBLE, y1 DOUBLE)")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 from eddyline.bench.measure import Figure
-from eddyline.bench.queries.rules import Rules, points
+from eddyline.bench.queries.rules import RuleWorkload, points
 from eddyline.errors import SetupError
 
 #: Rows for a form that compares each with every rule, and for one that does not.
@@ -19,7 +19,7 @@ def duckdb_rules(count: int, repeats: int) -> list[Figure]:
         import duckdb
     except ImportError as missing:
         raise SetupError("this needs DuckDB: pip install 'eddyline[test]'") from missing
-    rules = Rules(count)
+    rules = RuleWorkload(count)
     connection = duckdb.connect(config={"threads": 1})
     connection.register("given", rules.table)
     connection.execute("CREATE TABLE rules AS SELECT * FROM given")

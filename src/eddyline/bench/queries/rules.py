@@ -1,4 +1,4 @@
-"""The rows and the rules that every case gets: squares on a plane, and points that fall on it."""
+"""The rows and rules of every case: squares on a plane, and points on it."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ COLUMNS = "ts TIMESTAMP, k BIGINT, x DOUBLE, y DOUBLE"
 
 
 @dataclass(frozen=True)
-class Rules:
-    """``count`` rules, each a square that wants the points in it; a point is in about one.
+class RuleWorkload:
+    """``count`` rules, each a square that selects the points in it; a point is in about one.
 
     Points are uniform, a row each millisecond of event time: 10,000 live in a window of 10 seconds.
     """

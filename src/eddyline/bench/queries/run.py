@@ -1,4 +1,4 @@
-"""``eddyline bench queries``: the cases, one after the other, and what came of them."""
+"""``eddyline bench queries``: the cases, one after the other, and their figures."""
 
 from __future__ import annotations
 

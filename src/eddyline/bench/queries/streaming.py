@@ -19,7 +19,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.streaming.readwriter import DataStreamWriter
 
 from eddyline.bench.measure import Figure
-from eddyline.bench.queries.rules import COLUMNS, Rules, write_points
+from eddyline.bench.queries.rules import COLUMNS, RuleWorkload, write_points
 from eddyline.spark.environment import local_session
 from eddyline.spark.session import Session
 
@@ -30,10 +30,10 @@ _RESULT: Final = ("id", "ts", "ts + INTERVAL 10 SECONDS AS exp", "k", "x", "y")
 
 
 @dataclass(frozen=True)
-class Load:
-    """Rules, and the stream as files: so many batches, the first of which warms up."""
+class StreamLoad:
+    """Rules, and the stream as files, one per batch; the first batch warms up."""
 
-    rules: Rules
+    rules: RuleWorkload
     folder: Path
     batches: int
     file_rows: int
@@ -67,12 +67,12 @@ def spark_session() -> Iterator[SparkSession]:
 
 
 @contextmanager
-def load(count: int, batches: int, file_rows: int) -> Iterator[Load]:
-    """A load whose files are there for the time of the block."""
+def load(count: int, batches: int, file_rows: int) -> Iterator[StreamLoad]:
+    """A load whose files exist inside the block."""
     with tempfile.TemporaryDirectory(prefix="eddyline-bench-") as scratch:
         folder = Path(scratch) / "s"
         write_points(folder, batches * _FILES_A_BATCH, file_rows)
-        yield Load(Rules(count), folder, batches, file_rows)
+        yield StreamLoad(RuleWorkload(count), folder, batches, file_rows)
 
 
 def large_batches(count: int, batches: int, file_rows: int) -> list[Figure]:
@@ -101,7 +101,7 @@ def separate(ran: int, count: int, batches: int, file_rows: int) -> list[Figure]
         return [separate_queries(spark, work, count)]
 
 
-def eddyline_job(spark: SparkSession, load: Load) -> Figure:
+def eddyline_job(spark: SparkSession, load: StreamLoad) -> Figure:
     """A standing query per rule, all with the same sink."""
     session = _session(spark, load)
     for name, select in load.rules.selects():
@@ -109,7 +109,7 @@ def eddyline_job(spark: SparkSession, load: Load) -> Figure:
     return _eddyline(session, f"Eddyline, {load.rules.count:,} queries", load)
 
 
-def eddyline_for_each(spark: SparkSession, load: Load) -> Figure:
+def eddyline_for_each(spark: SparkSession, load: StreamLoad) -> Figure:
     """The same with one statement for all rules."""
     session = _session(spark, load)
     session.table("rules", spark.createDataFrame(load.rules.table))
@@ -117,7 +117,7 @@ def eddyline_for_each(spark: SparkSession, load: Load) -> Figure:
     return _eddyline(session, f"Eddyline, {load.rules.count:,} rows of rules", load)
 
 
-def _session(spark: SparkSession, load: Load) -> Session:
+def _session(spark: SparkSession, load: StreamLoad) -> Session:
     session = Session(spark)
     session.sql(
         f"CREATE STREAM s ({COLUMNS}) TIMESTAMP BY ts WITH (source = 'parquet', "
@@ -126,21 +126,21 @@ def _session(spark: SparkSession, load: Load) -> Session:
     return session
 
 
-def _eddyline(session: Session, name: str, load: Load) -> Figure:
+def _eddyline(session: Session, name: str, load: StreamLoad) -> Figure:
     run = session.start(available_now=True)
     run.awaitTermination()
     found = sum(run.progress().rows_out.values())
     return _figure(name, load, [run.recentProgress], found)
 
 
-def range_join(spark: SparkSession, load: Load) -> Figure:
+def range_join(spark: SparkSession, load: StreamLoad) -> Figure:
     """A stream-static join with the rules, which are broadcast."""
     rules = F.broadcast(spark.createDataFrame(load.rules.table))
     found = load.rows(spark).join(rules, F.expr(_IN_SQUARE)).selectExpr(*_RESULT)
     return _native("Spark, join with a table of rules", load, found)
 
 
-def range_join_by_batch(spark: SparkSession, load: Load) -> Figure:
+def range_join_by_batch(spark: SparkSession, load: StreamLoad) -> Figure:
     """The same join in foreachBatch."""
     rules = F.broadcast(spark.createDataFrame(load.rules.table))
 
@@ -150,7 +150,7 @@ def range_join_by_batch(spark: SparkSession, load: Load) -> Figure:
     return _by_batch("Spark, the join in foreachBatch", load, load.rows(spark), found)
 
 
-def grid_join(spark: SparkSession, load: Load) -> Figure:
+def grid_join(spark: SparkSession, load: StreamLoad) -> Figure:
     """The join by cells of a grid laid for just these rules: an equi-join, and a filter."""
     side = load.rules.side
 
@@ -172,7 +172,7 @@ def grid_join(spark: SparkSession, load: Load) -> Figure:
     )
 
 
-def generated_filter(spark: SparkSession, load: Load) -> Figure:
+def generated_filter(spark: SparkSession, load: StreamLoad) -> Figure:
     """One generated expression with a branch per rule, in foreachBatch."""
     branches = ", ".join(
         f"IF(x BETWEEN {r['x0']} AND {r['x1']} AND y BETWEEN {r['y0']} AND {r['y1']}, "
@@ -188,7 +188,7 @@ def generated_filter(spark: SparkSession, load: Load) -> Figure:
     return _by_batch(name, load, load.rows(spark), found)
 
 
-def separate_queries(spark: SparkSession, load: Load, count: int) -> Figure:
+def separate_queries(spark: SparkSession, load: StreamLoad, count: int) -> Figure:
     """A streaming query per rule.
 
     Args:
@@ -211,7 +211,7 @@ def separate_queries(spark: SparkSession, load: Load, count: int) -> Figure:
     return Figure(name, figure.rows, 0, figure.seconds, note=note)
 
 
-def _native(name: str, load: Load, found: DataFrame) -> Figure:
+def _native(name: str, load: StreamLoad, found: DataFrame) -> Figure:
     counted = found.observe("found", F.count(F.lit(1)).alias("n"))
     with tempfile.TemporaryDirectory(prefix="eddyline-bench-") as checkpoint:
         query = _writer(counted, checkpoint).format("noop").start()
@@ -222,7 +222,7 @@ def _native(name: str, load: Load, found: DataFrame) -> Figure:
 
 
 def _by_batch(
-    name: str, load: Load, rows: DataFrame, found: Callable[[DataFrame], DataFrame]
+    name: str, load: StreamLoad, rows: DataFrame, found: Callable[[DataFrame], DataFrame]
 ) -> Figure:
     counts = []
 
@@ -243,7 +243,7 @@ def _writer(rows: DataFrame, checkpoint: str) -> DataStreamWriter:
     return writer.option("checkpointLocation", checkpoint)
 
 
-def _figure(name: str, load: Load, progress: Sequence[Sequence[Any]], found: int) -> Figure:
+def _figure(name: str, load: StreamLoad, progress: Sequence[Sequence[Any]], found: int) -> Figure:
     """The warm batches of one or more queries."""
     seconds: list[float] = []
     for batches in progress:

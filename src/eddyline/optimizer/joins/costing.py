@@ -30,7 +30,7 @@ class Priced:
     The right side's window is kept, and probed by rows from the left, at the right side's prices.
     Equation 8 as printed has rows from the left inserted at C_I(R); they go into the left window.
 
-    Pairs that agree on the keys are made before anything else is asked of them; without keys a row
+    Pairs that agree on the keys are made before other conditions are checked; without keys a row
     from one side is paired with the whole other window.
     """
 

@@ -17,11 +17,11 @@ def corrected(query: JoinQuery, fan_outs: Mapping[Tree, float]) -> JoinQuery:
     """The query with selectivities by which joins make as much as they have been seen to make.
 
     Values that are not spread evenly, or go together in several columns, make estimates wrong by
-    any factor; where a join has run, its results tell. A correction is shared among all terms that
-    the join decides.
+    any factor; where a join has run, its results are counted. A correction is shared among all
+    terms that the join decides.
 
     Args:
-        fan_outs: results per row that came to a join from either side, by its tree.
+        fan_outs: results per input row of a join from either side, by its tree.
 
     >>> from eddyline.optimizer.joins.query import Source, Term
     >>> a, b = Source.last("a", 10, 10), Source.last("b", 10, 10)
@@ -37,7 +37,7 @@ def corrected(query: JoinQuery, fan_outs: Mapping[Tree, float]) -> JoinQuery:
 
 
 def _fan_out(query: JoinQuery, tree: Tree) -> float:
-    """Results per row that comes to a join, as the query has it."""
+    """Results per input row of a join, by the query's selectivities."""
     flows: dict[Tree, Flow[float]] = dict(enumerate(source_flows(query)))
     for part in subtrees(tree):
         if not isinstance(part, int):

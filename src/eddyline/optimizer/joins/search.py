@@ -17,8 +17,8 @@ from eddyline.optimizer.joins.flows import Flow, joined, source_flows
 from eddyline.optimizer.joins.query import JoinQuery, Mask, members
 from eddyline.optimizer.joins.trees import Tree, clique, components
 
-#: Beyond so many joins looked at, trees are grown greedily: a clique of 11 sources has 86,526. That
-#: is about half a second; it is counted and not timed, so that each run finds the same tree.
+#: Above this number of joins, trees are grown greedily: a clique of 11 sources has 86,526, about
+#: half a second. Counted and not timed, so that each run finds the same tree.
 MOST_PAIRS: Final = 100_000
 
 
@@ -69,7 +69,7 @@ def _tied_parts(search: _Search, atoms: Sequence[Candidate], joined: Mask) -> It
 
 
 def _within(part: Mask, neighbours: Sequence[Mask]) -> list[Mask]:
-    """The join graph of a connected part of the sources, which are numbered anew."""
+    """The join graph of a connected part of the sources, which are renumbered."""
     sources = members(part)
     return [
         sum(1 << at for at, other in enumerate(sources) if neighbours[source] >> other & 1)
@@ -100,7 +100,7 @@ class _Search:
         return bool((left.sources | right.sources) & streams) or not streams
 
     def _join(self, left: Candidate, right: Candidate, known: Candidate | None) -> Candidate:
-        """The join of two candidates, or the one that is known if it is as cheap."""
+        """The join of two candidates, or ``known`` if that is as cheap."""
         tie = self.query.tie(left.sources, right.sources)
         cost = left.cost + right.cost + self.costing.join(left.flow, right.flow, tie)
         if known is not None and known.cost <= cost:
@@ -129,14 +129,14 @@ class _Search:
 
 @lru_cache(maxsize=256)
 def are_at_most(most: int, neighbours: tuple[Mask, ...]) -> bool:
-    """Whether there are no more :func:`connected_pairs` than that: one graph is asked for often."""
+    """Whether there are at most ``most`` :func:`connected_pairs`; cached, since graphs recur."""
     if fewest_pairs(neighbours) > most:
         return False
     return sum(1 for _ in islice(connected_pairs(neighbours), most + 1)) <= most
 
 
 def fewest_pairs(neighbours: Sequence[Mask]) -> int:
-    """How many :func:`connected_pairs` there are at least, told without making them.
+    """A lower bound of the number of :func:`connected_pairs`, without enumerating them.
 
     A node with d neighbours is connected with any set of them, and each other one is a pair of
     that: d * 2**(d - 1) in all, which is all there are for a star.
@@ -148,7 +148,7 @@ def fewest_pairs(neighbours: Sequence[Mask]) -> int:
 def connected_pairs(neighbours: Sequence[Mask]) -> Iterator[tuple[Mask, Mask]]:
     """Every two disjoint, connected sets of nodes with an edge between them, once.
 
-    Pairs whose union is one half of another pair come before that. This is DPccp (Moerkotte and
+    Pairs whose union is one half of another pair precede it. This is DPccp (Moerkotte and
     Neumann, Analysis of Two Existing and One New Dynamic Programming Algorithm, VLDB 2006): it
     visits no others, so chains of 30 are as easy as cliques of 10.
 

@@ -22,7 +22,7 @@ def leaves(tree: Tree) -> list[int]:
 
 
 def subtrees(tree: Tree) -> Iterator[Tree]:
-    """The tree's parts, inputs before what joins them; the tree itself comes last."""
+    """The tree's parts, inputs before the joins above them; the tree itself is last."""
     if not isinstance(tree, int):
         yield from subtrees(tree[0])
         yield from subtrees(tree[1])

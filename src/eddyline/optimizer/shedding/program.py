@@ -42,7 +42,7 @@ from numpy.typing import NDArray
 from eddyline.optimizer.shedding import knapsack
 from eddyline.optimizer.shedding.geometric import Floats, Sum, maximize_product
 
-#: Geometric programs know no 0: of a source that is dropped wholly this share stays.
+#: Keep rate of a source that is dropped wholly: geometric programs have no 0.
 LEAST: Final = 1e-6
 _NOTHING: Final = 1e-4  # a window of rows of which no more is kept might as well be dropped
 _GAIN: Final = 1e-6  # of the outputs' logarithms: a round that gains less is the last one
@@ -69,7 +69,7 @@ class Program:
     counts: tuple[int, ...] = ()
 
     def within(self, capacity: float) -> Program:
-        """The program with so many seconds per second to spend."""
+        """The program for a capacity in seconds per second."""
         return replace(self, cost=Sum(self.cost.coefficients / capacity, self.cost.exponents))
 
     def best(self) -> Floats:

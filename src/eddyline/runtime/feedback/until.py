@@ -7,7 +7,7 @@ from typing import TypeAlias
 import numpy as np
 
 from eddyline.kernels import until as kernels
-from eddyline.kernels.until import NEVER
+from eddyline.kernels.until import NEVER, PairTable
 from eddyline.runtime.state import State, array
 from eddyline.runtime.stores.columns import Array
 
@@ -29,51 +29,50 @@ class Until:
 
     def at(self, left: Array, right: Array) -> Array:
         """int64[n]: until when pairs are required; NEVER if they are not in the table."""
-        return kernels.until_of(self._left, self._right, self._until, left, right)
+        return kernels.until_of(self._table, left, right)
 
     def exceeds(self, left: Nodes, right: Nodes, clock: int) -> Array:
-        """bool[n]: which pairs of rows (their index nodes) are required after ``clock``."""
-        table = self._left, self._right, self._until
-        return kernels.pairs_wanted(*table, *left, *right, clock)
+        """bool[n]: which pairs of rows, by the keys of their index nodes, are required longer."""
+        return kernels.pairs_wanted(self._table, *left, *right, clock)
 
     def extend(self, left: Array, right: Array, until: Array) -> Array:
-        """Require pairs at least until then; int64[n], until when each was required before."""
-        if 2 * (self._used + left.size) > self._until.size:
+        """Require pairs until then at least; int64[n], until when each was required before."""
+        if 2 * (self._used + left.size) > self._table.until.size:
             self._resize(left.size)
-        before, added = kernels.extend(self._left, self._right, self._until, left, right, until)
+        before, added = kernels.extend(self._table, left, right, until)
         self._used += added
         return before
 
     @property
     def is_full(self) -> bool:
         """Whether it is about to grow: a good time for ``forget``."""
-        return 4 * self._used > self._until.size > _SMALLEST
+        return 4 * self._used > self._table.until.size > _SMALLEST
 
     def forget(self, before: int) -> None:
-        """Drop pairs that have not been required since ``before``."""
-        self._until[self._until <= before] = NEVER
+        """Remove the pairs that have not been required since then."""
+        self._table.until[self._table.until <= before] = NEVER
         self._resize(0)
 
     def _resize(self, more: int) -> None:
-        """Make room for the pairs in it and ``more`` others."""
-        known = self._until != NEVER
-        left, right, until = self._left[known], self._right[known], self._until[known]
+        """Make room for ``more`` pairs."""
+        left, right, until = self._known()
         self._make_room(4 * (until.size + more))
-        _, self._used = kernels.extend(self._left, self._right, self._until, left, right, until)
+        _, self._used = kernels.extend(self._table, left, right, until)
 
     def _make_room(self, least: int) -> None:
         size = 1 << max(least - 1, _SMALLEST - 1).bit_length()
-        self._left, self._right = np.zeros(size, np.int64), np.zeros(size, np.int64)
-        self._until = np.full(size, NEVER, np.int64)
+        self._table = PairTable(
+            np.zeros(size, np.int64), np.zeros(size, np.int64), np.full(size, NEVER, np.int64)
+        )
+
+    def _known(self) -> list[Array]:
+        """The pairs in the table, with their times."""
+        known = self._table.until != NEVER
+        return [lane[known] for lane in self._table]
 
     def state(self) -> State:
         """Saved as plain arrays."""
-        known = self._until != NEVER
-        return {
-            "left": self._left[known],
-            "right": self._right[known],
-            "until": self._until[known],
-        }
+        return dict(zip(("left", "right", "until"), self._known(), strict=True))
 
     def restore(self, state: State) -> None:
         """Take over what ``state`` returned."""

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pyarrow as pa
 
-from eddyline.kernels.distinct import eliminate
+from eddyline.kernels.distinct import ArrivingValues, ShownValues, eliminate
 from eddyline.runtime.batch import Batch
 from eddyline.runtime.operators.base import Operator, Tick
 from eddyline.runtime.state import State, array, nested
@@ -53,16 +53,10 @@ class Distinct(Operator):
         touched = np.unique(np.concatenate((arriving, expired)))
         self._recall(touched)
         slot, ts, seq, exp, number = eliminate(
-            arriving,
-            batch.ts,
-            batch.seq,
-            batch.exp,
-            numbers,
+            ArrivingValues(arriving, batch.ts, batch.seq, batch.exp, numbers),
             touched,
             tick.clock,
-            self._shown_exp,
-            self._aside_exp,
-            self._aside_order,
+            ShownValues(self._shown_exp, self._aside_exp, self._aside_order),
         )
         order = np.lexsort((number, seq, ts))
         slot, ts, seq, exp = slot[order], ts[order], seq[order], exp[order]

@@ -24,7 +24,7 @@ from typing import Any
 
 import numpy as np
 
-from eddyline.kernels.chains import match_pairs
+from eddyline.kernels.hash_join import match_pairs
 from eddyline.kernels.pairs import merged_pairs
 from eddyline.runtime.batch import Batch, Predicate, merge, paired, side_by_side
 from eddyline.runtime.feedback.join_feedback import JoinFeedback

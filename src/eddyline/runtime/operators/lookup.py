@@ -17,7 +17,7 @@ from typing import Literal
 
 import numpy as np
 
-from eddyline.kernels.chains import match_pairs
+from eddyline.kernels.hash_join import match_pairs
 from eddyline.runtime.batch import Batch, Evaluator, Predicate, Stored, before
 from eddyline.runtime.failures import usable_rows
 from eddyline.runtime.join_inputs.table_input import StaticInput, TableInput

@@ -19,7 +19,13 @@ import pyarrow.compute as pc
 
 from eddyline.algebra.value_sets import ValueSet
 from eddyline.errors import DataError
-from eddyline.kernels.cells import cells_of_numbers, cells_of_texts, directory, leading_bytes
+from eddyline.kernels.cells import (
+    TextThresholds,
+    cells_of_numbers,
+    cells_of_texts,
+    directory,
+    leading_bytes,
+)
 from eddyline.runtime.stores.columns import Array, raw_values, text_buffers, validity_of
 from eddyline.types import sql_type
 
@@ -222,8 +228,9 @@ def _text_cells(thresholds: Sequence[bytes]) -> tuple[Cells, Array]:
     offsets, data = text_buffers(encoded.dictionary.take(pa.array(order)))
     skip = _common_prefix(offsets, data)
     leading, runs = np.unique(leading_bytes(offsets, data, skip), return_index=True)
-    cells = _TextCells(offsets, data, skip, leading, np.append(runs, order.size), *_spread(leading))
-    return cells, rank[encoded.indices.to_numpy()] + 1
+    runs = np.append(runs, order.size)
+    texts = TextThresholds(offsets, data, skip, leading, runs, *_spread(leading))
+    return _TextCells(texts), rank[encoded.indices.to_numpy()] + 1
 
 
 def _common_prefix(offsets: Array, data: Array) -> int:
@@ -238,37 +245,18 @@ def _common_prefix(offsets: Array, data: Array) -> int:
 
 @dataclass(frozen=True, slots=True)
 class _TextCells:
-    offsets: Array
-    data: Array
-    skip: int
-    leading: Array
-    runs: Array
-    starts: Array
-    origin: float
-    scale: float
+    thresholds: TextThresholds
 
     @property
     def count(self) -> int:
-        return int(self.offsets.size)
+        return int(self.thresholds.offsets.size)
 
     def find(self, keys: Keys, places: Array) -> Array:
         assert keys.data is not None, "texts have bytes"
         if self.count == 1:
             cells = np.zeros(places.size, np.int64)
         else:
-            cells = cells_of_texts(
-                keys.values,
-                keys.data,
-                places,
-                self.offsets,
-                self.data,
-                self.skip,
-                self.leading,
-                self.runs,
-                self.starts,
-                self.origin,
-                self.scale,
-            )
+            cells = cells_of_texts(keys.values, keys.data, places, self.thresholds)
         return _with_nulls(cells, keys, places, self.count)
 
 

@@ -16,7 +16,7 @@ accepting predicates one by one.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from itertools import chain
 from typing import Final
 
@@ -25,6 +25,7 @@ import pyarrow as pa
 
 from eddyline.algebra.value_sets import ValueSet
 from eddyline.kernels.grouped_filter import (
+    FilterIndex,
     bitmap,
     checkpoints,
     in_order,
@@ -51,16 +52,10 @@ _LEAST_BLOCK_ROWS: Final = 256
 
 @dataclass(frozen=True, slots=True)
 class _Index:
-    """What the kernels read; see ``kernels.grouped_filter``."""
+    """The cells of the values, and what the kernels read by cell."""
 
     cells: Cells
-    words: Array
-    dense: bool
-    predicates: Array
-    reach: Array
-    toggles: Array
-    bitmaps: Array
-    shift: int
+    bits: FilterIndex
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,8 +120,7 @@ class GroupedFilter:
         """Size of the index."""
         if self._index is None:
             return 0
-        parts = [getattr(self._index, f.name) for f in fields(self._index)]
-        return sum(p.nbytes for p in parts if isinstance(p, np.ndarray))
+        return sum(p.nbytes for p in self._index.bits if isinstance(p, np.ndarray))
 
     def put(self, bit: int, accepts: ValueSet) -> None:
         """Apply a predicate for the query with this bit, in place of the one that it had."""
@@ -172,26 +166,21 @@ class GroupedFilter:
         index = self._index
         if index is None:
             return rows
-        assert index.words[-1] < lineage.shape[1], "a bit is behind the end of the lineage"
+        assert index.bits.words[-1] < lineage.shape[1], "a bit is behind the end of the lineage"
         asked = rows if self.attribute.plain else self._wanted(index, lineage, rows)
         keys, places, failures = values.keys(self.attribute, numbers[asked])
         if failures:
             failed = failed_rows(failures, asked.size)
             undecided += [
-                Undecided(f, asked[f.rows], index.words, index.predicates) for f in failures
+                Undecided(f, asked[f.rows], index.bits.words, index.bits.predicates)
+                for f in failures
             ]
             asked, places = asked[~failed], places[~failed]
         kept, visited, returned = narrow(
             asked,
             index.cells.find(keys, places),
             lineage,
-            index.words,
-            index.dense,
-            index.predicates,
-            index.reach,
-            index.toggles,
-            index.bitmaps,
-            index.shift,
+            index.bits,
         )
         self.visited += visited
         self.returned += returned
@@ -199,7 +188,7 @@ class GroupedFilter:
 
     def _wanted(self, index: _Index, lineage: Array, rows: Array) -> Array:
         """The rows that a query with a predicate here requires."""
-        return rows_wanted(rows, lineage, index.words, index.dense, index.predicates)
+        return rows_wanted(rows, lineage, index.bits.words, index.bits.dense, index.bits.predicates)
 
 
 def rows_per_block(words: int, filters: Iterable[GroupedFilter]) -> int:
@@ -234,7 +223,7 @@ def _make_index(steps: dict[int, Steps], type_: pa.DataType) -> _Index:
     bitmaps = checkpoints(accepting("starts"), toggles, shift, accepting("null"), accepting("nan"))
     special = np.array([len(bitmaps) - 2, len(bitmaps) - 1]) << shift
     reach = np.append(reach, special.astype(np.int32))
-    return _Index(cells, words, dense, predicates, reach, toggles, bitmaps, shift)
+    return _Index(cells, FilterIndex(words, dense, predicates, reach, toggles, bitmaps, shift))
 
 
 def _words(bits: Array) -> tuple[Array, bool]:

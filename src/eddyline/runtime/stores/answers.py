@@ -82,12 +82,12 @@ class AnswerCalendar:
         lanes = np.concatenate(rows).reshape(len(rows), -1)
         self._reserve(self._heads.size + rows[0].size // calendar.BLOCK + 1)
         self._free_count, filed = calendar.file_rows(
-            lanes, self._partition, clock, *self._partitions(), self._free, self._free_count
+            lanes, self._partition, clock, self._partitions(), self._free, self._free_count
         )
         self._count += filed
 
-    def _partitions(self) -> tuple[Array, Array, Array, Array]:
-        return self._heads, self._fill, self._older, self._slab
+    def _partitions(self) -> calendar.Partitions:
+        return calendar.Partitions(self._heads, self._fill, self._older, self._slab)
 
     def _clear_before(self, number: int) -> None:
         """Clear partitions that have expired."""
@@ -95,7 +95,7 @@ class AnswerCalendar:
         for over in range(max(first, number - self._heads.size), number):
             self._free_count, cleared = calendar.clear_partition(
                 over % self._heads.size,
-                *self._partitions()[:3],
+                self._partitions(),
                 self._free,
                 self._free_count,
             )
@@ -118,7 +118,7 @@ class AnswerCalendar:
         self._free_count += more
 
     def rows(self) -> list[Array]:
-        block = calendar.all_rows(self._count, *self._partitions())
+        block = calendar.all_rows(self._count, self._partitions())
         return [np.ascontiguousarray(lane) for lane in block.T]
 
     def __len__(self) -> int:

@@ -2,7 +2,7 @@
 
 An index may hold only some of a store's rows (those that pass a filter). It is built by the chunk:
 ``insert`` puts the chunk's new rows in, and any number of joins may then probe it *as of* each
-probe's own instant (see ``eddyline.kernels.chains``).
+probe's own instant (see ``eddyline.kernels.chain_probes``).
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from eddyline.kernels import chains
+from eddyline.kernels import chain_probes, chains
 from eddyline.runtime.state import State, array
 from eddyline.runtime.stores.columns import Array
 from eddyline.runtime.stores.rowstore import RowStore
@@ -109,15 +109,15 @@ class HashIndex:
 
     def any_alive(self, keys: Array, ts: Array, liveness: Liveness) -> Array:
         """bool[n]: whether a row with the key, of whatever instant, expires after ``ts``."""
-        return chains.any_alive(*self._walk(liveness), keys, ts)
+        return chain_probes.any_alive(*self._walk(liveness), keys, ts)
 
     def all_alive(self, keys: Array, ts: Array, liveness: Liveness) -> tuple[Array, Array]:
         """Numbers of the keys, ascending, and positions of the rows that ``any_alive`` is about."""
-        return chains.all_alive(*self._walk(liveness), keys, ts)
+        return chain_probes.all_alive(*self._walk(liveness), keys, ts)
 
     def look(self, keys: Array) -> Array:
         """int64[n], cursors for ``look_on``."""
-        return chains.first_of(self._heads, self._shift, keys)
+        return chain_probes.first_of(self._heads, self._shift, keys)
 
     def look_on(
         self, keys: Array, ts: Array, liveness: Liveness, cursor: Array, stop: int, most: int
@@ -127,7 +127,9 @@ class HashIndex:
         """
         _, _, nodes, base, first, expiry, lifespan, fifo = self._walk(liveness)
         stop = max(stop, first)
-        return chains.more_alive(nodes, base, expiry, lifespan, fifo, keys, ts, cursor, stop, most)
+        return chain_probes.more_alive(
+            nodes, base, expiry, lifespan, fifo, keys, ts, cursor, stop, most
+        )
 
     def _walk(self, liveness: Liveness) -> tuple[Array, int, Array, int, int, Array, int, bool]:
         """The chains, and which of their rows are alive: arguments of kernels."""
@@ -167,7 +169,7 @@ class HashIndex:
         death_ts = death_seq = _NO_LANE
         if liveness.death is not None:
             death_ts, death_seq = (store.lane(n) for n in liveness.death)
-        return chains.probe(
+        return chain_probes.probe(
             self._heads,
             self._shift,
             store.lane(self._nodes),
@@ -191,7 +193,7 @@ class HashIndex:
     def begin(self, probes: Probes, *, inclusive: bool) -> Array:
         """int64[n], cursors for ``follow``: where a walk begins, as of each probe's instant."""
         store = self._store
-        return chains.newest(
+        return chain_probes.newest(
             self._heads,
             self._shift,
             store.lane(self._nodes),
@@ -226,7 +228,7 @@ class HashIndex:
             first.
         """
         store = self._store
-        return chains.follow(
+        return chain_probes.follow(
             store.lane(self._nodes),
             store.base,
             cursor,
@@ -246,7 +248,9 @@ class HashIndex:
         """Correct cursors of another ``version``, in place."""
         store = self._store
         nodes = store.lane(self._nodes)
-        chains.find_again(self._heads, self._shift, nodes, store.base, store.first, key, cursor)
+        chain_probes.find_again(
+            self._heads, self._shift, nodes, store.base, store.first, key, cursor
+        )
 
     def bury(
         self,

@@ -116,16 +116,10 @@ class TableStem(Stem):
         appended = self.append(new.size, lanes, entering)
         self._fit()
         rows = bags.apply_changes(
-            slots,
-            sign,
-            ts,
-            seq,
+            bags.BagChanges(slots, sign, ts, seq),
             appended.start,
             self.base,
-            self._top,
-            self.lane("older"),
-            self.lane(DEATH[0]),
-            self.lane(DEATH[1]),
+            bags.Stacks(self._top, self.lane("older"), self.lane(DEATH[0]), self.lane(DEATH[1])),
         )
         touched = np.unique(slots)
         self._values.release(touched[self._top[touched] == bags.NOTHING])

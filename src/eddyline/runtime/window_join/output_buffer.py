@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from eddyline.kernels.release import put, tally
+from eddyline.kernels.release import OrderedResults, ProbingRows, SliceResults, put, tally
 from eddyline.runtime.stores.columns import Array
 from eddyline.runtime.window_join.scheduling_queue import SchedulingQueues
 
@@ -161,24 +161,11 @@ def assembled(
     ids, instants = (np.empty((2, count), np.int64) for _ in range(2))
     lineage = None
     mine = slice(first - queues.first, last - queues.first)
-    side, own, row_ts, row_seq = (queues[name][mine] for name in ("side", "id", "ts", "seq"))
+    rows = ProbingRows(*(queues[name][mine] for name in ("side", "id", "ts", "seq")))
+    out = OrderedResults(row, ts, seq, ids, instants)
     for part in parts:
-        to = put(
-            part.row,
-            part.partner,
-            part.partner_ts,
-            first,
-            at,
-            side,
-            own,
-            row_ts,
-            row_seq,
-            row,
-            ts,
-            seq,
-            ids,
-            instants,
-        )
+        found = SliceResults(part.row, part.partner, part.partner_ts)
+        to = put(found, first, at, rows, out)
         if part.lineage is not None:
             if lineage is None:
                 lineage = np.empty((count, part.lineage.shape[1]), np.uint64)

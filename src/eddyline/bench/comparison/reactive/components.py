@@ -46,7 +46,7 @@ def _by_leaves(requirement: Requirement, plan: Plan) -> list[Requirement]:
 
 
 def _leaves(plan: Plan, columns: Iterable[int], path: Path = ()) -> frozenset[Path]:
-    """The leaves of the tree below a plan from which columns come."""
+    """The leaves of the tree below a plan that columns originate from."""
     if inner_join(plan) is None:
         return frozenset({path})
     if isinstance(plan, Join):

@@ -1,4 +1,4 @@
-"""MNS detection at a consumer: which parts of a row that has been made find no match."""
+"""MNS detection at a consumer: the parts of a result without a match."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ class Detector:
         return dead
 
     def _opposite_rows(self, clock: int, parts: int) -> Iterator[Batch]:
-        """The opposite rows that are alive, so many at a time as can be compared with the parts."""
+        """The alive opposite rows, in batches that can be compared with the parts."""
         _, positions = self._partners.find(np.zeros(1, np.int64), np.full(1, clock))
         at_once = max(_MOST_PAIRS // parts, 1)
         for first in range(0, positions.size, at_once):
@@ -131,6 +131,6 @@ class Detector:
         return masks
 
     def close(self) -> None:
-        """Nobody is judged any more."""
+        """Release the opposite rows."""
         self._partners.release()
         self._partners.drop_reader()

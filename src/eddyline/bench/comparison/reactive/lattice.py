@@ -1,4 +1,4 @@
-"""Which parts of a row nobody matches: the lattice of candidate non-demanded sub-tuples (CNS).
+"""Parts of a row without a match: the lattice of candidate non-demanded sub-tuples (CNS).
 
 A row of a join's input has components. It meets a row of the opposite input in some of them: a
 mask, a bit per component. A node of the lattice is a set of components, also a mask. It is *dead*

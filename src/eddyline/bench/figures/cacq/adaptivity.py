@@ -13,7 +13,7 @@ import numpy as np
 from eddyline.bench.figures.cacq.workloads import ADAPTIVITY, FIELDS, add, tuples, wanted_by
 from eddyline.bench.figures.experiment import Claim, Experiment
 from eddyline.bench.figures.plots import Spot, draw_course
-from eddyline.bench.figures.verdicts import Verdict
+from eddyline.bench.figures.verdicts import Judgment
 from eddyline.runtime.eddy.policies import TicketPolicy
 from eddyline.runtime.predicates.filter_bank import FilterBank
 
@@ -114,27 +114,27 @@ def _by_name(points: Sequence[Course], name: str) -> Course:
     return next(course for course in points if course.workload == name)
 
 
-def _descending(points: Sequence[Course], name: str, fields: str) -> Verdict:
+def _descending(points: Sequence[Course], name: str, fields: str) -> Judgment:
     final = _by_name(points, name).final()
     text = ", ".join(f"{field} {final[field]:.0%}" for field in fields)
     shares = [final[field] for field in fields]
     if all(more > less for more, less in pairwise(shares)):
-        return Verdict(text, "yes")
-    return Verdict(text, "in part" if shares[0] == max(shares) else "no")
+        return Judgment(text, "yes")
+    return Judgment(text, "in part" if shares[0] == max(shares) else "no")
 
 
-def _soon(points: Sequence[Course]) -> Verdict:
+def _soon(points: Sequence[Course]) -> Judgment:
     batches = {course.workload: course.settled_after() for course in points}
     text = "; ".join(f"{n} batches at most, {name}" for name, n in batches.items())
-    return Verdict(text, "yes" if max(batches.values()) <= _SOON else "no")
+    return Judgment(text, "yes" if max(batches.values()) <= _SOON else "no")
 
 
-def _more_for_more_selective(points: Sequence[Course]) -> Verdict:
+def _more_for_more_selective(points: Sequence[Course]) -> Judgment:
     equal, different = (_by_name(points, name).final()["e"] for name in (_EQUAL, _DIFFERENT))
     text = (
         f"e, of one query: {equal:.1%} where all are alike, {different:.1%} where it is strictest"
     )
-    return Verdict(text, "yes" if different > equal else "no")
+    return Judgment(text, "yes" if different > equal else "no")
 
 
 EXPERIMENT: Final = Experiment(

@@ -1,4 +1,4 @@
-"""Filter banks, and what works out who gets which tuple: one for all queries, and one for each."""
+"""Filter banks, that route tuples to queries: one for all queries, and one for each."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _QUICK_SOURCES: Final = (1, 4)
 
 @dataclass(frozen=True)
 class _Feed:
-    """A filter bank, a batch for it, and the queries that want it."""
+    """A filter bank, a batch for it, and the queries of its rows."""
 
     bank: FilterBank
     batch: Batch

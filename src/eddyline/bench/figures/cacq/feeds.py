@@ -27,7 +27,7 @@ def name_of(number: int) -> str:
 
 
 class Feed:
-    """The same rows once per turn, so much later each time that all windows are empty by then.
+    """The same rows once per turn, shifted in time so that all windows are empty by then.
 
     So every turn has the same results, and expires what the one before left.
 

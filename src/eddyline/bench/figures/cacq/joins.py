@@ -1,7 +1,7 @@
 """Joins over the same two streams whose selections and windows differ: in one engine, or each in
-its own; and queries that come while the others run.
+its own; and queries that are added while the others run.
 
-There is no such experiment in the paper, whose joins are those of section 4; it is what the shared
+The paper has no such experiment (its joins are those of section 4); it is what the shared
 SteMs of section 2.3 are for.
 """
 
@@ -20,7 +20,7 @@ import pyarrow as pa
 from eddyline.bench.figures.cacq.feeds import Feed, engine_of, name_of
 from eddyline.bench.figures.experiment import Claim, Experiment, Speed, take_turns
 from eddyline.bench.figures.plots import Spot, draw_series
-from eddyline.bench.figures.verdicts import Verdict, factor
+from eddyline.bench.figures.verdicts import Judgment, factor
 
 SHARED: Final = "one engine for all queries"
 SEPARATE: Final = "an engine per query (reckoned from a sample)"
@@ -29,7 +29,7 @@ _COUNTS: Final = (1, 10, 100, 1_000)
 _QUICK_COUNTS: Final = (1, 20)
 #: Queries that also run in engines of their own.
 _SAMPLE: Final = 8
-#: Queries that come while the others run.
+#: Queries that are added while the others run.
 _ADDED: Final = 20
 
 _ROWS: Final = 100_000  # of each stream, a millisecond apart
@@ -105,7 +105,7 @@ def _added(feed: Feed, count: int) -> tuple[float, ...]:
 
 
 def select_of(number: int) -> str:
-    """A query with windows of whole seconds that wants a twentieth of the rows of each stream."""
+    """A query with windows of whole seconds that selects a twentieth of the rows of each stream."""
     rng = np.random.default_rng(number)
     width = _DOMAIN // 20
     x, y = rng.integers(0, _DOMAIN - width, 2)
@@ -163,21 +163,21 @@ def table(points: Sequence[JoinPoint]) -> list[Mapping[str, Any]]:
     ]
 
 
-def _gain(points: Sequence[JoinPoint]) -> Verdict:
+def _gain(points: Sequence[JoinPoint]) -> Judgment:
     most = points[-1]
     text = (
         f"{most.gain:.0f}x: {most.together.rows_per_s / 1e3:,.0f} k tuples/s, where "
         f"{most.queries:,} engines have {most.separate_rows_per_s / 1e3:,.1f} k "
         f"(by a sample of {len(most.alone)})"
     )
-    return Verdict(text, factor(most.gain, 10.0))
+    return Judgment(text, factor(most.gain, 10.0))
 
 
-def _soon(points: Sequence[JoinPoint]) -> Verdict:
+def _soon(points: Sequence[JoinPoint]) -> Judgment:
     spent = points[-1].added_ms
     text = f"{statistics.median(spent):.1f} ms (the median of {len(spent)}), {max(spent):.1f} ms "
     text += f"at most, beside {points[-1].queries:,} queries"
-    return Verdict(text, "yes" if statistics.median(spent) <= 100.0 else "no")
+    return Judgment(text, "yes" if statistics.median(spent) <= 100.0 else "no")
 
 
 EXPERIMENT: Final = Experiment(

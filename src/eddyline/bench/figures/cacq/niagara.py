@@ -6,7 +6,7 @@ Every query joins stocks with articles and has its own selection of stocks::
     WHERE stocks.symbol = articles.symbol AND stocks.price >= c
 
 All plans run on the same operators and SteMs. CACQ is a flow that filters before it joins: one join
-for all queries, since rows know who wants them. Without lineage there are two ways: PullUp, the
+for all queries, by the lineage of the rows. Without lineage there are two ways: PullUp, the
 shared join with a grouped filter above it, and PushDown, a filter and a join for each query over
 shared articles. The paper's PushDown groups the selections and splits their output; here each query
 filters by itself, and how much of the time that takes is counted.
@@ -65,7 +65,7 @@ class Update:
 
     Attributes:
         series: what is varied. articles: per stock.
-        wanted: percentage of the stocks that any query wants; the paper's queries want all.
+        wanted: percentage of the stocks that any query selects; the paper's queries select all.
         functions: whether each query selects stocks by a function of its own, not by a constant.
     """
 
@@ -176,7 +176,7 @@ class _Run:
 
 
 def _constants(update: Update) -> Iterator[int]:
-    """By query, the least price that it wants; the first wants all that any of them wants."""
+    """By query, the least price that it selects; the first selects what all others do."""
     rng = np.random.default_rng(13)
     least = _DOMAIN - _DOMAIN * update.wanted // 100
     yield least

@@ -1,4 +1,4 @@
-"""CACQ against the plans of NiagaraCQ: figures, and what the paper says of them."""
+"""CACQ against the plans of NiagaraCQ: figures, and the paper's claims."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from eddyline.bench.figures.cacq.niagara import (
 )
 from eddyline.bench.figures.experiment import Claim, Experiment
 from eddyline.bench.figures.plots import draw_series
-from eddyline.bench.figures.verdicts import Verdict, factor
+from eddyline.bench.figures.verdicts import Judgment, factor
 
-#: Up to so many queries are few.
+#: Up to this number, queries are few.
 _FEW: Final = 16
 #: Times that differ by less than this factor are about the same.
 _ALIKE: Final = 1.5
@@ -135,22 +135,22 @@ def _listed(ratios: dict[int, float]) -> str:
     return f"{numbers} times as long with {', '.join(map(str, ratios))}"
 
 
-def _few_queries(points: Sequence[PlanPoint]) -> Verdict:
+def _few_queries(points: Sequence[PlanPoint]) -> Judgment:
     ratios = {n: r for n, r in _ratios(points, BY_QUERIES, PULL_UP).items() if n <= _FEW}
     text = f"PullUp takes {_listed(ratios)} queries"
     slower = sum(r > 1.0 for r in ratios.values())
-    return Verdict(text, "yes" if slower == len(ratios) else "in part" if slower else "no")
+    return Judgment(text, "yes" if slower == len(ratios) else "in part" if slower else "no")
 
 
-def _many_queries(points: Sequence[PlanPoint]) -> Verdict:
+def _many_queries(points: Sequence[PlanPoint]) -> Judgment:
     (queries, ratio), *_ = reversed(_ratios(points, BY_QUERIES, PULL_UP).items())
     text = f"with {queries} queries PullUp takes {ratio:.2f} times as long as CACQ"
     if ratio > _ALIKE:
-        return Verdict(f"{text}: CACQ is faster", "in part")
-    return Verdict(text, "yes" if ratio >= 1 / _ALIKE else "no")
+        return Judgment(f"{text}: CACQ is faster", "in part")
+    return Judgment(text, "yes" if ratio >= 1 / _ALIKE else "no")
 
 
-def _push_down_is_slowest(points: Sequence[PlanPoint]) -> Verdict:
+def _push_down_is_slowest(points: Sequence[PlanPoint]) -> Judgment:
     """Without the time of its filters, which the paper's PushDown groups."""
     slower, least, total = 0, 1.0, 0
     for plans in _by_update(points, BY_QUERIES, BY_ARTICLES).values():
@@ -164,36 +164,36 @@ def _push_down_is_slowest(points: Sequence[PlanPoint]) -> Verdict:
     )
     if slower < total:
         text += f"; at least {least:.2f} times as long as the slower of them"
-    return Verdict(text, "yes" if slower == total else "in part" if 2 * slower > total else "no")
+    return Judgment(text, "yes" if slower == total else "in part" if 2 * slower > total else "no")
 
 
-def _few_wanted(points: Sequence[PlanPoint]) -> Verdict:
+def _few_wanted(points: Sequence[PlanPoint]) -> Judgment:
     ratios = _ratios(points, BY_WANTED, PULL_UP)
     text = f"PullUp takes {_listed(ratios)} % of the stocks wanted"
-    return Verdict(text, factor(ratios[min(ratios)], 1.2))
+    return Judgment(text, factor(ratios[min(ratios)], 1.2))
 
 
-def _functions(points: Sequence[PlanPoint]) -> Verdict:
+def _functions(points: Sequence[PlanPoint]) -> Judgment:
     ratios = _ratios(points, FUNCTIONS, PULL_UP)
     text = f"PullUp takes {_listed(ratios)} articles per stock"
     values = list(ratios.values())
     grows = values[-1] > 1.5 * values[0]
-    return Verdict(text, factor(values[-1], 2.0) if grows else "no")
+    return Judgment(text, factor(values[-1], 2.0) if grows else "no")
 
 
-def _one_article(points: Sequence[PlanPoint]) -> Verdict:
+def _one_article(points: Sequence[PlanPoint]) -> Judgment:
     ratio = _ratios(points, FUNCTIONS, PULL_UP)[1]
-    return Verdict(f"PullUp takes {ratio:.2f} times as long as CACQ", factor(ratio, 1.05))
+    return Judgment(f"PullUp takes {ratio:.2f} times as long as CACQ", factor(ratio, 1.05))
 
 
-def _functions_pushed_down(points: Sequence[PlanPoint]) -> Verdict:
+def _functions_pushed_down(points: Sequence[PlanPoint]) -> Judgment:
     ratios = _ratios(points, FUNCTIONS, PUSH_DOWN)
     slower = sum(r > 1.0 for r in ratios.values())
     text = f"PushDown takes {_listed(ratios)} articles per stock"
-    return Verdict(text, "yes" if slower == len(ratios) else "in part" if slower else "no")
+    return Judgment(text, "yes" if slower == len(ratios) else "in part" if slower else "no")
 
 
-def _calls(points: Sequence[PlanPoint]) -> Verdict:
+def _calls(points: Sequence[PlanPoint]) -> Judgment:
     """Each function once per quote, or once per pair of a quote and an article."""
     found = _by_update(points, FUNCTIONS)
     exact = all(
@@ -206,7 +206,7 @@ def _calls(points: Sequence[PlanPoint]) -> Verdict:
         f"{plans[CACQ].calls:,} calls, PullUp {plans[PULL_UP].calls:,}, with {update.articles} "
         "articles per stock"
     )
-    return Verdict(text, "yes" if exact else "no")
+    return Judgment(text, "yes" if exact else "no")
 
 
 EXPERIMENT: Final = Experiment(

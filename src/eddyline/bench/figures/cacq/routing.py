@@ -22,7 +22,7 @@ from eddyline.bench.figures.cacq.workloads import (
 )
 from eddyline.bench.figures.experiment import Claim, Experiment
 from eddyline.bench.figures.plots import draw_bars
-from eddyline.bench.figures.verdicts import Verdict
+from eddyline.bench.figures.verdicts import Judgment
 from eddyline.runtime.batch import Batch
 from eddyline.runtime.eddy.policies import Piece, Policy, Routable, make_policy
 
@@ -146,22 +146,22 @@ def visits(points: Sequence[RoutingPoint], workload: str) -> dict[str, float]:
     return {p.policy: p.visits for p in points if p.workload == workload}
 
 
-def _near_the_best(points: Sequence[RoutingPoint]) -> Verdict:
+def _near_the_best(points: Sequence[RoutingPoint]) -> Judgment:
     ratios = {w: (v := visits(points, w))["ticket"] / v[BEST] for w in (PAPER, RANDOM)}
     text = "; ".join(f"{ratio:.3f}x the best order's, {w}" for w, ratio in ratios.items())
-    return Verdict(text, "yes" if max(ratios.values()) <= 1.10 else "no")
+    return Judgment(text, "yes" if max(ratios.values()) <= 1.10 else "no")
 
 
-def _fewer_than_random(points: Sequence[RoutingPoint]) -> Verdict:
+def _fewer_than_random(points: Sequence[RoutingPoint]) -> Judgment:
     v = visits(points, PAPER)
     text = f"{v['ticket']:.2f} filters per tuple, random {v['random']:.2f}, worst {v[WORST]:.2f}"
-    return Verdict(text, "yes" if v["ticket"] < v["random"] < v[WORST] else "no")
+    return Judgment(text, "yes" if v["ticket"] < v["random"] < v[WORST] else "no")
 
 
-def _alike(points: Sequence[RoutingPoint]) -> Verdict:
+def _alike(points: Sequence[RoutingPoint]) -> Judgment:
     v = visits(points, RANDOM)
     text = f"ticket {v['ticket']:.2f}, random {v['random']:.2f} filters per tuple"
-    return Verdict(text, "yes" if v["random"] <= 1.10 * v["ticket"] else "no")
+    return Judgment(text, "yes" if v["random"] <= 1.10 * v["ticket"] else "no")
 
 
 EXPERIMENT: Final = Experiment(

@@ -10,7 +10,7 @@ from typing import Any, Final
 from eddyline.bench.figures.cacq.workloads import Where
 from eddyline.bench.figures.experiment import Claim, Experiment, Speed, take_turns
 from eddyline.bench.figures.plots import Spot, draw_series
-from eddyline.bench.figures.verdicts import Verdict, factor
+from eddyline.bench.figures.verdicts import Judgment, factor
 from eddyline.runtime.stores.columns import Array
 
 SHARED: Final = "all queries together"
@@ -142,7 +142,7 @@ def _of(points: Sequence[ScalePoint], mode: str) -> list[ScalePoint]:
     return [p for p in points if p.mode == mode]
 
 
-def _half_the_peak(points: Sequence[ScalePoint]) -> Verdict:
+def _half_the_peak(points: Sequence[ScalePoint]) -> Judgment:
     """The most that each mode delivers, at whatever number of queries."""
     best = {m: max(_of(points, m), key=lambda p: p.speed.results_per_s) for m in _MODES}
     ratio = best[SHARED].speed.results_per_s / best[SEPARATE].speed.results_per_s
@@ -151,25 +151,25 @@ def _half_the_peak(points: Sequence[ScalePoint]) -> Verdict:
         f"{best[SHARED].queries:,} queries, {best[SEPARATE].speed.results_per_s / 1e6:.1f} M/s "
         f"with {best[SEPARATE].queries:,}"
     )
-    return Verdict(text, factor(ratio, 2.0))
+    return Judgment(text, factor(ratio, 2.0))
 
 
-def _rises(points: Sequence[ScalePoint]) -> Verdict:
+def _rises(points: Sequence[ScalePoint]) -> Judgment:
     shared = _of(points, SHARED)
     first, last = shared[0].speed.results_per_s, shared[-1].speed.results_per_s
     text = f"{first / 1e6:.1f} M/s with {shared[0].queries}, "
     text += f"{last / 1e6:.1f} M/s with {shared[-1].queries:,} queries"
-    return Verdict(text, factor(last / first, 2.0))
+    return Judgment(text, factor(last / first, 2.0))
 
 
-def _twice_as_fast(points: Sequence[ScalePoint]) -> Verdict:
+def _twice_as_fast(points: Sequence[ScalePoint]) -> Judgment:
     shared, separate = _of(points, SHARED)[-1], _of(points, SEPARATE)[-1]
     ratio = shared.speed.rows_per_s / separate.speed.rows_per_s
-    return Verdict(f"{ratio:.1f}x as fast with {shared.queries:,} queries", factor(ratio, 2.0))
+    return Judgment(f"{ratio:.1f}x as fast with {shared.queries:,} queries", factor(ratio, 2.0))
 
 
-def _somewhat_slower(points: Sequence[ScalePoint]) -> Verdict:
+def _somewhat_slower(points: Sequence[ScalePoint]) -> Judgment:
     shared = _of(points, SHARED)
     ratio = shared[-1].speed.results_per_s / shared[0].speed.results_per_s
     text = f"{ratio:.2f}x the tuples delivered with {shared[-1].sources} sources as with one"
-    return Verdict(text, "yes" if 0.5 <= ratio < 1.0 else "in part" if ratio >= 1.0 else "no")
+    return Judgment(text, "yes" if 0.5 <= ratio < 1.0 else "in part" if ratio >= 1.0 else "no")

@@ -13,7 +13,7 @@ import numpy as np
 from eddyline.bench.figures.cacq.workloads import ROUTING, bank_of, tuples, wanted_by
 from eddyline.bench.figures.experiment import Claim, Experiment, Speed, take_turns
 from eddyline.bench.figures.plots import draw_series
-from eddyline.bench.figures.verdicts import Verdict
+from eddyline.bench.figures.verdicts import Judgment
 from eddyline.runtime.batch import Batch
 from eddyline.runtime.eddy.policies import TicketPolicy
 from eddyline.runtime.predicates.filter_bank import FilterBank
@@ -27,7 +27,7 @@ _QUICK_WORDS: Final = (1, 8, 64)
 
 @dataclass(frozen=True)
 class StatePoint:
-    """Throughput of five queries whose tuples carry lineage of so many bits."""
+    """Throughput of five queries with a lineage of this number of bits per tuple."""
 
     bits: int
     speed: Speed
@@ -70,7 +70,7 @@ def table(points: Sequence[StatePoint]) -> list[Mapping[str, Any]]:
     ]
 
 
-def _ever_less(points: Sequence[StatePoint]) -> Verdict:
+def _ever_less(points: Sequence[StatePoint]) -> Judgment:
     """Throughput falls, and by less per bit the more bits there are."""
     rates = [p.speed.rows_per_s for p in points]
     bits = [p.bits for p in points]
@@ -80,8 +80,8 @@ def _ever_less(points: Sequence[StatePoint]) -> Verdict:
         f"a bit more costs {slopes[0]:,.0f} tuples/s at first, {slopes[-1]:,.0f} at last"
     )
     if rates[-1] >= rates[0]:
-        return Verdict(text, "no")
-    return Verdict(text, "yes" if slopes[-1] < slopes[0] else "in part")
+        return Judgment(text, "no")
+    return Judgment(text, "yes" if slopes[-1] < slopes[0] else "in part")
 
 
 EXPERIMENT: Final = Experiment(

@@ -1,7 +1,7 @@
 """Tuples and queries of the CACQ experiments.
 
 A tuple has a sequence number and five integer fields, each uniform in [0, 100). The constants of
-the fixed workloads are ours where the paper's tables do not say.
+the fixed workloads are ours where the paper's tables are silent.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ ATTRIBUTES: Final = {field: _attribute(number, field) for number, field in enume
 
 
 def nested(bounds: Sequence[int]) -> list[Where]:
-    """Queries of which the k-th says ``a > bounds[0] AND b > bounds[1] AND ...``, on k fields."""
+    """Queries of which the k-th has ``a > bounds[0] AND b > bounds[1] AND ...``, on k fields."""
     steps = [(field, above(bound)) for field, bound in zip(FIELDS, bounds, strict=True)]
     return [dict(steps[: k + 1]) for k in range(len(steps))]
 

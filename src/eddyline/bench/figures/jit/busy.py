@@ -1,7 +1,8 @@
 """The paper's default joins with hash joins, at a rate that keeps an engine busy.
 
 At the paper's rates an engine with hash joins has nothing to do: what is measured there is the cost
-of a call. Here the rows of the same windows come as fast as they are taken, in calls of a chunk.
+of a call. Here the rows of the same windows arrive as fast as they are processed, in
+calls of a chunk.
 """
 
 from __future__ import annotations
@@ -13,12 +14,12 @@ from typing import Final
 import numpy as np
 
 from eddyline.bench.figures.experiment import Claim, Experiment
-from eddyline.bench.figures.jit.in_turns import Size, Work, measure_work
+from eddyline.bench.figures.jit.in_turns import TurnSize, TurnWork, measure_work
 from eddyline.bench.figures.jit.pictures import CPU_LABEL, table
 from eddyline.bench.figures.jit.plans import PLANS, PlanName, clique_join, columns, source_name
 from eddyline.bench.figures.jit.runs import JIT, REF, JitPoint
 from eddyline.bench.figures.plots import draw_bars
-from eddyline.bench.figures.verdicts import Verdict
+from eddyline.bench.figures.verdicts import Judgment
 from eddyline.runtime.stores.columns import Array
 
 _BUSHY: Final = "bushy, N = 6"
@@ -34,18 +35,18 @@ def measure(quick: bool) -> list[JitPoint]:
     ]
 
 
-def _sizes(quick: bool) -> tuple[Size, Size]:
+def _sizes(quick: bool) -> tuple[TurnSize, TurnSize]:
     """Windows of the bushy and the left-deep plan's defaults; calls of 16,384 rows in all."""
     rounds = 3 if quick else 9
     return (
-        Size(window_rows=1_200, stretch_calls=20, rounds=rounds, call_rows=2_730),
-        Size(window_rows=600, stretch_calls=20, rounds=rounds, call_rows=4_096),
+        TurnSize(window_rows=1_200, stretch_calls=20, rounds=rounds, call_rows=2_730),
+        TurnSize(window_rows=600, stretch_calls=20, rounds=rounds, call_rows=4_096),
     )
 
 
 def _work(
-    case: str, plan: PlanName, sources: int, dmax: int, special: int | None, size: Size
-) -> Work:
+    case: str, plan: PlanName, sources: int, dmax: int, special: int | None, size: TurnSize
+) -> TurnWork:
     """A clique join; values of the ``special`` source are spread a hundred times as wide."""
     rng = np.random.default_rng(2008)
     streams: dict[str, dict[str, Array]] = {}
@@ -55,7 +56,7 @@ def _work(
             c: rng.integers(1, most + 1, size.rows) for c in columns(source, sources)
         }
     query = clique_join(PLANS[plan][sources], size.window_s)
-    return Work(case, lambda _: query, streams)
+    return TurnWork(case, lambda _: query, streams)
 
 
 def draw(points: Sequence[JitPoint], out: Path) -> None:
@@ -74,17 +75,17 @@ def _by_case(points: Sequence[JitPoint]) -> dict[str, dict[str, JitPoint]]:
     return by_case
 
 
-def _less_cpu(points: Sequence[JitPoint]) -> Verdict:
+def _less_cpu(points: Sequence[JitPoint]) -> Judgment:
     ratios = {case: p[REF].cpu / p[JIT].cpu for case, p in _by_case(points).items()}
     text = ", ".join(f"{case}: {r:.2f}x" for case, r in ratios.items())
     good = [r > 1.0 for r in ratios.values()]
-    return Verdict(f"CPU of REF over JIT: {text}", "yes" if all(good) else "no")
+    return Judgment(f"CPU of REF over JIT: {text}", "yes" if all(good) else "no")
 
 
-def _less_state(points: Sequence[JitPoint]) -> Verdict:
+def _less_state(points: Sequence[JitPoint]) -> Judgment:
     saved = {case: 1 - p[JIT].state / p[REF].state for case, p in _by_case(points).items()}
     text = ", ".join(f"{case}: {s:.0%}" for case, s in saved.items())
-    return Verdict(f"rows saved: {text}", "yes" if min(saved.values()) >= 0.4 else "no")
+    return Judgment(f"rows saved: {text}", "yes" if min(saved.values()) >= 0.4 else "no")
 
 
 EXPERIMENT: Final = Experiment(

@@ -17,7 +17,7 @@ from eddyline.bench.figures.jit.plans import (
     script,
     source_name,
 )
-from eddyline.bench.figures.jit.runs import PAPERS, JitPoint, Rows, Run, require_equal_answers
+from eddyline.bench.figures.jit.runs import PAPERS, JitPoint, JitRun, Rows, require_equal_answers
 from eddyline.runtime.stores.columns import Array
 
 NESTED_LOOPS: Final = "nested loops"
@@ -28,14 +28,14 @@ _SECOND_US: Final = 1_000_000
 
 
 @dataclass(frozen=True)
-class Setting:
+class CliqueSetting:
     """The parameters of Table III.
 
     Attributes:
         sources: N. window_s: w, in seconds. rate: lambda, tuples per second of each source.
         dmax: columns hold 1 to ``dmax``.
         special_factor: those of the special source hold up to so many times as much.
-        call_s: rows of so many seconds come with one call of the engine (ours).
+        call_s: seconds of rows per call of the engine (ours).
     """
 
     plan: PlanName
@@ -53,7 +53,7 @@ class Setting:
 
 
 @dataclass(frozen=True)
-class Effort:
+class CliqueEffort:
     """How much is measured.
 
     Attributes:
@@ -69,7 +69,7 @@ class Effort:
     all_values: bool
 
 
-def measure_clique(setting: Setting, x: float, effort: Effort) -> list[JitPoint]:
+def measure_clique(setting: CliqueSetting, x: float, effort: CliqueEffort) -> list[JitPoint]:
     """A point per method and contender.
 
     Args:
@@ -87,10 +87,10 @@ def measure_clique(setting: Setting, x: float, effort: Effort) -> list[JitPoint]
 
 
 def _take_turns(
-    setting: Setting, method: str, feed: list[Rows], x: float, effort: Effort
+    setting: CliqueSetting, method: str, feed: list[Rows], x: float, effort: CliqueEffort
 ) -> list[JitPoint]:
     rows = sum(table.num_rows for batch in feed for table in batch.values())
-    last: dict[str, Run] = {}
+    last: dict[str, JitRun] = {}
     cpu_s: dict[str, list[float]] = {contender: [] for contender in PAPERS}
     for _ in range(effort.rounds):
         for contender, seconds in cpu_s.items():
@@ -101,15 +101,15 @@ def _take_turns(
     return [run.point(method, x, rows, cpu_s[contender]) for contender, run in last.items()]
 
 
-def _run(setting: Setting, method: str, contender: str, feed: list[Rows]) -> Run:
+def _run(setting: CliqueSetting, method: str, contender: str, feed: list[Rows]) -> JitRun:
     query = clique_join(PLANS[setting.plan][setting.sources], setting.window_s)
     nested_loops = method == NESTED_LOOPS
-    run = Run(script(setting.sources), query, contender, nested_loops=nested_loops)
+    run = JitRun(script(setting.sources), query, contender, nested_loops=nested_loops)
     run.play(feed)
     return run
 
 
-def rehearse(setting: Setting, method: str) -> list[Run]:
+def rehearse(setting: CliqueSetting, method: str) -> list[JitRun]:
     """Load the kernels with a small join that has results at every level.
 
     At most of the paper's parameters a clique join has none, so agreement says more here.
@@ -124,7 +124,7 @@ def rehearse(setting: Setting, method: str) -> list[Run]:
     return runs
 
 
-def clique_feed(setting: Setting, hours: float) -> list[Rows]:
+def clique_feed(setting: CliqueSetting, hours: float) -> list[Rows]:
     """Batches, one per call, of every source; the same for the same arguments."""
     rng = np.random.default_rng(2008)
     tables = {source_name(s): _source(s, setting, hours, rng) for s in range(setting.sources)}
@@ -135,8 +135,10 @@ def clique_feed(setting: Setting, hours: float) -> list[Rows]:
     return [_slices(tables, cuts, call) for call in range(edges.size - 1)]
 
 
-def _source(source: int, setting: Setting, hours: float, rng: np.random.Generator) -> pa.Table:
-    """Its rows come at random instants (microseconds), with random values."""
+def _source(
+    source: int, setting: CliqueSetting, hours: float, rng: np.random.Generator
+) -> pa.Table:
+    """Its rows, at random instants (microseconds), with random values."""
     seconds = hours * 3600
     rows = round(setting.rate * seconds)
     most = setting.dmax * (setting.special_factor if source == setting.special else 1)

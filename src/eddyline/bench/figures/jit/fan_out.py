@@ -1,4 +1,4 @@
-"""A join that makes a hundred rows of one, of which few are wanted above. Not in the paper."""
+"""A join with a hundred results per row, of which few are required. Not in the paper."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from typing import Final
 import numpy as np
 
 from eddyline.bench.figures.experiment import Claim, Experiment
-from eddyline.bench.figures.jit.in_turns import Size, Work, measure_work
+from eddyline.bench.figures.jit.in_turns import TurnSize, TurnWork, measure_work
 from eddyline.bench.figures.jit.pictures import CPU_LABEL, table
 from eddyline.bench.figures.jit.runs import JIT, REACTIVE, REF, JitPoint
 from eddyline.bench.figures.plots import Panel, draw_panels
-from eddyline.bench.figures.verdicts import Verdict, factor
+from eddyline.bench.figures.verdicts import Judgment, factor
 from eddyline.runtime.stores.columns import Array
 
-_FULL: Final = Size(window_rows=10_000, stretch_calls=4, rounds=5, call_rows=2_500)
-_QUICK: Final = Size(window_rows=10_000, stretch_calls=4, rounds=3, call_rows=2_500)
+_FULL: Final = TurnSize(window_rows=10_000, stretch_calls=4, rounds=5, call_rows=2_500)
+_QUICK: Final = TurnSize(window_rows=10_000, stretch_calls=4, rounds=3, call_rows=2_500)
 _PARTNERS: Final = 100  # rows of B for each of A
 _WANTED: Final = 0.05  # of the rows of A have a partner in C
 
@@ -25,7 +25,7 @@ _WANTED: Final = 0.05  # of the rows of A have a partner in C
 def measure(quick: bool) -> list[JitPoint]:
     """(A join B) join C, without feedback, with it, and in its purely reactive form."""
     size = _QUICK if quick else _FULL
-    work = Work("fan-out", query, streams(size))
+    work = TurnWork("fan-out", query, streams(size))
     return measure_work(work, _PARTNERS, size, (REF, JIT, REACTIVE))
 
 
@@ -38,7 +38,7 @@ def query(window: str) -> str:
     )
 
 
-def streams(size: Size) -> dict[str, dict[str, Array]]:
+def streams(size: TurnSize) -> dict[str, dict[str, Array]]:
     """A window of C has each of its values once; they are few of those of A."""
     rng = np.random.default_rng(100)
     ids, window = np.arange(size.rows), size.window_rows
@@ -74,27 +74,27 @@ def draw(points: Sequence[JitPoint], out: Path) -> None:
     draw_panels(out / "fan-out.png", "(A join B) join C", about, panels)
 
 
-def _less_cpu(points: Sequence[JitPoint]) -> Verdict:
+def _less_cpu(points: Sequence[JitPoint]) -> Judgment:
     ref, jit = _pair(points)
     ratio = ref.cpu / jit.cpu
-    return Verdict(f"{ref.cpu:.3f} s against {jit.cpu:.3f} s: {ratio:.1f}x", factor(ratio, 8.0))
+    return Judgment(f"{ref.cpu:.3f} s against {jit.cpu:.3f} s: {ratio:.1f}x", factor(ratio, 8.0))
 
 
-def _fewer_rows(points: Sequence[JitPoint]) -> Verdict:
+def _fewer_rows(points: Sequence[JitPoint]) -> Judgment:
     ref, jit = _pair(points)
     ratio = ref.intermediate / max(jit.intermediate, 1)
     text = f"{ref.intermediate:,} against {jit.intermediate:,} rows: {ratio:.1f}x"
-    return Verdict(text, factor(ratio, 8.0))
+    return Judgment(text, factor(ratio, 8.0))
 
 
-def _asks_first(points: Sequence[JitPoint]) -> Verdict:
+def _asks_first(points: Sequence[JitPoint]) -> Judgment:
     jit, reactive = (p for p in points if p.contender != REF)
     text = (
         f"{reactive.cpu:.3f} s against {jit.cpu:.3f} s, "
         f"{reactive.intermediate:,} against {jit.intermediate:,} rows"
     )
     good = [reactive.cpu > jit.cpu, reactive.intermediate > jit.intermediate]
-    return Verdict(text, "yes" if all(good) else "in part" if any(good) else "no")
+    return Judgment(text, "yes" if all(good) else "in part" if any(good) else "no")
 
 
 EXPERIMENT: Final = Experiment(

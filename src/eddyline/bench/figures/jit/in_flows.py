@@ -8,10 +8,10 @@ from typing import Final
 
 from eddyline.bench.figures.experiment import Claim, Experiment
 from eddyline.bench.figures.jit import fan_out, no_help
-from eddyline.bench.figures.jit.in_turns import Size, Work, measure_work
+from eddyline.bench.figures.jit.in_turns import TurnSize, TurnWork, measure_work
 from eddyline.bench.figures.jit.runs import AUTO, JIT, REF, JitPoint
 from eddyline.bench.figures.plots import draw_bars
-from eddyline.bench.figures.verdicts import Verdict, factor
+from eddyline.bench.figures.verdicts import Judgment, factor
 
 FAN_OUT: Final = "a hundred partners, a twentieth wanted"
 NO_HELP: Final = "one partner, all wanted"
@@ -20,20 +20,20 @@ _LITTLE: Final = 0.05
 
 
 def measure(quick: bool) -> list[JitPoint]:
-    """Both joins, without feedback, with it, and with it while it is of use."""
+    """Both joins, without feedback, with it, and with it while it saves rows."""
     many, one = _sizes(quick)
     works = [
-        (Work(FAN_OUT, fan_out.query, fan_out.streams(many), "eddy"), many),
-        (Work(NO_HELP, no_help.left_deep, no_help.streams("abc", one), "eddy"), one),
+        (TurnWork(FAN_OUT, fan_out.query, fan_out.streams(many), "eddy"), many),
+        (TurnWork(NO_HELP, no_help.left_deep, no_help.streams("abc", one), "eddy"), one),
     ]
     return [p for work, size in works for p in measure_work(work, 3, size, _CONTENDERS)]
 
 
-def _sizes(quick: bool) -> tuple[Size, Size]:
+def _sizes(quick: bool) -> tuple[TurnSize, TurnSize]:
     """Of the two joins."""
     return (
-        Size(window_rows=10_000, stretch_calls=4, rounds=3 if quick else 5, call_rows=2_500),
-        Size(window_rows=10_000, stretch_calls=16, rounds=5 if quick else 15, call_rows=2_500),
+        TurnSize(window_rows=10_000, stretch_calls=4, rounds=3 if quick else 5, call_rows=2_500),
+        TurnSize(window_rows=10_000, stretch_calls=16, rounds=5 if quick else 15, call_rows=2_500),
     )
 
 
@@ -50,16 +50,16 @@ def _of(case: str, points: Sequence[JitPoint]) -> list[JitPoint]:
     return [p for p in points if p.case == case]
 
 
-def _less_cpu(points: Sequence[JitPoint]) -> Verdict:
+def _less_cpu(points: Sequence[JitPoint]) -> Judgment:
     cpu = {p.contender: p.cpu for p in _of(FAN_OUT, points)}
     ratios = {contender: cpu[REF] / cpu[contender] for contender in (JIT, AUTO)}
     text = ", ".join(f"{contender}: {ratio:.1f}x" for contender, ratio in ratios.items())
-    return Verdict(f"CPU of REF over {text}", factor(min(ratios.values()), 2.0))
+    return Judgment(f"CPU of REF over {text}", factor(min(ratios.values()), 2.0))
 
 
-def _costs_little(points: Sequence[JitPoint]) -> Verdict:
+def _costs_little(points: Sequence[JitPoint]) -> Judgment:
     (over,) = no_help.overheads(_of(NO_HELP, points)).values()
-    return Verdict(f"{over:+.1%}", "yes" if over <= _LITTLE else "no")
+    return Judgment(f"{over:+.1%}", "yes" if over <= _LITTLE else "no")
 
 
 EXPERIMENT: Final = Experiment(

@@ -9,7 +9,7 @@ from typing import Final
 
 import pyarrow as pa
 
-from eddyline.bench.figures.jit.runs import JIT, REF, JitPoint, Rows, Run, require_equal_answers
+from eddyline.bench.figures.jit.runs import JIT, REF, JitPoint, JitRun, Rows, require_equal_answers
 from eddyline.physical.flows import Executor
 from eddyline.runtime.stores.columns import Array
 
@@ -18,7 +18,7 @@ _FILL_WINDOWS: Final = 2
 
 
 @dataclass(frozen=True)
-class Size:
+class TurnSize:
     """How large everything is.
 
     Attributes:
@@ -53,7 +53,7 @@ class Size:
 
 
 @dataclass(frozen=True)
-class Work:
+class TurnWork:
     """A join.
 
     Attributes:
@@ -69,7 +69,7 @@ class Work:
 
 
 def measure_work(
-    work: Work, x: float, size: Size, contenders: Sequence[str] = (REF, JIT)
+    work: TurnWork, x: float, size: TurnSize, contenders: Sequence[str] = (REF, JIT)
 ) -> list[JitPoint]:
     """A point per contender, over hash joins.
 
@@ -82,7 +82,7 @@ def measure_work(
         for name, columns in work.streams.items()
     )
     runs = [
-        Run(
+        JitRun(
             script,
             work.query(size.window),
             contender,
@@ -106,7 +106,7 @@ def measure_work(
     return [run.point(work.case, x, rows, run.cpu_s[1:]) for run in runs]
 
 
-def _batches(work: Work, size: Size) -> Sequence[Rows]:
+def _batches(work: TurnWork, size: TurnSize) -> Sequence[Rows]:
     """Streams advance in step; the rows of one instant come in the order of the streams."""
     ts = pa.array(range(0, size.rows * _ROW_US, _ROW_US))
     tables = {name: pa.table({"ts": ts, **columns}) for name, columns in work.streams.items()}

@@ -1,4 +1,4 @@
-"""What the paper says of its figures, judged by points; of nested loops, as in the paper."""
+"""The paper's claims, judged by points; of nested loops, as in the paper."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import Final
 
 from eddyline.bench.figures.jit.cliques import HASH, NESTED_LOOPS
 from eddyline.bench.figures.jit.runs import DOE, JIT, REF, JitPoint
-from eddyline.bench.figures.verdicts import Holds, Verdict
+from eddyline.bench.figures.verdicts import Holds, Judgment
 
-Judge = Callable[[Sequence[JitPoint]], Verdict]
+Judge = Callable[[Sequence[JitPoint]], Judgment]
 #: Of a point.
 Value = Callable[[JitPoint], float]
 
@@ -65,43 +65,43 @@ def ratios(
 def less_cpu(wanted: float) -> Judge:
     """REF takes ``wanted`` times JIT's CPU at every x."""
 
-    def judge(points: Sequence[JitPoint]) -> Verdict:
+    def judge(points: Sequence[JitPoint]) -> Judgment:
         found = ratios(points, cpu)
-        return Verdict(f"CPU of REF over JIT: {_each(found)}", _all(found, wanted))
+        return Judgment(f"CPU of REF over JIT: {_each(found)}", _all(found, wanted))
 
     return judge
 
 
-def large_margins(points: Sequence[JitPoint]) -> Verdict:
+def large_margins(points: Sequence[JitPoint]) -> Judgment:
     """REF takes twice JIT's CPU and rows, or more, at every x."""
     times, rows = ratios(points, cpu), ratios(points, state)
     both = {x: min(ratio, rows[x]) for x, ratio in times.items()}
     text = f"REF over JIT: CPU {_each(times)}; rows {_each(rows)}"
-    return Verdict(text, _all(both, _LARGE))
+    return Judgment(text, _all(both, _LARGE))
 
 
 def saves_up_to(share: float) -> Judge:
-    """JIT holds so much less than REF somewhere."""
+    """JIT holds less than REF by this factor somewhere."""
 
-    def judge(points: Sequence[JitPoint]) -> Verdict:
+    def judge(points: Sequence[JitPoint]) -> Judgment:
         saved = {x: 1 - 1 / r for x, r in ratios(points, state).items()}
         text = "rows saved: " + ", ".join(f"{s:.0%} at {x:g}" for x, s in saved.items())
         best = max(saved.values())
-        return Verdict(text, "yes" if best >= share else "in part" if best > 0 else "no")
+        return Judgment(text, "yes" if best >= share else "in part" if best > 0 else "no")
 
     return judge
 
 
-def gains_grow(points: Sequence[JitPoint]) -> Verdict:
+def gains_grow(points: Sequence[JitPoint]) -> Judgment:
     """Both ratios are larger in the end than in the beginning, and never fall much between."""
     times, rows = ratios(points, cpu), ratios(points, state)
     text = f"REF over JIT: CPU {_each(times)}; rows {_each(rows)}"
     ends = [_last(r) > _first(r) for r in (times, rows)]
     rising = [_rises(r) for r in (times, rows)]
-    return Verdict(text, "yes" if all(ends + rising) else "in part" if any(ends) else "no")
+    return Judgment(text, "yes" if all(ends + rising) else "in part" if any(ends) else "no")
 
 
-def grows_slower(points: Sequence[JitPoint]) -> Verdict:
+def grows_slower(points: Sequence[JitPoint]) -> Judgment:
     """From the least to the largest x, of CPU and of rows."""
     grown = {
         c: [_last(found) / _first(found) for found in (line(points, c, v) for v in (cpu, state))]
@@ -109,24 +109,24 @@ def grows_slower(points: Sequence[JitPoint]) -> Verdict:
     }
     text = "; ".join(f"{c} grows {t:.1f}x in CPU, {s:.1f}x in rows" for c, (t, s) in grown.items())
     good = [jit < ref for jit, ref in zip(grown[JIT], grown[REF], strict=True)]
-    return Verdict(text, "yes" if all(good) else "in part" if any(good) else "no")
+    return Judgment(text, "yes" if all(good) else "in part" if any(good) else "no")
 
 
-def steps(points: Sequence[JitPoint]) -> Verdict:
+def steps(points: Sequence[JitPoint]) -> Judgment:
     """REF: from 4 to 5 sources and from 6 to 7 hardly more rows, from 5 to 6 and 7 to 8 many."""
     found = _growth(line(points, REF, state))
     good = _step_wise(found)
-    return Verdict(_grown(found), "yes" if all(good) else "in part" if any(good) else "no")
+    return Judgment(_grown(found), "yes" if all(good) else "in part" if any(good) else "no")
 
 
-def no_steps(points: Sequence[JitPoint]) -> Verdict:
+def no_steps(points: Sequence[JitPoint]) -> Judgment:
     """JIT: not so."""
     found = _growth(line(points, JIT, state))
     good = _step_wise(found)
-    return Verdict(_grown(found), "no" if all(good) else "yes")
+    return Judgment(_grown(found), "no" if all(good) else "yes")
 
 
-def falls(points: Sequence[JitPoint]) -> Verdict:
+def falls(points: Sequence[JitPoint]) -> Judgment:
     """CPU and rows of both are less in the end than in the beginning."""
     fell = {
         c: [_first(found) / _last(found) for found in (line(points, c, v) for v in (cpu, state))]
@@ -134,37 +134,37 @@ def falls(points: Sequence[JitPoint]) -> Verdict:
     }
     text = "; ".join(f"{c} falls {t:.1f}x in CPU, {s:.1f}x in rows" for c, (t, s) in fell.items())
     good = [ratio > 1.0 for both in fell.values() for ratio in both]
-    return Verdict(text, "yes" if all(good) else "in part" if any(good) else "no")
+    return Judgment(text, "yes" if all(good) else "in part" if any(good) else "no")
 
 
 def stable_from(place: float) -> Judge:
     """JIT: CPU and rows from that x on differ by no more than half."""
 
-    def judge(points: Sequence[JitPoint]) -> Verdict:
+    def judge(points: Sequence[JitPoint]) -> Judgment:
         spread = []
         for value in (cpu, state):
             tail = [v for x, v in line(points, JIT, value).items() if x >= place]
             spread.append(max(tail) / min(tail))
         text = f"largest over smallest: CPU {spread[0]:.2f}x, rows {spread[1]:.2f}x"
         good = [s <= _CLEAR for s in spread]
-        return Verdict(text, "yes" if all(good) else "in part" if any(good) else "no")
+        return Judgment(text, "yes" if all(good) else "in part" if any(good) else "no")
 
     return judge
 
 
-def clear(points: Sequence[JitPoint]) -> Verdict:
+def clear(points: Sequence[JitPoint]) -> Judgment:
     """REF takes 1.5 times JIT's CPU or more at every x, and not ten times everywhere."""
     found = ratios(points, cpu)
     holds = _all(found, _CLEAR)
     if holds == "yes" and min(found.values()) > _MAGNITUDE:
         holds = "in part"
-    return Verdict(f"CPU of REF over JIT: {_each(found)}", holds)
+    return Judgment(f"CPU of REF over JIT: {_each(found)}", holds)
 
 
 def handles_below(place: float) -> Judge:
     """From that x down to the least, REF's CPU grows more than JIT's."""
 
-    def judge(points: Sequence[JitPoint]) -> Verdict:
+    def judge(points: Sequence[JitPoint]) -> Judgment:
         grown = {}
         for contender in (REF, JIT):
             found = line(points, contender, cpu)
@@ -173,26 +173,26 @@ def handles_below(place: float) -> Judge:
         text += ", ".join(f"{c} {g:.2f}x" for c, g in grown.items())
         text += f"; REF over JIT: {_each(ratios(points, cpu))}"
         good = [grown[JIT] < grown[REF], _first(ratios(points, cpu)) > _CLEAR]
-        return Verdict(text, "yes" if all(good) else "in part" if any(good) else "no")
+        return Judgment(text, "yes" if all(good) else "in part" if any(good) else "no")
 
     return judge
 
 
-def doe_is_subsumed(points: Sequence[JitPoint]) -> Verdict:
+def doe_is_subsumed(points: Sequence[JitPoint]) -> Judgment:
     """JIT holds no more than DOE, and takes no more CPU, at every x."""
     times = ratios(points, cpu, over=DOE)
     rows = ratios(points, intermediate, over=DOE)
     text = f"DOE over JIT: CPU {_each(times)}; intermediate rows {_each(rows)}"
     good = [r >= 1 / _ALIKE for r in (*times.values(), *rows.values())]
-    return Verdict(text, "yes" if all(good) else "in part" if any(good) else "no")
+    return Judgment(text, "yes" if all(good) else "in part" if any(good) else "no")
 
 
-def hash_joins_gain(points: Sequence[JitPoint]) -> Verdict:
+def hash_joins_gain(points: Sequence[JitPoint]) -> Judgment:
     """Hash joins: fewer intermediate rows at every x, CPU at most that of REF, about."""
     times, rows = (ratios(points, v, HASH) for v in (cpu, intermediate))
     text = f"REF over JIT: CPU {_each(times)}; intermediate rows {_each(rows)}"
     good = [all(r >= 1 / _ALIKE for r in times.values()), all(r > 1.0 for r in rows.values())]
-    return Verdict(text, "yes" if all(good) else "in part" if any(good) else "no")
+    return Judgment(text, "yes" if all(good) else "in part" if any(good) else "no")
 
 
 def _growth(found: dict[float, float]) -> dict[float, float]:

@@ -1,4 +1,4 @@
-"""Joins whose intermediate results are all of use: what asking costs. Not in the paper."""
+"""Joins whose intermediate results are all required: the cost of feedback. Not in the paper."""
 
 from __future__ import annotations
 
@@ -11,26 +11,26 @@ import numpy as np
 
 from eddyline.bench.figures.experiment import Claim, Experiment
 from eddyline.bench.figures.jit import pictures
-from eddyline.bench.figures.jit.in_turns import Size, Work, measure_work
+from eddyline.bench.figures.jit.in_turns import TurnSize, TurnWork, measure_work
 from eddyline.bench.figures.jit.runs import AUTO, JIT, REF, JitPoint
 from eddyline.bench.figures.plots import draw_bars
-from eddyline.bench.figures.verdicts import Verdict
+from eddyline.bench.figures.verdicts import Judgment
 from eddyline.runtime.stores.columns import Array
 
-_FULL: Final = Size(window_rows=10_000, stretch_calls=16, rounds=15, call_rows=2_500)
-_QUICK: Final = Size(window_rows=10_000, stretch_calls=16, rounds=5, call_rows=2_500)
+_FULL: Final = TurnSize(window_rows=10_000, stretch_calls=16, rounds=15, call_rows=2_500)
+_QUICK: Final = TurnSize(window_rows=10_000, stretch_calls=16, rounds=5, call_rows=2_500)
 _LITTLE: Final = 0.05
 
 
 def measure(quick: bool) -> list[JitPoint]:
-    """The two joins, without feedback, with it, and with it while it is of use."""
+    """The two joins, without feedback, with it, and with it while it saves rows."""
     size = _QUICK if quick else _FULL
     return [
         *measure_work(
-            Work("3-way, left-deep", left_deep, streams("abc", size)), 3, size, (REF, JIT, AUTO)
+            TurnWork("3-way, left-deep", left_deep, streams("abc", size)), 3, size, (REF, JIT, AUTO)
         ),
         *measure_work(
-            Work("4-way, bushy", _bushy, streams("abcd", size)), 4, size, (REF, JIT, AUTO)
+            TurnWork("4-way, bushy", _bushy, streams("abcd", size)), 4, size, (REF, JIT, AUTO)
         ),
     ]
 
@@ -58,7 +58,7 @@ def _pairs(left: str, right: str, window: str) -> str:
     )
 
 
-def streams(names: str, size: Size) -> dict[str, dict[str, Array]]:
+def streams(names: str, size: TurnSize) -> dict[str, dict[str, Array]]:
     """Each window of a stream has every value once, so that each row has one partner."""
     rng = np.random.default_rng(1)
     repeats = size.rows // size.window_rows
@@ -108,11 +108,11 @@ def table(points: Sequence[JitPoint]) -> list[Mapping[str, Any]]:
     ]
 
 
-def _costs_little(points: Sequence[JitPoint]) -> Verdict:
+def _costs_little(points: Sequence[JitPoint]) -> Judgment:
     over = overheads(points)
     text = ", ".join(f"{case}: {o:+.1%}" for case, o in over.items())
     good = [o <= _LITTLE for o in over.values()]
-    return Verdict(text, "yes" if all(good) else "in part" if any(good) else "no")
+    return Judgment(text, "yes" if all(good) else "in part" if any(good) else "no")
 
 
 EXPERIMENT: Final = Experiment(

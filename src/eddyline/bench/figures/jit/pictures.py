@@ -13,7 +13,7 @@ from eddyline.bench.figures.plots import Panel, draw_panels
 
 CPU_LABEL: Final = "CPU seconds"
 STATE_LABEL: Final = "rows held at most"
-#: The part of the state that is everybody's.
+#: The part of the state that all contenders have.
 BASE: Final = "base rows alone"
 
 

@@ -22,9 +22,9 @@ DOE: Final = "DOE"
 JIT: Final = "JIT"
 #: JIT that judges a row by what has been made of it, as the paper has it.
 REACTIVE: Final = "reactive JIT"
-#: JIT while it is of use: the default.
+#: JIT while it saves rows: the default.
 AUTO: Final = "auto"
-#: What the contenders tell the engine.
+#: The options of the contenders.
 OPTIONS: Final[Mapping[str, Mapping[str, Any]]] = {
     REF: {"feedback": "off"},
     DOE: {"feedback": "doe"},
@@ -46,7 +46,7 @@ class JitPoint:
 
     Attributes:
         case: which join, by which method. x: the place on the axis.
-        rows: that came in during each measured stretch. results: that came out in all.
+        rows: input of each measured stretch. results: output in all.
         cpu_s: CPU seconds of each stretch.
         intermediate: largest number of rows that joins held for the joins above them.
         base: largest number of rows that the streams held. Both count rows that have expired and
@@ -73,7 +73,7 @@ class JitPoint:
         return self.intermediate + self.base
 
 
-class Run:
+class JitRun:
     """An engine at work.
 
     Args:
@@ -140,7 +140,7 @@ class Run:
         )
 
 
-def require_equal_answers(what: str, runs: Iterable[Run]) -> None:
+def require_equal_answers(what: str, runs: Iterable[JitRun]) -> None:
     """Contenders must have the same results.
 
     Raises:

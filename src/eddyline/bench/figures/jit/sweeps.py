@@ -9,7 +9,7 @@ from typing import Any, Final, Literal
 
 from eddyline.bench.figures.experiment import Claim, Experiment
 from eddyline.bench.figures.jit import judges, pictures
-from eddyline.bench.figures.jit.cliques import Effort, Setting, measure_clique
+from eddyline.bench.figures.jit.cliques import CliqueEffort, CliqueSetting, measure_clique
 from eddyline.bench.figures.jit.runs import JitPoint
 
 Parameter = Literal["window_s", "sources", "rate", "dmax"]
@@ -22,8 +22,8 @@ _LABELS: Final[dict[Parameter, str]] = {
 }
 
 
-_FULL: Final = Effort(hours=5.0, rounds=3, enough_s=3.0, all_values=True)
-_QUICK: Final = Effort(hours=0.5, rounds=3, enough_s=0.2, all_values=False)
+_FULL: Final = CliqueEffort(hours=5.0, rounds=3, enough_s=3.0, all_values=True)
+_QUICK: Final = CliqueEffort(hours=0.5, rounds=3, enough_s=0.2, all_values=False)
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Sweep:
     """One figure: a parameter, and its values in ascending order."""
 
     figure: int
-    defaults: Setting
+    defaults: CliqueSetting
     parameter: Parameter
     values: tuple[float, ...]
 
@@ -41,28 +41,28 @@ class Sweep:
         name = _LABELS[self.parameter].split(",")[0]
         return f"Figure {self.figure}: {self.defaults.plan} plans, by {name}"
 
-    def settings(self, all_values: bool) -> list[Setting]:
+    def settings(self, all_values: bool) -> list[CliqueSetting]:
         """One per value, or for the first, the middle and the last; sources always vary fully."""
         values = self.values
         if not all_values and self.parameter != "sources":
             values = (values[0], values[len(values) // 2], values[-1])
         return [_with(self.defaults, self.parameter, value) for value in values]
 
-    def x(self, setting: Setting) -> float:
+    def x(self, setting: CliqueSetting) -> float:
         """The place of a setting on the axis."""
         value: float = getattr(setting, self.parameter)
         return value / 60 if self.parameter == "window_s" else value
 
 
-def _with(setting: Setting, parameter: Parameter, value: float) -> Setting:
+def _with(setting: CliqueSetting, parameter: Parameter, value: float) -> CliqueSetting:
     changed: dict[str, Any] = {parameter: value if parameter == "rate" else int(value)}
     return replace(setting, **changed)
 
 
-_BUSHY: Final = Setting(
+_BUSHY: Final = CliqueSetting(
     "bushy", sources=6, window_s=1_200, rate=1.0, dmax=200, special_factor=1, call_s=300
 )
-_LEFT_DEEP: Final = Setting(
+_LEFT_DEEP: Final = CliqueSetting(
     "left-deep", sources=4, window_s=600, rate=1.0, dmax=50, special_factor=100, call_s=150
 )
 _RATES: Final = (0.4, 0.7, 1.0, 1.3, 1.6)

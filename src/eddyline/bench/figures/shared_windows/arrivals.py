@@ -1,4 +1,4 @@
-"""When the units of two streams come: at random, or in bursts (section 5.2)."""
+"""Arrival times of the units of two streams: at random, or in bursts (section 5.2)."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from eddyline.runtime.stores.columns import Array
 
 
 @dataclass(frozen=True)
-class Arrivals:
-    """Units in the order in which they come.
+class ArrivalTimes:
+    """Units in the order of arrival.
 
     Attributes:
         at: float64, when; the mean gap of one stream is 1.
@@ -25,30 +25,30 @@ class Arrivals:
         return int(self.at.size)
 
 
-def arrivals(units: int, burst: float, seed: int) -> Arrivals:
+def arrivals(units: int, burst: float, seed: int) -> ArrivalTimes:
     """As many units of each stream, at random instants.
 
     Args:
         units: of each stream.
-        burst: how many come at once on average. With 1, gaps follow the exponential distribution.
-            With more, bursts have the sizes of a Pareto distribution from 1 on, and the gaps
-            between them are longer, so that as many units come per second.
+        burst: mean number of units that arrive at once. With 1, gaps follow the exponential
+            distribution. With more, bursts have the sizes of a Pareto distribution from 1 on, and
+            longer gaps, so that as many units arrive per second.
     """
     rng = np.random.default_rng(seed)
     streams = [_one_stream(units, burst, rng) for _ in range(2)]
     at = np.concatenate(streams)
     order = np.argsort(at, kind="stable")
-    return Arrivals(at[order], np.repeat([0, 1], units)[order])
+    return ArrivalTimes(at[order], np.repeat([0, 1], units)[order])
 
 
-def evenly(units: int) -> Arrivals:
+def evenly(units: int) -> ArrivalTimes:
     """As many units of each stream, in turns."""
-    return Arrivals(np.arange(2 * units) / 2.0, np.arange(2 * units) % 2)
+    return ArrivalTimes(np.arange(2 * units) / 2.0, np.arange(2 * units) % 2)
 
 
-def at_once(units: int) -> Arrivals:
+def at_once(units: int) -> ArrivalTimes:
     """All units in one stream, at one instant (section 3.1.1)."""
-    return Arrivals(np.zeros(units), np.zeros(units, np.int64))
+    return ArrivalTimes(np.zeros(units), np.zeros(units, np.int64))
 
 
 def _one_stream(units: int, burst: float, rng: np.random.Generator) -> Array:

@@ -1,6 +1,6 @@
 """Blocks of rows that stand for the paper's tuples.
 
-A tuple of the paper is too little work to time in Python. A block of rows that come at one instant
+A tuple of the paper is too little work to time in Python. A block of rows of one instant
 takes its place, and the largest window has fewer of them. What response times depend on stays: the
 windows as parts of the largest, and how busy the server is.
 """
@@ -13,7 +13,7 @@ from typing import Final, Literal
 
 import numpy as np
 
-from eddyline.bench.figures.shared_windows.arrivals import Arrivals, evenly
+from eddyline.bench.figures.shared_windows.arrivals import ArrivalTimes, evenly
 from eddyline.runtime.stores.columns import Array
 
 Method = Literal["hash", "nested loops"]
@@ -22,7 +22,7 @@ SECOND_US: Final = 1_000_000
 
 
 @dataclass(frozen=True)
-class Load:
+class JoinLoad:
     """How large everything is.
 
     Attributes:
@@ -53,7 +53,7 @@ class Blocks:
         stream: int64[n], 0 or 1. ts_us: int64[n], ascending. keys: int64[n, g], of their rows.
     """
 
-    load: Load
+    load: JoinLoad
     windows_s: tuple[int, ...]
     preloaded: int
     stream: Array
@@ -66,7 +66,9 @@ class Blocks:
         return [w * SECOND_US for w in self.windows_s]
 
 
-def blocks(load: Load, windows_s: Sequence[int], measured: Arrivals, largest_s: int) -> Blocks:
+def blocks(
+    load: JoinLoad, windows_s: Sequence[int], measured: ArrivalTimes, largest_s: int
+) -> Blocks:
     """Full windows, and behind them the units that are measured.
 
     Args:

@@ -22,7 +22,7 @@ from eddyline.bench.feeding import process_all
 from eddyline.bench.figures.experiment import Claim, Experiment
 from eddyline.bench.figures.plots import draw_bars
 from eddyline.bench.figures.shared_windows.server import TABLE_1
-from eddyline.bench.figures.verdicts import Verdict
+from eddyline.bench.figures.verdicts import Judgment
 
 #: By how many windows, the windows in parts of the largest.
 _UNIFORM: Final = tuple(w / 600 for w in TABLE_1["Uniform"])
@@ -54,7 +54,7 @@ class CpuPoint:
     """One engine.
 
     Attributes:
-        rows: of both streams in a call. results: that the call gives back, each once.
+        rows: of both streams in a call. results: of the call, each once.
         cpu_s: CPU seconds of each call and of taking its changes.
     """
 
@@ -168,19 +168,19 @@ def table(points: Sequence[CpuPoint]) -> list[Mapping[str, Any]]:
     ]
 
 
-def _at_most(points: Sequence[CpuPoint], count: int, wanted: float) -> Verdict:
+def _at_most(points: Sequence[CpuPoint], count: int, wanted: float) -> Judgment:
     """``count``: which of the numbers of windows, from the smallest."""
     windows = sorted({p.windows for p in points})[count]
     alone = _alone(points).us_per_row
     (mine,) = (p for p in points if p.windows == windows)
     ratio = mine.us_per_row / alone
-    return Verdict(
+    return Judgment(
         f"{windows:,} windows: {ratio:.2f}x",
         "yes" if ratio <= wanted else "in part" if ratio <= 1.5 * wanted else "no",
     )
 
 
-def _more(points: Sequence[CpuPoint]) -> Verdict:
+def _more(points: Sequence[CpuPoint]) -> Judgment:
     """Whether each further window costs less than the one before."""
     mine = sorted(points, key=lambda p: p.windows)
     each = [
@@ -190,7 +190,7 @@ def _more(points: Sequence[CpuPoint]) -> Verdict:
         f"{ns:,.1f} ns per row and window up to {p.windows:,}"
         for ns, p in zip(each, mine[1:], strict=True)
     )
-    return Verdict(text, "yes" if each[-1] <= each[0] else "no")
+    return Judgment(text, "yes" if each[-1] <= each[0] else "no")
 
 
 EXPERIMENT: Final = Experiment(

@@ -1,4 +1,4 @@
-"""One server, and units that come at given instants: what response times come of it.
+"""Response times of one server for units that arrive at given instants.
 
 Instants are of a virtual clock, which advances by the time that each piece of work really took and
 jumps to the next arrival where nothing waits. So a run takes as long as its work, and other
@@ -17,7 +17,7 @@ from typing import Final
 
 import numpy as np
 
-from eddyline.bench.figures.shared_windows.server import Released, Server
+from eddyline.bench.figures.shared_windows.server import BlockRelease, Server
 from eddyline.runtime.stores.columns import Array
 
 
@@ -33,7 +33,7 @@ class Responses:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class RunOutcome:
     """What became of a run.
 
     Attributes:
@@ -62,7 +62,7 @@ class Drive:
     """A server at work.
 
     Args:
-        arrivals: float64, seconds; when the units ``first``, ``first`` + 1, ... come, ascending.
+        arrivals: float64, seconds; when the units ``first``, ``first`` + 1, ... arrive, ascending.
         levels: how many windows there are.
         clock: seconds of work so far, for the server of a test or of a simulation.
 
@@ -92,7 +92,7 @@ class Drive:
 
     @property
     def done(self) -> bool:
-        """Whether all units have come and gone."""
+        """Whether all units have been processed."""
         return self._come == self._arrivals.size and not self._server.waiting
 
     @property
@@ -122,10 +122,10 @@ class Drive:
             else:
                 return
 
-    def outcome(self) -> Outcome:
+    def outcome(self) -> RunOutcome:
         """What became of it; everything is done."""
         assert self.done, "units are still waiting"
-        return Outcome(
+        return RunOutcome(
             tuple(self._responses(level) for level in range(len(self._released))),
             self.busy_s,
             self.now - float(self._arrivals[0]),
@@ -139,12 +139,12 @@ class Drive:
         self.busy_s += seconds * self.speed
         self.now += seconds * self.speed
 
-    def _note(self, released: Sequence[Released]) -> None:
+    def _note(self, released: Sequence[BlockRelease]) -> None:
         for r in released:
             self._released[r.level].append((self.now, r.first - self._first, r.results))
 
     def _look(self) -> None:
-        """At the buffers: they are fullest when units have come."""
+        """At the buffers: they are fullest after arrivals."""
         server = self._server
         held, found = server.input_rows, server.output_rows
         if held > self._most_input:
@@ -170,7 +170,7 @@ _NONE = np.zeros(0, np.int64)
 
 
 def weighted(seconds: Array, counts: Array) -> Responses:
-    """Response times of which each is that of so many results."""
+    """Response times, weighted by numbers of results."""
     if not seconds.size:
         return Responses(0, 0.0, 0.0, 0.0, 0.0)
     order = np.argsort(seconds)

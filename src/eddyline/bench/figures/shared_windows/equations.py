@@ -1,4 +1,4 @@
-"""Equations 1 and 2 against the operator: units that come at once, at an idle server."""
+"""Equations 1 and 2 against the operator: units that arrive at once, at an idle server."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from typing import Any, Final
 
 from eddyline.bench.figures.experiment import Claim, Experiment
 from eddyline.bench.figures.plots import Panel, draw_panels
-from eddyline.bench.figures.shared_windows.blocks import Load, Method
-from eddyline.bench.figures.shared_windows.driver import Outcome
+from eddyline.bench.figures.shared_windows.blocks import JoinLoad, Method
+from eddyline.bench.figures.shared_windows.driver import RunOutcome
 from eddyline.bench.figures.shared_windows.model import (
     AT_ONCE,
     ISOLATED,
@@ -24,20 +24,20 @@ from eddyline.bench.figures.shared_windows.model import (
 from eddyline.bench.figures.shared_windows.operator import shared_join
 from eddyline.bench.figures.shared_windows.runs import serve_at_once
 from eddyline.bench.figures.shared_windows.server import LWO, SWF
-from eddyline.bench.figures.verdicts import Verdict
+from eddyline.bench.figures.verdicts import Judgment
 
 #: Large blocks, so that the fixed cost of a step, which the equations leave out, is little.
 _LOADS: Final = (
-    Load("nested loops", 256, 1200, 0.2, 0),
-    Load("hash", 2048, 600, 120.0, 0),
+    JoinLoad("nested loops", 256, 1200, 0.2, 0),
+    JoinLoad("hash", 2048, 600, 120.0, 0),
 )
 _QUICK_LOADS: Final = (
-    Load("nested loops", 128, 600, 0.2, 0),
-    Load("hash", 1024, 600, 120.0, 0),
+    JoinLoad("nested loops", 128, 600, 0.2, 0),
+    JoinLoad("hash", 1024, 600, 120.0, 0),
 )
 _METHODS: Final[tuple[Method, ...]] = ("nested loops", "hash")
 _ROUNDS: Final = 3
-#: Windows whose scan is short beside the fixed cost of a step are told, but not judged.
+#: Windows whose scan is short beside the fixed cost of a step are reported, but not judged.
 _JUDGED_S: Final = 100
 _NEAR: Final = 0.15
 
@@ -70,13 +70,13 @@ def measure(quick: bool) -> list[EquationPoint]:
     return [p for load in (_QUICK_LOADS if quick else _LOADS) for p in _measure(load, rounds)]
 
 
-def _measure(load: Load, rounds: int) -> list[EquationPoint]:
+def _measure(load: JoinLoad, rounds: int) -> list[EquationPoint]:
     serve_at_once(shared_join, load, WINDOWS_S, SWF, 2, WINDOWS_S[-1])  # compiles
     points = [p for s in (LWO, SWF) for p in _together(load, s, rounds)]
     return points + [p for w in WINDOWS_S for p in _alone(load, w, rounds)]
 
 
-def _together(load: Load, strategy: str, rounds: int) -> list[EquationPoint]:
+def _together(load: JoinLoad, strategy: str, rounds: int) -> list[EquationPoint]:
     unit_s, measured = _served(load, WINDOWS_S, strategy, rounds)
     scan_s = [unit_s * w / WINDOWS_S[-1] for w in WINDOWS_S]
     if strategy == LWO:
@@ -87,17 +87,17 @@ def _together(load: Load, strategy: str, rounds: int) -> list[EquationPoint]:
     return [EquationPoint(load.method, strategy, w, unit_s, m, r) for w, m, r in each]
 
 
-def _alone(load: Load, window_s: int, rounds: int) -> list[EquationPoint]:
+def _alone(load: JoinLoad, window_s: int, rounds: int) -> list[EquationPoint]:
     unit_s, (measured,) = _served(load, (window_s,), LWO, rounds)
     (reckoned,) = isolated([unit_s], _pair_s(load, unit_s), AT_ONCE)
     return [EquationPoint(load.method, ISOLATED, window_s, unit_s, measured, reckoned)]
 
 
 def _served(
-    load: Load, windows_s: Sequence[int], strategy: str, rounds: int
+    load: JoinLoad, windows_s: Sequence[int], strategy: str, rounds: int
 ) -> tuple[float, list[float]]:
     """Seconds per unit, and the average response by window."""
-    outcomes: list[Outcome] = [
+    outcomes: list[RunOutcome] = [
         serve_at_once(shared_join, load, windows_s, strategy, AT_ONCE, WINDOWS_S[-1])
         for _ in range(rounds)
     ]
@@ -106,7 +106,7 @@ def _served(
     return unit_s, [statistics.median(each) for each in averages]
 
 
-def _pair_s(load: Load, unit_s: float) -> float:
+def _pair_s(load: JoinLoad, unit_s: float) -> float:
     """Seconds per pair of a unit and a unit of the window."""
     return unit_s / load.window_blocks
 
@@ -153,14 +153,14 @@ def table(points: Sequence[EquationPoint]) -> list[Mapping[str, Any]]:
     ]
 
 
-def _near(points: Sequence[EquationPoint], strategy: str, method: Method) -> Verdict:
+def _near(points: Sequence[EquationPoint], strategy: str, method: Method) -> Judgment:
     mine = [p for p in points if (p.strategy, p.method) == (strategy, method)]
     judged = [p for p in mine if p.window_s >= _JUDGED_S]
     off = [p for p in judged if abs(p.ratio - 1.0) > _NEAR]
     least, most = min(p.ratio for p in judged), max(p.ratio for p in judged)
     text = f"measured over reckoned: {least:.2f} to {most:.2f}; "
     text += f"window of {mine[0].window_s} s: {mine[0].ratio:.2f}"
-    return Verdict(text, "no" if len(off) == len(judged) else "in part" if off else "yes")
+    return Judgment(text, "no" if len(off) == len(judged) else "in part" if off else "yes")
 
 
 EXPERIMENT: Final = Experiment(

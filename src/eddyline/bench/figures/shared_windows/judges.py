@@ -1,4 +1,4 @@
-"""What the paper says of its schedules, judged by runs."""
+"""The paper's claims about schedules, judged by runs."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Final
 
-from eddyline.bench.figures.shared_windows.driver import Outcome
+from eddyline.bench.figures.shared_windows.driver import RunOutcome
 from eddyline.bench.figures.shared_windows.runs import RunPoint
 from eddyline.bench.figures.shared_windows.server import (
     GREEDY,
@@ -15,9 +15,9 @@ from eddyline.bench.figures.shared_windows.server import (
     SWF,
     TABLE_1,
 )
-from eddyline.bench.figures.verdicts import Holds, Verdict, factor
+from eddyline.bench.figures.verdicts import Holds, Judgment, factor
 
-Judge = Callable[[Sequence[RunPoint]], Verdict]
+Judge = Callable[[Sequence[RunPoint]], Judgment]
 
 #: Windows from LARGE_S on are large, some the largest, and those up to _SMALL_S small; seconds.
 LARGE_S: Final = 300
@@ -30,7 +30,7 @@ _PAPERS: Final = (LWO, SWF, GREEDY)
 
 def outcome(
     points: Sequence[RunPoint], strategy: str, distribution: str, burst: float | None = None
-) -> Outcome:
+) -> RunOutcome:
     """Of the only run of this kind."""
     (found,) = (
         p.outcome
@@ -48,33 +48,33 @@ def _share(good: int, of: int) -> Holds:
     return "yes" if good == of else "in part" if good else "no"
 
 
-def greedy_is_best(points: Sequence[RunPoint]) -> Verdict:
+def greedy_is_best(points: Sequence[RunPoint]) -> Judgment:
     """Lowest average over all windows of the paper's three, in every distribution."""
     ratios = {}
     for d in _distributions(points):
         greedy = outcome(points, GREEDY, d).average
         ratios[d] = min(outcome(points, s, d).average for s in (LWO, SWF)) / greedy
     text = "the better of the others takes " + _each(ratios)
-    return Verdict(text, _share(sum(r > 1.0 for r in ratios.values()), len(ratios)))
+    return Judgment(text, _share(sum(r > 1.0 for r in ratios.values()), len(ratios)))
 
 
-def lwo_is_second(points: Sequence[RunPoint]) -> Verdict:
+def lwo_is_second(points: Sequence[RunPoint]) -> Judgment:
     """But for Mostly-Small, where SWF is."""
     ratios = {}
     for d in _distributions(points):
         ratios[d] = outcome(points, SWF, d).average / outcome(points, LWO, d).average
     good = sum((r < 1.0) == (d == "Mostly-Small") for d, r in ratios.items())
-    return Verdict(f"SWF takes {_each(ratios)} of LWO's time", _share(good, len(ratios)))
+    return Judgment(f"SWF takes {_each(ratios)} of LWO's time", _share(good, len(ratios)))
 
 
-def swf_is_worst(points: Sequence[RunPoint]) -> Verdict:
+def swf_is_worst(points: Sequence[RunPoint]) -> Judgment:
     """On Mostly-Large."""
     swf, lwo, greedy = (outcome(points, s, "Mostly-Large").average for s in (SWF, LWO, GREEDY))
     text = f"SWF takes {swf / lwo:.2f}x LWO's time and {swf / greedy:.2f}x Greedy's"
-    return Verdict(text, _share((swf > lwo) + (swf > greedy), 2))
+    return Judgment(text, _share((swf > lwo) + (swf > greedy), 2))
 
 
-def lwo_is_flat(points: Sequence[RunPoint]) -> Verdict:
+def lwo_is_flat(points: Sequence[RunPoint]) -> Judgment:
     """Averages and maxima of the windows of a distribution lie near each other."""
     averages, maxima = {}, {}
     for d in _distributions(points):
@@ -83,40 +83,40 @@ def lwo_is_flat(points: Sequence[RunPoint]) -> Verdict:
         maxima[d] = _over(max(w.longest for w in windows), min(w.longest for w in windows))
     text = f"largest over smallest: average {_each(averages)}; maximum {_each(maxima)}"
     spread = [*averages.values(), *maxima.values()]
-    return Verdict(text, _share(sum(s <= 1.5 for s in spread), len(spread)))
+    return Judgment(text, _share(sum(s <= 1.5 for s in spread), len(spread)))
 
 
-def alike_but_for_the_largest(points: Sequence[RunPoint]) -> Verdict:
+def alike_but_for_the_largest(points: Sequence[RunPoint]) -> Judgment:
     """Uniform: SWF and Greedy have one order."""
     swf, greedy = (outcome(points, s, "Uniform").windows for s in (SWF, GREEDY))
     ratios = [_over(s.average, g.average) for s, g in zip(swf, greedy, strict=True)]
     text = f"SWF over Greedy: {min(ratios[:-1]):.2f} to {max(ratios[:-1]):.2f}, "
     text += f"largest window {ratios[-1]:.2f}"
     good = [1 / _ALIKE <= r <= _ALIKE for r in ratios[:-1]]
-    return Verdict(text, _share(sum(good) + (ratios[-1] > 1.0), len(good) + 1))
+    return Judgment(text, _share(sum(good) + (ratios[-1] > 1.0), len(good) + 1))
 
 
-def half_for_the_largest(points: Sequence[RunPoint]) -> Verdict:
+def half_for_the_largest(points: Sequence[RunPoint]) -> Judgment:
     """SWF, largest window: Mostly-Small against Uniform."""
     small, uniform = (
         outcome(points, SWF, d).windows[-1].average for d in ("Mostly-Small", "Uniform")
     )
     ratio = small / uniform
-    return Verdict(
+    return Judgment(
         f"{ratio:.2f}x", "yes" if 0.35 <= ratio <= 0.65 else "in part" if ratio < 1.0 else "no"
     )
 
 
-def lwo_wins_large(points: Sequence[RunPoint]) -> Verdict:
+def lwo_wins_large(points: Sequence[RunPoint]) -> Judgment:
     """Mostly-Large: all windows but the two smallest."""
     lwo, greedy = (outcome(points, s, "Mostly-Large").windows for s in (LWO, GREEDY))
     ratios = [_over(g.average, w.average) for w, g in zip(lwo, greedy, strict=True)]
     text = "Greedy over LWO, by window: " + ", ".join(f"{r:.2f}" for r in ratios)
     good = [r < 1.0 for r in ratios[:2]] + [r > 1.0 for r in ratios[2:]]
-    return Verdict(text, _share(sum(good), len(good)))
+    return Judgment(text, _share(sum(good), len(good)))
 
 
-def best_of_both(points: Sequence[RunPoint]) -> Verdict:
+def best_of_both(points: Sequence[RunPoint]) -> Judgment:
     """Small-Large: Greedy is like SWF up to 15 s and like LWO from 300 s on."""
     lwo, swf, greedy = (outcome(points, s, "Small-Large").windows for s in (LWO, SWF, GREEDY))
     small, large = [], []
@@ -128,10 +128,10 @@ def best_of_both(points: Sequence[RunPoint]) -> Verdict:
     text = f"small windows {min(small):.2f} to {max(small):.2f}x SWF's time, "
     text += f"large ones {min(large):.2f} to {max(large):.2f}x LWO's"
     near = [1 / _ALIKE <= r <= _ALIKE for r in small + large]
-    return Verdict(text, _share(sum(near), len(near)))
+    return Judgment(text, _share(sum(near), len(near)))
 
 
-def maxima_of_large_windows(points: Sequence[RunPoint]) -> Verdict:
+def maxima_of_large_windows(points: Sequence[RunPoint]) -> Judgment:
     """Greedy's are lower than SWF's for the largest windows, by distribution."""
     ratios, good, count = {}, 0, 0
     for d in _distributions(points):
@@ -145,7 +145,7 @@ def maxima_of_large_windows(points: Sequence[RunPoint]) -> Verdict:
         count += len(each)
         ratios[d] = each[-1]
     text = f"in {good} of {count}; SWF's for the largest window is {_each(ratios)} Greedy's"
-    return Verdict(text, _share(good, count))
+    return Judgment(text, _share(good, count))
 
 
 def input_buffer(most: float, strategies: Sequence[str] = (SWF, GREEDY)) -> Judge:
@@ -162,24 +162,24 @@ def _buffers(
     points: Sequence[RunPoint],
     most: float,
     strategies: Sequence[str],
-    share: Callable[[Outcome], float],
-) -> Verdict:
+    share: Callable[[RunOutcome], float],
+) -> Judgment:
     largest = {s: max(share(p.outcome) for p in points if p.strategy == s) for s in strategies}
     lwo = max(share(p.outcome) for p in points if p.strategy == LWO)
     text = ", ".join(f"{s} {v:.1%}" for s, v in largest.items()) + f" (LWO {lwo:.1%})"
-    return Verdict(text, _share(sum(v < most for v in largest.values()), len(largest)))
+    return Judgment(text, _share(sum(v < most for v in largest.values()), len(largest)))
 
 
-def not_slower_than_slices(points: Sequence[RunPoint]) -> Verdict:
+def not_slower_than_slices(points: Sequence[RunPoint]) -> Judgment:
     """Greedy against state-slice sharing, averaged over all windows."""
     ratios = {}
     for d in _distributions(points):
         ratios[d] = outcome(points, STATE_SLICE, d).average / outcome(points, GREEDY, d).average
     good = sum(r >= 1.0 for r in ratios.values())
-    return Verdict(f"state-slice takes {_each(ratios)} Greedy's time", _share(good, len(ratios)))
+    return Judgment(f"state-slice takes {_each(ratios)} Greedy's time", _share(good, len(ratios)))
 
 
-def slices_against_lwo(points: Sequence[RunPoint]) -> Verdict:
+def slices_against_lwo(points: Sequence[RunPoint]) -> Judgment:
     """State-slice sharing against LWO, and what it keeps."""
     ratios = {}
     for d in _distributions(points):
@@ -191,10 +191,10 @@ def slices_against_lwo(points: Sequence[RunPoint]) -> Verdict:
     found = max(p.outcome.output_share for p in points if p.strategy == STATE_SLICE)
     text = f"{_each(ratios)} of LWO's time, up to {work:.2f}x its work; "
     text += f"input buffer up to {held:.1%}, output buffer up to {found:.1%} of the join buffers"
-    return Verdict(text, _share(sum(r <= 1.0 for r in ratios.values()), len(ratios)))
+    return Judgment(text, _share(sum(r <= 1.0 for r in ratios.values()), len(ratios)))
 
 
-def costs(points: Sequence[RunPoint]) -> Verdict:
+def costs(points: Sequence[RunPoint]) -> Judgment:
     """What a lone unit takes, against LWO."""
     others = [s for s in dict.fromkeys(p.strategy for p in points) if s != LWO]
     lwo = {p.distribution: p.unit_s for p in points if p.strategy == LWO}
@@ -202,7 +202,7 @@ def costs(points: Sequence[RunPoint]) -> Verdict:
         s: max(p.unit_s / lwo[p.distribution] for p in points if p.strategy == s) for s in others
     }
     text = f"at most {_each(most)}; LWO's is {1e3 * max(lwo.values()):.2f} ms"
-    return Verdict(text, _share(sum(r <= 1.1 for r in most.values()), len(most)))
+    return Judgment(text, _share(sum(r <= 1.1 for r in most.values()), len(most)))
 
 
 # -- bursts (Small-Large) -------------------------------------------------------------------------
@@ -216,15 +216,15 @@ def _averages(points: Sequence[RunPoint], strategy: str) -> dict[float, float]:
     return {b: outcome(points, strategy, "Small-Large", b).average for b in _bursts(points)}
 
 
-def greedy_beats_bursts(points: Sequence[RunPoint]) -> Verdict:
+def greedy_beats_bursts(points: Sequence[RunPoint]) -> Judgment:
     """Lowest average at every burst size."""
     lwo, swf, greedy = (_averages(points, s) for s in _PAPERS)
     ratios = {f"{b:g}": min(lwo[b], swf[b]) / greedy[b] for b in greedy}
     text = "the better of the others takes " + _each(ratios)
-    return Verdict(text, _share(sum(r > 1.0 for r in ratios.values()), len(ratios)))
+    return Judgment(text, _share(sum(r > 1.0 for r in ratios.values()), len(ratios)))
 
 
-def lwo_over_greedy(points: Sequence[RunPoint]) -> Verdict:
+def lwo_over_greedy(points: Sequence[RunPoint]) -> Judgment:
     """The paper's 80 %, as LWO takes 1.8 times as long: four of seven windows are large."""
     lwo, greedy = (_averages(points, s) for s in (LWO, GREEDY))
     ratios = {b: lwo[b] / greedy[b] for b in greedy}
@@ -232,10 +232,12 @@ def lwo_over_greedy(points: Sequence[RunPoint]) -> Verdict:
     text = f"at most {ratios[best]:.2f}x Greedy's time, at bursts of {best:g}"
     if 4.0 in ratios:
         text += f"; {ratios[4.0]:.2f}x at 4"
-    return Verdict(text, "yes" if ratios[best] >= 1.75 else "in part" if ratios[best] > 1 else "no")
+    return Judgment(
+        text, "yes" if ratios[best] >= 1.75 else "in part" if ratios[best] > 1 else "no"
+    )
 
 
-def longer_with_bursts(points: Sequence[RunPoint]) -> Verdict:
+def longer_with_bursts(points: Sequence[RunPoint]) -> Judgment:
     """All three wait longer the larger bursts are."""
     bursts = _bursts(points)
     ratios, longer = {}, []
@@ -245,17 +247,17 @@ def longer_with_bursts(points: Sequence[RunPoint]) -> Verdict:
         longer += [b > a for a, b in pairwise(line)]
     text = f"from {bursts[0]:g} to {bursts[-1]:g}: {_each(ratios)}; "
     text += f"in {sum(longer)} of {len(longer)} steps"
-    return Verdict(text, _share(sum(longer), len(longer)))
+    return Judgment(text, _share(sum(longer), len(longer)))
 
 
-def longest_of_the_largest(points: Sequence[RunPoint]) -> Verdict:
+def longest_of_the_largest(points: Sequence[RunPoint]) -> Judgment:
     """At the largest bursts, SWF's maximum for the largest window is five times Greedy's."""
     burst = _bursts(points)[-1]
     lwo, swf, greedy = (
         outcome(points, s, "Small-Large", burst).windows[-1].longest for s in _PAPERS
     )
     text = f"{swf / greedy:.1f}x Greedy's, {swf / lwo:.1f}x LWO's, at bursts of {burst:g}"
-    return Verdict(text, factor(swf / greedy, 4.0))
+    return Judgment(text, factor(swf / greedy, 4.0))
 
 
 def _each(ratios: dict[str, float]) -> str:

@@ -14,7 +14,7 @@ from typing import Any, Final
 from eddyline.bench.figures.experiment import Claim, Experiment
 from eddyline.bench.figures.plots import Panel, draw_panels
 from eddyline.bench.figures.shared_windows.server import LWO, SWF, TABLE_1
-from eddyline.bench.figures.verdicts import Verdict
+from eddyline.bench.figures.verdicts import Judgment
 
 ISOLATED: Final = "isolated"
 
@@ -92,17 +92,17 @@ def table(points: Sequence[Reckoned]) -> list[Mapping[str, Any]]:
     ]
 
 
-def _penalty(points: Sequence[Reckoned]) -> Verdict:
+def _penalty(points: Sequence[Reckoned]) -> Judgment:
     by_name = {p.strategy: p.average_s for p in points}
     ratio = by_name[LWO][0] / by_name[ISOLATED][0]
-    return Verdict(f"{ratio:,.0f}x the response time of isolation", "yes" if ratio > 10 else "no")
+    return Judgment(f"{ratio:,.0f}x the response time of isolation", "yes" if ratio > 10 else "no")
 
 
-def _at_the_expense(points: Sequence[Reckoned]) -> Verdict:
+def _at_the_expense(points: Sequence[Reckoned]) -> Judgment:
     by_name = {p.strategy: p.average_s for p in points}
     small, large = (by_name[SWF][i] / by_name[LWO][i] for i in (0, -1))
     text = f"{small:.4f}x LWO's time for the smallest window, {large:.2f}x for the largest"
-    return Verdict(text, "yes" if small < 0.1 and large > 1 else "no")
+    return Judgment(text, "yes" if small < 0.1 and large > 1 else "no")
 
 
 EXPERIMENT: Final = Experiment(

@@ -15,7 +15,7 @@ from eddyline.bench.figures.shared_windows.server import (
     LWO,
     STATE_SLICE,
     SWF,
-    Released,
+    BlockRelease,
     Server,
 )
 from eddyline.runtime.join_inputs.access import Access, ScanIndex
@@ -90,7 +90,7 @@ class _JoinServer:
         self._join.arrive([rows, _NO_ROWS] if side == 0 else [_NO_ROWS, rows])
         self._forget(int(self._work.ts_us[unit]))
 
-    def step(self) -> list[Released]:
+    def step(self) -> list[BlockRelease]:
         return [r for release in self._join.step() for r in self._routed(release)]
 
     def _insert(self, side: int, units: np.ndarray) -> Arrivals:
@@ -111,18 +111,18 @@ class _JoinServer:
         for store in self._stores:
             store.drop_before(store.first + int(np.searchsorted(store.held("ts"), oldest, "right")))
 
-    def _routed(self, release: Release) -> list[Released]:
+    def _routed(self, release: Release) -> list[BlockRelease]:
         """By window its results, in arrays of their own, as all strategies have to deliver them."""
         classes, pairs = self._join.classes, release.pairs
         first = int(classes[release.window_class - 1]) + 1 if release.window_class else 0
         last = int(classes[release.window_class])
         unit = release.first // self._rows + self._work.preloaded
         if first == last:
-            return [Released(last, unit, (len(pairs),))]
+            return [BlockRelease(last, unit, (len(pairs),))]
         age = np.abs(pairs.instants[0] - pairs.instants[1])
         level = np.searchsorted(self._lengths[first:last], age, "right") + first
         cut = [pairs.take(np.flatnonzero(level <= i)) for i in range(first, last)]
-        return [Released(first + i, unit, (len(mine),)) for i, mine in enumerate([*cut, pairs])]
+        return [BlockRelease(first + i, unit, (len(mine),)) for i, mine in enumerate([*cut, pairs])]
 
 
 def _access(strategy: str, work: Blocks, store: RowStore) -> Access:

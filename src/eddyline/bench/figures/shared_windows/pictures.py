@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from eddyline.bench.figures.plots import Panel, draw_panels
-from eddyline.bench.figures.shared_windows.driver import Outcome, Responses
+from eddyline.bench.figures.shared_windows.driver import Responses, RunOutcome
 from eddyline.bench.figures.shared_windows.judges import outcome
 from eddyline.bench.figures.shared_windows.runs import RunPoint
 from eddyline.bench.figures.shared_windows.server import TABLE_1
@@ -78,7 +78,7 @@ def table(points: Sequence[RunPoint], unit: Unit) -> list[Mapping[str, Any]]:
     def time(seconds: float) -> str:
         return f"{unit.per_second * seconds:,.2f}"
 
-    def by_window(o: Outcome, value: Callable[[Responses], float]) -> str:
+    def by_window(o: RunOutcome, value: Callable[[Responses], float]) -> str:
         return " / ".join(time(value(w)) for w in o.windows)
 
     return [

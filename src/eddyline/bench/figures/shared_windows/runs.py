@@ -9,11 +9,11 @@ from typing import Final
 import numpy as np
 
 from eddyline.bench.figures.shared_windows.arrivals import arrivals, at_once
-from eddyline.bench.figures.shared_windows.blocks import Blocks, Load, blocks
+from eddyline.bench.figures.shared_windows.blocks import Blocks, JoinLoad, blocks
 from eddyline.bench.figures.shared_windows.driver import (
     Drive,
-    Outcome,
     Pace,
+    RunOutcome,
     drive_together,
     undisturbed,
 )
@@ -34,7 +34,7 @@ class RunPoint:
 
     Attributes:
         method: hash, nested loops, or simulated.
-        burst: units that come at once on average.
+        burst: units that arrive at once, on average.
         unit_s: seconds that a lone unit takes, from its arrival until it is through.
     """
 
@@ -43,7 +43,7 @@ class RunPoint:
     burst: float
     strategy: str
     unit_s: float
-    outcome: Outcome
+    outcome: RunOutcome
 
     @property
     def windows_s(self) -> tuple[int, ...]:
@@ -53,7 +53,7 @@ class RunPoint:
 
 def measure_runs(
     make: Make,
-    load: Load,
+    load: JoinLoad,
     distribution: str,
     burst: float,
     strategies: Sequence[str] = STRATEGIES,
@@ -72,7 +72,7 @@ def measure_runs(
     work = blocks(load, windows, come, windows[-1])
     unit_s = calibrate(make, work, strategies)
     pace_s = unit_s[LWO] if pace_s is None else pace_s
-    # two units come per mean gap of a stream
+    # two units arrive per mean gap of a stream
     instants = come.at * (2 * pace_s / load.utilisation)
     servers = [make(s, work) for s in strategies]
     drives = [
@@ -115,9 +115,9 @@ def _work_off(server: Server, units: Sequence[int]) -> None:
 
 
 def serve_at_once(
-    make: Make, load: Load, windows_s: Sequence[int], strategy: str, m: int, largest_s: int
-) -> Outcome:
-    """``m`` units of one stream that come at one instant, at an idle server."""
+    make: Make, load: JoinLoad, windows_s: Sequence[int], strategy: str, m: int, largest_s: int
+) -> RunOutcome:
+    """``m`` units of one stream that arrive at one instant, at an idle server."""
     work = blocks(load, windows_s, at_once(m), largest_s)
     server, clock = make(strategy, work)
     drive = Drive(server, np.zeros(m), work.preloaded, len(windows_s), clock)

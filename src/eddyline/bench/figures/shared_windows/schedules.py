@@ -13,7 +13,7 @@ import numpy as np
 from eddyline.bench.figures.experiment import Claim, Experiment
 from eddyline.bench.figures.shared_windows import judges, pictures
 from eddyline.bench.figures.shared_windows.arrivals import arrivals
-from eddyline.bench.figures.shared_windows.blocks import Load
+from eddyline.bench.figures.shared_windows.blocks import JoinLoad
 from eddyline.bench.figures.shared_windows.driver import Drive
 from eddyline.bench.figures.shared_windows.operator import shared_join
 from eddyline.bench.figures.shared_windows.pictures import MS, S
@@ -29,10 +29,10 @@ UTILISATION: Final = 0.84
 #: Utilisation where the hash join has the costs that it has: those of slicing must fit in.
 _ROOMY: Final = 0.5
 
-HASH: Final = Load("hash", 512, 1200, 60.0, 1200, UTILISATION, alike=True)
-QUICK_HASH: Final = Load("hash", 512, 600, 60.0, 100, UTILISATION, alike=True)
-NESTED: Final = Load("nested loops", 64, 1200, 2.0, 600, UTILISATION, alike=True)
-QUICK_NESTED: Final = Load("nested loops", 64, 600, 2.0, 80, UTILISATION, alike=True)
+HASH: Final = JoinLoad("hash", 512, 1200, 60.0, 1200, UTILISATION, alike=True)
+QUICK_HASH: Final = JoinLoad("hash", 512, 600, 60.0, 100, UTILISATION, alike=True)
+NESTED: Final = JoinLoad("nested loops", 64, 1200, 2.0, 600, UTILISATION, alike=True)
+QUICK_NESTED: Final = JoinLoad("nested loops", 64, 600, 2.0, 80, UTILISATION, alike=True)
 
 _BURSTS: Final = (1.0, 2.0, 3.0, 4.0, 5.0)
 _QUICK_BURSTS: Final = (1.0, 4.0, 5.0)
@@ -40,7 +40,7 @@ _QUICK_BURSTS: Final = (1.0, 4.0, 5.0)
 #: The paper's: tuples per second and stream, seconds, and results per pair of tuples.
 _RATE: Final = 100
 _SELECTIVITY: Final = 0.002
-#: Tuples of each stream that are simulated. A unit is so many tuples' rows, for whole results.
+#: Simulated tuples of each stream. A unit has the rows of several tuples, for whole results.
 _SIMULATED: Final = 5_000
 _SIMULATED_BURSTS: Final = 20_000
 _QUICK_SIMULATED: Final = 1_000
@@ -73,7 +73,7 @@ def measure_bursts(quick: bool) -> list[RunPoint]:
 
 
 def _in_step(
-    load: Load, cases: Sequence[tuple[str, float]], strategies: Sequence[str] = STRATEGIES
+    load: JoinLoad, cases: Sequence[tuple[str, float]], strategies: Sequence[str] = STRATEGIES
 ) -> list[RunPoint]:
     """Distributions and bursts, at the pace of the first."""
     points: list[RunPoint] = []

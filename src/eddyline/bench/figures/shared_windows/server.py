@@ -1,6 +1,6 @@
-"""What the driver asks of a shared window join.
+"""The interface of a shared window join to the driver.
 
-Each of the paper's tuples is a *unit* here: a block of rows of one stream that came at one instant.
+Each of the paper's tuples is a *unit* here: a block of rows of one stream and instant.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ TABLE_1: Final = {
 
 
 @dataclass(frozen=True, slots=True)
-class Released:
+class BlockRelease:
     """Results that the queries of one window got.
 
     Attributes:
@@ -49,7 +49,7 @@ class Server(Protocol):
 
     @property
     def input_rows(self) -> int:
-        """Rows that have come and not yet seen the whole of the largest window."""
+        """Rows that have not been joined with the whole largest window yet."""
 
     @property
     def output_rows(self) -> int:
@@ -64,7 +64,7 @@ class Server(Protocol):
         """How much has been scanned so far, in largest windows."""
 
     def arrive(self, unit: int) -> None:
-        """A unit has come: put it into its join buffer and into the queue."""
+        """Put a new unit into its join buffer and into the queue."""
 
-    def step(self) -> Sequence[Released]:
-        """Do the next piece of work that the schedule says."""
+    def step(self) -> Sequence[BlockRelease]:
+        """Do the next piece of work of the schedule."""

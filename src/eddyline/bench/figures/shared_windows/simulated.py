@@ -1,4 +1,4 @@
-"""A shared window join whose time is counted, not spent: so many seconds per row scanned.
+"""A shared window join in simulated time: seconds per row scanned.
 
 It does what the schedules do and nothing else, so it can run at the paper's scale, of 60,000 tuples
 per window, and shows what is due to a schedule and what to an implementation.
@@ -14,7 +14,7 @@ from eddyline.bench.figures.shared_windows.server import (
     LWO,
     STATE_SLICE,
     STRATEGIES,
-    Released,
+    BlockRelease,
 )
 
 
@@ -90,7 +90,7 @@ class SimulatedServer:
         self._queues[0].append(unit)
         self._inside += 1
 
-    def step(self) -> list[Released]:
+    def step(self) -> list[BlockRelease]:
         level = self._next()
         unit = self._queues[level].popleft()
         self.seconds += self._cost[level]
@@ -103,7 +103,7 @@ class SimulatedServer:
             following.append(unit)
         released = self._release(unit, level)
         if not last:
-            for larger in self._levels[level + 1 :]:  # nobody is before it there
+            for larger in self._levels[level + 1 :]:  # it is first there
                 if self._complete[larger] == unit - 1:
                     released += self._release(unit, larger)
         if self._strategy == GREEDY and self._scans.get(unit + 1, 0) > 0:
@@ -118,7 +118,7 @@ class SimulatedServer:
     def _next(self) -> int:
         """The slice of which the next unit is to be scanned."""
         queues = self._queues
-        if self._strategy == LWO:  # the unit that has begun goes on
+        if self._strategy == LWO:  # the unit that has begun continues
             return max(level for level in self._levels if queues[level])
         if self._strategy == STATE_SLICE:  # each slice in turn
             while True:
@@ -127,7 +127,7 @@ class SimulatedServer:
                     return self._turn
         return next(level for level in self._order if queues[level])
 
-    def _release(self, unit: int, level: int) -> list[Released]:
+    def _release(self, unit: int, level: int) -> list[BlockRelease]:
         """What the window has not yet had of a unit's results."""
         had = self._had[level]
         before, now = had.get(unit, 0), min(self._scans[unit], level + 1)
@@ -137,4 +137,4 @@ class SimulatedServer:
         had[unit] = now
         if level == self._levels[-1]:
             self.output_rows -= results
-        return [Released(level, unit, (results,))] if results else []
+        return [BlockRelease(level, unit, (results,))] if results else []

@@ -1,6 +1,6 @@
 """The model against the engine that runs: random joins, all rows kept and some dropped.
 
-Not in the paper, whose results are all of its model. Rates, windows and costs are predicted by
+Not in the paper, which evaluates its model only. Rates, windows and costs are predicted by
 Equations 1 to 9 with the prices of this machine (``eddyline calibrate`` measures them).
 """
 
@@ -18,12 +18,12 @@ from eddyline.bench.figures.experiment import Claim, Experiment
 from eddyline.bench.figures.plots import Panel, draw_panels
 from eddyline.bench.figures.static_optimization.trial import (
     JoinCase,
-    Trial,
+    JoinTrial,
     WindowedStream,
     by_name,
     ratio,
 )
-from eddyline.bench.figures.verdicts import Verdict
+from eddyline.bench.figures.verdicts import Judgment
 from eddyline.engine.calibration import prices_of_machine
 from eddyline.optimizer.joins.costing import Priced
 from eddyline.optimizer.joins.functions import PlanFunctions
@@ -81,7 +81,7 @@ def measure(quick: bool) -> list[EnginePoint]:
 
 
 def _cases(effort: _Effort, prices: Prices) -> Iterator[tuple[JoinCase, list[Setting]]]:
-    """Random cases whose results are neither too few nor too many, with both settings."""
+    """Random cases with a measurable number of results, with both settings."""
     rng, found = random.Random(2004), 0
     while found < effort.cases:
         case = random_case(rng, sources=3 + found % 3)
@@ -119,7 +119,7 @@ def random_case(rng: random.Random, sources: int) -> JoinCase:
 def _point(
     number: int, case: JoinCase, setting: Setting, seconds: float, prices: Prices
 ) -> EnginePoint:
-    found = Trial(case, case.nested(setting.plan.tree), setting.keep).measure(seconds)
+    found = JoinTrial(case, case.nested(setting.plan.tree), setting.keep).measure(seconds)
     top = setting.plan.operators[-1]
     names = [source.name for source in setting.plan.query.sources]
     return EnginePoint(
@@ -182,35 +182,35 @@ def _close(
     measured: Callable[[EnginePoint], float],
     predicted: Callable[[EnginePoint], float],
     factor: float,
-) -> Callable[[Sequence[EnginePoint]], Verdict]:
+) -> Callable[[Sequence[EnginePoint]], Judgment]:
     """Whether nine of ten points differ by less than a factor."""
 
-    def judge(points: Sequence[EnginePoint]) -> Verdict:
+    def judge(points: Sequence[EnginePoint]) -> Judgment:
         ratios = sorted(ratio(measured(p), predicted(p)) for p in points)
         most = ratios[int(0.9 * (len(ratios) - 1))]
         median = ratios[len(ratios) // 2]
         text = f"off by {median - 1:.0%} (median), 9 of 10 by less than {most - 1:.0%}"
-        return Verdict(text, "yes" if most <= factor else "in part" if median <= factor else "no")
+        return Judgment(text, "yes" if most <= factor else "in part" if median <= factor else "no")
 
     return judge
 
 
-def _in_proportion(points: Sequence[EnginePoint]) -> Verdict:
+def _in_proportion(points: Sequence[EnginePoint]) -> Judgment:
     """Whether one factor for the machine makes nine of ten predictions right within 40 %."""
     speed = statistics.median(p.cores / p.predicted_cores for p in points)
     ratios = sorted(ratio(p.cores, speed * p.predicted_cores) for p in points)
     most = ratios[int(0.9 * (len(ratios) - 1))]
     text = f"with all prices times {speed:.2f}, 9 of 10 are off by less than {most - 1:.0%}"
-    return Verdict(text, "yes" if most <= 1.4 else "no")
+    return Judgment(text, "yes" if most <= 1.4 else "no")
 
 
-def _within_capacity(points: Sequence[EnginePoint]) -> Verdict:
+def _within_capacity(points: Sequence[EnginePoint]) -> Judgment:
     """Dropping is to bring the cores down to 40 % of what the same plan took, as measured."""
     full = {p.case: p.cores for p in points if not p.capacity}
     shares = sorted(p.cores / full[p.case] for p in points if p.capacity)
     median = shares[len(shares) // 2]
     text = f"{median:.0%} of the cores in the median, {shares[0]:.0%} to {shares[-1]:.0%}"
-    return Verdict(text, "yes" if abs(median - _CAPACITY) <= 0.1 else "no")
+    return Judgment(text, "yes" if abs(median - _CAPACITY) <= 0.1 else "no")
 
 
 EXPERIMENT: Final = Experiment(

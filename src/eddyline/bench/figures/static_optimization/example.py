@@ -11,7 +11,7 @@ from eddyline.bench.comparison.shedding import shed
 from eddyline.bench.comparison.static_joins import PerTuple, join_query
 from eddyline.bench.figures.experiment import Claim, Experiment
 from eddyline.bench.figures.plots import Panel, draw_panels
-from eddyline.bench.figures.verdicts import Verdict
+from eddyline.bench.figures.verdicts import Judgment
 from eddyline.optimizer.joins.functions import PlanFunctions
 from eddyline.optimizer.joins.query import Source
 from eddyline.optimizer.joins.trees import Tree
@@ -32,7 +32,7 @@ _CLOSE_BY: Final = (3.0, 5.0)
 
 
 @dataclass(frozen=True)
-class PlanPoint:
+class ExamplePoint:
     """A plan at some cost of a join.
 
     Attributes:
@@ -46,17 +46,17 @@ class PlanPoint:
     output: float
 
 
-def measure(quick: bool) -> list[PlanPoint]:
+def measure(quick: bool) -> list[ExamplePoint]:
     """All plans at all costs."""
     return [_point(plan, ms) for plan in PLANS for ms in _MS]
 
 
-def _point(plan: str, ms: float) -> PlanPoint:
+def _point(plan: str, ms: float) -> ExamplePoint:
     setting = shed(PlanFunctions(QUERY, PLANS[plan], PerTuple(ms / 1_000)))
-    return PlanPoint(plan, ms, setting.needed, setting.output)
+    return ExamplePoint(plan, ms, setting.needed, setting.output)
 
 
-def draw(points: Sequence[PlanPoint], out: Path) -> None:
+def draw(points: Sequence[ExamplePoint], out: Path) -> None:
     """``figure-06.png``."""
     near = [ms for ms in _MS if _CLOSE_BY[0] <= ms <= _CLOSE_BY[1]]
     panels = [_panel("all costs", points, _MS), _panel("where plans change places", points, near)]
@@ -64,13 +64,13 @@ def draw(points: Sequence[PlanPoint], out: Path) -> None:
     draw_panels(out / "figure-06.png", "Figure 6: the query of Example 1", about, panels)
 
 
-def _panel(title: str, points: Sequence[PlanPoint], places: Sequence[float]) -> Panel:
+def _panel(title: str, points: Sequence[ExamplePoint], places: Sequence[float]) -> Panel:
     lines = {plan: [_at(points, plan, ms).output for ms in places] for plan in PLANS}
     labels = [f"{ms:g}" for ms in places]
     return Panel(title, labels, lines, "milliseconds per row of a join", "results/s", log=False)
 
 
-def table(points: Sequence[PlanPoint]) -> list[Mapping[str, Any]]:
+def table(points: Sequence[ExamplePoint]) -> list[Mapping[str, Any]]:
     """A row per cost."""
     return [
         {"ms per row": f"{ms:g}"}
@@ -80,56 +80,56 @@ def table(points: Sequence[PlanPoint]) -> list[Mapping[str, Any]]:
     ]
 
 
-def _at(points: Sequence[PlanPoint], plan: str, ms: float) -> PlanPoint:
+def _at(points: Sequence[ExamplePoint], plan: str, ms: float) -> ExamplePoint:
     return next(p for p in points if (p.plan, p.ms) == (plan, ms))
 
 
-def _outputs(points: Sequence[PlanPoint], ms: float) -> list[float]:
+def _outputs(points: Sequence[ExamplePoint], ms: float) -> list[float]:
     """Of plans (a), (b) and (c)."""
     return [_at(points, plan, ms).output for plan in PLANS]
 
 
-def _utilisations(ms: float, percent: Sequence[float]) -> Claim[PlanPoint]:
+def _utilisations(ms: float, percent: Sequence[float]) -> Claim[ExamplePoint]:
     said = " / ".join(f"{p:g} %" for p in percent)
 
-    def judge(points: Sequence[PlanPoint]) -> Verdict:
+    def judge(points: Sequence[ExamplePoint]) -> Judgment:
         found = [100 * _at(points, plan, ms).utilisation for plan in PLANS]
         same = all(abs(x - p) < 1e-9 for x, p in zip(found, percent, strict=True))
-        return Verdict(" / ".join(f"{x:g} %" for x in found), "yes" if same else "no")
+        return Judgment(" / ".join(f"{x:g} %" for x in found), "yes" if same else "no")
 
     return Claim("Example 1", f"at {ms:g} ms the plans (a), (b), (c) take {said}", judge)
 
 
-def _switches(points: Sequence[PlanPoint]) -> Verdict:
+def _switches(points: Sequence[ExamplePoint]) -> Judgment:
     best = {ms: max(PLANS, key=lambda plan: _at(points, plan, ms).output) for ms in (4, 4.25, 4.5)}
     text = ", ".join(f"{ms:g} ms: {plan[:3]}" for ms, plan in best.items())
-    return Verdict(f"best at {text}", "yes" if (best[4], best[4.5]) == (_B, _C) else "no")
+    return Judgment(f"best at {text}", "yes" if (best[4], best[4.5]) == (_B, _C) else "no")
 
 
-def _stays(points: Sequence[PlanPoint]) -> Verdict:
+def _stays(points: Sequence[ExamplePoint]) -> Judgment:
     later = [ms for ms in _MS if ms >= 4.5]
     good = [_outputs(points, ms)[2] >= max(_outputs(points, ms)) - 1e-6 for ms in later]
-    return Verdict(f"(c) is the best at {sum(good)} of {len(good)} costs", _all(good))
+    return Judgment(f"(c) is the best at {sum(good)} of {len(good)} costs", _all(good))
 
 
-def _widest(points: Sequence[PlanPoint]) -> Verdict:
+def _widest(points: Sequence[ExamplePoint]) -> Judgment:
     gaps = {ms: _outputs(points, ms)[2] - _outputs(points, ms)[1] for ms in _MS}
     at = max(gaps, key=lambda ms: gaps[ms])
     ratio = _outputs(points, at)[2] / _outputs(points, at)[1]
     text = f"widest at {at:g} ms, where (c) makes {ratio:.2f}x the results of (b)"
-    return Verdict(text, "yes" if 12 <= at <= 16 and ratio > 2 else "no")
+    return Judgment(text, "yes" if 12 <= at <= 16 and ratio > 2 else "no")
 
 
-def _worst(points: Sequence[PlanPoint]) -> Verdict:
+def _worst(points: Sequence[ExamplePoint]) -> Judgment:
     later = [ms for ms in _MS if 17 < ms < 100]
     good = [_outputs(points, ms)[1] <= min(_outputs(points, ms)) + 1e-6 for ms in later]
-    return Verdict(f"(b) makes least at {sum(good)} of {len(good)} costs above 17 ms", _all(good))
+    return Judgment(f"(b) makes least at {sum(good)} of {len(good)} costs above 17 ms", _all(good))
 
 
-def _all_equal(points: Sequence[PlanPoint]) -> Verdict:
+def _all_equal(points: Sequence[ExamplePoint]) -> Judgment:
     outputs = _outputs(points, 100)
     text = " / ".join(f"{x:.6g}" for x in outputs)
-    return Verdict(f"results/s: {text}", _all([max(outputs) - min(outputs) < 1e-6]))
+    return Judgment(f"results/s: {text}", _all([max(outputs) - min(outputs) < 1e-6]))
 
 
 def _all(good: Sequence[bool]) -> Any:

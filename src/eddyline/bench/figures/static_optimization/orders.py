@@ -15,11 +15,11 @@ from eddyline.bench.figures.experiment import Claim, Experiment
 from eddyline.bench.figures.plots import draw_bars
 from eddyline.bench.figures.static_optimization.trial import (
     JoinCase,
-    Outcome,
-    Trial,
+    JoinTrial,
+    TrialOutcome,
     WindowedStream,
 )
-from eddyline.bench.figures.verdicts import Verdict
+from eddyline.bench.figures.verdicts import Judgment
 from eddyline.engine.calibration import prices_of_machine
 from eddyline.optimizer.joins.trees import Tree, show
 
@@ -60,10 +60,10 @@ def measure(quick: bool) -> list[OrderPoint]:
         AssertionError: they disagree on the number of results.
     """
     rounds, seconds = (3, 2.0) if quick else (7, 5.0)
-    chosen = tree_of(Trial(CASE, CASE.flat, _EVERYTHING).query.plan)
+    chosen = tree_of(JoinTrial(CASE, CASE.flat, _EVERYTHING).query.plan)
     trees = list(all_bushy(CASE.query.neighbours()))
-    runs = [Trial(CASE, CASE.nested(tree), _EVERYTHING) for tree in trees]
-    outcomes: list[list[Outcome]] = [[] for _ in trees]
+    runs = [JoinTrial(CASE, CASE.nested(tree), _EVERYTHING) for tree in trees]
+    outcomes: list[list[TrialOutcome]] = [[] for _ in trees]
     order = random.Random(4)
     for _ in range(rounds):
         for number in order.sample(range(len(trees)), len(trees)):
@@ -118,19 +118,19 @@ def table(points: Sequence[OrderPoint]) -> list[Mapping[str, Any]]:
     ]
 
 
-def _fastest(points: Sequence[OrderPoint]) -> Verdict:
+def _fastest(points: Sequence[OrderPoint]) -> Judgment:
     best = min(points, key=lambda p: p.median)
     chosen = next(p for p in points if p.chosen)
     times = chosen.median / best.median
     text = f"{chosen.tree} takes {times:.2f}x the CPU of {best.tree}, the fastest of {len(points)}"
-    return Verdict(text, "yes" if times <= 1.1 else "no")
+    return Judgment(text, "yes" if times <= 1.1 else "no")
 
 
-def _as_written(points: Sequence[OrderPoint]) -> Verdict:
+def _as_written(points: Sequence[OrderPoint]) -> Judgment:
     written = next(p for p in points if p.tree == "((s0 ⋈ s1) ⋈ s2) ⋈ s3")
     chosen = next(p for p in points if p.chosen)
     times = written.median / chosen.median
-    return Verdict(
+    return Judgment(
         f"the order as written takes {times:.1f}x the CPU", "yes" if times >= 2 else "no"
     )
 

@@ -50,7 +50,7 @@ class Choice:
     """What some way to optimize chooses, for each query.
 
     Attributes:
-        output: results per second, (queries,). cost: rows per second that come to joins.
+        output: results per second, (queries,). cost: input rows per second of the joins.
     """
 
     output: Floats
@@ -61,7 +61,7 @@ class Choice:
 class RandomQueries:
     """Queries and what is expected of their plans, in rows per second.
 
-    A row that comes to a join costs 1, so resources are rows per second: the inverse of the paper's
+    An input row of a join costs 1, so resources are rows per second: the inverse of the paper's
     cost of a join per tuple.
 
     Attributes:
@@ -83,7 +83,7 @@ class RandomQueries:
     def emitted(self, sources: Mask) -> Floats:
         """Rows per second that the join of some sources emits on behalf of each of them.
 
-        That is, of arrivals of source k there come f * rate_k * (windows of the others) results
+        That is, arrivals of source k have f * rate_k * (windows of the others) results
         (Eq. 5). (queries, sources)
         """
         found = self._emitted.get(sources)
@@ -103,7 +103,7 @@ class RandomQueries:
         return list(all_left_deep(self.graph))
 
     def costs(self) -> Floats:
-        """Rows per second that come to the joins of each plan: (queries, plans, sources)."""
+        """Input rows per second of the joins of each plan: (queries, plans, sources)."""
         return np.stack([self._cost(tree) for tree in self.plans()], axis=1)
 
     def _cost(self, tree: Tree) -> Floats:

@@ -18,7 +18,7 @@ from eddyline.bench.figures.static_optimization.random_queries import (
     filled,
     random_rates,
 )
-from eddyline.bench.figures.verdicts import Verdict
+from eddyline.bench.figures.verdicts import Judgment
 
 #: Resources in per cent of what the cheapest plan needs.
 LEVELS: Final = (100, 90, 80, 70, 60, 50, 40, 30, 20, 10, 1)
@@ -147,56 +147,56 @@ def _at(points: Sequence[LevelPoint], percent: int) -> LevelPoint:
     return next(p for p in points if p.percent == percent)
 
 
-def _half_at_60(points: Sequence[LevelPoint]) -> Verdict:
+def _half_at_60(points: Sequence[LevelPoint]) -> Judgment:
     p = _at(points, 60)
     text = f"at 60 %: {p.other:.0%} have another best plan, {p.better:.0%} one that makes more"
-    return Verdict(text, "yes" if p.better > 0.5 else "in part" if p.other > 0.5 else "no")
+    return Judgment(text, "yes" if p.better > 0.5 else "in part" if p.other > 0.5 else "no")
 
 
-def _certain_from_30(points: Sequence[LevelPoint]) -> Verdict:
+def _certain_from_30(points: Sequence[LevelPoint]) -> Judgment:
     few = [p for p in points if p.percent <= 30]
     text = ", ".join(f"{p.percent} %: {p.other:.0%} and {p.better:.0%}" for p in few)
     certain = min(p.other for p in few) > 0.9
-    return Verdict(f"another plan is best, and makes more, at {text}", "yes" if certain else "no")
+    return Judgment(f"another plan is best, and makes more, at {text}", "yes" if certain else "no")
 
 
-def _eightfold(points: Sequence[LevelPoint]) -> Verdict:
+def _eightfold(points: Sequence[LevelPoint]) -> Judgment:
     gain = _at(points, 1).gain
-    return Verdict(f"{gain:.1f}-fold at 1 %", "yes" if 6 <= gain <= 10 else "no")
+    return Judgment(f"{gain:.1f}-fold at 1 %", "yes" if 6 <= gain <= 10 else "no")
 
 
-def _four_per_cent(points: Sequence[LevelPoint]) -> Verdict:
+def _four_per_cent(points: Sequence[LevelPoint]) -> Judgment:
     gain = _at(points, 60).gain
-    return Verdict(f"{gain:.1%} at 60 %", "yes" if 0.03 <= gain <= 0.05 else "no")
+    return Judgment(f"{gain:.1%} at 60 %", "yes" if 0.03 <= gain <= 0.05 else "no")
 
 
-def _most_over_average(points: Sequence[LevelPoint]) -> Verdict:
+def _most_over_average(points: Sequence[LevelPoint]) -> Judgment:
     ratios = {p.percent: p.most / p.gain for p in points if p.gain > 1e-6}
     text = ", ".join(f"{percent} %: {ratio:.0f}x" for percent, ratio in ratios.items())
     falling = next(iter(ratios.values())) > 5 * ratios[10]
-    return Verdict(f"largest over average gain at {text}", "yes" if falling else "no")
+    return Judgment(f"largest over average gain at {text}", "yes" if falling else "no")
 
 
-def _heuristic(points: Sequence[LevelPoint]) -> Verdict:
+def _heuristic(points: Sequence[LevelPoint]) -> Judgment:
     worst = max((p for p in points if p.percent > 1), key=lambda p: p.error)
     text = f"at most {worst.error:.2%} on average, at {worst.percent} %"
-    return Verdict(text, "yes" if worst.error <= 0.002 else "no")
+    return Judgment(text, "yes" if worst.error <= 0.002 else "no")
 
 
-def _heuristic_at_1(points: Sequence[LevelPoint]) -> Verdict:
+def _heuristic_at_1(points: Sequence[LevelPoint]) -> Judgment:
     error = _at(points, 1).error
-    return Verdict(f"{error:.1%} at 1 %", "yes" if 0.2 <= error <= 0.35 else "no")
+    return Judgment(f"{error:.1%} at 1 %", "yes" if 0.2 <= error <= 0.35 else "no")
 
 
-def _within_two(points: Sequence[LevelPoint]) -> Verdict:
+def _within_two(points: Sequence[LevelPoint]) -> Judgment:
     worst = max(p.most_error for p in points)
-    return Verdict(f"largest error {worst:.1%}", "yes" if worst <= 0.5 else "no")
+    return Judgment(f"largest error {worst:.1%}", "yes" if worst <= 0.5 else "no")
 
 
-def _rarely_without(points: Sequence[LevelPoint]) -> Verdict:
+def _rarely_without(points: Sequence[LevelPoint]) -> Judgment:
     most = max(points, key=lambda p: p.better)
     text = f"another plan makes more for {most.better:.0%} of the queries at most"
-    return Verdict(f"{text}, at {most.percent} %", "yes" if most.better < 0.5 else "no")
+    return Judgment(f"{text}, at {most.percent} %", "yes" if most.better < 0.5 else "no")
 
 
 def _experiment(

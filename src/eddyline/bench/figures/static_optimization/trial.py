@@ -27,7 +27,7 @@ _QUERY: Final = "q"
 
 @dataclass(frozen=True)
 class WindowedStream:
-    """A stream whose rows come at random instants.
+    """A stream of rows at random instants.
 
     Attributes:
         rate: rows per second. seconds, rows: of its window; one of them is None.
@@ -50,7 +50,7 @@ class WindowedStream:
         return self.seconds if self.seconds is not None else (self.rows or 0) / self.rate
 
     def source(self, name: str) -> Source:
-        """What the model knows of it; in the engine a row leaves a window of rows by a '-'."""
+        """The source of the model; in the engine a row leaves a window of rows by a '-'."""
         if self.seconds is not None:
             return Source.range(name, self.rate, self.seconds)
         return replace(Source.last(name, self.rate, self.rows or 0), taken_back=self.rate)
@@ -58,7 +58,7 @@ class WindowedStream:
 
 @dataclass(frozen=True)
 class JoinCase:
-    """A conjunctive query, and the streams that it is asked of.
+    """A conjunctive query and its streams.
 
     Attributes:
         edges: pairs of streams that are to agree on a column of their own, and how many values
@@ -88,7 +88,7 @@ class JoinCase:
         return {f"e{k}": d for k, (a, b, d) in enumerate(self.edges) if stream in (a, b)}
 
     def statistics(self, keep: Sequence[float]) -> Statistics:
-        """What is known of the streams behind drop boxes."""
+        """Statistics of the streams behind drop boxes."""
         return Statistics(
             rates={
                 f"s{i}": s.rate * x for i, (s, x) in enumerate(zip(self.streams, keep, strict=True))
@@ -135,7 +135,7 @@ class JoinCase:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class TrialOutcome:
     """What an engine did over some seconds of event time, its windows being full.
 
     Attributes:
@@ -154,12 +154,12 @@ class Outcome:
         return cost(self.plan, statistics, prices).total + self.calls * prices.call_s
 
 
-class Trial:
+class JoinTrial:
     """An engine at work on a case.
 
     Args:
         sql: the query; ``JoinCase.flat`` or ``nested``.
-        keep: by stream, the share of its rows that the engine gets; which ones is random.
+        keep: by stream, the share of its rows that the engine processes, chosen at random.
     """
 
     def __init__(self, case: JoinCase, sql: str, keep: Sequence[float]) -> None:
@@ -190,14 +190,14 @@ class Trial:
         kept = sum(s.rate * x for s, x in zip(self.case.streams, self.keep, strict=True))
         return max(1, round(kept * self.call_s / _CHUNK_ROWS))
 
-    def measure(self, seconds: float) -> Outcome:
+    def measure(self, seconds: float) -> TrialOutcome:
         """Go on for some event time."""
         start = self._clock_s
         spent = self._play(seconds)
         results, active = _results(self._changes, start, self._clock_s)
         took = self._clock_s - start
         calls = len(self.engine.stats()["operators"]) * self._chunks / self.call_s
-        return Outcome(results / took, active, spent / took, self.query.plan, calls)
+        return TrialOutcome(results / took, active, spent / took, self.query.plan, calls)
 
     def _play(self, seconds: float) -> float:
         """Take in the rows of some event time; returns CPU seconds."""
@@ -216,7 +216,7 @@ class Trial:
         return {f"s{i}": self._stream(i, start_s, end_s) for i in range(len(self.case.streams))}
 
     def _stream(self, number: int, start_s: float, end_s: float) -> pa.Table:
-        """The rows of a stream that its drop box lets pass."""
+        """The rows of a stream that pass its drop box."""
         count = self._rng.poisson(self.case.streams[number].rate * (end_s - start_s))
         ts = np.sort(self._rng.integers(round(start_s * 1e6), round(end_s * 1e6), count))
         kept = self._rng.random(count) < self.keep[number]
@@ -227,7 +227,7 @@ class Trial:
 
 
 def _results(changes: Sequence[pa.Table], start_s: float, end_s: float) -> tuple[int, float]:
-    """How many results came between two instants, and how many were alive on average."""
+    """The number of results between two instants, and of those alive on average."""
     table = pa.concat_tables(changes)
     new = np.asarray(table["_op"].to_pandas() == "+")
     ts = table["_ts"].cast(pa.int64()).to_numpy() / 1e6

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from eddyline.bench.figures.points import Case, Contender
+from eddyline.bench.figures.points import Contender, PointCase
 
 NT: Final = "NT"
 DIRECT: Final = "DIRECT"
@@ -58,14 +58,14 @@ _QUERY_5_JOIN_ABOVE: Final = """
     WHERE n.src = c.src"""
 
 
-def _case(name: str, title: str, links: int, select: str, labels: tuple[str, ...]) -> Case:
+def _case(name: str, title: str, links: int, select: str, labels: tuple[str, ...]) -> PointCase:
     options = {**_OPTIONS, UPA_50_KEYED: _KEYED}
     contenders = tuple(Contender(label, select, options[label]) for label in labels)
-    return Case(name, title, links, contenders)
+    return PointCase(name, title, links, contenders)
 
 
 _ALL: Final = tuple(_OPTIONS)
-#: The direct approach cannot tell which results a negation takes back.
+#: The direct approach cannot find the results that a negation takes back.
 _WITHOUT_DIRECT: Final = (NT, UPA_10, UPA_50, UPA_50_KEYED)
 
 CASES: Final = {
@@ -77,7 +77,7 @@ CASES: Final = {
         _case("query2-pairs", "Query 2, pairs", 1, _QUERY_2_PAIRS, _ALL),
         _case("query3", "Query 3", 2, _QUERY_3, _WITHOUT_DIRECT),
         _case("query4", "Query 4", 2, _QUERY_4, _ALL),
-        Case(
+        PointCase(
             "query5",
             "Query 5",
             3,

@@ -1,4 +1,4 @@
-"""What the update-patterns paper says of its figures, and what was measured, side by side.
+"""The claims of the update-patterns paper beside the measurements.
 
 ``UPA`` is what the paper plots: 10 partitions where it does not say otherwise. What the project
 asks of itself is judged with 50.
@@ -29,8 +29,8 @@ from eddyline.bench.figures.update_patterns.judges import (
 
 
 @dataclass(frozen=True)
-class Claim:
-    """A sentence, where it stands, and how it is judged.
+class TraceClaim:
+    """A claim, its place in the paper, and its judge.
 
     Attributes:
         case: the query that it is about.
@@ -42,7 +42,7 @@ class Claim:
     judge: Judge
 
 
-def judged(results: Results, claims: Iterable[Claim] | None = None) -> list[dict[str, Any]]:
+def judged(results: Results, claims: Iterable[TraceClaim] | None = None) -> list[dict[str, Any]]:
     """Every claim with its verdict, for machines; claims about unmeasured queries are left out."""
     rows = []
     for claim in CLAIMS if claims is None else claims:
@@ -64,126 +64,126 @@ _BOTH: Final = (NT, DIRECT)
 
 #: What section 6 of the paper says, then what the project asks of itself.
 CLAIMS: Final = (
-    Claim(
+    TraceClaim(
         "Figure 9",
         "as the window grows, UPA is nearly twice as fast as NT and DIRECT",
         "query1-ftp",
         faster(UPA_10, _BOTH, 1.7),
     ),
-    Claim(
+    TraceClaim(
         "Figure 9",
         "DIRECT outperforms NT, but degrades as the window grows",
         "query1-ftp",
         direct_degrades,
     ),
-    Claim("Figure 10", "DIRECT is by far the slowest", "query1-telnet", slowest(DIRECT, 2.0)),
-    Claim(
+    TraceClaim("Figure 10", "DIRECT is by far the slowest", "query1-telnet", slowest(DIRECT, 2.0)),
+    TraceClaim(
         "Figure 10",
         "UPA(10) initially performs well, but becomes very slow as the window grows",
         "query1-telnet",
         few_partitions_tire,
     ),
-    Claim(
+    TraceClaim(
         "Figure 10",
         "UPA(50) is up to one order of magnitude faster than NT",
         "query1-telnet",
         best_ratio(UPA_50, NT, 10.0),
     ),
-    Claim(
+    TraceClaim(
         "Figure 11",
         "UPA is one order of magnitude faster than NT and DIRECT",
         "query2-src",
         faster(UPA_10, _BOTH, 10.0),
     ),
-    Claim(
+    TraceClaim(
         "Figure 12",
         "UPA is roughly twice as fast as NT",
         "query2-pairs",
         faster(UPA_10, (NT,), 1.7),
     ),
-    Claim(
+    TraceClaim(
         "Figure 12",
         "DIRECT performs poorly when the result is large",
         "query2-pairs",
         slowest(DIRECT, 1.5),
     ),
-    Claim(
+    TraceClaim(
         "Figures 11, 12",
         "UPA's advantage is greater when the result is small",
         "query2-src",
         less_when_larger,
     ),
-    Claim(
+    TraceClaim(
         "Figure 13",
         "UPA needs up to two orders of magnitude less space than NT and DIRECT",
         "query2-src",
         smaller(UPA_10, _BOTH, 100.0, best=True),
     ),
-    Claim(
+    TraceClaim(
         "Figure 14",
         "with a larger result, UPA is still significantly more space-efficient",
         "query2-pairs",
         smaller(UPA_10, _BOTH, 2.0),
     ),
-    Claim(
+    TraceClaim(
         "Figure 15",
         "UPA's partitions outperform NT for small windows, NT wins for large ones",
         "query3",
         crossing(UPA_10, NT),
     ),
-    Claim(
+    TraceClaim(
         "section 6.4", "premature expirations are about 40 % of the results", "query3", premature
     ),
-    Claim(
+    TraceClaim(
         "Figure 16",
         "UPA yields a significant improvement over NT and DIRECT",
         "query4",
         faster(UPA_10, _BOTH, 2.0),
     ),
-    Claim("Figure 16", "DIRECT is the slowest", "query4", slowest(DIRECT, 1.0)),
-    Claim(
+    TraceClaim("Figure 16", "DIRECT is the slowest", "query4", slowest(DIRECT, 1.0)),
+    TraceClaim(
         "section 6.5",
         "UPA needs up to two orders of magnitude less space than NT and DIRECT",
         "query4",
         smaller(UPA_10, _BOTH, 100.0, best=True),
     ),
-    Claim(
+    TraceClaim(
         "Figure 17",
         "NT with the join above the negation outperforms NT with the join below",
         "query5",
         faster(NT_JOIN_UP, (NT,), 1.0),
     ),
-    Claim(
+    TraceClaim(
         "Figure 17",
         "NT (join up) is best for small windows, UPA with the join below for large ones",
         "query5",
         crossing(NT_JOIN_UP, UPA_50),
     ),
-    Claim(
+    TraceClaim(
         "this project",
         "Query 1, telnet, largest window: UPA is 5x as fast as the slower of the other two",
         "query1-telnet",
         faster_than_slower(5.0),
     ),
-    Claim(
+    TraceClaim(
         "this project",
         "Query 1, telnet, largest window: UPA is not slower than the faster of the other two",
         "query1-telnet",
         never_slower,
     ),
-    Claim(
+    TraceClaim(
         "this project",
         "Query 2, sources, largest window: UPA is 5x as fast as the slower of the other two",
         "query2-src",
         faster_than_slower(5.0),
     ),
-    Claim(
+    TraceClaim(
         "this project",
         "Query 2, sources, largest window: UPA is 5x as fast as both of the other two",
         "query2-src",
         faster(UPA_50, _BOTH, 5.0),
     ),
-    Claim(
+    TraceClaim(
         "this project",
         "Query 2, sources, largest window: UPA keeps 50x fewer rows than NT and DIRECT",
         "query2-src",

@@ -8,7 +8,7 @@ from functools import partial
 from typing import Final
 
 from eddyline.bench.figures.console import progress_bar
-from eddyline.bench.figures.points import Case, Effort, Point, measure
+from eddyline.bench.figures.points import Effort, Point, PointCase, measure
 from eddyline.bench.figures.recorded import flights_trace, lbl_trace
 from eddyline.bench.figures.synthetic import synthetic_trace
 from eddyline.bench.figures.trace import Trace
@@ -31,7 +31,7 @@ class Series:
     effort: Effort
     cases: tuple[str, ...] = tuple(CASES)
 
-    def tasks(self) -> Iterator[tuple[Case, int]]:
+    def tasks(self) -> Iterator[tuple[PointCase, int]]:
         """Every case over every window."""
         for name in self.cases:
             for window in self.windows:
@@ -39,7 +39,7 @@ class Series:
 
 
 @dataclass(frozen=True)
-class Experiment:
+class PatternExperiment:
     """One run.
 
     Attributes:
@@ -64,7 +64,7 @@ def _eager(rows: int) -> Series:
 
 #: The recorded hour of LBL holds windows of a few hundred time units only: smaller chunks there, so
 #: that several fit into a window.
-FULL: Final = Experiment(
+FULL: Final = PatternExperiment(
     Series(synthetic_trace, (2_000, 5_000, 10_000, 20_000, 50_000, 100_000, 200_000), Effort()),
     (
         Series(lbl_trace, (500,), Effort(least_rows=3_000, chunk_rows=100)),
@@ -72,7 +72,7 @@ FULL: Final = Experiment(
     ),
     tuple(_eager(rows) for rows in (10, 100, 1_000, 10_000)),
 )
-QUICK: Final = Experiment(
+QUICK: Final = PatternExperiment(
     Series(synthetic_trace, (2_000, 20_000), Effort(rounds=1)),
     (
         Series(lbl_trace, (500,), Effort(rounds=1, least_rows=5_000, chunk_rows=100)),
@@ -81,7 +81,7 @@ QUICK: Final = Experiment(
 )
 
 
-def measure_all(experiment: Experiment) -> list[list[Point]]:
+def measure_all(experiment: PatternExperiment) -> list[list[Point]]:
     """The points of each series; those of one case and window come from a process of their own.
 
     Raises:

@@ -10,19 +10,19 @@ from collections.abc import Callable, Iterable, Sequence
 
 from eddyline.bench.figures.results import Results
 from eddyline.bench.figures.update_patterns.cases import DIRECT, NT, UPA_10, UPA_50
-from eddyline.bench.figures.verdicts import Holds, Verdict, factor
+from eddyline.bench.figures.verdicts import Holds, Judgment, factor
 
 #: Judges a claim about one case.
-Judge = Callable[[Results, str], Verdict]
+Judge = Callable[[Results, str], Judgment]
 
 
 def faster(fast: str, slow: Sequence[str], wanted: float) -> Judge:
     """At the largest window, ``fast`` is ``wanted`` times as fast as each of the others."""
 
-    def judge(results: Results, case: str) -> Verdict:
+    def judge(results: Results, case: str) -> Judgment:
         window = results.windows(case)[-1]
         ratios = {s: results.speedup(case, window, fast, s) for s in slow}
-        return Verdict(_against(fast, ratios, window), factor(min(ratios.values()), wanted))
+        return Judgment(_against(fast, ratios, window), factor(min(ratios.values()), wanted))
 
     return judge
 
@@ -30,11 +30,11 @@ def faster(fast: str, slow: Sequence[str], wanted: float) -> Judge:
 def best_ratio(fast: str, slow: str, wanted: float) -> Judge:
     """``up to``: at some window, ``fast`` is ``wanted`` times as fast."""
 
-    def judge(results: Results, case: str) -> Verdict:
+    def judge(results: Results, case: str) -> Judgment:
         ratios = {w: results.speedup(case, w, fast, slow) for w in results.windows(case)}
         window = max(ratios, key=ratios.__getitem__)
         text = _against(fast, {slow: ratios[window]}, window)
-        return Verdict(f"at most {text}", factor(ratios[window], wanted))
+        return Judgment(f"at most {text}", factor(ratios[window], wanted))
 
     return judge
 
@@ -42,7 +42,7 @@ def best_ratio(fast: str, slow: str, wanted: float) -> Judge:
 def smaller(small: str, large: Sequence[str], wanted: float, *, best: bool = False) -> Judge:
     """The others keep ``wanted`` times as many rows: at the largest window, or at its best."""
 
-    def judge(results: Results, case: str) -> Verdict:
+    def judge(results: Results, case: str) -> Judgment:
         windows = results.windows(case)
         by_window = {
             w: {s: results.saving(case, w, small, s) for s in large}
@@ -51,12 +51,12 @@ def smaller(small: str, large: Sequence[str], wanted: float, *, best: bool = Fal
         window = max(by_window, key=lambda w: min(by_window[w].values()))
         ratios = by_window[window]
         what = ", ".join(f"{s} keeps {r:,.1f}x the rows" for s, r in ratios.items())
-        return Verdict(f"{what} of {small} at {window:,}", factor(min(ratios.values()), wanted))
+        return Judgment(f"{what} of {small} at {window:,}", factor(min(ratios.values()), wanted))
 
     return judge
 
 
-def direct_degrades(results: Results, case: str) -> Verdict:
+def direct_degrades(results: Results, case: str) -> Judgment:
     """DIRECT is faster than NT, and loses on it as the window grows."""
     windows = results.windows(case)
     small, large = (results.speedup(case, w, DIRECT, NT) for w in (windows[0], windows[-1]))
@@ -67,25 +67,25 @@ def direct_degrades(results: Results, case: str) -> Verdict:
     )
     outperforms = len(wins) == len(windows)
     if outperforms and large < small:
-        return Verdict(text, "yes")
-    return Verdict(text, "in part" if outperforms or large < small else "no")
+        return Judgment(text, "yes")
+    return Judgment(text, "in part" if outperforms or large < small else "no")
 
 
 def slowest(which: str, wanted: float) -> Judge:
     """At the largest window, the one takes ``wanted`` times as long as the next slowest."""
 
-    def judge(results: Results, case: str) -> Verdict:
+    def judge(results: Results, case: str) -> Judgment:
         window = results.windows(case)[-1]
         others = [c for c in results.contenders(case) if c != which]
         next_slowest = max(others, key=lambda c: results.ms(case, window, c))
         ratio = results.speedup(case, window, next_slowest, which)
         text = f"{which} takes {ratio:.1f}x the time of {next_slowest} at {window:,}"
-        return Verdict(text, factor(ratio, wanted))
+        return Judgment(text, factor(ratio, wanted))
 
     return judge
 
 
-def few_partitions_tire(results: Results, case: str) -> Verdict:
+def few_partitions_tire(results: Results, case: str) -> Judgment:
     """UPA(10) beats NT at the smallest window and falls behind UPA(50) at the largest."""
     windows = results.windows(case)
     first = results.speedup(case, windows[0], UPA_10, NT)
@@ -95,14 +95,14 @@ def few_partitions_tire(results: Results, case: str) -> Verdict:
         f"UPA(50) is {last:.1f}x as fast as UPA(10) at {windows[-1]:,}"
     )
     if first > 1.0:
-        return Verdict(text, factor(last, 1.5) if last > 1.0 else "in part")
-    return Verdict(text, "in part" if last > 1.5 else "no")
+        return Judgment(text, factor(last, 1.5) if last > 1.0 else "in part")
+    return Judgment(text, "in part" if last > 1.5 else "no")
 
 
 def crossing(small_winner: str, large_winner: str) -> Judge:
     """One wins at small windows, the other at large ones."""
 
-    def judge(results: Results, case: str) -> Verdict:
+    def judge(results: Results, case: str) -> Judgment:
         windows = results.windows(case)
         pair = (small_winner, large_winner)
         winners = {w: results.fastest(case, w, pair) for w in windows}
@@ -116,31 +116,31 @@ def crossing(small_winner: str, large_winner: str) -> Judge:
         holds: Holds = (
             "yes" if small_ok and large_ok else "in part" if small_ok or large_ok else "no"
         )
-        return Verdict(f"faster: {text}", holds)
+        return Judgment(f"faster: {text}", holds)
 
     return judge
 
 
-def premature(results: Results, case: str) -> Verdict:
+def premature(results: Results, case: str) -> Judgment:
     """About 40 % of the results are taken back before they expire: 30 to 50 % will do."""
     window = results.windows(case)[-1]
     point = results.point(case, window, UPA_10)
     share = point.taken_back / max(point.inserted, 1)
     holds: Holds = "yes" if 0.3 <= share <= 0.5 else "no"
-    return Verdict(f"{share:.0%} of the results at {window:,}", holds)
+    return Judgment(f"{share:.0%} of the results at {window:,}", holds)
 
 
-def less_when_larger(results: Results, case: str) -> Verdict:
+def less_when_larger(results: Results, case: str) -> Judgment:
     """UPA's advantage over NT is greater for sources than for pairs."""
     other = "query2-pairs"
     window = results.windows(case)[-1]
     few, many = (results.speedup(c, window, UPA_10, NT) for c in (case, other))
     text = f"over NT {few:.1f}x for sources, {many:.1f}x for pairs at {window:,}"
-    return Verdict(text, "yes" if few > many else "no")
+    return Judgment(text, "yes" if few > many else "no")
 
 
-def never_slower(results: Results, case: str) -> Verdict:
-    """At the largest window UPA is not slower than the faster of NT and DIRECT; others are told."""
+def never_slower(results: Results, case: str) -> Judgment:
+    """At the largest window UPA is not slower than NT and DIRECT; other windows are reported."""
     ratios = {
         w: results.speedup(case, w, UPA_50, results.fastest(case, w, (NT, DIRECT)))
         for w in results.windows(case)
@@ -150,17 +150,17 @@ def never_slower(results: Results, case: str) -> Verdict:
         f"{ratios[largest]:.1f}x as fast as the faster at {largest:,}; "
         f"least: {ratios[least]:.1f}x at {least:,}"
     )
-    return Verdict(text, "yes" if ratios[largest] >= 1.0 else "no")
+    return Judgment(text, "yes" if ratios[largest] >= 1.0 else "no")
 
 
 def faster_than_slower(wanted: float) -> Judge:
     """At the largest window, UPA is ``wanted`` times as fast as the slower of NT and DIRECT."""
 
-    def judge(results: Results, case: str) -> Verdict:
+    def judge(results: Results, case: str) -> Judgment:
         window = results.windows(case)[-1]
         slower = max((NT, DIRECT), key=lambda c: results.ms(case, window, c))
         ratio = results.speedup(case, window, UPA_50, slower)
-        return Verdict(_against(UPA_50, {slower: ratio}, window), factor(ratio, wanted))
+        return Judgment(_against(UPA_50, {slower: ratio}, window), factor(ratio, wanted))
 
     return judge
 

@@ -19,12 +19,12 @@ from eddyline.bench.figures.update_patterns.drawing import (
     draw_figures,
     draw_recorded,
 )
-from eddyline.bench.figures.update_patterns.experiment import Experiment, Series
+from eddyline.bench.figures.update_patterns.experiment import PatternExperiment, Series
 from eddyline.bench.measure import machine
 
 
 def write_all(
-    out: Path, experiment: Experiment, points: Sequence[Sequence[Point]], command: str
+    out: Path, experiment: PatternExperiment, points: Sequence[Sequence[Point]], command: str
 ) -> dict[str, Any]:
     """Write every file.
 
