@@ -22,7 +22,6 @@ from eddyline.runtime.feedback.match_probe import KeyProbe
 from eddyline.runtime.join_inputs.lineage_input import LineageInput
 from eddyline.runtime.state import State
 from eddyline.runtime.stores.columns import Array
-from eddyline.runtime.stores.index import HashIndex
 
 #: Of a source: new rows that some query requires, and the lineage or level of each.
 New = tuple[Batch, Array]
@@ -44,8 +43,7 @@ class VisibleKeys(KeySet):
         self.fresh = keys if usable is None else keys[usable]
 
     def exist(self, keys: Array, ts: Array) -> Array:
-        index = self._rows.by_key(self._name).index
-        assert isinstance(index, HashIndex), "a key has columns"
+        index = self._rows.by_key(self._name).hashed
         return index.any_alive(keys, ts, self._rows.liveness)
 
     def close(self) -> None:

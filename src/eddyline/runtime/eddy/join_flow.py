@@ -17,7 +17,7 @@ that a query has. Those are routed like new rows, but as of just before the new 
 with that N: their results are retracted (``rows_groups.py``).
 
 For consumers that read results as they come, a join of two sources queues its rows and joins them
-by a schedule (``window_join/paced_join.py``).
+by a schedule (``window_join/scheduled_join.py``).
 
 Source: Madden et al. 2002, section 2; Hammad et al. 2003.
 """
@@ -50,8 +50,8 @@ from eddyline.runtime.predicates.lineage_failures import for_queries
 from eddyline.runtime.state import State
 from eddyline.runtime.stores.columns import Array
 from eddyline.runtime.window_join.levels import Levels
-from eddyline.runtime.window_join.paced_join import PacedJoin
 from eddyline.runtime.window_join.rows_groups import RowsGroups
+from eddyline.runtime.window_join.scheduled_join import ScheduledJoin
 from eddyline.runtime.window_join.schedules import Schedule
 
 
@@ -100,7 +100,7 @@ class JoinFlow(Flow):
         )
         self._computed_keys = [computed_keys(n, graph.edges) for n in range(len(inputs))]
         self._schedule = schedule if len(inputs) == 2 else None
-        self._scheduled: PacedJoin | None = None  # None: it has not been paced yet
+        self._scheduled: ScheduledJoin | None = None  # None: it has not been paced yet
         self._overdue: list[tuple[Batch, Array]] = []  # results released when windows changed
         no_queries = self._members.lineage(())
         self._form: ResultForm = LineageForm(self._parts, self._members.windows(), no_queries, None)
@@ -244,12 +244,14 @@ class JoinFlow(Flow):
 
     # -- the scheduled join ------------------------------------------------------------------------
 
-    def _is_scheduled(self) -> PacedJoin | None:
+    def _is_scheduled(self) -> ScheduledJoin | None:
         """The scheduled join, if rows are to be queued."""
         if self._schedule is None or not self.paced or not self._members:
             return None
         if self._scheduled is None:
-            self._scheduled = PacedJoin(self._rows, self._schedule, self._meet, self._parts.verify)
+            self._scheduled = ScheduledJoin(
+                self._rows, self._schedule, self._meet, self._parts.verify
+            )
             for bit in self._members.bits:
                 self._scheduled.admit(bit)
             self._changed = True  # the windows of the scheduled join

@@ -89,7 +89,7 @@ class Combinations:
         self._judged = clock
         self._extend(matches)
         for seen, rows in zip(self._seen, self._rows, strict=True):
-            positions = rows.index.positions()
+            positions = rows.hashed.positions()
             seen.put(positions, np.full(positions.size, _BEFORE_ALL))
 
     def resume(self, matches: Batch, clock: int, probes: AsOf) -> tuple[Array, Array]:
@@ -131,7 +131,7 @@ class Combinations:
 
     def all_missed(self, clock: int, probes: AsOf) -> tuple[Array, Array]:
         """Positions of the rows of all results that have not been made."""
-        positions = self._rows[0].index.positions()
+        positions = self._rows[0].hashed.positions()
         alive = self._rows[0].rows.expiry(positions) > clock
         made = []
         for _, l_met, r_met, seen in self._met(positions[alive], probes):

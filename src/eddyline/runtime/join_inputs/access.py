@@ -13,7 +13,6 @@ from typing import Final, Protocol
 import numpy as np
 
 from eddyline.kernels.nested_loops import scan
-from eddyline.runtime.state import State, array
 from eddyline.runtime.stores.columns import Array
 from eddyline.runtime.stores.index import Liveness, Probes
 from eddyline.runtime.stores.rowstore import RowStore
@@ -105,28 +104,10 @@ class ScanIndex:
     def admit(self) -> None:
         """See ``rewind``."""
 
-    def positions(self) -> Array:
-        """The positions of all visible rows, ascending."""
-        return np.flatnonzero(self._store.held(self._present)) + self._store.first
-
-    def link(self, positions: Array, keys: Array) -> None:
-        """See ``HashIndex``."""
-        self.insert(positions, keys)
-
     def fill(self, positions: Array, keys: Array) -> None:
         """Make these rows visible and no others."""
         self._store.lane(self._present).fill(0)
         self.insert(positions, keys)
-
-    def state(self) -> State:
-        """See ``HashIndex``."""
-        present = self._store.held(self._present).astype(np.bool_)
-        return {"indexed": present, "keys": self._store.held(self._keys)[present]}
-
-    def restore(self, state: State) -> None:
-        """Take over what ``state`` returned; the store has been restored."""
-        positions = np.flatnonzero(array(state, "indexed")) + self._store.first
-        self.fill(positions, array(state, "keys"))
 
     def insert(self, positions: Array, keys: Array) -> None:
         """See ``Access``."""

@@ -136,7 +136,7 @@ class GatedInput(JoinInput):
     def _suspended(self) -> Array:
         """Positions of the suspended rows from before the chunk."""
         buffer = self.buffer
-        seen = np.concatenate((self.index.positions(), buffer.placed))
+        seen = np.concatenate((self.hashed.positions(), buffer.placed))
         positions = np.setdiff1d(buffer.all(), seen)
         if positions.size == 0:
             return positions
@@ -151,7 +151,7 @@ class GatedInput(JoinInput):
     def link(self, positions: Array, keys: Array) -> None:
         """Make earlier rows visible to probes of any instant; none of the rows is new any more."""
         if self._shared is None:
-            self.index.link(positions, keys)
+            self.hashed.link(positions, keys)
 
     def meet(
         self, late: Array, keys: Array, other: GatedInput, before: Progress
@@ -178,10 +178,10 @@ class GatedInput(JoinInput):
             self.gate.close()
 
     def state(self) -> State:
-        return {} if self._shared is not None else {"index": self.index.state()}
+        return {} if self._shared is not None else {"index": self.hashed.state()}
 
     def restore(self, state: State) -> None:
         if self._shared is None:
-            self.index.restore(nested(state, "index"))
+            self.hashed.restore(nested(state, "index"))
         if self.gate is not None:
             self.gate.restored()

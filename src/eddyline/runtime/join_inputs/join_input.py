@@ -122,6 +122,12 @@ class JoinInput:
             HashIndex(rows.store, scanned=scanned) if index is None else index
         )
 
+    @property
+    def hashed(self) -> HashIndex:
+        """The index of rows with keys."""
+        assert isinstance(self.index, HashIndex), "rows without keys are scanned"
+        return self.index
+
     def keys(self, batch: Batch) -> tuple[Array, Array | None]:
         """int64[n] keys, and bool[n]: which of them can match at all (None: all)."""
         return join_keys([k(batch) for k in self._keys], len(batch))
@@ -136,8 +142,7 @@ class JoinInput:
     def take_in(self, batch: Batch) -> tuple[Batch, Array]:
         """Take in the chunk's changes; returns ``keyed``."""
         batch, keys = self.keyed(batch)
-        assert isinstance(self.index, HashIndex), "rows of trees have keys"
-        self.rows.take_in(batch, keys, self.index)
+        self.rows.take_in(batch, keys, self.hashed)
         return batch, keys
 
     def find(self, probes: Probes, *, inclusive: bool) -> tuple[Array, Array]:
@@ -162,9 +167,9 @@ class JoinInput:
 
     def state(self) -> State:
         """Saved as plain arrays."""
-        return {"rows": self.rows.state(), "index": self.index.state()}
+        return {"rows": self.rows.state(), "index": self.hashed.state()}
 
     def restore(self, state: State) -> None:
         """Take over what ``state`` returned."""
         self.rows.restore(nested(state, "rows"))
-        self.index.restore(nested(state, "index"))
+        self.hashed.restore(nested(state, "index"))

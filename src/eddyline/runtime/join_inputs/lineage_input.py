@@ -104,7 +104,7 @@ class LineageInput:
     def show_late(self, batch: Batch, positions: Array) -> None:
         """Make rows of earlier chunks visible; call it before those of this one."""
         for rows in self._by_key.values():
-            rows.index.link(*_indexed(rows, batch, positions))
+            rows.hashed.link(*_indexed(rows, batch, positions))
 
     def show_only(self, batch: Batch, positions: Array) -> None:
         """Make these rows visible, oldest first, and no others."""
@@ -258,7 +258,7 @@ class LineageInput:
 
         They stay as long as the SteM has them, since a query with a longer window may be added.
         """
-        visible = [rows.index.positions() for rows in self._by_key.values()]
+        visible = [rows.hashed.positions() for rows in self._by_key.values()]
         suspended = [] if self.gate is None else [self.gate.suspended()]
         return reduce(np.union1d, [self.arriving, *suspended, *visible])
 

@@ -9,7 +9,6 @@ import numpy as np
 from eddyline.runtime.batch import Batch, Evaluator, before
 from eddyline.runtime.join_inputs.join_input import JoinInput, StemRows
 from eddyline.runtime.stores.columns import Array
-from eddyline.runtime.stores.index import HashIndex
 from eddyline.runtime.stores.stem import EndlessWindow, Stem
 from eddyline.runtime.stores.table import DEATH, TableStem
 from eddyline.types import FOREVER
@@ -68,6 +67,5 @@ class TableInput(JoinInput):
         table = self._table
         if self._history or table.deleted - self._trimmed_at <= table.alive + 64:
             return
-        assert isinstance(self.index, HashIndex), "an index of its own"
-        self.index.forget(table.held(DEATH[0]) < FOREVER)
+        self.hashed.forget(table.held(DEATH[0]) < FOREVER)
         self._trimmed_at = table.deleted

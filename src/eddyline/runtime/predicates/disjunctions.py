@@ -85,9 +85,6 @@ class Disjunctions:
         self._members = np.zeros((0, stride), np.uint64)
         self._queries: tuple[Array, Array] | None = None
 
-    def __bool__(self) -> bool:
-        return bool(self._clauses)
-
     @property
     def filters(self) -> list[GroupedFilter]:
         """The filters of the disjuncts, those over plain attributes first."""

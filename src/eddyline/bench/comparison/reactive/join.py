@@ -77,7 +77,7 @@ class ReactiveInput(GatedInput):
         return Released(positions[late], keys[late], positions[new], keys[new], batch.where(new))
 
     def _suspended(self) -> Array:
-        positions = np.setdiff1d(self.index.positions(), self.buffer.placed)
+        positions = np.setdiff1d(self.hashed.positions(), self.buffer.placed)
         return positions[~self.is_there(positions)]
 
     def go_on(self, other: ReactiveInput, before: Progress) -> tuple[Array, Array]:

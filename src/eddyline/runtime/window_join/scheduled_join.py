@@ -41,7 +41,7 @@ class Delivery:
     arrived: Array
 
 
-class PacedJoin:
+class ScheduledJoin:
     """Joins the two inputs of a flow by a schedule.
 
     Args:
