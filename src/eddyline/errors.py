@@ -11,7 +11,7 @@ from typing import Final
 
 #: Characters of a line that an error shows at most.
 _SHOWN: Final = 200
-#: Choices that an error lists at most; of more it lists so many.
+#: Maximum number of choices that an error lists.
 _LISTED: Final = 20
 _NEAREST: Final = 8
 

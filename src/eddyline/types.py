@@ -10,7 +10,7 @@ from typing import Final
 
 import pyarrow as pa
 
-#: An expiry that never comes; also the ``_exp`` of what only a '-' can take back.
+#: No expiry; also the ``_exp`` of rows that only a '-' retracts.
 FOREVER: Final = 1 << 62
 #: Before every timestamp, when the rows of a static table "arrived"; BEGINNING + FOREVER is
 #: behind every timestamp.

@@ -1,4 +1,4 @@
-"""The version of Eddyline: the one place where it stands."""
+"""The version of Eddyline."""
 
 from typing import Final
 

@@ -34,7 +34,7 @@ class EngineOptions:
         capacity: CPU cores that the queries may use, for that decision. None: 1 for an engine; on
             Spark 1 for each group of streams, or its part where there are fewer shards or cores.
         decide_every: event time over which rates are measured before the next decision.
-        decide: whether the engine decides at the start of a call that brings rows, or at its end,
+        decide: whether the engine decides at the start of a call with rows, or at its end,
             for the next call: ``Engine.shedding`` then says which rows need not be sent.
         set_aside_after: number of bad rows since its last result, and at least a tenth of the rows
             of its streams, after which a query is set aside: it keeps its name, does not run, and

@@ -196,7 +196,7 @@ class QuerySet:
         self._parameterized[query.name] = query.subscription
 
     def restart(self, group: StreamGroup, between: Callable[[], None]) -> None:
-        """Start the queries of a group anew, with empty windows.
+        """Start the queries of a group again, with empty windows.
 
         Args:
             between: called when none of them runs.

@@ -170,7 +170,7 @@ def member(signature: Signature, part: Part) -> Member:
         filters=tuple(_clauses(terms) for terms in part.filters),
         residual=_clauses(part.residual),
         windows=windows_of(part),
-        wants=tuple(map(_predicate, part.filters)),
+        predicates=tuple(map(_predicate, part.filters)),
     )
 
 

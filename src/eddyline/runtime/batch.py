@@ -139,7 +139,7 @@ Predicate = Callable[[Batch], Array]
 
 
 def before(a_ts: Array, a_seq: Array, b_ts: Array, b_seq: Array) -> Array:
-    """bool[n]: whether one change comes before the other."""
+    """bool[n]: whether one change is before the other."""
     out: Array = (a_ts < b_ts) | ((a_ts == b_ts) & (a_seq < b_seq))
     return out
 

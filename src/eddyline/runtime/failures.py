@@ -75,7 +75,7 @@ def report(failure: Failure) -> None:
 
 
 def failed_rows(failures: Sequence[Failure], count: int) -> Array:
-    """bool[count]: the rows of a batch of so many that failed."""
+    """bool[count]: the rows of a batch that failed."""
     failed = np.zeros(count, np.bool_)
     for failure in failures:
         failed[failure.rows] = True

@@ -98,7 +98,7 @@ def concat_changes(parts: Sequence[pa.Table], schema: pa.Schema) -> pa.Table:
 
 
 def _signs(sign: Array) -> pa.Array:
-    letters = np.int8(ord(",")) - sign  # which stands between '+' and '-'
+    letters = np.int8(ord(",")) - sign  # ',' is between '+' and '-'
     offsets = np.arange(sign.size + 1, dtype=np.int32)
     buffers = [None, pa.py_buffer(offsets), pa.py_buffer(letters)]
     return pa.Array.from_buffers(pa.string(), sign.size, buffers)

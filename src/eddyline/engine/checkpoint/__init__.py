@@ -1,1 +1,1 @@
-"""An engine as a file, and a new one that goes on from it."""
+"""Writing an engine to a file, and restoring it."""

@@ -1,7 +1,7 @@
 """Saved engines: a zip file of arrays and text, without pickled objects.
 
 ``program.json`` holds the statements in order and the options; ``tables/NAME.arrow`` rows: of
-static tables, and changes that nobody has fetched yet; ``state/PATH.npy`` the arrays of the state.
+static tables, and changes that were not read yet; ``state/PATH.npy`` the arrays of the state.
 """
 
 from __future__ import annotations

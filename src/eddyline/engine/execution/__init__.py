@@ -1,1 +1,1 @@
-"""The operators of all queries, and what comes out of them."""
+"""The operators of all queries, and their results."""

@@ -150,7 +150,7 @@ class Progress:
     ) -> None:
         if group.began is None:
             if tick.first_row is None and not begins:
-                return  # where the watermark stands depends on how rows are cut into batches
+                return  # the watermark depends on how rows are cut into batches
             group.began = tick.clock if tick.first_row is None else tick.first_row
             self._inputs.begin(group)
             self._queries.begin(group, group.began)

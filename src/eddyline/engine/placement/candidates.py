@@ -25,7 +25,7 @@ class Candidates:
     """The placements that a query can have.
 
     Attributes:
-        shared: in flows, for a query that shares one; what shares most comes first.
+        shared: in flows, for a query that shares one; the one that shares most first.
         unshared: for a query that shares no flow.
         open_to: those of ``shared`` that an unshared query takes as soon as another query does.
         tree: as a tree, in the order of the plan.

@@ -46,7 +46,7 @@ class Requirement:
     Attributes:
         inputs: these inputs.
         keys: equal in the row and its match; none: any row is a match.
-        at_once: a match that is missing when a row comes will never come.
+        at_once: a match that is missing when a row arrives never arrives later.
         conditions: further conditions on the row and its match; none for two inputs.
     """
 

@@ -61,7 +61,7 @@ class Gates:
 
     Args:
         sides: one per source. edges: the join graph.
-        by_key: rows are suspended until a match comes; else until any row comes, as DOE does.
+        by_key: rows are suspended until there is a match; else until there is any row, as in DOE.
         trying: probe only as long as that is useful.
     """
 

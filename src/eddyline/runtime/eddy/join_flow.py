@@ -118,7 +118,7 @@ class JoinFlow(Flow):
         if isinstance(self._form, LineageForm):
             for number, rows in enumerate(self._rows):
                 if len(rows.stem):
-                    self._mark(rows, bit, member.wants[number])
+                    self._mark(rows, bit, member.predicates[number])
         self._judge_again()
         return bit
 

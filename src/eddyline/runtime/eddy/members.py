@@ -22,13 +22,13 @@ class Member:
         filters: per source its predicates, in conjunctive normal form.
         residual: those over all sources.
         windows: per source how long a row lives, in microseconds (FOREVER: for ever) or in rows.
-        wants: per source, makes the predicate of rows; None: all rows qualify.
+        predicates: per source, makes the predicate of rows; None: all rows qualify.
     """
 
     filters: tuple[Sequence[Clause], ...]
     residual: Sequence[Clause]
     windows: tuple[int, ...]
-    wants: tuple[Callable[[], Predicate] | None, ...]
+    predicates: tuple[Callable[[], Predicate] | None, ...]
 
     @property
     def is_selective(self) -> bool:

@@ -59,7 +59,7 @@ class InputBuffer(Operator):
         return self._shared(("index", name), partial(KeyIndex, self, keys), KeyIndex)
 
     def filter(self, name: object, keys: Sequence[Evaluator]) -> BloomKeys:
-        """The same as a Bloom filter, which only tells which keys there may be."""
+        """The same as a Bloom filter, with false positives."""
         return self._shared(("filter", name), partial(BloomKeys, self, keys), BloomKeys)
 
     def _shared(self, name: object, make: Callable[[], K], kind: type[K]) -> K:

@@ -166,7 +166,7 @@ class FlowRows(EndlessWindow):
     def _came(self, seq: Array, *, inclusive: bool) -> Array:
         """int64[n]: number of rows before each probe.
 
-        A row evicts others one ``seq`` before it comes, for probes that see its event. Before the
+        A row evicts others one ``seq`` before its own, for probes that see its event. Before the
         oldest row held the number has no meaning: such probes find no rows.
         """
         stem = self._stem

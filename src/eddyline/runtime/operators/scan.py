@@ -66,7 +66,7 @@ class TableScan(Scan):
     """Emits the changes of a retroactive table: each row on arrival, a '-' when it is deleted.
 
     Of a non-retroactive one (``deletions`` False) it emits rows only: nothing that was derived from
-    a row changes when the row is deleted, and whoever looks rows up sees in the death lanes until
+    a row changes when the row is deleted, and look-ups see in the death lanes until
     when they were there. Its ``live`` rows are then all that are remembered.
     """
 

@@ -18,4 +18,4 @@ class SuppliedInput(Operator):
         raise AssertionError("its rows are supplied to the operators above it")
 
     def live(self, clock: int) -> Batch:
-        raise AssertionError("the operator that runs the ones above knows the answer")
+        raise AssertionError("the answer is that of the operator that runs the ones above")

@@ -30,7 +30,7 @@ from eddyline.runtime.stores.columns import Array, raw_values, text_buffers, val
 from eddyline.types import sql_type
 
 _LEAST, _MOST = -(1 << 63), (1 << 63) - 1
-#: Decimals of so many digits fit int64.
+#: Digits of decimals that fit int64.
 _INT64_DIGITS = 18
 #: Buckets per threshold, and at least. Most of them should be empty: then nothing is searched.
 _BUCKETS = 2
@@ -92,7 +92,7 @@ def keys_of(values: pa.Array) -> Keys:
     if pa.types.is_decimal128(type_) and type_.precision > _INT64_DIGITS:
         return Keys(*_wide_decimals(values), valid)
     numbers = _numbers(values)
-    numbers.setflags(write=False)  # as what comes from Arrow: kernels are compiled for one kind
+    numbers.setflags(write=False)  # like arrays of Arrow: kernels are compiled for one kind
     return Keys(numbers, None, valid)
 
 
@@ -137,7 +137,7 @@ def steps_of(accepts: ValueSet, type_: pa.DataType) -> Steps:
     def turn(constant: Any, after: bool) -> None:
         """Begin or cease to accept, at a constant or right after it."""
         threshold = _following(constant) if after else constant
-        if threshold is None:  # nothing comes after it
+        if threshold is None:  # there is no threshold after it
             return
         if thresholds and thresholds[-1] == threshold:  # nothing lies between
             thresholds.pop()

@@ -192,7 +192,7 @@ class GroupedFilter:
 
 
 def rows_per_block(words: int, filters: Iterable[GroupedFilter]) -> int:
-    """How many rows with lineage of so many words are best sent through filters together.
+    """The best number of rows per pass through filters, by words of their lineage.
 
     As many as stay in the processor's cache; more, if values have to be computed for the rows of a
     block, which costs something per block.

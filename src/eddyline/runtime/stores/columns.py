@@ -73,7 +73,7 @@ def raw_values(values: pa.Array, dtype: np.dtype[Any]) -> Array:
 
 
 def bitmap(valid: Array | None) -> pa.Buffer | None:
-    """An Arrow validity bitmap of bool[n]; None stands for all valid, in and out."""
+    """An Arrow validity bitmap of bool[n]; None means all valid, in and out."""
     if valid is None or valid.all():
         return None
     return pa.py_buffer(np.packbits(valid, bitorder="little"))
@@ -93,7 +93,7 @@ def moved(values: Array, places: Array | slice, capacity: int, fill: int = 0) ->
 
 
 class _Nullable:
-    """Validity by place, allocated when the first NULL comes."""
+    """Validity by place, allocated at the first NULL."""
 
     def __init__(self) -> None:
         self._valid: Array | None = None

@@ -103,9 +103,9 @@ class FifoStore:
 class PartitionedStore:
     """A calendar of partitions by expiry time.
 
-    Future partitions are bags of pieces. The partition that the clock stands in is kept as sorted
+    Future partitions are bags of pieces. The partition of the clock is kept as sorted
     runs, each at least twice as long as the next: popping costs O(runs + rows due), and a row is
-    merged O(log of the partition) times, whatever comes while the clock stands in it.
+    merged O(log of the partition) times, whatever is added to it.
     """
 
     def __init__(self, dtypes: Sequence[Any], width_us: int) -> None:

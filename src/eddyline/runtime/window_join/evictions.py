@@ -5,8 +5,8 @@ each N of the queries of the class. Evicted rows are joined as of just before th
 of the other stream that were in these queries' windows then, and the results are retracted in front
 of the new results of the row::
 
-      class 1   [ROWS 5]   serves row 9: row 4 leaves, then row 9 comes  (row 8 was served before)
-      class 0   [ROWS 2]   serves row 12: row 10 leaves, then row 12 comes
+      class 1   [ROWS 5]   serves row 9: row 4 leaves, then row 9 is added  (row 8 was served
+      before) class 0   [ROWS 2]   serves row 12: row 10 leaves, then row 12 is added
 
 So evictions need no queue of their own: they follow from the queued rows.
 """

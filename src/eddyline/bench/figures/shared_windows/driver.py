@@ -229,7 +229,7 @@ def drive_together(
 
 @contextmanager
 def undisturbed() -> Iterator[None]:
-    """Without what would come in the midst of somebody's step: garbage collection, and getting from
+    """Without interruptions within a step: garbage collection, and getting from
     the system the memory that was given back to it a step before.
     """
     _keep_memory()

@@ -1,4 +1,4 @@
-"""What each operator did lately; what is older counts less."""
+"""Decaying statistics of each operator."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from typing import Final, NamedTuple
 
 from eddyline.runtime.eddy.policies.base import Routable
 
-#: What was seen counts half after so many batches, or rows if batches are small.
+#: Observations count half after this number of batches, or of rows if batches are small.
 _HALF_LIFE_BATCHES: Final = 3
 _HALF_LIFE_ROWS: Final = 512
 #: Minimum number of visits for an estimate.
 _LEAST_VISITED: Final = 1.0
-#: More than so many times the seconds expected are not believed at once: mostly the process was
-#: interrupted. Costs that have changed show again.
+#: Largest multiple of the expected seconds that is counted at once: longer times are mostly
+#: interruptions of the process; a changed cost is observed again.
 _SURPRISE: Final = 8.0
 #: Passing over a row that does not need the operator, in visits.
 _PASSING: Final = 1 / 16
 
 
 class Visit(NamedTuple):
-    """What an operator did with one piece of a batch (see ``Policy.observe``)."""
+    """One piece of a batch at one operator (see ``Policy.observe``)."""
 
     operator: Routable
     visited: int
@@ -72,7 +72,7 @@ class Accounts:
         self._cheapest = 0.0
 
     def meet(self, ready: Iterable[Routable], rows: int) -> None:
-        """A batch of ``rows`` comes: counts age, new operators get an account, others lose it."""
+        """Begin a batch: counts decay; operators that are not ready are forgotten."""
         batches = min(1.0, rows * _HALF_LIFE_BATCHES / _HALF_LIFE_ROWS)
         keep = 0.5 ** (batches / _HALF_LIFE_BATCHES)
         known = self._accounts
@@ -86,7 +86,7 @@ class Accounts:
         return id(operator) in self._accounts
 
     def book(self, offered: int, visit: Visit) -> None:
-        """Count what an operator did with a piece of ``offered`` rows."""
+        """Count a visit of a piece of ``offered`` rows."""
         self._accounts[id(visit.operator)].book(offered, visit)
 
     def rejected(self, operator: Routable) -> float | None:
@@ -116,7 +116,7 @@ class Accounts:
     def tickets(self, operator: Routable) -> float:
         """Tickets per visiting row: predicates x share of rows rejected, at least 0.
 
-        An operator of which nothing is known has none.
+        An operator without observations has none.
         """
         account = self._accounts[id(operator)]
         return operator.predicates * max(account.rejected, 0.0) if account.known else 0.0

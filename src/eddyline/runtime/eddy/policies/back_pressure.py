@@ -1,4 +1,4 @@
-"""Fast operators first."""
+"""Back-pressure: fast operators first."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a routing policy decides, and what it learns from."""
+"""The interface of routing policies."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class Routable(Protocol):
 
     @property
     def name(self) -> str:
-        """For people: ``price``, ``probe b``."""
+        """For reports: ``price``, ``probe b``."""
 
     @property
     def predicates(self) -> int:
@@ -30,7 +30,7 @@ class Policy(ABC):
     """Routes the batches of *one* place in a flow: one source or one virtual source.
 
     For each batch ``routes`` is called, then ``observe`` for each piece in turn: for all of its
-    operators in their order, those that no row came to included. Where rows are routed anew after
+    operators in their order, those without rows included. Where rows are routed again after
     a step, for the first operator of each piece.
 
     Whatever the routes, the answers are the same; only the work differs.
@@ -41,8 +41,8 @@ class Policy(ABC):
         """The routes of a batch through the operators.
 
         Args:
-            ready: all operators that the rows have to visit. What was known of others is
-                forgotten: they are gone.
+            ready: all operators that the rows have to visit. Observations of others are
+                forgotten.
             rows: of the batch.
 
         Returns:
@@ -50,13 +50,13 @@ class Policy(ABC):
         """
 
     def observe(self, operator: Routable, visited: int, returned: int, seconds: float) -> None:
-        """What an operator did with one piece of the batch that was routed last.
+        """Record one piece of the last batch at one operator.
 
         Args:
             visited: rows evaluated: those that some query with a predicate in it required.
-            returned: of these, the rows that it handed back to the eddy because such a query still
-                wants them; a probe hands back its matches, which may be more than it received.
-            seconds: that this took; 0 where nobody measures.
+            returned: of these, the rows that such a query still requires; of a probe its matches,
+                which may be more than it received.
+            seconds: of this work; 0 where it is not measured.
         """
 
     def tickets(self) -> Mapping[str, float]:

@@ -1,4 +1,4 @@
-"""Orders worth a try."""
+"""Candidate orders for trials."""
 
 from __future__ import annotations
 

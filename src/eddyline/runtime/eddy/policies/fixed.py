@@ -8,7 +8,7 @@ from eddyline.runtime.eddy.policies.base import Piece, Policy, Routable
 
 
 class FixedPolicy(Policy):
-    """All rows, in the order given; the yardstick for the others."""
+    """All rows in the given order, for comparison."""
 
     def routes(self, ready: Sequence[Routable], rows: int) -> list[Piece]:
         return [(rows, tuple(ready))]

@@ -1,4 +1,4 @@
-"""An order by chance for each batch."""
+"""A random order for each batch."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from eddyline.runtime.eddy.policies.base import Piece, Policy, Routable
 
 
 class RandomPolicy(Policy):
-    """What routing costs that learns nothing.
+    """Routing that learns nothing, for comparison.
 
     Source: Madden et al. 2002, section 4 ("random scheme"), there for each row.
     """

@@ -1,4 +1,4 @@
-"""Rows go first where most of the work ahead is spared: the ticket scheme, by the batch."""
+"""The ticket scheme, for pieces of batches."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from eddyline.runtime.eddy.policies.base import Piece, Policy, Routable
 from eddyline.runtime.eddy.policies.candidates import candidates
 from eddyline.runtime.eddy.policies.trial import Order, Trial
 
-#: Rows that one batch explores with, if it has enough: fewer tell little, more are not needed.
+#: Minimum and maximum of rows of a batch that explore.
 _LEAST_EXPLORING: Final = 32
 _MOST_EXPLORING: Final = 1024
-#: An order that lost a trial gets no other for so many batches.
+#: Number of batches in which an order that lost a trial gets no other trial.
 _REST_BATCHES: Final = 16
 
 
 @dataclass(frozen=True, slots=True)
 class _Sent:
-    """A piece of the batch that is under way."""
+    """A piece of the current batch."""
 
     rows: int
     order: Order
@@ -55,8 +55,9 @@ class TicketPolicy(Policy):
 
     Args:
         seed: of the lottery.
-        explore: share of the rows that take a candidate's order. Of a small batch no row does, or
-            so many that it makes up for those before. 0: rows keep the order given.
+        explore: share of the rows that take a candidate's order. Small batches take turns: most
+        have
+            none, some have enough for those before. 0: rows keep the given order.
     """
 
     def __init__(self, seed: int = 0, explore: float = 0.05) -> None:
@@ -92,7 +93,7 @@ class TicketPolicy(Policy):
         return shares
 
     def _meet(self, ready: Sequence[Routable], rows: int) -> None:
-        """Take up new operators, at the end of the order and as a trial at its front."""
+        """Add new operators at the end of the order, and a trial with them at its front."""
         self._batch += 1
         new = tuple(o for o in ready if o not in self._accounts)
         self._accounts.meet(ready, rows)
@@ -130,7 +131,7 @@ class TicketPolicy(Policy):
         return least
 
     def _next_trial(self) -> Trial | None:
-        """The first candidate that is not in use and has not lost lately."""
+        """The first candidate that is not in use and has not lost recently."""
         since = self._batch - _REST_BATCHES
         self._lost = {ids: batch for ids, batch in self._lost.items() if batch > since}
         in_use = _ids(self._order)
@@ -140,7 +141,7 @@ class TicketPolicy(Policy):
         return None
 
     def _settle(self) -> None:
-        """Book what was seen of the last batch, and end the trial if it is decided."""
+        """Count the observations of the last batch, and end the trial if it is decided."""
         steps, rest = divmod(len(self._seen), max(len(self._sent), 1))
         if rest == 0:  # else the batch was broken off
             for number, piece in enumerate(self._sent):
@@ -160,7 +161,7 @@ class TicketPolicy(Policy):
         """Count a piece; what follows the operators seen is reckoned from their shares."""
         visits: list[tuple[float, float]] = []
         for visit, operator in zip(seen, piece.order, strict=False):
-            assert visit.operator is operator, "what is observed comes in the order of the routes"
+            assert visit.operator is operator, "observations are in the order of the routes"
             self._accounts.book(piece.rows, visit)
             visits.append((visit.visited, self._accounts.price(operator)))
         if self._trial is None or not seen:

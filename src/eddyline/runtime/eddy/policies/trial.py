@@ -13,24 +13,24 @@ Order = tuple[Routable, ...]
 
 #: Standard errors that a difference must reach before the trial has run its time.
 _CLEAR: Final = 2.0
-#: A trial ends after so many batches; then the better average wins.
+#: Maximum number of batches of a trial; then the better average wins.
 _BATCHES: Final = 8
 _LEAST_VARIANCE: Final = 1e-4
 
 
 @dataclass(slots=True)
 class RouteCost:
-    """What rows paid along an order: the sum of the prices of their visits."""
+    """The cost of rows along an order: the sum of the prices of their visits."""
 
     rows: int = 0
     total: float = 0.0
     squares: float = 0.0
 
     def add(self, rows: int, visits: Sequence[tuple[float, float]]) -> None:
-        """Count a piece: how many rows visited each operator, and the price of such a visit.
+        """Count a piece: by operator the number of rows that visited it, and the price of a visit.
 
-        How visits fall together is not known; the sum of squares is that of rows of which those
-        that visit a rarely visited operator visit the others, too: the largest possible.
+        The correlation of visits is not known; the sum of squares is the largest possible: that of
+        rows which, if they visit a rarely visited operator, visit all others.
         """
         self.rows += rows
         dearer = 0.0
@@ -47,7 +47,7 @@ class RouteCost:
 
     @property
     def error(self) -> float:
-        """Variance of the mean, rather too large than too small."""
+        """Upper bound of the variance of the mean."""
         return max(self.squares / self.rows - self.mean**2, _LEAST_VARIANCE) / self.rows
 
 
@@ -66,7 +66,7 @@ class Trial:
         self.batches += tried
 
     def verdict(self) -> bool | None:
-        """Whether the challenger is better; None while nobody can tell."""
+        """Whether the challenger is better; None while it is undecided."""
         if not (self.tried.rows and self.usual.rows):
             return None
         more = self.tried.mean - self.usual.mean
