@@ -119,7 +119,7 @@ def test_commands_of_another_process(
         "CREATE QUERY c AS SELECT v FROM s [NOW];\n CREATE QUERY x AS SELECT w FROM s [NOW]": (
             "added c\nerror: line 2, column 27: there is no column 'w'"
         ),
-        "DROP QUERY two": "takes CREATE QUERY only",
+        "DROP QUERY two": "only CREATE QUERY can be added to a running job",
         "": "there is no statement",
     }.items():
         code, output = command("add", sql)

@@ -53,7 +53,7 @@ def test_column_that_files_do_not_have(spark: SparkSession, parquet: str) -> Non
 
 
 def test_type_that_does_not_convert(spark: SparkSession, parquet: str) -> None:
-    with pytest.raises(DataError, match="column 'x' is declared DATE but the rows bring BINARY"):
+    with pytest.raises(DataError, match="column 'x' is declared DATE but the rows have BINARY"):
         start(spark, parquet, columns="(ts TIMESTAMP, x DATE) TIMESTAMP BY ts")
 
 
