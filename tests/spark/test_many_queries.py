@@ -244,7 +244,9 @@ def test_added_queries_share_only_sinks_with_a_query_column(sinks: SinkFactory) 
     later = declared({"p": "path = 'y'", "q": "path = 'z'", "r": "path = 'x'"})
     sinks.open(later["p"])
     sinks.open(later["q"])
-    with pytest.raises(DataError, match="'r': query 'alone' has the same sink, and its rows do not name"):
+    with pytest.raises(
+        DataError, match="'r': query 'alone' has the same sink, and its rows do not"
+    ):
         sinks.open(later["r"])
     new = declared({"t": "path = 'new', shared = 'true'", "u": "path = 'new'"})
     sinks.open(new["t"])

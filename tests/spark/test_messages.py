@@ -112,7 +112,7 @@ def test_nothing_to_run(spark: SparkSession) -> None:
 
 def test_results_that_cannot_be_read_back(spark: SparkSession) -> None:
     session = Session(spark)
-    with pytest.raises(CatalogError, match="start\\(\\) comes first"):
+    with pytest.raises(CatalogError, match=r"call start\(\) first"):
         session.results("q")
 
 
