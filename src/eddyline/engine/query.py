@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
@@ -32,18 +33,35 @@ class Explained(Protocol):
         """See ``Planning.explained``."""
 
 
+@dataclass(frozen=True)
+class QuerySpec:
+    """A query as its statement defines it.
+
+    Attributes:
+        name: as given, or ``q1``, ``q2``, ...
+        sql: the text of its SELECT.
+        plan: the logical plan that runs. emit: the form of its output.
+        options: of the sink, as written in ``WITH``.
+        sheds: whether rows of its streams may be dropped under overload.
+    """
+
+    name: str
+    sql: str
+    plan: Plan
+    emit: Emit
+    options: Mapping[str, str]
+    sheds: bool
+
+
 class Query:
     """One continuous query; the engine makes it.
 
     Attributes:
-        name: as given, or ``q1``, ``q2``, ...
+        name, sql, plan, emit, options, sheds: as in ``QuerySpec``.
         reads: the streams and tables that it reads.
-        sql: the text of its SELECT.
         schema: Arrow schema of the select list.
-        plan: the logical plan that runs. emit: how it reports.
-        options: of the sink, as written in ``WITH``.
-        sheds: rows of its streams may be dropped when all are too many. shedding: which share of
-            them is kept, for ``stats``; shedding_lines: the same as text.
+        shedding: which share of the rows of its streams is kept, for ``stats``; shedding_lines: the
+            same as text.
         replace_key: output columns by which a new row replaces the older one of its group; None
             where rows never replace each other (EMIT CHANGES, no GROUP BY, keys not selected).
         placement: how it runs; None: it does not. reordered: number of times the order of its joins
@@ -56,24 +74,19 @@ class Query:
 
     def __init__(
         self,
-        name: str,
-        sql: str,
-        plan: Plan,
-        emit: Emit,
-        options: Mapping[str, str],
+        spec: QuerySpec,
         lock: EngineLock,
         answer: Callable[[Query], pa.Table],
         explained: Explained,
-        *,
-        sheds: bool = False,
     ) -> None:
+        plan, emit = spec.plan, spec.emit
         self.lock = lock
-        self.name = name
-        self.sql = sql
+        self.name = spec.name
+        self.sql = spec.sql
         self.plan = plan
         self.emit = emit
-        self.options = dict(options)
-        self.sheds = sheds
+        self.options = dict(spec.options)
+        self.sheds = spec.sheds
         self.reads: frozenset[str] = streams_read(plan) | tables_read(plan)
         self.shedding: Callable[[], dict[str, Any]] = dict
         self.shedding_lines: Callable[[], list[str]] = list

@@ -9,9 +9,8 @@ from typing import Any, Final
 
 import pyarrow as pa
 
-from eddyline.algebra.catalog import Emit
 from eddyline.algebra.parameters import has_parameters
-from eddyline.algebra.plan import Plan, Updates
+from eddyline.algebra.plan import Updates
 from eddyline.algebra.reads import streams_read
 from eddyline.engine.execution.bad_rows import bad_rows
 from eddyline.engine.execution.execution import Execution
@@ -23,7 +22,7 @@ from eddyline.engine.placement.placements import Placements
 from eddyline.engine.placement.reoptimizer import Reoptimizer
 from eddyline.engine.placement.workload import Workload
 from eddyline.engine.planning import Planning
-from eddyline.engine.query import Query
+from eddyline.engine.query import Query, QuerySpec
 from eddyline.engine.query_stats import stats_of
 from eddyline.errors import UnsupportedError
 from eddyline.physical.flows import Sharing
@@ -85,24 +84,18 @@ class QuerySet:
 
     def add(
         self,
-        name: str,
-        sql: str,
-        plan: Plan,
-        emit: Emit,
-        options: Mapping[str, str],
+        spec: QuerySpec,
         *,
-        sheds: bool = False,
         placement: Mapping[str, Any] | None = None,
         aside: str | None = None,
     ) -> Query:
         """Add a query: it is answered from now on, over the rows in its windows.
 
         Args:
-            sheds: whether rows may be dropped.
             placement: record of its placement, from a checkpoint; None: the best one is chosen.
             aside: why it had been set aside, by the checkpoint; None: it had not.
         """
-        query = self._new(name, sql, plan, emit, options, sheds=sheds)
+        query = self._new(spec)
         if aside is not None:
             self._put_aside(query, aside)
             return query
@@ -111,21 +104,11 @@ class QuerySet:
         else:
             self.placements.restore(query, placement)
         self._groups.add_reader(query.reads)
-        self.queries[name] = query
+        self.queries[spec.name] = query
         return query
 
-    def _new(
-        self,
-        name: str,
-        sql: str,
-        plan: Plan,
-        emit: Emit,
-        options: Mapping[str, str],
-        *,
-        sheds: bool,
-    ) -> Query:
-        answer, explained = self.answer, self._explained
-        return Query(name, sql, plan, emit, options, self._lock, answer, explained, sheds=sheds)
+    def _new(self, spec: QuerySpec) -> Query:
+        return Query(spec, self._lock, self.answer, self._explained)
 
     def drop(self, name: str) -> None:
         """Remove a query with its changes."""
@@ -149,24 +132,14 @@ class QuerySet:
         self.aside[query.name] = query
         self.on_set_aside(query)
 
-    def add_for_each(
-        self,
-        name: str,
-        sql: str,
-        plan: Plan,
-        emit: Emit,
-        options: Mapping[str, str],
-        table: Stem,
-        updates: Updates,
-        *,
-        sheds: bool = False,
-    ) -> Query:
+    def add_for_each(self, spec: QuerySpec, table: Stem, updates: Updates) -> Query:
         """Add a query with an instance for each row of a table; its plan has Parameters.
 
         Raises:
             UnsupportedError: the queries cannot share a flow.
         """
-        found = decompose(plan) if emit.mode == "inserts" else None
+        plan = spec.plan
+        found = decompose(plan) if spec.emit.mode == "inserts" else None
         if found is None or any(map(has_parameters, found[0].sources)):
             raise UnsupportedError(
                 "FOR EACH ROW OF runs queries that filter, join (on keys, or two streams on any "
@@ -180,12 +153,12 @@ class QuerySet:
                 "know which rules a row that is taken back was for: declare the table WITH "
                 "(updates = 'retroactive'), or read streams through RANGE windows, without GROUP BY"
             )
-        query = self._new(name, sql, plan, emit, options, sheds=sheds)
+        query = self._new(spec)
         query.replace_key = None  # rows of one rule do not replace those of another
         query.reads |= {table.name}
         self._start_for_each(query, table, updates)
         self._groups.add_reader(query.reads)
-        self.queries[name] = query
+        self.queries[spec.name] = query
         return query
 
     def _start_for_each(self, query: Query, table: Stem, updates: Updates) -> None:

@@ -16,7 +16,7 @@ from eddyline.engine.options import SETTABLE, EngineOptions
 from eddyline.engine.overload.controller import Overload
 from eddyline.engine.overload.shedding import Shedding
 from eddyline.engine.planning import Planning
-from eddyline.engine.query import Query
+from eddyline.engine.query import Query, QuerySpec
 from eddyline.engine.query_set import QuerySet
 from eddyline.errors import CatalogError, EddylineError, UnsupportedError, did_you_mean
 from eddyline.sql import statements as st
@@ -29,7 +29,7 @@ class Statements:
     """Carries out statements on the parts of an engine.
 
     Args:
-        catalog, inputs, standing, definitions, declared, shedding, overload: the parts of the
+        catalog, inputs, queries, definitions, declared, shedding, overload: the parts of the
             engine that statements change.
         planning: optimizes plans.
         progress: merges the clocks of the inputs of a query.
@@ -44,7 +44,7 @@ class Statements:
         self,
         catalog: Catalog,
         inputs: Inputs,
-        standing: QuerySet,
+        queries: QuerySet,
         definitions: Definitions,
         declared: DeclaredStatistics,
         shedding: Shedding,
@@ -54,7 +54,7 @@ class Statements:
     ) -> None:
         self._catalog = catalog
         self._inputs = inputs
-        self._standing = standing
+        self._queries = queries
         self._definitions = definitions
         self._declared = declared
         self._shedding = shedding
@@ -114,29 +114,12 @@ class Statements:
         try:
             reads = (*streams_read(plan), *tables_read(plan), *rules)
             self._progress.bring_together(reads)
+            spec = QuerySpec(name, statement.sql, plan, bound.emit, options, sheds=statement.sheds)
             if bound.rules is None or name in self.aside:
-                query = self._standing.add(
-                    name,
-                    statement.sql,
-                    plan,
-                    bound.emit,
-                    options,
-                    sheds=statement.sheds,
-                    placement=self.placements.get(name),
-                    aside=self.aside.get(name),
-                )
+                placement, aside = self.placements.get(name), self.aside.get(name)
+                query = self._queries.add(spec, placement=placement, aside=aside)
             else:
-                table, updates = self._inputs.parameters(bound.rules)
-                query = self._standing.add_for_each(
-                    name,
-                    statement.sql,
-                    plan,
-                    bound.emit,
-                    options,
-                    table,
-                    updates,
-                    sheds=statement.sheds,
-                )
+                query = self._queries.add_for_each(spec, *self._inputs.parameters(bound.rules))
         except EddylineError:
             self._catalog.drop("query", name)
             raise
@@ -175,7 +158,7 @@ class Statements:
         self._definitions.require_unread("query", query.name)
         self._shedding.drop(query)
         self._overload.changed()
-        self._standing.drop(query.name)
+        self._queries.drop(query.name)
         self._catalog.drop("query", query.name)
         self._definitions.remove("query", query.name)
 
@@ -185,9 +168,9 @@ class Statements:
         Raises:
             CatalogError: the name is unknown.
         """
-        query = self._standing.queries.get(name) or self._standing.aside.get(name)
+        query = self._queries.queries.get(name) or self._queries.aside.get(name)
         if query is None:
-            choices = did_you_mean(name, self._standing.everyone())
+            choices = did_you_mean(name, self._queries.everyone())
             raise CatalogError(f"there is no query {name!r}; {choices}")
         return query
 
