@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from eddyline import Engine
+from eddyline import Engine, Query
 from eddyline.bench.comparison.reactive import REACTIVE
 from eddyline.physical.strategy import FeedbackForm
 from eddyline.testing import engine_with
@@ -165,3 +165,23 @@ def test_what_the_table_holds_is_known_after_restarts_without_rows(restarts: int
         engine = Engine.load(saved)
     rows = pa.table({"ts": [15_000_000], "k": [1]})
     assert engine.process({"a": rows, "b": rows})["u"].num_rows == 1
+
+
+def test_a_query_added_after_a_restart_sees_the_rows_of_a_table_that_feedback_probes() -> None:
+    engine = engine_with(executor="eddy", feedback="jit", chunk_rows=1)
+    engine.sql("CREATE STREAM a (ts TIMESTAMP, k BIGINT, v BIGINT) TIMESTAMP BY ts")
+    engine.sql("CREATE TABLE rates (k BIGINT) WITH (updates = 'non-retroactive')")
+    engine.table("rates", pa.table({"k": [2, 5]}))
+    joined = "a [RANGE {} SECONDS] AS x, a [RANGE 1 SECOND] AS y, rates WHERE x.k = y.k"
+    key = "rates.k = y.k"
+    engine.query(f"SELECT COUNT(*) AS n FROM {joined.format(5)} AND {key}", name="counted")
+    engine.process({"a": pa.table({"ts": [10_000_000], "k": [2], "v": [4]})})
+    saved = io.BytesIO()
+    engine.save(saved)
+    saved.seek(0)
+    engine = Engine.load(saved)
+    (late,) = engine.sql(
+        f"CREATE QUERY late AS SELECT x.v FROM {joined.format(9)} AND {key} EMIT CHANGES"
+    )
+    assert isinstance(late, Query)
+    assert late.snapshot()["v"].to_pylist() == [4]

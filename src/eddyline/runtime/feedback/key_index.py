@@ -77,7 +77,8 @@ class KeySet(ABC):
 
     def acquire(self) -> None:
         """Add a user."""
-        if self._stale and self._buffer.has_begun:
+        if (self._stale or self._was_not_saved) and self._buffer.has_begun:
+            self._was_not_saved = False
             self._begin(self._buffer.all())
         self._users += 1
 

@@ -36,7 +36,7 @@ class InputBuffer(Operator):
         self.rows = rows
         self.has_begun = False
         self.placed = self.shown = np.zeros(0, np.int64)
-        self._before = self.clock
+        self._before: int | None = None  # clock before the last chunk; None: there was none
         self._key_sets: dict[object, KeySet] = {}
         self._layout: Batch | None = None
 
@@ -52,7 +52,10 @@ class InputBuffer(Operator):
 
     def all(self) -> Array:
         own = self.rows.all()
-        return self.rows.place(self.inputs[0].live(self._before)) if own is None else own
+        if own is not None:
+            return own
+        clock = self.clock if self._before is None else self._before
+        return self.rows.place(self.inputs[0].live(clock))
 
     def index(self, name: object, keys: Sequence[Evaluator]) -> KeyIndex:
         """The rows by key, for one more reader; equal names share an index."""

@@ -120,7 +120,7 @@ def comparisons(draw: st.DrawFn, scope: Scope) -> str:
     i, s, d = (st.sampled_from(columns(scope, kind)) for kind in _kinds("int", "str", "double"))
     expression = draw(values(scope, "int"))
     forms = _FALLIBLE_TESTS if draw(st.integers(0, 4)) == 4 else _COMPARISONS
-    return draw(st.sampled_from(forms)).format(draw(i), expression, draw(s), draw(d))
+    return draw(st.sampled_from(forms)).format(draw(i), f"({expression})", draw(s), draw(d))
 
 
 @st.composite
