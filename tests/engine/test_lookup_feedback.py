@@ -183,7 +183,8 @@ def test_a_query_added_after_a_restart_sees_the_rows_of_a_table_that_feedback_pr
     engine = Engine.load(saved)
     (late,) = engine.sql(
         "CREATE QUERY late AS SELECT y.v * y.k AS c"
-        " FROM a [RANGE 10 SECONDS] AS y, a [RANGE 1 SECOND] AS x, rates WHERE rates.k = x.k AND y.k = x.k EMIT CHANGES"
+        " FROM a [RANGE 10 SECONDS] AS y, a [RANGE 1 SECOND] AS x, rates"
+        " WHERE rates.k = x.k AND y.k = x.k EMIT CHANGES"
     )
     assert isinstance(late, Query)
     assert late.snapshot()["c"].to_pylist() == [8]
