@@ -398,3 +398,17 @@ def test_explain_analyze_counts_what_went_through_a_running_query() -> None:
     ]
     with pytest.raises(UnsupportedError, match="write its name, as in EXPLAIN ANALYZE my_query"):
         eng.sql("EXPLAIN ANALYZE SELECT k FROM a")
+
+
+@pytest.mark.parametrize("executor", ["auto", "tree"])
+def test_queries_with_and_without_the_word_unbounded_share_a_window(executor: str) -> None:
+    eng = engine_with(executor=executor)
+    eng.sql("CREATE STREAM a (ts TIMESTAMP, k BIGINT, v BIGINT) TIMESTAMP BY ts")
+    for name, scan in (("implicit", "a"), ("explicit", "a [UNBOUNDED]")):
+        eng.query(f"SELECT k FROM {scan} WHERE v > 0", name=name)
+    rows = {"a": pa.table({"ts": [0], "k": [7], "v": [1]})}
+    assert [t["k"].to_pylist() for t in eng.process(rows).values()] == [[7], [7]]
+    eng.drop("implicit")
+    assert eng.process(rows)["explicit"]["k"].to_pylist() == [7]
+    eng.drop("explicit")
+    assert eng.queries == {}

@@ -6,7 +6,7 @@ order of arrival; ``PartitionRows`` the last N per value of the partition column
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,9 +55,9 @@ class PartitionRows:
 
 @dataclass(frozen=True, slots=True)
 class Unbounded:
-    """``[UNBOUNDED]``: rows never expire. ``explicit``: the query's text has it."""
+    """``[UNBOUNDED]``: rows never expire. ``explicit``: the text has it; equal windows anyway."""
 
-    explicit: bool = True
+    explicit: bool = field(default=True, compare=False)
 
     def __str__(self) -> str:
         return "[UNBOUNDED]"
