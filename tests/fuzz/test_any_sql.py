@@ -42,7 +42,16 @@ ROWS = {
 
 
 def attempt(sql: str) -> str:
-    """Run a text in an engine with some streams and tables, and rows through it: the outcome."""
+    """The outcome of a text; it is bounded in time, except for the compilation of kernels."""
+    outcome, seconds = timed(sql)
+    if seconds >= MOST_S:
+        outcome, seconds = timed(sql)  # kernels are compiled now
+    assert seconds < MOST_S, f"{seconds:.1f} s for {sql[:5_000]!r}"
+    return outcome
+
+
+def timed(sql: str) -> tuple[str, float]:
+    """Run a text in an engine with some streams and tables, and rows through it."""
     engine = Engine()
     engine.sql(SCHEMA)
     engine.table("companies", pa.table({"symbol": ["a"], "sector": ["x"]}))
@@ -61,9 +70,7 @@ def attempt(sql: str) -> str:
         outcome = type(e).__name__
     except Exception as e:
         raise AssertionError(f"{type(e).__name__} from {sql[:5_000]!r}") from e
-    took = time.perf_counter() - started
-    assert took < MOST_S, f"{took:.1f} s for {sql[:5_000]!r}"
-    return outcome
+    return outcome, time.perf_counter() - started
 
 
 @pytest.mark.parametrize("sql", FOUND)

@@ -39,6 +39,7 @@ from eddyline.algebra.nodes.rows import (
     Project,
     Union,
     below_projections,
+    filtered,
 )
 from eddyline.algebra.nodes.scans import SharedRows, StreamScan, TableScan, Updates
 
@@ -90,6 +91,7 @@ __all__ = [
     "Updates",
     "anti_join",
     "below_projections",
+    "filtered",
     "join",
     "sealed",
     "semi_join",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from eddyline.algebra.expressions import ColumnRef, Expr, conjunction, rewrite
+from eddyline.algebra.expressions import ColumnRef, Expr, rewrite
 from eddyline.algebra.plan import Filter, Join, Plan, Product, Project, StreamScan
 
 Rule = Callable[[Plan], Plan]
@@ -26,12 +26,6 @@ def bottom_up(plan: Plan, change: Rule) -> Plan:
         return found
 
     return changed(plan)
-
-
-def filtered(plan: Plan, terms: Sequence[Expr]) -> Plan:
-    """The plan below a Filter with the terms; the plan itself without terms."""
-    predicate = conjunction(tuple(terms))
-    return plan if predicate is None else Filter(plan, predicate)
 
 
 def substituted(expr: Expr, exprs: Sequence[Expr] | Mapping[int, Expr]) -> Expr:

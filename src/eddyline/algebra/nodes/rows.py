@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
 import pyarrow as pa
 
-from eddyline.algebra.expressions import Aggregate, ColumnRef, Expr
+from eddyline.algebra.expressions import Aggregate, ColumnRef, Expr, conjunction
 from eddyline.algebra.nodes.base import Nary, Plan, Unary, check_columns
 from eddyline.algebra.patterns import Pattern
 from eddyline.types import Field, Schema
@@ -26,6 +27,12 @@ class Filter(Unary):
     @property
     def label(self) -> str:
         return str(self.predicate)
+
+
+def filtered(plan: Plan, terms: Iterable[Expr]) -> Plan:
+    """The plan below a Filter with the terms; the plan itself without terms."""
+    predicate = conjunction(tuple(terms))
+    return plan if predicate is None else Filter(plan, predicate)
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from typing import Final
 from eddyline.algebra import functions
 from eddyline.algebra.expressions import Call, ColumnRef, Expr, columns_of, conjunction, conjuncts
 from eddyline.algebra.parameters import has_parameters
-from eddyline.algebra.plan import Filter, Plan, Product, Project, join
+from eddyline.algebra.plan import Filter, Plan, Product, Project, filtered, join
 from eddyline.optimizer.join_graph import JoinGraph, is_non_retroactive
 from eddyline.optimizer.joins.costing import Priced
 from eddyline.optimizer.joins.functions import PlanFunctions
@@ -19,7 +19,7 @@ from eddyline.optimizer.joins.search import cheapest
 from eddyline.optimizer.joins.trees import Tree, leaves, mask
 from eddyline.optimizer.prices import TYPICAL, Prices
 from eddyline.optimizer.statistics import UNKNOWN, Statistics
-from eddyline.optimizer.traversal import filtered, moved, shows_parameters
+from eddyline.optimizer.traversal import moved, shows_parameters
 
 #: Joins leave the order written if that saves more than the arithmetic is exact.
 _MARGIN: Final = 0.999

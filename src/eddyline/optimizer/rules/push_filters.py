@@ -28,10 +28,10 @@ from eddyline.algebra.plan import (
     StreamScan,
     TableScan,
     Union,
+    filtered,
     sealed,
 )
 from eddyline.optimizer.traversal import (
-    filtered,
     moved,
     shows_parameters,
     substituted,

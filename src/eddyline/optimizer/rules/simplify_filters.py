@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from eddyline.algebra.expressions import Expr, Literal, conjuncts
-from eddyline.algebra.plan import Filter, Plan
-from eddyline.optimizer.traversal import bottom_up, filtered
+from eddyline.algebra.plan import Filter, Plan, filtered
+from eddyline.optimizer.traversal import bottom_up
 
 
 def simplify_filters(plan: Plan) -> Plan:

@@ -8,13 +8,12 @@ import numpy as np
 
 from eddyline.runtime.batch import Batch, Evaluator, Predicate, paired
 from eddyline.runtime.feedback.key_index import KeyIndex
-from eddyline.runtime.feedback.match_probe import Matches, RowsAt, Unmatched
+from eddyline.runtime.feedback.match_probe import KeyProbe, Matches, RowsAt, Unmatched
 from eddyline.runtime.join_inputs.buffer import InputBuffer
 from eddyline.runtime.stores.columns import Array
-from eddyline.runtime.stores.keys import join_keys
 
 
-class ConditionProbe:
+class ConditionProbe(KeyProbe):
     """Probes for a row of one input with equal keys, if any, and with which a condition holds.
 
     Without keys all rows of the input are tried, newest first, until one matches (nested loops).
@@ -34,26 +33,13 @@ class ConditionProbe:
         buffer: InputBuffer,
         condition: Predicate,
     ) -> None:
-        self._keys = tuple(keys)
-        self._rows = rows
+        super().__init__(keys, rows)
+        self._index = rows
         self._buffer = buffer
         self._condition = condition
-        self.acquire()
-
-    def acquire(self) -> None:
-        self._rows.acquire()
-
-    def release(self) -> None:
-        self._rows.release()
-
-    def close(self) -> None:
-        self._rows.drop_reader()
 
     def fresh(self) -> Array:
-        return np.unique(self._rows.fresh)
-
-    def keys_of(self, rows: Batch) -> tuple[Array, Array | None]:
-        return join_keys([k(rows) for k in self._keys], len(rows))
+        return np.unique(self._index.fresh)
 
     def find(self, rows: Batch, ts: Array) -> Matches:
         keys, usable = self.keys_of(rows)
@@ -79,7 +65,7 @@ class ConditionProbe:
 
         met = np.zeros(len(rows), np.bool_)
         probing = np.arange(len(rows)) if usable is None else np.flatnonzero(usable)
-        met[probing] = self._rows.meet(
+        met[probing] = self._index.meet(
             keys[probing], ts[probing], lambda by, at: pairs(probing[by], at), fresh=fresh
         )
         return met

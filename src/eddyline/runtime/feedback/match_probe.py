@@ -101,8 +101,9 @@ class KeyProbe:
     def fresh(self) -> Array:
         return self._rows.fresh
 
-    def unmatched(self, rows_at: RowsAt, positions: Array, clock: int) -> None:
-        """Equal keys suffice."""
+    def unmatched(self, rows_at: RowsAt, positions: Array, clock: int) -> Unmatched | None:
+        """No row: equal keys suffice."""
+        return None
 
     def keys_of(self, rows: Batch) -> tuple[Array, Array | None]:
         return join_keys([k(rows) for k in self._keys], len(rows))

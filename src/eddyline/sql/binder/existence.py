@@ -18,13 +18,12 @@ from sqlglot import exp
 
 from eddyline.algebra import functions
 from eddyline.algebra.expressions import ColumnRef, Expr, conjunction
-from eddyline.algebra.plan import Plan, anti_join, semi_join
+from eddyline.algebra.plan import Plan, anti_join, filtered, semi_join
 from eddyline.errors import SqlError, UnsupportedError
 from eddyline.sql.binder.clauses import in_clauses
 from eddyline.sql.binder.context import BoundPlan, Context, OuterColumns, require_windows
 from eddyline.sql.binder.from_clause import FromClause, bind_from
 from eddyline.sql.binder.grouping import is_grouped
-from eddyline.sql.binder.joins import filtered
 from eddyline.sql.binder.live_tables import check_lookup, check_tables, is_non_retroactive
 from eddyline.sql.binder.matching import Match, matched
 from eddyline.sql.binder.relations import BindQuery, Item

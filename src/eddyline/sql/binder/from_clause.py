@@ -14,11 +14,11 @@ from sqlglot import exp
 
 from eddyline.algebra import functions
 from eddyline.algebra.expressions import Expr, conjuncts, shift_columns
-from eddyline.algebra.plan import Plan, Product
+from eddyline.algebra.plan import Plan, Product, filtered
 from eddyline.errors import SqlError, UnsupportedError
 from eddyline.sql.binder.clauses import with_own_window
 from eddyline.sql.binder.context import Context, OpenStream, require_windows
-from eddyline.sql.binder.joins import OuterSide, filtered, outer_join
+from eddyline.sql.binder.joins import OuterSide, outer_join
 from eddyline.sql.binder.live_tables import check_outer_join, check_tables, is_non_retroactive
 from eddyline.sql.binder.relations import BindQuery, Item, bind_relation
 from eddyline.sql.binder.scalars import Scalars

@@ -21,7 +21,7 @@ from dataclasses import replace
 from typing import Literal as OneOf
 
 from eddyline.algebra.expressions import ColumnRef, Expr, Literal, conjunction, rewrite
-from eddyline.algebra.plan import Filter, Plan, Project, Union, anti_join, join
+from eddyline.algebra.plan import Plan, Project, Union, anti_join, filtered, join
 from eddyline.sql.binder.matching import EqualityKeys, matched
 from eddyline.sql.binder.scope import Scope
 
@@ -59,12 +59,6 @@ def outer_join(
         alone = anti_join(right, left, *_swapped(match.keys, on, left, right))
         parts.append(_beside_nulls(alone, match.width, scope))
     return Union(tuple(parts))
-
-
-def filtered(plan: Plan, terms: Iterable[Expr]) -> Plan:
-    """The plan below a Filter with the terms; the plan itself without terms."""
-    predicate = conjunction(tuple(terms))
-    return plan if predicate is None else Filter(plan, predicate)
 
 
 def _swapped(
