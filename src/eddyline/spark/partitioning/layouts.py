@@ -1,11 +1,11 @@
 """Layouts: how the rows of each input are dealt to the cells of a grid.
 
 A *layout* is a partitioning that some queries of a group have in common. Its cells form a grid with
-an axis for each class of equal join keys (or for the rows of one stream). A row is sent to the cells
-whose coordinates it fits: along an axis to one coordinate, by the hash of its key or by its position,
-or to all coordinates where it has no such key. Each result is then made in exactly one cell. One axis
-is partitioning by key; several are HyperCube shares; no axis is one engine for all rows. Each cell
-is run by an engine of its own, a *shard*.
+an axis for each class of equal join keys, or for the rows of one stream. A row is sent to the cells
+whose coordinates it fits: along an axis to one coordinate, by the hash of its key or by its
+position, or to all coordinates where it has no such key. Each result is then made in exactly one
+cell. One axis is partitioning by key; several are HyperCube shares; no axis is one engine for all
+rows. Each cell is run by an engine of its own, a *shard*.
 
 Source: Afrati and Ullman 2010, "Optimizing joins in a map-reduce environment" (shares).
 """
