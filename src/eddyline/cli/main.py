@@ -156,7 +156,7 @@ def check(file: ScriptFile, capacity: Capacity = None) -> None:
     of its queries.
     """
     from eddyline.cli.scripts import runnable
-    from eddyline.spark.partitioning import cores_by_group
+    from eddyline.spark.partitioning.groups import cores_by_group
 
     with failures.reported():
         script = runnable(file, _options(capacity))

@@ -30,7 +30,8 @@ from eddyline.spark.lease import Lease
 from eddyline.spark.mailbox import DIRECTORY as MAILBOX
 from eddyline.spark.mailbox import Mailbox
 from eddyline.spark.packed_batches import OUTPUT_SCHEMA, pack
-from eddyline.spark.partitioning import cores_by_group, shard_ids
+from eddyline.spark.partitioning.groups import cores_by_group
+from eddyline.spark.partitioning.shard_ids import shard_ids
 from eddyline.spark.printing import print_rows
 from eddyline.spark.program_diff import require_same
 from eddyline.spark.program_file import NAME as PROGRAM

@@ -27,7 +27,7 @@ from eddyline.errors import SqlError
 from eddyline.optimizer.overload import Verdict
 from eddyline.spark.formats import check_sink
 from eddyline.spark.option_check import check_options, require_sources, unchecked_formats
-from eddyline.spark.partitioning import connected
+from eddyline.spark.partitioning.groups import connected
 from eddyline.sql.definitions import own_option
 from eddyline.sql.naming import quoted
 from eddyline.sql.parser import parse
