@@ -16,7 +16,6 @@ from pyspark.sql import DataFrame, SparkSession
 from eddyline.engine.changes import QUERY_COLUMN
 from eddyline.spark import files
 from eddyline.spark.format_options import (
-    FILE_FORMATS,
     OF_SINKS,
     WRITERS,
     Format,
@@ -285,7 +284,7 @@ SINKS: Final[Mapping[str, SinkType]] = {
         preview=_preview_rows,
     ),
     "memory": SinkType(Format(frozenset()), _memory_sink, _ONCE, sharable=False),
-    **{name: SinkType(WRITERS[name], _file_sink, _ONCE) for name in FILE_FORMATS},
+    **{name: SinkType(f, _file_sink, _ONCE) for name, f in WRITERS.items() if f.files},
     "noop": SinkType(WRITERS["noop"], _format_sink, "discards rows", in_spark=True),
     **{
         name: SinkType(WRITERS[name], _format_sink, _AT_LEAST_ONCE, in_spark=True)

@@ -21,7 +21,7 @@ from eddyline.optimizer.estimates import estimate
 from eddyline.optimizer.statistics import Statistics
 from eddyline.optimizer.traversal import substituted
 from eddyline.physical.feedback.conditions import Condition, conditions_of, span
-from eddyline.physical.patterns import is_stored
+from eddyline.physical.patterns import row_ids_of
 from eddyline.physical.strategy import Strategy
 
 #: A node of a tree of joins: which input to take, from the top down.
@@ -131,7 +131,7 @@ def inner_join(plan: Plan) -> Join | None:
     """The join whose rows these are, filtered or renamed; None for a leaf of the tree, and that is
     also a join whose rows are put into a store.
     """
-    if not is_stored(plan):
+    if not row_ids_of(plan).stored:
         return None
     while isinstance(plan, (Filter, Project)):
         plan = plan.input

@@ -24,8 +24,7 @@ from eddyline.physical.feedback.planner import FeedbackPlanner
 from eddyline.physical.feedback.requirements import Path, inner_join, join_tree
 from eddyline.physical.patterns import (
     base_scan,
-    id_width_of,
-    is_stored,
+    row_ids_of,
 )
 from eddyline.physical.strategy import Strategy
 from eddyline.runtime.feedback.gate import Gate
@@ -223,7 +222,7 @@ class FeedbackTree:
     def _rows(self, plan: Plan, source: Operator, *, inner: bool) -> InputRows:
         """Where the rows of an input are stored."""
         if inner or base_scan(plan) is None:
-            return ResultRows(id_width_of(plan) if is_stored(plan) else 1)
+            return ResultRows(row_ids_of(plan).stored_width)
         scan = scan_below(source)
         return StemRows(scan.stem, scan.window)  # of a table, also deleted rows, while remembered
 
