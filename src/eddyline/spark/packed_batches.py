@@ -12,11 +12,11 @@ from typing import Any, Final
 
 import pyarrow as pa
 
-#: Ingest to shard. ``kind`` is 'rows', 'clock', 'control' or 'tick'. (part, seq): order of the pieces
-#: of one stream within a batch, the same in a repetition. ``n``: rows in ``blob``; of a clock all
-#: rows of the stream in the task. ``dropped``: further rows, dropped by a drop box. ``max_ts``,
-#: ``min_ts``: largest and smallest timestamp in us of all good rows in the task, of a clock; or where
-#: a drop box examined them. Each task with rows of a stream sends a clock to each shard of its group.
+#: Ingest to shard. ``kind`` is 'rows', 'clock', 'control' or 'tick'. (part, seq): order of the
+#: pieces of one stream within a batch, the same in a repetition. ``n``: rows in ``blob``; of a
+#: clock: rows of the stream in the task. ``dropped``: rows of them that a drop box dropped.
+#: ``max_ts``, ``min_ts``: largest and smallest timestamp in us of the good rows in the task.
+#: A task with rows of a stream sends a clock, without a blob, to every shard of the stream's group.
 INPUT_SCHEMA: Final = (
     "shard BIGINT, kind STRING, name STRING, part BIGINT, seq BIGINT, "
     "n BIGINT, dropped BIGINT, max_ts BIGINT, min_ts BIGINT, blob BINARY"
