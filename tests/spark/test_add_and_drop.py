@@ -141,7 +141,7 @@ def test_refused_while_running(spark: SparkSession, feeds: JobInputs, tmp_path: 
 def test_statements_wait_for_earlier_ones() -> None:
     def arriving(*numbers: int) -> ShardInput:
         requests = [Request(0, "sql", f"DROP QUERY q{n}", n) for n in numbers]
-        return ShardInput((), {}, {}, {}, {r.number: r.text for r in requests}, None)
+        return ShardInput((), {}, {}, {r.number: r.text for r in requests}, None)
 
     def due(head: CommitRecord, arrivals: ShardInput) -> tuple[str, ...]:
         statements, hold = _due(head, arrivals, drops_rows=True)
@@ -159,10 +159,10 @@ def test_queries_without_shedding_wait_while_rows_are_dropped() -> None:
     sqls[1] += " ON OVERLOAD SHED"
     statements = dict(enumerate(sqls, start=1))
     head = CommitRecord()
-    arrivals = ShardInput((), {}, {}, {}, statements, None)
+    arrivals = ShardInput((), {}, {}, statements, None)
     assert _due(head, arrivals, drops_rows=True) == ((sqls[0], sqls[1]), True)
-    assert _due(head, ShardInput((), {}, {}, {}, {}, None), drops_rows=True) == ((), True)
-    assert _due(head, ShardInput((), {}, {}, {}, {}, None), drops_rows=False) == (
+    assert _due(head, ShardInput((), {}, {}, {}, None), drops_rows=True) == ((), True)
+    assert _due(head, ShardInput((), {}, {}, {}, None), drops_rows=False) == (
         (*sqls[2:],),
         False,
     )

@@ -32,7 +32,7 @@ def control(tmp_path: Path) -> ControlStream:
 
 def send(control: ControlStream, *texts: str) -> None:
     for text in texts:
-        control.send(control.statement(0, text))
+        control.send(0, control.statement(0, {0: text}))
 
 
 def litter(directory: Path) -> None:
@@ -50,7 +50,7 @@ def test_foreign_files_are_ignored(
     with caplog.at_level(logging.WARNING, "eddyline"):
         again = ControlStream(LocalDirectory(tmp_path / "control"))
     assert [r.text for r in again.statements()] == ["DROP QUERY a", "DROP QUERY ü"]
-    assert again.statement(0, "DROP QUERY c").number == 3
+    assert again.statement(0, {0: "DROP QUERY c"})[0].number == 3
     assert "notes.txt is ignored" in caplog.text
 
 
@@ -83,7 +83,7 @@ def test_a_request_that_is_missing_is_named(control: ControlStream, tmp_path: Pa
 
 def test_statements_that_cannot_be_encoded(control: ControlStream) -> None:
     with pytest.raises(SqlError, match="not text: surrogates not allowed at character 12"):
-        control.statement(0, "DROP QUERY `\ud800`")
+        control.statement(0, {0: "DROP QUERY `\ud800`"})
 
 
 def test_requests_are_read_as_they_are_written() -> None:

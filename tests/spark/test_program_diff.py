@@ -11,8 +11,7 @@ import pytest
 from eddyline import EngineOptions, StateError
 from eddyline.spark.directory import LocalDirectory
 from eddyline.spark.program_diff import differences, require_same
-from eddyline.spark.program_file import NAME, SavedProgram, read_program, write_program
-from eddyline.spark.script import QueryGroup, Script, assigned
+from eddyline.spark.program_file import NAME, SavedLayout, SavedProgram, read_program, write_program
 
 DEFINITIONS = (
     "CREATE STREAM s (ts TIMESTAMP, x BIGINT, y STRING) TIMESTAMP BY ts LATENESS 5 SECONDS "
@@ -30,7 +29,7 @@ QUERIES = {
 def program(
     definitions: tuple[str, ...] = DEFINITIONS, queries: dict[str, str] = QUERIES
 ) -> SavedProgram:
-    return SavedProgram(1, definitions, {0: queries})
+    return SavedProgram(1, definitions, (SavedLayout((0,), queries, 0.25),))
 
 
 def replaced(old: str, new: str) -> SavedProgram:
@@ -94,7 +93,11 @@ def test_queries_that_were_added_and_removed_are_named() -> None:
 @pytest.mark.parametrize(
     ("setting", "value", "message"),
     [
-        ("shards", 2, "shards is 1 there and 2 here"),
+        (
+            "shards",
+            2,
+            "shards is 1 there and 2 here (start with shards = 1, or eddyline run --shards 1)",
+        ),
         ("functions", ("f(BIGINT) -> BIGINT",), "the function f(BIGINT) -> BIGINT is not there"),
     ],
 )
@@ -124,15 +127,13 @@ def test_a_few_differences_are_reported() -> None:
         require_same("/c", program(queries={}), program(queries=many))
 
 
-def test_the_order_of_queries_makes_no_difference() -> None:
-    first = Script.of(["CREATE STREAM a (ts TIMESTAMP) TIMESTAMP BY ts",
-                       "CREATE STREAM b (ts TIMESTAMP) TIMESTAMP BY ts",
-                       "CREATE QUERY p AS SELECT ts FROM a [NOW]",
-                       "CREATE QUERY q AS SELECT ts FROM b [NOW]"])  # fmt: skip
-    groups = first.groups()
-    by_shard = assigned(groups[::-1], {5: ["p"], 7: ["q"]})
-    assert {shard: group.streams for shard, group in by_shard.items()} == {5: ("a",), 7: ("b",)}
-    assert isinstance(groups[0], QueryGroup)
+def test_rows_that_are_divided_in_another_way_are_named() -> None:
+    def divided(text: str, *shards: int) -> SavedProgram:
+        return dataclasses.replace(program(), layouts=(SavedLayout(shards, QUERIES, 1, text),))
+
+    assert list(differences(divided("by x", 0, 1), divided("by x", 0, 1))) == []
+    (found,) = differences(divided("by x", 0, 1), divided("by y", 0, 1))
+    assert found == "the rows of query 'big' are divided in another way: by x there"
 
 
 # -- the file ----------------------------------------------------------------------------------
@@ -147,7 +148,6 @@ def test_the_program_is_read_as_it_was_written(checkpoint: LocalDirectory) -> No
     saved = dataclasses.replace(
         program(),
         options=EngineOptions(keep={"s": 0.5}, capacity=0.25),
-        cores={0: 0.25},
         functions=("f(INT) -> INT",),
     )
     assert read_program(checkpoint) is None
@@ -159,11 +159,11 @@ def test_the_program_is_read_as_it_was_written(checkpoint: LocalDirectory) -> No
     ("content", "message"),
     [
         ("", "cannot be read .*Expecting value.*restore the file"),
-        ('{"format": 7, "shar', "cannot be read .*restore the file"),
+        ('{"format": 8, "shar', "cannot be read .*restore the file"),
         ("[]", "cannot be read"),
-        ('{"format": 7}', "it lacks 'shards'"),
-        ('{"format": 7, "shards": 1, "definitions": 3}', "cannot be read"),
-        ('{"format": 6}', "is of format 6; this version of Eddyline reads format 7"),
+        ('{"format": 8}', "it lacks 'shards'"),
+        ('{"format": 8, "shards": 1, "definitions": 3}', "cannot be read"),
+        ('{"format": 6}', "is of format 6; this version of Eddyline reads format 8"),
     ],
 )
 def test_a_program_that_cannot_be_read_is_named(

@@ -14,14 +14,16 @@ from typer.testing import CliRunner
 from eddyline.cli.main import app
 from eddyline.spark.control import ControlStream
 from eddyline.spark.directory import LocalDirectory
-from eddyline.spark.program_file import SavedProgram, write_program
+from eddyline.spark.program_file import SavedLayout, SavedProgram, write_program
 from eddyline.spark.verify import verify
 
 pytestmark = pytest.mark.fault
 
 QUERY = "CREATE QUERY q AS SELECT x FROM s [NOW]"
 PROGRAM = SavedProgram(
-    2, ("CREATE STREAM s (ts TIMESTAMP, x BIGINT) TIMESTAMP BY ts",), {0: {"q": QUERY}}
+    2,
+    ("CREATE STREAM s (ts TIMESTAMP, x BIGINT) TIMESTAMP BY ts",),
+    (SavedLayout((0,), {"q": QUERY}),),
 )
 STATE = bytes(range(256)) * 5
 
@@ -40,7 +42,7 @@ def checkpoint(tmp_path: Path) -> Path:
     """Two committed batches and a third begun; one request; a lease of an ended process."""
     write_program(LocalDirectory(tmp_path), PROGRAM)
     control = ControlStream(LocalDirectory(tmp_path / "control"))
-    control.send(control.statement(0, "DROP QUERY q"))
+    control.send(0, control.statement(0, {0: "DROP QUERY q"}))
     spark = tmp_path / "spark"
     put(spark / "metadata", b'{"id":"abc"}')
     for batch in range(3):
@@ -62,7 +64,7 @@ def test_a_valid_checkpoint(checkpoint: Path) -> None:
     assert errors(checkpoint) == []
     result = CliRunner().invoke(app, ["checkpoint", "verify", str(checkpoint)])
     assert result.exit_code == 0
-    assert "1 queries in 1 groups, 2 shards" in result.output
+    assert "1 queries in 1 layouts, 2 shards at most for each" in result.output
     assert "1 requests to add and drop queries" in result.output
     assert "committed up to batch 1; batch 2 has begun and will be repeated" in result.output
     assert "version 2 in all 2 partitions" in result.output

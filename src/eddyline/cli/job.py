@@ -36,7 +36,7 @@ class Job:
     Attributes:
         once: process the rows that the sources hold now, then end.
         input_ends: then process the rows held for the watermark, and expire all windows.
-        options, restart: as of ``Session``.
+        shards, options, restart: as of ``Session``.
         drop: queries to drop before the first batch.
     """
 
@@ -44,7 +44,7 @@ class Job:
     checkpoint: str | None = None
     once: bool = True
     input_ends: bool = True
-    shards: int = 1
+    shards: int | None = None
     options: EngineOptions = DEFAULTS
     drop: tuple[str, ...] = ()
     restart: Restart = NEVER

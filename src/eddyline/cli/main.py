@@ -98,7 +98,14 @@ def run(
             "are processed and all windows expire. By default only without --checkpoint.",
         ),
     ] = None,
-    shards: Annotated[int, typer.Option(min=1, help="Number of partitions for engines.")] = 1,
+    shards: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help="Largest number of shards for the same queries, each an engine with a part of the "
+            "rows; by default that of the checkpoint, or the number of cores.",
+        ),
+    ] = None,
     capacity: Capacity = None,
     keep: Keep = None,
     drop: Annotated[
@@ -156,7 +163,7 @@ def check(file: ScriptFile, capacity: Capacity = None) -> None:
     of its queries.
     """
     from eddyline.cli.scripts import runnable
-    from eddyline.spark.partitioning.groups import cores_by_group
+    from eddyline.spark.partitioning.groups import cores_by_shard
 
     with failures.reported():
         script = runnable(file, _options(capacity))
@@ -168,7 +175,7 @@ def check(file: ScriptFile, capacity: Capacity = None) -> None:
         )
         for sentence in script.unchecked_formats():
             typer.echo(f"{file}: warning: {sentence}")
-        cores = cores_by_group(groups, groups, groups, script.options.capacity)
+        cores = cores_by_shard(range(groups), groups, script.options.capacity)
         for group, verdict, advice in script.verdicts(cores):
             which = f" the group of {', '.join(group.streams)}" if groups > 1 else ""
             typer.echo(f"{file}:{which} {advice or verdict.text()}")

@@ -15,7 +15,7 @@ import json
 import logging
 import re
 import uuid
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from typing import Any, Final
@@ -29,7 +29,7 @@ from eddyline.spark.directory import Directory
 
 DIRECTORY: Final = "control"
 
-#: sql-SHARD-NUMBER-ID.json and end-ID.json.
+#: sql-GROUP-NUMBER-ID.json, with a line for each shard of the group, and end-ID.json.
 _STATEMENT_FILE: Final = re.compile(r"sql-(\d+)-(\d+)-[0-9a-f]{32}\.json")
 _END_FILE: Final = re.compile(r"end-[0-9a-f]{32}\.json")
 #: The same for Spark, as a glob pattern.
@@ -44,9 +44,10 @@ class Request:
     """One request to one shard.
 
     Attributes:
-        name: 'sql' (execute the statement ``text``), or 'end' (the input has ended; ``text`` is the
-            event time in us by which to advance after the last row).
-        number: of the statement for this shard, from 1; 0 for other requests.
+        name: 'sql' (execute the statement ``text``, which may also be an :func:`aside_note` or a
+            :func:`reads_note`), or 'end' (the input has ended; ``text`` is the event time in us by
+            which to advance after the last row).
+        number: of the statement for the group of shards, from 1; 0 for other requests.
         at: when it was sent, in ISO 8601.
     """
 
@@ -89,6 +90,9 @@ class Request:
 class ControlStream:
     """Requests to shards, kept in a directory of the checkpoint.
 
+    All shards of a group get the same statements in the same batches, so that their clocks stay
+    equal; what a statement is to those that it does not concern is up to the sender.
+
     Raises:
         StateError: a request is missing or cannot be read any more.
     """
@@ -96,11 +100,11 @@ class ControlStream:
     def __init__(self, directory: Directory) -> None:
         self._directory = directory
         directory.make()
-        self._statements: dict[int, int] = {}  # number of statements sent, by shard
+        self._statements: dict[int, int] = {}  # number of statements sent, by group
         for name in foreign_files(directory):
             _log.warning("%s/%s is ignored: no job wrote it", directory.path, name)
-        for request in self.statements():
-            self._statements[request.shard] = request.number
+        for (group, number), _ in _read_all(directory):
+            self._statements[group] = number
 
     def packed_batches(self, spark: SparkSession) -> DataFrame:
         """The requests as packed batches, for the union with those of the streams."""
@@ -122,9 +126,6 @@ class ControlStream:
             F.lit(0).cast("bigint").alias("part"),
             F.col("number").alias("seq"),
             F.lit(0).cast("bigint").alias("n"),
-            F.lit(0).cast("bigint").alias("dropped"),
-            F.lit(None).cast("bigint").alias("max_ts"),
-            F.lit(None).cast("bigint").alias("min_ts"),
             F.encode("text", "UTF-8").alias("blob"),
         )
         return with_batch_time(packed)
@@ -136,32 +137,38 @@ class ControlStream:
     def by_shard(self) -> dict[int, dict[int, str]]:
         """The texts of all statements: by shard, by number."""
         found: dict[int, dict[int, str]] = {}
-        for request in self.statements():
-            found.setdefault(request.shard, {})[request.number] = request.text
+        for _, requests in _read_all(self._directory):
+            for request in requests:
+                found.setdefault(request.shard, {})[request.number] = request.text
         return found
 
-    def statement(self, shard: int, text: str) -> Request:
-        """The next request to execute a statement; :meth:`send` sends it.
+    def statement(self, group: int, texts: Mapping[int, str]) -> list[Request]:
+        """The next requests to a group of shards; :meth:`send` sends them.
+
+        Args:
+            texts: by shard, for each of the group; the first is the statement.
 
         Raises:
             SqlError: the statement cannot be encoded.
         """
-        number = self._statements.get(shard, 0) + 1
+        number = self._statements.get(group, 0) + 1
         at = datetime.now(UTC).isoformat(timespec="seconds")
-        try:
-            text.encode()
-        except UnicodeEncodeError as e:
-            raise SqlError(f"the statement is not text: {e.reason} at character {e.start}") from e
-        return Request(shard, "sql", text, number, at)
+        for text in dict.fromkeys(texts.values()):
+            try:
+                text.encode()
+            except UnicodeEncodeError as e:
+                why = f"{e.reason} at character {e.start}"
+                raise SqlError(f"the statement is not text: {why}") from e
+        return [Request(shard, "sql", text, number, at) for shard, text in texts.items()]
 
-    def send(self, request: Request) -> None:
-        """Send a statement, which the shard executes before the rows of a batch.
+    def send(self, group: int, requests: list[Request]) -> None:
+        """Send a statement, which the shards execute before the rows of one batch.
 
         Raises:
             StateError: writing it failed; whether the job receives it is unknown.
         """
-        self._write(f"sql-{request.shard}-{request.number}", [request])
-        self._statements[request.shard] = request.number
+        self._write(f"sql-{group}-{requests[0].number}", requests)
+        self._statements[group] = requests[0].number
 
     def end_of_input(self, drain_us: Mapping[int, int]) -> None:
         """Let the shards process the rows held for the watermark, and all expiries.
@@ -176,26 +183,50 @@ class ControlStream:
         self._directory.write(f"{name}-{uuid.uuid4().hex}.json", lines.encode())
 
 
+def aside_note(query: str, cause: str) -> str:
+    """Lets shards set a query aside, as another one has done."""
+    return json.dumps({"set_aside": query, "cause": cause})
+
+
+def reads_note(streams: Iterable[str]) -> str:
+    """Tells shards which streams the queries of other layouts of their group read."""
+    return json.dumps({"read_elsewhere": sorted(streams)})
+
+
+def note_of(text: str) -> dict[str, Any] | None:
+    """The content of a note; None for a statement."""
+    if not text.startswith("{"):
+        return None
+    fields: dict[str, Any] = json.loads(text)
+    return fields
+
+
 def read_statements(directory: Directory) -> list[Request]:
-    """All statements sent so far; those of one shard are in order.
+    """All statements sent so far, without what they are to the shards that they do not concern;
+    those of one group are in order.
 
     Raises:
         StateError: one is missing or cannot be read.
     """
-    by_shard: dict[int, dict[int, Request]] = {}
+    return [requests[0] for _, requests in _read_all(directory)]
+
+
+def _read_all(directory: Directory) -> list[tuple[tuple[int, int], list[Request]]]:
+    """By (group, number), in order of the numbers: what was sent to the shards."""
+    found: dict[tuple[int, int], list[Request]] = {}
     unread: dict[tuple[int, int], str] = {}
     for name in directory.names():
         matched = _STATEMENT_FILE.fullmatch(name)
         if matched is None:
             continue
+        key = (int(matched[1]), int(matched[2]))
         try:
-            request = Request.read(directory.read(name) or b"")
+            lines = (directory.read(name) or b"").split(b"\n")
+            found[key] = [Request.read(line) for line in lines]
         except ValueError as e:
-            unread[int(matched[1]), int(matched[2])] = f"{directory.path}/{name}: {e}"
-            continue
-        by_shard.setdefault(request.shard, {})[request.number] = request
-    _require_all(directory.path, by_shard, unread)
-    return sorted((r for of in by_shard.values() for r in of.values()), key=lambda r: r.number)
+            unread[key] = f"{directory.path}/{name}: {e}"
+    _require_all(directory.path, found.keys(), unread)
+    return sorted(found.items(), key=lambda item: item[0][1])
 
 
 def foreign_files(directory: Directory) -> list[str]:
@@ -206,25 +237,28 @@ def foreign_files(directory: Directory) -> list[str]:
 
 def _require_all(
     directory: str,
-    requests: Mapping[int, Mapping[int, Request]],
+    found: Collection[tuple[int, int]],
     unread: Mapping[tuple[int, int], str],
 ) -> None:
-    """Check that all statements up to the last one of each shard are there.
+    """Check that all statements up to the last one of each group are there.
 
     Raises:
-        StateError: one is missing or unreadable, although its shard may have executed it.
+        StateError: one is missing or unreadable, although its shards may have executed it.
     """
-    for shard, number in unread:
-        if number not in requests.get(shard, {}):
+    for key in unread:
+        if key not in found:
             raise StateError(
-                f"a request to the job cannot be read: {unread[shard, number]}; restore the file "
+                f"a request to the job cannot be read: {unread[key]}; restore the file "
                 "from a copy of the checkpoint, or use another checkpoint"
             )
-    for shard, by_number in requests.items():
-        for number in range(1, max(by_number) + 1):
-            if number not in by_number:
+    last: dict[int, int] = {}
+    for group, number in found:
+        last[group] = max(number, last.get(group, 0))
+    for group, numbers in last.items():
+        for number in range(1, numbers + 1):
+            if (group, number) not in found:
                 raise StateError(
-                    f"{directory} lacks request {number} to shard {shard}: restore the file "
-                    f"'sql-{shard}-{number}-*.json' from a copy of the checkpoint, or use another "
+                    f"{directory} lacks request {number} to shard {group}: restore the file "
+                    f"'sql-{group}-{number}-*.json' from a copy of the checkpoint, or use another "
                     "checkpoint"
                 )

@@ -61,7 +61,9 @@ class Delivery:
         try:
             rows = self._collect(packed)
             reports = [json.loads(r["blob"]) for r in rows if r["kind"] == "progress"]
-            counts = {query: n for report in reports for query, n in report["out"].items()}
+            counts: dict[str, int] = {}
+            for query, n in (item for report in reports for item in report["out"].items()):
+                counts[query] = counts.get(query, 0) + n
             parts = self._deliver_here(batch_id, rows, counts)
             self._deliver_through_spark(batch_id, rows, packed)
             self._call_followers(batch_id, packed, parts, counts)

@@ -70,8 +70,8 @@ class EngineBatch:
         now_us: wall clock of the batch, from Spark's log.
         drain_us: set at the end of the input: event time by which to advance after the last row.
         statements: statements to execute before the rows, in order.
-        dropped: by stream, number of rows that ingest has dropped. newest: by stream, largest
-            timestamp of the rows that ingest examined.
+        dropped: by stream, number of rows that ingest has dropped. newest, oldest: by stream,
+            largest and smallest timestamp of the rows that ingest examined.
         hold: whether a statement waits until no rows are dropped.
     """
 
@@ -81,6 +81,7 @@ class EngineBatch:
     statements: tuple[str, ...] = ()
     dropped: Mapping[str, int] = field(default_factory=dict)
     newest: Mapping[str, int] = field(default_factory=dict)
+    oldest: Mapping[str, int] = field(default_factory=dict)
     hold: bool = False
 
     @property
@@ -100,6 +101,7 @@ class LogEntry:
     statements: tuple[str, ...]
     dropped: Mapping[str, int]
     newest: Mapping[str, int]
+    oldest: Mapping[str, int]
     hold: bool
 
 
@@ -170,6 +172,7 @@ class DurableState:
                 tuple(entry.statements),
                 entry.dropped,
                 entry.newest,
+                entry.oldest,
                 entry.hold,
             )
 
@@ -201,6 +204,7 @@ class DurableState:
             batch.statements,
             batch.dropped,
             batch.newest,
+            batch.oldest,
             batch.hold,
         )
         record.log.append(entry)

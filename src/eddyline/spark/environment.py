@@ -53,11 +53,11 @@ LOCAL_CHECKPOINT_CONF: Final[Mapping[str, str]] = {
 }
 
 
-def local_session(partitions: int, log: Path | None = None) -> SparkSession:
+def local_session(partitions: int | None = None, log: Path | None = None) -> SparkSession:
     """A session on all cores of this machine, bound to the loopback address.
 
     Args:
-        partitions: of a shuffle.
+        partitions: of a shuffle; by default one per core.
         log: file for Spark's messages; by default they are written to standard error.
 
     Raises:
@@ -76,7 +76,7 @@ def local_session(partitions: int, log: Path | None = None) -> SparkSession:
         .config("spark.ui.enabled", "false")
         .config("spark.ui.showConsoleProgress", "false")
         .config("spark.driver.extraJavaOptions", f"-Dlog4j2.configurationFile={_LOG_SETTINGS}")
-        .config("spark.sql.shuffle.partitions", str(partitions))
+        .config("spark.sql.shuffle.partitions", str(partitions or os.cpu_count() or 1))
         .config("spark.driver.memory", os.environ.get("EDDYLINE_DRIVER_MEMORY", "2g"))
     )
     with _standard_error_to(log) if log is not None else nullcontext():

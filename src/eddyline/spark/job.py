@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
@@ -14,7 +13,7 @@ from uuid import uuid4
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
-from eddyline.algebra.catalog import StreamDef
+from eddyline.algebra.catalog import StreamDef, TableDef
 from eddyline.engine.ingest.row_reader import bad_schema, late_schema
 from eddyline.spark.batch_time import heartbeat, with_batch_time
 from eddyline.spark.control import DIRECTORY as CONTROL
@@ -23,28 +22,22 @@ from eddyline.spark.delivery import Delivery
 from eddyline.spark.directory import Directory, path_segment
 from eddyline.spark.environment import JOB_CONF, LOCAL_CHECKPOINT_CONF, settings, worker_pool
 from eddyline.spark.formats import side_options
-from eddyline.spark.ingest import packed_batches
+from eddyline.spark.ingest import Destination, packed_batches
 from eddyline.spark.job_inputs import JobInputs
+from eddyline.spark.job_program import JobProgram
 from eddyline.spark.keep_rates import clear_keep_rates, publish_keep_rates
+from eddyline.spark.layout_shards import LayoutShards, by_group
 from eddyline.spark.lease import Lease
 from eddyline.spark.mailbox import DIRECTORY as MAILBOX
 from eddyline.spark.mailbox import Mailbox
 from eddyline.spark.packed_batches import OUTPUT_SCHEMA, pack
-from eddyline.spark.partitioning.groups import cores_by_group
-from eddyline.spark.partitioning.shard_ids import shard_ids
 from eddyline.spark.printing import print_rows
-from eddyline.spark.program_diff import require_same
 from eddyline.spark.program_file import NAME as PROGRAM
-from eddyline.spark.program_file import (
-    SPARK_DIRECTORY,
-    SavedProgram,
-    read_program,
-    write_program,
-)
+from eddyline.spark.program_file import SPARK_DIRECTORY
 from eddyline.spark.progress_tracker import ProgressTracker
 from eddyline.spark.run import Run
 from eddyline.spark.running_queries import RunningQueries
-from eddyline.spark.script import QueryGroup, Script, assigned
+from eddyline.spark.script import QueryGroup, Script
 from eddyline.spark.shard import EngineProcessor
 from eddyline.spark.shard_program import BroadcastProgram, ShardProgram, ShardSpec
 from eddyline.spark.sink_factory import SinkFactory
@@ -54,15 +47,13 @@ from eddyline.spark.supervisor import NEVER, Restart, Supervisor
 
 #: How far timestamps may be ahead of the wall clock if neither stream nor options have a limit.
 AHEAD_AT_MOST: Final = "1 day"
-_CAPACITY_TOLERANCE: Final = 1.001
-_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
 class JobOptions:
     """The options of a :class:`eddyline.spark.Session` that its job depends on."""
 
-    shards: int = 1
+    shards: int | None = None
     trigger: str = "0 seconds"
     base: Path | None = None
     printer: Printer = print_rows
@@ -138,23 +129,25 @@ class JobStarter:
         drop: Sequence[str],
     ) -> StartedJob:
         """Start the streaming query of all groups; see :meth:`eddyline.spark.Session.start`."""
-        program = self._claim_checkpoint(groups)
-        self._warn(program)
-        ids = assigned(groups, program.queries)
-        tracker = ProgressTracker({shard: ", ".join(g.streams) for shard, g in ids.items()})
+        program = JobProgram(
+            self._checkpoint.directory,
+            self._script,
+            groups,
+            self._options.shards,
+            self._spark.sparkContext.defaultParallelism,
+        )
+        program.warn()
+        layouts = program.layouts
+        tracker = ProgressTracker(
+            {s: ", ".join(of.group.streams) for of in layouts for s in of.ids}
+        )
         sinks = self._open_sinks(groups)
-
-        def report(batch: int, reports: list[dict[str, Any]], stats: Mapping[str, bytes]) -> None:
-            publish_keep_rates(self._spark.sparkContext, reports)
-            tracker.record(batch, reports, stats)
-
-        delivery = Delivery(sinks, report)
         control = ControlStream(self._checkpoint.directory.below(CONTROL))
         began = self._checkpoint.directory.modified(PROGRAM)
         assert began is not None, "the checkpoint has been claimed"
         running = RunningQueries(
             self._script,
-            ids,
+            layouts,
             control,
             sinks.open,
             began.isoformat(timespec="seconds"),
@@ -162,14 +155,22 @@ class JobStarter:
         )
         for name in drop:
             running.drop(name)
+
+        def report(batch: int, reports: list[dict[str, Any]], stats: Mapping[str, bytes]) -> None:
+            publish_keep_rates(self._spark.sparkContext, reports)
+            for query, cause in (item for r in reports for item in r["aside"].items()):
+                running.set_aside(query, cause)
+            tracker.record(batch, reports, stats)
+
+        delivery = Delivery(sinks, report)
         mailbox = None
         if self._checkpoint.named:
             directory = self._checkpoint.directory.below(MAILBOX)
             mailbox = Mailbox(directory, running, tracker, delivery)
-        specs = {shard: self._spec(shard, group, program) for shard, group in ids.items()}
+        specs = {spec.shard: spec for of in layouts for spec in self._specs(of, program)}
         requests = control.by_shard() if drop else {}
         processor = EngineProcessor(specs, uuid4().hex, self._checkpoint.path, requests)
-        launch = self._launcher(self._packed_inputs(ids), control, processor, delivery)
+        launch = self._launcher(program, control, processor, delivery)
         supervisor = Supervisor(launch, self._options.restart, lambda: tracker.progress().batch_id)
         run = Run(
             self._checkpoint.path,
@@ -189,16 +190,17 @@ class JobStarter:
 
     def _launcher(
         self,
-        inputs: Sequence[DataFrame],
+        program: JobProgram,
         control: ControlStream,
         processor: EngineProcessor,
         delivery: Delivery,
     ) -> Callable[[bool], StreamingQuery]:
         """A function that starts the streaming query; True: over the input that is there now."""
+        inputs = self._packed_inputs(program.layouts)
 
         def launch(bounded: bool) -> StreamingQuery:
             clear_keep_rates(self._spark.sparkContext)
-            conf = {**JOB_CONF, "spark.sql.shuffle.partitions": str(self._options.shards)}
+            conf = {**JOB_CONF, "spark.sql.shuffle.partitions": str(program.shards)}
             if self._checkpoint.path.startswith("file:"):
                 conf |= LOCAL_CHECKPOINT_CONF
             pool = worker_pool(self._spark, self._checkpoint.run_key)
@@ -217,22 +219,28 @@ class JobStarter:
 
         return launch
 
-    def _packed_inputs(self, groups: Mapping[int, QueryGroup]) -> list[DataFrame]:
+    def _packed_inputs(self, layouts: Sequence[LayoutShards]) -> list[DataFrame]:
         """The packed batches of all inputs, and heartbeats of groups with IDLE AFTER."""
         rates = self._fixed_keep_rates
         packed = []
-        for shard, group in groups.items():
+        for group, own in by_group(layouts):
             for name in self._inputs.names(group):
                 # None: the rate that the shard decides. Changes of tables are never dropped.
                 is_fixed = self._script.options.keep or name not in group.streams
                 keep = rates.get(name, 1.0) if is_fixed else None
-                stream = self._with_ahead_limit(self._inputs.definition(name))
-                packed.append(packed_batches(*self._inputs.source(name), shard, stream, keep))
-        return packed + [self._heartbeat(s) for s, g in groups.items() if self._needs_heartbeat(g)]
+                to = [Destination(of.layout, of.ids, name in of.first_of) for of in own]
+                definition = self._definition(name)
+                packed.append(packed_batches(*self._inputs.source(name), to, definition, keep))
+            if self._needs_heartbeat(group):
+                packed += [self._heartbeat(shard) for of in own for shard in of.ids]
+        return packed
 
-    def _with_ahead_limit(self, stream: StreamDef) -> StreamDef:
-        """The stream, with the session's limit if it declares no AHEAD AT MOST."""
-        if stream.ahead_us is not None or stream.name not in self._script.streams:
+    def _definition(self, name: str) -> StreamDef | TableDef:
+        """The table; or the stream, with the session's limit if it declares no AHEAD AT MOST."""
+        stream = self._script.streams.get(name)
+        if stream is None:
+            return self._script.tables[name]
+        if stream.ahead_us is not None:
             return stream
         return replace(stream, ahead_us=self._script.options.ahead_us)
 
@@ -246,22 +254,30 @@ class JobStarter:
         ticks = self._spark.readStream.format("rate").option("rowsPerSecond", 1).load()
         return with_batch_time(heartbeat(ticks, shard))
 
-    def _spec(self, shard: int, group: QueryGroup, saved: SavedProgram) -> ShardSpec:
-        program = ShardProgram(
+    def _specs(self, of: LayoutShards, program: JobProgram) -> Iterator[ShardSpec]:
+        """The shards of a layout, with one program for all of them."""
+        group = of.group
+        shard_program = ShardProgram(
             self._script.definitions,
-            tuple(self._script.statement(name) for name in group.queries),
+            tuple(self._script.statement(name) for name in of.queries),
             {name: pack(self._inputs.content(name)) for name in group.tables},
             self._script.functions,
-            replace(saved.options, capacity=saved.cores[shard]),
-            saved.strategy,
+            (*group.streams, *group.live),
+            of.read_elsewhere,
+            program.options(of),
+            program.strategy,
         )
-        return ShardSpec(
-            shard,
-            self._checkpoint.run_key,
-            group.streams,
-            group.live,
-            BroadcastProgram(self._spark.sparkContext, program),
-        )
+        sent = BroadcastProgram(self._spark.sparkContext, shard_program)
+        for cell, shard in enumerate(of.ids):
+            yield ShardSpec(
+                shard,
+                self._checkpoint.run_key,
+                of.described,
+                cell,
+                of.reports(cell),
+                of.counts(cell),
+                sent,
+            )
 
     def _open_sinks(self, groups: Sequence[QueryGroup]) -> SinkFactory:
         sinks = SinkFactory(
@@ -290,53 +306,3 @@ class JobStarter:
             own = side_options(options, f"{target.kind}_")
             path = f"{self._checkpoint.path}/{target.kind}/{path_segment(name)}"
             yield target, own or {"sink": "parquet", "path": path}
-
-    def _warn(self, program: SavedProgram) -> None:
-        """Log a capacity above what engines can use, and queries that need more than they have."""
-        usable = sum(program.cores.values())
-        capacity = program.options.capacity
-        if capacity is not None and capacity > usable * _CAPACITY_TOLERANCE:
-            _log.warning(
-                "of capacity %g only %g cores can be used: each group of streams that queries "
-                "join runs on one core",
-                capacity,
-                usable,
-            )
-        if not program.options.keep:
-            cores = [program.cores[s] for s in assigned(self._script.groups(), program.queries)]
-            for _, _, advice in self._script.verdicts(cores):
-                if advice is not None:
-                    _log.warning("overload: %s", advice)
-
-    def _claim_checkpoint(self, groups: Sequence[QueryGroup]) -> SavedProgram:
-        """The program of the checkpoint; a new checkpoint is written. Prices and cores are those of
-        the first start, because the state fits the plans that were chosen by them.
-
-        Raises:
-            StateError: the checkpoint belongs to another program, or cannot be read or written.
-        """
-        shards, options = self._options.shards, self._script.options
-        ids = shard_ids(len(groups), shards)
-        available = self._spark.sparkContext.defaultParallelism
-        cores = cores_by_group(len(groups), shards, available, options.capacity)
-        program = SavedProgram(
-            shards,
-            self._script.definitions,
-            {
-                shard: {name: self._script.statement(name) for name in group.queries}
-                for shard, group in zip(ids, groups, strict=True)
-            },
-            tuple(map(str, self._script.functions)),
-            dict(zip(ids, cores, strict=True)),
-            options,
-            self._script.strategy,
-        )
-        directory = self._checkpoint.directory
-        saved = read_program(directory)
-        if saved is not None:
-            require_same(self._checkpoint.path, saved, program, self._script.functions)
-            return saved
-        write_program(directory, program)
-        for place in (SPARK_DIRECTORY, "late", "bad"):
-            directory.make(place)  # Eddyline creates them readable by the owner only
-        return program

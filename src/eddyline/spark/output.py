@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from eddyline.engine.changes import QUERY_COLUMN
 from eddyline.spark.durable import CommitRecord
-from eddyline.spark.packed_batches import OUTPUT_COLUMNS, pack, pieces
+from eddyline.spark.packed_batches import OUTPUT_COLUMNS, Arrivals, pack, pieces
 from eddyline.spark.query_rows import OutputRoute, concatenated
 from eddyline.spark.shard_engine import StepOutput, counted
 from eddyline.spark.shard_program import ShardSpec
@@ -23,7 +23,7 @@ class ShardOutput:
 
     Args:
         outputs: of the engine. routes: of its queries.
-        received: number of rows by input.
+        arrivals: of all rows by input. received: number of rows by input that the shard got.
     """
 
     def __init__(
@@ -31,23 +31,25 @@ class ShardOutput:
         spec: ShardSpec,
         outputs: list[StepOutput],
         routes: Mapping[str, OutputRoute],
+        arrivals: Mapping[str, Arrivals],
         received: Mapping[str, int],
     ) -> None:
         self._spec = spec
         self._outputs = outputs
         self._routes = routes
+        self._arrived = {n: arrivals[n].rows if n in arrivals else 0 for n in spec.counts}
         self._received = received
-        self._late = {n: [o.late[n] for o in outputs if n in o.late] for n in spec.inputs}
-        self._bad = {n: [o.bad[n] for o in outputs if n in o.bad] for n in spec.inputs}
-        queries = {name: None for o in outputs for name in o.bad if name not in self._bad}
+        self._late = {n: [o.late[n] for o in outputs if n in o.late] for n in spec.reports}
+        self._bad = {n: [o.bad[n] for o in outputs if n in o.bad] for n in spec.reports}
+        queries = {name: None for o in outputs for name in o.bad if name in routes}
         self._bad_of_query = {n: [o.bad[n] for o in outputs if n in o.bad] for n in queries}
-        self._dropped = {n: sum(o.dropped.get(n, 0) for o in outputs) for n in spec.inputs}
+        self._dropped = {n: sum(o.dropped.get(n, 0) for o in outputs) for n in spec.reports}
 
     def frames(self) -> Iterator[pd.DataFrame]:
         """Changes and side outputs, one piece per frame."""
         for key, table in self._changes():
             yield from self._pieces("changes", key, table)
-        for name in self._spec.inputs:
+        for name in self._spec.reports:
             for kind, tables in (("late", self._late), ("bad", self._bad)):
                 for table in tables[name]:
                     yield from self._pieces(kind, name, table)
@@ -57,7 +59,8 @@ class ShardOutput:
     def add_counts(self, notes: dict[str, Any]) -> None:
         """Add this batch to the counts by input since the job's first start."""
         batch = {
-            "rows": {name: self._received.get(name, 0) for name in self._spec.inputs},
+            "rows": self._arrived,
+            "received": self._received,
             "late": _counts(self._late),
             "bad": _counts(self._bad) | _counts(self._bad_of_query),
             "dropped": self._dropped,
@@ -74,7 +77,9 @@ class ShardOutput:
         report = {
             "shard": self._spec.shard,
             "version": record.version,
-            "arrived": self._received,
+            "layout": self._spec.layout,
+            "cell": self._spec.cell,
+            "arrived": self._arrived,
             "out": counted(self._outputs),
             **record.notes,
             "state": {"snapshot_bytes": record.snapshot_bytes, "log_bytes": record.log_bytes},

@@ -55,7 +55,11 @@ def differences(
     before: SavedProgram, now: SavedProgram, functions: Sequence[UserFunction] = ()
 ) -> Iterator[str]:
     """Each difference in a few words; 'there' is the checkpoint, 'here' the program to run."""
-    yield from _changed("shards", before.shards, now.shards)
+    if before.shards != now.shards:
+        yield (
+            f"shards is {before.shards} there and {now.shards} here (start with shards = "
+            f"{before.shards}, or eddyline run --shards {before.shards})"
+        )
     for old, new in ((before.options, now.options), (before.strategy, now.strategy)):
         there, here = old.as_dict(), new.as_dict()
         for name in (n for n in there if n not in _MAY_DIFFER):
@@ -65,7 +69,18 @@ def differences(
     for signature in _only(now.functions, before.functions):
         yield f"the function {signature} is not there"
     yield from _definitions(before.definitions, now.definitions)
-    yield from _queries(before, now, functions)
+    others = list(_queries(before, now, functions))
+    yield from others
+    if before.shards == now.shards and not others:
+        yield from _layouts(before, now)
+
+
+def _layouts(before: SavedProgram, now: SavedProgram) -> Iterator[str]:
+    """Layouts follow from the program: they differ if another version of Eddyline made them."""
+    old, new = ([(x.text, x.shards, sorted(x.queries)) for x in p.layouts] for p in (before, now))
+    for there in old:
+        if there not in new:
+            yield f"the rows of query '{there[2][0]}' are divided in another way: {there[0]} there"
 
 
 def _definitions(before: Sequence[str], now: Sequence[str]) -> Iterator[str]:
@@ -116,7 +131,7 @@ def _of_inputs(what: str, before: StreamDef | TableDef, now: StreamDef | TableDe
 def _queries(
     before: SavedProgram, now: SavedProgram, functions: Sequence[UserFunction]
 ) -> Iterator[str]:
-    old, new = _texts(before), _texts(now)
+    old, new = before.queries, now.queries
     for name in _only(old, new):
         yield f"query '{name}' is missing here"
     for name in _only(new, old):
@@ -132,10 +147,6 @@ def _queries(
         return
     for name in changed:
         yield from _of_query(name, *(_meaning(script, name) for script in scripts))
-
-
-def _texts(program: SavedProgram) -> dict[str, str]:
-    return {name: sql for queries in program.queries.values() for name, sql in queries.items()}
 
 
 def _meaning(script: Script, name: str) -> tuple[Plan, Emit, Mapping[str, str], bool, object]:

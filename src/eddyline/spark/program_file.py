@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Final
 
 from eddyline.engine.options import DEFAULT_STRATEGY, EngineOptions, StrategyOptions
@@ -16,12 +16,34 @@ NAME: Final = "program.json"
 #: Directory of Spark's part of the checkpoint.
 SPARK_DIRECTORY: Final = "spark"
 #: Version of the files of a checkpoint.
-FORMAT: Final = 7
+FORMAT: Final = 8
 
 #: Fields that are written without conversion.
-_PLAIN: Final = ("shards", "definitions", "queries", "functions", "cores")
+_PLAIN: Final = ("shards", "definitions", "functions")
 _TYPICAL: Final = EngineOptions(prices=TYPICAL)
 _RESTORE: Final = "restore the file from a copy of the checkpoint, or use another checkpoint"
+
+
+@dataclass(frozen=True)
+class SavedLayout:
+    """A layout with its shards.
+
+    Attributes:
+        shards: ids by cell. cores: CPU cores of each.
+        queries: the CREATE QUERY statements of its start, by name.
+        text: how its rows are dealt, see :meth:`Layout.text`; equal for equal layouts only.
+    """
+
+    shards: tuple[int, ...]
+    queries: Mapping[str, str]
+    cores: float = 1.0
+    text: str = ""
+
+    @classmethod
+    def of(cls, fields: Mapping[str, Any]) -> SavedLayout:
+        """The layout of the file's fields."""
+        shards = tuple(map(int, fields["shards"]))
+        return cls(shards, dict(fields["queries"]), float(fields["cores"]), str(fields["text"]))
 
 
 @dataclass(frozen=True)
@@ -29,30 +51,33 @@ class SavedProgram:
     """The program of a checkpoint.
 
     Attributes:
-        shards: number of partitions over which the engines are spread.
-        definitions: CREATE STREAM, TABLE and VIEW statements. queries: by shard id, the CREATE
-            QUERY statements at its start, by name.
-        cores: CPU cores by shard id.
+        shards: number of partitions, and the largest number of cells of a layout.
+        definitions: CREATE STREAM, TABLE and VIEW statements.
+        layouts: of all groups, with their queries.
         options, strategy: of the session, with the prices from which plans were chosen.
     """
 
     shards: int
     definitions: tuple[str, ...]
-    queries: Mapping[int, Mapping[str, str]]
+    layouts: tuple[SavedLayout, ...]
     functions: tuple[str, ...] = ()
-    cores: Mapping[int, float] = field(default_factory=dict)
     options: EngineOptions = _TYPICAL
     strategy: StrategyOptions = DEFAULT_STRATEGY
 
     @property
+    def queries(self) -> dict[str, str]:
+        """The CREATE QUERY statements at the start, by name."""
+        return {name: sql for layout in self.layouts for name, sql in layout.queries.items()}
+
+    @property
     def statements(self) -> tuple[str, ...]:
         """Statements that create the streams, tables, views and queries."""
-        of_queries = (sql for queries in self.queries.values() for sql in queries.values())
-        return (*self.definitions, *of_queries)
+        return (*self.definitions, *self.queries.values())
 
     def text(self) -> str:
         """The content of the file."""
-        content = {name: getattr(self, name) for name in _PLAIN}
+        content: dict[str, Any] = {name: getattr(self, name) for name in _PLAIN}
+        content["layouts"] = [vars(layout) for layout in self.layouts]
         options, strategy = self.options.as_dict(), self.strategy.as_dict()
         return json.dumps(
             {"format": FORMAT, **content, "options": options, "strategy": strategy}, indent=1
@@ -64,9 +89,8 @@ class SavedProgram:
         return cls(
             int(fields["shards"]),
             tuple(map(str, fields["definitions"])),
-            {int(shard): dict(queries) for shard, queries in fields["queries"].items()},
+            tuple(map(SavedLayout.of, fields["layouts"])),
             tuple(map(str, fields["functions"])),
-            {int(shard): float(cores) for shard, cores in fields["cores"].items()},
             EngineOptions.from_dict(fields["options"]),
             StrategyOptions(**fields["strategy"]),
         )

@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 _RATE_WINDOW_S: Final = 10.0
+#: Metrics of a query that are not added over shards.
+_LARGEST: Final = ("shared_with", "reordered", "keep")
 
 
 @dataclass(frozen=True)
@@ -37,7 +39,11 @@ class JobProgress:
 
 
 class ProgressTracker:
-    """Collects the reports of the shards; written by the delivery, read by other threads."""
+    """Collects the reports of the shards; written by the delivery, read by other threads.
+
+    Args:
+        groups: by shard, the streams of its group, which have one watermark.
+    """
 
     def __init__(self, groups: Mapping[int, str]) -> None:
         self._groups = groups
@@ -75,11 +81,11 @@ class ProgressTracker:
             return JobProgress(
                 self._batch_id,
                 self._sums("rows"),
-                {name: n for out in self._out.values() for name, n in out.items()},
+                _sums(self._out.values()),
                 self._sums("late"),
                 self._sums("bad"),
                 self._sums("dropped"),
-                {self._groups[s]: r["clock_us"] for s, r in self._shards.items()},
+                self._watermarks(),
                 self._rate(),
             )
 
@@ -89,10 +95,14 @@ class ProgressTracker:
             return list(self._shards.values())
 
     def stats(self) -> dict[str, dict[str, Any]]:
-        """The last reported metrics by query: ``Engine.stats()["queries"]``."""
+        """The last reported metrics by query: ``Engine.stats()["queries"]``, of all its shards."""
         with self._lock:
             query_stats = list(self._query_stats.values())
-        return {name: s for text in query_stats for name, s in json.loads(text).items()}
+        by_query: dict[str, list[dict[str, Any]]] = {}
+        for text in query_stats:
+            for name, metrics in json.loads(text).items():
+                by_query.setdefault(name, []).append(metrics)
+        return {name: _of_all(metrics) for name, metrics in by_query.items()}
 
     def _count(self, shard: int, new: dict[str, int], totals: dict[str, int] | None) -> None:
         """Update the number of changes by query: by those of a batch, or to the totals if sent."""
@@ -107,12 +117,56 @@ class ProgressTracker:
         return sum(sum(report["rows"].values()) for report in self._shards.values())
 
     def _sums(self, what: str) -> dict[str, int]:
-        sums: dict[str, int] = {}
-        for report in self._shards.values():
-            for name, n in report[what].items():
-                sums[name] = sums.get(name, 0) + n
-        return sums
+        return _sums(report[what] for report in self._shards.values())
+
+    def _watermarks(self) -> dict[str, int | None]:
+        """By group, the watermark up to which all its shards have come."""
+        found: dict[str, list[int | None]] = {}
+        for shard, report in self._shards.items():
+            found.setdefault(self._groups[shard], []).append(report["clock_us"])
+        known = {group: [us for us in of if us is not None] for group, of in found.items()}
+        return {g: min(us) if len(us) == len(found[g]) else None for g, us in known.items()}
 
     def _rate(self) -> float:
         (t0, n0), (t1, n1) = self._arrivals[0], self._arrivals[-1]
         return (n1 - n0) / (t1 - t0) if t1 > t0 else 0.0
+
+
+def _sums(counts: Iterable[Mapping[str, int]]) -> dict[str, int]:
+    sums: dict[str, int] = {}
+    for of_one in counts:
+        for name, n in of_one.items():
+            sums[name] = sums.get(name, 0) + n
+    return sums
+
+
+def _of_all(metrics: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """The metrics of a query from those in its shards: amounts are added; of ``latency`` the
+    average is that of all results, and the others are the largest; texts are those of one shard.
+    """
+    if len(metrics) == 1:
+        return metrics[0]
+    merged: dict[str, Any] = {}
+    for key in dict.fromkeys(key for of in metrics for key in of):
+        values = [of[key] for of in metrics if of.get(key) is not None]
+        if key == "latency":
+            merged[key] = _latency([(of["latency"], of["rows_out"]) for of in metrics])
+        elif key in _LARGEST:
+            merged[key] = max(values, default=0)
+        elif values and all(isinstance(v, int | float) for v in values):
+            merged[key] = sum(values)
+        else:
+            merged[key] = values[0] if values else None
+    return merged
+
+
+def _latency(of_shards: Sequence[tuple[dict[str, float], int]]) -> dict[str, float]:
+    known = [(latency, n) for latency, n in of_shards if latency]
+    if not known:
+        return {}
+    merged = {key: max(latency[key] for latency, _ in known) for key in known[0][0]}
+    total = sum(n for _, n in known)
+    if total:
+        of_all = sum(latency["average_seconds"] * n for latency, n in known)
+        merged["average_seconds"] = of_all / total
+    return merged

@@ -1,14 +1,15 @@
 """The queries of a running job: those of its start, plus added and minus dropped ones.
 
-The groups of streams, and so the shards, are fixed when a job starts from a new checkpoint. A query
-that is added later is assigned to the shard of its streams. It becomes a statement in the control
-stream, which the shard executes before the rows of a batch.
+The groups of streams and their layouts, and so the shards, are fixed when a job starts from a new
+checkpoint. A query that is added later is assigned to a layout of its streams that fits it. It
+becomes a statement in the control stream, which the shards of the layout execute before the rows of
+a batch.
 """
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
 from eddyline.algebra.reads import streams_read
 from eddyline.engine.query import Query
@@ -19,7 +20,9 @@ from eddyline.errors import (
     UnsupportedError,
     did_you_mean,
 )
-from eddyline.spark.control import ControlStream, Request
+from eddyline.spark.control import ControlStream, Request, aside_note, note_of, reads_note
+from eddyline.spark.layout_shards import LayoutShards, by_group
+from eddyline.spark.partitioning.planning import fits
 from eddyline.spark.script import (
     QueryGroup,
     Script,
@@ -40,7 +43,7 @@ class RunningQueries:
     Args:
         script: the script with which the job was started; it is not changed, and later changes of
             it have no effect here.
-        groups: by shard, from the first start with the checkpoint.
+        layouts: from the first start with the checkpoint.
         open_sink: creates the sink of an added query.
         began: time of the job's first start, in ISO 8601.
         shed_streams: streams of which rows are dropped where they are read.
@@ -49,14 +52,16 @@ class RunningQueries:
     def __init__(
         self,
         script: Script,
-        groups: Mapping[int, QueryGroup],
+        layouts: Sequence[LayoutShards],
         control: ControlStream,
         open_sink: Callable[[Query], None],
         began: str,
         shed_streams: Collection[str] = (),
     ) -> None:
         self._script = ScriptDelta(script)
-        self._groups = groups
+        self._layouts = layouts
+        self._layout_of = {name: of for of in layouts for name in of.queries}
+        self._aside: set[str] = set()
         self._control = control
         self._open_sink = open_sink
         self._shed_streams = shed_streams
@@ -139,15 +144,16 @@ class RunningQueries:
             script = self._script
             query = create(script)
             try:
-                shard = self._shard_for(query)
+                layout = self._layout_for(query)
                 self._require_shedding(query)
                 self._open_sink(query)  # before the first result can be delivered
-                request = self._control.statement(shard, script.statement(query.name))
+                self._layout_of[query.name] = layout
+                requests = self._statement(layout, script.statement(query.name))
             except Exception:
                 script.drop(query.name)
                 raise
-            self._send(request)
-            self._since[query.name] = request.at
+            self._send(layout.group, requests)
+            self._since[query.name] = requests[0].at
             return query
 
     def drop(self, name: str) -> None:
@@ -162,7 +168,8 @@ class RunningQueries:
             self._listed = None
             query = self._script.drop(name)
             self._dropped.add(query.name.lower())
-            self._send(self._control.statement(self._shard_for(query), drop_statement(query.name)))
+            layout = self._layout_of[query.name]
+            self._send(layout.group, self._statement(layout, drop_statement(query.name)))
 
     def reset_watermark(self, stream: str) -> None:
         """Reset the watermark of a stream's group: rows already received make no row late.
@@ -173,12 +180,23 @@ class RunningQueries:
         """
         with self._lock:
             self._require_no_doubt()
-            groups = {s.lower(): (n, s) for n, g in self._groups.items() for s in g.streams}
+            groups = {s.lower(): (of.group, s) for of in self._layouts for s in of.group.streams}
             if stream.lower() not in groups:
                 choices = did_you_mean(stream, [name for _, name in groups.values()])
                 raise CatalogError(f"this job reads no stream '{stream}'; {choices}")
-            shard, name = groups[stream.lower()]
-            self._send(self._control.statement(shard, reset_statement(name)))
+            group, name = groups[stream.lower()]
+            texts = dict.fromkeys(self._shards(group), reset_statement(name))
+            self._send(group, self._control.statement(self._shards(group)[0], texts))
+
+    def set_aside(self, name: str, cause: str) -> None:
+        """Set a query aside in all shards of its group, as a shard has done with it; once."""
+        with self._lock:
+            if self._in_doubt or name in self._aside or name not in self._script.queries:
+                return
+            layout = self._layout_of[name]
+            self._aside.add(name)
+            if len(self._shards(layout.group)) > 1:
+                self._send(layout.group, self._statement(layout, aside_note(name, cause)))
 
     def end_input(self) -> None:
         """End the input of all shards.
@@ -187,23 +205,51 @@ class RunningQueries:
         windows expire.
         """
         with self._lock:
-            longest_us = dict.fromkeys(self._groups, 0)
+            longest_us = {shard: 0 for of in self._layouts for shard in of.ids}
             for query in self._script.queries.values():
-                shard = self._shard_for(query)
-                longest_us[shard] = max(longest_us[shard], longest_range_us(query))
+                for shard in self._shards(self._layout_of[query.name].group):
+                    longest_us[shard] = max(longest_us[shard], longest_range_us(query))
             self._control.end_of_input(longest_us)
 
-    def _send(self, request: Request) -> None:
+    def _shards(self, group: QueryGroup) -> list[int]:
+        """The shards of all layouts of a group."""
+        return [shard for of in self._layouts if of.group is group for shard in of.ids]
+
+    def _statement(self, layout: LayoutShards, text: str) -> list[Request]:
+        """Requests to execute a statement in the shards of a layout. The other shards of the group
+        get to know which streams are read.
+        """
+        texts = dict.fromkeys(layout.ids, text)
+        for other in self._layouts:
+            if other.group is layout.group and other is not layout:
+                note = reads_note(self._read_elsewhere(other))
+                texts |= dict.fromkeys(other.ids, note)
+        return self._control.statement(self._shards(layout.group)[0], texts)
+
+    def _read_elsewhere(self, layout: LayoutShards) -> frozenset[str]:
+        """The streams that current queries of the group's other layouts read."""
+        read: set[str] = set()
+        for name, query in self._script.queries.items():
+            of = self._layout_of[query.name]
+            if of.group is layout.group and of is not layout and name not in self._aside:
+                read |= query.reads
+        return frozenset(layout.group.streams) & read
+
+    def _send(self, group: QueryGroup, requests: list[Request]) -> None:
         self._in_doubt = True
-        self._control.send(request)
+        self._control.send(self._shards(group)[0], requests)
         self._in_doubt = False
 
     def _replay(self, request: Request) -> None:
+        if (note := note_of(request.text)) is not None:
+            self._aside.add(note["set_aside"])
+            return
         for statement in parse(request.text):
             match statement:
                 case CreateQuery():
                     query = self._script.run(statement)
                     self._open_sink(query)
+                    self._layout_of[query.name] = self._layout_for(query)
                     self._since[query.name] = request.at
                 case Drop():
                     self._dropped.add(self._script.drop(statement.name).name.lower())
@@ -234,27 +280,37 @@ class RunningQueries:
                 "session and start from a new checkpoint"
             )
 
-    def _shard_for(self, query: Query) -> int:
-        """The shard of all streams and tables that a query reads.
+    def _layout_for(self, query: Query) -> LayoutShards:
+        """A layout of all streams and tables that an added query reads.
 
         Raises:
             CatalogError: there is none.
         """
         streams, tables = streams_read(query.plan), self._script.tables_of(query.name)
         self._require(
-            query, "stream", streams, (s for g in self._groups.values() for s in g.streams)
+            query, "stream", streams, (s for of in self._layouts for s in of.group.streams)
         )
-        shards = [s for s, group in self._groups.items() if streams & set(group.streams)]
-        if not shards:
+        groups = [g for g, _ in by_group(self._layouts) if streams & set(g.streams)]
+        if not groups:
             raise CatalogError(f"query '{query.name}' reads no stream")
-        if len(shards) > 1:
-            apart = " and ".join(f"({', '.join(self._groups[s].streams)})" for s in shards)
+        if len(groups) > 1:
+            apart = " and ".join(f"({', '.join(group.streams)})" for group in groups)
             raise CatalogError(
                 f"query '{query.name}' joins streams of different groups of this job: {apart}; "
                 "add it to the session and start from a new checkpoint"
             )
-        self._require(query, "table", tables, self._groups[shards[0]].tables)
-        return shards[0]
+        self._require(query, "table", tables, groups[0].tables)
+        own = [of for of in self._layouts if of.group is groups[0]]
+        planned = self._script.planned(query)
+        fitting = next((of for of in own if fits(of.layout, planned)), None)
+        if fitting is None:
+            ways = "; ".join(dict.fromkeys(of.described for of in own))
+            raise CatalogError(
+                f"query '{query.name}' does not fit how this job divides rows over shards "
+                f"({ways}): its results need rows that are in different shards; add it to the "
+                "session, or start that with shards = 1, and start from a new checkpoint"
+            )
+        return fitting
 
     @staticmethod
     def _require(query: Query, kind: str, read: Iterable[str], available: Iterable[str]) -> None:

@@ -25,6 +25,7 @@ from eddyline.engine.options import (
 from eddyline.engine.query import Query
 from eddyline.errors import SqlError
 from eddyline.optimizer.overload import Verdict
+from eddyline.optimizer.statistics import Statistics
 from eddyline.spark.formats import check_sink
 from eddyline.spark.option_check import check_options, require_sources, unchecked_formats
 from eddyline.spark.partitioning.groups import connected
@@ -55,18 +56,6 @@ class QueryGroup:
     queries: tuple[str, ...]
     tables: tuple[str, ...]
     live: tuple[str, ...]
-
-
-def assigned(
-    groups: Iterable[QueryGroup], shards: Mapping[int, Iterable[str]]
-) -> dict[int, QueryGroup]:
-    """The groups by shard id.
-
-    Args:
-        shards: names of the queries by shard id.
-    """
-    ids = {frozenset(names): shard for shard, names in shards.items()}
-    return {ids[frozenset(group.queries)]: group for group in groups}
 
 
 class Script:
@@ -232,6 +221,15 @@ class Script:
     def queries(self) -> Mapping[str, Query]:
         """The queries, in order."""
         return self._engine.queries
+
+    @property
+    def statistics(self) -> Statistics:
+        """Statistics of the options and the declared ones."""
+        return self._engine.statistics
+
+    def rules_of(self, query: str) -> str | None:
+        """The table of the parameters of a query FOR EACH ROW OF a table."""
+        return self._parameters.get(query)
 
     def tables_of(self, query: str) -> frozenset[str]:
         """The tables that a query reads, including the table of a parameterized query."""

@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from eddyline.engine.definitions import names_read
 from eddyline.engine.query import Query
 from eddyline.errors import CatalogError, did_you_mean
+from eddyline.spark.layout_shards import planned
+from eddyline.spark.partitioning.planning import PlannedQuery
 from eddyline.spark.script import Script
 from eddyline.sql.catalog import Names
 from eddyline.sql.parser import parse
@@ -42,6 +44,10 @@ class ScriptDelta:
     def tables_of(self, name: str) -> frozenset[str]:
         """The tables that a query reads, or read before it was dropped."""
         return self._tables[name]
+
+    def planned(self, query: Query) -> PlannedQuery:
+        """What the partitioning of an added query depends on."""
+        return planned(self._script, query)
 
     def statement(self, name: str) -> str:
         """The CREATE QUERY of an added query."""

@@ -49,7 +49,10 @@ class Session:
 
     Args:
         spark: a Spark session; by default one on all cores of this machine.
-        shards: number of partitions over which the engines are spread; by default 1.
+        shards: the largest number of shards that run the same queries, each an engine with a part
+            of the rows; also the number of partitions. By default that of the checkpoint, and of a
+            new one the number of cores that Spark has. With 1, all queries over connected streams
+            run in one engine, and any query can be added later.
         checkpoint: directory for the job's progress and state, on any file system that Spark
             reaches. A session started with the same program and checkpoint continues exactly where
             the last one stopped. By default a temporary directory, deleted when the process ends.
@@ -76,7 +79,7 @@ class Session:
         self,
         spark: SparkSession | None = None,
         *,
-        shards: int = 1,
+        shards: int | None = None,
         checkpoint: str | Path | None = None,
         trigger: str = "0 seconds",
         base: Path | None = None,
@@ -85,7 +88,7 @@ class Session:
         strategy: StrategyOptions = DEFAULT_STRATEGY,
         restart: Restart = NEVER,
     ) -> None:
-        if shards < 1:
+        if shards is not None and shards < 1:
             raise ValueError(f"shards must be at least 1, not {shards}")
         self.spark = spark if spark is not None else local_session(shards)
         self._scratch = tempfile.TemporaryDirectory(prefix="eddyline-")

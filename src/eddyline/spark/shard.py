@@ -15,15 +15,16 @@ import pandas as pd
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle
 
 from eddyline.spark import durable
+from eddyline.spark.control import note_of
 from eddyline.spark.durable import CommitRecord, DurableState, EngineBatch
 from eddyline.spark.gc_control import freeze_live_objects, unfreeze_objects
 from eddyline.spark.output import ShardOutput
+from eddyline.spark.packed_batches import Arrivals
 from eddyline.spark.rate_limiter import RateLimiter
 from eddyline.spark.shard_engine import ShardEngine
 from eddyline.spark.shard_program import ShardSpec
 from eddyline.sql.parser import parse
 from eddyline.sql.statements import CreateQuery
-from eddyline.types import BEGINNING
 
 if TYPE_CHECKING:
     from pyspark.sql.streaming.stateful_processor import TimerValues
@@ -42,17 +43,16 @@ class ShardInput:
     """The packed batches of one shard and Spark batch, by kind and in order.
 
     Attributes:
-        rows: (stream, Arrow IPC stream). counts: rows by stream, including dropped ones.
-        dropped: rows dropped at ingest, by stream. max_ts: by stream, largest timestamp of the rows
-            that a drop box examined. statements: of the control stream, by number.
+        rows: (stream, Arrow IPC stream). counts: number of these by stream.
+        arrivals: by stream, all rows that arrived, also those for other shards and dropped ones.
+        statements: of the control stream, by number.
         drain_us: at the end of the input, event time by which to advance after the last row.
         now_us: wall clock of the batch.
     """
 
     rows: tuple[tuple[str, bytes], ...]
     counts: Mapping[str, int]
-    dropped: Mapping[str, int]
-    max_ts: Mapping[str, int]
+    arrivals: Mapping[str, Arrivals]
     statements: Mapping[int, str]
     drain_us: int | None
     now_us: int = 0
@@ -69,23 +69,20 @@ class ShardInput:
         packed = [row for frame in frames for row in frame.itertuples(index=False)]
         packed.sort(key=lambda r: (r.kind, r.name, r.part, r.seq))
         counts: dict[str, int] = {}
-        dropped: dict[str, int] = {}
-        max_ts: dict[str, int] = {}
+        arrivals: dict[str, Arrivals] = {}
         for row in packed:
             if row.kind == "rows":
-                counts[row.name] = counts.get(row.name, 0) + int(row.n) + int(row.dropped)
-            if row.dropped:
-                dropped[row.name] = dropped.get(row.name, 0) + int(row.dropped)
-            if row.kind == "rows" and not pd.isna(row.max_ts):
-                max_ts[row.name] = max(max_ts.get(row.name, BEGINNING), int(row.max_ts))
+                counts[row.name] = counts.get(row.name, 0) + int(row.n)
+            elif row.kind == "clock":
+                arrived = Arrivals.read(bytes(row.blob))
+                arrivals[row.name] = arrivals.get(row.name, Arrivals()) + arrived
         control = [
             (r.name, int(r.seq), bytes(r.blob).decode()) for r in packed if r.kind == "control"
         ]
         return cls(
             rows=tuple((r.name, bytes(r.blob)) for r in packed if r.kind == "rows"),
             counts=counts,
-            dropped=dropped,
-            max_ts=max_ts,
+            arrivals=arrivals,
             statements={
                 **requests,
                 **{number: text for name, number, text in control if name == "sql"},
@@ -144,7 +141,7 @@ class EngineProcessor(StatefulProcessor):
         batch = _engine_batch(record, received, drops_rows=engine.drops_rows)
         outputs = engine.apply(batch)
         watch.lap("process")
-        output = ShardOutput(spec, outputs, engine.routes, received.counts)
+        output = ShardOutput(spec, outputs, engine.routes, received.arrivals, received.counts)
         yield from output.frames()
         watch.lap("hand over")
 
@@ -161,7 +158,7 @@ class EngineProcessor(StatefulProcessor):
         watch.lap("commit")
         more |= {"clock_us": engine.clock_us, "now_us": received.now_us}
         more["groups"] = engine.groups(received.now_us)
-        more |= {"keep": engine.keep, "dropped_at_ingest": received.dropped}
+        more |= {"keep": engine.keep, "dropped_at_ingest": batch.dropped, "aside": engine.aside}
         yield output.progress(record, watch.seconds, more)
         yield from map(output.stats, _query_stats(spec, engine, received))
 
@@ -216,8 +213,9 @@ def _engine_batch(
         received.now_us,
         received.drain_us,
         due,
-        received.dropped,
-        received.max_ts,
+        {name: a.dropped for name, a in received.arrivals.items() if a.dropped},
+        {name: a.newest for name, a in received.arrivals.items() if a.newest is not None},
+        {name: a.oldest for name, a in received.arrivals.items() if a.oldest is not None},
         hold,
     )
 
@@ -248,6 +246,8 @@ def _due(
 
 
 def _needs_all_rows(statement: str) -> bool:
+    if note_of(statement) is not None:
+        return False
     (parsed,) = parse(statement)
     return isinstance(parsed, CreateQuery) and not parsed.sheds
 

@@ -12,6 +12,7 @@ import pyarrow as pa
 from eddyline.algebra.functions import UserFunction
 from eddyline.engine.changes import Changes
 from eddyline.engine.engine import Engine
+from eddyline.spark.control import note_of
 from eddyline.spark.durable import EngineBatch
 from eddyline.spark.gc_control import gc_paused
 from eddyline.spark.output_routes import OutputRoutes
@@ -61,7 +62,7 @@ class ShardEngine:
     def apply(self, batch: EngineBatch) -> list[StepOutput]:
         """Process one batch. The output of a replayed batch has been delivered before."""
         for statement in batch.statements:
-            self.engine.sql(statement)
+            self._execute(statement)
         tables: dict[str, list[pa.Table]] = {}
         for stream, blob in batch.pieces:
             tables.setdefault(stream, []).append(unpack(blob))
@@ -69,7 +70,11 @@ class ShardEngine:
             self.engine.hold()
         rows = {stream: pa.concat_tables(parts) for stream, parts in tables.items()}
         changes = self.engine.process(
-            rows, now=batch.now_us, dropped=batch.dropped, newest=batch.newest
+            rows,
+            now=batch.now_us,
+            dropped=batch.dropped,
+            newest=batch.newest,
+            oldest=batch.oldest,
         )
         outputs = [StepOutput.of(changes)]
         newest = self.engine.newest
@@ -79,6 +84,21 @@ class ShardEngine:
         for name, n in counted(outputs).items():
             self.rows_out[name] = self.rows_out.get(name, 0) + n
         return outputs
+
+    def _execute(self, statement: str) -> None:
+        """Execute a statement, or what a note says."""
+        note = note_of(statement)
+        if note is None:
+            self.engine.sql(statement)
+        elif "read_elsewhere" in note:
+            self.engine.parts.progress.share_clock((), note["read_elsewhere"])
+        elif note["set_aside"] in self.engine.parts.queries.queries:
+            self.engine.parts.queries.set_aside(note["set_aside"], note["cause"])
+
+    @property
+    def aside(self) -> dict[str, str]:
+        """By query that is set aside, the reason."""
+        return {name: str(q.set_aside) for name, q in self.engine.parts.queries.aside.items()}
 
     @property
     def clock_us(self) -> int | None:

@@ -34,6 +34,8 @@ class ShardProgram:
         queries: CREATE QUERY statements at the start of the job; queries added and dropped later
             are in the shard's state.
         tables: their initial content (Arrow IPC). functions: of users, with code.
+        inputs: streams and changing tables with one clock. read_elsewhere: those of the streams
+            that queries of other engines read.
         options, strategy: of the engine. Prices and capacity are those of the job's first start,
             because its state fits the plans that were chosen by them.
     """
@@ -42,6 +44,8 @@ class ShardProgram:
     queries: tuple[str, ...]
     tables: Mapping[str, bytes] = field(default_factory=dict)
     functions: tuple[UserFunction, ...] = ()
+    inputs: tuple[str, ...] = ()
+    read_elsewhere: frozenset[str] = frozenset()
     options: EngineOptions = _UNLIMITED
     strategy: StrategyOptions = DEFAULT_STRATEGY
 
@@ -57,6 +61,7 @@ class ShardProgram:
         with gc_paused():
             for sql in self.queries:
                 engine.sql(sql)
+        engine.parts.progress.share_clock(self.inputs, self.read_elsewhere)
         engine.process({})  # sets the keep rates of the first batch from declared rates
         return engine
 
@@ -86,20 +91,19 @@ class BroadcastProgram:
 
 @dataclass(frozen=True)
 class ShardSpec:
-    """The streams and the program of one engine.
+    """The program of one engine, and its part of the rows.
 
     Attributes:
         run_key: identifies the checkpoint; with the shard, the key of the worker's engine cache.
-        live: the tables that change.
+        layout, cell: how rows are dealt, in words, and the cell of this shard.
+        reports: the inputs of which it reports late and bad rows; of the others, or of other cells,
+            other shards do. counts: those of which it counts all rows that arrive.
     """
 
     shard: int
     run_key: str
-    streams: tuple[str, ...]
-    live: tuple[str, ...]
+    layout: str
+    cell: int
+    reports: tuple[str, ...]
+    counts: tuple[str, ...]
     program: BroadcastProgram
-
-    @property
-    def inputs(self) -> tuple[str, ...]:
-        """The streams and the tables that change."""
-        return (*self.streams, *self.live)

@@ -68,8 +68,10 @@ def verify(checkpoint: Directory) -> Iterator[Finding]:
 
 
 def _program(program: SavedProgram) -> Iterator[Finding]:
-    queries = sum(map(len, program.queries.values()))
-    text = f"{queries} queries in {len(program.queries)} groups, {program.shards} shards"
+    text = (
+        f"{len(program.queries)} queries in {len(program.layouts)} layouts, "
+        f"{program.shards} shards at most for each"
+    )
     try:
         for statement in program.statements:
             parse(statement)

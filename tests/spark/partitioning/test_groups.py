@@ -3,7 +3,7 @@ from __future__ import annotations
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
-from eddyline.spark.partitioning.groups import connected, cores_by_group
+from eddyline.spark.partitioning.groups import connected, cores_by_shard
 from eddyline.spark.partitioning.shard_ids import shard_ids, spark_hash
 
 
@@ -18,8 +18,9 @@ def test_unrelated_streams_are_separate_groups() -> None:
 
 
 def test_shards_are_spread_over_the_partitions() -> None:
-    ids = shard_ids(7, 3)
-    assert [spark_hash(i) % 3 for i in ids] == [0, 1, 2, 0, 1, 2, 0]
+    wanted = [0, 1, 2, 0, 0, 2, 1]
+    ids = shard_ids(wanted, 3)
+    assert [spark_hash(i) % 3 for i in ids] == wanted
     assert len(set(ids)) == 7
 
 
@@ -30,10 +31,10 @@ def test_hash_is_sparks(spark: SparkSession) -> None:
 
 
 def test_capacity_is_what_engines_can_use() -> None:
-    assert cores_by_group(1, 8, 8) == [1.0], "one group runs on one core, whatever the shards"
-    assert cores_by_group(3, 8, 8) == [1.0, 1.0, 1.0]
-    assert cores_by_group(4, 2, 8) == [0.5] * 4, "engines of one partition take turns"
-    assert cores_by_group(4, 4, 2) == [0.5] * 4, "not more than the cores there are"
-    assert cores_by_group(2, 2, 2, 1.0) == [0.5, 0.5]
-    assert cores_by_group(2, 2, 2, 16.0) == [1.0, 1.0], "nor if more is asked for"
-    assert cores_by_group(0, 2, 2) == []
+    assert cores_by_shard([0], 8) == [1.0], "an engine runs on one core"
+    assert cores_by_shard([0, 1, 2], 8) == [1.0, 1.0, 1.0]
+    assert cores_by_shard([0, 1, 0, 1], 8) == [0.5] * 4, "engines of one partition take turns"
+    assert cores_by_shard([0, 1, 2, 3], 2) == [0.5] * 4, "not more than the cores there are"
+    assert cores_by_shard([0, 1], 2, 1.0) == [0.5, 0.5]
+    assert cores_by_shard([0, 1], 2, 16.0) == [1.0, 1.0], "nor if more is asked for"
+    assert cores_by_shard([], 2) == []

@@ -7,7 +7,7 @@ hold back each other's watermark.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 
 def connected(queries: Mapping[str, frozenset[str]]) -> list[tuple[frozenset[str], list[str]]]:
@@ -36,21 +36,22 @@ def connected(queries: Mapping[str, frozenset[str]]) -> list[tuple[frozenset[str
     return [(frozenset(s), names) for s, names in groups]
 
 
-def cores_by_group(
-    count: int, partitions: int, cores: int, capacity: float | None = None
+def cores_by_shard(
+    partition_of: Sequence[int], cores: int, capacity: float | None = None
 ) -> list[float]:
-    """CPU cores of the engine of each of ``count`` groups.
+    """CPU cores of the engine of each shard.
 
     An engine runs in one thread; engines of one partition run one after the other.
 
     Args:
-        cores: available for tasks. capacity: cores for all engines together, divided evenly; by
-            default as many as they can use.
+        partition_of: the partition of each shard. cores: available for tasks.
+        capacity: cores for all engines together, divided evenly; by default as many as they can
+            use.
 
-    >>> cores_by_group(1, 8, 8), cores_by_group(3, 2, 8), cores_by_group(2, 2, 1)
+    >>> cores_by_shard([0], 8), cores_by_shard([0, 1, 0], 8), cores_by_shard([0, 1], 1)
     ([1.0], [0.5, 1.0, 0.5], [0.5, 0.5])
     """
-    groups = Counter(group % partitions for group in range(count))  # by partition
-    of_partition = min(1.0, cores / max(len(groups), 1))
-    usable = [of_partition / groups[group % partitions] for group in range(count)]
-    return usable if capacity is None else [min(u, capacity / count) for u in usable]
+    shards = Counter(partition_of)
+    of_partition = min(1.0, cores / max(len(shards), 1))
+    usable = [of_partition / shards[partition] for partition in partition_of]
+    return usable if capacity is None else [min(u, capacity / len(usable)) for u in usable]

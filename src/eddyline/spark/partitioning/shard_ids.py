@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 _MASK = 0xFFFFFFFF
 
 
-def shard_ids(count: int, partitions: int) -> list[int]:
-    """Ids for ``count`` shards such that shard i is in partition ``i mod partitions``.
+def shard_ids(partition_of: Sequence[int], partitions: int) -> list[int]:
+    """Ids of shards, such that Spark runs shard i in partition ``partition_of[i]``.
 
     Spark assigns a key to partition ``pmod(hash(key), partitions)``, where consecutive integers
     collide, so suitable ids are searched for. The same arguments give the same ids.
     """
     found: list[Iterator[int]] = [_ids_in(p, partitions) for p in range(partitions)]
-    return [next(found[i % partitions]) for i in range(count)]
+    return [next(found[partition]) for partition in partition_of]
 
 
 def _ids_in(partition: int, partitions: int) -> Iterator[int]:

@@ -1,0 +1,140 @@
+"""The layouts of a job, and the shards that run their cells."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from eddyline.algebra.reads import streams_read
+from eddyline.engine.ingest.table_changes import is_live
+from eddyline.engine.query import Query
+from eddyline.spark.partitioning.groups import cores_by_shard
+from eddyline.spark.partitioning.layouts import Layout
+from eddyline.spark.partitioning.planning import PlannedQuery, layouts
+from eddyline.spark.partitioning.shard_ids import shard_ids
+from eddyline.spark.script import QueryGroup, Script
+
+_SHEDS: Final = "queries with ON OVERLOAD SHED: one engine decides which rows are dropped"
+
+
+@dataclass(frozen=True)
+class LayoutShards:
+    """A layout of a group, with its queries and its shards.
+
+    Attributes:
+        group: all streams, queries and tables that share one clock.
+        queries: those of the layout when the job started.
+        ids: the shard of each cell. cores: CPU cores of each.
+        first_of: inputs that no earlier layout of the group reads; of these, its shards report late
+            and bad rows.
+        counts: those of the group's inputs whose rows its first shard counts.
+        read_elsewhere: streams that queries of the group's other layouts read.
+    """
+
+    group: QueryGroup
+    layout: Layout
+    queries: tuple[str, ...]
+    ids: tuple[int, ...]
+    cores: float
+    first_of: frozenset[str]
+    read_elsewhere: frozenset[str]
+
+    @property
+    def described(self) -> str:
+        """How rows are divided: ``a.k = b.k in 4 parts``."""
+        axes = [f"{axis.label} in {axis.size} parts" for axis in self.layout.axes]
+        return ", ".join(axes) or "not divided"
+
+    @property
+    def text(self) -> str:
+        """How the rows of each input are dealt; equal for equal layouts only."""
+        inputs = self.layout.inputs.items()
+        dealt = [f"{name} {', '.join(map(str, along))}" for name, along in sorted(inputs)]
+        return f"{self.described}: {'; '.join(dealt)}"
+
+    def reports(self, cell: int) -> tuple[str, ...]:
+        """The inputs of which a cell reports late and bad rows."""
+        return tuple(n for n in sorted(self.first_of) if self.layout.counts(n, cell))
+
+    def counts(self, cell: int) -> tuple[str, ...]:
+        """The inputs of which a cell counts all rows, wherever they are sent."""
+        return tuple(sorted(self.first_of)) if cell == 0 else ()
+
+
+def by_group(layouts: Sequence[LayoutShards]) -> list[tuple[QueryGroup, list[LayoutShards]]]:
+    """The layouts of each group, in order."""
+    found: dict[int, tuple[QueryGroup, list[LayoutShards]]] = {}
+    for of in layouts:
+        found.setdefault(id(of.group), (of.group, []))[1].append(of)
+    return list(found.values())
+
+
+def planned(script: Script, query: Query) -> PlannedQuery:
+    """What the partitioning of a query of a script depends on."""
+    rules = script.rules_of(query.name)
+    streams = streams_read(query.plan)
+    by_row = (name for name in streams if script.streams[name].lateness_by == "row")
+    changing = rules if rules is not None and is_live(script.tables[rules]) else None
+    return PlannedQuery(query.plan, changing, frozenset(by_row))
+
+
+def layouts_of(
+    script: Script, groups: Sequence[QueryGroup], shards: int, cores: int
+) -> list[LayoutShards]:
+    """The layouts of all groups. The same arguments give the same result.
+
+    Args:
+        shards: number of partitions, and the largest number of cells of a layout.
+        cores: available for tasks.
+    """
+    found = [(group, *of) for group in groups for of in _layouts(script, group, shards)]
+    partitions = list(_partitions([layout.cells for _, layout, _ in found], shards))
+    ids = iter(shard_ids([p for of in partitions for p in of], shards))
+    of_shards = iter(
+        cores_by_shard([p for of in partitions for p in of], cores, script.options.capacity)
+    )
+    made: list[LayoutShards] = []
+    for (group, layout, names), own in zip(found, partitions, strict=True):
+        others = [(o, n) for g, o, n in found if g is group and o is not layout]
+        before = [m.layout.inputs.keys() for m in made if m.group is group]
+        made.append(
+            LayoutShards(
+                group,
+                layout,
+                names,
+                tuple(next(ids) for _ in own),
+                min(next(of_shards) for _ in own),
+                frozenset(layout.inputs).difference(*before),
+                read_by(script.queries, [name for _, of in others for name in of]),
+            )
+        )
+    return made
+
+
+def read_by(queries: Mapping[str, Query], names: Sequence[str]) -> frozenset[str]:
+    """The streams that these queries read."""
+    return frozenset().union(*(streams_read(queries[name].plan) for name in names))
+
+
+def _layouts(
+    script: Script, group: QueryGroup, shards: int
+) -> list[tuple[Layout, tuple[str, ...]]]:
+    queries = {n: planned(script, script.queries[n]) for n in group.queries}
+    if shards > 1 and any(script.queries[name].sheds for name in group.queries):
+        ((layout, names),) = layouts(queries, 1)
+        return [(Layout((), layout.inputs, _SHEDS), names)]
+    return layouts(queries, shards, script.statistics)
+
+
+def _partitions(cells: Sequence[int], count: int) -> Iterator[list[int]]:
+    """The partitions of the cells of each layout: cell i in partition i; layouts of one cell are
+    spread.
+    """
+    single = 0
+    for n in cells:
+        if n > 1:
+            yield [cell % count for cell in range(n)]
+        else:
+            yield [single % count]
+            single += 1
