@@ -14,15 +14,7 @@ from typing import Final
 import pyarrow as pa
 
 from eddyline.algebra.expressions import Call, Expr, columns_of, conjunction, shift_columns
-from eddyline.algebra.plan import (
-    Filter,
-    GroupBy,
-    Join,
-    Lookup,
-    Plan,
-    Project,
-    StreamScan,
-)
+from eddyline.algebra.plan import Filter, GroupBy, Join, Lookup, Plan, Project, StreamScan
 from eddyline.algebra.windows import Range, Rows
 from eddyline.optimizer.join_graph import JoinGraph
 from eddyline.optimizer.joins.trees import Tree, leaves, subtrees

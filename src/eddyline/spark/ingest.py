@@ -14,13 +14,7 @@ from eddyline.engine.overload.drop_box import DropBox
 from eddyline.spark.batch_time import TimedBatches, with_batch_time
 from eddyline.spark.gc_control import freeze_live_objects
 from eddyline.spark.keep_rates import keep_rate
-from eddyline.spark.packed_batches import (
-    BLOB_BYTES,
-    INPUT_ARROW,
-    INPUT_SCHEMA,
-    pack,
-    pieces,
-)
+from eddyline.spark.packed_batches import BLOB_BYTES, INPUT_ARROW, INPUT_SCHEMA, pack, pieces
 from eddyline.spark.parquet import Reader
 
 

@@ -16,12 +16,7 @@ from eddyline.algebra.windows import Range
 from eddyline.engine.engine import Engine
 from eddyline.engine.functions import add_function
 from eddyline.engine.ingest.table_changes import is_live
-from eddyline.engine.options import (
-    DEFAULT_STRATEGY,
-    DEFAULTS,
-    EngineOptions,
-    StrategyOptions,
-)
+from eddyline.engine.options import DEFAULT_STRATEGY, DEFAULTS, EngineOptions, StrategyOptions
 from eddyline.engine.query import Query
 from eddyline.errors import SqlError
 from eddyline.optimizer.overload import Verdict

@@ -15,13 +15,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from eddyline.engine.changes import QUERY_COLUMN
 from eddyline.spark import files
-from eddyline.spark.format_options import (
-    OF_SINKS,
-    WRITERS,
-    Format,
-    OptionError,
-    sink_format,
-)
+from eddyline.spark.format_options import OF_SINKS, WRITERS, Format, OptionError, sink_format
 from eddyline.spark.query_rows import QueryRows
 
 #: Rows of a target: changes of a query, or the late or bad rows of a stream.

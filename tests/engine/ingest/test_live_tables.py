@@ -10,15 +10,7 @@ import pytest
 from eddyline import CatalogError, DataError, Engine
 from eddyline.testing import batch, rows_of
 from eddyline.testing.script import Script
-from live_table_cases import (
-    JOINED,
-    NON_RETROACTIVE,
-    RETROACTIVE,
-    SECOND,
-    ddl,
-    engine,
-    rename,
-)
+from live_table_cases import JOINED, NON_RETROACTIVE, RETROACTIVE, SECOND, ddl, engine, rename
 
 
 def test_updates_of_a_retroactive_table_take_results_back() -> None:
