@@ -8,6 +8,7 @@ from typing import Any
 import pyarrow as pa
 
 from eddyline.engine.changes import Changes
+from eddyline.engine.ingest.inputs import Elsewhere
 from eddyline.engine.instants import checked_instant
 from eddyline.engine.locking import EngineLock
 from eddyline.engine.stateful_parts import StatefulParts
@@ -36,8 +37,7 @@ class Feeding:
         inputs: Rows,
         watermark: int | None,
         now: int | None,
-        dropped: Mapping[str, int],
-        newest_dropped: Mapping[str, int],
+        elsewhere: Elsewhere,
     ) -> Changes:
         """See :meth:`Engine.process`."""
         _check_watermark(watermark)
@@ -45,8 +45,7 @@ class Feeding:
         if self._parts.shedding.sheddable:
             self._parts.overload.begin_call()
         late, bad = self._parts.inputs.accept(inputs, now)
-        if dropped or newest_dropped:
-            self._parts.inputs.count_dropped(dropped, newest_dropped, now)
+        self._parts.inputs.note_elsewhere(elsewhere, now)
         for _ in self._parts.progress.advance(watermark, now_us=now):
             pass
         if self._parts.shedding.sheddable:
