@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 from eddyline.algebra.catalog import Emit
 from eddyline.algebra.explain import explain
-from eddyline.algebra.plan import Plan, StreamScan, TableScan
+from eddyline.algebra.plan import Plan
+from eddyline.algebra.reads import streams_read, tables_read
 from eddyline.optimizer.compared import columns_compared
 from eddyline.optimizer.load import Load, load_of
 from eddyline.optimizer.prices import TYPICAL, Prices
@@ -51,7 +52,7 @@ def seen(plan: Plan, chosen: Statistics, measured: Statistics) -> list[str]:
     Args:
         chosen: those by which the plan was chosen. measured: those measured since.
     """
-    names = {n.stream if isinstance(n, StreamScan) else n.table for n in _scans(plan)}
+    names = streams_read(plan) | tables_read(plan)
     lines = [
         (f"{name} {what}", _or_dash(known.get(name)), number(rows[name]))
         for what, known, rows in (
@@ -79,13 +80,6 @@ def busy(operators: Sequence[Operator]) -> list[str]:
             share = percent(operator.cpu_seconds / passed_us * 1e6)
             lines.append((type(operator).__name__, per_row, share))
     return ["", *aligned([("operator", "CPU per row", "CPU"), *lines])] if lines else []
-
-
-def _scans(plan: Plan) -> Iterator[StreamScan | TableScan]:
-    if isinstance(plan, (StreamScan, TableScan)):
-        yield plan
-    for below in plan.inputs:
-        yield from _scans(below)
 
 
 def _or_dash(value: float | None) -> str:

@@ -14,7 +14,16 @@ from typing import Final
 import pyarrow as pa
 
 from eddyline.algebra.expressions import Call, Expr, columns_of, conjunction, shift_columns
-from eddyline.algebra.plan import Filter, GroupBy, Join, Lookup, Plan, Project, StreamScan
+from eddyline.algebra.plan import (
+    Filter,
+    GroupBy,
+    Join,
+    Lookup,
+    Plan,
+    Project,
+    StreamScan,
+    below_projections,
+)
 from eddyline.algebra.windows import Range, Rows
 from eddyline.optimizer.join_graph import JoinGraph
 from eddyline.optimizer.joins.trees import Tree, leaves, subtrees
@@ -100,8 +109,7 @@ def _parts(plan: Plan) -> Iterator[Plan]:
 
 def _tree(plan: Plan, first: int) -> tuple[Tree | None, int]:
     """The order in which a plan joins streams, numbered from ``first`` on; and the next number."""
-    while isinstance(plan, (Filter, Project)):
-        plan = plan.input
+    plan = below_projections(plan)
     if isinstance(plan, StreamScan):
         return first, first + 1
     if not isinstance(plan, Join) or isinstance(plan, Lookup):
