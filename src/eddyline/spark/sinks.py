@@ -123,7 +123,6 @@ class MemorySink(DriverSink):
     batches: dict[int, list[QueryRows]] = field(default_factory=dict)
 
     def deliver(self, batch_id: int, parts: Sequence[QueryRows], counts: Mapping[str, int]) -> None:
-        """Keep the rows of a batch."""
         self.batches[batch_id] = list(parts)
 
     def table(self, target: Target) -> pa.Table:
@@ -147,7 +146,6 @@ class FileSink(SparkSink):
     path: str
 
     def write(self, batch_id: int, rows: DataFrame) -> None:
-        """Write the rows of a batch to its directory."""
         writer = rows.write.format(self.format).options(**self.options).mode("overwrite")
         writer.save(f"{self.path}/eddyline_batch={batch_id}")
 
@@ -156,7 +154,6 @@ class FormatSink(SparkSink):
     """Another batch format of Spark; batches are appended."""
 
     def write(self, batch_id: int, rows: DataFrame) -> None:
-        """Append the rows of a batch."""
         rows.write.format(self.format).options(**self.options).mode("append").save()
 
 

@@ -109,7 +109,6 @@ class FeedbackTree:
         return self._while_read(lambda: make(self._above((), self._top.left)))
 
     def join(self) -> Operator:
-        """The join on top."""
         return self._while_read(partial(self._join, (), {}))
 
     def _while_read(self, make: Callable[[], Operator]) -> Operator:
