@@ -43,9 +43,9 @@ TRUNC_UNITS = {
 FIELDS: Final[list[str]] = []
 
 
-def _field(names: str, help_: str, parameter: pa.DataType = TIMESTAMP) -> None:
+def _field(names: str, help_: str) -> None:
     name = names.split()[0]
-    define(_FAMILY, names, f"{name}(timestamp)", help_, takes(name, (parameter,), _INT))
+    define(_FAMILY, names, f"{name}(timestamp)", help_, takes(name, (TIMESTAMP,), _INT))
     FIELDS.extend(names.split())
 
 
