@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
-from eddyline.algebra.catalog import Emit
+from eddyline.algebra.catalog import Emit, StreamDef
 from eddyline.algebra.explain import explain
-from eddyline.algebra.plan import Plan
-from eddyline.algebra.reads import streams_read, tables_read
+from eddyline.algebra.plan import Plan, StreamScan
+from eddyline.algebra.reads import nodes, streams_read, tables_read
+from eddyline.algebra.windows import Range
 from eddyline.optimizer.compared import columns_compared
 from eddyline.optimizer.load import Load, load_of
 from eddyline.optimizer.prices import TYPICAL, Prices
@@ -67,6 +68,25 @@ def seen(plan: Plan, chosen: Statistics, measured: Statistics) -> list[str]:
         if (name, column) in columns_compared(plan)
     ]
     return ["", *aligned([("measured", "expected", "measured"), *lines])] if lines else []
+
+
+def waits_for_rows(emit: Emit, plan: Plan, streams: Mapping[str, StreamDef]) -> list[str]:
+    """A line of text if what time alone changes in a query's results waits for the next row,
+    because streams without IDLE AFTER are read.
+
+    Args:
+        streams: the definitions of the streams, by name.
+    """
+    scans = [n for n in nodes(plan) if isinstance(n, StreamScan)]
+    awaited = sorted({s.stream for s in scans if streams[s.stream].idle_us is None})
+    by_expiry = emit.mode == "changes" or plan.takes_back
+    expires = any(isinstance(s.window, Range) for s in scans)
+    if not awaited or not (emit.mode == "snapshot" or (by_expiry and expires)):
+        return []
+    return [
+        f"without a row of {', '.join(awaited)} (no IDLE AFTER) time stands still: results that "
+        "change by expiry alone wait for the next row"
+    ]
 
 
 def busy(operators: Sequence[Operator]) -> list[str]:

@@ -8,6 +8,7 @@ from typing import Any
 from eddyline.algebra.catalog import Emit
 from eddyline.algebra.reads import streams_read, tables_read
 from eddyline.engine.declared_statistics import DeclaredStatistics
+from eddyline.engine.explain import waits_for_rows
 from eddyline.engine.ingest.table_changes import changes_of, is_live
 from eddyline.engine.options import SETTABLE, EngineOptions
 from eddyline.engine.planning import Planning
@@ -113,7 +114,11 @@ class Statements:
 
     def _lines(self, query: Query) -> list[str]:
         """The lines of EXPLAIN below the plan."""
-        return [*self._parts.overload.lines(query), *self._parts.progress.lines(query)]
+        return [
+            *self._parts.overload.lines(query),
+            *waits_for_rows(query.emit, query.plan, self._parts.catalog.streams),
+            *self._parts.progress.lines(query),
+        ]
 
     def reset_watermark(self, stream: str) -> None:
         """Restart the watermark of a stream; see ``Progress.reset``.
@@ -167,6 +172,7 @@ class Statements:
         bound = bind(statement.target, statement.emit, self._parts.catalog)
         plan = self._planning.optimized(bound.plan)
         lines = self._parts.overload.lines_with(plan, sheds=statement.sheds)
+        lines += waits_for_rows(bound.emit, plan, self._parts.catalog.streams)
         return "\n".join([self._planning.explained(bound.emit, plan), *lines])
 
     def _drop_source(self, statement: st.Drop) -> None:
