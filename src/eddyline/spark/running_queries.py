@@ -13,13 +13,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 
 from eddyline.algebra.reads import streams_read
 from eddyline.engine.query import Query
-from eddyline.errors import (
-    CatalogError,
-    SqlError,
-    StateError,
-    UnsupportedError,
-    did_you_mean,
-)
+from eddyline.errors import CatalogError, SqlError, StateError, UnsupportedError, did_you_mean
 from eddyline.spark.control import ControlStream, Request, aside_note, note_of, reads_note
 from eddyline.spark.layout_shards import LayoutShards, by_group
 from eddyline.spark.partitioning.planning import fits
