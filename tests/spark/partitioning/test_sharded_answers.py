@@ -1,0 +1,117 @@
+"""Random queries over random streams, divided over shards: all is as in one engine.
+
+The number of cases is set by the Hypothesis profile (``tests/conftest.py``).
+"""
+
+from __future__ import annotations
+
+import itertools
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from hypothesis import Phase, event, given, settings
+from hypothesis import strategies as st
+
+from eddyline.testing.strategies import OPTIONS, Case, cases
+from eddyline.testing.strategies.query_set_cases import (
+    _AFTERMATH_US,
+    _PAYLOADS,
+    STREAMS,
+    QuerySetCase,
+    _table,
+    _tables,
+    query_set_cases,
+    random_options,
+)
+from eddyline.testing.strategies.streams import STEP_US, tables_of
+from sharded import Sharded
+
+SHARDS = st.sampled_from([1, 2, 3, 5])
+HALF = settings().max_examples // 2
+
+
+@contextmanager
+def directory() -> Iterator[Path]:
+    with tempfile.TemporaryDirectory() as path:
+        yield Path(path) / "control"
+
+
+@settings(max_examples=HALF, phases=[Phase.generate])
+@given(cases(), OPTIONS, SHARDS)
+def test_a_query_over_shards_is_a_query_in_one_engine(
+    case: Case, options: dict[str, Any], shards: int
+) -> None:
+    options = options | {"keep": {}}
+    with directory() as control:
+        job = Sharded(
+            case.ddl,
+            {"q": case.sql},
+            case.tables,
+            shards=shards,
+            directory=control,
+            options=options,
+        )
+        event(f"{max(of.layout.cells for of in job.layouts)} cells")
+        for step in case.steps:
+            if step.advance_us is not None:
+                job.advance(max(job.engine.clock, 0) + step.advance_us)
+            elif step.restart:
+                job.restart()
+            else:
+                names = {r.stream for r in step.rows} if step.lacking else case.inputs
+                job.process(tables_of(step.rows, sorted(names)))
+        job.advance(max(job.engine.clock, 0) + 40 * STEP_US)
+        job.check()
+
+
+@settings(max_examples=HALF, phases=[Phase.generate])
+@given(query_set_cases(), st.integers(0, 2**48), SHARDS)
+def test_sets_of_queries_over_shards_that_are_added_and_dropped(
+    case: QuerySetCase, seed: int, shards: int
+) -> None:
+    play_set(case, random_options(Random(seed)) | {"keep": {}}, shards)
+
+
+def play_set(case: QuerySetCase, options: dict[str, Any], shards: int) -> None:
+    first = _table(STREAMS["a"], [(i * STEP_US, *p) for i, p in enumerate(_PAYLOADS[:8])])
+    tables = {"names": first, "rates": first.slice(0, 3)}
+    current: set[str] = set()
+    with directory() as control:
+        job = Sharded(
+            case.ddl,
+            dict(case.turns[0].add),
+            tables,
+            shards=shards,
+            directory=control,
+            options=options,
+        )
+        current.update(name for name, _ in case.turns[0].add)
+        used = set(current)
+        event(f"{len(job.layouts)} layouts")
+        for turn in case.turns[1:]:
+            for name in turn.drop:
+                if name in current:
+                    job.drop(name)
+                    current.discard(name)
+            for name, sql in turn.add:
+                if name in used:
+                    continue  # a job does not use a name twice
+                window = None if "ROWS" in sql or "UNBOUNDED" in sql else _AFTERMATH_US
+                if job.add(name, sql, window):
+                    current.add(name)
+                    used.add(name)
+            job.process(_tables(turn.rows))
+            if turn.advance_us is not None:
+                job.advance(max(job.engine.clock, 0) + turn.advance_us)
+            if turn.restart:
+                job.restart()
+        times = [row.values[0] for turn in case.turns for row in turn.rows]
+        end = max([job.engine.clock, 0, *(t for t in times if t is not None)])
+        job.advance(end + 2 * _AFTERMATH_US)
+        job.check()
