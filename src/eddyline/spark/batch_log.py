@@ -92,14 +92,14 @@ class BatchLog:
         return bytes(row[0])
 
 
-def chunks_of(parts: Iterable[bytes | memoryview]) -> Iterator[bytes]:
+def chunks_of(parts: Iterable[bytes]) -> Iterator[bytes]:
     """The concatenated parts in chunks of ``CHUNK_BYTES``, the last one shorter."""
     chunk = bytearray()
-    for part in map(memoryview, parts):
-        start = 0
+    for part in parts:
+        start, view = 0, memoryview(part)
         while start < len(part):
             end = start + CHUNK_BYTES - len(chunk)
-            chunk += part[start:end]
+            chunk += view[start:end]
             start = end
             if len(chunk) == CHUNK_BYTES:
                 yield bytes(chunk)
