@@ -39,7 +39,8 @@ from eddyline.spark.partitioning.layouts import Layout
 
 
 class Destination(NamedTuple):
-    """A layout that reads the input.
+    """A layout of a group that reads the input. Without the input in the layout, its shards get
+    the clock batches only.
 
     Attributes:
         shards: the id of the shard of each cell.
@@ -118,7 +119,11 @@ class _Packer:
         self._seq = 0
         self._arrivals = {shard: Arrivals() for d in destinations for shard in d.shards}
         (self._home,) = (d.shards[0] for d in destinations if d.is_first)
-        self._dealers = [(d.shards, Dealer(d.layout, definition.name)) for d in destinations]
+        self._dealers = [
+            (d.shards, Dealer(d.layout, definition.name))
+            for d in destinations
+            if definition.name in d.layout.inputs
+        ]
 
     def rows(self, table: pa.Table, now_us: int) -> Iterator[pa.RecordBatch]:
         """Rows of the source as packed batches. ``now_us``: the wall clock of the batch."""

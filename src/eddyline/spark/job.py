@@ -36,12 +36,7 @@ from eddyline.spark.partitioning.shard_ids import shard_ids
 from eddyline.spark.printing import print_rows
 from eddyline.spark.program_diff import require_same
 from eddyline.spark.program_file import NAME as PROGRAM
-from eddyline.spark.program_file import (
-    SPARK_DIRECTORY,
-    SavedProgram,
-    read_program,
-    write_program,
-)
+from eddyline.spark.program_file import SPARK_DIRECTORY, SavedProgram, read_program, write_program
 from eddyline.spark.progress_tracker import ProgressTracker
 from eddyline.spark.run import Run
 from eddyline.spark.running_queries import RunningQueries
