@@ -60,7 +60,7 @@ def cells_by_value(column: pa.Array, cells: int = 64) -> list[int]:
     return [cell_of[row] for row in range(len(column))]
 
 
-coordinates = st.sampled_from([X, Y, XY, SPREAD, COPIED])
+coordinates: st.SearchStrategy[Coordinate] = st.sampled_from([X, Y, XY, SPREAD, COPIED])
 layouts = st.lists(st.tuples(st.integers(1, 3), coordinates), max_size=3).map(
     lambda axes: layout(*axes)
 )
