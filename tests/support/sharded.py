@@ -1,6 +1,6 @@
 """A sharded job in one process: planner, dealing, an engine per cell, and delivery, without Spark.
 
-The code is that of the job; only Spark's shuffle and its state store are replaced. Beside it runs an
+The code is that of the job; only Spark's shuffle and state store are replaced. Beside it runs an
 embedded engine with the same input, which must have the same output.
 """
 
@@ -187,7 +187,9 @@ class Sharded:
                 some = table.slice(part * step, step)
                 if some.num_rows:
                     batches = [*packer.rows(some, self.now_us), *packer.clocks()]
-                    yield from (row for b in batches for row in zip(*b.to_pydict().values()))
+                    yield from (
+                        row for b in batches for row in zip(*b.to_pydict().values(), strict=True)
+                    )
 
     def advance(self, to_us: int) -> None:
         """Advance all engines."""
@@ -231,10 +233,11 @@ class Sharded:
                 start = self.compared_from.get(name, -(1 << 62))
                 if start is None or (kind == "bad" and name in self.compared_from):
                     continue
-                parts = (expected.get(name, []), found.get(name, []))
+                of_one, of_all = expected.get(name, []), found.get(name, [])
                 if kind == "changes":
-                    parts = tuple([r for r in rows if r[1] > start] for rows in parts)
-                missing, extra = difference(*parts)
+                    of_one = [r for r in of_one if r[1] > start]
+                    of_all = [r for r in of_all if r[1] > start]
+                missing, extra = difference(of_one, of_all)
                 assert not missing and not extra, self._report(f"{kind} {name}", missing, extra)
         for what in ("rows", "late", "bad"):
             self._check_counts(what)

@@ -62,7 +62,7 @@ class ShardOutput:
             "rows": self._arrived,
             "received": self._received,
             "late": _counts(self._late),
-            "bad": _counts(self._bad) | _counts(self._bad_of_query),
+            "bad": _counts(self._bad),
             "dropped": self._dropped,
         }
         for what, counts in batch.items():

@@ -5,7 +5,6 @@ The number of cases is set by the Hypothesis profile (``tests/conftest.py``).
 
 from __future__ import annotations
 
-import itertools
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,8 +12,6 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-import pyarrow as pa
-import pytest
 from hypothesis import Phase, event, given, settings
 from hypothesis import strategies as st
 
