@@ -63,8 +63,7 @@ class Intake:
         reader: converts rows.
         newest: the largest timestamp so far. rows: number of input rows. late, bad: those in the
             side outputs.
-        active_us: wall clock at the last usable row; before any row, at the first call of
-            ``bound``.
+        active_us: wall clock at the last usable row; before any row, since when it is awaited.
         box: drops rows; None: keeps all. seen, kept: numbers of rows before and behind it.
     """
 
@@ -111,23 +110,28 @@ class Intake:
             The late rows and the bad ones; None without any.
         """
         count = rows.table.num_rows
-        self.rows += count
+        own = np.ones(count, np.bool_) if rows.own is None else rows.own
+        self.rows += int(np.count_nonzero(own))
         times = self.reader.times(rows).copy()  # may share memory with the caller
         usable = OrderedRows(times, np.arange(arrival, arrival + count), rows.columns)
         late = bad = None
         reasons = self.reader.reasons(rows, self.newest, now_us)
         if reasons is not None:
-            bad = self.reader.bad_rows(rows.table, reasons)
-            self.bad += bad.num_rows
-            usable = usable.take(np.flatnonzero(is_good(reasons, count)))
+            good = is_good(reasons, count)
+            if not (good | ~own).all():
+                bad = self.reader.bad_rows(rows.table, reasons, ~good & own)
+                self.bad += bad.num_rows
+            usable, own = usable.take(np.flatnonzero(good)), own[good]
         if usable.ts.size:
             limits = self._limits(usable.ts, watermark)
             self.note(int(usable.ts.max()), now_us)
             is_late = usable.ts < limits
-            if is_late.any():
-                late = self.reader.late_rows(usable.columns, is_late, limits)
+            if (is_late & own).any():
+                late = self.reader.late_rows(usable.columns, is_late & own, limits)
                 self.late += late.num_rows
-                usable = usable.take(np.flatnonzero(~is_late))
+            processed = own & ~is_late
+            if not processed.all():
+                usable = usable.take(np.flatnonzero(processed))
         self._hold(self._thinned(usable))
         return late, bad
 
@@ -140,14 +144,18 @@ class Intake:
         """Treat later rows as the first of the stream."""
         self.newest = BEGINNING
 
-    def bound(self, now_us: int) -> StreamBound:
-        """The watermark of this stream alone."""
+    def await_rows(self, now_us: int) -> None:
+        """Measure the time without rows from now on, if it is not measured yet."""
         if self.active_us == BEGINNING:
             self.active_us = now_us
-        stream = self.definition
-        idle = stream.idle_us is not None and now_us - self.active_us >= stream.idle_us
+
+    def bound(self, now_us: int) -> StreamBound:
+        """The watermark of this stream alone."""
+        stream, since = self.definition, self.active_us
+        idle_us = stream.idle_us
+        idle = idle_us is not None and since > BEGINNING and now_us - since >= idle_us
         us = BEGINNING if self.newest == BEGINNING else self.newest - stream.lateness_us
-        return StreamBound(stream.name, us, idle)
+        return StreamBound(stream.name, us, idle, since)
 
     def release(self, watermark: int) -> OrderedRows:
         """Remove and return the rows up to the watermark, in (ts, arrival) order."""
@@ -167,7 +175,8 @@ class Intake:
         """Released rows that are bad, as text with the reason."""
         table = pa.Table.from_arrays(columns, schema=arrow_schema(self.definition.schema))
         self.bad += table.num_rows
-        return self.reader.bad_rows(table, pa.repeat(reason, table.num_rows))
+        count = table.num_rows
+        return self.reader.bad_rows(table, pa.repeat(reason, count), np.ones(count, np.bool_))
 
     def _limits(self, ts: Array, watermark: int) -> Array:
         """int64[n]: the instant before which each row is late; rows in order of arrival."""

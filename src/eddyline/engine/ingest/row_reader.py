@@ -20,6 +20,9 @@ from eddyline.types import END_OF_TIME, FIRST_INSTANT, Field, Schema, arrow_sche
 
 #: A column of this name marks rows that a source could not parse; its value is their text.
 CORRUPT_RECORD = "_corrupt_record"
+#: A column of this name, which no declaration can have, says whether each row is to be processed.
+#: The others have an event time only: it can decide whether later rows are bad or late.
+OWN = ""
 _REASON = pa.field("_reason", pa.string())
 
 
@@ -42,12 +45,14 @@ class TypedRows:
         reasons: string[n], the reason of each bad row, NULL for good rows; None: all are good.
         doubtful: input event times that are integers without a declared unit: the previous rows
             decide whether they are probable.
+        own: bool[n], rows to be processed; None: all.
     """
 
     table: pa.Table
     columns: list[pa.Array]
     reasons: pa.Array | None
     doubtful: pa.Array | None = None
+    own: Array | None = None
 
 
 class RowReader:
@@ -81,7 +86,14 @@ class RowReader:
             if name.lower() != CORRUPT_RECORD:
                 reasons = first_reason(reasons, _where(rows, f"{name} is not UTF-8"))
         doubtful = pa.types.is_integer(given.type) and self.definition.ts_unit is None
-        return TypedRows(table, columns, reasons, given if doubtful else None)
+        own = None
+        if OWN in table.column_names:
+            own = table.column(OWN).to_numpy()
+        return TypedRows(table, columns, reasons, given if doubtful else None, own)
+
+    def content(self, rows: TypedRows) -> list[pa.Array]:
+        """The columns that queries read, in the declared order and types."""
+        return rows.columns
 
     def times(self, rows: TypedRows) -> Array:
         """int64[n], the event times; any value where NULL."""
@@ -112,15 +124,20 @@ class RowReader:
                 reasons = first_reason(reasons, pc.if_else(pa.array(doubted), texts, none))
         return reasons
 
-    def surely_good(self, rows: TypedRows, now_us: int) -> Array:
-        """bool[n]: rows that are good for any previous rows."""
+    def surely_bad(self, rows: TypedRows, now_us: int) -> Array:
+        """bool[n]: rows that are bad for any previous rows."""
         reasons = self.reasons(replace(rows, doubtful=None), 0, now_us)
-        good = is_good(reasons, rows.table.num_rows)
-        return good if rows.doubtful is None else good & ~in_doubt(self.times(rows))
+        return ~is_good(reasons, rows.table.num_rows)
 
-    def bad_rows(self, table: pa.Table, reasons: pa.Array) -> pa.Table:
-        """The bad rows of a table as text, with the reason."""
-        rows = pa.array(np.flatnonzero(~is_good(reasons, table.num_rows)))
+    def in_doubt(self, rows: TypedRows) -> Array:
+        """bool[n]: rows of which the previous rows decide whether they are bad."""
+        if rows.doubtful is None:
+            return np.zeros(rows.table.num_rows, np.bool_)
+        return in_doubt(self.times(rows))
+
+    def bad_rows(self, table: pa.Table, reasons: pa.Array, is_bad: Array) -> pa.Table:
+        """Rows of a table as text, with the reasons, string[n]. ``is_bad``: bool[n], which ones."""
+        rows = pa.array(np.flatnonzero(is_bad))
         positions = {n.lower(): i for i, n in enumerate(table.schema.names)}
         columns = [
             as_text(flat(table.column(positions[f.name.lower()])).take(rows))

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from eddyline.sql.catalog import Names
-from eddyline.types import BEGINNING
+from eddyline.types import BEGINNING, FOREVER
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,24 +21,41 @@ class StreamBound:
 
     Attributes:
         us: its largest timestamp minus its lateness; BEGINNING before its first row.
-        idle: it had no row for longer than its IDLE AFTER, so its group does not wait for it.
+        idle: it had no row for its IDLE AFTER or longer, so its group does not wait for it.
+        active_us: the wall clock at its last usable row; before any row, since when it is read.
     """
 
     stream: str
     us: int
     idle: bool
+    active_us: int = BEGINNING
 
 
-def watermark_of(bounds: Sequence[StreamBound]) -> int:
-    """The smallest bound of the streams that are not idle, and at most the largest of all.
+def watermark_of(bounds: Sequence[StreamBound], now_us: int) -> int:
+    """The smallest bound of the streams that are not idle.
 
-    >>> watermark_of([StreamBound("a", 9, False), StreamBound("b", 5, False)])
+    If all are idle, time goes on by itself: the largest bound, plus the wall-clock time since the
+    last row of all. So rows that arrive with the same delay as before the silence are not late.
+    Time that goes on by itself stays behind the wall clock; before the first row it stands still.
+
+    Args:
+        now_us: the wall clock.
+
+    >>> a, b = StreamBound("a", 9, True, 20), StreamBound("b", 5, False, 22)
+    >>> watermark_of([a, b], 30)
     5
-    >>> watermark_of([StreamBound("a", 9, False), StreamBound("b", 5, True)])
-    9
+    >>> watermark_of([a, StreamBound("b", 5, True, 22)], 30)
+    17
     """
-    last = max((b.us for b in bounds), default=BEGINNING)
-    return min((b.us for b in bounds if not b.idle), default=last)
+    awake = [b.us for b in bounds if not b.idle]
+    if awake:
+        return min(awake)
+    begun = [b for b in bounds if b.us > BEGINNING]
+    if not begun:
+        return BEGINNING
+    last = max(b.us for b in begun)
+    silence = now_us - max(b.active_us for b in begun)
+    return max(last, min(last + silence, now_us))
 
 
 def slowest(bounds: Sequence[StreamBound]) -> StreamBound | None:
@@ -57,12 +74,14 @@ class StreamGroup:
         watermark: rows before this instant are late, in microseconds.
         clock: the instant up to which everything is processed, in microseconds.
         began: the first instant that was processed; None before it.
+        oldest: before it, the smallest timestamp of rows that other engines process.
     """
 
     members: list[str] = field(default_factory=list)
     watermark: int = BEGINNING
     clock: int = BEGINNING
     began: int | None = None
+    oldest: int = FOREVER
 
     @property
     def reached(self) -> int:
@@ -73,12 +92,16 @@ class StreamGroup:
 class StreamGroups:
     """The groups of an engine. Each stream and each changing table is in one of them; without
     streams there is one empty group.
+
+    Attributes:
+        read_elsewhere: streams that queries of other engines with the same clock read.
     """
 
     def __init__(self) -> None:
         self._of: Names[StreamGroup] = Names()
         self._empty = StreamGroup()
         self._readers: Counter[str] = Counter()
+        self.read_elsewhere: frozenset[str] = frozenset()
 
     def __iter__(self) -> Iterator[StreamGroup]:
         return iter(dict.fromkeys(self._of.values()) or [self._empty])
@@ -112,6 +135,7 @@ class StreamGroups:
         for other in others:
             first.watermark = max(first.watermark, other.watermark)
             first.clock = max(first.clock, other.clock)
+            first.oldest = min(first.oldest, other.oldest)
             first.began = min(
                 (b for b in (first.began, other.began) if b is not None), default=None
             )
@@ -129,5 +153,5 @@ class StreamGroups:
         self._readers.subtract(names)
 
     def is_read(self, name: str) -> bool:
-        """Whether a query reads this stream or table."""
-        return self._readers[name] > 0
+        """Whether a query reads this stream or table, of this engine or one with the same clock."""
+        return self._readers[name] > 0 or name in self.read_elsewhere
