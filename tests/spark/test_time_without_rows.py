@@ -109,7 +109,7 @@ def test_silent_streams_and_a_batch_that_is_repeated(
     for feed in feeds:
         feed.write(rows(first))
     run = session_over(spark, feeds, tmp_path).start()
-    wait(run, lambda: 8 * SECOND < passed(tmp_path / "checkpoint"))
+    wait(run, lambda: passed(tmp_path / "checkpoint") > 8 * SECOND)
     run.stop(after_batch=True)
 
     times = times_of(tmp_path / "checkpoint")

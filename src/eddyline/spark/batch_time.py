@@ -54,9 +54,6 @@ def ticks(seconds: DataFrame, shards: Sequence[int]) -> DataFrame:
         F.lit(0).cast("bigint").alias("part"),
         F.col("value").alias("seq"),
         F.lit(0).cast("bigint").alias("n"),
-        F.lit(0).cast("bigint").alias("dropped"),
-        F.lit(None).cast("bigint").alias("max_ts"),
-        F.lit(None).cast("bigint").alias("min_ts"),
         F.lit(b"").alias("blob"),
     )
 
