@@ -60,7 +60,7 @@ def written(path: Path) -> dict[int, list[tuple[str, int, int]]]:
         files = list(directory.glob("[!._]*"))
         if not files:
             continue
-        table = pa.concat_tables([pq.read_table(file) for file in files])
+        table = pa.concat_tables([pq.ParquetFile(file).read() for file in files])
         instants = table["_ts"].cast(pa.int64()).to_pylist()
         values = table.column(table.num_columns - 1).to_pylist()
         changes = zip(table["_op"].to_pylist(), instants, values, strict=True)
