@@ -61,7 +61,7 @@ def written(path: Path) -> dict[int, list[tuple[str, int, int]]]:
         if not files:
             continue
         table = pa.concat_tables([pq.ParquetFile(file).read() for file in files])
-        instants = table["_ts"].cast(pa.int64()).to_pylist()
+        instants = table["_ts"].cast(TIMESTAMP).cast(pa.int64()).to_pylist()
         values = table.column(table.num_columns - 1).to_pylist()
         changes = zip(table["_op"].to_pylist(), instants, values, strict=True)
         found[int(directory.name.partition("=")[2])] = sorted(changes)
@@ -174,3 +174,19 @@ def test_the_heartbeat_after_a_long_stop_is_one_small_batch(
     assert sorted(set(shards)) == [3, 5]
     assert times == 1
     assert len(shards) <= 2 * 602, "of a day's seconds only the last ones"
+
+
+def test_a_bounded_run_ends_although_time_goes_on(
+    spark: SparkSession, feeds: JobInputs, tmp_path: Path
+) -> None:
+    feeds[0].write(rows(1_000_000), rows(2_000_000))
+    session = Session(spark, checkpoint=tmp_path / "checkpoint")
+    session.sql(
+        "CREATE STREAM a (ts TIMESTAMP, k BIGINT) TIMESTAMP BY ts IDLE AFTER 1 HOUR "
+        f"WITH ({feeds[0].source})"
+    )
+    session.query("q", "SELECT k FROM a [NOW]", sink="memory")
+    run = session.start(available_now=True)
+    run.awaitTermination(60)
+    assert not run.isActive
+    assert session.results("q").count() == 2
