@@ -183,13 +183,24 @@ def check(file: ScriptFile, capacity: Capacity = None) -> None:
 
 
 @app.command()
-def explain(file: ScriptFile, capacity: Capacity = None) -> None:
+def explain(
+    file: ScriptFile,
+    capacity: Capacity = None,
+    shards: Annotated[
+        int | None,
+        typer.Option(min=1, help="Also print how rows are dealt to this number of shards."),
+    ] = None,
+) -> None:
     """Print the plan of each query of a script, with the update pattern of every edge."""
     from eddyline.cli.scripts import checked
+    from eddyline.spark.partitioning.explain import partitionings
 
     with failures.reported():
-        for name, query in checked(file, _options(capacity)).queries.items():
-            typer.echo(f"{name}\n{query.explain()}\n")
+        script = checked(file, _options(capacity))
+        found = {} if shards is None else partitionings(script, shards)
+        for name, query in script.queries.items():
+            dealing = f"\n{found[name]}" if name in found else ""
+            typer.echo(f"{name}\n{query.explain()}{dealing}\n")
 
 
 @app.command()

@@ -15,13 +15,14 @@ from pyspark.sql.streaming.query import StreamingQuery
 
 from eddyline.algebra.catalog import StreamDef, TableDef
 from eddyline.engine.ingest.row_reader import bad_schema, late_schema
-from eddyline.spark.batch_time import heartbeat, with_batch_time
+from eddyline.spark.batch_time import heartbeat
 from eddyline.spark.control import DIRECTORY as CONTROL
 from eddyline.spark.control import ControlStream
 from eddyline.spark.delivery import Delivery
 from eddyline.spark.directory import Directory, path_segment
 from eddyline.spark.environment import JOB_CONF, LOCAL_CHECKPOINT_CONF, settings, worker_pool
 from eddyline.spark.formats import side_options
+from eddyline.spark.held_rows import HeldRowsWarning
 from eddyline.spark.ingest import Destination, packed_batches
 from eddyline.spark.job_inputs import JobInputs
 from eddyline.spark.job_program import JobProgram
@@ -155,8 +156,10 @@ class JobStarter:
         )
         for name in drop:
             running.drop(name)
+        held = HeldRowsWarning()
 
         def report(batch: int, reports: list[dict[str, Any]], stats: Mapping[str, bytes]) -> None:
+            held.check(reports)
             publish_keep_rates(self._spark.sparkContext, reports)
             for query, cause in (item for r in reports for item in r["aside"].items()):
                 running.set_aside(query, cause)
@@ -220,7 +223,7 @@ class JobStarter:
         return launch
 
     def _packed_inputs(self, layouts: Sequence[LayoutShards]) -> list[DataFrame]:
-        """The packed batches of all inputs, and heartbeats of groups with IDLE AFTER."""
+        """The packed batches of all inputs, and a heartbeat for groups with IDLE AFTER."""
         rates = self._fixed_keep_rates
         packed = []
         for group, own in by_group(layouts):
@@ -231,9 +234,8 @@ class JobStarter:
                 to = [Destination(of.layout, of.ids, name in of.first_of) for of in own]
                 definition = self._definition(name)
                 packed.append(packed_batches(*self._inputs.source(name), to, definition, keep))
-            if self._needs_heartbeat(group):
-                packed += [self._heartbeat(shard) for of in own for shard in of.ids]
-        return packed
+        timed = [s for of in layouts if self._needs_heartbeat(of.group) for s in of.ids]
+        return [*packed, heartbeat(self._spark, timed)] if timed else packed
 
     def _definition(self, name: str) -> StreamDef | TableDef:
         """The table; or the stream, with the session's limit if it declares no AHEAD AT MOST."""
@@ -246,13 +248,7 @@ class JobStarter:
 
     def _needs_heartbeat(self, group: QueryGroup) -> bool:
         """Whether the watermark of a group can advance by time alone (IDLE AFTER)."""
-        streams = [self._script.streams[name] for name in group.streams]
-        return len(streams) > 1 and any(s.idle_us is not None for s in streams)
-
-    def _heartbeat(self, shard: int) -> DataFrame:
-        """The time for a shard, once a second, also while there are no rows."""
-        ticks = self._spark.readStream.format("rate").option("rowsPerSecond", 1).load()
-        return with_batch_time(heartbeat(ticks, shard))
+        return any(self._script.streams[name].idle_us is not None for name in group.streams)
 
     def _specs(self, of: LayoutShards, program: JobProgram) -> Iterator[ShardSpec]:
         """The shards of a layout, with one program for all of them."""
