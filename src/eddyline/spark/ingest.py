@@ -138,6 +138,7 @@ class _Packer:
         if len(self._arrivals) == 1 and self._box is None:
             yield from self._pieces([self._home], table)
             return
+        table = table.combine_chunks()  # once for all that follows
         typed = self._reader.read(table)
         bad = self._reader.surely_bad(typed, now_us)
         in_doubt = self._reader.in_doubt(typed)

@@ -89,6 +89,12 @@ class Intake:
         return int(self._held.ts.size)
 
     @property
+    def held_bytes(self) -> int:
+        """Their size in memory."""
+        held = self._held
+        return int(held.ts.nbytes + held.arrival.nbytes + sum(c.nbytes for c in held.columns))
+
+    @property
     def first_held(self) -> int:
         """The smallest timestamp of these rows; FOREVER without any."""
         return int(self._held.ts[0]) if self._held.ts.size else FOREVER
@@ -207,6 +213,7 @@ class Intake:
             "bad": self.bad,
             "dropped": self.seen - self.kept,
             "held": self.held,
+            "held_bytes": self.held_bytes,
             "rows_kept": 0 if stem is None else len(stem),
         }
 
