@@ -91,8 +91,8 @@ def _packer(
         freeze_live_objects()
         context = TaskContext.get()
         part = context.partitionId() if context is not None else 0
-        shards = [shard for d in destinations for shard in d.shards]
-        share = keep_rate(shards, definition.name) if keep is None else keep
+        readers = [s for d in destinations if definition.name in d.layout.inputs for s in d.shards]
+        share = keep_rate(readers, definition.name) if keep is None else keep
         packer = _Packer(destinations, definition, share, part)
         source = TimedBatches(batches)
         for table in _coalesced(read(iter(source)) if read is not None else iter(source)):
