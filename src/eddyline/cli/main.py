@@ -362,6 +362,20 @@ def calibrate(json: Json = False) -> None:
         run_calibration(json=json)
 
 
+@app.command()
+def scale(
+    rate: Annotated[float, typer.Option(min=1, help="Rows per second of all streams.")] = 1e7,
+    row_bytes: Annotated[float, typer.Option(min=1, help="Bytes of a row.")] = 64,
+    zipf: Annotated[float, typer.Option(min=0, help="Exponent of skewed keys.")] = 1.0,
+    json: Json = False,
+) -> None:
+    """Compute what 8, 64 and 512 shards would have to do, from generated keys; nothing is run."""
+    from eddyline.cli.scale import print_scale
+
+    with failures.reported():
+        print_scale(rate=rate, row_bytes=row_bytes, exponent=zipf, as_json=json)
+
+
 @bench.command("micro")
 def bench_micro(json: Json = False) -> None:
     """Measure the engine and the Spark job on generated streams."""
