@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from eddyline.engine.changes import QUERY_COLUMN
 from eddyline.spark.durable import CommitRecord
-from eddyline.spark.packed_batches import OUTPUT_COLUMNS, pack, pieces
+from eddyline.spark.packed_batches import OUTPUT_COLUMNS, SMALL_BYTES, pack, pieces
 from eddyline.spark.query_rows import OutputRoute, concatenated
 from eddyline.spark.shard_engine import StepOutput, counted
 from eddyline.spark.shard_program import ShardSpec
@@ -24,6 +24,7 @@ class ShardOutput:
     Args:
         outputs: of the engine. routes: of its queries.
         received: number of rows by input.
+        small_bytes: maximum size of the blobs that the driver takes with the report.
     """
 
     def __init__(
@@ -32,11 +33,14 @@ class ShardOutput:
         outputs: list[StepOutput],
         routes: Mapping[str, OutputRoute],
         received: Mapping[str, int],
+        small_bytes: int = SMALL_BYTES,
     ) -> None:
         self._spec = spec
         self._outputs = outputs
         self._routes = routes
         self._received = received
+        self._small_bytes = small_bytes  # what is left of it
+        self._large: list[tuple[str, str]] = []
         self._late = {n: [o.late[n] for o in outputs if n in o.late] for n in spec.inputs}
         self._bad = {n: [o.bad[n] for o in outputs if n in o.bad] for n in spec.inputs}
         queries = {name: None for o in outputs for name in o.bad if name not in self._bad}
@@ -49,8 +53,8 @@ class ShardOutput:
             yield from self._pieces("changes", key, table)
         for name in self._spec.inputs:
             for kind, tables in (("late", self._late), ("bad", self._bad)):
-                for table in tables[name]:
-                    yield from self._pieces(kind, name, table)
+                if tables[name]:
+                    yield from self._pieces(kind, name, pa.concat_tables(tables[name]))
         if (bad := self._bad_of_queries()) is not None:
             yield from self._pieces("bad", OF_QUERIES, bad)
 
@@ -70,12 +74,15 @@ class ShardOutput:
     def progress(
         self, record: CommitRecord, seconds: Mapping[str, float], more: Mapping[str, Any]
     ) -> pd.DataFrame:
-        """The shard's report to the driver: progress, and number of changes by query."""
+        """The shard's report to the driver, after its frames: progress, number of changes by query,
+        kinds and names whose frames are not small.
+        """
         report = {
             "shard": self._spec.shard,
             "version": record.version,
             "arrived": self._received,
             "out": counted(self._outputs),
+            "large": self._large,
             **record.notes,
             "state": {"snapshot_bytes": record.snapshot_bytes, "log_bytes": record.log_bytes},
             "seconds": {name: round(s, 6) for name, s in seconds.items()},
@@ -106,11 +113,22 @@ class ShardOutput:
         return concatenated(tables) if tables else None
 
     def _pieces(self, kind: str, name: str, table: pa.Table) -> Iterator[pd.DataFrame]:
+        if table.num_rows == 0:
+            return
+        small = table.nbytes <= self._small_bytes
+        if small:
+            self._small_bytes -= table.nbytes
+        else:
+            self._large.append((kind, name))
         for piece in pieces(table):
-            yield self._frame(kind, name, piece.num_rows, pack(piece))
+            yield self._frame(kind, name, piece.num_rows, pack(piece), small=small)
 
-    def _frame(self, kind: str, name: str, n: int, blob: bytes) -> pd.DataFrame:
-        return pd.DataFrame([(self._spec.shard, kind, name, n, blob)], columns=OUTPUT_COLUMNS)
+    def _frame(
+        self, kind: str, name: str, n: int, blob: bytes, *, small: bool = True
+    ) -> pd.DataFrame:
+        return pd.DataFrame(
+            [(self._spec.shard, kind, name, n, small, blob)], columns=OUTPUT_COLUMNS
+        )
 
 
 def _counts(tables: Mapping[str, list[pa.Table]]) -> dict[str, int]:

@@ -18,6 +18,7 @@ from eddyline.spark import durable
 from eddyline.spark.durable import CommitRecord, DurableState, EngineBatch
 from eddyline.spark.gc_control import freeze_live_objects, unfreeze_objects
 from eddyline.spark.output import ShardOutput
+from eddyline.spark.packed_batches import SMALL_BYTES
 from eddyline.spark.rate_limiter import RateLimiter
 from eddyline.spark.shard_engine import ShardEngine
 from eddyline.spark.shard_program import ShardSpec
@@ -144,7 +145,8 @@ class EngineProcessor(StatefulProcessor):
         batch = _engine_batch(record, received, drops_rows=engine.drops_rows)
         outputs = engine.apply(batch)
         watch.lap("process")
-        output = ShardOutput(spec, outputs, engine.routes, received.counts)
+        small = SMALL_BYTES // len(self._specs)
+        output = ShardOutput(spec, outputs, engine.routes, received.counts, small)
         yield from output.frames()
         watch.lap("hand over")
 
