@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from eddyline.engine.changes import Changes
 from eddyline.engine.execution.progress import Progress
-from eddyline.engine.ingest.inputs import Inputs
+from eddyline.engine.ingest.inputs import Elsewhere, Inputs
 from eddyline.engine.instants import checked_instant
 from eddyline.engine.locking import EngineLock
 from eddyline.engine.overload.controller import Overload
@@ -53,8 +53,7 @@ class Feeding:
         inputs: Rows,
         watermark: int | None,
         now: int | None,
-        dropped: Mapping[str, int],
-        newest_dropped: Mapping[str, int],
+        elsewhere: Elsewhere,
     ) -> Changes:
         """See :meth:`Engine.process`."""
         _check_watermark(watermark)
@@ -62,8 +61,7 @@ class Feeding:
         if self._shedding.sheddable:
             self._overload.begin_call()
         late, bad = self._inputs.accept(inputs, now)
-        if dropped or newest_dropped:
-            self._inputs.count_dropped(dropped, newest_dropped, now)
+        self._inputs.note_elsewhere(elsewhere, now)
         for _ in self._progress.advance(watermark, now_us=now):
             pass
         if self._shedding.sheddable:

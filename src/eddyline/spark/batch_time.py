@@ -39,6 +39,7 @@ def heartbeat(df: DataFrame, shard: int) -> DataFrame:
         F.lit(0).cast("bigint").alias("n"),
         F.lit(0).cast("bigint").alias("dropped"),
         F.lit(None).cast("bigint").alias("max_ts"),
+        F.lit(None).cast("bigint").alias("min_ts"),
         F.lit(b"").alias("blob"),
     )
 

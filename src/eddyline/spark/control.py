@@ -124,6 +124,7 @@ class ControlStream:
             F.lit(0).cast("bigint").alias("n"),
             F.lit(0).cast("bigint").alias("dropped"),
             F.lit(None).cast("bigint").alias("max_ts"),
+            F.lit(None).cast("bigint").alias("min_ts"),
             F.encode("text", "UTF-8").alias("blob"),
         )
         return with_batch_time(packed)

@@ -58,7 +58,7 @@ def _packer(read: Reader | None, shard: int, stream: StreamDef, keep: float | No
                 kept, max_ts = _shed(table, stream, share, source.now_us)
             dropped = table.num_rows - kept.num_rows
             for piece in pieces(kept) if kept.num_rows else (kept,):
-                size = (piece.num_rows, dropped, max_ts)
+                size = (piece.num_rows, dropped, max_ts, None)
                 row = (shard, "rows", stream.name, part, seq, *size, pack(piece))
                 yield pa.record_batch([[v] for v in row], schema=INPUT_ARROW)
                 dropped = 0  # counted with the first piece only

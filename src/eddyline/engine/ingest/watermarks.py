@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from eddyline.sql.catalog import Names
-from eddyline.types import BEGINNING
+from eddyline.types import BEGINNING, FOREVER
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,12 +57,14 @@ class StreamGroup:
         watermark: rows before this instant are late, in microseconds.
         clock: the instant up to which everything is processed, in microseconds.
         began: the first instant that was processed; None before it.
+        oldest: before it, the smallest timestamp of rows that other engines process.
     """
 
     members: list[str] = field(default_factory=list)
     watermark: int = BEGINNING
     clock: int = BEGINNING
     began: int | None = None
+    oldest: int = FOREVER
 
     @property
     def reached(self) -> int:
@@ -73,12 +75,16 @@ class StreamGroup:
 class StreamGroups:
     """The groups of an engine. Each stream and each changing table is in one of them; without
     streams there is one empty group.
+
+    Attributes:
+        read_elsewhere: streams that queries of other engines with the same clock read.
     """
 
     def __init__(self) -> None:
         self._of: Names[StreamGroup] = Names()
         self._empty = StreamGroup()
         self._readers: Counter[str] = Counter()
+        self.read_elsewhere: frozenset[str] = frozenset()
 
     def __iter__(self) -> Iterator[StreamGroup]:
         return iter(dict.fromkeys(self._of.values()) or [self._empty])
@@ -112,6 +118,7 @@ class StreamGroups:
         for other in others:
             first.watermark = max(first.watermark, other.watermark)
             first.clock = max(first.clock, other.clock)
+            first.oldest = min(first.oldest, other.oldest)
             first.began = min(
                 (b for b in (first.began, other.began) if b is not None), default=None
             )
@@ -129,5 +136,5 @@ class StreamGroups:
         self._readers.subtract(names)
 
     def is_read(self, name: str) -> bool:
-        """Whether a query reads this stream or table."""
-        return self._readers[name] > 0
+        """Whether a query reads this stream or table, of this engine or one with the same clock."""
+        return self._readers[name] > 0 or name in self.read_elsewhere

@@ -72,6 +72,9 @@ class Layout:
     inputs: Mapping[str, tuple[Coordinate, ...]]
     reason: str = ""
 
+    def __hash__(self) -> int:
+        return hash((self.axes, frozenset(self.inputs.items()), self.reason))
+
     @property
     def cells(self) -> int:
         """Number of cells."""
