@@ -51,7 +51,7 @@ class CollectedBatch:
         for kind, name in report["large"]:
             self.large.setdefault((kind, name), set()).add(report["shard"])
 
-    def keys(self) -> list[Key]:
+    def with_rows(self) -> list[Key]:
         """The keys with rows."""
         return list(dict.fromkeys([*self._pieces, *self.large]))
 

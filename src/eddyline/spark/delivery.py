@@ -77,11 +77,11 @@ class Delivery:
                 several = len(batch.shards(keys)) > 1
                 rows = rows_for_sink(packed, keys, sink, several_shards=several)
                 writes.append(partial(sink.write, batch_id, rows))
-        write_concurrently(writes)
+        write_concurrently(packed.sparkSession, writes)
 
     def _sinks_with_rows(self, batch: CollectedBatch) -> dict[Sink, list[Key]]:
         found: dict[Sink, list[Key]] = {}
-        for key in batch.keys():
+        for key in batch.with_rows():
             sink = self._sinks.by_key.get(key)
             if sink is not None:
                 found.setdefault(sink, []).append(key)

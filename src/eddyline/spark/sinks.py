@@ -276,7 +276,11 @@ def file_sink(
     spark: SparkSession, target: Target, format_: str, options: Mapping[str, str], path: str
 ) -> FileSink:
     """The sink of files below a qualified path."""
-    encode = file_encoder(format_, options, target.schema, spark.conf.get)
+
+    def setting(name: str) -> str:
+        return str(spark.conf.get(name))
+
+    encode = file_encoder(format_, options, target.schema, setting)
     here = None
     if encode is not None:
         here = DriverFiles(files.directory(spark, path, private=False), encode, format_)

@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 import pyarrow as pa
 from pyspark import inheritable_thread_target
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import from_arrow_schema
 
@@ -74,7 +74,7 @@ def first_rows(packed: DataFrame, key: Key, query: str, schema: pa.Schema, limit
     return own.mapInArrow(unpacked, from_arrow_schema(schema)).toArrow().cast(schema)
 
 
-def write_concurrently(writes: Sequence[Callable[[], None]]) -> None:
+def write_concurrently(spark: SparkSession, writes: Sequence[Callable[[], None]]) -> None:
     """Call functions that run Spark jobs, side by side. All have ended when this returns.
 
     Raises:
@@ -86,8 +86,8 @@ def write_concurrently(writes: Sequence[Callable[[], None]]) -> None:
     if not writes:
         return
     with ThreadPoolExecutor(min(len(writes), _MAX_WRITES)) as threads:
-        # the jobs belong to the streaming query, as those of this thread
-        running = [threads.submit(inheritable_thread_target(write)) for write in writes]
+        inheriting = inheritable_thread_target(spark)  # local properties, such as the job group
+        running = [threads.submit(inheriting(write)) for write in writes]
     for write in running:
         write.result()
 
