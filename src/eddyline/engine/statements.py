@@ -10,6 +10,7 @@ from eddyline.algebra.reads import streams_read, tables_read
 from eddyline.engine.declared_statistics import DeclaredStatistics
 from eddyline.engine.definitions import Definitions
 from eddyline.engine.execution.progress import Progress
+from eddyline.engine.explain import waits_for_rows
 from eddyline.engine.ingest.inputs import Inputs
 from eddyline.engine.ingest.table_changes import changes_of, is_live
 from eddyline.engine.options import SETTABLE, EngineOptions
@@ -134,7 +135,11 @@ class Statements:
 
     def _lines(self, query: Query) -> list[str]:
         """The lines of EXPLAIN below the plan."""
-        return [*self._overload.lines(query), *self._progress.lines(query)]
+        return [
+            *self._overload.lines(query),
+            *waits_for_rows(query.emit, query.plan, self._catalog.streams),
+            *self._progress.lines(query),
+        ]
 
     def reset_watermark(self, stream: str) -> None:
         """Restart the watermark of a stream; see ``Progress.reset``.
@@ -188,6 +193,7 @@ class Statements:
         bound = bind(statement.target, statement.emit, self._catalog)
         plan = self._planning.optimized(bound.plan)
         lines = self._overload.lines_with(plan, sheds=statement.sheds)
+        lines += waits_for_rows(bound.emit, plan, self._catalog.streams)
         return "\n".join([self._planning.explained(bound.emit, plan), *lines])
 
     def _drop_source(self, statement: st.Drop) -> None:

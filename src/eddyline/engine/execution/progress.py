@@ -120,10 +120,12 @@ class Progress:
 
     def _targets(self, watermark: int | None, now_us: int) -> dict[StreamGroup, int]:
         """The watermark that each group is to be advanced to."""
+        for group in self._groups:
+            self._inputs.await_rows(group, now_us)
         bounds = {group: self._inputs.bounds(group, now_us) for group in self._groups}
         if watermark is not None:
             return dict.fromkeys(sorted(bounds, key=lambda g: not bounds[g]), watermark)
-        own = {group: watermark_of(of) for group, of in bounds.items() if of}
+        own = {group: watermark_of(of, now_us) for group, of in bounds.items() if of}
         # groups of tables only follow the groups that queries read, or else all streams
         read = [max(own[group], group.watermark) for group in self._with_readers()]
         least = min(read) if read else max(own.values(), default=BEGINNING)

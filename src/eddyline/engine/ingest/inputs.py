@@ -251,9 +251,17 @@ class Inputs:
 
     def bounds(self, group: StreamGroup, now_us: int) -> list[StreamBound]:
         """The bounds of the streams of a group that queries read; if there are none, of all."""
+        return [intake.bound(now_us) for intake in self._awaited(group)]
+
+    def await_rows(self, group: StreamGroup, now_us: int) -> None:
+        """Measure the time without rows of these streams, see ``bounds``."""
+        for intake in self._awaited(group):
+            intake.await_rows(now_us)
+
+    def _awaited(self, group: StreamGroup) -> list[Intake]:
         streams = [n for n in group.members if not isinstance(self._intakes[n], ChangeIntake)]
         read = [n for n in streams if self.groups.is_read(n)]
-        return [self._intakes[n].bound(now_us) for n in read or streams]
+        return [self._intakes[n] for n in read or streams]
 
     def fill(self, group: StreamGroup, watermark: int, chunk_rows: int) -> Iterator[Tick]:
         """Append the rows up to the watermark of a group to their SteMs, in order of (ts, arrival).

@@ -21,24 +21,41 @@ class StreamBound:
 
     Attributes:
         us: its largest timestamp minus its lateness; BEGINNING before its first row.
-        idle: it had no row for longer than its IDLE AFTER, so its group does not wait for it.
+        idle: it had no row for its IDLE AFTER or longer, so its group does not wait for it.
+        active_us: the wall clock at its last usable row; before any row, since when it is read.
     """
 
     stream: str
     us: int
     idle: bool
+    active_us: int = BEGINNING
 
 
-def watermark_of(bounds: Sequence[StreamBound]) -> int:
-    """The smallest bound of the streams that are not idle, and at most the largest of all.
+def watermark_of(bounds: Sequence[StreamBound], now_us: int) -> int:
+    """The smallest bound of the streams that are not idle.
 
-    >>> watermark_of([StreamBound("a", 9, False), StreamBound("b", 5, False)])
+    If all are idle, time goes on by itself: the largest bound, plus the wall-clock time since the
+    last row of all. So rows that arrive with the same delay as before the silence are not late.
+    Time that goes on by itself stays behind the wall clock; before the first row it stands still.
+
+    Args:
+        now_us: the wall clock.
+
+    >>> a, b = StreamBound("a", 9, True, 20), StreamBound("b", 5, False, 22)
+    >>> watermark_of([a, b], 30)
     5
-    >>> watermark_of([StreamBound("a", 9, False), StreamBound("b", 5, True)])
-    9
+    >>> watermark_of([a, StreamBound("b", 5, True, 22)], 30)
+    17
     """
-    last = max((b.us for b in bounds), default=BEGINNING)
-    return min((b.us for b in bounds if not b.idle), default=last)
+    awake = [b.us for b in bounds if not b.idle]
+    if awake:
+        return min(awake)
+    begun = [b for b in bounds if b.us > BEGINNING]
+    if not begun:
+        return BEGINNING
+    last = max(b.us for b in begun)
+    silence = now_us - max(b.active_us for b in begun)
+    return max(last, min(last + silence, now_us))
 
 
 def slowest(bounds: Sequence[StreamBound]) -> StreamBound | None:
