@@ -49,7 +49,7 @@ PARTS: Final = {
     "commitOffsets": "writing the commit log",
 }
 #: Milliseconds of each batch, by part.
-Durations = list[Mapping[str, int]]
+Durations = Sequence[Mapping[str, int]]
 
 
 def run_floor(*, rounds: int = 3, batches: int = 20, json: bool = False) -> None:
@@ -80,8 +80,8 @@ def measure(
     """Durations of the bare pipeline and of Eddyline, and seconds in the shard by phase."""
     count = batches + _WARM_UP
     sources = [_write_source(scratch / name, count) for name in ("a", "b")]
-    bare: Durations = []
-    ours: Durations = []
+    bare: list[Mapping[str, int]] = []
+    ours: list[Mapping[str, int]] = []
     in_shard: Mapping[str, float] = {}
     for number in range(rounds):
         place = scratch / str(number)

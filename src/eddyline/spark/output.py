@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import pandas as pd
@@ -16,6 +16,9 @@ from eddyline.spark.query_rows import OutputRoute, concatenated
 from eddyline.spark.shard_engine import StepOutput, counted
 from eddyline.spark.shard_program import ShardSpec
 from eddyline.spark.sinks import OF_QUERIES
+
+#: As of ``OUTPUT_COLUMNS``.
+_Row = tuple[int, str, str, int, bool, bytes]
 
 
 class ShardOutput:
@@ -41,6 +44,7 @@ class ShardOutput:
         self._received = received
         self._small_bytes = small_bytes  # what is left of it
         self._large: list[tuple[str, str]] = []
+        self._small: list[_Row] = []
         self._late = {n: [o.late[n] for o in outputs if n in o.late] for n in spec.inputs}
         self._bad = {n: [o.bad[n] for o in outputs if n in o.bad] for n in spec.inputs}
         queries = {name: None for o in outputs for name in o.bad if name not in self._bad}
@@ -48,7 +52,9 @@ class ShardOutput:
         self._dropped = {n: sum(o.dropped.get(n, 0) for o in outputs) for n in spec.inputs}
 
     def frames(self) -> Iterator[pd.DataFrame]:
-        """Changes and side outputs, one piece per frame."""
+        """Changes and side outputs that are large, one piece per frame; the others wait for
+        :meth:`last_frame`, because PySpark converts each frame in some milliseconds.
+        """
         for key, table in self._changes():
             yield from self._pieces("changes", key, table)
         for name in self._spec.inputs:
@@ -71,11 +77,18 @@ class ShardOutput:
             for name, n in counts.items():
                 total[name] = total.get(name, 0) + n
 
-    def progress(
-        self, record: CommitRecord, seconds: Mapping[str, float], more: Mapping[str, Any]
+    def last_frame(
+        self,
+        record: CommitRecord,
+        seconds: Mapping[str, float],
+        more: Mapping[str, Any],
+        stats: Iterable[bytes] = (),
     ) -> pd.DataFrame:
-        """The shard's report to the driver, after its frames: progress, number of changes by query,
-        kinds and names whose frames are not small.
+        """The small packed batches, and the shard's report to the driver: progress, number of
+        changes by query, kinds and names whose rows are not small.
+
+        Args:
+            stats: metrics of the shard's queries (JSON), if it sends them.
         """
         report = {
             "shard": self._spec.shard,
@@ -88,11 +101,10 @@ class ShardOutput:
             "seconds": {name: round(s, 6) for name, s in seconds.items()},
             **more,
         }
-        return self._frame("progress", "", 1, json.dumps(report).encode())
-
-    def stats(self, stats: bytes) -> pd.DataFrame:
-        """The metrics of the shard's queries, supplied as JSON."""
-        return self._frame("stats", str(self._spec.shard), 1, stats)
+        shard = self._spec.shard
+        rows = [*self._small, self._row("progress", "", 1, json.dumps(report).encode())]
+        rows += [self._row("stats", str(shard), 1, text) for text in stats]
+        return pd.DataFrame(rows, columns=OUTPUT_COLUMNS)
 
     def _changes(self) -> Iterator[tuple[str, pa.Table]]:
         """One table per route, so that thousands of queries do not make thousands of blobs."""
@@ -121,14 +133,14 @@ class ShardOutput:
         else:
             self._large.append((kind, name))
         for piece in pieces(table):
-            yield self._frame(kind, name, piece.num_rows, pack(piece), small=small)
+            row = self._row(kind, name, piece.num_rows, pack(piece), small=small)
+            if small:
+                self._small.append(row)
+            else:
+                yield pd.DataFrame([row], columns=OUTPUT_COLUMNS)
 
-    def _frame(
-        self, kind: str, name: str, n: int, blob: bytes, *, small: bool = True
-    ) -> pd.DataFrame:
-        return pd.DataFrame(
-            [(self._spec.shard, kind, name, n, small, blob)], columns=OUTPUT_COLUMNS
-        )
+    def _row(self, kind: str, name: str, n: int, blob: bytes, *, small: bool = True) -> _Row:
+        return self._spec.shard, kind, name, n, small, blob
 
 
 def _counts(tables: Mapping[str, list[pa.Table]]) -> dict[str, int]:

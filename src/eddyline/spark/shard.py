@@ -164,8 +164,8 @@ class EngineProcessor(StatefulProcessor):
         more |= {"clock_us": engine.clock_us, "now_us": received.now_us}
         more["groups"] = engine.groups(received.now_us)
         more |= {"keep": engine.keep, "dropped_at_ingest": received.dropped}
-        yield output.progress(record, watch.seconds, more)
-        yield from map(output.stats, _query_stats(spec, engine, received))
+        stats = _query_stats(spec, engine, received)
+        yield output.last_frame(record, watch.seconds, more, stats)
 
     def close(self) -> None:
         """Does nothing: the engines stay cached in the worker."""
