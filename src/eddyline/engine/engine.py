@@ -20,12 +20,7 @@ from eddyline.engine.functions import add_function, make_function
 from eddyline.engine.ingest.inputs import Elsewhere
 from eddyline.engine.instants import instant_us
 from eddyline.engine.locking import EngineLock, locked
-from eddyline.engine.options import (
-    DEFAULT_STRATEGY,
-    DEFAULTS,
-    EngineOptions,
-    StrategyOptions,
-)
+from eddyline.engine.options import DEFAULT_STRATEGY, DEFAULTS, EngineOptions, StrategyOptions
 from eddyline.engine.query import Query
 from eddyline.engine.statements import changed_options
 from eddyline.engine.wiring import connect

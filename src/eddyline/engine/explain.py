@@ -7,8 +7,8 @@ from typing import Final
 
 from eddyline.algebra.catalog import Emit, StreamDef
 from eddyline.algebra.explain import explain
-from eddyline.algebra.plan import Plan, StreamScan
-from eddyline.algebra.reads import nodes, streams_read, tables_read
+from eddyline.algebra.plan import Plan
+from eddyline.algebra.reads import stream_scans, streams_read, tables_read
 from eddyline.algebra.windows import Range
 from eddyline.optimizer.compared import columns_compared
 from eddyline.optimizer.load import Load, load_of
@@ -77,7 +77,7 @@ def waits_for_rows(emit: Emit, plan: Plan, streams: Mapping[str, StreamDef]) -> 
     Args:
         streams: the definitions of the streams, by name.
     """
-    scans = [n for n in nodes(plan) if isinstance(n, StreamScan)]
+    scans = list(stream_scans(plan))
     awaited = sorted({s.stream for s in scans if streams[s.stream].idle_us is None})
     by_expiry = emit.mode == "changes" or plan.takes_back
     expires = any(isinstance(s.window, Range) for s in scans)

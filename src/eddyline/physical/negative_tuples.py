@@ -13,14 +13,7 @@ from dataclasses import replace
 from typing import Any
 
 from eddyline.algebra.catalog import Emit
-from eddyline.algebra.plan import (
-    Distinct,
-    Join,
-    Lookup,
-    Plan,
-    StreamScan,
-    TableScan,
-)
+from eddyline.algebra.plan import Distinct, Join, Lookup, Plan, StreamScan, TableScan
 from eddyline.algebra.windows import Range
 from eddyline.physical.node_planner import StemOf
 from eddyline.physical.patterns import base_scan, row_ids_of

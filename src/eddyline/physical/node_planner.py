@@ -44,12 +44,7 @@ from eddyline.physical.compiled import (
 )
 from eddyline.physical.expressions import compile_expr, compile_predicate
 from eddyline.physical.feedback.tree import FeedbackTree, feeds_back, takes_feedback
-from eddyline.physical.patterns import (
-    base_scan,
-    is_endless,
-    passes_rows,
-    row_ids_of,
-)
+from eddyline.physical.patterns import base_scan, is_endless, passes_rows, row_ids_of
 from eddyline.physical.strategy import JoinTreeBuilder, Strategy
 from eddyline.runtime.batch import Evaluator
 from eddyline.runtime.graph import Graph

@@ -17,13 +17,7 @@ from eddyline.engine.changes import QUERY_COLUMN
 from eddyline.spark import files
 from eddyline.spark.driver_files import DriverFiles
 from eddyline.spark.file_encoders import file_encoder
-from eddyline.spark.format_options import (
-    OF_SINKS,
-    WRITERS,
-    Format,
-    OptionError,
-    sink_format,
-)
+from eddyline.spark.format_options import OF_SINKS, WRITERS, Format, OptionError, sink_format
 from eddyline.spark.query_rows import QueryRows
 
 #: Rows of a target: changes of a query, or the late or bad rows of a stream.
@@ -131,7 +125,6 @@ class MemorySink(DriverSink):
     batches: dict[int, list[QueryRows]] = field(default_factory=dict)
 
     def deliver(self, batch_id: int, parts: Sequence[QueryRows], counts: Mapping[str, int]) -> None:
-        """Keep the rows of a batch."""
         self.batches[batch_id] = list(parts)
 
     def table(self, target: Target) -> pa.Table:
@@ -159,7 +152,6 @@ class FileSink(SparkSink):
     here: DriverFiles | None = None
 
     def write(self, batch_id: int, rows: DataFrame) -> None:
-        """Write the rows of a batch to its directory, by Spark."""
         writer = rows.write.format(self.format).options(**self.options).mode("overwrite")
         writer.save(f"{self.path}/{_batch_directory(batch_id)}")
 
@@ -177,7 +169,6 @@ class FormatSink(SparkSink):
     """Another batch format of Spark; batches are appended."""
 
     def write(self, batch_id: int, rows: DataFrame) -> None:
-        """Append the rows of a batch."""
         rows.write.format(self.format).options(**self.options).mode("append").save()
 
 

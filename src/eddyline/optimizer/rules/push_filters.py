@@ -27,11 +27,7 @@ from eddyline.algebra.plan import (
     Union,
     filtered,
 )
-from eddyline.optimizer.traversal import (
-    moved,
-    shows_parameters,
-    substituted,
-)
+from eddyline.optimizer.traversal import moved, shows_parameters, substituted
 
 
 def push_filters(plan: Plan) -> Plan:

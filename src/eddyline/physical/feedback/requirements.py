@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from typing import Final, TypeAlias
 
 from eddyline.algebra.expressions import Expr, columns_of, shift_columns
-from eddyline.algebra.plan import Filter, Join, LookupJoin, LookupSemiJoin, Plan, Project
+from eddyline.algebra.plan import Join, LookupJoin, LookupSemiJoin, Plan, Project, below_projections
 from eddyline.optimizer.estimates import estimate
 from eddyline.optimizer.statistics import Statistics
 from eddyline.optimizer.traversal import substituted
@@ -133,8 +133,7 @@ def inner_join(plan: Plan) -> Join | None:
     """
     if not row_ids_of(plan).stored:
         return None
-    while isinstance(plan, (Filter, Project)):
-        plan = plan.input
+    plan = below_projections(plan)
     return plan if isinstance(plan, Join) and not isinstance(plan, LookupJoin) else None
 
 

@@ -22,10 +22,7 @@ from eddyline.physical.compiled import output, residual, scan_below
 from eddyline.physical.expressions import compile_expr, compile_predicate
 from eddyline.physical.feedback.planner import FeedbackPlanner
 from eddyline.physical.feedback.requirements import Path, inner_join, join_tree
-from eddyline.physical.patterns import (
-    base_scan,
-    row_ids_of,
-)
+from eddyline.physical.patterns import base_scan, row_ids_of
 from eddyline.physical.strategy import Strategy
 from eddyline.runtime.feedback.gate import Gate
 from eddyline.runtime.feedback.join_feedback import JoinFeedback
@@ -112,7 +109,6 @@ class FeedbackTree:
         return self._while_read(lambda: make(self._above((), self._top.left)))
 
     def join(self) -> Operator:
-        """The join on top."""
         return self._while_read(partial(self._join, (), {}))
 
     def _while_read(self, make: Callable[[], Operator]) -> Operator:
