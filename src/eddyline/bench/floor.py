@@ -25,6 +25,7 @@ from rich.table import Table
 
 from eddyline.bench.bare_pipeline import start_bare_pipeline
 from eddyline.bench.measure import machine
+from eddyline.errors import StateError
 from eddyline.spark.environment import local_session
 from eddyline.spark.run import Run
 from eddyline.spark.session import Session
@@ -155,6 +156,8 @@ def _durations(query: StreamingQuery | Run, count: int) -> Durations:
         filled = [p for p in query.recentProgress if p.numInputRows]
         if len(filled) >= count:
             return [p.durationMs for p in filled[_WARM_UP:count]]
+        if not query.isActive:
+            raise StateError(f"the query ended early: {query.exception()}")
         if time.monotonic() > deadline:
             raise TimeoutError(f"{len(filled)} of {count} batches in {_TIMEOUT_S:.0f} s")
         time.sleep(0.2)
