@@ -175,7 +175,7 @@ def test_the_heartbeat_after_a_long_stop_is_one_small_batch(
     shards, times = next(s for s in seen if s[0])
     assert sorted(set(shards)) == [3, 5]
     assert times == 1
-    assert set(tasks) == {1}
+    assert max(tasks) == 1
     assert len(shards) <= 2 * 602, "of a day's seconds only the last ones"
 
 
