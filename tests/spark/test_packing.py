@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -11,12 +12,14 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pyspark import TaskContext
 
 from eddyline import Engine
 from eddyline.algebra.catalog import StreamDef, TableDef
 from eddyline.algebra.expressions import ColumnRef
 from eddyline.spark import ingest
 from eddyline.spark.ingest import Destination, _packer
+from eddyline.spark.keep_rates import keep_rate
 from eddyline.spark.packed_batches import Arrivals, unpack
 from eddyline.spark.partitioning.layouts import (
     COPIED,
@@ -74,7 +77,7 @@ def send(
     to: Sequence[Destination],
     *tables: pa.Table,
     definition: StreamDef | TableDef | None = None,
-    keep: float = 1.0,
+    keep: float | None = 1.0,
     now_us: int = START,
 ) -> dict[int, Sent]:
     """By shard, what it gets of the rows of a task, which come in some batches."""
@@ -198,6 +201,27 @@ def test_dropped_rows_are_counted_where_they_would_have_been_sent() -> None:
     kept = some[4].column("row")
     assert 40 < len(kept) < 80
     assert sorted(some[0].column("row") + some[2].column("row")) == kept
+
+
+def test_the_largest_rate_of_the_shards_that_read_the_input_is_kept(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    class Task:
+        def partitionId(self) -> int:
+            return 0
+
+        def getLocalProperty(self, key: str) -> str:
+            assert key == "eddyline.keep"
+            return json.dumps({"0": {"s": 0.1}, "1": {"s": 0.3}, "2": {}})
+
+    monkeypatch.setattr(TaskContext, "get", Task)
+    to = destinations(layout((2, K)), layout((1, SPREAD), name="other"))
+    table = rows_at(range(200), [n % 7 for n in range(200)])
+    decided, fixed = send(to, table, keep=None), send(to, table, keep=0.3)
+    assert [s.tables for s in decided.values()] == [s.tables for s in fixed.values()]
+    assert 0 < sum(s.clocks[0].dropped for s in decided.values()) < 200
+    assert keep_rate([0], "s") == 0.1
+    assert keep_rate([0, 2], "s") == 1
 
 
 def test_bad_rows_have_their_original_values() -> None:

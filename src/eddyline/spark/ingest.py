@@ -91,8 +91,8 @@ def _packer(
         freeze_live_objects()
         context = TaskContext.get()
         part = context.partitionId() if context is not None else 0
-        shards = [shard for d in destinations for shard in d.shards]
-        share = keep_rate(shards, definition.name) if keep is None else keep
+        readers = [s for d in destinations if definition.name in d.layout.inputs for s in d.shards]
+        share = keep_rate(readers, definition.name) if keep is None else keep
         packer = _Packer(destinations, definition, share, part)
         source = TimedBatches(batches)
         for table in _coalesced(read(iter(source)) if read is not None else iter(source)):
@@ -138,6 +138,7 @@ class _Packer:
         if len(self._arrivals) == 1 and self._box is None:
             yield from self._pieces([self._home], table)
             return
+        table = table.combine_chunks()  # once for all that follows
         typed = self._reader.read(table)
         bad = self._reader.surely_bad(typed, now_us)
         in_doubt = self._reader.in_doubt(typed)

@@ -64,7 +64,7 @@ class Dealt:
     def parts(self, table: pa.Table) -> list[pa.Table]:
         """The rows of each part, as slices of one copy of the table."""
         if self.order is not None:
-            table = table.combine_chunks().take(pa.array(self.order))
+            table = table.take(pa.array(self.order))
         bounds = pairwise(self.starts.tolist())
         return [table.slice(start, end - start) for start, end in bounds]
 
