@@ -12,6 +12,7 @@ import typer
 
 import eddyline
 from eddyline.cli import failures
+from eddyline.cli.benchmarks import bench
 
 if TYPE_CHECKING:
     from eddyline.engine.options import EngineOptions
@@ -22,7 +23,6 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-bench = typer.Typer(help="Measure this machine.", no_args_is_help=True)
 app.add_typer(bench, name="bench")
 checkpoints = typer.Typer(help="Inspect the checkpoint of a job.", no_args_is_help=True)
 app.add_typer(checkpoints, name="checkpoint")
@@ -374,54 +374,6 @@ def scale(
 
     with failures.reported():
         print_scale(rate=rate, row_bytes=row_bytes, exponent=zipf, as_json=json)
-
-
-@bench.command("micro")
-def bench_micro(json: Json = False) -> None:
-    """Measure the engine and the Spark job on generated streams."""
-    from eddyline.bench.micro import run_micro
-
-    with failures.reported():
-        run_micro(json=json)
-
-
-@bench.command("queries")
-def bench_queries(
-    quick: Annotated[
-        bool, typer.Option("--quick", help="Few queries and rows: a minute or two.")
-    ] = False,
-    json: Json = False,
-) -> None:
-    """Measure one to a hundred thousand standing queries, embedded and on Spark."""
-    from eddyline.bench.queries.run import run_queries
-
-    with failures.reported():
-        run_queries(quick=quick, json=json)
-
-
-@bench.command("figures")
-def bench_figures(
-    name: Annotated[
-        str,
-        typer.Argument(
-            help="Paper: cacq, jit, shared-windows, static-optimization, update-patterns.",
-            metavar="NAME",
-        ),
-    ],
-    out: Annotated[
-        Path | None,
-        typer.Option(help="Directory for the results; default: benchmarks/NAME.", metavar="DIR"),
-    ] = None,
-    quick: Annotated[
-        bool, typer.Option("--quick", help="Few points, few repetitions: a minute or two.")
-    ] = False,
-    json: Json = False,
-) -> None:
-    """Run the experiments of a paper; write its figures and the verdicts on its claims."""
-    from eddyline.bench.figures import run_figures
-
-    with failures.reported():
-        run_figures(name, out, quick=quick, json=json)
 
 
 def _count(n: int, what: str) -> str:

@@ -73,8 +73,14 @@ class Arrivals:
 
 #: Shard to delivery. ``kind`` is 'changes' (name: the route), 'late' or 'bad' (name: the input) or
 #: 'progress' or 'stats' (name: the shard), whose blob is JSON. ``n`` counts the rows in ``blob``.
-OUTPUT_SCHEMA: Final = "shard BIGINT, kind STRING, name STRING, n BIGINT, blob BINARY"
-OUTPUT_COLUMNS: Final = ("shard", "kind", "name", "n", "blob")
+#: ``small``: whether the driver collects the blob with the reports.
+OUTPUT_SCHEMA: Final = (
+    "shard BIGINT, kind STRING, name STRING, n BIGINT, small BOOLEAN, blob BINARY"
+)
+OUTPUT_COLUMNS: Final = ("shard", "kind", "name", "n", "small", "blob")
+#: Maximum size in bytes of the blobs of a batch that the driver takes with the reports, for all
+#: shards together.
+SMALL_BYTES: Final = 64 << 20
 
 #: Approximate maximum size of a blob: large enough that per-row costs are negligible, small enough
 #: for the copies that Spark keeps of a row.
