@@ -74,7 +74,12 @@ class Shard:
         of_shard = ShardOutput(
             self.spec, outputs, self.engine.routes, received.arrivals, received.counts
         )
-        for row in (r for f in of_shard.frames() for r in f.itertuples(index=False)):
+        frames = list(of_shard.frames())
+        of_shard.add_counts(self.record.notes)
+        frames.append(of_shard.last_frame(self.record, {}, {}, ()))
+        for row in (r for frame in frames for r in frame.itertuples(index=False)):
+            if row.kind in ("progress", "stats"):
+                continue
             table = unpack(row.blob)
             if row.kind == "changes" or not row.name:
                 kind = "changes" if row.kind == "changes" else "bad"
@@ -82,7 +87,6 @@ class Shard:
                     output.add(kind, name, rows)
             else:
                 output.add(row.kind, row.name, table)
-        of_shard.add_counts(self.record.notes)
 
     def restart(self) -> None:
         """Save the engine and continue with the loaded one."""
