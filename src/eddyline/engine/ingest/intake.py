@@ -65,6 +65,7 @@ class Intake:
             side outputs.
         active_us: wall clock at the last usable row; before any row, at the first call of
             ``bound``.
+        stem: where the rows go; None: nothing reads the table yet, and it has not changed.
         box: drops rows; None: keeps all. seen, kept: numbers of rows before and behind it.
     """
 
@@ -76,6 +77,7 @@ class Intake:
         self.rows = 0
         self.late = 0
         self.bad = 0
+        self.stem: Stem | None = None
         self.box: DropBox | None = None
         self.seen = 0
         self.kept = 0

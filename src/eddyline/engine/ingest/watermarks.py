@@ -79,18 +79,36 @@ class StreamGroups:
         self._of: Names[StreamGroup] = Names()
         self._empty = StreamGroup()
         self._readers: Counter[str] = Counter()
+        self._streams: set[str] = set()
+        # what follows from the above, once it has been asked for
+        self._with_readers: list[StreamGroup] | None = None
+        self._leading: dict[StreamGroup, list[str]] = {}
+        self._outside: dict[StreamGroup, frozenset[str]] = {}
+
+    def __getitem__(self, name: str) -> StreamGroup:
+        return self._of[name]
 
     def __iter__(self) -> Iterator[StreamGroup]:
         return iter(dict.fromkeys(self._of.values()) or [self._empty])
 
-    def add(self, name: str) -> None:
+    def add(self, name: str, *, is_stream: bool) -> None:
         """Add a stream or a table that changes, as a group of its own."""
         self._of[name] = StreamGroup([name])
+        if is_stream:
+            self._streams.add(name)
+        self._have_changed()
 
     def drop(self, name: str) -> None:
         """Remove a stream or table from its group, if any."""
         if name in self._of:
             self._of.pop(name).members.remove(name)
+            self._streams.discard(name)
+            self._have_changed()
+
+    def _have_changed(self) -> None:
+        self._with_readers = None
+        self._leading.clear()
+        self._outside.clear()
 
     def of(self, names: Iterable[str]) -> StreamGroup:
         """The group of these names; if none is in a group, the one with the latest clock."""
@@ -102,9 +120,27 @@ class StreamGroups:
         found = {self._of[name] for name in names if name in self._of}
         return [group for group in self if group in found]
 
+    def with_readers(self) -> list[StreamGroup]:
+        """The groups with streams that queries read, in the order of declaration."""
+        if self._with_readers is None:
+            self._with_readers = self.among(s for s in self._streams if self._readers[s] > 0)
+        return self._with_readers
+
+    def leading(self, group: StreamGroup) -> list[str]:
+        """The streams of a group that determine its watermark: those that queries read; if there
+        are none, all.
+        """
+        if group not in self._leading:
+            streams = [name for name in group.members if name in self._streams]
+            self._leading[group] = [s for s in streams if self._readers[s] > 0] or streams
+        return self._leading[group]
+
     def outside(self, group: StreamGroup) -> frozenset[str]:
         """The streams and tables of all other groups."""
-        return frozenset(name for name, other in self._of.items() if other is not group)
+        if group not in self._outside:
+            others = (name for name, other in self._of.items() if other is not group)
+            self._outside[group] = frozenset(others)
+        return self._outside[group]
 
     def merge(self, groups: Iterable[StreamGroup]) -> StreamGroup:
         """Merge groups whose clocks are equal into the first one."""
@@ -118,16 +154,15 @@ class StreamGroups:
             first.members += other.members
             for name in other.members:
                 self._of[name] = first
+        self._have_changed()
         return first
 
     def add_reader(self, names: Iterable[str]) -> None:
         """Count a query that reads these streams and tables."""
         self._readers.update(names)
+        self._have_changed()
 
     def drop_reader(self, names: Iterable[str]) -> None:
         """Undo ``add_reader``."""
         self._readers.subtract(names)
-
-    def is_read(self, name: str) -> bool:
-        """Whether a query reads this stream or table."""
-        return self._readers[name] > 0
+        self._have_changed()
