@@ -9,11 +9,12 @@ import pytest
 
 from eddyline.algebra.explain import explain
 from eddyline.algebra.expressions import ColumnRef, Literal, Parameter, columns_of, rewrite
-from eddyline.algebra.parameters import parameters_of, substitute
+from eddyline.algebra.parameters import substitute
 from eddyline.algebra.plan import Plan, Project
 from eddyline.optimizer.optimizer import optimize
 from eddyline.optimizer.rules.simplify_filters import simplify_filters
 from golden import bound_plan
+from plan_parameters import parameters_of
 
 ROW = (7, "it's", -3, True)
 TEXTS = {"id": "7L", "symbol": "'it''s'", "least": "(-3)", "active": "TRUE"}

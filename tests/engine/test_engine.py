@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 
 from eddyline import (
@@ -249,49 +247,6 @@ def test_changes_are_a_mapping_with_side_outputs() -> None:
     assert isinstance(out, Changes)
     assert (list(out), len(out), "q" in out) == (["q"], 1, True)
     assert repr(out) == "Changes(q: 1 changes, 1 late rows of a, 1 bad rows of a)"
-
-
-@pytest.mark.parametrize("format_", ["parquet", "csv"])
-def test_tables_are_read_from_files(format_: str, tmp_path: Path) -> None:
-    path = tmp_path / f"t.{format_}"
-    if format_ == "csv":
-        path.write_text("name,k,more\none,1,x\ntwo,2,y\n")
-    else:
-        pq.write_table(NAMES, path)
-    eng = Engine()
-    eng.sql(
-        DDL.replace("name STRING)", f"name STRING) WITH (source = '{format_}', path = '{path}')")
-    )
-    eng.query("SELECT name FROM a [RANGE 9 SECONDS], names WHERE a.k = names.k", name="q")
-    assert eng.process({"a": batch("ts | k | v\n1s | 2 | 1")})["q"]["name"].to_pylist() == ["two"]
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ("source = 'parquet', path = '{path}/none.parquet'", "'names'"),
-        ("source = 'parquet', path = '{path}/broken.parquet'", "'names'"),
-        ("source = 'parqet', path = 'x'", "did you mean 'parquet'"),
-        ("source = 'parquet'", "lacks path"),
-    ],
-)
-def test_tables_that_cannot_be_read(options: str, message: str, tmp_path: Path) -> None:
-    (tmp_path / "broken.parquet").write_text("nope")
-    eng = Engine()
-    eng.sql(DDL.replace("name STRING)", f"name STRING) WITH ({options.format(path=tmp_path)})"))
-    with pytest.raises(DataError, match=message):
-        eng.query("SELECT name FROM a [RANGE 9 SECONDS], names WHERE a.k = names.k")
-
-
-def test_tables_are_given_once_and_must_fit() -> None:
-    eng = engine()
-    with pytest.raises(DataError, match="no column 'name'"):
-        eng.table("names", pa.table({"k": [1]}))
-    with pytest.raises(DataError, match="column 'k'"):
-        eng.table("names", pa.table({"k": ["x"], "name": ["one"]}))
-    eng.table("NAMES", pa.table({"K": pa.array([1], pa.int8()), "NAME": ["one"]}))
-    with pytest.raises(CatalogError, match="already has its rows"):
-        eng.table("names", NAMES)
 
 
 def test_stats_count_rows_by_stream_query_and_operator() -> None:

@@ -76,7 +76,9 @@ def test_a_standing_query_says_the_same() -> None:
     ],
 )
 def test_every_operator_has_its_columns(sql: str) -> None:
-    plain, text = engine().explain(sql), engine(a=" WITH (rate = 3)").explain(sql)
+    idle = " IDLE AFTER 1 SECOND"
+    plain = engine(idle, idle).explain(sql)
+    text = engine(f"{idle} WITH (rate = 3)", idle).explain(sql)
     nodes = plain.splitlines()[1:]
     assert len(nodes) == len(text.split("\n\n")[0].splitlines()) - 2
     for node, line in zip(nodes, text.splitlines()[2:], strict=False):
@@ -85,3 +87,31 @@ def test_every_operator_has_its_columns(sql: str) -> None:
         cells = line[len(label.rstrip()) :].split()
         assert cells[0] == pattern
         assert cells[-1] == "%"
+
+
+ABSENT = "SELECT k FROM a [RANGE 1 HOUR] WHERE NOT EXISTS (SELECT 1 FROM b [{}] WHERE b.k = a.k)"
+
+
+@pytest.mark.parametrize(
+    ("sql", "waits"),
+    [
+        (ABSENT.format("RANGE 5 SECONDS"), "a, b"),
+        (f"{JOIN} EMIT CHANGES", "a, b"),
+        ("SELECT COUNT(*) AS n FROM a [RANGE 5 SECONDS]", "a"),
+        ("SELECT x FROM a [ROWS 3] EMIT SNAPSHOT EVERY 1 MINUTE", "a"),
+        ("SELECT COUNT(*) AS n FROM a [ROWS 3]", None),
+        (JOIN, None),
+    ],
+)
+def test_what_waits_for_the_next_row_is_said(sql: str, waits: str | None) -> None:
+    line = (
+        f"without a row of {waits} (no IDLE AFTER) time stands still: results that change by "
+        "expiry alone wait for the next row"
+    )
+    without, running = engine(), engine()
+    texts = [without.explain(sql), running.query(sql, name="q").explain()]
+    assert [line in text.splitlines() for text in texts] == [waits is not None] * 2
+    assert ["IDLE AFTER" in text for text in texts] == [waits is not None] * 2
+    assert "IDLE AFTER" not in engine(" IDLE AFTER 1 SECOND", " IDLE AFTER 1 SECOND").explain(sql)
+    if waits == "a, b":
+        assert "without a row of a (no IDLE" in engine(b=" IDLE AFTER 1 MINUTE").explain(sql)

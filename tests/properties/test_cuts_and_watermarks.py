@@ -150,3 +150,55 @@ def test_by_row_no_cut_into_batches_changes_what_is_late_or_any_answer(
     whole = run([0, len(rows)])
     assert run(data.draw(cuts(len(rows)))) == whole
     event("late rows" if any(whole["late"].values()) else "no late rows")
+
+
+#: Rows by arrival: seconds since the one before, stream, value, and delay beyond the usual one.
+ARRIVALS = st.lists(
+    st.tuples(
+        st.sampled_from([0, 0, 1, 2, 7, 12]),
+        st.sampled_from(STREAMS),
+        st.integers(0, 2),
+        st.sampled_from([0, 0.5, 2]),
+    ),
+    min_size=1,
+    max_size=15,
+)
+ABSENCE = {
+    "absent": "SELECT x FROM a [RANGE 9 SECONDS] AS o WHERE NOT EXISTS "
+    "(SELECT 1 FROM b [RANGE 4 SECONDS] AS i WHERE i.x = o.x)",
+    "regular": "SELECT COUNT(*) AS n FROM c [RANGE 5 SECONDS] EMIT SNAPSHOT EVERY 4 SECONDS",
+}
+
+
+@given(ARRIVALS, st.sampled_from([-3, 0, 10]), st.integers(0, 9), st.data())
+def test_calls_without_rows_change_no_answer(
+    arrivals: list[tuple[int, str, int, float]], delay: int, idle: int, data: st.DataObject
+) -> None:
+    """Rows arrive ``delay`` after their timestamps, and at most LATENESS later."""
+    ddl = "\n".join(Rules(lateness=2, idle=idle).ddl(name) for name in STREAMS)
+    instants = list(itertools.accumulate((a[0] for a in arrivals), initial=1_000))[1:]
+    rows: dict[int, list[Row]] = {}  # at one instant, in the order of the names of streams
+    for now, (_, name, x, more) in zip(instants, arrivals, strict=True):
+        rows.setdefault(now, []).append((name, now - delay - more, x))
+    end = instants[-1] + 30
+
+    def run(ticks: set[int], cut: set[int]) -> dict[str, Any]:
+        engine = Engine()
+        engine.sql(ddl)
+        for name, sql in (QUERIES | ABSENCE).items():
+            engine.query(sql, name=name)
+        outs = []
+        for now in sorted({*rows, *ticks, end}):
+            at_once = sorted(rows.get(now, []), key=lambda row: row[0])
+            parts = [[row] for row in at_once] if now in cut else [at_once]
+            outs += [engine.process(tables(part), now=now * SECOND) for part in parts]
+        assert not any(out.late for out in outs)
+        changes = {
+            name: sorted(map(repr, itertools.chain(*(rows_of(o[name]) for o in outs))))
+            for name in QUERIES | ABSENCE
+        }
+        return changes | {"groups": engine.groups(now=end * SECOND)}
+
+    some = data.draw(st.sets(st.integers(1_000, end)))
+    cut = data.draw(st.sets(st.sampled_from(instants)))
+    assert run(some, cut) == run(set(range(1_000, end)), set())

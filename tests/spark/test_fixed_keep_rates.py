@@ -14,8 +14,9 @@ from test_durable import ManyValues, OneValue
 from eddyline import CatalogError, Engine, EngineOptions, StateError
 from eddyline.spark import Session
 from eddyline.spark.durable import CommitRecord, DurableState
-from eddyline.spark.ingest import _packer
-from eddyline.spark.packed_batches import unpack
+from eddyline.spark.ingest import Destination, _packer
+from eddyline.spark.packed_batches import Arrivals, unpack
+from eddyline.spark.partitioning.layouts import one_cell
 from eddyline.spark.shard import ShardInput, _engine_batch
 from eddyline.spark.shard_engine import ShardEngine, counted
 from eddyline.sql.parser import parse
@@ -101,7 +102,8 @@ def packed(keep: float, *tables: pa.Table, stream: str = "a") -> list[dict[str, 
     assert isinstance(statement, CreateStream)
     now = [t.append_column("now_us", pa.array([0] * t.num_rows, pa.int64())) for t in tables]
     batches = (batch for t in now for batch in t.to_batches())
-    made = _packer(None, 3, statement.definition, keep)(batches)
+    to = Destination(one_cell({stream: None}), (3,))
+    made = _packer(None, [to], statement.definition, keep)(batches)
     return [row for batch in made for row in batch.to_pylist()]
 
 
@@ -143,20 +145,23 @@ def test_results_of_shed_batches_equal_those_of_an_embedded_engine() -> None:
     assert live.engine.shedding["a"]["seen"] == 600
 
 
-def test_ingest_counts_the_rows_that_it_drops_and_keeps_their_latest_timestamp() -> None:
+def test_ingest_counts_the_rows_that_it_drops_and_reports_their_latest_timestamp() -> None:
     table = stream_tables(1, 1, rows=500)[0]
-    (row,) = packed(0.25, table)
-    content = unpack(row["blob"])
+    row, clock = packed(0.25, table)
+    content, arrivals = unpack(row["blob"]), Arrivals.read(clock["blob"])
+    assert (row["kind"], clock["kind"]) == ("rows", "clock")
     assert row["n"] == content.num_rows
-    assert content.num_rows + row["dropped"] == 500
+    assert content.num_rows + arrivals.dropped == arrivals.rows == 500
     assert 60 < content.num_rows < 190
-    (all_dropped,) = packed(1e-9, table)
-    assert (all_dropped["n"], all_dropped["dropped"]) == (0, 500)
-    latest = max(table["ts"].cast(pa.int64()).to_pylist())
-    assert row["max_ts"] == all_dropped["max_ts"] == latest
-    assert unpack(all_dropped["blob"]).schema == table.schema
-    (everything,) = packed(1.0, table)
-    assert (everything["n"], everything["dropped"]) == (500, 0)
+    (clock,) = packed(1e-9, table)
+    all_dropped = Arrivals.read(clock["blob"])
+    assert (clock["n"], all_dropped.dropped) == (0, 500)
+    times = table["ts"].cast(pa.int64()).to_pylist()
+    assert arrivals.newest == all_dropped.newest == max(times)
+    assert arrivals.oldest == all_dropped.oldest == min(times)
+    row, clock = packed(1.0, table)
+    assert row["n"] == 500
+    assert Arrivals.read(clock["blob"]) == Arrivals(rows=500)
 
 
 def test_ingest_never_drops_bad_rows() -> None:
@@ -167,6 +172,6 @@ def test_ingest_never_drops_bad_rows() -> None:
             "v": ["1", "2", "3", "4"],
         }
     )
-    (row,) = packed(1e-9, texts)
+    row, clock = packed(1e-9, texts)
     assert unpack(row["blob"])["ts"].to_pylist() == ["yesterday", None, "2026-01-01T00:00:01"]
-    assert row["dropped"] == 1
+    assert Arrivals.read(clock["blob"]).dropped == 1

@@ -6,7 +6,6 @@ import json
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -14,7 +13,9 @@ from pyspark.sql import SparkSession
 
 from eddyline import CatalogError
 from eddyline.spark import Session
-from eddyline.spark.ingest import _packer
+from eddyline.spark.ingest import Destination, _packer
+from eddyline.spark.packed_batches import Arrivals
+from eddyline.spark.partitioning.layouts import one_cell
 from eddyline.spark.run import Run
 from eddyline.sql.parser import parse
 from eddyline.sql.statements import CreateStream
@@ -68,24 +69,27 @@ def test_one_row_of_the_year_2200_makes_nothing_late(
     assert "more than 1 DAY ahead of the wall clock" in bad["_reason"]
 
 
-def packed(clauses: str, now: int, table: pa.Table, keep: float = 1e-9) -> dict[str, Any]:
+def ingested(clauses: str, now: int, table: pa.Table) -> tuple[int, int, int]:
+    """Numbers of packed and of dropped rows, and the largest timestamp."""
     (statement,) = parse(DDL.format("a", clauses, "source = 'none'"))
     assert isinstance(statement, CreateStream)
     timed = table.append_column("now_us", pa.array([now * SECOND] * len(table), pa.int64()))
-    made = _packer(None, 3, statement.definition, keep)(iter(timed.to_batches()))
-    (row,) = [row for batch in made for row in batch.to_pylist()]
-    return row
+    to = Destination(one_cell({"a": None}), (3,))
+    made = _packer(None, [to], statement.definition, 1e-9)(iter(timed.to_batches()))
+    *packed, clock = [row for batch in made for row in batch.to_pylist()]
+    arrivals = Arrivals.read(clock["blob"])
+    assert arrivals.newest is not None
+    return sum(row["n"] for row in packed), arrivals.dropped, arrivals.newest
 
 
 def test_ingest_drops_no_row_that_is_ahead_and_does_not_report_its_timestamp() -> None:
-    row = packed("AHEAD AT MOST 1 HOUR", START, rows(START, START + 3_600, START + 3_601))
-    assert (row["n"], row["dropped"], row["max_ts"]) == (1, 2, (START + 3_600) * SECOND)
+    some = rows(START, START + 3_600, START + 3_601)
+    assert ingested("AHEAD AT MOST 1 HOUR", START, some) == (1, 2, (START + 3_600) * SECOND)
 
 
 def test_ingest_drops_no_number_of_a_doubtful_unit() -> None:
     numbers = pa.table({"ts": [5, START, START * 1_000], "k": [1, 1, 1]})
-    row = packed("", START, numbers)
-    assert (row["n"], row["dropped"], row["max_ts"]) == (2, 1, 5)
+    assert ingested("", START, numbers) == (2, 1, 5)
 
 
 @pytest.mark.spark

@@ -10,7 +10,6 @@ import pytest
 from eddyline.algebra.catalog import Emit
 from eddyline.algebra.explain import explain
 from eddyline.algebra.expressions import Literal
-from eddyline.algebra.parameters import parameters_of
 from eddyline.algebra.plan import Plan, Project, StreamScan
 from eddyline.algebra.windows import PartitionRows, Range, Unbounded
 from eddyline.errors import SqlError, UnsupportedError
@@ -20,6 +19,7 @@ from eddyline.sql.parser import parse
 from eddyline.sql.statements import CreateQuery, CreateView, SelectStatement
 from eddyline.types import TIMESTAMP
 from golden import bound_plan, check_golden, example_catalog
+from plan_parameters import parameters_of
 
 
 def scans(plan: Plan) -> list[StreamScan]:

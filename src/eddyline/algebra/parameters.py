@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import fields, replace
 from typing import Any, TypeVar
 
@@ -11,14 +11,13 @@ from eddyline.algebra.expressions import Aggregate, Call, Expr, Literal, Paramet
 from eddyline.algebra.plan import Plan
 
 
-def parameters_of(plan: Plan) -> tuple[Parameter, ...]:
-    """The distinct parameters of a plan, in the order of their ordinals."""
-    return tuple(sorted(set(_found(plan)), key=lambda p: p.index))
-
-
-def has_parameters(node: Plan | Expr) -> bool:
-    """Whether a plan or an expression contains a parameter."""
-    return next(_found(node), None) is not None
+def has_parameters(node: Any) -> bool:
+    """Whether a plan, an expression, or a tuple of them contains a parameter."""
+    if isinstance(node, Parameter):
+        return True
+    if isinstance(node, (Plan, Expr, Aggregate)):
+        node = tuple(getattr(node, field.name) for field in fields(node))
+    return isinstance(node, tuple) and any(map(has_parameters, node))
 
 
 T = TypeVar("T")
@@ -76,14 +75,3 @@ def _folded(call: Call, arguments: tuple[Expr, ...]) -> Expr:
     if call.function == "negative":
         return functions.resolve("negative", arguments)
     return replace(call, arguments=arguments)
-
-
-def _found(node: Any) -> Iterator[Parameter]:
-    if isinstance(node, Parameter):
-        yield node
-    elif isinstance(node, tuple):
-        for item in node:
-            yield from _found(item)
-    elif isinstance(node, (Plan, Expr, Aggregate)):
-        for field in fields(node):
-            yield from _found(getattr(node, field.name))

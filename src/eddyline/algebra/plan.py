@@ -8,9 +8,9 @@ An example, rows flowing upwards::
           StreamScan  trades [RANGE 5 MINUTES]      WKS
         StreamScan  quotes [RANGE 30 SECONDS]       WKS
 
-Nodes compare and hash by structure: equal sub-plans of two queries run once. Code that branches by
-kind matches :func:`sealed` and ends in ``assert_never``, so that mypy names every place where a new
-kind is missing.
+Nodes compare and hash by structure: equal sub-plans of two queries run once. Code that would be
+wrong for a kind that it does not know matches :func:`sealed` and ends in ``assert_never``, so that
+mypy names each such place; elsewhere the other kinds have a default.
 """
 
 from __future__ import annotations

@@ -14,9 +14,14 @@ def nodes(plan: Plan) -> Iterator[Plan]:
         yield from nodes(below)
 
 
+def stream_scans(plan: Plan) -> Iterator[StreamScan]:
+    """The scans of streams in a plan, from left to right."""
+    return (node for node in nodes(plan) if isinstance(node, StreamScan))
+
+
 def streams_read(plan: Plan) -> frozenset[str]:
     """The streams that a plan scans."""
-    return frozenset(node.stream for node in nodes(plan) if isinstance(node, StreamScan))
+    return frozenset(scan.stream for scan in stream_scans(plan))
 
 
 def tables_read(plan: Plan) -> frozenset[str]:

@@ -40,23 +40,19 @@ class ArrowDirectory:
         self._files = system
 
     def below(self, name: str) -> ArrowDirectory:
-        """A directory in this one."""
         return ArrowDirectory(self._files, f"{self.path}/{name}")
 
     def make(self, name: str = "") -> None:
-        """Make a directory and those above it."""
         with self._at(name) as path:
             self._files.create_dir(path)
 
     def names(self, directory: str = "", ending: str = "") -> list[str]:
-        """What lies directly in a directory, sorted."""
         with self._at(directory) as path:
             found = self._files.get_file_info(fs.FileSelector(path, allow_not_found=True))
         names = (f.base_name for f in found)
         return sorted(n for n in names if n.endswith(ending) and not n.startswith("."))
 
     def read(self, name: str) -> bytes | None:
-        """The content of a file; None if there is none."""
         with self._at(name) as path:
             try:
                 with self._files.open_input_stream(path) as stream:
@@ -66,11 +62,9 @@ class ArrowDirectory:
                 return None
 
     def write(self, name: str, content: bytes) -> None:
-        """Write a new file."""
         self.replace(name, content)
 
     def replace(self, name: str, content: bytes) -> None:
-        """Write or replace a file, through a hidden file."""
         with self._at(name) as path:
             directory, _, last = path.rpartition("/")
             hidden = f"{directory}/.{last}.tmp"
@@ -86,7 +80,6 @@ class ArrowDirectory:
         return True
 
     def delete(self, name: str) -> bool:
-        """Delete a file or directory."""
         with self._at(name) as path:
             kind = self._files.get_file_info(path).type
             try:
@@ -99,7 +92,6 @@ class ArrowDirectory:
             return bool(kind != fs.FileType.NotFound)
 
     def modified(self, name: str) -> datetime | None:
-        """When a file was written last."""
         with self._at(name) as path:
             at: datetime | None = self._files.get_file_info(path).mtime
             return None if at is None else at.astimezone(UTC)

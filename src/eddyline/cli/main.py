@@ -52,6 +52,15 @@ Keep = Annotated[
         metavar="STREAM=SHARE",
     ),
 ]
+Restarts = Annotated[
+    int,
+    typer.Option(
+        min=0,
+        help="Maximum number of restarts in a row after failures, from the last committed batch, "
+        "after 1 s, 2 s, 4 s ... up to a minute.",
+        metavar="TIMES",
+    ),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object per line.")]
 
 
@@ -105,15 +114,7 @@ def run(
         list[str] | None,
         typer.Option(help="A query to drop before the first batch; may be repeated."),
     ] = None,
-    restart: Annotated[
-        int,
-        typer.Option(
-            min=0,
-            help="Maximum number of restarts in a row after failures, from the last committed "
-            "batch, after 1 s, 2 s, 4 s ... up to a minute.",
-            metavar="TIMES",
-        ),
-    ] = 0,
+    restart: Restarts = 0,
     json: Json = False,
 ) -> None:
     """Run the queries of a script as one Spark job.
@@ -156,7 +157,7 @@ def check(file: ScriptFile, capacity: Capacity = None) -> None:
     of its queries.
     """
     from eddyline.cli.scripts import runnable
-    from eddyline.spark.partitioning import cores_by_group
+    from eddyline.spark.partitioning.groups import cores_by_group
 
     with failures.reported():
         script = runnable(file, _options(capacity))

@@ -7,16 +7,15 @@ import shutil
 import sys
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import Any, Final
+from typing import Any
 
 import pyarrow as pa
 
 from eddyline.cli.mailbox_client import Status, state_of
 from eddyline.cli.view import instant, jsonable
+from eddyline.engine.explain import bytes_text
 from eddyline.spark.printing import format_rows
 from eddyline.spark.verify import Finding
-
-_BYTE_UNITS: Final = ("B", "kB", "MB", "GB", "TB")
 
 
 def print_queries(status: Status, *, as_json: bool) -> None:
@@ -106,7 +105,7 @@ def amount(key: str, value: Any) -> str:
         return str(value)
     match key.rpartition("_")[2]:
         case "bytes":
-            return _bytes(value)
+            return bytes_text(value)
         case "seconds":
             return _seconds(value)
         case "us":
@@ -118,14 +117,6 @@ def amount(key: str, value: Any) -> str:
 
 def _seconds(value: float) -> str:
     return f"{value:.3g} s" if abs(value) < 1000 else f"{value:,.0f} s"
-
-
-def _bytes(value: float) -> str:
-    for unit in _BYTE_UNITS[:-1]:
-        if abs(value) < 1000:
-            return f"{value:.3g} {unit}"
-        value /= 1000
-    return f"{value:.3g} {_BYTE_UNITS[-1]}"
 
 
 def _flat(entry: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:

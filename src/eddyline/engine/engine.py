@@ -17,14 +17,10 @@ from eddyline.engine.calibration import prices_of_machine
 from eddyline.engine.changes import Changes
 from eddyline.engine.checkpoint.files import read_saved
 from eddyline.engine.functions import add_function, make_function
+from eddyline.engine.ingest.inputs import Elsewhere
 from eddyline.engine.instants import instant_us
 from eddyline.engine.locking import EngineLock, locked
-from eddyline.engine.options import (
-    DEFAULT_STRATEGY,
-    DEFAULTS,
-    EngineOptions,
-    StrategyOptions,
-)
+from eddyline.engine.options import DEFAULT_STRATEGY, DEFAULTS, EngineOptions, StrategyOptions
 from eddyline.engine.query import Query
 from eddyline.engine.statements import changed_options
 from eddyline.engine.wiring import connect
@@ -240,7 +236,8 @@ class Engine:
         watermark: int | None = None,
         now: int | None = None,
         dropped: Mapping[str, int] = MappingProxyType({}),
-        newest_dropped: Mapping[str, int] = MappingProxyType({}),
+        newest: Mapping[str, int] = MappingProxyType({}),
+        oldest: Mapping[str, int] = MappingProxyType({}),
     ) -> Changes:
         """Process rows of any number of streams and changes of tables, merged by time.
 
@@ -255,16 +252,17 @@ class Engine:
                 - lateness) over its streams that are not idle. Changes of tables wait, too.
             now: the wall clock (int64 us); default: ``wall_clock``.
             dropped: number of rows by stream that a drop box dropped before this call.
-                newest_dropped: their largest timestamp.
+            newest, oldest: largest and smallest timestamps by stream, also of rows elsewhere.
 
         Returns:
-            The changes of every query, and the late and bad rows.
+            The changes of every query, late and bad rows.
 
         Raises:
             CatalogError: unknown stream, or a table that is static. DataError: columns are missing
                 or of the wrong type, or the watermark is no instant.
         """
-        return self.parts.feeding.process(inputs, watermark, now, dropped, newest_dropped)
+        feeding = self.parts.feeding
+        return feeding.process(inputs, watermark, now, Elsewhere(dropped, newest, oldest))
 
     def stream(
         self,

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
-from eddyline.algebra.catalog import Emit
+from eddyline.algebra.catalog import Emit, StreamDef
 from eddyline.algebra.explain import explain
-from eddyline.algebra.plan import Plan, StreamScan, TableScan
+from eddyline.algebra.plan import Plan
+from eddyline.algebra.reads import stream_scans, streams_read, tables_read
+from eddyline.algebra.windows import Range
 from eddyline.optimizer.compared import columns_compared
 from eddyline.optimizer.load import Load, load_of
 from eddyline.optimizer.prices import TYPICAL, Prices
@@ -51,7 +53,7 @@ def seen(plan: Plan, chosen: Statistics, measured: Statistics) -> list[str]:
     Args:
         chosen: those by which the plan was chosen. measured: those measured since.
     """
-    names = {n.stream if isinstance(n, StreamScan) else n.table for n in _scans(plan)}
+    names = streams_read(plan) | tables_read(plan)
     lines = [
         (f"{name} {what}", _or_dash(known.get(name)), number(rows[name]))
         for what, known, rows in (
@@ -68,6 +70,25 @@ def seen(plan: Plan, chosen: Statistics, measured: Statistics) -> list[str]:
     return ["", *aligned([("measured", "expected", "measured"), *lines])] if lines else []
 
 
+def waits_for_rows(emit: Emit, plan: Plan, streams: Mapping[str, StreamDef]) -> list[str]:
+    """A line of text if what time alone changes in a query's results waits for the next row,
+    because streams without IDLE AFTER are read.
+
+    Args:
+        streams: the definitions of the streams, by name.
+    """
+    scans = list(stream_scans(plan))
+    awaited = sorted({s.stream for s in scans if streams[s.stream].idle_us is None})
+    by_expiry = emit.mode == "changes" or plan.takes_back
+    expires = any(isinstance(s.window, Range) for s in scans)
+    if not awaited or not (emit.mode == "snapshot" or (by_expiry and expires)):
+        return []
+    return [
+        f"without a row of {', '.join(awaited)} (no IDLE AFTER) time stands still: results that "
+        "change by expiry alone wait for the next row"
+    ]
+
+
 def busy(operators: Sequence[Operator]) -> list[str]:
     """Computing time of operators, per row and per second of event time, as lines of text."""
     lines = []
@@ -79,13 +100,6 @@ def busy(operators: Sequence[Operator]) -> list[str]:
             share = percent(operator.cpu_seconds / passed_us * 1e6)
             lines.append((type(operator).__name__, per_row, share))
     return ["", *aligned([("operator", "CPU per row", "CPU"), *lines])] if lines else []
-
-
-def _scans(plan: Plan) -> Iterator[StreamScan | TableScan]:
-    if isinstance(plan, (StreamScan, TableScan)):
-        yield plan
-    for below in plan.inputs:
-        yield from _scans(below)
 
 
 def _or_dash(value: float | None) -> str:

@@ -8,13 +8,10 @@ from typing import Any
 import pyarrow as pa
 
 from eddyline.engine.changes import Changes
-from eddyline.engine.execution.progress import Progress
-from eddyline.engine.ingest.inputs import Inputs
+from eddyline.engine.ingest.inputs import Elsewhere
 from eddyline.engine.instants import checked_instant
 from eddyline.engine.locking import EngineLock
-from eddyline.engine.overload.controller import Overload
-from eddyline.engine.overload.shedding import Shedding
-from eddyline.engine.query_set import QuerySet
+from eddyline.engine.stateful_parts import StatefulParts
 from eddyline.types import FIRST_INSTANT
 
 #: What a call hands over: rows by stream, and changes by table.
@@ -27,24 +24,11 @@ class Feeding:
     Late and bad rows that an interrupted ``stream`` has not yielded are part of the next result.
 
     Args:
-        inputs, queries, progress, overload, shedding: parts of the engine.
         wall_clock: microseconds since 1970.
     """
 
-    def __init__(
-        self,
-        inputs: Inputs,
-        queries: QuerySet,
-        progress: Progress,
-        overload: Overload,
-        shedding: Shedding,
-        wall_clock: Callable[[], int],
-    ) -> None:
-        self._inputs = inputs
-        self._queries = queries
-        self._progress = progress
-        self._overload = overload
-        self._shedding = shedding
+    def __init__(self, parts: StatefulParts, wall_clock: Callable[[], int]) -> None:
+        self._parts = parts
         self._wall_clock = wall_clock
         self._not_yielded: dict[str, dict[str, pa.Table]] = {"late": {}, "bad": {}}
 
@@ -53,26 +37,24 @@ class Feeding:
         inputs: Rows,
         watermark: int | None,
         now: int | None,
-        dropped: Mapping[str, int],
-        newest_dropped: Mapping[str, int],
+        elsewhere: Elsewhere,
     ) -> Changes:
         """See :meth:`Engine.process`."""
         _check_watermark(watermark)
         now = self._wall_clock() if now is None else now
-        if self._shedding.sheddable:
-            self._overload.begin_call()
-        late, bad = self._inputs.accept(inputs, now)
-        if dropped or newest_dropped:
-            self._inputs.count_dropped(dropped, newest_dropped, now)
-        for _ in self._progress.advance(watermark, now_us=now):
+        if self._parts.shedding.sheddable:
+            self._parts.overload.begin_call()
+        late, bad = self._parts.inputs.accept(inputs, now)
+        self._parts.inputs.note_elsewhere(elsewhere, now)
+        for _ in self._parts.progress.advance(watermark, now_us=now):
             pass
-        if self._shedding.sheddable:
-            self._overload.end_call()
+        if self._parts.shedding.sheddable:
+            self._parts.overload.end_call()
         return self._changes(late, bad)
 
     def advance(self, to: int) -> Changes:
         """See :meth:`Engine.advance`."""
-        for _ in self._progress.advance(to, now_us=self._wall_clock(), begins=True):
+        for _ in self._parts.progress.advance(to, now_us=self._wall_clock(), begins=True):
             pass
         return self._changes()
 
@@ -91,21 +73,21 @@ class Feeding:
             yield from lock.each(self._rest())
         finally:  # rows are processed although the caller has stopped the iteration
             with lock:
-                self._queries.finish()
+                self._parts.queries.finish()
 
     def _changes_of(
         self, rows: Rows | None, watermark: int | None
     ) -> Iterator[tuple[str, pa.Table]]:
         """The changes that one input of ``stream`` causes."""
         if rows is None:
-            self._queries.serve()
+            self._parts.queries.serve()
             yield from self._collected()
             return
         now = self._wall_clock()
-        if self._shedding.sheddable:
-            self._overload.begin_call()
-        late, bad = self._inputs.accept(rows, now)
-        steps = self._progress.advance(watermark, now_us=now, paced=True)
+        if self._parts.shedding.sheddable:
+            self._parts.overload.begin_call()
+        late, bad = self._parts.inputs.accept(rows, now)
+        steps = self._parts.progress.advance(watermark, now_us=now, paced=True)
         try:
             yield from self._side_outputs("late", late)
             yield from self._side_outputs("bad", bad)
@@ -114,13 +96,13 @@ class Feeding:
         finally:
             for _ in steps:
                 pass
-        if self._shedding.sheddable:
-            self._overload.end_call()
+        if self._parts.shedding.sheddable:
+            self._parts.overload.end_call()
 
     def _rest(self) -> Iterator[tuple[str, pa.Table]]:
         """The changes of rows that still wait in a shared join."""
-        while self._queries.execution.waiting:
-            self._queries.serve()
+        while self._parts.queries.execution.waiting:
+            self._parts.queries.serve()
             yield from self._collected()
         yield from self._collected()  # of the last rows, without a wait
 
@@ -130,9 +112,11 @@ class Feeding:
         """The changes of all queries since the last call, with late and bad rows by stream."""
         before, self._not_yielded = self._not_yielded, {"late": {}, "bad": {}}
         late = _joined(before["late"], late or {})
-        bad = _joined(before["bad"], bad or {}, self._inputs.refused(), self._queries.take_bad())
-        kept = self._shedding.since_last_report() if self._shedding.reported else {}
-        return Changes(self._queries.everyone(), self._queries.take(), late, bad, kept)
+        bad = _joined(
+            before["bad"], bad or {}, self._parts.inputs.refused(), self._parts.queries.take_bad()
+        )
+        kept = self._parts.shedding.since_last_report() if self._parts.shedding.reported else {}
+        return Changes(self._parts.queries.everyone(), self._parts.queries.take(), late, bad, kept)
 
     def _collected(self) -> Iterator[tuple[str, pa.Table]]:
         """The same, one name after the other."""
@@ -146,8 +130,8 @@ class Feeding:
                 yield name, changes[name]
         finally:
             for name in names:
-                if name in self._queries.everyone():
-                    self._queries.put_back(name, changes[name])
+                if name in self._parts.queries.everyone():
+                    self._parts.queries.put_back(name, changes[name])
 
     def _side_outputs(
         self, kind: str, tables: dict[str, pa.Table]

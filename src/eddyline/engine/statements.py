@@ -8,20 +8,15 @@ from typing import Any
 from eddyline.algebra.catalog import Emit
 from eddyline.algebra.reads import streams_read, tables_read
 from eddyline.engine.declared_statistics import DeclaredStatistics
-from eddyline.engine.definitions import Definitions
-from eddyline.engine.execution.progress import Progress
-from eddyline.engine.ingest.inputs import Inputs
+from eddyline.engine.explain import waits_for_rows
 from eddyline.engine.ingest.table_changes import changes_of, is_live
 from eddyline.engine.options import SETTABLE, EngineOptions
-from eddyline.engine.overload.controller import Overload
-from eddyline.engine.overload.shedding import Shedding
 from eddyline.engine.planning import Planning
 from eddyline.engine.query import Query, QuerySpec
-from eddyline.engine.query_set import QuerySet
+from eddyline.engine.stateful_parts import StatefulParts
 from eddyline.errors import CatalogError, EddylineError, UnsupportedError, did_you_mean
 from eddyline.sql import statements as st
 from eddyline.sql.binder import bind, check_view
-from eddyline.sql.catalog import Catalog
 from eddyline.sql.naming import quoted
 
 
@@ -29,10 +24,8 @@ class Statements:
     """Carries out statements on the parts of an engine.
 
     Args:
-        catalog, inputs, queries, definitions, declared, shedding, overload: the parts of the
-            engine that statements change.
+        declared: statistics of streams and tables, which CREATE and DROP change.
         planning: optimizes plans.
-        progress: merges the clocks of the inputs of a query.
 
     Attributes:
         unnamed: number of names generated for queries without one.
@@ -41,26 +34,11 @@ class Statements:
     """
 
     def __init__(
-        self,
-        catalog: Catalog,
-        inputs: Inputs,
-        queries: QuerySet,
-        definitions: Definitions,
-        declared: DeclaredStatistics,
-        shedding: Shedding,
-        overload: Overload,
-        planning: Planning,
-        progress: Progress,
+        self, parts: StatefulParts, declared: DeclaredStatistics, planning: Planning
     ) -> None:
-        self._catalog = catalog
-        self._inputs = inputs
-        self._queries = queries
-        self._definitions = definitions
+        self._parts = parts
         self._declared = declared
-        self._shedding = shedding
-        self._overload = overload
         self._planning = planning
-        self._progress = progress
         self.unnamed = 0
         self.placements: Mapping[str, Any] = {}
         self.aside: dict[str, str] = {}
@@ -69,21 +47,21 @@ class Statements:
         """Carry out one statement; returns the new query, the text of EXPLAIN, or None."""
         match statement:
             case st.CreateStream(definition=stream):
-                self._catalog.create_stream(stream)
-                self._inputs.add_stream(stream)
+                self._parts.catalog.create_stream(stream)
+                self._parts.inputs.add_stream(stream)
                 self._declared.add(stream.name, stream.sizes)
-                self._definitions.add("stream", stream.name, statement.sql)
+                self._parts.definitions.add("stream", stream.name, statement.sql)
             case st.CreateTable(definition=table):
                 if is_live(table):
                     changes_of(table)  # raises if it cannot change
-                self._catalog.create_table(table)
-                self._inputs.add_table(table)
+                self._parts.catalog.create_table(table)
+                self._parts.inputs.add_table(table)
                 self._declared.add(table.name, table.sizes)
-                self._definitions.add("table", table.name, statement.sql)
+                self._parts.definitions.add("table", table.name, statement.sql)
             case st.CreateView(name=name, select=select):
-                check_view(select, self._catalog)
-                self._catalog.create_view(name, select)
-                self._definitions.add("view", name, statement.sql, select)
+                check_view(select, self._parts.catalog)
+                self._parts.catalog.create_view(name, select)
+                self._parts.definitions.add("view", name, statement.sql, select)
             case st.CreateQuery():
                 return self.add_query(statement.name, statement, statement.emit, statement.options)
             case st.SelectStatement():
@@ -107,34 +85,40 @@ class Statements:
     ) -> Query:
         """Add a standing query; a name is generated if there is none."""
         name = name or self._new_name()
-        bound = bind(statement.select, emit, self._catalog)
+        bound = bind(statement.select, emit, self._parts.catalog)
         plan = self._planning.optimized(bound.plan)
-        self._catalog.create_query(name, statement.select)
+        self._parts.catalog.create_query(name, statement.select)
         rules = () if bound.rules is None else (bound.rules,)
         try:
             reads = (*streams_read(plan), *tables_read(plan), *rules)
-            self._progress.bring_together(reads)
+            self._parts.progress.bring_together(reads)
             spec = QuerySpec(name, statement.sql, plan, bound.emit, options, sheds=statement.sheds)
             if bound.rules is None or name in self.aside:
                 placement, aside = self.placements.get(name), self.aside.get(name)
-                query = self._queries.add(spec, placement=placement, aside=aside)
+                query = self._parts.queries.add(spec, placement=placement, aside=aside)
             else:
-                query = self._queries.add_for_each(spec, *self._inputs.parameters(bound.rules))
+                query = self._parts.queries.add_for_each(
+                    spec, *self._parts.inputs.parameters(bound.rules)
+                )
         except EddylineError:
-            self._catalog.drop("query", name)
+            self._parts.catalog.drop("query", name)
             raise
-        self._definitions.add("query", name, _as_create(name, statement), statement.select)
+        self._parts.definitions.add("query", name, _as_create(name, statement), statement.select)
         if query.set_aside is not None:
             return query
-        self._inputs.measuring.watch(plan)
-        self._shedding.add(query)
-        self._overload.changed()
+        self._parts.inputs.measuring.watch(plan)
+        self._parts.shedding.add(query)
+        self._parts.overload.changed()
         query.shedding_lines = lambda: self._lines(query)
         return query
 
     def _lines(self, query: Query) -> list[str]:
         """The lines of EXPLAIN below the plan."""
-        return [*self._overload.lines(query), *self._progress.lines(query)]
+        return [
+            *self._parts.overload.lines(query),
+            *waits_for_rows(query.emit, query.plan, self._parts.catalog.streams),
+            *self._parts.progress.lines(query),
+        ]
 
     def reset_watermark(self, stream: str) -> None:
         """Restart the watermark of a stream; see ``Progress.reset``.
@@ -142,11 +126,11 @@ class Statements:
         Raises:
             CatalogError: the stream is unknown.
         """
-        if stream not in self._catalog.streams:
-            choices = did_you_mean(stream, self._catalog.streams)
+        if stream not in self._parts.catalog.streams:
+            choices = did_you_mean(stream, self._parts.catalog.streams)
             raise CatalogError(f"there is no stream {stream!r}; {choices}")
-        self._progress.reset(self._inputs.groups.of([stream]))
-        self._overload.restart()
+        self._parts.progress.reset(self._parts.inputs.groups.of([stream]))
+        self._parts.overload.restart()
 
     def drop_query(self, name: str) -> None:
         """Remove a standing query and the state that only it needs.
@@ -155,12 +139,12 @@ class Statements:
             CatalogError: the query is unknown.
         """
         query = self._named(name)
-        self._definitions.require_unread("query", query.name)
-        self._shedding.drop(query)
-        self._overload.changed()
-        self._queries.drop(query.name)
-        self._catalog.drop("query", query.name)
-        self._definitions.remove("query", query.name)
+        self._parts.definitions.require_unread("query", query.name)
+        self._parts.shedding.drop(query)
+        self._parts.overload.changed()
+        self._parts.queries.drop(query.name)
+        self._parts.catalog.drop("query", query.name)
+        self._parts.definitions.remove("query", query.name)
 
     def _named(self, name: str) -> Query:
         """The query of a name.
@@ -168,9 +152,9 @@ class Statements:
         Raises:
             CatalogError: the name is unknown.
         """
-        query = self._queries.queries.get(name) or self._queries.aside.get(name)
+        query = self._parts.queries.queries.get(name) or self._parts.queries.aside.get(name)
         if query is None:
-            choices = did_you_mean(name, self._queries.everyone())
+            choices = did_you_mean(name, self._parts.queries.everyone())
             raise CatalogError(f"there is no query {name!r}; {choices}")
         return query
 
@@ -185,9 +169,10 @@ class Statements:
                 column=statement.column,
                 sql=statement.target.source.text,
             )
-        bound = bind(statement.target, statement.emit, self._catalog)
+        bound = bind(statement.target, statement.emit, self._parts.catalog)
         plan = self._planning.optimized(bound.plan)
-        lines = self._overload.lines_with(plan, sheds=statement.sheds)
+        lines = self._parts.overload.lines_with(plan, sheds=statement.sheds)
+        lines += waits_for_rows(bound.emit, plan, self._parts.catalog.streams)
         return "\n".join([self._planning.explained(bound.emit, plan), *lines])
 
     def _drop_source(self, statement: st.Drop) -> None:
@@ -195,22 +180,22 @@ class Statements:
         entry = next(
             (
                 e
-                for e in self._definitions
+                for e in self._parts.definitions
                 if e.kind == kind and e.name.lower() == statement.name.lower()
             ),
             None,
         )
         if entry is not None:
-            self._definitions.require_unread(kind, entry.name)
-        self._catalog.drop(kind, statement.name)
+            self._parts.definitions.require_unread(kind, entry.name)
+        self._parts.catalog.drop(kind, statement.name)
         assert entry is not None, "every object of the catalog has a definition"
-        self._inputs.drop(entry.name)
+        self._parts.inputs.drop(entry.name)
         self._declared.drop(entry.name)
-        self._definitions.remove(kind, entry.name)
+        self._parts.definitions.remove(kind, entry.name)
 
     def _new_name(self) -> str:
         self.unnamed += 1
-        while f"q{self.unnamed}" in self._catalog.queries:
+        while f"q{self.unnamed}" in self._parts.catalog.queries:
             self.unnamed += 1
         return f"q{self.unnamed}"
 

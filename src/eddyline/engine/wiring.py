@@ -20,6 +20,7 @@ from eddyline.engine.overload.shedding import Shedding
 from eddyline.engine.planning import Planning
 from eddyline.engine.query import Query
 from eddyline.engine.query_set import QuerySet
+from eddyline.engine.stateful_parts import StatefulParts
 from eddyline.engine.statements import Statements
 from eddyline.optimizer.prices import Prices
 from eddyline.optimizer.statistics import Statistics
@@ -27,17 +28,10 @@ from eddyline.sql.catalog import Catalog
 
 
 @dataclass(frozen=True)
-class Parts:
+class Parts(StatefulParts):
     """The parts of an engine. ``statistics``: those of the options, and declared ones."""
 
-    catalog: Catalog
     statistics: Statistics
-    inputs: Inputs
-    queries: QuerySet
-    definitions: Definitions
-    progress: Progress
-    shedding: Shedding
-    overload: Overload
     statements: Statements
     feeding: Feeding
     checkpoint: EngineCheckpoint
@@ -108,9 +102,6 @@ def connect(
     overload = Overload(
         shedding, inputs, queries.workload, statistics, inputs.measuring.statistics, prices
     )
-    statements = Statements(
-        catalog, inputs, queries, definitions, declared, shedding, overload, planning, progress
-    )
 
     def release(query: Query) -> None:
         """A query that is set aside neither needs capacity nor refuses that rows are dropped."""
@@ -118,21 +109,14 @@ def connect(
         overload.changed()
 
     queries.on_set_aside = release
-    checkpoint = EngineCheckpoint(
-        catalog, inputs, queries, definitions, statements, shedding, overload, progress
-    )
+    stateful = StatefulParts(catalog, inputs, queries, definitions, progress, shedding, overload)
+    statements = Statements(stateful, declared, planning)
     parts = Parts(
-        catalog,
-        statistics,
-        inputs,
-        queries,
-        definitions,
-        progress,
-        shedding,
-        overload,
-        statements,
-        Feeding(inputs, queries, progress, overload, shedding, wall_clock),
-        checkpoint,
+        **vars(stateful),
+        statistics=statistics,
+        statements=statements,
+        feeding=Feeding(stateful, wall_clock),
+        checkpoint=EngineCheckpoint(stateful, statements),
     )
     parts.configure(options)
     return parts

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Final, assert_never
+from typing import Final
 
 from eddyline.algebra.expressions import Call, Expr, columns_of, walk
 from eddyline.algebra.plan import (
@@ -14,14 +14,11 @@ from eddyline.algebra.plan import (
     Join,
     Negation,
     Plan,
-    Product,
     Project,
     SemiJoin,
-    SharedRows,
     StreamScan,
     TableScan,
     Union,
-    sealed,
 )
 from eddyline.algebra.windows import PartitionRows
 
@@ -48,36 +45,37 @@ def columns_compared(plan: Plan) -> frozenset[ComparedColumn]:
 
 
 def _origins(plan: Plan, found: set[ComparedColumn]) -> list[Origins]:
-    """The origins of each column of the plan; adds the compared columns to ``found``."""
+    """The origins of each column of the plan; adds the compared columns to ``found``.
+
+    Other kinds of nodes are assumed to compare nothing.
+    """
     below = [_origins(p, found) for p in plan.inputs]
-    node = sealed(plan)
-    match node:
+    match plan:
         case StreamScan() | TableScan():
-            return _of_scan(node, found)
+            return _of_scan(plan, found)
         case Filter():
-            found |= _read(_equated(node.predicate), below[0])
+            found |= _read(_equated(plan.predicate), below[0])
             return below[0]
         case Project():
-            return [_read([e], below[0]) for e in node.exprs]
+            return [_read([e], below[0]) for e in plan.exprs]
         case Join() | Negation() | SemiJoin() | AntiJoin():
-            for left, right in node.keys:
+            for left, right in plan.keys:
                 found |= _read([left], below[0]) | _read([right], below[1])
             both = below[0] + below[1]
-            if not isinstance(node, Negation) and node.residual is not None:
-                found |= _read(_equated(node.residual), both)
-            return both if isinstance(node, Join) else below[0]
+            if not isinstance(plan, Negation) and plan.residual is not None:
+                found |= _read(_equated(plan.residual), both)
+            return both if isinstance(plan, Join) else below[0]
         case Union():
             return [frozenset().union(*parts) for parts in zip(*below, strict=True)]
         case GroupBy():
-            keys = [_read([k], below[0]) for k in node.keys]
+            keys = [_read([k], below[0]) for k in plan.keys]
             found |= frozenset().union(*keys)
-            return keys + [frozenset()] * len(node.aggregates)
+            return keys + [frozenset()] * len(plan.aggregates)
         case Distinct():
             found |= frozenset().union(*below[0])
             return below[0]
-        case Product() | SharedRows():
-            return [origins for part in below for origins in part]
-    assert_never(node)
+    columns = [origins for part in below for origins in part]
+    return columns if len(columns) == len(plan.schema) else [frozenset()] * len(plan.schema)
 
 
 def _of_scan(scan: StreamScan | TableScan, found: set[ComparedColumn]) -> list[Origins]:

@@ -32,7 +32,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import assert_never
 
 from eddyline.algebra.patterns import Pattern
 from eddyline.algebra.plan import (
@@ -50,7 +49,6 @@ from eddyline.algebra.plan import (
     StreamScan,
     TableScan,
     Union,
-    sealed,
 )
 from eddyline.optimizer.estimates import Estimate, estimate_node
 from eddyline.optimizer.prices import TYPICAL, Prices
@@ -131,30 +129,32 @@ def _own(
     statistics: Statistics,
     prices: Prices,
 ) -> float:
-    """Utilisation of one node; ``loads`` are its inputs' '+' and '-' rows per second."""
-    node = sealed(plan)
-    match node:
+    """Utilisation of one node; ``loads`` are its inputs' '+' and '-' rows per second.
+
+    Other kinds are assumed to look up a key for each change.
+    """
+    match plan:
         case StreamScan():
             return prices.pass_s * (output.rate + output.retracted)
         case TableScan():
-            changes = 0.0 if node.updates == "static" else statistics.table_rate(node.table)
+            changes = 0.0 if plan.updates == "static" else statistics.table_rate(plan.table)
             return (prices.insert_s + prices.invalidate_s) * changes
         case Filter() | Project() | Union():
             return prices.pass_s * sum(loads)
         case Product():
             return math.inf  # no operator computes a Product
         case Join():
-            return _join(node, inputs, loads, prices)
+            return _join(plan, inputs, loads, prices)
         case Negation() | SemiJoin() | AntiJoin():
-            return _matching(node, output, inputs, prices)
+            return _matching(plan, output, inputs, prices)
         case SharedRows():
             raise AssertionError("the rows of flows have no cost of their own")
         case Distinct():
-            return _distinct(node, output, loads[0], prices)
+            return _distinct(plan, output, loads[0], prices)
         case GroupBy():
-            per_change = prices.probe_s + prices.aggregate_s * len(node.aggregates)
+            per_change = prices.probe_s + prices.aggregate_s * len(plan.aggregates)
             return 2 * inputs[0].rate * per_change
-    assert_never(node)
+    return prices.probe_s * sum(loads) + prices.make_s * (output.rate + output.retracted)
 
 
 def _join(plan: Join, inputs: list[Estimate], loads: list[float], prices: Prices) -> float:

@@ -11,7 +11,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
-from typing import Final, assert_never
+from typing import Final
 
 from eddyline.algebra.expressions import Call, ColumnRef, Expr, conjuncts
 from eddyline.algebra.plan import (
@@ -29,7 +29,6 @@ from eddyline.algebra.plan import (
     StreamScan,
     TableScan,
     Union,
-    sealed,
 )
 from eddyline.algebra.windows import PartitionRows, Range, Rows
 from eddyline.optimizer import matches
@@ -124,33 +123,41 @@ def join_share(plan: Join, left: Estimate, right: Estimate) -> float:
 
 
 def estimate_node(plan: Plan, inputs: Sequence[Estimate], statistics: Statistics) -> Estimate:
-    """The estimate of one node, given those of its inputs."""
-    node = sealed(plan)
-    match node:
+    """The estimate of one node, given those of its inputs; a typical one for other kinds."""
+    match plan:
         case StreamScan():
-            return _stream(node, statistics)
+            return _stream(plan, statistics)
         case TableScan():
-            return _table(node, statistics)
+            return _table(plan, statistics)
         case Filter():
-            return _filtered(inputs[0], node.predicate)
+            return _filtered(inputs[0], plan.predicate)
         case Project():
-            values = tuple(values_of(e, inputs[0].values) for e in node.exprs)
+            values = tuple(values_of(e, inputs[0].values) for e in plan.exprs)
             return replace(inputs[0], values=values)
         case Product():
             return reduce(lambda a, b: _paired(a, b, 1.0, a.values + b.values), inputs)
         case Join():
-            return _joined(node, *inputs)
+            return _joined(plan, *inputs)
         case Negation() | SemiJoin() | AntiJoin():
-            return _matching(node, *inputs)
+            return _matching(plan, *inputs)
         case Union():
             return _united(inputs)
         case GroupBy():
-            return _grouped(node, inputs[0])
+            return _grouped(plan, inputs[0])
         case Distinct():
             return _distinct(inputs[0])
         case SharedRows():
             raise AssertionError("the rows of flows are not estimated")
-    assert_never(node)
+    return _by_default(plan, inputs)
+
+
+def _by_default(plan: Plan, inputs: Sequence[Estimate]) -> Estimate:
+    """As many rows as the inputs have, with the values of an input that has the same columns."""
+    rate = sum(e.rate for e in inputs)
+    retracted = rate if plan.takes_back else 0.0
+    alike = (e.values for p, e in zip(plan.inputs, inputs, strict=True) if p.schema == plan.schema)
+    values = next(alike, tuple(values_of_type(f.type) for f in plan.schema))
+    return Estimate(rate, retracted, sum(e.rows for e in inputs), values)
 
 
 def _stream(plan: StreamScan, statistics: Statistics) -> Estimate:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
@@ -10,6 +10,7 @@ from typing import Final
 
 from eddyline.algebra.expressions import Call, Expr, columns_of
 from eddyline.algebra.plan import Plan, StreamScan, TableScan, below_projections
+from eddyline.algebra.reads import stream_scans
 from eddyline.algebra.windows import PartitionRows, Rows
 from eddyline.optimizer.estimates import Estimate, estimate
 from eddyline.optimizer.joins.query import JoinQuery, Mask, Source, Term, mask_of, members
@@ -116,7 +117,7 @@ class JoinGraph:
 
     def is_known(self, statistics: Statistics) -> bool:
         """Whether the rates of all streams are known."""
-        streams = {scan.stream for part in self.parts for scan in _streams(part)}
+        streams = {scan.stream for part in self.parts for scan in stream_scans(part)}
         return bool(streams) and streams <= statistics.rates.keys()
 
     def query(self, statistics: Statistics) -> JoinQuery:
@@ -138,7 +139,7 @@ class JoinGraph:
 
 def reads_stream(plan: Plan) -> bool:
     """Whether a plan reads a stream."""
-    return any(True for _ in _streams(plan))
+    return any(True for _ in stream_scans(plan))
 
 
 def is_non_retroactive(plan: Plan) -> bool:
@@ -147,19 +148,12 @@ def is_non_retroactive(plan: Plan) -> bool:
     return isinstance(table, TableScan) and table.updates == "non-retroactive"
 
 
-def _streams(plan: Plan) -> Iterator[StreamScan]:
-    if isinstance(plan, StreamScan):
-        yield plan
-    for below in plan.inputs:
-        yield from _streams(below)
-
-
 def _source(part: Plan, found: Estimate) -> Source:
     return Source(
         _name(part),
         found.rate,
         found.rows,
-        by_time=not any(isinstance(s.window, (Rows, PartitionRows)) for s in _streams(part)),
+        by_time=not any(isinstance(s.window, (Rows, PartitionRows)) for s in stream_scans(part)),
         taken_back=found.retracted,
         is_table=not reads_stream(part),
     )

@@ -8,7 +8,7 @@ Buffers double when they are full, so up to twice as much may be allocated.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final, assert_never
+from typing import Final
 
 import pyarrow as pa
 
@@ -33,7 +33,6 @@ from eddyline.algebra.plan import (
     TableScan,
     Union,
     below_projections,
-    sealed,
 )
 from eddyline.algebra.windows import Range, Unbounded
 from eddyline.optimizer.estimates import Estimate
@@ -48,26 +47,29 @@ _INDEX_BYTES: Final = 24
 
 
 def bytes_of(plan: Plan, output: Estimate, inputs: Sequence[Estimate]) -> float:
-    """Bytes of the state of one node, given the estimates of its output and inputs."""
-    node = sealed(plan)
-    match node:
+    """Bytes of the state of one node, given the estimates of its output and inputs.
+
+    Other kinds are assumed to keep the row ids of their inputs in hash indexes.
+    """
+    match plan:
         case StreamScan() | TableScan():
-            return output.rows * (row_bytes(node.schema) + _time_bytes(node))
+            return output.rows * (row_bytes(plan.schema) + _time_bytes(plan))
         case LookupJoin() | LookupSemiJoin() | LookupAntiJoin():
             return inputs[1].rows * _INDEX_BYTES
         case Join():
-            sides = zip(node.inputs, inputs, strict=True)
+            sides = zip(plan.inputs, inputs, strict=True)
             return sum(e.rows * (_INDEX_BYTES + _composite_bytes(p)) for p, e in sides)
         case Negation() | SemiJoin() | AntiJoin():
-            waiting = (e.rows * (3 * _INSTANT_BYTES + _ids_bytes(node.left)) for e in inputs)
+            waiting = (e.rows * (3 * _INSTANT_BYTES + _ids_bytes(plan.left)) for e in inputs)
             return sum(waiting) + inputs[0].rows * _INDEX_BYTES
         case Distinct():
-            return output.rows * (row_bytes(node.schema) + _INDEX_BYTES + 3 * _INSTANT_BYTES)
+            return output.rows * (row_bytes(plan.schema) + _INDEX_BYTES + 3 * _INSTANT_BYTES)
         case GroupBy():
-            return _grouped_bytes(node, output, inputs[0])
+            return _grouped_bytes(plan, output, inputs[0])
         case Filter() | Project() | Product() | Union() | SharedRows():
             return 0.0  # stateless
-    assert_never(node)
+    indexed = zip(plan.inputs, inputs, strict=True)
+    return sum(e.rows * (_INDEX_BYTES + _ids_bytes(p)) for p, e in indexed)
 
 
 def row_bytes(schema: Schema) -> int:

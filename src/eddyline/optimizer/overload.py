@@ -20,8 +20,7 @@ from typing import Final, TypeAlias
 
 import numpy as np
 
-from eddyline.algebra.plan import StreamScan
-from eddyline.algebra.reads import nodes, streams_read
+from eddyline.algebra.reads import stream_scans, streams_read
 from eddyline.optimizer.prices import TYPICAL, Prices
 from eddyline.optimizer.shedding.geometric import Floats, Sum
 from eddyline.optimizer.shedding.program import Program
@@ -263,7 +262,7 @@ class _Grid:
     """
 
     def __init__(self, work: Work, streams: list[str]) -> None:
-        scans = Counter(n.stream for n in nodes(work.plan) if isinstance(n, StreamScan))
+        scans = Counter(scan.stream for scan in stream_scans(work.plan))
         self._all = streams
         self.streams = [s for s in streams if s in scans]
         self._powers = [min(scans[s], _MOST_POWERS) for s in self.streams]

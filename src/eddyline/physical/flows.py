@@ -164,7 +164,7 @@ class FlowPlanner:
         return scan
 
 
-def member(signature: Signature, part: Part) -> Member:
+def member(part: Part) -> Member:
     """The part of a query in the flow of its signature."""
     return Member(
         filters=tuple(_clauses(terms) for terms in part.filters),

@@ -13,17 +13,10 @@ from dataclasses import replace
 from typing import Any
 
 from eddyline.algebra.catalog import Emit
-from eddyline.algebra.plan import (
-    Distinct,
-    Join,
-    Lookup,
-    Plan,
-    StreamScan,
-    TableScan,
-)
+from eddyline.algebra.plan import Distinct, Join, Lookup, Plan, StreamScan, TableScan
 from eddyline.algebra.windows import Range
 from eddyline.physical.node_planner import StemOf
-from eddyline.physical.patterns import base_scan, id_width_of
+from eddyline.physical.patterns import base_scan, row_ids_of
 from eddyline.physical.planner import Planner
 from eddyline.physical.strategy import Strategy, decides_by_matches
 from eddyline.runtime.batch import Evaluator
@@ -48,7 +41,7 @@ class NegativeTuplePlanner(Planner):
         if not self._begins(plan):
             return super().build(plan, probed=probed)
         source = self._timed.build(plan, probed=True)
-        return self.with_expiries(plan, source, id_width_of(plan))
+        return self.with_expiries(plan, source, row_ids_of(plan).width)
 
     def _begins(self, plan: Plan) -> bool:
         """Whether a '-' per expiry is added to the rows of the plan's timed operator."""

@@ -44,14 +44,7 @@ from eddyline.physical.compiled import (
 )
 from eddyline.physical.expressions import compile_expr, compile_predicate
 from eddyline.physical.feedback.tree import FeedbackTree, feeds_back, takes_feedback
-from eddyline.physical.patterns import (
-    base_scan,
-    id_width_of,
-    is_endless,
-    is_stored,
-    passes_rows,
-    stored_width_of,
-)
+from eddyline.physical.patterns import base_scan, is_endless, passes_rows, row_ids_of
 from eddyline.physical.strategy import JoinTreeBuilder, Strategy
 from eddyline.runtime.batch import Evaluator
 from eddyline.runtime.graph import Graph
@@ -172,7 +165,7 @@ class NodePlanner:
             rows = self._table_input(table, right_keys, _remembered_us(plan.left) if probed else 0)
         else:
             rows = StaticInput(table, right_keys)
-        if not plan.is_static and not is_stored(plan.left):
+        if not plan.is_static and not row_ids_of(plan.left).stored:
             left = self._spooled(plan.left, left, keep=probed)
         return LookupOperator(left, right, left_keys, rows, residual(plan), _LOOKUPS[type(plan)])
 
@@ -207,7 +200,7 @@ class NodePlanner:
 
     def _result_rows(self, plan: Plan, *, explicit: bool) -> ResultRows:
         return ResultRows(
-            stored_width_of(plan),
+            row_ids_of(plan).stored_width,
             strict=plan.takes_back,
             explicit=explicit,
             lazy_us=self._strategy.lazy_us,
@@ -215,7 +208,7 @@ class NodePlanner:
 
     def _matching(self, plan: Negation | SemiJoin | AntiJoin) -> Operator:
         left = self._stored(plan.left)
-        width = stored_width_of(plan.left)
+        width = row_ids_of(plan.left).stored_width
         right_plan = plan.right
         if isinstance(plan, Negation) or plan.residual is None:
             nulls_match = isinstance(plan, Negation) or plan.nulls_match
@@ -229,7 +222,7 @@ class NodePlanner:
         right = self.build(right_plan, probed=not is_endless(right_plan))
         left_expiries = self.expiries(plan.left, [np.int64] * 3)
         left_ids = width if plan.left.takes_back or left_expiries is None else 0
-        right_ids = id_width_of(right_plan) if right_plan.takes_back else 0
+        right_ids = row_ids_of(right_plan).width if right_plan.takes_back else 0
         right_lanes = [np.int64, np.int64, np.int64, np.int8, *[np.int64] * right_ids]
         inputs = (
             MatchInput(left_expiries, left_ids),
@@ -274,7 +267,7 @@ class NodePlanner:
         *,
         retract: bool,
     ) -> Operator:
-        id_width = id_width_of(source_plan) if source_plan.takes_back else 0
+        id_width = row_ids_of(source_plan).width if source_plan.takes_back else 0
         dtypes = [np.int64, np.int64, np.int64, np.int8, *[np.int64] * id_width]
         dtypes += [d for c in columns for d in c.aggregate.dtypes]
         group_keys = GroupKeys(
@@ -292,14 +285,15 @@ class NodePlanner:
     def _stored(self, plan: Plan) -> Operator:
         """The operator of a plan, with its rows in a store."""
         source = self.build(plan, probed=True)
-        return source if is_stored(plan) else self._spooled(plan, source)
+        return source if row_ids_of(plan).stored else self._spooled(plan, source)
 
     def _output_stored(self, plan: Plan, source: Operator) -> tuple[Operator, int]:
         """The source with its rows in a store, and the number of ids of a row there."""
-        return (source if is_stored(plan) else self._spooled(plan, source)), stored_width_of(plan)
+        ids = row_ids_of(plan)
+        return (source if ids.stored else self._spooled(plan, source)), ids.stored_width
 
     def _spooled(self, plan: Plan, source: Operator, *, keep: bool = True) -> Operator:
-        width, lazy_us = id_width_of(plan), self._strategy.lazy_us
+        width, lazy_us = row_ids_of(plan).width, self._strategy.lazy_us
         make = partial(Spool, source, plan.schema, width, lazy_us, keep=keep)
         return self._graph.obtain(("spool", source, keep), make)
 

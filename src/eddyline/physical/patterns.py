@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import assert_never
 
 from eddyline.algebra.expressions import ColumnRef
@@ -30,57 +31,62 @@ from eddyline.algebra.plan import (
 from eddyline.algebra.windows import Unbounded
 
 
-def is_stored(plan: Plan) -> bool:
-    """Whether every output column is in a store, so that row ids suffice to find it again."""
+@dataclass(frozen=True)
+class RowIds:
+    """How the rows of a plan's output are identified.
+
+    Attributes:
+        width: the number of row ids that identify a row.
+        stored: whether every column is in a store, so that row ids suffice to find it again.
+    """
+
+    width: int
+    stored: bool
+
+    @property
+    def stored_width(self) -> int:
+        """The number of row ids of a row where all rows are in a store."""
+        return self.width if self.stored else 1
+
+    @property
+    def computed(self) -> RowIds:
+        """The same with columns that are not in a store."""
+        return RowIds(self.width, stored=False)
+
+
+def row_ids_of(plan: Plan) -> RowIds:
+    """How the rows of a plan's output are identified."""
     node = sealed(plan)
     match node:
         case StreamScan() | TableScan():
-            return True
-        case Project():
-            return is_stored(node.input) and all(isinstance(e, ColumnRef) for e in node.exprs)
-        case LookupJoin() | LookupSemiJoin() | LookupAntiJoin() if node.is_static:
-            return is_stored(node.left)  # a '-' finds the match of its row again
-        case Negation() | SemiJoin() | AntiJoin():
-            return True  # the left rows are put into a store
-        case Union() | GroupBy() | Distinct():
-            return False
-        case Filter() | Join() | Product() | SharedRows():
-            return all(map(is_stored, node.inputs))
-    assert_never(node)
-
-
-def id_width_of(plan: Plan) -> int:
-    """The number of row ids that identify an output row."""
-    node = sealed(plan)
-    match node:
+            return RowIds(1, stored=True)
         case SharedRows():
-            return 1 + sum(map(id_width_of, node.sources))
-        case LookupJoin() if node.is_static:
-            return id_width_of(node.left) + 1
-        case LookupSemiJoin() | LookupAntiJoin() if node.is_static:
-            return id_width_of(node.left)
+            sources = [row_ids_of(p) for p in node.sources]
+            return RowIds(1 + sum(s.width for s in sources), all(s.stored for s in sources))
+        case Filter():
+            return row_ids_of(node.input)
+        case Project():
+            ids = row_ids_of(node.input)
+            return ids if all(isinstance(e, ColumnRef) for e in node.exprs) else ids.computed
+        case LookupJoin() | LookupSemiJoin() | LookupAntiJoin() if node.is_static:
+            left = row_ids_of(node.left)  # a '-' finds the match of its row again
+            return RowIds(left.width + isinstance(node, LookupJoin), left.stored)
         case Join() | Product():
-            return sum(map(stored_width_of, node.inputs))
+            inputs = [row_ids_of(p) for p in node.inputs]
+            return RowIds(sum(i.stored_width for i in inputs), all(i.stored for i in inputs))
+        case Negation() | SemiJoin() | AntiJoin():  # the left rows are put into a store
+            return RowIds(row_ids_of(node.left).stored_width, stored=True)
         case Union():
-            return 1 + max(map(id_width_of, node.parts))
-        case Filter() | Project():
-            return id_width_of(node.input)
-        case Negation() | SemiJoin() | AntiJoin():
-            return stored_width_of(node.left)
-        case StreamScan() | TableScan() | GroupBy() | Distinct():
-            return 1
+            return RowIds(1 + max(row_ids_of(p).width for p in node.parts), stored=False)
+        case GroupBy() | Distinct():
+            return RowIds(1, stored=False)
     assert_never(node)
-
-
-def stored_width_of(plan: Plan) -> int:
-    """The number of row ids of an output row where all rows are in a store."""
-    return id_width_of(plan) if is_stored(plan) else 1
 
 
 def base_scan(plan: Plan) -> StreamScan | TableScan | None:
     """The scan whose rows these are, if the plan only filters and reorders columns of one."""
     scan = below_projections(plan)
-    return scan if isinstance(scan, (StreamScan, TableScan)) and is_stored(plan) else None
+    return scan if isinstance(scan, (StreamScan, TableScan)) and row_ids_of(plan).stored else None
 
 
 def passes_rows(plan: Plan) -> bool:

@@ -14,22 +14,10 @@ from functools import partial
 
 from eddyline.algebra.catalog import Emit
 from eddyline.algebra.patterns import Pattern
-from eddyline.algebra.plan import (
-    GroupBy,
-    Join,
-    Plan,
-    Project,
-)
-from eddyline.physical.compiled import (
-    output,
-)
+from eddyline.algebra.plan import GroupBy, Join, Plan, Project
+from eddyline.physical.compiled import output
 from eddyline.physical.node_planner import NodePlanner
-from eddyline.physical.patterns import (
-    is_endless,
-    keeps_output,
-    replaced_by,
-    unbounded_scan,
-)
+from eddyline.physical.patterns import is_endless, keeps_output, replaced_by, unbounded_scan
 from eddyline.runtime.graph import Graph, in_order
 from eddyline.runtime.operators.base import Operator
 from eddyline.runtime.operators.expire import WithoutExpiries

@@ -65,11 +65,6 @@ def select_list(
     return batch.sent_to(recipients.only(~failed[rows])), columns
 
 
-def to_rows(batch: Batch, schema: pa.Schema) -> pa.Table:
-    """The rows themselves, as an Arrow table of the select list."""
-    return pa.Table.from_arrays(batch.columns(), schema=schema)
-
-
 def without_replaced(batch: Batch) -> Batch:
     """The changes without each '-' whose pair's '+' follows, for the same query if the batch has
     recipients: the new row replaces the older one.

@@ -7,14 +7,7 @@ from dataclasses import dataclass, replace
 
 import pyarrow as pa
 
-from eddyline.algebra.expressions import (
-    Call,
-    ColumnRef,
-    Expr,
-    conjuncts,
-    rewrite,
-    shift_columns,
-)
+from eddyline.algebra.expressions import Call, ColumnRef, Expr, conjuncts, rewrite, shift_columns
 from eddyline.algebra.parameters import has_parameters
 from eddyline.algebra.plan import Filter, Join, LookupJoin, Plan, Project, StreamScan
 from eddyline.algebra.windows import Rows

@@ -29,14 +29,7 @@ from eddyline.algebra.expressions import (
 )
 from eddyline.algebra.functions.fallibility import can_fail
 from eddyline.algebra.patterns import Pattern
-from eddyline.algebra.plan import (
-    Distinct,
-    Filter,
-    GroupBy,
-    Plan,
-    Project,
-    SharedRows,
-)
+from eddyline.algebra.plan import Distinct, Filter, GroupBy, Plan, Project, SharedRows
 from eddyline.sharing.flat import Flat, flatten
 from eddyline.sharing.signature import Part, Signature, decompose_flat
 from eddyline.types import Field

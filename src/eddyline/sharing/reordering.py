@@ -22,6 +22,7 @@ from eddyline.algebra.plan import (
     Plan,
     Project,
     StreamScan,
+    below_projections,
 )
 from eddyline.algebra.windows import Range, Rows
 from eddyline.optimizer.join_graph import JoinGraph
@@ -108,8 +109,7 @@ def _parts(plan: Plan) -> Iterator[Plan]:
 
 def _tree(plan: Plan, first: int) -> tuple[Tree | None, int]:
     """The order in which a plan joins streams, numbered from ``first`` on; and the next number."""
-    while isinstance(plan, (Filter, Project)):
-        plan = plan.input
+    plan = below_projections(plan)
     if isinstance(plan, StreamScan):
         return first, first + 1
     if not isinstance(plan, Join) or isinstance(plan, Lookup):

@@ -19,14 +19,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Final
 
-from eddyline.algebra.expressions import (
-    Call,
-    ColumnRef,
-    Expr,
-    columns_of,
-    shift_columns,
-    walk,
-)
+from eddyline.algebra.expressions import Call, ColumnRef, Expr, columns_of, shift_columns, walk
 from eddyline.algebra.plan import (
     AntiJoin,
     GroupBy,

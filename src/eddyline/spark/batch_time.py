@@ -37,8 +37,6 @@ def heartbeat(df: DataFrame, shard: int) -> DataFrame:
         F.lit(0).cast("bigint").alias("part"),
         F.col("value").alias("seq"),
         F.lit(0).cast("bigint").alias("n"),
-        F.lit(0).cast("bigint").alias("dropped"),
-        F.lit(None).cast("bigint").alias("max_ts"),
         F.lit(b"").alias("blob"),
     )
 

@@ -122,8 +122,6 @@ class ControlStream:
             F.lit(0).cast("bigint").alias("part"),
             F.col("number").alias("seq"),
             F.lit(0).cast("bigint").alias("n"),
-            F.lit(0).cast("bigint").alias("dropped"),
-            F.lit(None).cast("bigint").alias("max_ts"),
             F.encode("text", "UTF-8").alias("blob"),
         )
         return with_batch_time(packed)

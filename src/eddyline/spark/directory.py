@@ -74,16 +74,13 @@ class LocalDirectory:
         self.path = str(path)
 
     def below(self, name: str) -> LocalDirectory:
-        """A directory in this one."""
         return LocalDirectory(f"{self.path}/{name}")
 
     def make(self, name: str = "") -> None:
-        """Make a directory and those above it."""
         with _named(self._root / name):
             _make(self._root / name)
 
     def names(self, directory: str = "", ending: str = "") -> list[str]:
-        """What lies directly in a directory, sorted."""
         with _named(self._root / directory):
             try:
                 found = os.listdir(self._root / directory)
@@ -92,7 +89,6 @@ class LocalDirectory:
         return sorted(n for n in found if n.endswith(ending) and not n.startswith("."))
 
     def read(self, name: str) -> bytes | None:
-        """The content of a file; None if there is none."""
         with _named(self._root / name):
             try:
                 return (self._root / name).read_bytes()
@@ -100,13 +96,11 @@ class LocalDirectory:
                 return None
 
     def write(self, name: str, content: bytes) -> None:
-        """Write a new file."""
         if (self._root / name).exists():
             raise StateError(f"{self._root / name}: there is such a file already")
         self.replace(name, content)
 
     def replace(self, name: str, content: bytes) -> None:
-        """Write or replace a file, atomically."""
         target = self._root / name
         hidden = target.with_name(f".{target.name}.{uuid.uuid4().hex[:8]}.tmp")
         with _named(target):
@@ -117,7 +111,6 @@ class LocalDirectory:
                 hidden.unlink(missing_ok=True)
 
     def create(self, name: str, content: bytes) -> bool:
-        """Write a file unless there is one."""
         with _named(self._root / name):
             try:
                 _write_new(self._root / name, content)
@@ -126,7 +119,6 @@ class LocalDirectory:
             return True
 
     def delete(self, name: str) -> bool:
-        """Delete a file or directory."""
         path = self._root / name
         with _named(path):
             try:
@@ -139,7 +131,6 @@ class LocalDirectory:
             return True
 
     def modified(self, name: str) -> datetime | None:
-        """When a file was written last."""
         with _named(self._root / name):
             try:
                 return datetime.fromtimestamp((self._root / name).stat().st_mtime, UTC)
@@ -148,7 +139,6 @@ class LocalDirectory:
 
     @contextmanager
     def exclusive(self) -> Iterator[bool]:
-        """Lock the directory against other processes."""
         with _named(self._root):
             descriptor = os.open(self._root, os.O_RDONLY)
         try:

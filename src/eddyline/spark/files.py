@@ -64,16 +64,13 @@ class HadoopDirectory:
         self._spark = spark
 
     def below(self, name: str) -> HadoopDirectory:
-        """A directory in this one."""
         return HadoopDirectory(self._spark, f"{self.path}/{name}")
 
     def make(self, name: str = "") -> None:
-        """Make a directory and those above it."""
         with self._at(name) as (system, path):
             system.mkdirs(path)
 
     def names(self, directory: str = "", ending: str = "") -> list[str]:
-        """What lies directly in a directory, sorted."""
         with self._at(directory) as (system, path):
             if not system.exists(path):
                 return []
@@ -81,7 +78,6 @@ class HadoopDirectory:
             return sorted(n for n in found if n.endswith(ending) and not n.startswith("."))
 
     def read(self, name: str) -> bytes | None:
-        """The content of a file; None if there is none."""
         with self._at(name) as (system, path):
             if not system.exists(path):
                 return None
@@ -89,7 +85,6 @@ class HadoopDirectory:
                 return bytes(stream.readAllBytes())
 
     def write(self, name: str, content: bytes) -> None:
-        """Write a new file, through a hidden file."""
         with self._at(name) as (system, path):
             if not system.rename(self._hidden(system, path, content), path):
                 raise StateError(f"{path.toString()}: there is such a file already")
@@ -105,7 +100,6 @@ class HadoopDirectory:
                 raise StateError(f"{path.toString()}: the file cannot be replaced")
 
     def create(self, name: str, content: bytes) -> bool:
-        """Write a file unless there is one."""
         with self._at(name) as (system, path):
             try:
                 stream = system.create(path, False)
@@ -118,12 +112,10 @@ class HadoopDirectory:
             return True
 
     def delete(self, name: str) -> bool:
-        """Delete a file or directory."""
         with self._at(name) as (system, path):
             return bool(system.delete(path, True))
 
     def modified(self, name: str) -> datetime | None:
-        """When a file was written last."""
         with self._at(name) as (system, path):
             if not system.exists(path):
                 return None

@@ -27,12 +27,14 @@ class Format:
         open: whether other options may be valid, for instance for the driver of a database. An
             unknown option is then an error only if its name is close to that of a known one.
         reads: what a source can be read as.
+        files: whether it is a format of files below a path, read with a schema.
     """
 
     options: frozenset[str]
     required: tuple[tuple[str, ...], ...] = ()
     open: bool = False
     reads: Literal["streams", "tables", "both"] = "both"
+    files: bool = False
 
 
 class OptionError(DataError):
@@ -121,13 +123,10 @@ _JDBC: Final = _names(
 )
 _KAFKA: Final = "kafka.bootstrap.servers"
 
-#: Formats of files below a path.
-FILE_FORMATS: Final = tuple(_OF_FILES)
-
 #: Sources by name in lower case.
 SOURCES: Final[Mapping[str, Format]] = {
-    **{name: Format(_READ_FILES | own, _PATH) for name, own in _OF_FILES.items()},
-    "xml": Format(_READ_FILES | _OF_FILES["xml"], (*_PATH, ("rowTag",))),
+    **{n: Format(_READ_FILES | own, _PATH, files=True) for n, own in _OF_FILES.items()},
+    "xml": Format(_READ_FILES | _OF_FILES["xml"], (*_PATH, ("rowTag",)), files=True),
     "rate": Format(_names("rowsPerSecond rampUpTime numPartitions"), reads="streams"),
     "rate-micro-batch": Format(
         _names("rowsPerBatch numPartitions startTimestamp advanceMillisPerBatch"),
@@ -162,11 +161,13 @@ SOURCES: Final[Mapping[str, Format]] = {
         open=True,
     ),
 }
+#: Sources that are files below a path.
+FILE_FORMATS: Final = frozenset(name for name, source in SOURCES.items() if source.files)
 
 #: Formats that Spark writes, by name in lower case.
 WRITERS: Final[Mapping[str, Format]] = {
     "noop": Format(frozenset()),
-    **{name: Format(_WRITE_FILES | own, _PATH) for name, own in _OF_FILES.items()},
+    **{n: Format(_WRITE_FILES | own, _PATH, files=True) for n, own in _OF_FILES.items()},
     "jdbc": Format(_JDBC, (("url",), ("dbtable",)), open=True),
     "kafka": Format(_names("topic includeHeaders") | {_KAFKA}, ((_KAFKA,),)),
     "delta": Format(

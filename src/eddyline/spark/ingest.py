@@ -1,16 +1,27 @@
-"""Ingest: the rows of one source become packed batches for their shard."""
+"""Ingest: the rows of one source are dealt to shards, as packed batches.
+
+A source is read once for all layouts. Each row is sent to the cells of each layout that its
+coordinates fit, and the clock batches tell every cell how far the stream is: the largest timestamp
+of all rows in the task, wherever these are sent. A row that is surely bad is sent to one shard.
+
+Rows are sent whole and unfiltered, also those that no query reads now: the shards find the late
+ones, which are written as they came, and a query that is added later starts with stored rows.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
+import numpy as np
 import pyarrow as pa
 from pyspark import TaskContext
 from pyspark.sql import DataFrame
 
-from eddyline.algebra.catalog import StreamDef
-from eddyline.engine.ingest.row_reader import RowReader
+from eddyline.algebra.catalog import StreamDef, TableDef
+from eddyline.engine.ingest.table_changes import reader_of
 from eddyline.engine.overload.drop_box import DropBox
+from eddyline.runtime.stores.columns import Array
 from eddyline.spark.batch_time import TimedBatches, with_batch_time
 from eddyline.spark.gc_control import freeze_live_objects
 from eddyline.spark.keep_rates import keep_rate
@@ -18,53 +29,164 @@ from eddyline.spark.packed_batches import (
     BLOB_BYTES,
     INPUT_ARROW,
     INPUT_SCHEMA,
+    Arrivals,
     pack,
     pieces,
 )
 from eddyline.spark.parquet import Reader
+from eddyline.spark.partitioning.dealing import Dealer
+from eddyline.spark.partitioning.layouts import Layout
+
+
+class Destination(NamedTuple):
+    """A layout of a group that reads the input. Without the input in the layout, its shards get
+    the clock batches only.
+
+    Attributes:
+        shards: the id of the shard of each cell.
+        is_first: its cell 0 gets the bad rows of the input. Exactly one destination is the first.
+    """
+
+    layout: Layout
+    shards: Sequence[int]
+    is_first: bool = True
 
 
 def packed_batches(
-    df: DataFrame, read: Reader | None, shard: int, stream: StreamDef, keep: float | None = 1.0
+    df: DataFrame,
+    read: Reader | None,
+    destinations: Sequence[Destination],
+    definition: StreamDef | TableDef,
+    keep: float | None = 1.0,
 ) -> DataFrame:
-    """The streaming DataFrame of one stream as packed batches.
+    """The streaming DataFrame of a stream, or of a table's changes, as packed batches.
 
     Args:
-        df: the stream's columns, in the types of its source; or the input of ``read``.
-        read: converts the DataFrame's columns to the stream's, in the worker; None: not needed.
-        shard: id of the stream's shard.
-        stream: its definition, to recognise bad rows.
+        df: the columns, in the types of the source; or the input of ``read``.
+        read: converts the DataFrame's columns to those declared, in the worker; None: not needed.
+        destinations: at least one.
+        definition: a stream with the limit AHEAD AT MOST that its shards apply.
         keep: keep rate: the fraction of rows to pack; the others are counted. None: the rate that
-            the shard has decided.
+            the shards have decided.
     """
-    if stream.lateness_by == "row":  # lateness depends on all rows before, also dropped ones
-        keep = 1.0
     return with_batch_time(
-        with_batch_time(df).mapInArrow(_packer(read, shard, stream, keep), INPUT_SCHEMA)
+        with_batch_time(df).mapInArrow(_packer(read, destinations, definition, keep), INPUT_SCHEMA)
     )
 
 
-def _packer(read: Reader | None, shard: int, stream: StreamDef, keep: float | None) -> Reader:
+def _packer(
+    read: Reader | None,
+    destinations: Sequence[Destination],
+    definition: StreamDef | TableDef,
+    keep: float | None,
+) -> Reader:
+    if isinstance(definition, StreamDef) and definition.lateness_by == "row":
+        keep = 1.0  # lateness depends on all rows before, also dropped ones
+
     def pack_partition(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         freeze_live_objects()
         context = TaskContext.get()
         part = context.partitionId() if context is not None else 0
-        share = keep_rate(shard, stream.name) if keep is None else keep
+        shards = [shard for d in destinations for shard in d.shards]
+        share = keep_rate(shards, definition.name) if keep is None else keep
+        packer = _Packer(destinations, definition, share, part)
         source = TimedBatches(batches)
-        seq = 0
         for table in _coalesced(read(iter(source)) if read is not None else iter(source)):
-            kept, max_ts = table, None
-            if share < 1:
-                kept, max_ts = _shed(table, stream, share, source.now_us)
-            dropped = table.num_rows - kept.num_rows
-            for piece in pieces(kept) if kept.num_rows else (kept,):
-                size = (piece.num_rows, dropped, max_ts)
-                row = (shard, "rows", stream.name, part, seq, *size, pack(piece))
-                yield pa.record_batch([[v] for v in row], schema=INPUT_ARROW)
-                dropped = 0  # counted with the first piece only
-                seq += 1
+            yield from packer.rows(table, source.now_us)
+        yield from packer.clocks()
 
     return pack_partition
+
+
+class _Packer:
+    """Packs the rows of one task.
+
+    Args:
+        keep: keep rate. part: number of the task.
+    """
+
+    def __init__(
+        self,
+        destinations: Sequence[Destination],
+        definition: StreamDef | TableDef,
+        keep: float,
+        part: int,
+    ) -> None:
+        self._name = definition.name
+        self._reader = reader_of(definition)
+        self._box = DropBox(definition.name, keep) if keep < 1 else None
+        self._part = part
+        self._seq = 0
+        self._arrivals = {shard: Arrivals() for d in destinations for shard in d.shards}
+        (self._home,) = (d.shards[0] for d in destinations if d.is_first)
+        self._dealers = [
+            (d.shards, Dealer(d.layout, definition.name))
+            for d in destinations
+            if definition.name in d.layout.inputs
+        ]
+
+    def rows(self, table: pa.Table, now_us: int) -> Iterator[pa.RecordBatch]:
+        """Rows of the source as packed batches. ``now_us``: the wall clock of the batch."""
+        for arrivals in self._arrivals.values():
+            arrivals.rows += table.num_rows
+        if len(self._arrivals) == 1 and self._box is None:
+            yield from self._pieces([self._home], table)
+            return
+        typed = self._reader.read(table)
+        bad = self._reader.surely_bad(typed, now_us)
+        in_doubt = self._reader.in_doubt(typed)
+        self._note(self._reader.times(typed)[~bad & ~in_doubt])
+        kept = np.ones(bad.size, np.bool_)
+        if self._box is not None:
+            kept = self._box.keeps(typed.columns) | in_doubt
+        columns = self._reader.content(typed)
+        if bad.any():
+            yield from self._pieces([self._home], table.filter(pa.array(bad)))
+            usable = pa.array(~bad)
+            table, columns = table.filter(usable), [c.filter(usable) for c in columns]
+            kept = kept[~bad]
+        yield from self._dealt(table, columns, kept, now_us // 1_000 + self._part + self._seq)
+
+    def _dealt(
+        self, table: pa.Table, columns: list[pa.Array], kept: Array, turn: int
+    ) -> Iterator[pa.RecordBatch]:
+        """The rows that are kept, dealt to all destinations."""
+        for shards, dealer in self._dealers:
+            dealt = dealer.deal(columns, turn)
+            left = dealt.only(kept)
+            dropped = (dealt.sizes - left.sizes).tolist()
+            readers: list[list[int]] = [[] for _ in dropped]
+            for shard, part in zip(shards, dealt.part_of, strict=True):
+                readers[part].append(shard)
+                self._arrivals[shard].dropped += dropped[part]
+            for of_part, rows in zip(readers, left.parts(table), strict=True):
+                yield from self._pieces(of_part, rows)
+
+    def clocks(self) -> Iterator[pa.RecordBatch]:
+        """After all rows: the clock batches."""
+        for shard, arrivals in self._arrivals.items():
+            if arrivals.rows:
+                yield self._packed(shard, "clock", 0, arrivals.packed())
+
+    def _note(self, times: Array) -> None:
+        """Record good rows, int64[n] us."""
+        if times.size:
+            newest, oldest = int(times.max()), int(times.min())
+            for a in self._arrivals.values():
+                a.newest = newest if a.newest is None else max(newest, a.newest)
+                a.oldest = oldest if a.oldest is None else min(oldest, a.oldest)
+
+    def _pieces(self, shards: Sequence[int], rows: pa.Table) -> Iterator[pa.RecordBatch]:
+        """The same rows for some shards."""
+        for piece in pieces(rows):
+            blob = pack(piece)
+            for shard in shards:
+                yield self._packed(shard, "rows", piece.num_rows, blob)
+
+    def _packed(self, shard: int, kind: str, n: int, blob: bytes) -> pa.RecordBatch:
+        row = (shard, kind, self._name, self._part, self._seq, n, blob)
+        self._seq += 1
+        return pa.record_batch([[value] for value in row], schema=INPUT_ARROW)
 
 
 def _coalesced(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.Table]:
@@ -79,18 +201,3 @@ def _coalesced(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.Table]:
             waiting, size = [], 0
     if waiting:
         yield pa.Table.from_batches(waiting)
-
-
-def _shed(
-    table: pa.Table, stream: StreamDef, keep: float, now_us: int
-) -> tuple[pa.Table, int | None]:
-    """The rows that a drop box keeps, and the largest timestamp in us of all good rows.
-
-    Rows that are or may be bad are kept.
-    """
-    reader = RowReader(stream)
-    rows = reader.read(table)
-    good = reader.surely_good(rows, now_us)
-    keeps = DropBox(stream.name, keep).keeps(rows.columns) | ~good
-    times = reader.times(rows)[good]
-    return table.filter(pa.array(keeps)), int(times.max()) if times.size else None

@@ -14,7 +14,7 @@ from uuid import uuid4
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
-from eddyline.algebra.catalog import StreamDef
+from eddyline.algebra.catalog import StreamDef, TableDef
 from eddyline.engine.ingest.row_reader import bad_schema, late_schema
 from eddyline.spark.batch_time import heartbeat, with_batch_time
 from eddyline.spark.control import DIRECTORY as CONTROL
@@ -23,23 +23,20 @@ from eddyline.spark.delivery import Delivery
 from eddyline.spark.directory import Directory, path_segment
 from eddyline.spark.environment import JOB_CONF, LOCAL_CHECKPOINT_CONF, settings, worker_pool
 from eddyline.spark.formats import side_options
-from eddyline.spark.ingest import packed_batches
+from eddyline.spark.ingest import Destination, packed_batches
 from eddyline.spark.job_inputs import JobInputs
 from eddyline.spark.keep_rates import clear_keep_rates, publish_keep_rates
 from eddyline.spark.lease import Lease
 from eddyline.spark.mailbox import DIRECTORY as MAILBOX
 from eddyline.spark.mailbox import Mailbox
 from eddyline.spark.packed_batches import OUTPUT_SCHEMA, pack
-from eddyline.spark.partitioning import cores_by_group, shard_ids
+from eddyline.spark.partitioning.groups import cores_by_group
+from eddyline.spark.partitioning.layouts import one_cell
+from eddyline.spark.partitioning.shard_ids import shard_ids
 from eddyline.spark.printing import print_rows
 from eddyline.spark.program_diff import require_same
 from eddyline.spark.program_file import NAME as PROGRAM
-from eddyline.spark.program_file import (
-    SPARK_DIRECTORY,
-    SavedProgram,
-    read_program,
-    write_program,
-)
+from eddyline.spark.program_file import SPARK_DIRECTORY, SavedProgram, read_program, write_program
 from eddyline.spark.progress_tracker import ProgressTracker
 from eddyline.spark.run import Run
 from eddyline.spark.running_queries import RunningQueries
@@ -225,13 +222,19 @@ class JobStarter:
                 # None: the rate that the shard decides. Changes of tables are never dropped.
                 is_fixed = self._script.options.keep or name not in group.streams
                 keep = rates.get(name, 1.0) if is_fixed else None
-                stream = self._with_ahead_limit(self._inputs.definition(name))
-                packed.append(packed_batches(*self._inputs.source(name), shard, stream, keep))
+                destination = Destination(one_cell({name: None}), (shard,))
+                definition = self._definition(name)
+                packed.append(
+                    packed_batches(*self._inputs.source(name), [destination], definition, keep)
+                )
         return packed + [self._heartbeat(s) for s, g in groups.items() if self._needs_heartbeat(g)]
 
-    def _with_ahead_limit(self, stream: StreamDef) -> StreamDef:
-        """The stream, with the session's limit if it declares no AHEAD AT MOST."""
-        if stream.ahead_us is not None or stream.name not in self._script.streams:
+    def _definition(self, name: str) -> StreamDef | TableDef:
+        """The table; or the stream, with the session's limit if it declares no AHEAD AT MOST."""
+        stream = self._script.streams.get(name)
+        if stream is None:
+            return self._script.tables[name]
+        if stream.ahead_us is not None:
             return stream
         return replace(stream, ahead_us=self._script.options.ahead_us)
 

@@ -36,9 +36,12 @@ def clear_keep_rates(context: SparkContext) -> None:
     context.setLocalProperty(_PROPERTY, None)  # type: ignore[arg-type]  # removes it
 
 
-def keep_rate(shard: int, stream: str) -> float:
-    """In a task: the keep rate of a stream in its shard; 1 if unknown."""
+def keep_rate(shards: Iterable[int], stream: str) -> float:
+    """In a task: the largest keep rate of a stream in these shards; 1 if one is unknown.
+
+    A shard with a smaller rate drops more rows itself.
+    """
     context = TaskContext.get()
     known = None if context is None else context.getLocalProperty(_PROPERTY)
     rates: dict[str, dict[str, float]] = json.loads(known) if known else {}
-    return rates.get(str(shard), {}).get(stream, 1.0)
+    return max(rates.get(str(shard), {}).get(stream, 1.0) for shard in shards)

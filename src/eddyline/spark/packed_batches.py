@@ -6,19 +6,19 @@ moving rows between the JVM and Python is per row; this makes it per megabyte.
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Iterator
+from dataclasses import asdict, dataclass
 from typing import Any, Final
 
 import pyarrow as pa
 
-#: Ingest to shard. ``kind`` is 'rows', 'control' or 'tick'. (part, seq): order of the pieces of one
-#: stream within a batch, the same in a repetition. ``n``: rows in ``blob``. ``dropped``: further
-#: rows, dropped by a drop box. ``max_ts``: largest timestamp in us of all good ones, where a drop
-#: box examined them.
+#: Ingest to shard. ``kind`` is 'rows', 'clock' (``blob``: :class:`Arrivals`), 'control' or 'tick'.
+#: (part, seq): order of the pieces of one stream within a batch, the same in a repetition. ``n``:
+#: rows in ``blob``.
 INPUT_SCHEMA: Final = (
-    "shard BIGINT, kind STRING, name STRING, part BIGINT, seq BIGINT, "
-    "n BIGINT, dropped BIGINT, max_ts BIGINT, blob BINARY"
+    "shard BIGINT, kind STRING, name STRING, part BIGINT, seq BIGINT, n BIGINT, blob BINARY"
 )
 INPUT_ARROW: Final = pa.schema(
     [
@@ -28,11 +28,37 @@ INPUT_ARROW: Final = pa.schema(
         ("part", pa.int64()),
         ("seq", pa.int64()),
         ("n", pa.int64()),
-        ("dropped", pa.int64()),
-        ("max_ts", pa.int64()),
         ("blob", pa.binary()),
     ]
 )
+
+
+@dataclass
+class Arrivals:
+    """What one task of ingest tells a shard about the rows of a stream.
+
+    Attributes:
+        rows: number of rows in the task; also of those that are sent to other shards, or dropped.
+        dropped: of the rows for this shard, how many a drop box dropped.
+        newest, oldest: largest and smallest timestamp, in us, of all rows in the task that are
+            surely good; None if there is none, or if rows were not examined, because all of them
+            are sent to one shard.
+    """
+
+    rows: int = 0
+    dropped: int = 0
+    newest: int | None = None
+    oldest: int | None = None
+
+    def packed(self) -> bytes:
+        """As JSON."""
+        return json.dumps(asdict(self)).encode()
+
+    @classmethod
+    def read(cls, blob: bytes) -> Arrivals:
+        """What :meth:`packed` wrote."""
+        return cls(**json.loads(blob))
+
 
 #: Shard to delivery. ``kind`` is 'changes' (name: the route), 'late' or 'bad' (name: the input) or
 #: 'progress' or 'stats' (name: the shard), whose blob is JSON. ``n`` counts the rows in ``blob``.

@@ -12,13 +12,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
 from eddyline.algebra.reads import streams_read
 from eddyline.engine.query import Query
-from eddyline.errors import (
-    CatalogError,
-    SqlError,
-    StateError,
-    UnsupportedError,
-    did_you_mean,
-)
+from eddyline.errors import CatalogError, SqlError, StateError, UnsupportedError, did_you_mean
 from eddyline.spark.control import ControlStream, Request
 from eddyline.spark.script import (
     QueryGroup,

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import pyarrow as pa
 import pyarrow.dataset as ds
@@ -18,7 +18,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from eddyline.algebra.catalog import StreamDef, TableDef
 from eddyline.errors import DataError
-from eddyline.spark.parquet import HIDDEN, local_path
+from eddyline.spark.parquet import HIDDEN, Reader, local_path
 from eddyline.spark.sources import change_source, resolve_path, stream_source, table_source
 
 #: Formats that Arrow reads as Spark does; also CSV with a header.
@@ -28,6 +28,8 @@ _IRRELEVANT: Final = frozenset(
     ["source", "updates", "path", "header", "maxfilespertrigger", "maxbytespertrigger"]
 )
 _POLL_S: Final = 0.1
+
+D = TypeVar("D", StreamDef, TableDef)
 
 
 @dataclass(frozen=True)
@@ -50,25 +52,24 @@ class Sampler:
         Raises:
             DataError: the source, or a column, is missing.
         """
-        stream = replace(stream, options=resolve_path(stream.options, self.base))
-        local = _local_rows(stream.options, self.limit)
-        if local is not None:
-            return local
-        return self._streamed(stream_source(self.spark(), stream)[0])
+        return self._first_rows(stream, stream_source)
 
     def changes(self, table: TableDef) -> pa.Table:
         """Changes of a table."""
-        table = replace(table, options=resolve_path(table.options, self.base))
-        local = _local_rows(table.options, self.limit)
-        if local is not None:
-            return local
-        return self._streamed(change_source(self.spark(), table)[0])
+        return self._first_rows(table, change_source)
 
     def table(self, table: TableDef) -> pa.Table:
         """All rows of a static table."""
         table = replace(table, options=resolve_path(table.options, self.base))
         local = _local_rows(table.options, None)
         return table_source(self.spark(), table) if local is None else local
+
+    def _first_rows(
+        self, declared: D, open_: Callable[[SparkSession, D], tuple[DataFrame, Reader | None]]
+    ) -> pa.Table:
+        declared = replace(declared, options=resolve_path(declared.options, self.base))
+        local = _local_rows(declared.options, self.limit)
+        return self._streamed(open_(self.spark(), declared)[0]) if local is None else local
 
     def _streamed(self, rows: DataFrame) -> pa.Table:
         taken: list[pa.Table] = []

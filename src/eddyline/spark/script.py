@@ -10,24 +10,18 @@ import pyarrow as pa
 
 from eddyline.algebra.catalog import StreamDef, TableDef
 from eddyline.algebra.functions import FunctionKind, UserFunction
-from eddyline.algebra.plan import StreamScan
-from eddyline.algebra.reads import nodes, streams_read, tables_read
+from eddyline.algebra.reads import stream_scans, streams_read, tables_read
 from eddyline.algebra.windows import Range
 from eddyline.engine.engine import Engine
 from eddyline.engine.functions import add_function
 from eddyline.engine.ingest.table_changes import is_live
-from eddyline.engine.options import (
-    DEFAULT_STRATEGY,
-    DEFAULTS,
-    EngineOptions,
-    StrategyOptions,
-)
+from eddyline.engine.options import DEFAULT_STRATEGY, DEFAULTS, EngineOptions, StrategyOptions
 from eddyline.engine.query import Query
 from eddyline.errors import SqlError
 from eddyline.optimizer.overload import Verdict
 from eddyline.spark.formats import check_sink
 from eddyline.spark.option_check import check_options, require_sources, unchecked_formats
-from eddyline.spark.partitioning import connected
+from eddyline.spark.partitioning.groups import connected
 from eddyline.sql.definitions import own_option
 from eddyline.sql.naming import quoted
 from eddyline.sql.parser import parse
@@ -309,7 +303,7 @@ def positioned(error: SqlError, statement: Statement, text: str) -> SqlError:
 
 def longest_range_us(query: Query) -> int:
     """The longest RANGE window of a query, in microseconds; 0 if it has none."""
-    scans = (node for node in nodes(query.plan) if isinstance(node, StreamScan))
+    scans = stream_scans(query.plan)
     return max((s.window.us for s in scans if isinstance(s.window, Range)), default=0)
 
 

@@ -17,12 +17,7 @@ from eddyline.algebra.catalog import DeclaredSizes, TimeUnit
 from eddyline.algebra.functions import FunctionKind
 from eddyline.algebra.plan import Updates
 from eddyline.engine.changes import QUERY_COLUMN
-from eddyline.engine.options import (
-    DEFAULT_STRATEGY,
-    DEFAULTS,
-    EngineOptions,
-    StrategyOptions,
-)
+from eddyline.engine.options import DEFAULT_STRATEGY, DEFAULTS, EngineOptions, StrategyOptions
 from eddyline.engine.query import Query
 from eddyline.errors import CatalogError, did_you_mean
 from eddyline.spark import files

@@ -18,6 +18,7 @@ from eddyline.spark import durable
 from eddyline.spark.durable import CommitRecord, DurableState, EngineBatch
 from eddyline.spark.gc_control import freeze_live_objects, unfreeze_objects
 from eddyline.spark.output import ShardOutput
+from eddyline.spark.packed_batches import Arrivals
 from eddyline.spark.rate_limiter import RateLimiter
 from eddyline.spark.shard_engine import ShardEngine
 from eddyline.spark.shard_program import ShardSpec
@@ -44,7 +45,7 @@ class ShardInput:
     Attributes:
         rows: (stream, Arrow IPC stream). counts: rows by stream, including dropped ones.
         dropped: rows dropped at ingest, by stream. max_ts: by stream, largest timestamp of the rows
-            that a drop box examined. statements: of the control stream, by number.
+            that ingest examined. statements: of the control stream, by number.
         drain_us: at the end of the input, event time by which to advance after the last row.
         now_us: wall clock of the batch.
     """
@@ -72,12 +73,13 @@ class ShardInput:
         dropped: dict[str, int] = {}
         max_ts: dict[str, int] = {}
         for row in packed:
-            if row.kind == "rows":
-                counts[row.name] = counts.get(row.name, 0) + int(row.n) + int(row.dropped)
-            if row.dropped:
-                dropped[row.name] = dropped.get(row.name, 0) + int(row.dropped)
-            if row.kind == "rows" and not pd.isna(row.max_ts):
-                max_ts[row.name] = max(max_ts.get(row.name, BEGINNING), int(row.max_ts))
+            if row.kind == "clock":
+                arrivals = Arrivals.read(bytes(row.blob))
+                counts[row.name] = counts.get(row.name, 0) + arrivals.rows
+                if arrivals.dropped:
+                    dropped[row.name] = dropped.get(row.name, 0) + arrivals.dropped
+                if arrivals.newest is not None:
+                    max_ts[row.name] = max(max_ts.get(row.name, BEGINNING), arrivals.newest)
         control = [
             (r.name, int(r.seq), bytes(r.blob).decode()) for r in packed if r.kind == "control"
         ]

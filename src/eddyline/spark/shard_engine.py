@@ -69,7 +69,7 @@ class ShardEngine:
             self.engine.hold()
         rows = {stream: pa.concat_tables(parts) for stream, parts in tables.items()}
         changes = self.engine.process(
-            rows, now=batch.now_us, dropped=batch.dropped, newest_dropped=batch.newest
+            rows, now=batch.now_us, dropped=batch.dropped, newest=batch.newest
         )
         outputs = [StepOutput.of(changes)]
         newest = self.engine.newest

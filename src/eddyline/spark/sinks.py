@@ -15,14 +15,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from eddyline.engine.changes import QUERY_COLUMN
 from eddyline.spark import files
-from eddyline.spark.format_options import (
-    FILE_FORMATS,
-    OF_SINKS,
-    WRITERS,
-    Format,
-    OptionError,
-    sink_format,
-)
+from eddyline.spark.format_options import OF_SINKS, WRITERS, Format, OptionError, sink_format
 from eddyline.spark.query_rows import QueryRows
 
 #: Rows of a target: changes of a query, or the late or bad rows of a stream.
@@ -130,7 +123,6 @@ class MemorySink(DriverSink):
     batches: dict[int, list[QueryRows]] = field(default_factory=dict)
 
     def deliver(self, batch_id: int, parts: Sequence[QueryRows], counts: Mapping[str, int]) -> None:
-        """Keep the rows of a batch."""
         self.batches[batch_id] = list(parts)
 
     def table(self, target: Target) -> pa.Table:
@@ -154,7 +146,6 @@ class FileSink(SparkSink):
     path: str
 
     def write(self, batch_id: int, rows: DataFrame) -> None:
-        """Write the rows of a batch to its directory."""
         writer = rows.write.format(self.format).options(**self.options).mode("overwrite")
         writer.save(f"{self.path}/eddyline_batch={batch_id}")
 
@@ -163,7 +154,6 @@ class FormatSink(SparkSink):
     """Another batch format of Spark; batches are appended."""
 
     def write(self, batch_id: int, rows: DataFrame) -> None:
-        """Append the rows of a batch."""
         rows.write.format(self.format).options(**self.options).mode("append").save()
 
 
@@ -285,7 +275,7 @@ SINKS: Final[Mapping[str, SinkType]] = {
         preview=_preview_rows,
     ),
     "memory": SinkType(Format(frozenset()), _memory_sink, _ONCE, sharable=False),
-    **{name: SinkType(WRITERS[name], _file_sink, _ONCE) for name in FILE_FORMATS},
+    **{name: SinkType(f, _file_sink, _ONCE) for name, f in WRITERS.items() if f.files},
     "noop": SinkType(WRITERS["noop"], _format_sink, "discards rows", in_spark=True),
     **{
         name: SinkType(WRITERS[name], _format_sink, _AT_LEAST_ONCE, in_spark=True)

@@ -13,12 +13,7 @@ from sqlglot.tokenizer_core import TokenType
 from eddyline.algebra.catalog import Emit, StreamDef, TableDef
 from eddyline.algebra.functions.alternatives import ALTERNATIVES, GROUP_WINDOWS
 from eddyline.errors import SqlError, did_you_mean
-from eddyline.sql.definitions import (
-    DefinitionParser,
-    option_offsets,
-    option_values,
-    type_choices,
-)
+from eddyline.sql.definitions import DefinitionParser, option_offsets, option_values, type_choices
 from eddyline.sql.dialect import QUERY_TOKENS, Eddyline
 from eddyline.sql.nesting import check_depth, check_nesting
 from eddyline.sql.numbers import shortened

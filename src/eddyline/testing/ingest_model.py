@@ -76,7 +76,8 @@ class IngestModel:
       the latest of their clocks.
     - The clock of a group is its watermark: the smallest of (largest timestamp - lateness) over its
       streams, or the argument of ``advance``. Streams without readers are ignored if others have
-      readers, idle streams if others are not idle, and tables always.
+      readers, idle streams if others are not idle, and tables always. If all are idle, it goes on
+      with the wall clock from the largest bound.
     - A group of tables follows the smallest clock of the streams with readers, or, if there are
       none, the largest clock of all streams.
     - A row before the clock of its group is late. One without a timestamp, or too far ahead of the
@@ -191,7 +192,18 @@ class IngestModel:
             for n in streams
         }
         awake = [bounds[n] for n in streams if not self._is_idle(n, now_us)]
-        return min(awake, default=max(bounds.values()))
+        return min(awake) if awake else self._by_wall_clock(bounds, now_us)
+
+    def _by_wall_clock(self, bounds: Mapping[str, int], now_us: int) -> int:
+        """The watermark of streams that are all idle: as if the row with the largest timestamp had
+        aged since the last row, but not ahead of the wall clock.
+        """
+        started = self._newest.keys() & bounds.keys()
+        if not started:
+            return BEGINNING
+        reached = max(bounds.values())
+        quiet_since = max(self._active_us[n] for n in started)
+        return max(reached, min(reached + now_us - quiet_since, now_us))
 
     def _is_idle(self, stream: str, now_us: int) -> bool:
         since_us = self._active_us.setdefault(stream, now_us)

@@ -7,11 +7,7 @@ import pytest
 
 from eddyline import CatalogError, UnsupportedError
 from eddyline.testing import batch
-from rule_cases import (
-    TAKEN_BACK,
-    created,
-    engine,
-)
+from rule_cases import TAKEN_BACK, created, engine
 
 _ADVICE = r"join \(on keys, or two streams on any condition\).*predicates above GROUP BY"
 

@@ -10,7 +10,7 @@ import pyarrow.types as pt
 from eddyline.algebra.expressions import Call, Expr, Literal
 from eddyline.algebra.functions import datetime_patterns
 from eddyline.algebra.functions.coercion import cast, implicit, kind, try_cast
-from eddyline.algebra.functions.registry import define, takes
+from eddyline.algebra.functions.registry import define, define_plain, takes
 from eddyline.algebra.functions.strings import constant
 from eddyline.algebra.functions.tolerant import tolerated
 from eddyline.errors import SqlError
@@ -43,9 +43,9 @@ TRUNC_UNITS = {
 FIELDS: Final[list[str]] = []
 
 
-def _field(names: str, help_: str, parameter: pa.DataType = TIMESTAMP) -> None:
+def _field(names: str, help_: str) -> None:
     name = names.split()[0]
-    define(_FAMILY, names, f"{name}(timestamp)", help_, takes(name, (parameter,), _INT))
+    define(_FAMILY, names, f"{name}(timestamp)", help_, takes(name, (TIMESTAMP,), _INT))
     FIELDS.extend(names.split())
 
 
@@ -66,27 +66,22 @@ for _name, _unit in {
     "unix_millis": "milliseconds",
     "unix_micros": "microseconds",
 }.items():
-    define(
-        _FAMILY,
-        _name,
-        f"{_name}(timestamp)",
-        f"Whole {_unit} since 1970-01-01 00:00:00 UTC.",
-        takes(_name, (TIMESTAMP,), _BIGINT),
-    )
+    _help = f"Whole {_unit} since 1970-01-01 00:00:00 UTC."
+    define_plain(_FAMILY, f"{_name}(timestamp)", (TIMESTAMP,), _BIGINT, _help)
 
-define(
+define_plain(
     _FAMILY,
-    "timestamp_micros",
     "timestamp_micros(integer)",
+    (_BIGINT,),
+    TIMESTAMP,
     "The timestamp this number of microseconds after the epoch.",
-    takes("timestamp_micros", (_BIGINT,), TIMESTAMP),
 )
-define(
+define_plain(
     _FAMILY,
-    "timestamp_millis",
     "timestamp_millis(integer)",
+    (_BIGINT,),
+    TIMESTAMP,
     "The timestamp this number of milliseconds after the epoch.",
-    takes("timestamp_millis", (_BIGINT,), TIMESTAMP),
 )
 
 
@@ -172,12 +167,8 @@ def _reader(name: str, type_: pa.DataType) -> None:
 
 _reader("to_timestamp", TIMESTAMP)
 _reader("to_date", _DATE)
-define(
-    _FAMILY,
-    "date_add",
-    "date_add(date, days)",
-    "The date this number of days later.",
-    takes("date_add", (_DATE, _BIGINT), _DATE),
+define_plain(
+    _FAMILY, "date_add(date, days)", (_DATE, _BIGINT), _DATE, "The date this number of days later."
 )
 
 

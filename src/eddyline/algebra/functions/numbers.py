@@ -9,7 +9,7 @@ import pyarrow.types as pt
 
 from eddyline.algebra.expressions import Call, Expr, Literal
 from eddyline.algebra.functions.coercion import cast, is_number, kind
-from eddyline.algebra.functions.registry import define, takes
+from eddyline.algebra.functions.registry import define, define_plain, takes
 from eddyline.errors import SqlError
 
 _FAMILY = "Numbers"
@@ -77,19 +77,16 @@ for _name, _help in {
     _first = _name.split()[0]
     define(_FAMILY, _name, f"{_first}(number)", _help, takes(_first, (_DOUBLE,), _DOUBLE))
 
-define(
+define_plain(
     _FAMILY,
-    "power pow",
     "power(base, exponent)",
+    (_DOUBLE, _DOUBLE),
+    _DOUBLE,
     "The base to the power of the exponent.",
-    takes("power", (_DOUBLE, _DOUBLE), _DOUBLE),
+    aliases="pow",
 )
-define(
-    _FAMILY,
-    "atan2",
-    "atan2(y, x)",
-    "Angle of the point (x, y), in radians.",
-    takes("atan2", (_DOUBLE, _DOUBLE), _DOUBLE),
+define_plain(
+    _FAMILY, "atan2(y, x)", (_DOUBLE, _DOUBLE), _DOUBLE, "Angle of the point (x, y), in radians."
 )
 
 

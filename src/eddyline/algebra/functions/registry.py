@@ -106,6 +106,20 @@ def takes(
     return rule
 
 
+def define_plain(
+    family: str,
+    form: str,
+    parameters: Sequence[pa.DataType],
+    result: pa.DataType,
+    help_: str,
+    *,
+    aliases: str = "",
+) -> None:
+    """Register a function with fixed parameter types, under the name in its form and aliases."""
+    name = form.partition("(")[0]
+    define(family, f"{name} {aliases}", form, help_, takes(name, parameters, result))
+
+
 def is_reserved(name: str) -> bool:
     """Whether a name belongs to a built-in function, supported or refused."""
     key = name.lower()

@@ -9,7 +9,7 @@ import pyarrow.types as pt
 
 from eddyline.algebra.expressions import Call, Expr, Literal
 from eddyline.algebra.functions.coercion import cast, kind
-from eddyline.algebra.functions.registry import define, takes
+from eddyline.algebra.functions.registry import define, define_plain, takes
 from eddyline.errors import SqlError
 
 _FAMILY = "Text"
@@ -28,19 +28,16 @@ for _names, _help in {
     _name = _names.split()[0]
     define(_FAMILY, _names, f"{_name}(text)", _help, takes(_name, (_STRING,), _STRING))
 
-define(
+define_plain(
     _FAMILY,
-    "length len char_length character_length",
     "length(text)",
+    (_STRING,),
+    _INT,
     "Number of characters.",
-    takes("length", (_STRING,), _INT),
+    aliases="len char_length character_length",
 )
-define(
-    _FAMILY,
-    "ascii",
-    "ascii(text)",
-    "Code point of the first character; 0 of empty text.",
-    takes("ascii", (_STRING,), _INT),
+define_plain(
+    _FAMILY, "ascii(text)", (_STRING,), _INT, "Code point of the first character; 0 of empty text."
 )
 
 
@@ -66,20 +63,8 @@ def _check_length(name: str, length: int) -> None:
         )
 
 
-define(
-    _FAMILY,
-    "left",
-    "left(text, count)",
-    "The first characters.",
-    takes("left", (_STRING, _BIGINT), _STRING),
-)
-define(
-    _FAMILY,
-    "right",
-    "right(text, count)",
-    "The last characters.",
-    takes("right", (_STRING, _BIGINT), _STRING),
-)
+define_plain(_FAMILY, "left(text, count)", (_STRING, _BIGINT), _STRING, "The first characters.")
+define_plain(_FAMILY, "right(text, count)", (_STRING, _BIGINT), _STRING, "The last characters.")
 define(
     _FAMILY,
     "substring substr",

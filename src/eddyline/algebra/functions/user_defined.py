@@ -43,7 +43,6 @@ class UserFunction:
 
     @property
     def forms(self) -> tuple[str, ...]:
-        """The syntax, for messages."""
         return (f"{self.name}({', '.join(map(sql_type, self.parameters))})",)
 
     def rule(self, args: tuple[Expr, ...]) -> Expr | None:

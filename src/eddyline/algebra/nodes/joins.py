@@ -119,6 +119,13 @@ class _Existence(_Matching):
         if self.residual is not None:
             check_columns(self.residual, self.left.schema + self.right.schema)
 
+    def with_inputs(self, *inputs: Plan) -> Plan:
+        left, right = inputs
+        if inputs == self.inputs:
+            return self
+        remade = semi_join if isinstance(self, SemiJoin) else anti_join
+        return remade(left, right, self.keys, self.residual, nulls_match=self.nulls_match)
+
     @property
     def label(self) -> str:
         equals = "IS NOT DISTINCT FROM" if self.nulls_match else "="
@@ -133,12 +140,6 @@ class SemiJoin(_Existence):
     :func:`semi_join` makes it, or a LookupSemiJoin.
     """
 
-    def with_inputs(self, *inputs: Plan) -> Plan:
-        left, right = inputs
-        if inputs == self.inputs:
-            return self
-        return semi_join(left, right, self.keys, self.residual, nulls_match=self.nulls_match)
-
 
 @dataclass(frozen=True)
 class AntiJoin(_Existence):
@@ -146,12 +147,6 @@ class AntiJoin(_Existence):
 
     :func:`anti_join` makes it, or a LookupAntiJoin.
     """
-
-    def with_inputs(self, *inputs: Plan) -> Plan:
-        left, right = inputs
-        if inputs == self.inputs:
-            return self
-        return anti_join(left, right, self.keys, self.residual, nulls_match=self.nulls_match)
 
 
 class _Lookup(Plan):

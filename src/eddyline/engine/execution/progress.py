@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from eddyline.engine.ingest.inputs import Inputs
@@ -11,6 +11,7 @@ from eddyline.engine.ingest.watermarks import StreamGroup, slowest, watermark_of
 from eddyline.engine.instants import shown
 from eddyline.engine.query import Query
 from eddyline.engine.query_set import QuerySet
+from eddyline.errors import CatalogError, did_you_mean
 from eddyline.runtime.operators.base import Tick
 from eddyline.types import BEGINNING, FOREVER
 
@@ -83,18 +84,44 @@ class Progress:
             self._inputs.begin(merged)
             self._queries.begin(merged, merged.clock)
 
+    def share_clock(self, inputs: Sequence[str], read_elsewhere: Iterable[str]) -> None:
+        """Follow one clock with other engines that process other parts of the same streams.
+
+        All of them get ``newest`` and ``oldest`` of all rows with each call of ``Engine.process``;
+        then their watermarks are those of one engine with all rows and all queries.
+
+        Args:
+            inputs: streams and changing tables that form one group, as if a query read them all.
+            read_elsewhere: those streams that queries of the other engines read; replaces what was
+                stated before.
+
+        Raises:
+            CatalogError: there is no such stream or changing table.
+        """
+        members = [name for group in self._groups for name in group.members]
+        for name in inputs:
+            if name not in members:
+                raise CatalogError(
+                    f"there is no stream or changing table {name!r}; {did_you_mean(name, members)}"
+                )
+        self._groups.read_elsewhere = frozenset(read_elsewhere)
+        self.bring_together(inputs)
+
     def reset(self, group: StreamGroup) -> None:
         """Start a group again, with empty windows and no watermark. Tables keep their rows."""
         self._queries.finish()
         group.watermark, group.clock, group.began = BEGINNING, BEGINNING, None
+        group.oldest = FOREVER
         self._queries.restart(group, lambda: self._inputs.restart(group))
 
     def _targets(self, watermark: int | None, now_us: int) -> dict[StreamGroup, int]:
         """The watermark that each group is to be advanced to."""
+        for group in self._groups:
+            self._inputs.await_rows(group, now_us)
         bounds = {group: self._inputs.bounds(group, now_us) for group in self._groups}
         if watermark is not None:
             return dict.fromkeys(sorted(bounds, key=lambda g: not bounds[g]), watermark)
-        own = {group: watermark_of(of) for group, of in bounds.items() if of}
+        own = {group: watermark_of(of, now_us) for group, of in bounds.items() if of}
         # groups of tables only follow the groups that queries read, or else all streams
         read = [max(own[group], group.watermark) for group in self._groups.with_readers()]
         least = min(read) if read else max(own.values(), default=BEGINNING)
@@ -125,11 +152,15 @@ class Progress:
             yield
 
     def _since(self, group: StreamGroup) -> int:
-        """When a group of tables only begins: with the groups that it follows; FOREVER if it has
-        begun already or has a stream.
+        """When a group begins for another reason than its rows: one whose rows other engines have
+        as well, with the first of these; one of tables only with the groups that it follows.
+        FOREVER if it has begun already.
         """
-        has_begun = group.began is not None
-        if has_begun or self._groups.leading(group) or not self._queries.of(group):
+        if group.began is not None:
+            return FOREVER
+        if self._groups.leading(group):
+            return group.oldest
+        if not self._queries.of(group):
             return FOREVER
         leaders = self._groups.with_readers() or list(self._groups)
         return min((g.began for g in leaders if g.began is not None), default=FOREVER)
@@ -194,7 +225,14 @@ class Progress:
     def saved(self) -> list[dict[str, Any]]:
         """For JSON: the groups as they are."""
         return [
-            {"members": g.members, "watermark": g.watermark, "clock": g.clock, "began": g.began}
+            {
+                "members": g.members,
+                "watermark": g.watermark,
+                "clock": g.clock,
+                "began": g.began,
+                "oldest": g.oldest,
+                "read_elsewhere": sorted(self._groups.read_elsewhere.intersection(g.members)),
+            }
             for g in self._groups
         ]
 
@@ -204,6 +242,8 @@ class Progress:
             groups = self._groups.among(of["members"]) or list(self._groups)
             group = self._groups.merge(groups)
             group.watermark, group.clock, group.began = of["watermark"], of["clock"], of["began"]
+            group.oldest = of.get("oldest", FOREVER)
+            self._groups.read_elsewhere |= frozenset(of.get("read_elsewhere", ()))
             if group.began is not None:
                 self._inputs.begin(group)
                 self._queries.resume(group)

@@ -96,7 +96,7 @@ class SharedFlow:
         """Add a query whose results go to the table with this key; returns its bit."""
         if not any(t.has_changes for t in self.tables.values() if t.owner is None):
             self.flow.recycle()  # in a table with an owner the bits do not matter
-        bit = self.flow.admit(member(self.signature, part))
+        bit = self.flow.admit(member(part))
         self.metrics.clear(bit)
         self._table_of[bit] = key
         self._name_of[bit] = name

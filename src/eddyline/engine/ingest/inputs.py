@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
@@ -28,6 +29,20 @@ from eddyline.sql.catalog import Names
 from eddyline.types import BEGINNING, FOREVER
 
 _Counters = dict[str, dict[str, int]]
+
+
+@dataclass(frozen=True)
+class Elsewhere:
+    """Rows that arrived but are not processed by this engine, by stream.
+
+    Attributes:
+        dropped: number of rows that a drop box dropped. newest, oldest: the largest and smallest
+            timestamp of these rows, and of rows that other engines process.
+    """
+
+    dropped: Mapping[str, int]
+    newest: Mapping[str, int]
+    oldest: Mapping[str, int]
 
 
 class Inputs:
@@ -215,18 +230,16 @@ class Inputs:
         box = self._intakes[stream].box
         return 1.0 if box is None else box.keep
 
-    def count_dropped(
-        self, rows: Mapping[str, int], newest: Mapping[str, int], now_us: int
-    ) -> None:
-        """Count rows that a drop box in front of the engine has dropped.
-
-        Args:
-            rows: number of rows by stream. newest: their largest timestamps.
-        """
-        for stream, n in rows.items():
+    def note_elsewhere(self, rows: Elsewhere, now_us: int) -> None:
+        """Take rows into account that are not processed here."""
+        for stream, n in rows.dropped.items():
             self._intakes[stream].seen += n
-        for stream, ts in newest.items():
+        for stream, ts in rows.newest.items():
             self._intakes[stream].note(ts, now_us)
+        for stream, ts in rows.oldest.items():
+            group = self.groups.of([stream])
+            if group.began is None and ts >= group.watermark:  # else rows among them are late
+                group.oldest = min(group.oldest, ts)
 
     def seen_and_kept(self, stream: str) -> tuple[int, int]:
         """Numbers of rows before and behind the drop box of a stream."""
@@ -246,6 +259,11 @@ class Inputs:
     def bounds(self, group: StreamGroup, now_us: int) -> list[StreamBound]:
         """The bounds of the streams of a group that queries read; if there are none, of all."""
         return [self._intakes[n].bound(now_us) for n in self.groups.leading(group)]
+
+    def await_rows(self, group: StreamGroup, now_us: int) -> None:
+        """Measure the time without rows of these streams, see ``bounds``."""
+        for name in self.groups.leading(group):
+            self._intakes[name].await_rows(now_us)
 
     def fill(self, group: StreamGroup, watermark: int, chunk_rows: int) -> Iterator[Tick]:
         """Append the rows up to the watermark of a group to their SteMs, in order of (ts, arrival).

@@ -63,8 +63,7 @@ class Intake:
         reader: converts rows.
         newest: the largest timestamp so far. rows: number of input rows. late, bad: those in the
             side outputs.
-        active_us: wall clock at the last usable row; before any row, at the first call of
-            ``bound``.
+        active_us: wall clock at the last usable row; before any row, since when it is awaited.
         stem: where the rows go; None: nothing reads the table yet, and it has not changed.
         box: drops rows; None: keeps all. seen, kept: numbers of rows before and behind it.
     """
@@ -142,14 +141,18 @@ class Intake:
         """Treat later rows as the first of the stream."""
         self.newest = BEGINNING
 
-    def bound(self, now_us: int) -> StreamBound:
-        """The watermark of this stream alone."""
+    def await_rows(self, now_us: int) -> None:
+        """Measure the time without rows from now on, if it is not measured yet."""
         if self.active_us == BEGINNING:
             self.active_us = now_us
-        stream = self.definition
-        idle = stream.idle_us is not None and now_us - self.active_us >= stream.idle_us
+
+    def bound(self, now_us: int) -> StreamBound:
+        """The watermark of this stream alone."""
+        stream, since = self.definition, self.active_us
+        idle_us = stream.idle_us
+        idle = idle_us is not None and since > BEGINNING and now_us - since >= idle_us
         us = BEGINNING if self.newest == BEGINNING else self.newest - stream.lateness_us
-        return StreamBound(stream.name, us, idle)
+        return StreamBound(stream.name, us, idle, since)
 
     def release(self, watermark: int) -> OrderedRows:
         """Remove and return the rows up to the watermark, in (ts, arrival) order."""

@@ -83,6 +83,10 @@ class RowReader:
         doubtful = pa.types.is_integer(given.type) and self.definition.ts_unit is None
         return TypedRows(table, columns, reasons, given if doubtful else None)
 
+    def content(self, rows: TypedRows) -> list[pa.Array]:
+        """The columns that queries read, in the declared order and types."""
+        return rows.columns
+
     def times(self, rows: TypedRows) -> Array:
         """int64[n], the event times; any value where NULL."""
         return raw_values(rows.columns[self.timestamp], np.dtype(np.int64))
@@ -112,11 +116,16 @@ class RowReader:
                 reasons = first_reason(reasons, pc.if_else(pa.array(doubted), texts, none))
         return reasons
 
-    def surely_good(self, rows: TypedRows, now_us: int) -> Array:
-        """bool[n]: rows that are good for any previous rows."""
+    def surely_bad(self, rows: TypedRows, now_us: int) -> Array:
+        """bool[n]: rows that are bad for any previous rows."""
         reasons = self.reasons(replace(rows, doubtful=None), 0, now_us)
-        good = is_good(reasons, rows.table.num_rows)
-        return good if rows.doubtful is None else good & ~in_doubt(self.times(rows))
+        return ~is_good(reasons, rows.table.num_rows)
+
+    def in_doubt(self, rows: TypedRows) -> Array:
+        """bool[n]: rows of which the previous rows decide whether they are bad."""
+        if rows.doubtful is None:
+            return np.zeros(rows.table.num_rows, np.bool_)
+        return in_doubt(self.times(rows))
 
     def bad_rows(self, table: pa.Table, reasons: pa.Array) -> pa.Table:
         """The bad rows of a table as text, with the reason."""

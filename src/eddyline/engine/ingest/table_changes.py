@@ -56,6 +56,10 @@ class ChangeReader(RowReader):
     def __init__(self, table: TableDef) -> None:
         super().__init__(changes_of(table), kind="table")
 
+    def content(self, rows: TypedRows) -> list[pa.Array]:
+        """Those of the table."""
+        return rows.columns[len(_OWN) :]
+
     def read(self, data: Any) -> TypedRows:
         table = to_table(data, self.definition.name)
         if all(name.lower() != OPERATION.name for name in table.column_names):
@@ -70,6 +74,11 @@ class ChangeReader(RowReader):
             none = pa.scalar(None, pa.string())
             reasons = first_reason(reasons, pc.if_else(unknown, why, none))
         return TypedRows(rows.table, [when, operation, *columns], reasons)
+
+
+def reader_of(definition: StreamDef | TableDef) -> RowReader:
+    """Reads the rows of a stream, or the changes of a table."""
+    return RowReader(definition) if isinstance(definition, StreamDef) else ChangeReader(definition)
 
 
 class ChangeIntake(Intake):

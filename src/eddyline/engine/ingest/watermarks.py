@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from eddyline.sql.catalog import Names
-from eddyline.types import BEGINNING
+from eddyline.types import BEGINNING, FOREVER
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,24 +21,41 @@ class StreamBound:
 
     Attributes:
         us: its largest timestamp minus its lateness; BEGINNING before its first row.
-        idle: it had no row for longer than its IDLE AFTER, so its group does not wait for it.
+        idle: it had no row for its IDLE AFTER or longer, so its group does not wait for it.
+        active_us: the wall clock at its last usable row; before any row, since when it is read.
     """
 
     stream: str
     us: int
     idle: bool
+    active_us: int = BEGINNING
 
 
-def watermark_of(bounds: Sequence[StreamBound]) -> int:
-    """The smallest bound of the streams that are not idle, and at most the largest of all.
+def watermark_of(bounds: Sequence[StreamBound], now_us: int) -> int:
+    """The smallest bound of the streams that are not idle.
 
-    >>> watermark_of([StreamBound("a", 9, False), StreamBound("b", 5, False)])
+    If all are idle, time goes on by itself: the largest bound, plus the wall-clock time since the
+    last row of all. So rows that arrive with the same delay as before the silence are not late.
+    Time that goes on by itself stays behind the wall clock; before the first row it stands still.
+
+    Args:
+        now_us: the wall clock.
+
+    >>> a, b = StreamBound("a", 9, True, 20), StreamBound("b", 5, False, 22)
+    >>> watermark_of([a, b], 30)
     5
-    >>> watermark_of([StreamBound("a", 9, False), StreamBound("b", 5, True)])
-    9
+    >>> watermark_of([a, StreamBound("b", 5, True, 22)], 30)
+    17
     """
-    last = max((b.us for b in bounds), default=BEGINNING)
-    return min((b.us for b in bounds if not b.idle), default=last)
+    awake = [b.us for b in bounds if not b.idle]
+    if awake:
+        return min(awake)
+    begun = [b for b in bounds if b.us > BEGINNING]
+    if not begun:
+        return BEGINNING
+    last = max(b.us for b in begun)
+    silence = now_us - max(b.active_us for b in begun)
+    return max(last, min(last + silence, now_us))
 
 
 def slowest(bounds: Sequence[StreamBound]) -> StreamBound | None:
@@ -57,12 +74,14 @@ class StreamGroup:
         watermark: rows before this instant are late, in microseconds.
         clock: the instant up to which everything is processed, in microseconds.
         began: the first instant that was processed; None before it.
+        oldest: before it, the smallest timestamp of rows that other engines process.
     """
 
     members: list[str] = field(default_factory=list)
     watermark: int = BEGINNING
     clock: int = BEGINNING
     began: int | None = None
+    oldest: int = FOREVER
 
     @property
     def reached(self) -> int:
@@ -72,7 +91,8 @@ class StreamGroup:
 
 class StreamGroups:
     """The groups of an engine. Each stream and each changing table is in one of them; without
-    streams there is one empty group.
+    streams there is one empty group. A stream is *read* by queries of this engine, or of others
+    with the same clock.
     """
 
     def __init__(self) -> None:
@@ -80,6 +100,7 @@ class StreamGroups:
         self._empty = StreamGroup()
         self._readers: Counter[str] = Counter()
         self._streams: set[str] = set()
+        self._read_elsewhere: frozenset[str] = frozenset()
         # what follows from the above, once it has been asked for
         self._with_readers: list[StreamGroup] | None = None
         self._leading: dict[StreamGroup, list[str]] = {}
@@ -87,6 +108,16 @@ class StreamGroups:
 
     def __getitem__(self, name: str) -> StreamGroup:
         return self._of[name]
+
+    @property
+    def read_elsewhere(self) -> frozenset[str]:
+        """The streams that queries of other engines with the same clock read."""
+        return self._read_elsewhere
+
+    @read_elsewhere.setter
+    def read_elsewhere(self, names: frozenset[str]) -> None:
+        self._read_elsewhere = names
+        self._have_changed()
 
     def __iter__(self) -> Iterator[StreamGroup]:
         return iter(dict.fromkeys(self._of.values()) or [self._empty])
@@ -123,7 +154,7 @@ class StreamGroups:
     def with_readers(self) -> list[StreamGroup]:
         """The groups with streams that queries read, in the order of declaration."""
         if self._with_readers is None:
-            self._with_readers = self.among(s for s in self._streams if self._readers[s] > 0)
+            self._with_readers = self.among(s for s in self._streams if self._is_read(s))
         return self._with_readers
 
     def leading(self, group: StreamGroup) -> list[str]:
@@ -132,7 +163,7 @@ class StreamGroups:
         """
         if group not in self._leading:
             streams = [name for name in group.members if name in self._streams]
-            self._leading[group] = [s for s in streams if self._readers[s] > 0] or streams
+            self._leading[group] = [s for s in streams if self._is_read(s)] or streams
         return self._leading[group]
 
     def outside(self, group: StreamGroup) -> frozenset[str]:
@@ -148,6 +179,7 @@ class StreamGroups:
         for other in others:
             first.watermark = max(first.watermark, other.watermark)
             first.clock = max(first.clock, other.clock)
+            first.oldest = min(first.oldest, other.oldest)
             first.began = min(
                 (b for b in (first.began, other.began) if b is not None), default=None
             )
@@ -166,3 +198,6 @@ class StreamGroups:
         """Undo ``add_reader``."""
         self._readers.subtract(names)
         self._have_changed()
+
+    def _is_read(self, name: str) -> bool:
+        return self._readers[name] > 0 or name in self._read_elsewhere

@@ -7,11 +7,12 @@ Source: Ayad and Naughton 2004, section 1 ("optimize and monitor then re-optimiz
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from eddyline.algebra.plan import Plan, StreamScan
+from eddyline.algebra.plan import Plan
+from eddyline.algebra.reads import stream_scans
 from eddyline.algebra.windows import Range
 from eddyline.optimizer.joins.costing import Priced
 from eddyline.optimizer.joins.functions import PlanFunctions
@@ -81,17 +82,10 @@ def best_tree(query: JoinQuery, tree: Tree, costing: Priced) -> tuple[Tree, floa
 
 def shown(joins: Joins, tree: Tree) -> str:
     """An order as text, by names of streams."""
-    return show(tree, [next((s.stream for s in _scans(p)), "?") for p in joins.graph.parts])
+    return show(tree, [next((s.stream for s in stream_scans(p)), "?") for p in joins.graph.parts])
 
 
 def _filled(source: Source, part: Plan, elapsed_us: int) -> Source:
     """The source with the share of its window's rows that ``elapsed_us`` has room for."""
-    length = next((s.window.us for s in _scans(part) if isinstance(s.window, Range)), 0)
+    length = next((s.window.us for s in stream_scans(part) if isinstance(s.window, Range)), 0)
     return replace(source, rows=source.rows * min(1.0, elapsed_us / length)) if length else source
-
-
-def _scans(plan: Plan) -> Iterator[StreamScan]:
-    if isinstance(plan, StreamScan):
-        yield plan
-    for below in plan.inputs:
-        yield from _scans(below)

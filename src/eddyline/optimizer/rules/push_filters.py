@@ -7,7 +7,6 @@ its scan, so no Filter can get in front of the counting.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import assert_never
 
 import pyarrow as pa
 
@@ -25,17 +24,10 @@ from eddyline.algebra.plan import (
     Project,
     SemiJoin,
     SharedRows,
-    StreamScan,
-    TableScan,
     Union,
     filtered,
-    sealed,
 )
-from eddyline.optimizer.traversal import (
-    moved,
-    shows_parameters,
-    substituted,
-)
+from eddyline.optimizer.traversal import moved, shows_parameters, substituted
 
 
 def push_filters(plan: Plan) -> Plan:
@@ -67,22 +59,24 @@ def _pushed(plan: Plan, terms: tuple[Expr, ...]) -> Plan:
 
 
 def _pushed_below(plan: Plan, terms: tuple[Expr, ...]) -> Plan:
-    """The plan, neither a Filter nor a Project, filtered by terms that may be pushed below it."""
-    node = sealed(plan)
-    match node:
+    """The plan, neither a Filter nor a Project, filtered by terms that may be pushed below it.
+
+    Below other kinds of nodes no term is pushed.
+    """
+    match plan:
         case Union() | Distinct():
-            return node.with_inputs(*(_pushed(i, terms) for i in node.inputs))
+            return plan.with_inputs(*(_pushed(i, terms) for i in plan.inputs))
         case GroupBy():
-            return _below_group_by(node, terms)
+            return _below_group_by(plan, terms)
         case Product() | Join():
-            return _below_join(node, terms)
+            return _below_join(plan, terms)
         case SemiJoin() | AntiJoin():
-            return _below_existence(node, terms)
+            return _below_existence(plan, terms)
         case Negation():
-            return _below_negation(node, terms)
-        case StreamScan() | TableScan() | SharedRows() | Filter() | Project():
-            return filtered(node, terms)
-    assert_never(node)
+            return _below_negation(plan, terms)
+        case SharedRows():
+            return filtered(plan, terms)
+    return filtered(plan.with_inputs(*(_pushed(i, ()) for i in plan.inputs)), terms)
 
 
 def _below_group_by(plan: GroupBy, terms: tuple[Expr, ...]) -> Plan:

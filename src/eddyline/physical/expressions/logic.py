@@ -10,13 +10,7 @@ import pyarrow.compute as pc
 
 from eddyline.algebra.expressions import Call
 from eddyline.algebra.functions.conversion import convert
-from eddyline.physical.expressions.kernel import (
-    Datum,
-    Kernel,
-    Maker,
-    always,
-    as_arrays,
-)
+from eddyline.physical.expressions.kernel import Datum, Kernel, Maker, always, as_arrays
 
 
 def _make_chain(function: Any) -> Maker:

@@ -16,12 +16,12 @@ from dataclasses import dataclass, replace
 from typing import Final, TypeAlias
 
 from eddyline.algebra.expressions import Expr, columns_of, shift_columns
-from eddyline.algebra.plan import Filter, Join, LookupJoin, LookupSemiJoin, Plan, Project
+from eddyline.algebra.plan import Join, LookupJoin, LookupSemiJoin, Plan, Project, below_projections
 from eddyline.optimizer.estimates import estimate
 from eddyline.optimizer.statistics import Statistics
 from eddyline.optimizer.traversal import substituted
 from eddyline.physical.feedback.conditions import Condition, conditions_of, span
-from eddyline.physical.patterns import is_stored
+from eddyline.physical.patterns import row_ids_of
 from eddyline.physical.strategy import Strategy
 
 #: A node of a tree of joins: which input to take, from the top down.
@@ -131,10 +131,9 @@ def inner_join(plan: Plan) -> Join | None:
     """The join whose rows these are, filtered or renamed; None for a leaf of the tree, and that is
     also a join whose rows are put into a store.
     """
-    if not is_stored(plan):
+    if not row_ids_of(plan).stored:
         return None
-    while isinstance(plan, (Filter, Project)):
-        plan = plan.input
+    plan = below_projections(plan)
     return plan if isinstance(plan, Join) and not isinstance(plan, LookupJoin) else None
 
 

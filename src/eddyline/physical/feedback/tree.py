@@ -22,11 +22,7 @@ from eddyline.physical.compiled import output, residual, scan_below
 from eddyline.physical.expressions import compile_expr, compile_predicate
 from eddyline.physical.feedback.planner import FeedbackPlanner
 from eddyline.physical.feedback.requirements import Path, inner_join, join_tree
-from eddyline.physical.patterns import (
-    base_scan,
-    id_width_of,
-    is_stored,
-)
+from eddyline.physical.patterns import base_scan, row_ids_of
 from eddyline.physical.strategy import Strategy
 from eddyline.runtime.feedback.gate import Gate
 from eddyline.runtime.feedback.join_feedback import JoinFeedback
@@ -113,7 +109,6 @@ class FeedbackTree:
         return self._while_read(lambda: make(self._above((), self._top.left)))
 
     def join(self) -> Operator:
-        """The join on top."""
         return self._while_read(partial(self._join, (), {}))
 
     def _while_read(self, make: Callable[[], Operator]) -> Operator:
@@ -223,7 +218,7 @@ class FeedbackTree:
     def _rows(self, plan: Plan, source: Operator, *, inner: bool) -> InputRows:
         """Where the rows of an input are stored."""
         if inner or base_scan(plan) is None:
-            return ResultRows(id_width_of(plan) if is_stored(plan) else 1)
+            return ResultRows(row_ids_of(plan).stored_width)
         scan = scan_below(source)
         return StemRows(scan.stem, scan.window)  # of a table, also deleted rows, while remembered
 

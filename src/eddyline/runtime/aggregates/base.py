@@ -85,7 +85,7 @@ class SlotArrays:
         for name, values in arrays.items():
             setattr(self, name, values)
 
-    def _grow(self, capacity: int) -> None:
+    def grow(self, capacity: int) -> None:
         for name in self._names:
             old = getattr(self, name)
             if old.shape[0] < capacity:
@@ -95,9 +95,6 @@ class SlotArrays:
 
     def _fill(self, name: str) -> int:
         return 0
-
-    def grow(self, capacity: int) -> None:
-        self._grow(capacity)
 
     def has_failed(self, slots: Array) -> Array:
         return np.zeros(slots.size, np.bool_)

@@ -10,13 +10,7 @@ import pyarrow as pa
 
 from eddyline.kernels import aggregates as kernels
 from eddyline.kernels.aggregates import SignedRows
-from eddyline.runtime.aggregates.base import (
-    Aggregate,
-    Reported,
-    SlotArrays,
-    computes,
-    valid_lane,
-)
+from eddyline.runtime.aggregates.base import Aggregate, Reported, SlotArrays, computes, valid_lane
 from eddyline.runtime.aggregates.nodes import Nodes
 from eddyline.runtime.state import State, nested
 from eddyline.runtime.stores.columns import Array

@@ -13,13 +13,7 @@ from eddyline.errors import UnsupportedError
 from eddyline.kernels.aggregates import SignedRows
 from eddyline.kernels.heaps import NO_NODE, run_extreme
 from eddyline.kernels.text import text_prefixes
-from eddyline.runtime.aggregates.base import (
-    Aggregate,
-    Reported,
-    SlotArrays,
-    computes,
-    numbers,
-)
+from eddyline.runtime.aggregates.base import Aggregate, Reported, SlotArrays, computes, numbers
 from eddyline.runtime.aggregates.nodes import Nodes
 from eddyline.runtime.state import State, nested
 from eddyline.runtime.stores.columns import Array, raw_values, text_buffers

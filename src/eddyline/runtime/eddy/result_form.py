@@ -132,7 +132,6 @@ class ResultForm(ABC):
         """See ``PairSelection``."""
 
     def longest(self, target: int, probing: Composites) -> Array | int:
-        """See ``PairSelection``."""
         if probing.group is None or self.groups is None:
             return int(self.windows[target].lengths.max(initial=0))
         longest: Array = self.groups.longest[target][probing.group]

@@ -45,7 +45,6 @@ class TimeBounds:
         self._store = store
 
     def oldest(self, ts: Array, seq: Array, length: Array | int, *, inclusive: bool) -> Array:
-        """See ``WindowBounds``."""
         below: Array = np.searchsorted(self._store.held("ts"), ts - length, "right")
         return below + self._store.first
 
@@ -142,7 +141,6 @@ class FlowRows(EndlessWindow):
         return number, found, came.take(number) - 1 - stem.ids(found)
 
     def oldest(self, ts: Array, seq: Array, length: Array | int, *, inclusive: bool) -> Array:
-        """See ``WindowBounds``."""
         if not len(self._stem):
             return np.full(seq.size, self._stem.first)
         return self._oldest(self._came(seq, inclusive=inclusive), length)

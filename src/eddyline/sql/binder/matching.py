@@ -6,14 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from eddyline.algebra import functions
-from eddyline.algebra.expressions import (
-    Call,
-    Expr,
-    Literal,
-    columns_of,
-    conjuncts,
-    shift_columns,
-)
+from eddyline.algebra.expressions import Call, Expr, Literal, columns_of, conjuncts, shift_columns
 
 #: Equality keys: pairs of an expression over the left schema and one over the right schema.
 EqualityKeys = tuple[tuple[Expr, Expr], ...]

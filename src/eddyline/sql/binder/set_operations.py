@@ -23,15 +23,7 @@ from sqlglot import exp
 from eddyline.algebra import functions
 from eddyline.algebra.expressions import ColumnRef, Expr
 from eddyline.algebra.functions.coercion import kind
-from eddyline.algebra.plan import (
-    Distinct,
-    Negation,
-    Plan,
-    Project,
-    Union,
-    anti_join,
-    join,
-)
+from eddyline.algebra.plan import Distinct, Negation, Plan, Project, Union, anti_join, join
 from eddyline.errors import SqlError, did_you_mean
 from eddyline.sql.binder.context import BoundPlan, Context, require_windows
 from eddyline.sql.binder.matching import EqualityKeys

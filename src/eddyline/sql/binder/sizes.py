@@ -10,15 +10,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from eddyline.algebra.expressions import ColumnRef, Expr
-from eddyline.algebra.plan import (
-    Filter,
-    GroupBy,
-    Join,
-    Plan,
-    Product,
-    Project,
-    Union,
-)
+from eddyline.algebra.plan import Filter, GroupBy, Join, Plan, Product, Project, Union
 from eddyline.sql.limits import MAX_EXPRESSION, MAX_INPUTS, MAX_PLAN
 
 

@@ -8,13 +8,7 @@ from typing import Final
 
 from eddyline.bench.figures.shared_windows.driver import RunOutcome
 from eddyline.bench.figures.shared_windows.runs import RunPoint
-from eddyline.bench.figures.shared_windows.server import (
-    GREEDY,
-    LWO,
-    STATE_SLICE,
-    SWF,
-    TABLE_1,
-)
+from eddyline.bench.figures.shared_windows.server import GREEDY, LWO, STATE_SLICE, SWF, TABLE_1
 from eddyline.bench.figures.verdicts import Holds, Judgment, factor
 
 Judge = Callable[[Sequence[RunPoint]], Judgment]

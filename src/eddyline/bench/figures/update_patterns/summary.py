@@ -14,11 +14,7 @@ from eddyline.bench.figures.results import Results
 from eddyline.bench.figures.trace import Trace
 from eddyline.bench.figures.update_patterns.cases import CASES, UPA_50
 from eddyline.bench.figures.update_patterns.claims import judged
-from eddyline.bench.figures.update_patterns.drawing import (
-    draw_eager,
-    draw_figures,
-    draw_recorded,
-)
+from eddyline.bench.figures.update_patterns.drawing import draw_eager, draw_figures, draw_recorded
 from eddyline.bench.figures.update_patterns.experiment import PatternExperiment, Series
 from eddyline.bench.measure import machine
 

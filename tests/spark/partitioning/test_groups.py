@@ -3,7 +3,8 @@ from __future__ import annotations
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
-from eddyline.spark.partitioning import connected, cores_by_group, shard_ids, spark_hash
+from eddyline.spark.partitioning.groups import connected, cores_by_group
+from eddyline.spark.partitioning.shard_ids import shard_ids, spark_hash
 
 
 def test_streams_of_one_query_form_one_group() -> None:

@@ -1,0 +1,332 @@
+"""Whether the cells along an axis can compute a query each for itself: the proof.
+
+Rows of the inputs have coordinates along an axis; each cell runs the query over the rows of its own
+coordinate. That is right if, at every instant, the answer over all rows is the bag sum of the
+answers of all coordinates. It is shown from the leaves of the plan to its root, by what holds of
+the rows of each node at every instant:
+
+- :class:`Everywhere`: every coordinate has all of them;
+- :class:`Once`: each is at exactly one coordinate;
+- :class:`Keyed`: likewise, and its coordinate is the hash of an expression over its own columns.
+
+Each node preserves this, given what is written at its function, or :class:`NotLocal` is raised. The
+root has to be ``Once`` or ``Keyed``: then each result is made at exactly one coordinate. What is
+equal (0.0 and -0.0, NaN and NaN, NULL and NULL) has the same hash.
+
+Axes are independent of each other: a row is in a cell if it is at the cell's coordinate along each
+axis, so the argument for one axis holds within every coordinate of the others.
+
+The argument is about rows and instants, not about operators: each engine may run any plan of the
+query. Two things are not rows of the answer. What a window by number contains depends on rows that
+have no result; and an expression that fails for a row is reported, so it must not be evaluated at
+several coordinates for the same row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias, assert_never
+
+from eddyline.algebra.expressions import (
+    Aggregate,
+    ColumnRef,
+    Expr,
+    columns_of,
+    conjuncts,
+    shift_columns,
+)
+from eddyline.algebra.functions.fallibility import can_fail
+from eddyline.algebra.plan import (
+    AntiJoin,
+    Distinct,
+    Filter,
+    GroupBy,
+    Join,
+    Negation,
+    Plan,
+    Product,
+    Project,
+    SemiJoin,
+    SharedRows,
+    StreamScan,
+    TableScan,
+    Union,
+    sealed,
+)
+from eddyline.algebra.windows import PartitionRows, Rows
+from eddyline.spark.partitioning.equalities import Equalities, in_terms_of
+from eddyline.spark.partitioning.join_regions import Region, equal_pairs, region
+from eddyline.spark.partitioning.layouts import COPIED, ByKey, Coordinate, Spread
+
+
+class NotLocal(Exception):
+    """The reason why cells along an axis cannot compute a query each for itself."""
+
+
+@dataclass(frozen=True)
+class Everywhere:
+    """Every coordinate has all rows."""
+
+
+@dataclass(frozen=True)
+class Once:
+    """Each row is at exactly one coordinate."""
+
+
+@dataclass(frozen=True)
+class Keyed:
+    """Each row is at the coordinate of the hash of its key.
+
+    Attributes:
+        key: for each part of the key, expressions over the node's columns with that value.
+    """
+
+    key: tuple[frozenset[Expr], ...]
+
+
+Held: TypeAlias = Everywhere | Once | Keyed
+
+
+def require_local(plan: Plan, axis: Mapping[str, Coordinate]) -> None:
+    """Check that each result of a plan is made at exactly one coordinate of an axis.
+
+    Args:
+        axis: by stream and by changing table, the coordinate of its rows; other tables are at
+            every coordinate.
+
+    Raises:
+        NotLocal: this is not shown.
+    """
+    if isinstance(_held(plan, axis), Everywhere):
+        raise NotLocal("every cell would make all results")
+
+
+def _held(plan: Plan, axis: Mapping[str, Coordinate]) -> Held:
+    node = sealed(plan)
+    match node:
+        case StreamScan():
+            return _scanned(node, axis[node.stream])
+        case TableScan():
+            return _placed(axis.get(node.table, COPIED))
+        case Filter() | Project() | Product() | Join():
+            return _joined(region(node), axis)
+        case Negation() | SemiJoin() | AntiJoin():
+            return _matched(node, _held(node.left, axis), _held(node.right, axis))
+        case Union():
+            return _united([_held(part, axis) for part in node.parts])
+        case GroupBy():
+            return _grouped(node, _held(node.input, axis))
+        case Distinct():
+            columns = _columns(node)
+            return _by_keys(_held(node.input, axis), columns, columns, f"DISTINCT of {_list(node)}")
+        case SharedRows():
+            raise AssertionError("rows of a flow are not part of a query's plan")
+    assert_never(node)
+
+
+def _placed(coordinate: Coordinate) -> Held:
+    if isinstance(coordinate, ByKey):
+        return Keyed(tuple(frozenset([e]) for e in coordinate.key))
+    return Once() if isinstance(coordinate, Spread) else Everywhere()
+
+
+def _scanned(scan: StreamScan, coordinate: Coordinate) -> Held:
+    """A row's lifespan in a window over time is its own. A window of rows ends it by later rows:
+    those with the same values of PARTITION BY, which must be at the same coordinate.
+    """
+    held, window = _placed(coordinate), scan.window
+    if isinstance(window, Rows):
+        raise NotLocal(
+            f"{scan.label} counts the rows of the whole stream; "
+            "[PARTITION BY ... ROWS n] by a key would count within a cell"
+        )
+    if isinstance(window, PartitionRows):
+        columns = _columns(scan)
+        known: dict[Expr, Expr] = {columns[c]: columns[c] for c in window.columns}
+        if not isinstance(held, Keyed) or not _determined(held, known):
+            raise NotLocal(f"{scan.label} counts rows of equal {', '.join(window.names)}")
+    return held
+
+
+def _joined(found: Region, axis: Mapping[str, Coordinate]) -> Held:
+    """A combination of rows is made where all of them are.
+
+    At most one input decides the coordinate if the others are everywhere. Several decide it
+    together if their keys are equal in every result, which follows from the equalities.
+    """
+    held = [_held(plan, axis) for plan in found.inputs]
+    copied = frozenset(i for i, h in enumerate(held) if isinstance(h, Everywhere))
+    for expr, reads in found.computed:
+        if reads and reads <= copied:
+            _require_infallible(expr)
+    once = [i for i, h in enumerate(held) if isinstance(h, Once)]
+    keyed = [
+        (i, [frozenset(shift_columns(e, found.starts[i]) for e in part) for part in h.key])
+        for i, h in enumerate(held)
+        if isinstance(h, Keyed)
+    ]
+    if not once and not keyed:
+        return Everywhere()
+    if once and len(once) + len(keyed) > 1:
+        raise NotLocal(f"rows of {_names(found.inputs[i] for i in once)} are dealt without a key")
+    if once:
+        return Once()
+    own = [(a, b) for _, key in keyed for part in key for a in part for b in part if a != b]
+    equal = Equalities([*found.equalities, *own])
+    first, *others = keyed
+    for i, key in others:
+        if not _agree(first[1], key, equal):
+            raise NotLocal(
+                f"{_names([found.inputs[first[0]]])} and {_names([found.inputs[i]])} are joined "
+                f"by other columns than {_key_text(first[1])} = {_key_text(key)}"
+            )
+    places: dict[Expr, Expr] = {}
+    for index, expr in enumerate(found.outputs):
+        places.setdefault(expr, ColumnRef(expr.type, index, str(expr)))
+    everything = [
+        frozenset(same for key in keyed for e in key[1][part] for same in equal.equal_to(e))
+        for part in range(len(first[1]))
+    ]
+    return _over(everything, places) or Once()
+
+
+def _agree(
+    first: Sequence[frozenset[Expr]], second: Sequence[frozenset[Expr]], equal: Equalities
+) -> bool:
+    if len(first) != len(second):
+        return False
+    return all(
+        any(equal.are_equal(x, y) for x in a for y in b) for a, b in zip(first, second, strict=True)
+    )
+
+
+def _matched(node: Negation | SemiJoin | AntiJoin, left: Held, right: Held) -> Held:
+    """A left row is kept or not by the right rows that match it; they must be where it is.
+
+    They are if the right rows are everywhere, or if the keys of matching rows are equal. Of equal
+    left rows negation keeps some, so they must be together, too.
+    """
+    width = len(node.left.schema)
+    residual = None if isinstance(node, Negation) else node.residual
+    for a, b in node.keys:
+        _require_at_one_coordinate(a, left)
+        _require_at_one_coordinate(b, right)
+    for term in conjuncts(residual):
+        on_right = min(columns_of(term), default=0) >= width
+        _require_at_one_coordinate(term, right if on_right else left)
+    if isinstance(right, Everywhere):
+        if isinstance(node, Negation) and not isinstance(left, Everywhere):
+            known = {a: a for a, _ in node.keys}
+            if not isinstance(left, Keyed) or not _determined(left, known):
+                raise NotLocal(f"EXCEPT ALL counts rows of equal {node.label}")
+        return left
+    if not isinstance(left, Keyed) or not isinstance(right, Keyed):
+        raise NotLocal(f"{_kind(node)} compares all rows of {_names([node.right])}")
+    pairs = [(a, shift_columns(b, width)) for a, b in node.keys]
+    pairs += equal_pairs(conjuncts(residual))
+    shifted = [frozenset(shift_columns(e, width) for e in part) for part in right.key]
+    if not _agree(left.key, shifted, Equalities(pairs)):
+        raise NotLocal(
+            f"{_kind(node)} matches rows by other columns than "
+            f"{_key_text(left.key)} = {_key_text(right.key)}"
+        )
+    return left
+
+
+def _united(held: Sequence[Held]) -> Held:
+    """Rows are where they were; the key is what is the key of all inputs."""
+    if all(isinstance(h, Everywhere) for h in held):
+        return Everywhere()
+    if any(isinstance(h, Everywhere) for h in held):
+        raise NotLocal("UNION ALL would add rows that every cell has to those of one cell")
+    keys = [h.key for h in held if isinstance(h, Keyed)]
+    if len(keys) < len(held) or len({len(k) for k in keys}) > 1:
+        return Once()
+    common = tuple(frozenset.intersection(*parts) for parts in zip(*keys, strict=True))
+    return Keyed(common) if all(common) else Once()
+
+
+def _grouped(node: GroupBy, held: Held) -> Held:
+    """All rows of a group must be together. The one group without keys has all rows."""
+    arguments = [e for a in node.aggregates for e in (a.argument, a.where) if e is not None]
+    for expr in (*node.keys, *arguments):
+        _require_at_one_coordinate(expr, held)
+    if isinstance(held, Everywhere):
+        return held
+    if not node.keys:
+        raise NotLocal(f"{_aggregates(node.aggregates)} without GROUP BY is over all rows")
+    return _by_keys(held, node.keys, _columns(node), f"GROUP BY {', '.join(map(str, node.keys))}")
+
+
+def _by_keys(held: Held, keys: Sequence[Expr], columns: Sequence[Expr], what: str) -> Held:
+    """Rows with equal ``keys`` become a row with ``columns``, if they are together."""
+    if isinstance(held, Everywhere):
+        return held
+    known = dict(zip(keys, columns, strict=False))
+    if isinstance(held, Once):
+        raise NotLocal(f"{what} needs all rows of a value together")
+    found = _over(held.key, known)
+    if found is None:
+        raise NotLocal(f"{what} does not contain {_key_text(held.key)}")
+    return found
+
+
+def _determined(held: Keyed, known: Mapping[Expr, Expr]) -> bool:
+    return _over(held.key, known) is not None
+
+
+def _over(key: Iterable[frozenset[Expr]], known: Mapping[Expr, Expr]) -> Keyed | None:
+    """The key in terms of known expressions; None if they do not determine it."""
+    parts = [frozenset(r for e in part if (r := in_terms_of(e, known)) is not None) for part in key]
+    return Keyed(tuple(parts)) if all(parts) else None
+
+
+def _require_at_one_coordinate(expr: Expr, held: Held) -> None:
+    if isinstance(held, Everywhere):
+        _require_infallible(expr)
+
+
+def _require_infallible(expr: Expr) -> None:
+    if can_fail(expr):
+        raise NotLocal(
+            f"{expr} can fail for a row, and each cell with a copy of the row would report it; "
+            "a try_ function gives NULL instead"
+        )
+
+
+# -- words -----------------------------------------------------------------------------------------
+
+
+def _columns(plan: Plan) -> tuple[ColumnRef, ...]:
+    return tuple(ColumnRef(f.type, i, f.name) for i, f in enumerate(plan.schema))
+
+
+def _names(plans: Iterable[Plan]) -> str:
+    return ", ".join(_name(plan) for plan in plans)
+
+
+def _name(plan: Plan) -> str:
+    while isinstance(plan, (Filter, Project)):
+        plan = plan.input
+    if isinstance(plan, StreamScan):
+        return plan.stream
+    return plan.table if isinstance(plan, TableScan) else "a sub-query"
+
+
+def _list(plan: Plan) -> str:
+    return ", ".join(f.name for f in plan.schema)
+
+
+def _key_text(key: Iterable[frozenset[Expr]]) -> str:
+    return ", ".join(min(map(str, part)) for part in key)
+
+
+def _kind(node: Negation | SemiJoin | AntiJoin) -> str:
+    if isinstance(node, Negation):
+        return "EXCEPT ALL"
+    return "EXISTS" if isinstance(node, SemiJoin) else "NOT EXISTS (or an outer join)"
+
+
+def _aggregates(aggregates: Sequence[Aggregate]) -> str:
+    return ", ".join(map(str, aggregates)) or "one group"

@@ -1,0 +1,280 @@
+"""The partitioning of a group's queries: which layouts there are, and which queries each has."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final
+
+from eddyline.algebra.expressions import Expr
+from eddyline.algebra.plan import Plan, TableScan
+from eddyline.algebra.reads import nodes, streams_read
+from eddyline.optimizer.statistics import UNKNOWN, Statistics
+from eddyline.spark.partitioning.axes import Candidate, candidates
+from eddyline.spark.partitioning.layouts import (
+    COPIED,
+    Axis,
+    ByKey,
+    Coordinate,
+    Layout,
+    Spread,
+    one_cell,
+)
+from eddyline.spark.partitioning.locality import NotLocal, require_local
+from eddyline.spark.partitioning.shares import choose_sizes
+
+#: Keys with more values than this, for each shard, are equally good.
+_ENOUGH_VALUES: Final = 64
+#: A layout in which a query has this many times the rows per cell of its best one is not shared.
+_TOLERATED: Final = 2.0
+
+
+@dataclass(frozen=True)
+class PlannedQuery:
+    """What the partitioning of a query depends on.
+
+    Attributes:
+        plan: its logical plan, optimized.
+        rules: the table of FOR EACH ROW OF, if it changes.
+        by_row: streams of which lateness is judged row by row.
+    """
+
+    plan: Plan
+    rules: str | None = None
+    by_row: frozenset[str] = frozenset()
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        """The streams and changing tables that it reads, sorted."""
+        changing = {
+            node.table
+            for node in nodes(self.plan)
+            if isinstance(node, TableScan) and node.updates != "static"
+        }
+        rules = () if self.rules is None else (self.rules,)
+        return tuple(sorted(streams_read(self.plan).union(changing, rules)))
+
+
+def layouts(
+    queries: Mapping[str, PlannedQuery], shards: int, statistics: Statistics = UNKNOWN
+) -> list[tuple[Layout, tuple[str, ...]]]:
+    """The layouts of a group, each with the names of its queries.
+
+    Each query is in one layout, which fits it (:func:`fits`). What is chosen does not depend on the
+    order of the queries; layouts, and the names in them, are in that order.
+
+    Args:
+        queries: by name, at least one.
+        shards: the largest number of cells of a layout.
+        statistics: rates and numbers of values; equal rates are assumed where they are unknown.
+    """
+    if shards == 1:
+        inputs = {name: None for query in queries.values() for name in query.inputs}
+        return [(one_cell(dict(sorted(inputs.items()))), tuple(queries))]
+    options = {name: _options(q, shards, statistics) for name, q in queries.items()}
+    chosen = _merged(_cover(queries, options, statistics))
+    order = {name: place for place, name in enumerate(queries)}
+    found = [(layout, tuple(sorted(names, key=order.__getitem__))) for layout, names in chosen]
+    return sorted(found, key=lambda f: order[f[1][0]])
+
+
+def fits(layout: Layout, query: PlannedQuery) -> bool:
+    """Whether a query can run in the cells of a layout: each result is made in exactly one."""
+    if not set(query.inputs) <= layout.inputs.keys():
+        return False
+    along = ({n: layout.inputs[n][i] for n in query.inputs} for i in range(len(layout.axes)))
+    return all(why_not(query, axis) is None for axis in along)
+
+
+def why_not(query: PlannedQuery, axis: Mapping[str, Coordinate]) -> str | None:
+    """Why the cells along an axis cannot run a query; None: they can."""
+    if query.rules is not None and axis[query.rules] != COPIED:
+        return f"each cell needs all rows of {query.rules}"
+    for stream in sorted(query.by_row & axis.keys()):
+        return (
+            f"{stream} judges the lateness of a row by all rows before it (lateness_by = 'row'); "
+            "lateness_by = 'batch' does not"
+        )
+    return _why_not_local(query.plan, tuple(sorted(axis.items(), key=lambda i: i[0])))
+
+
+@lru_cache(maxsize=65_536)
+def _why_not_local(plan: Plan, axis: tuple[tuple[str, Coordinate], ...]) -> str | None:
+    try:
+        require_local(plan, dict(axis))
+    except NotLocal as e:
+        return str(e)
+    return None
+
+
+# -- the layouts of one query ----------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Options:
+    """The layouts that a query could have; the first is the best for it alone."""
+
+    layouts: tuple[Layout, ...]
+
+
+def _options(query: PlannedQuery, shards: int, statistics: Statistics) -> _Options:
+    possible = candidates(query.plan, query.inputs, statistics)
+    refused = [why_not(query, c.coordinates) for c in possible]
+    local = [c for c, why in zip(possible, refused, strict=True) if why is None]
+    if not local:
+        reason = next((why for why in refused if why is not None), "it reads no stream")
+        return _Options((one_cell(dict.fromkeys(query.inputs), reason),))
+    enough = shards * _ENOUGH_VALUES
+    local.sort(key=lambda c: -min(c.values, enough))
+    best = _grid(query, _without_dominated(local, shards), shards, statistics)
+    single = [_grid(query, [c], shards, statistics) for c in local if c.copied <= _tables(query)]
+    return _Options(tuple(dict.fromkeys((best, *(s for s in single if s.axes)))))
+
+
+def _tables(query: PlannedQuery) -> frozenset[str]:
+    return frozenset(query.inputs) - streams_read(query.plan)
+
+
+def _without_dominated(local: Sequence[Candidate], shards: int) -> list[Candidate]:
+    """The candidates for which no other one copies less, or as much with as many coordinates."""
+    kept: list[Candidate] = []
+    for i, candidate in enumerate(local):
+        size = min(shards, candidate.values)
+        if not any(
+            min(shards, other.values) >= size
+            and (other.copied < candidate.copied or (other.copied == candidate.copied and j < i))
+            for j, other in enumerate(local)
+        ):
+            kept.append(candidate)
+    return kept
+
+
+def _grid(
+    query: PlannedQuery, axes: Sequence[Candidate], shards: int, statistics: Statistics
+) -> Layout:
+    streams = streams_read(query.plan)
+    names = query.inputs
+    rates = tuple(_rate(n, streams, statistics) for n in names)
+    copied = tuple(frozenset(i for i, n in enumerate(names) if n in c.copied) for c in axes)
+    limits = tuple(int(min(shards, c.values)) for c in axes)
+    sizes = choose_sizes(rates, copied, limits, shards)
+    used = [(c.coordinates, size) for c, size in zip(axes, sizes, strict=True) if size > 1]
+    if not used:
+        reason = "more cells would not have fewer rows each"
+        return one_cell(dict.fromkeys(names), reason)
+    return make_layout([{n: c[n] for n in names} for c, _ in used], [size for _, size in used])
+
+
+def _rate(name: str, streams: Set[str], statistics: Statistics) -> float:
+    return statistics.rate(name) if name in streams else statistics.table_rate(name)
+
+
+def make_layout(axes: Sequence[Mapping[str, Coordinate]], sizes: Sequence[int]) -> Layout:
+    """The layout with these axes, in the order of their labels.
+
+    Args:
+        axes: by input, the coordinate of its rows; all have the same inputs.
+    """
+    labelled = sorted(
+        ((axis_label(axis), size, axis) for axis, size in zip(axes, sizes, strict=True)),
+        key=lambda a: a[:2],
+    )
+    inputs = {n: tuple(axis[n] for _, _, axis in labelled) for n in sorted(axes[0])}
+    return Layout(tuple(Axis(label, size) for label, size, _ in labelled), inputs)
+
+
+def axis_label(axis: Mapping[str, Coordinate]) -> str:
+    """What an axis is about: ``a.x = b.y``, or ``rows of a``."""
+    keys = [_key_text(c.key) for c in axis.values() if isinstance(c, ByKey)]
+    spread = [n for n, c in axis.items() if isinstance(c, Spread)]
+    parts = [" = ".join(dict.fromkeys(keys))] if keys else []
+    return ", ".join(parts + ([f"rows of {', '.join(spread)}"] if spread else []))
+
+
+def _key_text(key: tuple[Expr, ...]) -> str:
+    return str(key[0]) if len(key) == 1 else f"({', '.join(map(str, key))})"
+
+
+# -- the layouts of a group ------------------------------------------------------------------------
+
+
+def _cover(
+    queries: Mapping[str, PlannedQuery],
+    options: Mapping[str, _Options],
+    statistics: Statistics,
+) -> list[tuple[Layout, list[str]]]:
+    """Few layouts, such that each query is in one that suits it.
+
+    The one that fits the most of the queries left is taken first; of equal ones that with the
+    fewest rows sent.
+    """
+    offered = sorted({o for q in options.values() for o in q.layouts}, key=_text)
+    left = sorted(queries)
+    suited = {
+        layout: {n for n in left if _suits(layout, queries[n], options[n], statistics)}
+        for layout in offered
+    }
+    found = []
+    streams = frozenset(s for q in queries.values() for s in streams_read(q.plan))
+    rows = {layout: _rows(layout, layout.inputs, streams, statistics) for layout in offered}
+    while left:
+        best = min(offered, key=lambda o: (-len(suited[o].intersection(left)), rows[o], _text(o)))
+        names = [n for n in left if n in suited[best]]
+        found.append((best, names))
+        left = [n for n in left if n not in suited[best]]
+    return found
+
+
+def _suits(layout: Layout, query: PlannedQuery, options: _Options, statistics: Statistics) -> bool:
+    """Whether a layout fits a query, with less than twice the rows per cell of the best one."""
+    if layout in options.layouts:
+        return True
+    best = options.layouts[0]
+    if not layout.axes or not set(query.inputs) <= layout.inputs.keys():
+        return False
+    load, least = (
+        _rows(o, query.inputs, streams_read(query.plan), statistics) / o.cells
+        for o in (layout, best)
+    )
+    return load < _TOLERATED * least and fits(layout, query)
+
+
+def _rows(layout: Layout, names: Iterable[str], streams: Set[str], statistics: Statistics) -> float:
+    """Rows per second of some inputs that are sent to all cells together."""
+    return sum(_rate(name, streams, statistics) * layout.copies(name) for name in names)
+
+
+def _merged(chosen: Iterable[tuple[Layout, list[str]]]) -> list[tuple[Layout, list[str]]]:
+    """Layouts of equal sizes that agree on what they have in common become one."""
+    found: list[tuple[Layout, list[str]]] = []
+    for layout, names in sorted(chosen, key=lambda c: _text(c[0])):
+        for i, (other, others) in enumerate(found):
+            both = _union(other, layout)
+            if both is not None:
+                found[i] = (both, [*others, *names])
+                break
+        else:
+            found.append((layout, names))
+    return found
+
+
+def _union(first: Layout, second: Layout) -> Layout | None:
+    if [a.size for a in first.axes] != [a.size for a in second.axes]:
+        return None
+    common = first.inputs.keys() & second.inputs.keys()
+    if any(first.inputs[n] != second.inputs[n] for n in common):
+        return None
+    inputs = {**first.inputs, **second.inputs}
+    if not first.axes:
+        reasons = dict.fromkeys(r for r in (first.reason, second.reason) if r)
+        return one_cell(dict(sorted(inputs.items())), "; ".join(reasons))
+    axes = [{n: c[i] for n, c in sorted(inputs.items())} for i in range(len(first.axes))]
+    return make_layout(axes, [a.size for a in first.axes])
+
+
+def _text(layout: Layout) -> str:
+    """Equal for equal layouts, and only for these."""
+    sizes = [f"{a.label} {a.size}" for a in layout.axes]
+    inputs = [f"{n} {[str(c) for c in layout.inputs[n]]}" for n in sorted(layout.inputs)]
+    return "\n".join([*sizes, *inputs, layout.reason])
