@@ -35,7 +35,7 @@ def test_the_log_warns_once_until_the_size_has_been_halved(
 @pytest.mark.parametrize(
     ("format_", "options", "added"),
     [
-        ("parquet", {}, {"maxBytesPerTrigger": "256m"}),
+        ("parquet", {}, {"maxBytesPerTrigger": "268435456"}),
         ("json", {"MAXFILESPERTRIGGER": "1"}, {}),
         ("csv", {"maxBytesPerTrigger": "1g"}, {}),
         ("kafka", {"minOffsetsPerTrigger": "5"}, {"maxOffsetsPerTrigger": "1000000"}),

@@ -168,7 +168,7 @@ FILE_FORMATS: Final = frozenset(name for name, source in SOURCES.items() if sour
 LIMITS: Final[Mapping[str, tuple[frozenset[str], tuple[str, str]]]] = {
     **dict.fromkeys(
         FILE_FORMATS,
-        (_names("maxFilesPerTrigger maxBytesPerTrigger"), ("maxBytesPerTrigger", "256m")),
+        (_names("maxFilesPerTrigger maxBytesPerTrigger"), ("maxBytesPerTrigger", "268435456")),
     ),
     "kafka": (_names("maxOffsetsPerTrigger"), ("maxOffsetsPerTrigger", "1000000")),
 }
