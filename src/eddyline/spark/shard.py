@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any, Final
 import pandas as pd
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle
 
-from eddyline.spark import durable
+from eddyline.spark import batch_log, durable
 from eddyline.spark.durable import CommitRecord, DurableState, EngineBatch
 from eddyline.spark.gc_control import freeze_live_objects, unfreeze_objects
 from eddyline.spark.output import ShardOutput
-from eddyline.spark.packed_batches import Arrivals
+from eddyline.spark.packed_batches import SMALL_BYTES, Arrivals
 from eddyline.spark.rate_limiter import RateLimiter
 from eddyline.spark.shard_engine import ShardEngine
 from eddyline.spark.shard_program import ShardSpec
@@ -126,10 +126,8 @@ class EngineProcessor(StatefulProcessor):
         freeze_live_objects()
         self._state = DurableState(
             handle.getValueState("commit", durable.COMMIT_SCHEMA),
-            handle.getMapState("log", durable.LOG_KEY_SCHEMA, durable.LOG_VALUE_SCHEMA),
-            handle.getMapState(
-                "snapshot", durable.SNAPSHOT_KEY_SCHEMA, durable.SNAPSHOT_VALUE_SCHEMA
-            ),
+            handle.getMapState("log", batch_log.KEY_SCHEMA, batch_log.VALUE_SCHEMA),
+            handle.getMapState("snapshot", batch_log.KEY_SCHEMA, batch_log.VALUE_SCHEMA),
             self._checkpoint,
         )
 
@@ -146,7 +144,8 @@ class EngineProcessor(StatefulProcessor):
         batch = _engine_batch(record, received, drops_rows=engine.drops_rows)
         outputs = engine.apply(batch)
         watch.lap("process")
-        output = ShardOutput(spec, outputs, engine.routes, received.counts)
+        small = SMALL_BYTES // len(self._specs)
+        output = ShardOutput(spec, outputs, engine.routes, received.counts, small)
         yield from output.frames()
         watch.lap("hand over")
 
@@ -163,9 +162,10 @@ class EngineProcessor(StatefulProcessor):
         watch.lap("commit")
         more |= {"clock_us": engine.clock_us, "now_us": received.now_us}
         more["groups"] = engine.groups(received.now_us)
+        more["bad"] = record.notes["bad"] | engine.bad_rows
         more |= {"keep": engine.keep, "dropped_at_ingest": received.dropped}
-        yield output.progress(record, watch.seconds, more)
-        yield from map(output.stats, _query_stats(spec, engine, received))
+        stats = _query_stats(spec, engine, received)
+        yield output.last_frame(record, watch.seconds, more, stats)
 
     def close(self) -> None:
         """Does nothing: the engines stay cached in the worker."""
