@@ -163,9 +163,9 @@ class Script:
     def _follow(self, sql: str, *, complete: bool = False) -> TrackedQuery:
         """The expectations of a query that was just added; ``complete``: no row is missing."""
         reads = self._retention.reads(sql)
-        clocks = [g.clock_us for g in self.ingest.groups]
+        clocks = {g.clock_us for g in self.ingest.groups if g.names & reads}
         self.ingest.read(reads)
-        if [g.clock_us for g in self.ingest.groups] != clocks:  # buffered rows have been processed
+        if clocks != {self.ingest.clock_of(reads)}:  # the engine has processed buffered rows
             self._oracle, self._has_unread_changes = None, True
             self._update_retention()
         missing = self._retention.missing(sql, self.ingest.clock_of(reads))
