@@ -35,8 +35,8 @@ class StreamDef:
     Attributes:
         ts_unit: unit of event times that are numbers; None: integers are microseconds, and
             improbable values are refused.
-        idle_us: wall-clock time without rows after which other streams do not wait for this one;
-            None: they always wait.
+        idle_us: wall-clock time without rows after which the stream is idle: others do not wait for
+            it, and time goes on if all are idle; None: it never is.
         ahead_us: maximum distance of a timestamp ahead of the wall clock; None: the engine's.
         lateness_by: lateness is decided per row, by the rows of the stream before it, or per batch,
             by the watermark after the previous call.

@@ -12,6 +12,7 @@ import typer
 
 import eddyline
 from eddyline.cli import failures
+from eddyline.cli.benchmarks import bench
 
 if TYPE_CHECKING:
     from eddyline.engine.options import EngineOptions
@@ -22,7 +23,6 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-bench = typer.Typer(help="Measure this machine.", no_args_is_help=True)
 app.add_typer(bench, name="bench")
 checkpoints = typer.Typer(help="Inspect the checkpoint of a job.", no_args_is_help=True)
 app.add_typer(checkpoints, name="checkpoint")
@@ -176,13 +176,24 @@ def check(file: ScriptFile, capacity: Capacity = None) -> None:
 
 
 @app.command()
-def explain(file: ScriptFile, capacity: Capacity = None) -> None:
+def explain(
+    file: ScriptFile,
+    capacity: Capacity = None,
+    shards: Annotated[
+        int | None,
+        typer.Option(min=1, help="Also print how rows are dealt to this number of shards."),
+    ] = None,
+) -> None:
     """Print the plan of each query of a script, with the update pattern of every edge."""
     from eddyline.cli.scripts import checked
+    from eddyline.spark.partitioning.explain import partitionings
 
     with failures.reported():
-        for name, query in checked(file, _options(capacity)).queries.items():
-            typer.echo(f"{name}\n{query.explain()}\n")
+        script = checked(file, _options(capacity))
+        found = {} if shards is None else partitionings(script, shards)
+        for name, query in script.queries.items():
+            dealing = f"\n{found[name]}" if name in found else ""
+            typer.echo(f"{name}\n{query.explain()}{dealing}\n")
 
 
 @app.command()
@@ -344,52 +355,18 @@ def calibrate(json: Json = False) -> None:
         run_calibration(json=json)
 
 
-@bench.command("micro")
-def bench_micro(json: Json = False) -> None:
-    """Measure the engine and the Spark job on generated streams."""
-    from eddyline.bench.micro import run_micro
-
-    with failures.reported():
-        run_micro(json=json)
-
-
-@bench.command("queries")
-def bench_queries(
-    quick: Annotated[
-        bool, typer.Option("--quick", help="Few queries and rows: a minute or two.")
-    ] = False,
+@app.command()
+def scale(
+    rate: Annotated[float, typer.Option(min=1, help="Rows per second of all streams.")] = 1e7,
+    row_bytes: Annotated[float, typer.Option(min=1, help="Bytes of a row.")] = 64,
+    zipf: Annotated[float, typer.Option(min=0, help="Exponent of skewed keys.")] = 1.0,
     json: Json = False,
 ) -> None:
-    """Measure one to a hundred thousand standing queries, embedded and on Spark."""
-    from eddyline.bench.queries.run import run_queries
+    """Compute what 8, 64 and 512 shards would have to do, from generated keys; nothing is run."""
+    from eddyline.cli.scale import print_scale
 
     with failures.reported():
-        run_queries(quick=quick, json=json)
-
-
-@bench.command("figures")
-def bench_figures(
-    name: Annotated[
-        str,
-        typer.Argument(
-            help="Paper: cacq, jit, shared-windows, static-optimization, update-patterns.",
-            metavar="NAME",
-        ),
-    ],
-    out: Annotated[
-        Path | None,
-        typer.Option(help="Directory for the results; default: benchmarks/NAME.", metavar="DIR"),
-    ] = None,
-    quick: Annotated[
-        bool, typer.Option("--quick", help="Few points, few repetitions: a minute or two.")
-    ] = False,
-    json: Json = False,
-) -> None:
-    """Run the experiments of a paper; write its figures and the verdicts on its claims."""
-    from eddyline.bench.figures import run_figures
-
-    with failures.reported():
-        run_figures(name, out, quick=quick, json=json)
+        print_scale(rate=rate, row_bytes=row_bytes, exponent=zipf, as_json=json)
 
 
 def _count(n: int, what: str) -> str:

@@ -250,7 +250,8 @@ class Engine:
                 the order supplied.
             watermark: all rows of all streams up to this instant (int64 us) have been supplied.
                 Default, per group of streams that queries join: the smallest of (largest timestamp
-                - lateness) over its streams that are not idle. Changes of tables wait, too.
+                - lateness) over its streams that are not idle; if all are idle it goes on with
+                ``now``. Changes of tables wait, too.
             now: the wall clock (int64 us); default: ``wall_clock``.
             dropped: number of rows by stream that a drop box dropped before this call.
             newest, oldest: largest and smallest timestamps by stream, also of rows elsewhere.
@@ -259,8 +260,8 @@ class Engine:
             The changes of every query, late and bad rows.
 
         Raises:
-            CatalogError: unknown stream, or a table that is static. DataError: columns are missing
-                or of the wrong type, or the watermark is no instant.
+            CatalogError: unknown stream, or static table. DataError: columns are missing or of the
+                wrong type, or the watermark is no instant.
         """
         feeding = self.parts.feeding
         return feeding.process(inputs, watermark, now, Elsewhere(dropped, newest, oldest))
@@ -352,7 +353,8 @@ class Engine:
     def groups(self, now: int | None = None) -> list[dict[str, Any]]:
         """The groups of streams and tables that queries join: ``members``, ``watermark`` and
         ``clock`` in microseconds, the largest timestamp by stream (``newest``), the number of rows
-        that wait for the watermark (``held``), and the stream they wait for (``held_by``).
+        that wait for the watermark (``held``, ``held_bytes``), and the stream they wait for
+        (``held_by``).
 
         Args:
             now: the wall clock (int64 us), by which streams are idle; default: ``wall_clock``.

@@ -15,9 +15,11 @@ from urllib.parse import quote
 
 from eddyline.errors import StateError
 
-#: Files of a job are accessible by its owner only.
-_DIRECTORY_MODE: Final = 0o700
-_FILE_MODE: Final = 0o600
+#: Files of a job are accessible by its owner only; those of sinks as the process's umask says.
+_PRIVATE_DIRECTORY: Final = 0o700
+_PRIVATE_FILE: Final = 0o600
+_DIRECTORY: Final = 0o777
+_FILE: Final = 0o666
 #: File systems allow 255 bytes for a name; the rest is for prefixes and endings.
 _MAX_SEGMENT: Final = 200
 
@@ -67,18 +69,23 @@ class Directory(Protocol):
 
 
 class LocalDirectory:
-    """A directory on this machine's disk. See :class:`Directory`."""
+    """A directory on this machine's disk. See :class:`Directory`.
 
-    def __init__(self, path: str | Path) -> None:
+    Args:
+        private: whether what is created is accessible by the owner only.
+    """
+
+    def __init__(self, path: str | Path, *, private: bool = True) -> None:
         self._root = local_path(path) if isinstance(path, str) else path
         self.path = str(path)
+        self._private = private
 
     def below(self, name: str) -> LocalDirectory:
-        return LocalDirectory(f"{self.path}/{name}")
+        return LocalDirectory(f"{self.path}/{name}", private=self._private)
 
     def make(self, name: str = "") -> None:
         with _named(self._root / name):
-            _make(self._root / name)
+            _make(self._root / name, _PRIVATE_DIRECTORY if self._private else _DIRECTORY)
 
     def names(self, directory: str = "", ending: str = "") -> list[str]:
         with _named(self._root / directory):
@@ -105,7 +112,7 @@ class LocalDirectory:
         hidden = target.with_name(f".{target.name}.{uuid.uuid4().hex[:8]}.tmp")
         with _named(target):
             try:
-                _write_new(hidden, content)
+                _write_new(hidden, content, self._file_mode)
                 hidden.replace(target)
             finally:
                 hidden.unlink(missing_ok=True)
@@ -113,7 +120,7 @@ class LocalDirectory:
     def create(self, name: str, content: bytes) -> bool:
         with _named(self._root / name):
             try:
-                _write_new(self._root / name, content)
+                _write_new(self._root / name, content, self._file_mode)
             except FileExistsError:
                 return False
             return True
@@ -136,6 +143,10 @@ class LocalDirectory:
                 return datetime.fromtimestamp((self._root / name).stat().st_mtime, UTC)
             except FileNotFoundError:
                 return None
+
+    @property
+    def _file_mode(self) -> int:
+        return _PRIVATE_FILE if self._private else _FILE
 
     @contextmanager
     def exclusive(self) -> Iterator[bool]:
@@ -171,15 +182,15 @@ def local_path(path: str) -> Path:
     return Path("/" + path.removeprefix("file:").lstrip("/"))
 
 
-def _make(path: Path) -> None:
+def _make(path: Path, mode: int) -> None:
     if path.is_dir():
         return
-    _make(path.parent)
-    path.mkdir(_DIRECTORY_MODE, exist_ok=True)
+    _make(path.parent, mode)
+    path.mkdir(mode, exist_ok=True)
 
 
-def _write_new(path: Path, content: bytes) -> None:
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, _FILE_MODE)
+def _write_new(path: Path, content: bytes, mode: int) -> None:
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
     with os.fdopen(descriptor, "wb") as file:
         file.write(content)
 

@@ -14,10 +14,14 @@ from eddyline.errors import DataError, StateError
 from eddyline.spark.directory import Directory, LocalDirectory
 
 
-def directory(spark: SparkSession, path: str) -> Directory:
-    """The directory of a qualified path."""
+def directory(spark: SparkSession, path: str, *, private: bool = True) -> Directory:
+    """The directory of a qualified path.
+
+    Args:
+        private: on a local file system, only the owner can read what is created.
+    """
     if path.startswith("file:"):
-        return LocalDirectory(path)
+        return LocalDirectory(path, private=private)
     return HadoopDirectory(spark, path)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import pandas as pd
@@ -11,11 +11,14 @@ import pyarrow as pa
 
 from eddyline.engine.changes import QUERY_COLUMN
 from eddyline.spark.durable import CommitRecord
-from eddyline.spark.packed_batches import OUTPUT_COLUMNS, pack, pieces
+from eddyline.spark.packed_batches import OUTPUT_COLUMNS, SMALL_BYTES, pack, pieces
 from eddyline.spark.query_rows import OutputRoute, concatenated
 from eddyline.spark.shard_engine import StepOutput, counted
 from eddyline.spark.shard_program import ShardSpec
 from eddyline.spark.sinks import OF_QUERIES
+
+#: As of ``OUTPUT_COLUMNS``.
+_Row = tuple[int, str, str, int, bool, bytes]
 
 
 class ShardOutput:
@@ -24,6 +27,7 @@ class ShardOutput:
     Args:
         outputs: of the engine. routes: of its queries.
         received: number of rows by input.
+        small_bytes: maximum size of the blobs that the driver takes with the report.
     """
 
     def __init__(
@@ -32,11 +36,15 @@ class ShardOutput:
         outputs: list[StepOutput],
         routes: Mapping[str, OutputRoute],
         received: Mapping[str, int],
+        small_bytes: int = SMALL_BYTES,
     ) -> None:
         self._spec = spec
         self._outputs = outputs
         self._routes = routes
         self._received = received
+        self._small_bytes = small_bytes  # what is left of it
+        self._large: list[tuple[str, str]] = []
+        self._small: list[_Row] = []
         self._late = {n: [o.late[n] for o in outputs if n in o.late] for n in spec.inputs}
         self._bad = {n: [o.bad[n] for o in outputs if n in o.bad] for n in spec.inputs}
         queries = {name: None for o in outputs for name in o.bad if name not in self._bad}
@@ -44,13 +52,15 @@ class ShardOutput:
         self._dropped = {n: sum(o.dropped.get(n, 0) for o in outputs) for n in spec.inputs}
 
     def frames(self) -> Iterator[pd.DataFrame]:
-        """Changes and side outputs, one piece per frame."""
+        """Changes and side outputs that are large, one piece per frame; the others wait for
+        :meth:`last_frame`, because PySpark converts each frame in some milliseconds.
+        """
         for key, table in self._changes():
             yield from self._pieces("changes", key, table)
         for name in self._spec.inputs:
             for kind, tables in (("late", self._late), ("bad", self._bad)):
-                for table in tables[name]:
-                    yield from self._pieces(kind, name, table)
+                if tables[name]:
+                    yield from self._pieces(kind, name, pa.concat_tables(tables[name]))
         if (bad := self._bad_of_queries()) is not None:
             yield from self._pieces("bad", OF_QUERIES, bad)
 
@@ -67,25 +77,34 @@ class ShardOutput:
             for name, n in counts.items():
                 total[name] = total.get(name, 0) + n
 
-    def progress(
-        self, record: CommitRecord, seconds: Mapping[str, float], more: Mapping[str, Any]
+    def last_frame(
+        self,
+        record: CommitRecord,
+        seconds: Mapping[str, float],
+        more: Mapping[str, Any],
+        stats: Iterable[bytes] = (),
     ) -> pd.DataFrame:
-        """The shard's report to the driver: progress, and number of changes by query."""
+        """The small packed batches, and the shard's report to the driver: progress, number of
+        changes by query, kinds and names whose rows are not small.
+
+        Args:
+            stats: metrics of the shard's queries (JSON), if it sends them.
+        """
         report = {
             "shard": self._spec.shard,
             "version": record.version,
             "arrived": self._received,
             "out": counted(self._outputs),
+            "large": self._large,
             **record.notes,
             "state": {"snapshot_bytes": record.snapshot_bytes, "log_bytes": record.log_bytes},
             "seconds": {name: round(s, 6) for name, s in seconds.items()},
             **more,
         }
-        return self._frame("progress", "", 1, json.dumps(report).encode())
-
-    def stats(self, stats: bytes) -> pd.DataFrame:
-        """The metrics of the shard's queries, supplied as JSON."""
-        return self._frame("stats", str(self._spec.shard), 1, stats)
+        shard = self._spec.shard
+        rows = [*self._small, self._row("progress", "", 1, json.dumps(report).encode())]
+        rows += [self._row("stats", str(shard), 1, text) for text in stats]
+        return pd.DataFrame(rows, columns=OUTPUT_COLUMNS)
 
     def _changes(self) -> Iterator[tuple[str, pa.Table]]:
         """One table per route, so that thousands of queries do not make thousands of blobs."""
@@ -106,11 +125,22 @@ class ShardOutput:
         return concatenated(tables) if tables else None
 
     def _pieces(self, kind: str, name: str, table: pa.Table) -> Iterator[pd.DataFrame]:
+        if table.num_rows == 0:
+            return
+        small = table.nbytes <= self._small_bytes
+        if small:
+            self._small_bytes -= table.nbytes
+        else:
+            self._large.append((kind, name))
         for piece in pieces(table):
-            yield self._frame(kind, name, piece.num_rows, pack(piece))
+            row = self._row(kind, name, piece.num_rows, pack(piece), small=small)
+            if small:
+                self._small.append(row)
+            else:
+                yield pd.DataFrame([row], columns=OUTPUT_COLUMNS)
 
-    def _frame(self, kind: str, name: str, n: int, blob: bytes) -> pd.DataFrame:
-        return pd.DataFrame([(self._spec.shard, kind, name, n, blob)], columns=OUTPUT_COLUMNS)
+    def _row(self, kind: str, name: str, n: int, blob: bytes, *, small: bool = True) -> _Row:
+        return self._spec.shard, kind, name, n, small, blob
 
 
 def _counts(tables: Mapping[str, list[pa.Table]]) -> dict[str, int]:

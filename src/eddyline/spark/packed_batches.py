@@ -10,7 +10,7 @@ import json
 import math
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import pyarrow as pa
 
@@ -41,8 +41,8 @@ class Arrivals:
         rows: number of rows in the task; also of those that are sent to other shards, or dropped.
         dropped: of the rows for this shard, how many a drop box dropped.
         newest, oldest: largest and smallest timestamp, in us, of all rows in the task that are
-            surely good; None if there is none, or if rows were not examined, because all of them
-            are sent to one shard.
+            good whatever rows were before; None if there is none, or if rows were not examined,
+            because all of them are sent to one shard.
     """
 
     rows: int = 0
@@ -62,18 +62,25 @@ class Arrivals:
 
 #: Shard to delivery. ``kind`` is 'changes' (name: the route), 'late' or 'bad' (name: the input) or
 #: 'progress' or 'stats' (name: the shard), whose blob is JSON. ``n`` counts the rows in ``blob``.
-OUTPUT_SCHEMA: Final = "shard BIGINT, kind STRING, name STRING, n BIGINT, blob BINARY"
-OUTPUT_COLUMNS: Final = ("shard", "kind", "name", "n", "blob")
+#: ``small``: whether the driver collects the blob with the reports.
+OUTPUT_SCHEMA: Final = (
+    "shard BIGINT, kind STRING, name STRING, n BIGINT, small BOOLEAN, blob BINARY"
+)
+OUTPUT_COLUMNS: Final = ("shard", "kind", "name", "n", "small", "blob")
+#: Maximum size in bytes of the blobs of a batch that the driver takes with the reports, for all
+#: shards together.
+SMALL_BYTES: Final = 64 << 20
 
 #: Approximate maximum size of a blob: large enough that per-row costs are negligible, small enough
 #: for the copies that Spark keeps of a row.
 BLOB_BYTES: Final = 16 << 20
 
 
-def pack(table: pa.Table) -> bytes:
+def pack(table: pa.Table, compression: Literal["lz4"] | None = None) -> bytes:
     """The table as one Arrow IPC stream."""
     sink = pa.BufferOutputStream()
-    with pa.ipc.new_stream(sink, table.schema) as writer:
+    options = pa.ipc.IpcWriteOptions(compression=compression)
+    with pa.ipc.new_stream(sink, table.schema, options=options) as writer:
         writer.write_table(table)
     blob: bytes = sink.getvalue().to_pybytes()
     return blob

@@ -131,7 +131,7 @@ class Session:
             lateness: how far a row may be behind the latest one; "5 seconds". lateness_by: whether
                 the latest row is that of the batches before, or of all rows before this one.
             idle_after: after this time without rows the stream no longer holds back the watermark
-                of its group; by default it always does.
+                of its group; if all streams are silent, time goes on. By default it waits for rows.
             ahead_at_most: how far timestamps may be ahead of the wall clock; by default the limit
                 of the session.
             ts_unit: unit of numbers in the timestamp column, since 1970: s, ms, us or ns.

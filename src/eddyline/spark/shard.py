@@ -19,7 +19,7 @@ from eddyline.spark import batch_log, durable, snapshots
 from eddyline.spark.durable import CommitRecord, DurableState, EngineBatch
 from eddyline.spark.gc_control import freeze_live_objects, unfreeze_objects
 from eddyline.spark.output import ShardOutput
-from eddyline.spark.packed_batches import Arrivals
+from eddyline.spark.packed_batches import SMALL_BYTES, Arrivals
 from eddyline.spark.rate_limiter import RateLimiter
 from eddyline.spark.shard_engine import ShardEngine
 from eddyline.spark.shard_program import ShardSpec
@@ -145,7 +145,8 @@ class EngineProcessor(StatefulProcessor):
         batch = _engine_batch(record, received, drops_rows=engine.drops_rows)
         outputs = engine.apply(batch)
         watch.lap("process")
-        output = ShardOutput(spec, outputs, engine.routes, received.counts)
+        small = SMALL_BYTES // len(self._specs)
+        output = ShardOutput(spec, outputs, engine.routes, received.counts, small)
         yield from output.frames()
         watch.lap("hand over")
 
@@ -164,8 +165,8 @@ class EngineProcessor(StatefulProcessor):
         more["groups"] = engine.groups(received.now_us)
         more["bad"] = record.notes["bad"] | engine.bad_rows
         more |= {"keep": engine.keep, "dropped_at_ingest": received.dropped}
-        yield output.progress(record, watch.seconds, more)
-        yield from map(output.stats, _query_stats(spec, engine, received))
+        stats = _query_stats(spec, engine, received)
+        yield output.last_frame(record, watch.seconds, more, stats)
 
     def close(self) -> None:
         """Does nothing: the engines stay cached in the worker."""

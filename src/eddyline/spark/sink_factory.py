@@ -31,6 +31,8 @@ from eddyline.spark.sinks import (
     SinkContext,
     SparkSink,
     Target,
+    file_sink,
+    preview_rows,
 )
 from eddyline.spark.sources import resolve_path
 
@@ -126,7 +128,8 @@ class SinkFactory:
             path: a directory of no other sink.
         """
         target = Target("bad", OF_QUERIES, BAD_ROWS)
-        sink = FileSink(target, "parquet", {}, path, shared=True)
+        sink = file_sink(self._spark, target, "parquet", {}, path)
+        sink.shared = True
         self.by_key["bad", OF_QUERIES] = sink
 
     def find(self, label: str) -> SinkBinding | None:
@@ -150,6 +153,8 @@ class SinkFactory:
         sink = self.by_key.get(key)
         if sink is None:
             sink = self._create(target, resolve_path(query.options, self._base))
+        if isinstance(sink, PrintSink):
+            sink.rows[target.label] = preview_rows(query.options)
         self._bind(key, target, sink)
         return sink
 

@@ -15,6 +15,8 @@ from pyspark.sql import DataFrame, SparkSession
 
 from eddyline.engine.changes import QUERY_COLUMN
 from eddyline.spark import files
+from eddyline.spark.driver_files import DriverFiles
+from eddyline.spark.file_encoders import file_encoder
 from eddyline.spark.format_options import OF_SINKS, WRITERS, Format, OptionError, sink_format
 from eddyline.spark.query_rows import QueryRows
 
@@ -94,12 +96,12 @@ class PrintSink(DriverSink):
     """Calls a printer with the first rows of each batch.
 
     Attributes:
-        rows: maximum number of rows per target; None: the shards have limited them already.
+        rows: maximum number of printed rows by target label.
     """
 
     printer: Printer
     omitted: OmittedPrinter
-    rows: int | None = None
+    rows: dict[str, int] = field(default_factory=dict)
 
     def deliver(self, batch_id: int, parts: Sequence[QueryRows], counts: Mapping[str, int]) -> None:
         """Print rows of the first targets."""
@@ -110,7 +112,7 @@ class PrintSink(DriverSink):
         labels = list(by_label)
         for label in labels[:PRINTED_TARGETS]:
             rows = pa.concat_tables([part.only(label) for part in by_label[label]])
-            self.printer(label, rows.slice(0, self.rows), counts[label])
+            self.printer(label, rows.slice(0, self.rows.get(label, PREVIEW_ROWS)), counts[label])
         others = labels[PRINTED_TARGETS:]
         if others:
             self.omitted(len(others), sum(counts[label] for label in others))
@@ -141,13 +143,26 @@ class FileSink(SparkSink):
 
     The name has no leading underscore, with which readers other than Spark's would skip it. Readers
     see the directories as a partition column ``eddyline_batch``.
+
+    Attributes:
+        here: writes small batches in the driver; None: Spark writes all batches.
     """
 
     path: str
+    here: DriverFiles | None = None
 
     def write(self, batch_id: int, rows: DataFrame) -> None:
         writer = rows.write.format(self.format).options(**self.options).mode("overwrite")
-        writer.save(f"{self.path}/eddyline_batch={batch_id}")
+        writer.save(f"{self.path}/{_batch_directory(batch_id)}")
+
+    def write_here(self, batch_id: int, rows: pa.Table) -> None:
+        """Write the rows of a batch, with the columns of ``schema``, in the driver."""
+        assert self.here is not None, "the caller has checked it"
+        self.here.write(_batch_directory(batch_id), rows)
+
+
+def _batch_directory(batch_id: int) -> str:
+    return f"eddyline_batch={batch_id}"
 
 
 class FormatSink(SparkSink):
@@ -178,7 +193,7 @@ class SinkContext(NamedTuple):
     """What the sinks of a job are created from.
 
     Attributes:
-        job: identifies the job. printed, memory: the sinks ``print`` and ``memory`` of its queries.
+        job: identifies the job. printed, memory: its sinks ``print`` and ``memory``.
     """
 
     spark: SparkSession
@@ -226,15 +241,16 @@ def _check_rows(label: str, options: Mapping[str, str]) -> None:
         )
 
 
-def _preview_rows(options: Mapping[str, str]) -> int:
+def preview_rows(options: Mapping[str, str]) -> int:
+    """Number of rows of a query and batch that the sink ``print`` prints."""
     return int(options.get("rows", PREVIEW_ROWS))
 
 
 def _print_sink(target: Target, options: Mapping[str, str], context: SinkContext) -> PrintSink:
-    if target.kind == "changes":
-        return context.printed
     printed = context.printed
-    return PrintSink(printed.printer, printed.omitted, _preview_rows(options))
+    if target.kind == "changes":
+        return printed
+    return PrintSink(printed.printer, printed.omitted, {target.label: preview_rows(options)})
 
 
 def _memory_sink(target: Target, options: Mapping[str, str], context: SinkContext) -> MemorySink:
@@ -244,7 +260,22 @@ def _memory_sink(target: Target, options: Mapping[str, str], context: SinkContex
 def _file_sink(target: Target, options: Mapping[str, str], context: SinkContext) -> FileSink:
     format_, rest = _spark_options(options)
     path = files.qualified(context.spark, rest.pop("path"))
-    return FileSink(target, format_, rest, path)
+    return file_sink(context.spark, target, format_, rest, path)
+
+
+def file_sink(
+    spark: SparkSession, target: Target, format_: str, options: Mapping[str, str], path: str
+) -> FileSink:
+    """The sink of files below a qualified path."""
+
+    def setting(name: str) -> str:
+        return str(spark.conf.get(name))
+
+    encode = file_encoder(format_, options, target.schema, setting)
+    here = None
+    if encode is not None:
+        here = DriverFiles(files.directory(spark, path, private=False), encode, format_)
+    return FileSink(target, format_, options, path, here)
 
 
 def _format_sink(target: Target, options: Mapping[str, str], context: SinkContext) -> FormatSink:
@@ -272,7 +303,7 @@ SINKS: Final[Mapping[str, SinkType]] = {
         _AT_LEAST_ONCE,
         sharable=False,
         check=_check_rows,
-        preview=_preview_rows,
+        preview=preview_rows,
     ),
     "memory": SinkType(Format(frozenset()), _memory_sink, _ONCE, sharable=False),
     **{name: SinkType(f, _file_sink, _ONCE) for name, f in WRITERS.items() if f.files},

@@ -1,0 +1,75 @@
+"""``eddyline bench``: measurements, in a checkout."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from eddyline.cli import failures
+
+bench = typer.Typer(help="Measure this machine.", no_args_is_help=True)
+
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object per line.")]
+
+
+@bench.command("micro")
+def bench_micro(json: Json = False) -> None:
+    """Measure the engine and the Spark job on generated streams."""
+    from eddyline.bench.micro import run_micro
+
+    with failures.reported():
+        run_micro(json=json)
+
+
+@bench.command("queries")
+def bench_queries(
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Few queries and rows: a minute or two.")
+    ] = False,
+    json: Json = False,
+) -> None:
+    """Measure one to a hundred thousand standing queries, embedded and on Spark."""
+    from eddyline.bench.queries.run import run_queries
+
+    with failures.reported():
+        run_queries(quick=quick, json=json)
+
+
+@bench.command("floor")
+def bench_floor(
+    rounds: Annotated[int, typer.Option(min=1, help="Runs of each pipeline.")] = 3,
+    batches: Annotated[int, typer.Option(min=1, help="Measured batches of a run.")] = 20,
+    json: Json = False,
+) -> None:
+    """Measure the cost of a batch with few rows, beside a bare pipeline of Spark."""
+    from eddyline.bench.floor import run_floor
+
+    with failures.reported():
+        run_floor(rounds=rounds, batches=batches, json=json)
+
+
+@bench.command("figures")
+def bench_figures(
+    name: Annotated[
+        str,
+        typer.Argument(
+            help="Paper: cacq, jit, shared-windows, static-optimization, update-patterns.",
+            metavar="NAME",
+        ),
+    ],
+    out: Annotated[
+        Path | None,
+        typer.Option(help="Directory for the results; default: benchmarks/NAME.", metavar="DIR"),
+    ] = None,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Few points, few repetitions: a minute or two.")
+    ] = False,
+    json: Json = False,
+) -> None:
+    """Run the experiments of a paper; write its figures and the verdicts on its claims."""
+    from eddyline.bench.figures import run_figures
+
+    with failures.reported():
+        run_figures(name, out, quick=quick, json=json)

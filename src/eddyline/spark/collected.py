@@ -1,0 +1,97 @@
+"""What the driver collects of a batch: reports of the shards, and rows if they are not too many."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection
+from typing import Any, Final
+
+import numpy as np
+import pyarrow as pa
+
+from eddyline.spark.packed_batches import unpack
+from eddyline.spark.query_rows import QueryRows, concatenated
+from eddyline.spark.sink_factory import Key
+
+#: The column by which the changes of several shards are ordered.
+TIME_COLUMN: Final = "_ts"
+_REPORTS: Final = ("progress", "stats")
+
+
+class CollectedBatch:
+    """The reports of a batch, and its small packed batches by key.
+
+    Args:
+        packed: as of ``OUTPUT_SCHEMA``, without rows that are not small.
+
+    Attributes:
+        reports: of the shards. stats: by shard, metrics of its queries (JSON).
+        counts: number of changes by query, of all shards.
+        large: keys of which some shard has too many rows to collect them, with these shards.
+    """
+
+    def __init__(self, packed: pa.Table) -> None:
+        self.reports: list[dict[str, Any]] = []
+        self.stats: dict[str, bytes] = {}
+        self.counts: dict[str, int] = {}
+        self.large: dict[Key, set[int]] = {}
+        self._pieces = _by_key(packed)
+        for key in [key for key in self._pieces if key[0] in _REPORTS]:
+            for _, blob in self._pieces.pop(key):
+                if key[0] == "progress":
+                    self._add(json.loads(bytes(blob)))
+                else:
+                    self.stats[key[1]] = bytes(blob)
+        self._rows: dict[Key, QueryRows] = {}
+
+    def _add(self, report: dict[str, Any]) -> None:
+        self.reports.append(report)
+        for query, n in report["out"].items():
+            self.counts[query] = self.counts.get(query, 0) + n
+        for kind, name in report["large"]:
+            self.large.setdefault((kind, name), set()).add(report["shard"])
+
+    def with_rows(self) -> list[Key]:
+        """The keys with rows."""
+        return list(dict.fromkeys([*self._pieces, *self.large]))
+
+    def shards(self, keys: Collection[Key]) -> set[int]:
+        """The shards with rows of these keys."""
+        small = {shard for key in keys for shard, _ in self._pieces.get(key, [])}
+        return small.union(*(self.large.get(key, set()) for key in keys))
+
+    def rows(self, key: Key) -> QueryRows:
+        """The rows of a key that is not large, of all shards in the order of time."""
+        if key not in self._rows:
+            self._rows[key] = _merged(key, self._pieces[key])
+        return self._rows[key]
+
+
+def rows_of(key: Key, packed: pa.Table) -> QueryRows:
+    """The rows of packed batches of one key, of all shards in the order of time."""
+    return _merged(key, _by_key(packed)[key])
+
+
+def in_time_order(changes: pa.Table) -> pa.Table:
+    """Changes sorted by time; those of one instant keep their order."""
+    ts = changes[TIME_COLUMN].cast(pa.int64()).to_numpy()
+    return changes.unify_dictionaries().take(pa.array(np.argsort(ts, kind="stable")))
+
+
+def _by_key(packed: pa.Table) -> dict[Key, list[tuple[int, pa.Buffer]]]:
+    """Shard and blob of each packed batch, by key, in the order of the shards."""
+    kinds, names = packed["kind"].to_pylist(), packed["name"].to_pylist()
+    shards = packed["shard"].to_pylist()
+    found: dict[Key, list[tuple[int, pa.Buffer]]] = {}
+    for row, blob in enumerate(packed["blob"]):
+        found.setdefault((kinds[row], names[row]), []).append((shards[row], blob.as_buffer()))
+    return {key: sorted(pieces, key=lambda piece: piece[0]) for key, pieces in found.items()}
+
+
+def _merged(key: Key, pieces: list[tuple[int, pa.Buffer]]) -> QueryRows:
+    kind, name = key
+    rows = concatenated(unpack(blob) for _, blob in pieces)
+    if kind != "changes":
+        return QueryRows.whole(f"{kind}:{name}", rows)
+    several = len({shard for shard, _ in pieces}) > 1
+    return QueryRows.of(in_time_order(rows) if several else rows)
