@@ -142,6 +142,7 @@ class EngineProcessor(StatefulProcessor):
         watch.lap("read")
         record, engine, is_new = self._current(spec)
         watch.lap("restore")
+        restored = is_new and record.version > 0
         batch = _engine_batch(record, received, drops_rows=engine.drops_rows)
         outputs = engine.apply(batch)
         watch.lap("process")
@@ -162,6 +163,7 @@ class EngineProcessor(StatefulProcessor):
             unfreeze_objects()
         watch.lap("commit")
         more |= {"clock_us": engine.clock_us, "now_us": received.now_us}
+        more["restore_seconds"] = watch.seconds["restore"] if restored else None
         more["groups"] = engine.groups(received.now_us)
         more["bad"] = record.notes["bad"] | engine.bad_rows
         more |= {"keep": engine.keep, "dropped_at_ingest": received.dropped}
