@@ -185,8 +185,8 @@ def large_windows(rows: int) -> dict[str, Any]:
 def show(figures: Mapping[str, Any], console: Console) -> None:
     """A table of each case."""
     small, windows = figures["small"], figures["windows"]
-    title = f"{small['batches']:,} batches of {small['batch_bytes']:,} bytes; means per batch"
-    table = Table("", title=title)
+    title = f"{small['batches']:,} batches of {small['batch_bytes']:,} bytes"
+    table = Table("per batch", title=title)
     for name in ("first", "last"):
         table.add_column(f"{name} {small['compared']:,}", justify="right")
     for key in small["first"]:
@@ -221,4 +221,5 @@ def _small_rows(number: int) -> bytes:
 
 def _words(key: str) -> str:
     words, _, unit = key.rpartition("_")
-    return f"{words.replace('_', ' ')}, {unit}" if unit in ("ms", "s", "bytes") else key
+    text = f"{words}, {unit}" if unit in ("ms", "s", "bytes") else key
+    return text.replace("_", " ")
