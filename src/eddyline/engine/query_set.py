@@ -80,6 +80,11 @@ class QuerySet:
         self._parameterized: dict[str, ParameterizedSubscription] = {}
         self._with_bad: dict[str, Query] = {}  # those with bad rows to be fetched
 
+    def plan_by(self, strategy: Strategy, sharing: Sharing) -> None:
+        """Plan the queries to come like this; there is none yet."""
+        self.execution.plan_by(strategy, sharing)
+        self.placements.plan_by(strategy, sharing)
+
     # -- queries are added and dropped -------------------------------------------------------------
 
     def add(
