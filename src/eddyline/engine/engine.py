@@ -23,6 +23,7 @@ from eddyline.engine.instants import instant_us
 from eddyline.engine.locking import EngineLock, locked
 from eddyline.engine.options import DEFAULT_STRATEGY, DEFAULTS, EngineOptions, StrategyOptions
 from eddyline.engine.query import Query
+from eddyline.engine.settings import Settings
 from eddyline.engine.statements import changed_options
 from eddyline.engine.wiring import connect
 from eddyline.errors import SqlError
@@ -71,9 +72,8 @@ class Engine:
         self.strategy = strategy
         self.lock = EngineLock()
         self.wall_clock: Callable[[], int] = lambda: time.time_ns() // 1_000
-        self.parts = parts = connect(
-            self._options, strategy, prices, self.lock, lambda: self.wall_clock()
-        )
+        settings = Settings(self._options, strategy)
+        self.parts = parts = connect(settings, prices, self.lock, lambda: self.wall_clock())
         self.catalog = parts.catalog
         self.statistics = parts.statistics
 
@@ -224,8 +224,10 @@ class Engine:
     def execute(self, statement: st.Statement) -> Query | str | None:
         """Execute one parsed statement, as ``sql`` does."""
         if isinstance(statement, st.SetOption):
-            self._options = changed_options(self._options, statement, self.parts.queries.known)
-            self.parts.configure(self._options)
+            before, known = Settings(self._options, self.strategy), self.parts.queries.known
+            settings = changed_options(before, statement, known)
+            self._options, self.strategy = settings.options, settings.strategy
+            self.parts.configure(settings)
             return None
         return self.parts.statements.execute(statement)
 
