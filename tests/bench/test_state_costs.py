@@ -47,7 +47,14 @@ def test_what_is_shown(figures: dict[str, Any], capsys: pytest.CaptureFixture[st
     state.show(figures, console)
     assert isinstance(console.file, StringIO)
     text = console.file.getvalue()
-    for expected in ("first 20", "last 20", "written, bytes", "largest over median", "restart, s", "replayed batches"):
+    for expected in (
+        "first 20",
+        "last 20",
+        "written, bytes",
+        "largest over median",
+        "restart, s",
+        "replayed batches",
+    ):
         assert expected in text, text
     state.run_state(batches=4, rows=2_000, json=True)
     printed = json.loads(capsys.readouterr().out)
