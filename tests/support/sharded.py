@@ -18,6 +18,7 @@ import pyarrow as pa
 from eddyline import CatalogError, Engine
 from eddyline.engine.changes import Changes
 from eddyline.engine.options import EngineOptions, StrategyOptions
+from eddyline.engine.settings import Settings
 from eddyline.spark.control import ControlStream
 from eddyline.spark.directory import LocalDirectory
 from eddyline.spark.durable import CommitRecord
@@ -128,7 +129,7 @@ class Sharded:
         self.engine.sql(ddl)
         for name, rows in tables.items():
             self.engine.table(name, rows)
-        self._script = Script(options_, strategy)
+        self._script = Script(Settings(options_, strategy))
         list(self._script.run(ddl))
         for name, sql in queries.items():
             self.engine.query(sql, name=name)

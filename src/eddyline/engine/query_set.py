@@ -81,6 +81,11 @@ class QuerySet:
         self._with_bad: dict[str, Query] = {}  # those with bad rows to be fetched
         self._everyone: dict[str, Query] | None = None  # None: not listed since the last change
 
+    def plan_by(self, strategy: Strategy, sharing: Sharing) -> None:
+        """Plan the queries to come like this; there is none yet."""
+        self.execution.plan_by(strategy, sharing)
+        self.placements.plan_by(strategy, sharing)
+
     # -- queries are added and dropped -------------------------------------------------------------
 
     def add(
