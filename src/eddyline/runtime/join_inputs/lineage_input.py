@@ -112,11 +112,12 @@ class LineageInput:
             rows.index.fill(*_indexed(rows, batch, positions))
 
     def probe(
-        self, name: Hashable, probes: Probes, longest: Array | int, *, inclusive: bool
+        self, rows: JoinInput, probes: Probes, longest: Array | int, *, inclusive: bool
     ) -> tuple[Array, Array, Array]:
         """The visible rows that match, in the longest window.
 
         Args:
+            rows: as ``by_key`` returns them.
             longest: the longest window of the queries that probe, where windows count rows (or
                 int64[n], by probe).
             inclusive: whether a probe sees the row of its own event.
@@ -124,7 +125,7 @@ class LineageInput:
         Returns:
             int64[p] numbers of the probes, int64[p] positions, int64[p] ages of the rows.
         """
-        rows, window = self._by_key[name], self.window
+        window = self.window
         if isinstance(window, FlowRows):
             now = self._rewound
             return window.find(rows.index, probes, longest, inclusive=inclusive, as_of_now=now)
