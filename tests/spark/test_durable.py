@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, BinaryIO
 
 import pytest
 
 from eddyline import Engine
-from eddyline.spark import durable
+from eddyline.errors import StateError
+from eddyline.spark import batch_log, durable
 from eddyline.spark.durable import CommitRecord, DurableState, EngineBatch
 from eddyline.spark.packed_batches import pack
 from eddyline.spark.shard_engine import ShardEngine, StepOutput
@@ -80,7 +81,8 @@ def test_a_rebuilt_engine_has_the_same_results(
     log_bytes: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(durable, "MIN_LOG_BYTES", log_bytes)
-    monkeypatch.setattr(durable, "_CHUNK_BYTES", 1_000)
+    monkeypatch.setattr(durable, "CHUNK_BYTES", 1_000)
+    monkeypatch.setattr(batch_log, "CHUNK_BYTES", 1_000)
     state = DurableState(OneValue(), ManyValues(), ManyValues())
     steady, head = new_engine(), CommitRecord()
     for step in steps():
@@ -120,19 +122,63 @@ def test_added_and_dropped_queries_in_a_rebuilt_engine(
     assert operators[3] < operators[1], "what dropped queries needed is gone"
 
 
+class Stub:
+    """An engine whose state has a constant size."""
+
+    def __init__(self, nbytes: int) -> None:
+        self.content = bytes(nbytes)
+
+    def save(self, target: BinaryIO) -> None:
+        target.write(self.content)
+
+
 def test_log_is_dropped_when_a_snapshot_replaces_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(durable, "MIN_LOG_BYTES", 0)
+    monkeypatch.setattr(durable, "MIN_LOG_BYTES", 10_000)
     log = ManyValues()
     state = DurableState(OneValue(), log, ManyValues())
-    engine, head = new_engine(), CommitRecord()
-    most = 0
-    for step in steps() * 3:
+    engine, head = Stub(20_000), CommitRecord()
+    sizes, before = [], 0
+    for i in range(2_000):
         head.version += 1
-        state.commit(head, step, engine)
-        kept = sum(len(blob) for _, blob in log.values())
-        assert kept == head.log_bytes <= head.snapshot_bytes
-        most = max(most, len(log))
-    assert most > 0, "small batches go to the log"
+        state.commit(head, EngineBatch((("a", bytes(1_000)),), i), engine)
+        before = before + 1 if head.log_bytes else 0
+        assert [b.now_us for b in state.logged(head)] == list(range(i - before + 1, i + 1))
+        assert head.log_bytes <= 20_000
+        sizes.append(len(log))
+    assert 15 < max(sizes[:1_000]) == max(sizes[1_000:]) < 45
+
+
+def test_the_record_does_not_grow_with_the_log() -> None:
+    record, log = OneValue(), ManyValues()
+    state = DurableState(record, log, ManyValues())
+    engine, head = Stub(10), CommitRecord()
+    sizes = []
+    for i in range(20_000):
+        head.version += 1
+        state.commit(head, EngineBatch((("a", bytes(100)),), i), engine)
+        assert record.value is not None
+        sizes.append(len(record.value[0]))
+    assert sizes[-1] - sizes[99] < 50, "more digits only"
+    assert len(log) == 19_999, "one value per batch"
+
+
+def test_a_missing_part_of_the_log_is_named() -> None:
+    log = ManyValues()
+    state, head = DurableState(OneValue(), log, ManyValues()), CommitRecord()
+    for i in range(3):
+        head.version += 1
+        state.commit(head, EngineBatch((("a", b"rows"),), i), Stub(10))
+    del log[1,]
+    with pytest.raises(StateError, match="lacks chunk 1 of a shard's log"):
+        list(state.logged(head))
+
+
+def test_another_format_is_refused() -> None:
+    record = OneValue()
+    record.update(('{"version": 3, "token": "", "chunks": 1, "log": []}',))
+    state = DurableState(record, ManyValues(), ManyValues(), "file:/tmp/checkpoint")
+    with pytest.raises(StateError, match=r"file:/tmp/checkpoint has format before 8, .* reads 8: "):
+        state.commit_record()
 
 
 def test_a_batch_without_rows() -> None:

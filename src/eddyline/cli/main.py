@@ -176,13 +176,24 @@ def check(file: ScriptFile, capacity: Capacity = None) -> None:
 
 
 @app.command()
-def explain(file: ScriptFile, capacity: Capacity = None) -> None:
+def explain(
+    file: ScriptFile,
+    capacity: Capacity = None,
+    shards: Annotated[
+        int | None,
+        typer.Option(min=1, help="Also print how rows are dealt to this number of shards."),
+    ] = None,
+) -> None:
     """Print the plan of each query of a script, with the update pattern of every edge."""
     from eddyline.cli.scripts import checked
+    from eddyline.spark.partitioning.explain import partitionings
 
     with failures.reported():
-        for name, query in checked(file, _options(capacity)).queries.items():
-            typer.echo(f"{name}\n{query.explain()}\n")
+        script = checked(file, _options(capacity))
+        found = {} if shards is None else partitionings(script, shards)
+        for name, query in script.queries.items():
+            dealing = f"\n{found[name]}" if name in found else ""
+            typer.echo(f"{name}\n{query.explain()}{dealing}\n")
 
 
 @app.command()
@@ -342,6 +353,20 @@ def calibrate(json: Json = False) -> None:
 
     with failures.reported():
         run_calibration(json=json)
+
+
+@app.command()
+def scale(
+    rate: Annotated[float, typer.Option(min=1, help="Rows per second of all streams.")] = 1e7,
+    row_bytes: Annotated[float, typer.Option(min=1, help="Bytes of a row.")] = 64,
+    zipf: Annotated[float, typer.Option(min=0, help="Exponent of skewed keys.")] = 1.0,
+    json: Json = False,
+) -> None:
+    """Compute what 8, 64 and 512 shards would have to do, from generated keys; nothing is run."""
+    from eddyline.cli.scale import print_scale
+
+    with failures.reported():
+        print_scale(rate=rate, row_bytes=row_bytes, exponent=zipf, as_json=json)
 
 
 @bench.command("micro")

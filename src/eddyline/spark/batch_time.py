@@ -7,15 +7,18 @@ a failure or a restart. AHEAD AT MOST and IDLE AFTER are evaluated with it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 import pyarrow as pa
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 #: The column of packed batches, and the last column of ingest's input, with the time: int64 us.
 NOW: Final = "now_us"
+
+#: More than the time from the last tick of a batch to the one that is logged with the batch.
+_RECENT_S: Final = 600
 
 
 def now_us() -> Column:
@@ -28,10 +31,24 @@ def with_batch_time(packed: DataFrame) -> DataFrame:
     return packed.withColumn(NOW, now_us())
 
 
-def heartbeat(df: DataFrame, shard: int) -> DataFrame:
-    """Rows of the source ``rate`` as packed batches without rows, which carry the time only."""
-    return df.select(
-        F.lit(shard).cast("bigint").alias("shard"),
+def heartbeat(spark: SparkSession, shards: Sequence[int]) -> DataFrame:
+    """The time for these shards, about once a second, also while there are no rows.
+
+    One source and one task for all shards. The source makes up for the seconds of a stop in one
+    batch.
+    """
+    source = spark.readStream.format("rate").option("rowsPerSecond", 1).option("numPartitions", 1)
+    return with_batch_time(ticks(source.load(), shards))
+
+
+def ticks(seconds: DataFrame, shards: Sequence[int]) -> DataFrame:
+    """Rows of the source ``rate`` as packed batches without rows, one for each shard.
+
+    Ticks of more than a few minutes ago are left out: those of a stop.
+    """
+    recent = F.current_timestamp() - F.expr(f"INTERVAL {_RECENT_S} SECONDS")
+    return seconds.where(F.col("timestamp") >= recent).select(
+        F.explode(F.array(*(F.lit(shard).cast("bigint") for shard in shards))).alias("shard"),
         F.lit("tick").alias("kind"),
         F.lit("").alias("name"),
         F.lit(0).cast("bigint").alias("part"),

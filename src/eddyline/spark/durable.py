@@ -18,17 +18,17 @@ from dataclasses import dataclass, field
 from typing import Any, BinaryIO, Final, Protocol
 
 from eddyline.errors import StateError
+from eddyline.spark.batch_log import CHUNK_BYTES, BatchLog, MapState
 from eddyline.spark.disk import state_access
 
 #: A log below this size is not replaced by a snapshot.
 MIN_LOG_BYTES: Final = 4 << 20
-_CHUNK_BYTES: Final = 4 << 20
+#: Chunks of the old log that a batch removes, or twice those that it adds: there may be thousands.
+_REMOVED_PER_BATCH: Final = 16
+#: Of the commit record; other formats are refused.
+_FORMAT: Final = 8
 
 COMMIT_SCHEMA: Final = "record STRING"
-LOG_KEY_SCHEMA: Final = "version BIGINT, piece BIGINT"
-LOG_VALUE_SCHEMA: Final = "stream STRING, blob BINARY"
-SNAPSHOT_KEY_SCHEMA: Final = "chunk BIGINT"
-SNAPSHOT_VALUE_SCHEMA: Final = "blob BINARY"
 
 
 class ValueState(Protocol):
@@ -39,19 +39,6 @@ class ValueState(Protocol):
 
     def update(self, newValue: tuple[Any, ...]) -> None:
         """Replace the value."""
-
-
-class MapState(Protocol):
-    """The used part of Spark's MapState."""
-
-    def getValue(self, key: tuple[Any, ...]) -> tuple[Any, ...] | None:
-        """The value of a key; None if there is none."""
-
-    def updateValue(self, key: tuple[Any, ...], value: tuple[Any, ...]) -> None:
-        """Set the value of a key."""
-
-    def removeKey(self, key: tuple[Any, ...]) -> None:
-        """Remove a key."""
 
 
 class Savable(Protocol):
@@ -90,28 +77,16 @@ class EngineBatch:
 
 
 @dataclass
-class LogEntry:
-    """A logged batch without its pieces, which are in the map ``log`` under (version, piece)."""
-
-    version: int
-    pieces: int
-    now_us: int
-    drain_us: int | None
-    statements: tuple[str, ...]
-    dropped: Mapping[str, int]
-    newest: Mapping[str, int]
-    hold: bool
-
-
-@dataclass
 class CommitRecord:
     """The record that commits a batch of a shard.
 
     Attributes:
         version: number of batches that this shard has processed.
         token: random, new for each batch; a cached engine is current if its token is equal.
-        chunks, snapshot_bytes: size of the snapshot. log_bytes: size of the log.
-        notes: further values of the shard (JSON): counters and waiting statements.
+        chunks, snapshot_bytes: size of the snapshot. log_bytes: size of the log since then.
+        log_start, log_end: numbers of the log's chunks since the snapshot; older ones, from
+            ``log_rest``, are still to be removed.
+        notes: further values of the shard (JSON): counters by input and waiting statements.
     """
 
     version: int = 0
@@ -119,7 +94,9 @@ class CommitRecord:
     chunks: int = 0
     snapshot_bytes: int = 0
     log_bytes: int = 0
-    log: list[LogEntry] = field(default_factory=list)
+    log_rest: int = 0
+    log_start: int = 0
+    log_end: int = 0
     notes: dict[str, Any] = field(default_factory=dict)
 
 
@@ -135,17 +112,26 @@ class DurableState:
     ) -> None:
         self._place = place
         self._record = record
-        self._log = log
+        self._log = BatchLog(log)
         self._snapshot = snapshot
 
     def commit_record(self) -> CommitRecord | None:
-        """The record of the last committed batch; None before the first."""
+        """The record of the last committed batch; None before the first.
+
+        Raises:
+            StateError: it has another format.
+        """
         with state_access(self._place, 0):
             row = self._record.get()
         if row is None:
             return None
         fields = json.loads(row[0])
-        fields["log"] = [LogEntry(**entry) for entry in fields["log"]]
+        written = fields.pop("format", "before 8")
+        if written != _FORMAT:
+            raise StateError(
+                f"the state of a shard in {self._place} has format {written}, this version reads "
+                f"{_FORMAT}: continue with the version that wrote it, or use another checkpoint"
+            )
         return CommitRecord(**fields)
 
     def snapshot(self, record: CommitRecord) -> BinaryIO:
@@ -157,21 +143,17 @@ class DurableState:
         return buffer
 
     def logged(self, record: CommitRecord) -> Iterator[EngineBatch]:
-        """The batches since the snapshot, in order."""
-        for entry in record.log:
-            rows = [
-                _present(self._log.getValue((entry.version, piece)))
-                for piece in range(entry.pieces)
-            ]
-            yield EngineBatch(
-                tuple((stream, bytes(blob)) for stream, blob in rows),
-                entry.now_us,
-                entry.drain_us,
-                tuple(entry.statements),
-                entry.dropped,
-                entry.newest,
-                entry.hold,
-            )
+        """The batches since the snapshot, in order.
+
+        Raises:
+            StateError: a part is missing.
+        """
+        number = record.log_start
+        while number < record.log_end:
+            header, blobs, number = self._log.read(number)
+            streams, statements = header.pop("streams"), tuple(header.pop("statements"))
+            pieces = tuple(zip(streams, blobs, strict=True))
+            yield EngineBatch(pieces, statements=statements, **header)
 
     def commit(self, record: CommitRecord, batch: EngineBatch, engine: Savable) -> None:
         """Log ``batch``, which the engine has processed, or write a snapshot; write the record.
@@ -182,45 +164,37 @@ class DurableState:
             self._commit(record, batch, engine)
 
     def _commit(self, record: CommitRecord, batch: EngineBatch, engine: Savable) -> None:
+        end = record.log_end
         outgrown = record.log_bytes + batch.nbytes > max(MIN_LOG_BYTES, record.snapshot_bytes)
         if record.chunks == 0 or outgrown:
             self._write_snapshot(record, engine)
         else:
             self._append(record, batch)
-        fields = {**vars(record), "log": [vars(entry) for entry in record.log]}
-        self._record.update((json.dumps(fields),))
+        most = max(_REMOVED_PER_BATCH, 2 * (record.log_end - end))
+        rest = min(record.log_start, record.log_rest + most)
+        self._log.remove(range(record.log_rest, rest))
+        record.log_rest = rest
+        self._record.update((json.dumps({"format": _FORMAT, **vars(record)}),))
 
     def _append(self, record: CommitRecord, batch: EngineBatch) -> None:
-        for piece, value in enumerate(batch.pieces):
-            self._log.updateValue((record.version, piece), value)
-        entry = LogEntry(
-            record.version,
-            len(batch.pieces),
-            batch.now_us,
-            batch.drain_us,
-            batch.statements,
-            batch.dropped,
-            batch.newest,
-            batch.hold,
-        )
-        record.log.append(entry)
+        header = {name: value for name, value in vars(batch).items() if name != "pieces"}
+        header["streams"] = [stream for stream, _ in batch.pieces]
+        blobs = [blob for _, blob in batch.pieces]
+        record.log_end = self._log.append(record.log_end, header, blobs)
         record.log_bytes += batch.nbytes
 
     def _write_snapshot(self, record: CommitRecord, engine: Savable) -> None:
         buffer = io.BytesIO()
         engine.save(buffer)
         content = buffer.getbuffer()
-        chunks = -(-len(content) // _CHUNK_BYTES)
+        chunks = -(-len(content) // CHUNK_BYTES)
         for chunk in range(chunks):
-            start = chunk * _CHUNK_BYTES
-            self._snapshot.updateValue((chunk,), (bytes(content[start : start + _CHUNK_BYTES]),))
+            start = chunk * CHUNK_BYTES
+            self._snapshot.updateValue((chunk,), (bytes(content[start : start + CHUNK_BYTES]),))
         for chunk in range(chunks, record.chunks):
             self._snapshot.removeKey((chunk,))
-        for entry in record.log:
-            for piece in range(entry.pieces):
-                self._log.removeKey((entry.version, piece))
         record.chunks, record.snapshot_bytes = chunks, len(content)
-        record.log, record.log_bytes = [], 0
+        record.log_start, record.log_bytes = record.log_end, 0
 
 
 def _present(row: tuple[Any, ...] | None) -> tuple[Any, ...]:

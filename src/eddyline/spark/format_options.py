@@ -164,6 +164,31 @@ SOURCES: Final[Mapping[str, Format]] = {
 #: Sources that are files below a path.
 FILE_FORMATS: Final = frozenset(name for name, source in SOURCES.items() if source.files)
 
+#: What bounds a batch of a stream, by source: the options of which one is enough, and a default.
+LIMITS: Final[Mapping[str, tuple[frozenset[str], tuple[str, str]]]] = {
+    **dict.fromkeys(
+        FILE_FORMATS,
+        (_names("maxFilesPerTrigger maxBytesPerTrigger"), ("maxBytesPerTrigger", "256m")),
+    ),
+    "kafka": (_names("maxOffsetsPerTrigger"), ("maxOffsetsPerTrigger", "1000000")),
+}
+
+
+def with_limit(format_: str, options: Mapping[str, str]) -> dict[str, str]:
+    """The options of a stream's source with the default that bounds a batch, if they have none.
+
+    >>> with_limit("kafka", {"subscribe": "t"})
+    {'subscribe': 't', 'maxOffsetsPerTrigger': '1000000'}
+    """
+    if format_ not in LIMITS:
+        return dict(options)
+    alternatives, (name, value) = LIMITS[format_]
+    given = {option.lower() for option in options}
+    if not given.isdisjoint(a.lower() for a in alternatives):
+        return dict(options)
+    return {**options, name: value}
+
+
 #: Formats that Spark writes, by name in lower case.
 WRITERS: Final[Mapping[str, Format]] = {
     "noop": Format(frozenset()),

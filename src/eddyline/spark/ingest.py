@@ -3,6 +3,8 @@
 A source is read once for all layouts. Each row is sent to the cells of each layout that its
 coordinates fit, and the clock batches tell every cell how far the stream is: the largest timestamp
 of all rows in the task, wherever these are sent. A row that is surely bad is sent to one shard.
+Where the rows before decide what is bad (integers as timestamps, without a unit), all shards get
+the timestamps of all rows, so that each of them finds the same rows bad as one engine would.
 
 Rows are sent whole and unfiltered, also those that no query reads now: the shards find the late
 ones, which are written as they came, and a query that is added later starts with stored rows.
@@ -15,10 +17,12 @@ from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from pyspark import TaskContext
 from pyspark.sql import DataFrame
 
 from eddyline.algebra.catalog import StreamDef, TableDef
+from eddyline.engine.ingest.row_reader import OWN
 from eddyline.engine.ingest.table_changes import reader_of
 from eddyline.engine.overload.drop_box import DropBox
 from eddyline.runtime.stores.columns import Array
@@ -87,8 +91,8 @@ def _packer(
         freeze_live_objects()
         context = TaskContext.get()
         part = context.partitionId() if context is not None else 0
-        shards = [shard for d in destinations for shard in d.shards]
-        share = keep_rate(shards, definition.name) if keep is None else keep
+        readers = [s for d in destinations if definition.name in d.layout.inputs for s in d.shards]
+        share = keep_rate(readers, definition.name) if keep is None else keep
         packer = _Packer(destinations, definition, share, part)
         source = TimedBatches(batches)
         for table in _coalesced(read(iter(source)) if read is not None else iter(source)):
@@ -124,6 +128,8 @@ class _Packer:
             for d in destinations
             if definition.name in d.layout.inputs
         ]
+        dealt_to = {shard for shards, _ in self._dealers for shard in shards}
+        self._others = [shard for shard in self._arrivals if shard not in dealt_to]
 
     def rows(self, table: pa.Table, now_us: int) -> Iterator[pa.RecordBatch]:
         """Rows of the source as packed batches. ``now_us``: the wall clock of the batch."""
@@ -132,6 +138,7 @@ class _Packer:
         if len(self._arrivals) == 1 and self._box is None:
             yield from self._pieces([self._home], table)
             return
+        table = table.combine_chunks()  # once for all that follows
         typed = self._reader.read(table)
         bad = self._reader.surely_bad(typed, now_us)
         in_doubt = self._reader.in_doubt(typed)
@@ -140,27 +147,46 @@ class _Packer:
         if self._box is not None:
             kept = self._box.keeps(typed.columns) | in_doubt
         columns = self._reader.content(typed)
+        marked = typed.doubtful is not None and len(self._arrivals) > 1
         if bad.any():
-            yield from self._pieces([self._home], table.filter(pa.array(bad)))
-            usable = pa.array(~bad)
+            refused, usable = table.filter(pa.array(bad)), pa.array(~bad)
+            if marked:
+                refused = self._marked(refused, np.arange(refused.num_rows))
+            yield from self._pieces([self._home], refused)
             table, columns = table.filter(usable), [c.filter(usable) for c in columns]
             kept = kept[~bad]
-        yield from self._dealt(table, columns, kept, now_us // 1_000 + self._part + self._seq)
-
-    def _dealt(
-        self, table: pa.Table, columns: list[pa.Array], kept: Array, turn: int
-    ) -> Iterator[pa.RecordBatch]:
-        """The rows that are kept, dealt to all destinations."""
+        turn = now_us // 1_000 + self._part + self._seq
         for shards, dealer in self._dealers:
             dealt = dealer.deal(columns, turn)
             left = dealt.only(kept)
-            dropped = (dealt.sizes - left.sizes).tolist()
-            readers: list[list[int]] = [[] for _ in dropped]
-            for shard, part in zip(shards, dealt.part_of, strict=True):
-                readers[part].append(shard)
-                self._arrivals[shard].dropped += dropped[part]
-            for of_part, rows in zip(readers, left.parts(table), strict=True):
-                yield from self._pieces(of_part, rows)
+            parts = left.parts(table)
+            if marked:
+                parts = [self._marked(table, left.rows(part)) for part in range(len(parts))]
+            for part, (rows, lost) in enumerate(zip(parts, dealt.sizes - left.sizes, strict=True)):
+                to = [shard for shard, p in zip(shards, dealt.part_of, strict=True) if p == part]
+                yield from self._pieces(to, rows)
+                for shard in to:
+                    self._arrivals[shard].dropped += int(lost)
+        if marked:
+            yield from self._pieces(self._others, self._marked(table, np.zeros(0, np.int64)))
+
+    def _marked(self, table: pa.Table, own: Array) -> pa.Table:
+        """All rows, those of a shard marked by OWN; of the others only the event time.
+
+        Args:
+            own: int64[k], the numbers of rows that the shard is to process.
+        """
+        is_own = np.zeros(table.num_rows, np.bool_)
+        is_own[own] = True
+        numbers = pa.array(np.arange(table.num_rows), mask=~is_own)
+        timestamp = self._reader.definition.timestamp.lower()
+        columns = {
+            name: table.column(name)
+            if name.lower() == timestamp
+            else table.column(name).take(numbers)
+            for name in table.column_names
+        }
+        return pa.table({**columns, OWN: is_own})
 
     def clocks(self) -> Iterator[pa.RecordBatch]:
         """After all rows: the clock batches."""
@@ -177,11 +203,13 @@ class _Packer:
                 a.oldest = oldest if a.oldest is None else min(oldest, a.oldest)
 
     def _pieces(self, shards: Sequence[int], rows: pa.Table) -> Iterator[pa.RecordBatch]:
-        """The same rows for some shards."""
-        for piece in pieces(rows):
-            blob = pack(piece)
+        """The same rows for some shards; without shards nothing."""
+        is_marked = OWN in rows.column_names  # then most values are NULL
+        for piece in pieces(rows) if shards else ():
+            count = pc.sum(piece.column(OWN)).as_py() if is_marked else piece.num_rows
+            blob = pack(piece, "lz4" if is_marked else None)
             for shard in shards:
-                yield self._packed(shard, "rows", piece.num_rows, blob)
+                yield self._packed(shard, "rows", count, blob)
 
     def _packed(self, shard: int, kind: str, n: int, blob: bytes) -> pa.RecordBatch:
         row = (shard, kind, self._name, self._part, self._seq, n, blob)

@@ -16,13 +16,14 @@ from pyspark.sql.streaming.query import StreamingQuery
 
 from eddyline.algebra.catalog import StreamDef, TableDef
 from eddyline.engine.ingest.row_reader import bad_schema, late_schema
-from eddyline.spark.batch_time import heartbeat, with_batch_time
+from eddyline.spark.batch_time import heartbeat
 from eddyline.spark.control import DIRECTORY as CONTROL
 from eddyline.spark.control import ControlStream
 from eddyline.spark.delivery import Delivery
 from eddyline.spark.directory import Directory, path_segment
 from eddyline.spark.environment import JOB_CONF, LOCAL_CHECKPOINT_CONF, settings, worker_pool
 from eddyline.spark.formats import side_options
+from eddyline.spark.held_rows import HeldRowsWarning
 from eddyline.spark.ingest import Destination, packed_batches
 from eddyline.spark.job_inputs import JobInputs
 from eddyline.spark.keep_rates import clear_keep_rates, publish_keep_rates
@@ -140,7 +141,10 @@ class JobStarter:
         tracker = ProgressTracker({shard: ", ".join(g.streams) for shard, g in ids.items()})
         sinks = self._open_sinks(groups)
 
+        held = HeldRowsWarning()
+
         def report(batch: int, reports: list[dict[str, Any]], stats: Mapping[str, bytes]) -> None:
+            held.check(reports)
             publish_keep_rates(self._spark.sparkContext, reports)
             tracker.record(batch, reports, stats)
 
@@ -214,7 +218,7 @@ class JobStarter:
         return launch
 
     def _packed_inputs(self, groups: Mapping[int, QueryGroup]) -> list[DataFrame]:
-        """The packed batches of all inputs, and heartbeats of groups with IDLE AFTER."""
+        """The packed batches of all inputs, and a heartbeat for groups with IDLE AFTER."""
         rates = self._fixed_keep_rates
         packed = []
         for shard, group in groups.items():
@@ -227,7 +231,8 @@ class JobStarter:
                 packed.append(
                     packed_batches(*self._inputs.source(name), [destination], definition, keep)
                 )
-        return packed + [self._heartbeat(s) for s, g in groups.items() if self._needs_heartbeat(g)]
+        timed = [shard for shard, group in groups.items() if self._needs_heartbeat(group)]
+        return [*packed, heartbeat(self._spark, timed)] if timed else packed
 
     def _definition(self, name: str) -> StreamDef | TableDef:
         """The table; or the stream, with the session's limit if it declares no AHEAD AT MOST."""
@@ -240,13 +245,7 @@ class JobStarter:
 
     def _needs_heartbeat(self, group: QueryGroup) -> bool:
         """Whether the watermark of a group can advance by time alone (IDLE AFTER)."""
-        streams = [self._script.streams[name] for name in group.streams]
-        return len(streams) > 1 and any(s.idle_us is not None for s in streams)
-
-    def _heartbeat(self, shard: int) -> DataFrame:
-        """The time for a shard, once a second, also while there are no rows."""
-        ticks = self._spark.readStream.format("rate").option("rowsPerSecond", 1).load()
-        return with_batch_time(heartbeat(ticks, shard))
+        return any(self._script.streams[name].idle_us is not None for name in group.streams)
 
     def _spec(self, shard: int, group: QueryGroup, saved: SavedProgram) -> ShardSpec:
         program = ShardProgram(

@@ -59,7 +59,7 @@ class ShardOutput:
         batch = {
             "rows": {name: self._received.get(name, 0) for name in self._spec.inputs},
             "late": _counts(self._late),
-            "bad": _counts(self._bad) | _counts(self._bad_of_query),
+            "bad": _counts(self._bad),
             "dropped": self._dropped,
         }
         for what, counts in batch.items():

@@ -10,7 +10,7 @@ import json
 import math
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import pyarrow as pa
 
@@ -41,8 +41,8 @@ class Arrivals:
         rows: number of rows in the task; also of those that are sent to other shards, or dropped.
         dropped: of the rows for this shard, how many a drop box dropped.
         newest, oldest: largest and smallest timestamp, in us, of all rows in the task that are
-            surely good; None if there is none, or if rows were not examined, because all of them
-            are sent to one shard.
+            good whatever rows were before; None if there is none, or if rows were not examined,
+            because all of them are sent to one shard.
     """
 
     rows: int = 0
@@ -70,10 +70,11 @@ OUTPUT_COLUMNS: Final = ("shard", "kind", "name", "n", "blob")
 BLOB_BYTES: Final = 16 << 20
 
 
-def pack(table: pa.Table) -> bytes:
+def pack(table: pa.Table, compression: Literal["lz4"] | None = None) -> bytes:
     """The table as one Arrow IPC stream."""
     sink = pa.BufferOutputStream()
-    with pa.ipc.new_stream(sink, table.schema) as writer:
+    options = pa.ipc.IpcWriteOptions(compression=compression)
+    with pa.ipc.new_stream(sink, table.schema, options=options) as writer:
         writer.write_table(table)
     blob: bytes = sink.getvalue().to_pybytes()
     return blob

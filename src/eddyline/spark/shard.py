@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 import pandas as pd
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle
 
-from eddyline.spark import durable
+from eddyline.spark import batch_log, durable
 from eddyline.spark.durable import CommitRecord, DurableState, EngineBatch
 from eddyline.spark.gc_control import freeze_live_objects, unfreeze_objects
 from eddyline.spark.output import ShardOutput
@@ -126,10 +126,8 @@ class EngineProcessor(StatefulProcessor):
         freeze_live_objects()
         self._state = DurableState(
             handle.getValueState("commit", durable.COMMIT_SCHEMA),
-            handle.getMapState("log", durable.LOG_KEY_SCHEMA, durable.LOG_VALUE_SCHEMA),
-            handle.getMapState(
-                "snapshot", durable.SNAPSHOT_KEY_SCHEMA, durable.SNAPSHOT_VALUE_SCHEMA
-            ),
+            handle.getMapState("log", batch_log.KEY_SCHEMA, batch_log.VALUE_SCHEMA),
+            handle.getMapState("snapshot", batch_log.KEY_SCHEMA, batch_log.VALUE_SCHEMA),
             self._checkpoint,
         )
 
@@ -163,6 +161,7 @@ class EngineProcessor(StatefulProcessor):
         watch.lap("commit")
         more |= {"clock_us": engine.clock_us, "now_us": received.now_us}
         more["groups"] = engine.groups(received.now_us)
+        more["bad"] = record.notes["bad"] | engine.bad_rows
         more |= {"keep": engine.keep, "dropped_at_ingest": received.dropped}
         yield output.progress(record, watch.seconds, more)
         yield from map(output.stats, _query_stats(spec, engine, received))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, BinaryIO, Final
 
 import pyarrow as pa
@@ -51,12 +52,19 @@ class ShardEngine:
 
     Attributes:
         rows_out: by query, number of changes since the job's first start.
+        bad_rows: by query, number of bad rows since then; queries without any may be left out.
     """
 
-    def __init__(self, engine: Engine, rows_out: Mapping[str, int] | None = None) -> None:
+    def __init__(
+        self,
+        engine: Engine,
+        rows_out: Mapping[str, int] = MappingProxyType({}),
+        bad_rows: Mapping[str, int] = MappingProxyType({}),
+    ) -> None:
         self.engine = engine
         self.routes = OutputRoutes(engine.queries)
-        self.rows_out: dict[str, int] = dict(rows_out or {})
+        self.rows_out: dict[str, int] = dict(rows_out)
+        self.bad_rows: dict[str, int] = dict(bad_rows)
 
     def apply(self, batch: EngineBatch) -> list[StepOutput]:
         """Process one batch. The output of a replayed batch has been delivered before."""
@@ -78,6 +86,9 @@ class ShardEngine:
             outputs.append(StepOutput.of(self.engine.advance(end)))
         for name, n in counted(outputs).items():
             self.rows_out[name] = self.rows_out.get(name, 0) + n
+        for output in outputs:
+            for name in output.bad.keys() & self.engine.queries.keys():
+                self.bad_rows[name] = self.bad_rows.get(name, 0) + output.bad[name].num_rows
         return outputs
 
     @property
@@ -105,7 +116,7 @@ class ShardEngine:
 
     def save(self, target: BinaryIO) -> None:
         """Write the state, for :meth:`load`."""
-        counts = json.dumps(self.rows_out).encode()
+        counts = json.dumps([self.rows_out, self.bad_rows]).encode()
         target.write(len(counts).to_bytes(_LENGTH_BYTES, "little"))
         target.write(counts)
         self.engine.save(target)
@@ -124,7 +135,7 @@ class ShardEngine:
         counts = json.loads(source.read(length))
         code = {f.name: f.evaluate for f in functions}
         with gc_paused():
-            return cls(Engine.load(source, functions=code), counts)
+            return cls(Engine.load(source, functions=code), *counts)
 
 
 def counted(outputs: Iterable[StepOutput]) -> dict[str, int]:

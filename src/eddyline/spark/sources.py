@@ -23,7 +23,13 @@ from eddyline.engine.ingest.table_changes import OPERATION, changes_of
 from eddyline.engine.ingest.tables import table_columns
 from eddyline.errors import DataError, did_you_mean
 from eddyline.spark import files
-from eddyline.spark.format_options import FILE_FORMATS, OF_SOURCES, SOURCES, source_format
+from eddyline.spark.format_options import (
+    FILE_FORMATS,
+    OF_SOURCES,
+    SOURCES,
+    source_format,
+    with_limit,
+)
 from eddyline.spark.formats import Declared, check_source, require_source
 from eddyline.spark.lines import are_lines, header_of, parsed
 from eddyline.spark.parquet import Reader, local_parquet
@@ -54,6 +60,7 @@ def stream_source(
     what = f"{kind} '{stream.name}'"
     of: Declared = "stream" if kind == "stream" else "changing table"
     format_, options = _source_of(stream, of)
+    options = with_limit(format_, options)
     if format_ == "parquet":
         by_arrow = local_parquet(spark, stream, options, kind)
         if by_arrow is not None:

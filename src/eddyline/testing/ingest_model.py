@@ -83,7 +83,8 @@ class IngestModel:
     - A row before the clock of its group is late. One without a timestamp, or too far ahead of the
       wall clock, is bad and moves no clock. Changes of tables are treated like rows; a ``-`` is
       also bad if the table has no such row when the clock passes it.
-    - With a drop box, only the rows that it keeps are accepted; the others also move the clock.
+    - With a drop box, only the rows that it keeps are accepted; the others also move the clock. A
+      stream without readers has none.
 
     Attributes:
         rules, tables: of the streams and of the live tables.
@@ -243,7 +244,7 @@ class IngestModel:
         self._add(self.accepted, name, self._kept(name, rows.take(pa.array(good, pa.int64()))))
 
     def _kept(self, name: str, rows: pa.Table) -> pa.Table:
-        if name not in self.keep:
+        if name not in self.keep or not self._readers[name]:
             return rows
         box = DropBox(name, self.keep[name])
         columns = (flat(c) for c in rows.cast(self._schemas[name]).columns)

@@ -163,9 +163,9 @@ class Script:
     def _follow(self, sql: str, *, complete: bool = False) -> TrackedQuery:
         """The expectations of a query that was just added; ``complete``: no row is missing."""
         reads = self._retention.reads(sql)
-        clock_us = self.ingest.clock_of(reads)
+        clocks = [g.clock_us for g in self.ingest.groups]
         self.ingest.read(reads)
-        if self.ingest.clock_of(reads) != clock_us:  # the engine has processed buffered rows
+        if [g.clock_us for g in self.ingest.groups] != clocks:  # buffered rows have been processed
             self._oracle, self._has_unread_changes = None, True
             self._update_retention()
         missing = self._retention.missing(sql, self.ingest.clock_of(reads))

@@ -189,7 +189,7 @@ class Progress:
 
     def stats(self, now_us: int) -> list[dict[str, Any]]:
         """By group: its streams and tables, watermark and clock, the largest timestamp of each
-        stream, the number of held rows, and the stream that holds the watermark back.
+        stream, number and size of the held rows, and the stream that holds the watermark back.
         """
         found = []
         for group in self._groups:
@@ -202,6 +202,7 @@ class Progress:
                     "clock": group.reached,
                     "newest": {b.stream: self._inputs.newest_of(b.stream) for b in bounds},
                     "held": self._inputs.held(group),
+                    "held_bytes": self._inputs.held_bytes(group),
                     "held_by": None if holder is None else holder.stream,
                 }
             )

@@ -336,6 +336,10 @@ class Inputs:
         """Rows of a group that wait for its watermark."""
         return sum(self._intakes[name].held for name in group.members)
 
+    def held_bytes(self, group: StreamGroup) -> int:
+        """Their size in memory."""
+        return sum(self._intakes[name].held_bytes for name in group.members)
+
     # -- statistics and checkpoints ----------------------------------------------------------------
 
     def stats(self) -> tuple[_Counters, _Counters]:

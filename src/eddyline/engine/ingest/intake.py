@@ -91,6 +91,12 @@ class Intake:
         return int(self._held.ts.size)
 
     @property
+    def held_bytes(self) -> int:
+        """Their size in memory."""
+        held = self._held
+        return int(held.ts.nbytes + held.arrival.nbytes + sum(c.nbytes for c in held.columns))
+
+    @property
     def first_held(self) -> int:
         """The smallest timestamp of these rows; FOREVER without any."""
         return int(self._held.ts[0]) if self._held.ts.size else FOREVER
@@ -112,23 +118,28 @@ class Intake:
             The late rows and the bad ones; None without any.
         """
         count = rows.table.num_rows
-        self.rows += count
+        own = np.ones(count, np.bool_) if rows.own is None else rows.own
+        self.rows += int(np.count_nonzero(own))
         times = self.reader.times(rows).copy()  # may share memory with the caller
         usable = OrderedRows(times, np.arange(arrival, arrival + count), rows.columns)
         late = bad = None
         reasons = self.reader.reasons(rows, self.newest, now_us)
         if reasons is not None:
-            bad = self.reader.bad_rows(rows.table, reasons)
-            self.bad += bad.num_rows
-            usable = usable.take(np.flatnonzero(is_good(reasons, count)))
+            good = is_good(reasons, count)
+            if not (good | ~own).all():
+                bad = self.reader.bad_rows(rows.table, reasons, ~good & own)
+                self.bad += bad.num_rows
+            usable, own = usable.take(np.flatnonzero(good)), own[good]
         if usable.ts.size:
             limits = self._limits(usable.ts, watermark)
             self.note(int(usable.ts.max()), now_us)
             is_late = usable.ts < limits
-            if is_late.any():
-                late = self.reader.late_rows(usable.columns, is_late, limits)
+            if (is_late & own).any():
+                late = self.reader.late_rows(usable.columns, is_late & own, limits)
                 self.late += late.num_rows
-                usable = usable.take(np.flatnonzero(~is_late))
+            processed = own & ~is_late
+            if not processed.all():
+                usable = usable.take(np.flatnonzero(processed))
         self._hold(self._thinned(usable))
         return late, bad
 
@@ -172,7 +183,8 @@ class Intake:
         """Released rows that are bad, as text with the reason."""
         table = pa.Table.from_arrays(columns, schema=arrow_schema(self.definition.schema))
         self.bad += table.num_rows
-        return self.reader.bad_rows(table, pa.repeat(reason, table.num_rows))
+        count = table.num_rows
+        return self.reader.bad_rows(table, pa.repeat(reason, count), np.ones(count, np.bool_))
 
     def _limits(self, ts: Array, watermark: int) -> Array:
         """int64[n]: the instant before which each row is late; rows in order of arrival."""
@@ -203,6 +215,7 @@ class Intake:
             "bad": self.bad,
             "dropped": self.seen - self.kept,
             "held": self.held,
+            "held_bytes": self.held_bytes,
             "rows_kept": 0 if stem is None else len(stem),
         }
 

@@ -40,6 +40,9 @@ from eddyline.types import (
 
 #: A column of this name marks rows that a source could not parse; its value is their text.
 CORRUPT_RECORD = "_corrupt_record"
+#: A column of this name, which no declaration can have, says whether each row is to be processed.
+#: The others have an event time only: it can decide whether later rows are bad or late.
+OWN = ""
 _INTEGER = pa.int64()
 _REASON = pa.field("_reason", pa.string())
 
@@ -63,12 +66,14 @@ class TypedRows:
         reasons: string[n], the reason of each bad row, NULL for good rows; None: all are good.
         doubtful: input event times that are integers without a declared unit: the previous rows
             decide whether they are probable.
+        own: bool[n], rows to be processed; None: all.
     """
 
     table: pa.Table
     columns: list[pa.Array]
     reasons: pa.Array | None
     doubtful: pa.Array | None = None
+    own: Array | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +119,7 @@ class RowReader:
         Raises:
             DataError: a column is missing, or its type cannot be converted to the declared one.
         """
-        table = data if isinstance(data, pa.Table) else to_table(data, self.definition.name)
+        table = to_table(data, self.definition.name)
         if table.schema != self._layout.schema:
             self._layout = self._layout_of(table.schema)
         broken: dict[str, pa.Array] = {}
@@ -125,7 +130,10 @@ class RowReader:
             if name.lower() != CORRUPT_RECORD:
                 reasons = first_reason(reasons, _where(rows, f"{name} is not UTF-8"))
         doubtful = pa.types.is_integer(given.type) and self.definition.ts_unit is None
-        return TypedRows(table, columns, reasons, given if doubtful else None)
+        own = None
+        if OWN in table.column_names:
+            own = table.column(OWN).to_numpy()
+        return TypedRows(table, columns, reasons, given if doubtful else None, own)
 
     def content(self, rows: TypedRows) -> list[pa.Array]:
         """The columns that queries read, in the declared order and types."""
@@ -171,9 +179,9 @@ class RowReader:
             return np.zeros(rows.table.num_rows, np.bool_)
         return in_doubt(self.times(rows))
 
-    def bad_rows(self, table: pa.Table, reasons: pa.Array) -> pa.Table:
-        """The bad rows of a table as text, with the reason."""
-        rows = pa.array(np.flatnonzero(~is_good(reasons, table.num_rows)))
+    def bad_rows(self, table: pa.Table, reasons: pa.Array, is_bad: Array) -> pa.Table:
+        """Rows of a table as text, with the reasons, string[n]. ``is_bad``: bool[n], which ones."""
+        rows = pa.array(np.flatnonzero(is_bad))
         positions = {n.lower(): i for i, n in enumerate(table.schema.names)}
         columns = [
             as_text(flat(table.column(positions[f.name.lower()])).take(rows))

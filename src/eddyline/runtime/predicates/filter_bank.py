@@ -163,14 +163,16 @@ class FilterBank:
                 lineage = lineage_of(first, min(first + step, start + rows))
                 self._narrow_block(values, first, lineage, order, seconds)
                 yield first, lineage
+            start += rows
+            if len(order) < 2:
+                continue
             for grouped, (visited, returned), spent in zip(order, seen, seconds, strict=True):
                 visited, returned = grouped.visited - visited, grouped.returned - returned
                 self._policy.observe(grouped, visited, returned, spent)
-            start += rows
 
     def _routes(self, rows: int) -> list[tuple[int, _Order]]:
-        if not self._filters:
-            return [(rows, ())]
+        if len(self._filters) < 2:  # there is no choice
+            return [(rows, tuple(self._filters.values()))]
         return cast(list[tuple[int, _Order]], self._policy.routes(self.filters, rows))
 
     def _narrow_block(

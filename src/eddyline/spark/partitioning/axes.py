@@ -58,9 +58,14 @@ class Candidate:
         """The inputs of which each coordinate has all rows."""
         return frozenset(n for n, c in self.coordinates.items() if c == COPIED)
 
+    @property
+    def has_key(self) -> bool:
+        """Whether rows get their coordinate by a key."""
+        return any(isinstance(c, ByKey) for c in self.coordinates.values())
+
 
 def candidates(plan: Plan, inputs: Iterable[str], statistics: Statistics) -> tuple[Candidate, ...]:
-    """The candidates for a query, those by key first, in the order of its plan.
+    """The candidates for a query: those without a key, then those by key in the order of its plan.
 
     Args:
         inputs: the streams and changing tables that it reads.
@@ -68,14 +73,13 @@ def candidates(plan: Plan, inputs: Iterable[str], statistics: Statistics) -> tup
     names = tuple(inputs)
     found: dict[tuple[tuple[str, Coordinate], ...], Candidate] = {}
     origins = _Origins(plan)
-    options: list[Candidate] = [
-        candidate
-        for key in origins.wanted
-        if (candidate := _by_key(key, origins, names, statistics)) is not None
+    streams = tuple(dict.fromkeys(s.stream for s, _ in origins.scans))
+    options = [
+        Candidate({n: SPREAD if n in spread else COPIED for n in names}, math.inf)
+        for spread in (*((s,) for s in streams), streams)
     ]
-    for stream in dict.fromkeys(s.stream for s, _ in origins.scans):
-        spread = {n: SPREAD if n == stream else COPIED for n in names}
-        options.append(Candidate(spread, math.inf))
+    by_key = (_by_key(key, origins, names, statistics) for key in origins.wanted)
+    options += filter(None, by_key)
     for option in options:
         found.setdefault(tuple(sorted(option.coordinates.items(), key=lambda i: i[0])), option)
     return tuple(found.values())
@@ -97,8 +101,8 @@ def _by_key(
             values = min(values, math.prod(values_of(e, known) for e in own))
         else:
             coordinates[name] = COPIED
-    keyed = any(isinstance(c, ByKey) for c in coordinates.values())
-    return Candidate(coordinates, max(1.0, values)) if keyed else None
+    candidate = Candidate(coordinates, max(1.0, values))
+    return candidate if candidate.has_key else None
 
 
 class _Origins:

@@ -56,10 +56,15 @@ class Dealt:
         starts = np.concatenate(([0], counts))[self.starts]
         return replace(self, order=order, starts=starts)
 
+    def rows(self, part: int) -> Array:
+        """int64[k]: the numbers of the rows of a part."""
+        start, end = self.starts[part : part + 2].tolist()
+        return np.arange(start, end) if self.order is None else self.order[start:end]
+
     def parts(self, table: pa.Table) -> list[pa.Table]:
         """The rows of each part, as slices of one copy of the table."""
         if self.order is not None:
-            table = table.combine_chunks().take(pa.array(self.order))
+            table = table.take(pa.array(self.order))
         bounds = pairwise(self.starts.tolist())
         return [table.slice(start, end - start) for start, end in bounds]
 

@@ -169,7 +169,7 @@ def _joined(found: Region, axis: Mapping[str, Coordinate]) -> Held:
     if not once and not keyed:
         return Everywhere()
     if once and len(once) + len(keyed) > 1:
-        raise NotLocal(f"rows of {_names(found.inputs[i] for i in once)} are dealt without a key")
+        raise NotLocal(f"no equality joins {_names(found.inputs, [*once, *(i for i, _ in keyed)])}")
     if once:
         return Once()
     own = [(a, b) for _, key in keyed for part in key for a in part for b in part if a != b]
@@ -177,10 +177,7 @@ def _joined(found: Region, axis: Mapping[str, Coordinate]) -> Held:
     first, *others = keyed
     for i, key in others:
         if not _agree(first[1], key, equal):
-            raise NotLocal(
-                f"{_names([found.inputs[first[0]]])} and {_names([found.inputs[i]])} are joined "
-                f"by other columns than {_key_text(first[1])} = {_key_text(key)}"
-            )
+            raise NotLocal(_why_apart(found, first[0], i, _key_text(first[1]), _key_text(key)))
     places: dict[Expr, Expr] = {}
     for index, expr in enumerate(found.outputs):
         places.setdefault(expr, ColumnRef(expr.type, index, str(expr)))
@@ -222,7 +219,7 @@ def _matched(node: Negation | SemiJoin | AntiJoin, left: Held, right: Held) -> H
                 raise NotLocal(f"EXCEPT ALL counts rows of equal {node.label}")
         return left
     if not isinstance(left, Keyed) or not isinstance(right, Keyed):
-        raise NotLocal(f"{_kind(node)} compares all rows of {_names([node.right])}")
+        raise NotLocal(f"{_kind(node)} compares with all rows of {_name(node.right)}")
     pairs = [(a, shift_columns(b, width)) for a, b in node.keys]
     pairs += equal_pairs(conjuncts(residual))
     shifted = [frozenset(shift_columns(e, width) for e in part) for part in right.key]
@@ -268,7 +265,7 @@ def _by_keys(held: Held, keys: Sequence[Expr], columns: Sequence[Expr], what: st
         raise NotLocal(f"{what} needs all rows of a value together")
     found = _over(held.key, known)
     if found is None:
-        raise NotLocal(f"{what} does not contain {_key_text(held.key)}")
+        raise NotLocal(f"{what} does not contain {_key_text(held.key)}, by which rows are dealt")
     return found
 
 
@@ -302,8 +299,19 @@ def _columns(plan: Plan) -> tuple[ColumnRef, ...]:
     return tuple(ColumnRef(f.type, i, f.name) for i, f in enumerate(plan.schema))
 
 
-def _names(plans: Iterable[Plan]) -> str:
-    return ", ".join(_name(plan) for plan in plans)
+def _why_apart(found: Region, first: int, second: int, key: str, other: str) -> str:
+    names = _name(found.inputs[first]), _name(found.inputs[second])
+    if names[0] == names[1]:
+        return (
+            f"{names[0]} is joined with itself on different columns: each of its rows would have "
+            "to be dealt in two ways"
+        )
+    return f"{names[0]} and {names[1]} are joined, but {key} = {other} does not follow"
+
+
+def _names(plans: Sequence[Plan], places: Iterable[int]) -> str:
+    names = [_name(plans[i]) for i in places]
+    return f"{names[0]} with itself" if len(set(names)) == 1 else " and ".join(names)
 
 
 def _name(plan: Plan) -> str:

@@ -28,6 +28,8 @@ from eddyline.spark.partitioning.shares import choose_sizes
 _ENOUGH_VALUES: Final = 64
 #: A layout in which a query has this many times the rows per cell of its best one is not shared.
 _TOLERATED: Final = 2.0
+#: Of layouts with equal rows per cell, the best one of a query is preferred.
+_OTHER: Final = 1 + 1e-6
 
 
 @dataclass(frozen=True)
@@ -79,6 +81,12 @@ def layouts(
     return sorted(found, key=lambda f: order[f[1][0]])
 
 
+def best_layout(query: PlannedQuery, shards: int, statistics: Statistics = UNKNOWN) -> Layout:
+    """The layout that a query would have alone."""
+    ((layout, _),) = layouts({"": query}, shards, statistics)
+    return layout
+
+
 def fits(layout: Layout, query: PlannedQuery) -> bool:
     """Whether a query can run in the cells of a layout: each result is made in exactly one."""
     if not set(query.inputs) <= layout.inputs.keys():
@@ -123,7 +131,8 @@ def _options(query: PlannedQuery, shards: int, statistics: Statistics) -> _Optio
     refused = [why_not(query, c.coordinates) for c in possible]
     local = [c for c, why in zip(possible, refused, strict=True) if why is None]
     if not local:
-        reason = next((why for why in refused if why is not None), "it reads no stream")
+        by_key = [w for c, w in zip(possible, refused, strict=True) if w and c.has_key]
+        reason = next(iter([*by_key, *filter(None, refused)]), "it reads no stream")
         return _Options((one_cell(dict.fromkeys(query.inputs), reason),))
     enough = shards * _ENOUGH_VALUES
     local.sort(key=lambda c: -min(c.values, enough))
@@ -206,38 +215,47 @@ def _cover(
 ) -> list[tuple[Layout, list[str]]]:
     """Few layouts, such that each query is in one that suits it.
 
-    The one that fits the most of the queries left is taken first; of equal ones that with the
-    fewest rows sent.
+    The one that suits the most of the queries left is taken first; of equal ones that with the
+    fewest rows per cell.
     """
-    offered = sorted({o for q in options.values() for o in q.layouts}, key=_text)
     left = sorted(queries)
-    suited = {
-        layout: {n for n in left if _suits(layout, queries[n], options[n], statistics)}
-        for layout in offered
+    offered = {_text(o): o for q in options.values() for o in q.layouts}
+    loads = {
+        text: {
+            name: load
+            for name in left
+            if (load := _load(offered[text], queries[name], options[name], statistics)) is not None
+        }
+        for text in sorted(offered)
     }
     found = []
-    streams = frozenset(s for q in queries.values() for s in streams_read(q.plan))
-    rows = {layout: _rows(layout, layout.inputs, streams, statistics) for layout in offered}
     while left:
-        best = min(offered, key=lambda o: (-len(suited[o].intersection(left)), rows[o], _text(o)))
-        names = [n for n in left if n in suited[best]]
-        found.append((best, names))
-        left = [n for n in left if n not in suited[best]]
+        best = min(loads, key=lambda t: _badness(loads[t], left))
+        found.append((offered[best], [n for n in left if n in loads[best]]))
+        left = [n for n in left if n not in loads[best]]
     return found
 
 
-def _suits(layout: Layout, query: PlannedQuery, options: _Options, statistics: Statistics) -> bool:
-    """Whether a layout fits a query, with less than twice the rows per cell of the best one."""
-    if layout in options.layouts:
-        return True
+def _badness(loads: Mapping[str, float], left: Iterable[str]) -> tuple[int, float]:
+    found = [loads[name] for name in left if name in loads]
+    return -len(found), float(f"{sum(found):.9g}")
+
+
+def _load(
+    layout: Layout, query: PlannedQuery, options: _Options, statistics: Statistics
+) -> float | None:
+    """Rows per second and cell of a query's inputs; None if the layout does not suit it: it does
+    not fit, or has twice the rows per cell of the best one.
+    """
     best = options.layouts[0]
+    streams = streams_read(query.plan)
+    if layout == best:
+        return _rows(layout, query.inputs, streams, statistics) / layout.cells
     if not layout.axes or not set(query.inputs) <= layout.inputs.keys():
-        return False
-    load, least = (
-        _rows(o, query.inputs, streams_read(query.plan), statistics) / o.cells
-        for o in (layout, best)
-    )
-    return load < _TOLERATED * least and fits(layout, query)
+        return None
+    load, least = (_rows(o, query.inputs, streams, statistics) / o.cells for o in (layout, best))
+    suits = load < _TOLERATED * least and (layout in options.layouts or fits(layout, query))
+    return _OTHER * load if suits else None
 
 
 def _rows(layout: Layout, names: Iterable[str], streams: Set[str], statistics: Statistics) -> float:

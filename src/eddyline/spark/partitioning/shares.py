@@ -129,8 +129,10 @@ def _neighbours(sizes: Sizes, limits: Sequence[int], shards: int) -> Iterator[Si
             if rest <= shards:
                 yield (*sizes[:i], changed, *sizes[i + 1 :])
             for j, other in enumerate(sizes):
+                if j == i:
+                    continue
                 largest = min(limits[j], shards // (rest // other))
-                if j != i and largest >= 1:
+                if largest >= 1:
                     found = [*sizes]
                     found[i], found[j] = changed, largest
                     yield tuple(found)

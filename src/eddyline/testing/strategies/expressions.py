@@ -28,7 +28,7 @@ def _kinds(*kinds: ColumnKind) -> tuple[ColumnKind, ...]:
 
 def columns(scope: Scope, kind: ColumnKind) -> list[str]:
     """The columns of a kind; a constant if there are none."""
-    constant = {"int": "1", "double": "0.5D", "str": "'x'", "time": "TIMESTAMP '1970-01-01'"}
+    constant = {"int": "1", "double": "0.5D", "str": "'7'", "time": "TIMESTAMP '1970-01-01'"}
     return [c.sql for c in scope if c.kind == kind] or [constant[kind]]
 
 

@@ -1,0 +1,51 @@
+"""``eddyline scale``: the simulated load of shards as a table."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import asdict
+
+import typer
+
+from eddyline.engine.explain import aligned, bytes_text, number
+from eddyline.spark.partitioning.simulation import ShardLoad, simulate_all
+
+HEADER = (
+    *("workload", "keys", "shards", "grid", "copies", "rows/s", "most rows/s", "most results"),
+    *("most state", "shuffled/s", "cores", "busiest"),
+)
+
+
+def print_scale(*, rate: float, row_bytes: float, exponent: float, as_json: bool) -> None:
+    """Print the loads of all workloads: computed, not measured."""
+    loads = simulate_all(rate, row_bytes, exponent)
+    if as_json:
+        for load in loads:
+            typer.echo(json.dumps(asdict(load)))
+        return
+    typer.echo("computed from the keys of generated rows; nothing is executed")
+    for line in table(loads):
+        typer.echo(line)
+
+
+def table(loads: Iterable[ShardLoad]) -> list[str]:
+    """The loads as lines of text; rows and state are those of one shard."""
+    return aligned([HEADER, *(_cells(load) for load in loads)], left=2)
+
+
+def _cells(load: ShardLoad) -> tuple[str, ...]:
+    return (
+        load.workload,
+        load.skew,
+        str(load.shards),
+        "x".join(map(str, load.sizes)) or "1",
+        f"{load.copies:.1f}",
+        number(load.rows),
+        number(load.most_rows),
+        f"{100 * load.most_results:.2g} %",
+        bytes_text(load.most_state),
+        bytes_text(load.shuffled),
+        number(load.cores),
+        f"{load.busiest:.2f}",
+    )

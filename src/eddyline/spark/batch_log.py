@@ -1,0 +1,108 @@
+"""The log of a shard: batches in a map of Spark's state, as chunks that are numbered consecutively.
+
+A batch begins a new chunk: 8 bytes (length of the header), the header (JSON), the blobs. So a small
+batch is one value, and chunks can be removed without being read.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, Final, Protocol
+
+from eddyline.errors import StateError
+
+#: Largest value in Spark's state.
+CHUNK_BYTES: Final = 1 << 20
+KEY_SCHEMA: Final = "number BIGINT"
+VALUE_SCHEMA: Final = "blob BINARY"
+_LENGTH_BYTES: Final = 8
+
+
+class MapState(Protocol):
+    """The used part of Spark's MapState; keys are (number,), values (blob,)."""
+
+    def getValue(self, key: tuple[Any, ...]) -> tuple[Any, ...] | None:
+        """The value of a key; None if there is none."""
+
+    def updateValue(self, key: tuple[Any, ...], value: tuple[Any, ...]) -> None:
+        """Set the value of a key."""
+
+    def removeKey(self, key: tuple[Any, ...]) -> None:
+        """Remove a key."""
+
+
+class BatchLog:
+    """Batches in a map, each as a header and blobs."""
+
+    def __init__(self, chunks: MapState) -> None:
+        self._chunks = chunks
+
+    def append(self, number: int, header: Mapping[str, Any], blobs: Sequence[bytes]) -> int:
+        """Write a batch; returns the number after its last chunk.
+
+        Args:
+            number: of its first chunk. header: serializable as JSON.
+        """
+        text = json.dumps({**header, "blobs": [len(blob) for blob in blobs]}).encode()
+        length = len(text).to_bytes(_LENGTH_BYTES, "little")
+        for chunk in chunks_of((length, text, *blobs)):
+            self._chunks.updateValue((number,), (chunk,))
+            number += 1
+        return number
+
+    def read(self, number: int) -> tuple[dict[str, Any], list[bytes], int]:
+        """Header and blobs of the batch with this first chunk, and the number after its last one.
+
+        Raises:
+            StateError: a chunk is missing.
+        """
+        content = bytearray(self._chunk(number))
+        number += 1
+
+        def fill(size: int) -> None:
+            nonlocal number
+            while len(content) < size:
+                content.extend(self._chunk(number))
+                number += 1
+
+        fill(_LENGTH_BYTES)
+        end = _LENGTH_BYTES + int.from_bytes(content[:_LENGTH_BYTES], "little")
+        fill(end)
+        header = json.loads(bytes(content[_LENGTH_BYTES:end]))
+        sizes = header.pop("blobs")
+        fill(end + sum(sizes))
+        blobs = []
+        for size in sizes:
+            blobs.append(bytes(memoryview(content)[end : end + size]))
+            end += size
+        return header, blobs, number
+
+    def remove(self, numbers: Iterable[int]) -> None:
+        """Remove chunks."""
+        for number in numbers:
+            self._chunks.removeKey((number,))
+
+    def _chunk(self, number: int) -> bytes:
+        row = self._chunks.getValue((number,))
+        if row is None:
+            raise StateError(
+                f"the checkpoint lacks chunk {number} of a shard's log: was it copied halfway?"
+            )
+        return bytes(row[0])
+
+
+def chunks_of(parts: Iterable[bytes]) -> Iterator[bytes]:
+    """The concatenated parts in chunks of ``CHUNK_BYTES``, the last one shorter."""
+    chunk = bytearray()
+    for part in parts:
+        start, view = 0, memoryview(part)
+        while start < len(part):
+            end = start + CHUNK_BYTES - len(chunk)
+            chunk += view[start:end]
+            start = end
+            if len(chunk) == CHUNK_BYTES:
+                yield bytes(chunk)
+                chunk.clear()
+    if chunk:
+        yield bytes(chunk)

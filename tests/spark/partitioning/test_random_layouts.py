@@ -1,0 +1,97 @@
+"""Random queries: the cells of their layouts make each result exactly once."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping
+
+import pyarrow as pa
+import pytest
+from hypothesis import given, reject, settings
+from hypothesis import strategies as st
+
+from dealing_model import dealt
+from eddyline import Engine
+from eddyline.errors import SqlError
+from eddyline.spark.partitioning.layouts import Layout
+from eddyline.spark.partitioning.planning import PlannedQuery, layouts
+from eddyline.testing.bags import Row, difference, rows_of
+from eddyline.testing.strategies import Case, cases
+from eddyline.testing.strategies.streams import tables_of
+
+#: Behind all rows, and longer than any window.
+END_US = 3_600_000_000
+
+
+def engine(case: Case, sql: str) -> Engine:
+    made = Engine()
+    made.sql(case.ddl)
+    for name, content in case.tables.items():
+        made.table(name, content)
+    made.query(sql, name="q")
+    return made
+
+
+def answer(
+    case: Case, sql: str, parts: Iterable[Mapping[str, pa.Table]]
+) -> tuple[list[Row], list[Row], int]:
+    """What engines over parts of the rows add and take back, and how many rows were bad."""
+    net: Counter[Row] = Counter()
+    bad = 0
+    for part in parts:
+        runs = engine(case, sql)
+        out = [runs.process(part, watermark=END_US, now=END_US), runs.advance(2 * END_US)]
+        for changes in out:
+            table = changes["q"]
+            signs = [1 if op == "+" else -1 for op in table.column("_op").to_pylist()]
+            columns = [1, *range(3, table.num_columns)]
+            for sign, row in zip(signs, rows_of(table, columns), strict=True):
+                net[row] += sign
+        bad += runs.queries["q"].stats()["bad"]
+    added = [r for r, n in net.items() for _ in range(n)]
+    return added, [r for r, n in net.items() for _ in range(-n)], bad
+
+
+def check(case: Case, sql: str, layout: Layout) -> None:
+    rows = tables_of([r for step in case.steps for r in step.rows], case.inputs)
+    read = {name: rows[name] for name in layout.inputs}
+    plus, minus, bad = answer(case, sql, [read])
+    in_cells = answer(case, sql, dealt(layout, read))
+    assert difference(plus, in_cells[0]) == ([], []), (layout, sql)
+    assert difference(minus, in_cells[1]) == ([], []), (layout, sql)
+    assert in_cells[2] == bad, (layout, sql)
+
+
+def without_emit(sql: str) -> str:
+    return re.sub(r" EMIT .*$", "", sql)
+
+
+def planned(case: Case, selects: Iterable[str], shards: int) -> list[tuple[Layout, str]]:
+    """The layout of each query of a group that can run, with the query."""
+    plans = {}
+    for select in selects:
+        try:
+            plans[select] = PlannedQuery(engine(case, select).queries["q"].plan)
+        except SqlError:  # a constant that has no value
+            reject()
+    found = layouts(plans, shards)
+    return [(layout, select) for layout, names in found for select in names]
+
+
+@pytest.mark.parametrize("count", [40, pytest.param(2_000, marks=pytest.mark.long)])
+def test_each_result_is_made_in_one_cell(count: int) -> None:
+    seen: Counter[int] = Counter()
+
+    @settings(max_examples=count, deadline=None)
+    @given(st.lists(cases(), min_size=1, max_size=3), st.sampled_from([2, 3, 4, 8]))
+    def compare(found: list[Case], shards: int) -> None:
+        case = found[0]
+        selects = [without_emit(c.sql) for c in found if c.tables.keys() <= case.tables.keys()]
+        for layout, select in planned(case, selects, shards):
+            seen[len(layout.axes)] += 1
+            if layout.cells > 1:
+                check(case, f"{select} EMIT CHANGES", layout)
+
+    compare()
+    assert seen[1] + seen[2] > count / 4
