@@ -62,6 +62,7 @@ class LineageInput:
         self.stem = stem
         self.window = window
         self._keys = keys
+        self._cells = tuple(Stored(0, i) for i in range(len(stem.schema)))
         rows = StemRows(stem, window)
         self._by_key = {
             name: JoinInput(rows, columns, index=None if columns else ScanIndex(stem))
@@ -247,8 +248,8 @@ class LineageInput:
 
     def rows(self, ids: Array) -> Batch:
         """Rows as a batch, for expressions over their columns."""
-        cells = tuple(Stored(0, i) for i in range(len(self.stem.schema)))
-        return Batch(ids, ids, ids, np.ones(ids.size, np.int8), (ids,), (self.stem,), cells)
+        sign = np.ones(ids.size, np.int8)
+        return Batch(ids, ids, ids, sign, (ids,), (self.stem,), self._cells)
 
     @property
     def liveness(self) -> Liveness:
