@@ -163,14 +163,18 @@ class Script:
     def _follow(self, sql: str, *, complete: bool = False) -> TrackedQuery:
         """The expectations of a query that was just added; ``complete``: no row is missing."""
         reads = self._retention.reads(sql)
-        clocks = [g.clock_us for g in self.ingest.groups]
+        clocks = self._clocks()
         self.ingest.read(reads)
-        if [g.clock_us for g in self.ingest.groups] != clocks:  # buffered rows have been processed
+        if self._clocks() != clocks:  # buffered rows have been processed
             self._oracle, self._has_unread_changes = None, True
             self._update_retention()
         missing = self._retention.missing(sql, self.ingest.clock_of(reads))
         is_first = complete or self.ingest.clock_of(reads) == BEGINNING
         return TrackedQuery(sql, reads, None if is_first else missing)
+
+    def _clocks(self) -> dict[str, int]:
+        """The clock of each stream and live table."""
+        return {name: g.clock_us for g in self.ingest.groups for name in g.names}
 
     def drop(self, name: str) -> Script:
         """Check the output of a query so far, and drop it."""
