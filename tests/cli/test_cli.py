@@ -14,11 +14,14 @@ import pytest
 from typer.testing import CliRunner
 
 import eddyline
+from eddyline import EngineOptions, StrategyOptions
 from eddyline.cli.demo import staged_demo
 from eddyline.cli.job import Job
 from eddyline.cli.main import app
+from eddyline.engine.settings import Settings
 from eddyline.shipped import examples
 from eddyline.spark.root_cause import root_cause
+from eddyline.spark.script import Script
 
 SCRIPT = """
 CREATE STREAM s (ts TIMESTAMP, k BIGINT, v DOUBLE) TIMESTAMP BY ts LATENESS 2 SECONDS
@@ -111,7 +114,56 @@ def test_keep_rates_are_passed_to_the_job(script: Path, monkeypatch: pytest.Monk
     monkeypatch.setattr("eddyline.cli.job.run_job", lambda job, view: jobs.append(job))
     run = CliRunner().invoke(app, ["run", str(script), "--keep", "a=0.5", "--keep", "b = 1"])
     assert run.exit_code == 0, run.output
-    assert jobs[0].options.keep == {"a": 0.5, "b": 1.0}
+    assert jobs[0].settings.options.keep == {"a": 0.5, "b": 1.0}
+
+
+def test_options_are_set_by_one_flag(script: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    jobs: list[Job] = []
+    monkeypatch.setattr("eddyline.cli.job.run_job", lambda job, view: jobs.append(job))
+    flags = ["--capacity", "2", "--set", "schedule=swf", "--set", "CHUNK_ROWS = 7", "--set"]
+    run = CliRunner().invoke(app, ["run", str(script), *flags, "set_aside_after=NULL"])
+    assert run.exit_code == 0, run.output
+    options, strategy = jobs[0].settings.options, jobs[0].settings.strategy
+    assert (options.capacity, options.chunk_rows, options.set_aside_after) == (2.0, 7, None)
+    assert strategy.schedule == "swf"
+
+
+@pytest.mark.parametrize("command", ["run", "check", "explain"])
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ("schedul=swf", "there is no option 'schedul'; did you mean 'schedule'?"),
+        ("schedule=swff", "schedule 'swff'; did you mean 'swf'? valid: greedy, lwo, swf"),
+        ("chunk_rows=many", "chunk_rows must be an integer, not 'many'"),
+        ("chunk_rows", "write name=value, not 'chunk_rows'"),
+    ],
+)
+def test_invalid_options_are_refused(command: str, given: str, said: str, script: Path) -> None:
+    arguments = [command, str(script), "--set", given]
+    run = CliRunner().invoke(app, arguments, env={"COLUMNS": "200"})
+    assert run.exit_code == 2
+    assert said in " ".join(run.output.split())
+
+
+def test_explain_and_check_use_the_options(tmp_path: Path) -> None:
+    script = tmp_path / "nested.sql"
+    script.write_text(
+        "CREATE STREAM a (ts TIMESTAMP, x BIGINT) TIMESTAMP BY ts WITH (source = 'json', "
+        f"path = '{tmp_path}'); CREATE QUERY q AS "
+        "SELECT y FROM (SELECT x + 1 AS y FROM a [NOW]) AS i WHERE y > 1"
+    )
+    plain = CliRunner().invoke(app, ["explain", str(script)]).output
+    pulled = CliRunner().invoke(app, ["explain", str(script), "--set", "optimize=false"]).output
+    assert plain != pulled
+    assert CliRunner().invoke(app, ["check", str(script), "--set", "sharing=FALSE"]).exit_code == 0
+
+
+def test_a_script_sets_the_strategy_of_its_job() -> None:
+    script = Script(Settings(EngineOptions(chunk_rows=7), StrategyOptions(schedule="lwo")))
+    for _ in script.run("SET executor = 'tree'; SET chunk_rows = 8"):
+        pass
+    assert script.strategy == StrategyOptions(schedule="lwo", executor="tree")
+    assert script.options.chunk_rows == 8
 
 
 @pytest.mark.parametrize(

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import io
 import json
+from dataclasses import fields
 from typing import Any
 
 import pyarrow as pa
 import pytest
 
 from eddyline import Engine, EngineOptions, SqlError, StrategyOptions
+from eddyline.engine.settings import SETTABLE, Settings
 from eddyline.optimizer.prices import TYPICAL
 from eddyline.optimizer.statistics import Statistics
 from eddyline.testing import engine_with
@@ -90,12 +92,82 @@ def test_set_changes_an_option_before_the_first_query() -> None:
     assert engine.process({"s": rows}).bad["s"].num_rows == 1, "more than an hour ahead"
 
 
+#: A value of each option that is not its default, as SET takes it, and as a value of Python.
+VALUES: dict[str, tuple[str, Any]] = {
+    "chunk_rows": ("5", 5),
+    "keep": ("'s=0.5'", {"s": 0.5}),
+    "capacity": ("0.25", 0.25),
+    "decide_every": ("'5 minutes'", "5 minutes"),
+    "decide": ("'after'", "after"),
+    "set_aside_after": ("NULL", None),
+    "ahead_at_most": ("'1 hour'", "1 hour"),
+    "state": ("'direct'", "direct"),
+    "partitions": ("3", 3),
+    "views": ("TRUE", True),
+    "negative_tuples_from": ("0.5", 0.5),
+    "lazy_expiry": ("'5 minutes'", "5 minutes"),
+    "feedback": ("'jit'", "jit"),
+    "mns": ("'bloom'", "bloom"),
+    "combinations": ("true", True),
+    "nested_loops": ("'true'", True),
+    "sharing": ("FALSE", False),
+    "executor": ("'eddy'", "eddy"),
+    "policy": ("'back-pressure'", "back-pressure"),
+    "selections": ("'pull'", "pull"),
+    "schedule": ("'swf'", "swf"),
+    "optimize": ("FALSE", False),
+    "replan": ("'inf'", float("inf")),
+}
+
+
+def test_every_option_with_a_text_is_set_by_sql_and_on_the_command_line() -> None:
+    of_objects = {"statistics", "prices", "feedback_form"}
+    names = {f.name for kind in (EngineOptions, StrategyOptions) for f in fields(kind)}
+    assert set(VALUES) == set(SETTABLE) == names - of_objects
+    engine, settings = Engine(), Settings()
+    for name, (text, value) in VALUES.items():
+        engine.sql(f"SET {name} = {text}")
+        settings = settings.with_texts([f"{name} = {text.strip(chr(39))}"])
+        for options, strategy in (
+            (engine.options, engine.strategy),
+            (settings.options, settings.strategy),
+        ):
+            found = getattr(strategy if hasattr(strategy, name) else options, name)
+            assert (found, type(found)) == (value, type(value)), name
+
+
+def test_a_strategy_that_is_set_is_the_one_that_runs() -> None:
+    by_sql, by_python = Engine(), engine_with(executor="tree", optimize=False, state="direct")
+    by_sql.sql("SET executor = 'tree'; SET optimize = FALSE; SET state = 'direct'")
+    plans = []
+    for engine in (by_sql, by_python, Engine()):
+        engine.sql(f"{STREAM}; CREATE QUERY q AS SELECT DISTINCT x FROM s [RANGE 1 MINUTE]")
+        query = engine.query("SELECT a.x FROM s [RANGE 1 MINUTE] AS a WHERE a.x > 1 AND 1 = 1")
+        engine.process({"s": pa.table({"ts": [0, 1], "x": [1, 2]})})
+        operators = [o["operator"] for o in engine.stats()["operators"]]
+        plans.append((operators, query.explain()))
+    assert plans[0] == plans[1] != plans[2]
+
+
+def test_assignments_without_a_value_are_named() -> None:
+    with pytest.raises(ValueError, match="write name=value, not 'chunk_rows'"):
+        Settings().with_texts(["chunk_rows"])
+    with pytest.raises(ValueError, match="did you mean 'chunk_rows'"):
+        Settings().with_texts(["chunk_row=1"])
+    assert Settings().with_texts(["CAPACITY = null"]) == Settings()
+
+
 @pytest.mark.parametrize(
     ("text", "message", "column"),
     [
-        ("SET chunk_row = 5", "there is no option 'chunk_row'; did you mean 'chunk_rows'? valid: "
-         "ahead_at_most, capacity, chunk_rows, decide_every, keep, set_aside_after", 5),
-        ("SET state = 'direct'", "there is no option 'state'; ", 5),
+        ("SET chunk_row = 5", "there is no option 'chunk_row'; did you mean 'chunk_rows'? "
+         "nearest of 23: chunk_rows, schedule, ", 5),
+        ("SET statistics = '1'", "there is no option 'statistics'; ", 5),
+        ("SET state = 'driect'", "state 'driect'; did you mean 'direct'? valid: ", 13),
+        ("SET state = NULL", "state must be upa, direct or negative-tuple, not NULL", 13),
+        ("SET views = 'maybe'", "views must be TRUE or FALSE, not 'maybe'", 13),
+        ("SET decide_every = NULL", "decide_every must be a duration, like '1 minute', not NULL",
+         20),
         ("SET chunk_rows = 'many'", "chunk_rows must be an integer, not 'many'", 18),
         ("SET chunk_rows = NULL", "chunk_rows must be an integer, not NULL", 18),
         ("SET chunk_rows = -5", "chunk_rows must be at least 1, not -5", 18),
@@ -104,8 +176,8 @@ def test_set_changes_an_option_before_the_first_query() -> None:
          12),
         ("SET keep = 's=2'", "the share of s to keep must be above 0 and at most 1, not 2.0", 12),
         ("SET chunk_rows", "expected = and the value of 'chunk_rows'", None),
-        ("SET chunk_rows = x", "expected a number, a text in quotes, or NULL", 18),
-        ("SET chunk_rows = - 'x'", "expected a number, a text in quotes, or NULL", 20),
+        ("SET chunk_rows = x", "expected a number, a text in quotes, TRUE, FALSE or NULL", 18),
+        ("SET chunk_rows = - 'x'", "expected a number, a text in quotes, TRUE, FALSE or NULL", 20),
     ],
 )  # fmt: skip
 def test_mistakes_in_set_are_named(text: str, message: str, column: int | None) -> None:

@@ -1,8 +1,8 @@
 """``eddyline bench floor``: the cost of a trigger with few rows, beside a bare pipeline.
 
 Ten queries with eight Parquet sinks over two streams, ten rows of each per trigger, against
-:mod:`eddyline.bench.bare_pipeline`. Runs of both alternate; the first batches of a run, which start
-workers and compile, are left out.
+:mod:`eddyline.bench.bare_pipeline`. Runs of both alternate; the first run of each, and the first
+batches of each run, which start workers and compile, are left out.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def run_floor(*, rounds: int = 3, batches: int = 20, json: bool = False) -> None
     """Measure, and print a table and the verdict.
 
     Args:
-        rounds: runs of each. batches: measured batches of a run.
+        rounds: measured runs of each. batches: measured batches of a run.
         json: print one JSON object instead.
 
     Raises:
@@ -84,15 +84,18 @@ def measure(
     bare: list[Mapping[str, int]] = []
     ours: list[Mapping[str, int]] = []
     in_shard: Mapping[str, float] = {}
-    for number in range(rounds):
+    for number in range(rounds + 1):
         place = scratch / str(number)
         query = start_bare_pipeline(spark, sources, place / "bare", _SINKS)
-        bare += _durations(query, count)
+        of_bare = _durations(query, count)
         query.stop()
         run = eddyline_session(spark, sources, place).start()
-        ours += _durations(run, count)
+        of_ours = _durations(run, count)
         in_shard = run.shards()[0]["seconds"]
         run.stop()
+        if number:  # round 0 warms up the JVM
+            bare += of_bare
+            ours += of_ours
     return bare, ours, in_shard
 
 

@@ -18,7 +18,7 @@ from pyspark.sql import SparkSession
 from eddyline.cli.failures import JobFailedError
 from eddyline.cli.scripts import checked, read, runnable, warm_up
 from eddyline.cli.view import JobView
-from eddyline.engine.options import DEFAULTS, EngineOptions
+from eddyline.engine.settings import DEFAULT_SETTINGS, Settings
 from eddyline.errors import StateError
 from eddyline.spark.environment import local_session
 from eddyline.spark.root_cause import root_cause
@@ -36,7 +36,7 @@ class Job:
     Attributes:
         once: process the rows that the sources hold now, then end.
         input_ends: then process the rows held for the watermark, and expire all windows.
-        options, restart: as of ``Session``.
+        settings: options and strategy of the ``Session``. restart: as of ``Session``.
         drop: queries to drop before the first batch.
     """
 
@@ -45,7 +45,7 @@ class Job:
     once: bool = True
     input_ends: bool = True
     shards: int = 1
-    options: EngineOptions = DEFAULTS
+    settings: Settings = DEFAULT_SETTINGS
     drop: tuple[str, ...] = ()
     restart: Restart = NEVER
 
@@ -61,17 +61,18 @@ def run_job(job: Job, view: JobView) -> None:
         log = Path(file.name)
     with ThreadPoolExecutor(2) as pool:
         view.phase("checking the script")
-        runnable(job.script)
+        runnable(job.script, job.settings)
         view.phase("starting Spark (some seconds)")
         starting: Future[SparkSession] = pool.submit(local_session, job.shards, log)
-        warm_up(checked(job.script), view.compiling)
+        warm_up(checked(job.script, job.settings), view.compiling)
         session = Session(
             starting.result(),
             shards=job.shards,
             checkpoint=job.checkpoint,
             base=job.script.resolve().parent,
             printer=view.rows,
-            options=job.options,
+            options=job.settings.options,
+            strategy=job.settings.strategy,
             restart=job.restart,
         )
         session.sql(read(job.script))

@@ -15,7 +15,7 @@ from eddyline.cli import failures
 from eddyline.cli.benchmarks import bench
 
 if TYPE_CHECKING:
-    from eddyline.engine.options import EngineOptions
+    from eddyline.engine.settings import Settings
 
 app = typer.Typer(
     help="Standing SQL queries with sliding windows over streams, as one Spark job.",
@@ -50,6 +50,14 @@ Keep = Annotated[
         help="Fraction of a stream's rows to keep, if all its queries allow load shedding; may be "
         "repeated. By default it is decided from the load of the queries.",
         metavar="STREAM=SHARE",
+    ),
+]
+Assignments = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        help="An option, as by SET name = value in front of the script; may be repeated.",
+        metavar="NAME=VALUE",
     ),
 ]
 Restarts = Annotated[
@@ -110,6 +118,7 @@ def run(
     shards: Annotated[int, typer.Option(min=1, help="Number of partitions for engines.")] = 1,
     capacity: Capacity = None,
     keep: Keep = None,
+    assignments: Assignments = None,
     drop: Annotated[
         list[str] | None,
         typer.Option(help="A query to drop before the first batch; may be repeated."),
@@ -134,25 +143,31 @@ def run(
             once=once,
             input_ends=ended,
             shards=shards,
-            options=_options(capacity, keep or ()),
+            settings=_settings(capacity, assignments, keep),
             drop=tuple(drop or ()),
             restart=Restart(limit=restart),
         )
         run_job(job, make_view(as_json=json))
 
 
-def _options(capacity: float | None, keep: Sequence[str] = ()) -> EngineOptions:
+def _settings(
+    capacity: float | None, assignments: Sequence[str] | None, keep: Sequence[str] | None = None
+) -> Settings:
     """The options of the engines; ``keep``: texts like ``trades=0.5``."""
-    from eddyline.engine.options import EngineOptions
+    from eddyline.engine.settings import Settings
 
+    shares, cores = ", ".join(keep or ()), None if capacity is None else str(capacity)
+    hint = "--keep"
     try:
-        return EngineOptions(capacity=capacity).with_text("keep", ", ".join(keep))
+        settings = Settings().with_text("capacity", cores).with_text("keep", shares)
+        hint = "--set"
+        return settings.with_texts(assignments or ())
     except ValueError as e:
-        raise typer.BadParameter(str(e), param_hint="--keep") from None
+        raise typer.BadParameter(str(e), param_hint=hint) from None
 
 
 @app.command()
-def check(file: ScriptFile, capacity: Capacity = None) -> None:
+def check(file: ScriptFile, capacity: Capacity = None, assignments: Assignments = None) -> None:
     """Check a script, its sources and sinks without running it; with declared rates, print the load
     of its queries.
     """
@@ -160,7 +175,7 @@ def check(file: ScriptFile, capacity: Capacity = None) -> None:
     from eddyline.spark.partitioning.groups import cores_by_group
 
     with failures.reported():
-        script = runnable(file, _options(capacity))
+        script = runnable(file, _settings(capacity, assignments))
         groups = len(script.groups())
         typer.echo(
             f"{file}: {_count(len(script.streams), 'stream')}, "
@@ -179,6 +194,7 @@ def check(file: ScriptFile, capacity: Capacity = None) -> None:
 def explain(
     file: ScriptFile,
     capacity: Capacity = None,
+    assignments: Assignments = None,
     shards: Annotated[
         int | None,
         typer.Option(min=1, help="Also print how rows are dealt to this number of shards."),
@@ -189,7 +205,7 @@ def explain(
     from eddyline.spark.partitioning.explain import partitionings
 
     with failures.reported():
-        script = checked(file, _options(capacity))
+        script = checked(file, _settings(capacity, assignments))
         found = {} if shards is None else partitionings(script, shards)
         for name, query in script.queries.items():
             dealing = f"\n{found[name]}" if name in found else ""

@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from eddyline.algebra.functions.conversion import convert
 from eddyline.engine.ingest.table_changes import INSTANT, is_live
-from eddyline.engine.options import DEFAULTS, EngineOptions
+from eddyline.engine.settings import DEFAULT_SETTINGS, Settings
 from eddyline.errors import DataError, SqlError
 from eddyline.kernels.options import report_compilations
 from eddyline.spark.script import Script
@@ -34,28 +34,28 @@ def read(file: Path) -> str:
         raise DataError(f"'{file}' is not UTF-8 text") from None
 
 
-def checked(file: Path, options: EngineOptions = DEFAULTS) -> Script:
+def checked(file: Path, settings: Settings = DEFAULT_SETTINGS) -> Script:
     """The script of a file, with all statements checked.
 
     Raises:
         SqlError, CatalogError, DataError: a statement is wrong, or the file cannot be read.
     """
-    return _executed(file, options)[0]
+    return _executed(file, settings)[0]
 
 
-def runnable(file: Path, options: EngineOptions = DEFAULTS) -> Script:
+def runnable(file: Path, settings: Settings = DEFAULT_SETTINGS) -> Script:
     """The script of a file, checked, in which all streams and tables of queries have a source.
 
     Raises:
         SqlError, CatalogError, DataError: as of :func:`checked`; or a source is missing.
     """
-    script, statements, text = _executed(file, options)
+    script, statements, text = _executed(file, settings)
     script.require_sources(statements, text)
     return script
 
 
-def _executed(file: Path, options: EngineOptions) -> tuple[Script, list[Statement], str]:
-    script, text = Script(options), read(file)
+def _executed(file: Path, settings: Settings) -> tuple[Script, list[Statement], str]:
+    script, text = Script(settings), read(file)
     return script, [statement for statement, _ in script.run(text)], text
 
 

@@ -16,12 +16,14 @@ from eddyline.algebra.functions import FunctionKind
 from eddyline.engine.calibration import prices_of_machine
 from eddyline.engine.changes import Changes
 from eddyline.engine.checkpoint.files import read_saved
+from eddyline.engine.checkpoint.segments import Segments
 from eddyline.engine.functions import add_function, make_function
 from eddyline.engine.ingest.inputs import Elsewhere
 from eddyline.engine.instants import instant_us
 from eddyline.engine.locking import EngineLock, locked
 from eddyline.engine.options import DEFAULT_STRATEGY, DEFAULTS, EngineOptions, StrategyOptions
 from eddyline.engine.query import Query
+from eddyline.engine.settings import Settings
 from eddyline.engine.statements import changed_options
 from eddyline.engine.wiring import connect
 from eddyline.errors import SqlError
@@ -70,9 +72,8 @@ class Engine:
         self.strategy = strategy
         self.lock = EngineLock()
         self.wall_clock: Callable[[], int] = lambda: time.time_ns() // 1_000
-        self.parts = parts = connect(
-            self._options, strategy, prices, self.lock, lambda: self.wall_clock()
-        )
+        settings = Settings(self._options, strategy)
+        self.parts = parts = connect(settings, prices, self.lock, lambda: self.wall_clock())
         self.catalog = parts.catalog
         self.statistics = parts.statistics
 
@@ -223,8 +224,10 @@ class Engine:
     def execute(self, statement: st.Statement) -> Query | str | None:
         """Execute one parsed statement, as ``sql`` does."""
         if isinstance(statement, st.SetOption):
-            self._options = changed_options(self._options, statement, self.parts.queries.known)
-            self.parts.configure(self._options)
+            before, known = Settings(self._options, self.strategy), self.parts.queries.known
+            settings = changed_options(before, statement, known)
+            self._options, self.strategy = settings.options, settings.strategy
+            self.parts.configure(settings)
             return None
         return self.parts.statements.execute(statement)
 
@@ -368,9 +371,9 @@ class Engine:
         return self.parts.stats(self.wall_clock())
 
     @locked
-    def save(self, target: str | Path | BinaryIO) -> None:
-        """Write statements, options, tables and state to a path or a binary file."""
-        self.parts.checkpoint.save(target, self._options, self.strategy)
+    def save(self, target: str | Path | BinaryIO, segments: Segments | None = None) -> None:
+        """Write statements, options, tables and state to a file; rows to ``segments``, if any."""
+        self.parts.checkpoint.save(target, self._options, self.strategy, segments)
 
     @classmethod
     def load(
@@ -379,17 +382,20 @@ class Engine:
         *,
         functions: Mapping[str, Callable[..., Any]] | None = None,
         feedback_form: FeedbackForm | None = None,
+        read: Callable[[int], pa.Buffer | bytes] | None = None,
+        segments: Segments | None = None,
     ) -> Engine:
         """A new engine that continues where the saved one was.
 
         Args:
             functions: the code of user-defined functions by name, which is not saved.
             feedback_form: that of the engine's :class:`StrategyOptions`, which is not saved.
+            read, segments: the content of segments, if it was saved with them; for its next save.
 
         Raises:
             StateError: the file is no saved engine or of another version, or functions are missing.
         """
-        program, tables, header, state = read_saved(source)
+        program, tables, header, state = read_saved(source, read, segments)
         options = EngineOptions.from_dict(header["options"])
         strategy = StrategyOptions.from_dict(header["strategy"], feedback_form)
         engine = cls(options, strategy)

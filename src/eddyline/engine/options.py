@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
 from typing import Any, Final, Literal, get_args
 
 from eddyline.engine.overload.drop_box import check_rates
@@ -35,7 +35,8 @@ class EngineOptions:
             Spark 1 for each group of streams, or its part where there are fewer shards or cores.
         decide_every: event time over which rates are measured before the next decision.
         decide: whether the engine decides at the start of a call with rows, or at its end,
-            for the next call: ``Engine.shedding`` then says which rows need not be sent.
+            for the next call: ``Engine.shedding`` then says which rows need not be sent. On Spark
+            always at the end.
         set_aside_after: number of bad rows since its last result, and at least a tenth of the rows
             of its streams, after which a query is set aside: it keeps its name, does not run, and
             its ``stats`` give the reason. None: never.
@@ -78,23 +79,6 @@ class EngineOptions:
     def ahead_us(self) -> int | None:
         """``ahead_at_most`` in microseconds."""
         return None if self.ahead_at_most is None else parse_duration(self.ahead_at_most)
-
-    def with_text(self, name: str, text: str | None) -> EngineOptions:
-        """These options with one other value, given as text; None: SQL's NULL.
-
-        Raises:
-            ValueError: there is no such option, or the value is not valid.
-        """
-        read = _READERS.get(name)
-        if read is None:
-            raise ValueError(f"there is no option {name!r}; {did_you_mean(name, _READERS)}")
-        try:
-            value: Any = None if text is None and name in _OPTIONAL else read(text or "")
-        except ValueError:
-            shown = "NULL" if text is None else repr(text)
-            raise ValueError(f"{name} must be {_EXPECTED[name]}, not {shown}") from None
-        changed: dict[str, Any] = {name: value}
-        return replace(self, **changed)
 
     def as_dict(self) -> dict[str, Any]:
         """By field, for JSON."""
@@ -183,7 +167,7 @@ class StrategyOptions:
     replan: float = 1.5
 
     def __post_init__(self) -> None:
-        for name, choices in _CHOICES.items():
+        for name, choices in CHOICES.items():
             _check_choice(name, getattr(self, name), choices)
         _check_at_least(1, partitions=self.partitions, replan=self.replan)
         _duration_us("lazy_expiry", self.lazy_expiry)
@@ -236,7 +220,8 @@ class StrategyOptions:
         return cls(**{**values, "feedback_form": feedback_form})
 
 
-_CHOICES: Final = {
+#: Options that are one of several names.
+CHOICES: Final = {
     "state": StateStrategy,
     "feedback": Feedback,
     "mns": Mns,
@@ -244,37 +229,6 @@ _CHOICES: Final = {
     "policy": PolicyName,
     "selections": Selections,
     "schedule": Schedules,
-}
-
-
-def _shares(text: str) -> dict[str, float]:
-    """``trades=0.5, quotes=0.2`` by stream."""
-    shares = {}
-    for part in filter(None, map(str.strip, text.split(","))):
-        stream, _, share = part.partition("=")
-        shares[stream.strip()] = float(share)
-    return shares
-
-
-#: Options that are set by text, in SET and on the command line.
-_READERS: Final[Mapping[str, Callable[[str], Any]]] = {
-    "chunk_rows": int,
-    "keep": _shares,
-    "capacity": float,
-    "decide_every": str,
-    "set_aside_after": int,
-    "ahead_at_most": str,
-}
-#: Names of the options that SET changes.
-SETTABLE: Final = tuple(_READERS)
-_OPTIONAL: Final = ("capacity", "set_aside_after", "ahead_at_most")
-_EXPECTED: Final = {
-    "chunk_rows": "an integer",
-    "keep": "shares by stream, like 'trades=0.5, quotes=0.2'",
-    "capacity": "a number or NULL",
-    "decide_every": "a duration, like '1 minute'",
-    "set_aside_after": "an integer or NULL",
-    "ahead_at_most": "a duration, like '1 day', or NULL",
 }
 
 

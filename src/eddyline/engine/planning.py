@@ -13,7 +13,7 @@ from eddyline.optimizer.prices import Prices
 from eddyline.optimizer.statistics import Statistics
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class Planning:
     """Optimizes and explains the plans of an engine.
 

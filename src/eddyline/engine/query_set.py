@@ -15,7 +15,7 @@ from eddyline.algebra.reads import streams_read
 from eddyline.engine.execution.bad_rows import bad_rows
 from eddyline.engine.execution.execution import Execution
 from eddyline.engine.execution.parameterized import ParameterizedSubscription
-from eddyline.engine.execution.result_tables import TableChanges
+from eddyline.engine.execution.result_tables import ResultTable, TableChanges
 from eddyline.engine.ingest.watermarks import StreamGroup, StreamGroups
 from eddyline.engine.locking import EngineLock
 from eddyline.engine.placement.placements import Placements
@@ -79,6 +79,12 @@ class QuerySet:
         self._groups = groups
         self._parameterized: dict[str, ParameterizedSubscription] = {}
         self._with_bad: dict[str, Query] = {}  # those with bad rows to be fetched
+        self._everyone: dict[str, Query] | None = None  # None: not listed since the last change
+
+    def plan_by(self, strategy: Strategy, sharing: Sharing) -> None:
+        """Plan the queries to come like this; there is none yet."""
+        self.execution.plan_by(strategy, sharing)
+        self.placements.plan_by(strategy, sharing)
 
     # -- queries are added and dropped -------------------------------------------------------------
 
@@ -103,9 +109,13 @@ class QuerySet:
             self.placements.start(query)
         else:
             self.placements.restore(query, placement)
-        self._groups.add_reader(query.reads)
-        self.queries[spec.name] = query
+        self._list(query)
         return query
+
+    def _list(self, query: Query) -> None:
+        self._groups.add_reader(query.reads)
+        self.queries[query.name] = query
+        self._everyone = None
 
     def _new(self, spec: QuerySpec) -> Query:
         return Query(spec, self._lock, self.answer, self._explained)
@@ -114,6 +124,7 @@ class QuerySet:
         """Remove a query with its changes."""
         query = self.aside.pop(name) if name in self.aside else self._remove(name)
         self._with_bad.pop(query.name, None)
+        self._everyone = None
         self.execution.pending.discard(query.name)
 
     def set_aside(self, name: str, cause: str) -> None:
@@ -130,6 +141,7 @@ class QuerySet:
     def _put_aside(self, query: Query, cause: str) -> None:
         query.set_aside = cause
         self.aside[query.name] = query
+        self._everyone = None
         self.on_set_aside(query)
 
     def add_for_each(self, spec: QuerySpec, table: Stem, updates: Updates) -> Query:
@@ -157,8 +169,7 @@ class QuerySet:
         query.replace_key = None  # rows of one rule do not replace those of another
         query.reads |= {table.name}
         self._start_for_each(query, table, updates)
-        self._groups.add_reader(query.reads)
-        self.queries[spec.name] = query
+        self._list(query)
         return query
 
     def _start_for_each(self, query: Query, table: Stem, updates: Updates) -> None:
@@ -200,14 +211,19 @@ class QuerySet:
 
     def begin(self, group: StreamGroup, instant: int) -> None:
         """Set the first instant of a group of streams."""
-        for query in self.of(group):
-            query.running.begin(instant)
+        for table in self._tables_of(group):
+            table.begin(instant)
 
     def resume(self, group: StreamGroup) -> None:
         """Continue a group of streams from a checkpoint: its first changes have been reported."""
         for query in self.of(group):
             self.execution.pending.discard(query.name)
-            query.running.resume()
+        for table in self._tables_of(group):
+            table.resume()
+
+    def _tables_of(self, group: StreamGroup) -> dict[ResultTable, None]:
+        subscriptions = (q.subscription for q in self.of(group))
+        return dict.fromkeys(s.table for s in subscriptions if s is not None)
 
     def of(self, group: StreamGroup) -> list[Query]:
         """The queries that follow a group's clock."""
@@ -268,9 +284,9 @@ class QuerySet:
 
     def everyone(self) -> Mapping[str, Query]:
         """All queries by name, with those that are set aside, as of now."""
-        if not self.aside:
-            return self.queries.listed()
-        return {**self.queries.listed(), **self.aside.listed()}
+        if self._everyone is None:
+            self._everyone = {**self.queries, **self.aside}
+        return self._everyone
 
     @property
     def known(self) -> Mapping[str, Query]:

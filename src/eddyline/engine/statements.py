@@ -10,9 +10,9 @@ from eddyline.algebra.reads import streams_read, tables_read
 from eddyline.engine.declared_statistics import DeclaredStatistics
 from eddyline.engine.explain import waits_for_rows
 from eddyline.engine.ingest.table_changes import changes_of, is_live
-from eddyline.engine.options import SETTABLE, EngineOptions
 from eddyline.engine.planning import Planning
 from eddyline.engine.query import Query, QuerySpec
+from eddyline.engine.settings import SETTABLE, Settings
 from eddyline.engine.stateful_parts import StatefulParts
 from eddyline.errors import CatalogError, EddylineError, UnsupportedError, did_you_mean
 from eddyline.sql import statements as st
@@ -208,8 +208,8 @@ def _as_create(name: str, statement: st.CreateQuery | st.SelectStatement) -> str
 
 
 def changed_options(
-    options: EngineOptions, statement: st.SetOption, queries: Collection[str]
-) -> EngineOptions:
+    settings: Settings, statement: st.SetOption, queries: Collection[str]
+) -> Settings:
     """The options with the change of a SET statement.
 
     Args:
@@ -223,7 +223,7 @@ def changed_options(
         reason = f"options are fixed once there is a query: write SET {name} before the first"
         raise statement.source.error(offsets.name, reason)
     try:
-        return options.with_text(name, statement.value)
+        return settings.with_text(name, statement.value)
     except ValueError as e:
         at = offsets.value if name in SETTABLE else offsets.name
         raise statement.source.error(at, str(e)) from None

@@ -14,12 +14,12 @@ from eddyline.engine.execution.progress import Progress
 from eddyline.engine.feeding import Feeding
 from eddyline.engine.ingest.inputs import Inputs
 from eddyline.engine.locking import EngineLock
-from eddyline.engine.options import EngineOptions, StrategyOptions
 from eddyline.engine.overload.controller import Overload
 from eddyline.engine.overload.shedding import Shedding
 from eddyline.engine.planning import Planning
 from eddyline.engine.query import Query
 from eddyline.engine.query_set import QuerySet
+from eddyline.engine.settings import Settings
 from eddyline.engine.stateful_parts import StatefulParts
 from eddyline.engine.statements import Statements
 from eddyline.optimizer.prices import Prices
@@ -32,12 +32,19 @@ class Parts(StatefulParts):
     """The parts of an engine. ``statistics``: those of the options, and declared ones."""
 
     statistics: Statistics
+    planning: Planning
     statements: Statements
     feeding: Feeding
     checkpoint: EngineCheckpoint
 
-    def configure(self, options: EngineOptions) -> None:
-        """Apply the options that may change until the first query is added."""
+    def configure(self, settings: Settings) -> None:
+        """Apply the options; there is no query yet."""
+        options, strategy = settings.options, settings.strategy
+        self.planning.rewrites = strategy.optimize
+        self.planning.margin = strategy.replan if strategy.optimize else inf
+        self.queries.plan_by(
+            strategy.planned_by(self.statistics), strategy.shared_by(options.chunk_rows)
+        )
         self.inputs.limit_ahead(options.ahead_us)
         self.queries.set_aside_after = options.set_aside_after
         self.progress.chunk_rows = options.chunk_rows
@@ -65,8 +72,7 @@ class Parts(StatefulParts):
 
 
 def connect(
-    options: EngineOptions,
-    strategy: StrategyOptions,
+    settings: Settings,
     prices: Prices,
     lock: EngineLock,
     wall_clock: Callable[[], int],
@@ -77,6 +83,7 @@ def connect(
         prices: of the steps of operators.
         lock: of the engine. wall_clock: microseconds since 1970.
     """
+    options, strategy = settings.options, settings.strategy
     catalog, definitions, inputs = Catalog(), Definitions(), Inputs()
     declared = DeclaredStatistics()
     statistics = options.statistics.over(declared.statistics)
@@ -114,9 +121,10 @@ def connect(
     parts = Parts(
         **vars(stateful),
         statistics=statistics,
+        planning=planning,
         statements=statements,
         feeding=Feeding(stateful, wall_clock),
         checkpoint=EngineCheckpoint(stateful, statements),
     )
-    parts.configure(options)
+    parts.configure(settings)
     return parts

@@ -57,6 +57,7 @@ class Graph:
         self._before_closing: dict[Operator, Callable[[], None]] = {}
         self._with_more: set[Operator] = set()
         self._ends: dict[Operator, list[End]] = {}
+        self._without: dict[frozenset[str], dict[Operator, None]] = {}  # until operators change
         self._made = 0
 
     def __iter__(self) -> Iterator[Operator]:
@@ -73,6 +74,7 @@ class Graph:
             node = _Node(key, operator, self._made)
             self._nodes[key] = node
             self._by_operator[operator] = node
+            self._without.clear()
             for source in operator.inputs:
                 self._by_operator[source].uses += 1
         return self._nodes[key].operator
@@ -101,6 +103,7 @@ class Graph:
             return
         self._before_closing.pop(operator, _nothing)()
         operator.close()
+        self._without.clear()
         del self._nodes[node.key], self._by_operator[operator]
         self._ends.pop(operator, None)
         for source in operator.inputs:
@@ -118,6 +121,7 @@ class Graph:
         """Let an operator that is there already run after these, too; it is not below them."""
         node = self._by_operator[operator]
         operator.inputs += tuple(inputs)
+        self._without.clear()
         for source in inputs:
             self._by_operator[source].uses += 1
         if any(self._by_operator[source].number > node.number for source in inputs):
@@ -134,18 +138,22 @@ class Graph:
             left.remove(source)
             self.release(source)
         operator.inputs = tuple(left)
+        self._without.clear()
 
     def has_more(self, operator: Operator) -> None:
         """Mark an operator that has more output for those primed next."""
         self._with_more.add(operator)
 
-    def without(self, sources: Container[str]) -> dict[Operator, None]:
+    def without(self, sources: frozenset[str]) -> dict[Operator, None]:
         """The operators that have nothing to do with these streams and tables, in order."""
+        if sources in self._without:
+            return self._without[sources]
         found: dict[Operator, None] = {}
         for operator in self:
             outside = isinstance(operator, Scan) and operator.stem.name in sources
             if not outside and all(i in found for i in operator.inputs):
                 found[operator] = None
+        self._without[sources] = found
         return found
 
     def run(self, tick: Tick, operators: Iterable[Operator], *, arrived: float) -> Ran:

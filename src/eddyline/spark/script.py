@@ -15,8 +15,9 @@ from eddyline.algebra.windows import Range
 from eddyline.engine.engine import Engine
 from eddyline.engine.functions import add_function
 from eddyline.engine.ingest.table_changes import is_live
-from eddyline.engine.options import DEFAULT_STRATEGY, DEFAULTS, EngineOptions, StrategyOptions
+from eddyline.engine.options import EngineOptions, StrategyOptions
 from eddyline.engine.query import Query
+from eddyline.engine.settings import DEFAULT_SETTINGS, Settings
 from eddyline.errors import SqlError
 from eddyline.optimizer.overload import Verdict
 from eddyline.spark.formats import check_sink
@@ -67,13 +68,11 @@ class Script:
     """The statements of a session in order, without those of dropped objects.
 
     Args:
-        options, strategy: of the engine that checks them.
+        settings: of the engine that checks them.
     """
 
-    def __init__(
-        self, options: EngineOptions = DEFAULTS, strategy: StrategyOptions = DEFAULT_STRATEGY
-    ) -> None:
-        self._engine = Engine(options, strategy)
+    def __init__(self, settings: Settings = DEFAULT_SETTINGS) -> None:
+        self._engine = Engine(settings.options, settings.strategy)
         self._definitions: dict[tuple[str, str], str] = {}
         self._queries: dict[str, str] = {}
         self._parameters: dict[str, str] = {}  # parameterized query to the table of its parameters
@@ -141,7 +140,8 @@ class Script:
                 continue
             queries = (self.statement(name) for name in group.queries)
             options = replace(self.options, capacity=capacity)
-            engine = Script.of((*self.definitions, *queries), self.functions, options)._engine
+            settings = Settings(options, self.strategy)
+            engine = Script.of((*self.definitions, *queries), self.functions, settings)._engine
             if (verdict := engine.verdict) is not None:
                 yield group, verdict, engine.advice
 
@@ -183,10 +183,10 @@ class Script:
         cls,
         statements: Iterable[str],
         functions: Iterable[UserFunction] = (),
-        options: EngineOptions = DEFAULTS,
+        settings: Settings = DEFAULT_SETTINGS,
     ) -> Script:
         """A script of these statements, which may call these functions."""
-        script = cls(options)
+        script = cls(settings)
         for function in functions:
             add_function(script._engine.catalog, function)
         for statement in statements:

@@ -19,6 +19,7 @@ from eddyline.algebra.plan import Updates
 from eddyline.engine.changes import QUERY_COLUMN
 from eddyline.engine.options import DEFAULT_STRATEGY, DEFAULTS, EngineOptions, StrategyOptions
 from eddyline.engine.query import Query
+from eddyline.engine.settings import Settings
 from eddyline.errors import CatalogError, did_you_mean
 from eddyline.spark import files
 from eddyline.spark.environment import local_session
@@ -90,7 +91,7 @@ class Session:
         )
         self._options = JobOptions(shards, trigger, base, printer, restart)
         ahead = options.ahead_at_most or AHEAD_AT_MOST
-        self._script = Script(replace(options, ahead_at_most=ahead), strategy)
+        self._script = Script(Settings(replace(options, ahead_at_most=ahead), strategy))
         self._inputs = JobInputs(self.spark, self._script, base)
         self._memory = MemorySink()  # shared by all jobs of the session
         self._starter = JobStarter(

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, MutableMapping
+from collections.abc import Mapping, MutableMapping
 from dataclasses import dataclass, field
-from typing import Generic, TypeVar
+from typing import TypeVar, overload
 
 from eddyline.algebra.catalog import StreamDef, TableDef
 from eddyline.algebra.functions import UserFunction
@@ -22,37 +22,60 @@ from eddyline.sql.statements import (
 )
 
 V = TypeVar("V")
+D = TypeVar("D")
 
 
-class Names(MutableMapping[str, V], Generic[V]):
-    """A mapping by name that ignores case in look-ups and keeps it as declared."""
+class Names(dict[str, V]):
+    """A mapping by name that keeps names as they were declared first, and ignores case in look-ups.
+
+    A name that is spelled as declared is looked up like any key of a dict.
+    """
 
     def __init__(self) -> None:
-        self._entries: dict[str, tuple[str, V]] = {}
-        self._listed: dict[str, V] | None = None
+        super().__init__()
+        self._declared: dict[str, str] = {}  # by name in lower case
 
-    def __getitem__(self, name: str) -> V:
-        return self._entries[name.lower()][1]
+    def __missing__(self, name: str) -> V:
+        return super().__getitem__(self._declared[name.lower()])
 
     def __setitem__(self, name: str, value: V) -> None:
-        self._entries[name.lower()] = (name, value)
-        self._listed = None
+        super().__setitem__(self._declared.setdefault(name.lower(), name), value)
 
     def __delitem__(self, name: str) -> None:
-        del self._entries[name.lower()]
-        self._listed = None
+        super().__delitem__(self._declared.pop(name.lower()))
 
-    def __iter__(self) -> Iterator[str]:
-        return (name for name, _ in self._entries.values())
+    def __contains__(self, name: object) -> bool:
+        return isinstance(name, str) and name.lower() in self._declared
 
-    def __len__(self) -> int:
-        return len(self._entries)
+    @overload  # type: ignore[override]
+    def get(self, name: str) -> V | None: ...
 
-    def listed(self) -> Mapping[str, V]:
-        """All entries under their declared names; later changes do not affect the result."""
-        if self._listed is None:
-            self._listed = dict(self._entries.values())
-        return self._listed
+    @overload
+    def get(self, name: str, default: D) -> V | D: ...
+
+    def get(self, name: str, default: D | None = None) -> V | D | None:
+        """The value of a name, or ``default``."""
+        declared = self._declared.get(name.lower())
+        return default if declared is None else self[declared]
+
+    def pop(self, name: str, *default: D) -> V | D:
+        """Remove a name; its value, or ``default``."""
+        if default and name not in self:
+            return default[0]
+        value = self[name]
+        del self[name]
+        return value
+
+    def setdefault(self, name: str, default: V) -> V:
+        """The value of a name, which is set to ``default`` first if there is none."""
+        if name not in self:
+            self[name] = default
+        return self[name]
+
+    def update(self, entries: Mapping[str, V]) -> None:  # type: ignore[override]
+        """Set the values of several names."""
+        for name, value in entries.items():
+            self[name] = value
 
 
 @dataclass

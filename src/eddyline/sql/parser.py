@@ -295,10 +295,11 @@ class StatementParser(DefinitionParser):
         value: str | None = None
         if self._match(TokenType.NUMBER):
             value = minus + self._prev.text
-        elif not minus and self._match(TokenType.STRING):
+        elif not minus and self._match_set((TokenType.STRING, TokenType.TRUE, TokenType.FALSE)):
             value = self._prev.text
         elif minus or not self._match(TokenType.NULL):
-            raise self.fail(f"expected a number, a text in quotes, or NULL, {self.here()}")
+            expected = "a number, a text in quotes, TRUE, FALSE or NULL"
+            raise self.fail(f"expected {expected}, {self.here()}")
         offsets = OptionOffsets(at_name.start, at.start)
         return lambda text, line, column: SetOption(
             text, line, column, name, value, self.source, offsets

@@ -16,6 +16,7 @@ from eddyline.runtime.stores.stem import (
     EndlessWindow,
     PartitionWindow,
     Stem,
+    StemWindow,
     TimeWindow,
 )
 from eddyline.types import FOREVER, Field
@@ -37,9 +38,9 @@ def ids(stem: Stem) -> list[int]:
     return stem.ids(np.arange(stem.first, stem.end)).tolist()
 
 
-def pushed(stem: Stem, key: str) -> list[tuple[int, int]]:
+def pushed(stem: Stem, window: StemWindow) -> list[tuple[int, int]]:
     """(id that left, id that pushed it out) in the current chunk."""
-    out = stem.evicted[key]
+    out = stem.evicted[window]
     return list(zip(out.ids.tolist(), stem.fresh[out.by].tolist(), strict=True))
 
 
@@ -57,7 +58,7 @@ def test_a_count_window_says_who_pushed_whom_out_and_when() -> None:
     stem = Stem("s", SCHEMA)
     window = stem.open_window("w", lambda: CountWindow(stem, "w", 2))
     add(stem, [0, 5, 9, 9], [1, 1, 1, 1])
-    assert pushed(stem, "w") == [(0, 2), (1, 3)]
+    assert pushed(stem, window) == [(0, 2), (1, 3)]
     assert window.liveness.death is not None
     death_ts, death_seq = window.liveness.death
     assert stem.held(death_ts).tolist() == [9, 9, FOREVER, FOREVER]
@@ -70,12 +71,12 @@ def test_a_count_window_says_who_pushed_whom_out_and_when() -> None:
 
 def test_a_partition_window_counts_by_value_and_null_is_a_value() -> None:
     stem = Stem("s", SCHEMA)
-    stem.open_window("w", lambda: PartitionWindow(stem, "w", [0], 1))
+    window = stem.open_window("w", lambda: PartitionWindow(stem, "w", [0], 1))
     stem.add(ints(0, 1, 2), ints(1, 3, 5), [pa.array([7, None, 7])])
-    assert pushed(stem, "w") == [(0, 2)]
+    assert pushed(stem, window) == [(0, 2)]
     stem.purge(2)
     stem.add(ints(3), ints(7), [pa.array([None], pa.int64())])
-    assert pushed(stem, "w") == [(1, 3)]
+    assert pushed(stem, window) == [(1, 3)]
 
 
 def test_fresh_columns_are_at_hand_and_not_the_users_memory() -> None:

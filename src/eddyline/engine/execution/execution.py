@@ -55,9 +55,14 @@ class Execution:
         self.flows: dict[Hashable, SharedFlow] = {}
         self.pending = Pending()
         self._groups = groups
-        self._planner = planner(self.graph, stem_of, strategy)
+        self._stem_of = stem_of
+        self.plan_by(strategy, sharing)
+
+    def plan_by(self, strategy: Strategy, sharing: Sharing) -> None:
+        """Build the operators of queries to come like this; there is no operator yet."""
+        self._planner = planner(self.graph, self._stem_of, strategy)
         self._flow_planner = FlowPlanner(
-            self.graph, self._planner, stem_of, sharing, strategy.feedback
+            self.graph, self._planner, self._stem_of, sharing, strategy.feedback
         )
 
     # -- placements --------------------------------------------------------------------------------

@@ -46,11 +46,7 @@ class Progress:
 
     def _of_queries(self) -> list[StreamGroup]:
         """The groups with streams that queries read; without any, the group that is furthest."""
-        return self._with_readers() or [self._groups.of(())]
-
-    def _with_readers(self) -> list[StreamGroup]:
-        streams = [name for name in self._inputs.streams() if self._groups.is_read(name)]
-        return self._groups.among(streams)
+        return self._groups.with_readers() or [self._groups.of(())]
 
     def advance(
         self,
@@ -127,7 +123,7 @@ class Progress:
             return dict.fromkeys(sorted(bounds, key=lambda g: not bounds[g]), watermark)
         own = {group: watermark_of(of, now_us) for group, of in bounds.items() if of}
         # groups of tables only follow the groups that queries read, or else all streams
-        read = [max(own[group], group.watermark) for group in self._with_readers()]
+        read = [max(own[group], group.watermark) for group in self._groups.with_readers()]
         least = min(read) if read else max(own.values(), default=BEGINNING)
         return own | dict.fromkeys((g for g in bounds if g not in own), least)
 
@@ -162,11 +158,11 @@ class Progress:
         """
         if group.began is not None:
             return FOREVER
-        if any(name in group.members for name in self._inputs.streams()):
+        if self._groups.leading(group):
             return group.oldest
         if not self._queries.of(group):
             return FOREVER
-        leaders = self._with_readers() or list(self._groups)
+        leaders = self._groups.with_readers() or list(self._groups)
         return min((g.began for g in leaders if g.began is not None), default=FOREVER)
 
     def _run(

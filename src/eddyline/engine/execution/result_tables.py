@@ -274,6 +274,12 @@ class ResultTable:
 
     # -- results -----------------------------------------------------------------------------------
 
+    def begin(self, since: int) -> None:
+        """Set the first instant of the group of streams."""
+
+    def resume(self) -> None:
+        """Continue from a checkpoint: the group of streams has begun."""
+
     def collect(self, batch: Batch, arrived: float | Array | None) -> None:
         """Keep results for the queries that get them.
 

@@ -9,7 +9,7 @@ from types import MappingProxyType
 import numpy as np
 
 from eddyline.engine.execution.groupings import Grouping
-from eddyline.engine.execution.result_tables import ResultTable, TreeTable
+from eddyline.engine.execution.result_tables import ResultTable
 from eddyline.engine.execution.shared_flow import Kind, SharedFlow
 from eddyline.engine.query_metrics import QueryMetrics
 from eddyline.runtime.batch import Batch
@@ -33,12 +33,6 @@ class Subscription(ABC):
         self.operator = operator
         self.table = table
 
-    def begin(self, since: int) -> None:
-        """Set the first instant of the group of streams."""
-
-    def resume(self) -> None:
-        """Continue from a checkpoint: the group of streams has begun."""
-
     @abstractmethod
     def answer(self, clock: int) -> Batch:
         """The results that are in the answer at ``clock``."""
@@ -50,16 +44,6 @@ class Subscription(ABC):
 
 class TreeSubscription(Subscription):
     """Of a query that runs as a tree of operators."""
-
-    def __init__(self, operator: Operator, table: TreeTable) -> None:
-        super().__init__(operator, table)
-        self.table: TreeTable = table
-
-    def begin(self, since: int) -> None:
-        self.table.begin(since)
-
-    def resume(self) -> None:
-        self.table.resume()
 
     def answer(self, clock: int) -> Batch:
         return self.operator.live(clock)

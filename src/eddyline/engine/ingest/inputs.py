@@ -72,12 +72,13 @@ class Inputs:
 
     def add_stream(self, definition: StreamDef) -> None:
         """Add a declared stream."""
-        self.stems[definition.name] = Stem(definition.name, definition.schema)
         reader = RowReader(definition)
         if reader.ahead_us is None:
             reader.ahead_us = self._ahead_us
-        self._intakes[definition.name] = Intake(reader)
-        self.groups.add(definition.name)
+        self._intakes[definition.name] = intake = Intake(reader)
+        intake.stem = Stem(definition.name, definition.schema)
+        self.stems[definition.name] = intake.stem
+        self.groups.add(definition.name, is_stream=True)
         self.measuring.add_stream(definition.name, definition.schema)
 
     def limit_ahead(self, ahead_us: int | None) -> None:
@@ -94,7 +95,7 @@ class Inputs:
         self._tables[definition.name] = definition
         if is_live(definition):
             self._intakes[definition.name] = ChangeIntake(definition)
-            self.groups.add(definition.name)
+            self.groups.add(definition.name, is_stream=False)
         self.measuring.add_table(definition.name, definition.schema, changes=is_live(definition))
 
     def drop(self, name: str) -> None:
@@ -125,12 +126,16 @@ class Inputs:
         Raises:
             DataError: the table has no rows, or they cannot be read.
         """
-        if name not in self.stems:
+        try:
+            return self.stems[name]
+        except KeyError:
             definition = self._tables[name]
-            if name not in self.contents:
-                self.contents[name] = load_table(definition)
-            self.stems[name] = self._table_stem(definition)
-        return self.stems[name]
+        if name not in self.contents:
+            self.contents[name] = load_table(definition)
+        self.stems[name] = stem = self._table_stem(definition)
+        if is_live(definition):
+            self._intakes[name].stem = stem
+        return stem
 
     def parameters(self, name: str) -> tuple[Stem, Updates]:
         """The SteM of a table whose rows are parameters of a query, and its kind of updates.
@@ -185,7 +190,7 @@ class Inputs:
         late, bad = {}, {}
         named = [(self._intake(name), data) for name, data in inputs.items()]
         for intake, incoming in [(i, i.read(data)) for i, data in named]:
-            watermark = self.groups.of([intake.definition.name]).watermark
+            watermark = self.groups[intake.definition.name].watermark
             late_rows, bad_rows = intake.accept(incoming, watermark, self.arrived, now_us)
             self.arrived += incoming.table.num_rows
             if late_rows is not None:
@@ -195,8 +200,10 @@ class Inputs:
         return late, bad
 
     def _intake(self, name: str) -> Intake:
-        if name in self._intakes:
+        try:
             return self._intakes[name]
+        except KeyError:
+            pass
         if name in self._tables:
             raise CatalogError(
                 f"table {name!r} is static: declare it WITH (updates = 'retroactive'), or "
@@ -251,17 +258,12 @@ class Inputs:
 
     def bounds(self, group: StreamGroup, now_us: int) -> list[StreamBound]:
         """The bounds of the streams of a group that queries read; if there are none, of all."""
-        return [intake.bound(now_us) for intake in self._awaited(group)]
+        return [self._intakes[n].bound(now_us) for n in self.groups.leading(group)]
 
     def await_rows(self, group: StreamGroup, now_us: int) -> None:
         """Measure the time without rows of these streams, see ``bounds``."""
-        for intake in self._awaited(group):
-            intake.await_rows(now_us)
-
-    def _awaited(self, group: StreamGroup) -> list[Intake]:
-        streams = [n for n in group.members if not isinstance(self._intakes[n], ChangeIntake)]
-        read = [n for n in streams if self.groups.is_read(n)]
-        return [self._intakes[n] for n in read or streams]
+        for name in self.groups.leading(group):
+            self._intakes[name].await_rows(now_us)
 
     def fill(self, group: StreamGroup, watermark: int, chunk_rows: int) -> Iterator[Tick]:
         """Append the rows up to the watermark of a group to their SteMs, in order of (ts, arrival).
@@ -314,8 +316,9 @@ class Inputs:
     def purge(self, group: StreamGroup) -> None:
         """Remove the rows that no window needs, after a chunk of a group."""
         for name in group.members:
-            if name in self.stems:
-                self.stems[name].purge(group.clock)
+            stem = self._intakes[name].stem
+            if stem is not None:
+                stem.purge(group.clock)
 
     def restart(self, group: StreamGroup) -> None:
         """Reset the times of a group. Its streams must not have windows of queries."""

@@ -64,6 +64,7 @@ class Intake:
         newest: the largest timestamp so far. rows: number of input rows. late, bad: those in the
             side outputs.
         active_us: wall clock at the last usable row; before any row, since when it is awaited.
+        stem: where the rows go; None: nothing reads the table yet, and it has not changed.
         box: drops rows; None: keeps all. seen, kept: numbers of rows before and behind it.
     """
 
@@ -75,6 +76,7 @@ class Intake:
         self.rows = 0
         self.late = 0
         self.bad = 0
+        self.stem: Stem | None = None
         self.box: DropBox | None = None
         self.seen = 0
         self.kept = 0

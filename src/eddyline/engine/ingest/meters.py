@@ -3,7 +3,7 @@
 Both refer to recent *periods*: at the end of a period, the weight of earlier rows is halved
 (rates), and values of the period before it are forgotten. Rates are per second of event time.
 Values are counted in a sample of rows, by a sketch (``runtime/stores/sketch.py``), for the columns
-that queries compare.
+that queries compare: those of small chunks wait until there are enough.
 """
 
 from __future__ import annotations
@@ -124,6 +124,8 @@ class ValueCounter:
 
     def __init__(self) -> None:
         self._now, self._before = new_registers(), new_registers()
+        self._waiting: list[pa.Array] = []  # sampled values that are not in the registers yet
+        self._rows_waiting = 0
         self._sampled_now = self._sampled_before = 0
         self._since = BEGINNING
 
@@ -135,20 +137,31 @@ class ValueCounter:
         """Count values; ``now``: the instant of the last one."""
         if self._since == BEGINNING:
             self._since = now
-        count_values(self._now, values)
+        self._waiting.append(pa.concat_arrays([values]))  # a copy: the user's memory may change
+        self._rows_waiting += len(values)
+        if self._rows_waiting >= _SAMPLE_ROWS:
+            self._count_waiting()
         self._sampled_now += len(values)
         if self._sampled_now >= _PERIOD_SAMPLED and now - self._since >= _PERIOD_US:
+            self._count_waiting()
             self._before, self._now = self._now, new_registers()
             self._sampled_before, self._sampled_now = self._sampled_now, 0
             self._since = now
 
+    def _count_waiting(self) -> None:
+        if self._waiting:
+            count_values(self._now, pa.concat_arrays(self._waiting))
+            self._waiting, self._rows_waiting = [], 0
+
     def estimate(self) -> float:
         """The estimated number of distinct values in all rows."""
+        self._count_waiting()
         seen = different(np.maximum(self._now, self._before))
         return max(1.0, round(population(seen, self.sampled)))
 
     def state(self) -> State:
         """Counters and registers as plain arrays."""
+        self._count_waiting()
         counters = np.array([self._sampled_now, self._sampled_before, self._since])
         return {"counters": counters, "now": self._now, "before": self._before}
 

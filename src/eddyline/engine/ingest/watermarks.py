@@ -91,29 +91,55 @@ class StreamGroup:
 
 class StreamGroups:
     """The groups of an engine. Each stream and each changing table is in one of them; without
-    streams there is one empty group.
-
-    Attributes:
-        read_elsewhere: streams that queries of other engines with the same clock read.
+    streams there is one empty group. A stream is *read* by queries of this engine, or of others
+    with the same clock.
     """
 
     def __init__(self) -> None:
         self._of: Names[StreamGroup] = Names()
         self._empty = StreamGroup()
         self._readers: Counter[str] = Counter()
-        self.read_elsewhere: frozenset[str] = frozenset()
+        self._streams: set[str] = set()
+        self._read_elsewhere: frozenset[str] = frozenset()
+        # what follows from the above, once it has been asked for
+        self._with_readers: list[StreamGroup] | None = None
+        self._leading: dict[StreamGroup, list[str]] = {}
+        self._outside: dict[StreamGroup, frozenset[str]] = {}
+
+    def __getitem__(self, name: str) -> StreamGroup:
+        return self._of[name]
+
+    @property
+    def read_elsewhere(self) -> frozenset[str]:
+        """The streams that queries of other engines with the same clock read."""
+        return self._read_elsewhere
+
+    @read_elsewhere.setter
+    def read_elsewhere(self, names: frozenset[str]) -> None:
+        self._read_elsewhere = names
+        self._have_changed()
 
     def __iter__(self) -> Iterator[StreamGroup]:
         return iter(dict.fromkeys(self._of.values()) or [self._empty])
 
-    def add(self, name: str) -> None:
+    def add(self, name: str, *, is_stream: bool) -> None:
         """Add a stream or a table that changes, as a group of its own."""
         self._of[name] = StreamGroup([name])
+        if is_stream:
+            self._streams.add(name)
+        self._have_changed()
 
     def drop(self, name: str) -> None:
         """Remove a stream or table from its group, if any."""
         if name in self._of:
             self._of.pop(name).members.remove(name)
+            self._streams.discard(name)
+            self._have_changed()
+
+    def _have_changed(self) -> None:
+        self._with_readers = None
+        self._leading.clear()
+        self._outside.clear()
 
     def of(self, names: Iterable[str]) -> StreamGroup:
         """The group of these names; if none is in a group, the one with the latest clock."""
@@ -125,9 +151,27 @@ class StreamGroups:
         found = {self._of[name] for name in names if name in self._of}
         return [group for group in self if group in found]
 
+    def with_readers(self) -> list[StreamGroup]:
+        """The groups with streams that queries read, in the order of declaration."""
+        if self._with_readers is None:
+            self._with_readers = self.among(s for s in self._streams if self._is_read(s))
+        return self._with_readers
+
+    def leading(self, group: StreamGroup) -> list[str]:
+        """The streams of a group that determine its watermark: those that queries read; if there
+        are none, all.
+        """
+        if group not in self._leading:
+            streams = [name for name in group.members if name in self._streams]
+            self._leading[group] = [s for s in streams if self._is_read(s)] or streams
+        return self._leading[group]
+
     def outside(self, group: StreamGroup) -> frozenset[str]:
         """The streams and tables of all other groups."""
-        return frozenset(name for name, other in self._of.items() if other is not group)
+        if group not in self._outside:
+            others = (name for name, other in self._of.items() if other is not group)
+            self._outside[group] = frozenset(others)
+        return self._outside[group]
 
     def merge(self, groups: Iterable[StreamGroup]) -> StreamGroup:
         """Merge groups whose clocks are equal into the first one."""
@@ -142,16 +186,18 @@ class StreamGroups:
             first.members += other.members
             for name in other.members:
                 self._of[name] = first
+        self._have_changed()
         return first
 
     def add_reader(self, names: Iterable[str]) -> None:
         """Count a query that reads these streams and tables."""
         self._readers.update(names)
+        self._have_changed()
 
     def drop_reader(self, names: Iterable[str]) -> None:
         """Undo ``add_reader``."""
         self._readers.subtract(names)
+        self._have_changed()
 
-    def is_read(self, name: str) -> bool:
-        """Whether a query reads this stream or table, of this engine or one with the same clock."""
-        return self._readers[name] > 0 or name in self.read_elsewhere
+    def _is_read(self, name: str) -> bool:
+        return self._readers[name] > 0 or name in self._read_elsewhere

@@ -77,7 +77,7 @@ class Shedding:
     @property
     def requested(self) -> Mapping[str, float]:
         """The requested shares, by stream."""
-        return self._requested.listed()
+        return dict(self._requested)
 
     def add(self, query: Query) -> None:
         """Register the streams that a new query reads."""

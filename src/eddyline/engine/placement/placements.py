@@ -54,6 +54,10 @@ class Placements:
         self._queries = queries
         self._execution = execution
         self._reoptimizer = reoptimizer
+        self.plan_by(strategy, sharing)
+
+    def plan_by(self, strategy: Strategy, sharing: Sharing) -> None:
+        """Choose the placements of queries to come by these options."""
         self._strategy = strategy
         self._sharing = sharing
 

@@ -28,7 +28,7 @@ class Scan(Operator):
     def process(self, batches: Sequence[Batch], tick: Tick) -> Batch:
         fresh = self.stem.fresh
         entering = self._rows(fresh, self.stem.positions(fresh))
-        evicted = self.stem.evicted.get(self._key)
+        evicted = self.stem.evicted.get(self.window)
         if evicted is None or evicted.ids.size == 0:
             return entering
         leaving = self._rows(evicted.ids, self.stem.positions(evicted.ids))

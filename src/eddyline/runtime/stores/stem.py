@@ -76,7 +76,7 @@ class Stem(RowStore):
         self.name = name
         self.fresh: Array = _NO_ROWS
         self._came: Sequence[pa.Array] = ()  # the columns of the fresh rows, as they came
-        self.evicted: dict[object, Evicted] = {}
+        self.evicted: dict[StemWindow, Evicted] = {}
         self.arrived = 0
         self._windows: dict[object, StemWindow] = {}
         self.compact_at = 1024
@@ -87,15 +87,15 @@ class Stem(RowStore):
         self.arrived += ts.size
         self.fresh = self.ids(np.arange(positions.start, positions.stop))
         self._came = columns
-        for key, window in self._windows.items():
-            self._evict(key, window)
+        for window in self._windows.values():
+            self._evict(window)
 
     def gather(self, column: int, ids: Array) -> pa.Array:
         if self._came and ids is self.fresh:
             return pa.concat_arrays([self._came[column]])  # a copy: the user's memory may change
         return super().gather(column, ids)
 
-    def _evict(self, key: object, window: StemWindow) -> None:
+    def _evict(self, window: StemWindow) -> None:
         """Let the fresh rows evict others from a window, and set their death lanes."""
         evicted = window.advance(self, self.fresh)
         if evicted is None:
@@ -106,14 +106,14 @@ class Stem(RowStore):
         death_ts, death_seq = window.liveness.death
         self.lane(death_ts)[at] = self.lane_at("ts", pushers)
         self.lane(death_seq)[at] = self.lane_at("seq", pushers) - 1
-        self.evicted[key] = evicted
+        self.evicted[window] = evicted
 
     def open_window(self, key: object, make: Callable[[], StemWindow]) -> StemWindow:
         """Register a window; equal keys share one. It takes in the rows that are already here."""
         if key not in self._windows:
             window = self._windows[key] = make()
             self.fresh, self._came = self.ids(np.arange(self.first, self.end)), ()
-            self._evict(key, window)
+            self._evict(window)
             self.fresh = _NO_ROWS
             self.evicted.clear()
         return self._windows[key]
