@@ -32,6 +32,9 @@ def test_large_windows(figures: dict[str, Any]) -> None:
     windows = figures["windows"]
     assert (windows["rows"], windows["batch_rows"], windows["batches"]) == (4_000, 20, 200)
     assert windows["largest_over_median"] >= 1 and windows["restart_s"] > 0
+    for part in ("engine_ms", "commit_ms"):
+        assert windows["largest_ms"] >= windows[f"largest_{part}"] - 0.01
+        assert windows[f"largest_{part}"] > windows[f"mean_{part}"] > 0
     assert windows["replayed_batches"] == 399, "no snapshot after that of the first batch"
 
 

@@ -86,6 +86,23 @@ def test_sinks(spark: SparkSession, parquet: str, sink: str, message: str) -> No
         start(spark, parquet, sink, "(ts TIMESTAMP, x STRING) TIMESTAMP BY ts")
 
 
+@pytest.mark.parametrize(
+    ("sink", "message"),
+    [
+        ("sink = 'org.example.Nothing'", "'q': Spark knows no sink 'org.example.Nothing'"),
+        ("sink = 'kafka', topic = 't', kafka.bootstrap.servers = 'b:1'", "find data source: kafka"),
+    ],
+)
+def test_sinks_that_spark_does_not_have(
+    spark: SparkSession, tmp_path: Path, sink: str, message: str
+) -> None:
+    pq.write_table(pa.table({"ts": [1], "x": ["1"]}), tmp_path / "1.parquet")
+    source = f"WITH (source = 'parquet', path = '{tmp_path}')"
+    columns = "(ts TIMESTAMP, x STRING) TIMESTAMP BY ts"
+    with pytest.raises(DataError, match=message):
+        start(spark, source, f"WITH ({sink})", columns)
+
+
 def test_checkpoint_of_another_program(spark: SparkSession, tmp_path: Path) -> None:
     def started(select: str) -> None:
         session = Session(spark, checkpoint=tmp_path)

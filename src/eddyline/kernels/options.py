@@ -2,14 +2,44 @@
 
 from __future__ import annotations
 
+import os
+import stat
+import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import numba
 from numba.core import event
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+
+def _ensure_cache_directory() -> None:
+    """Let Numba store compiled kernels in a temporary directory of this user if it can write
+    neither beside this module nor in the user's cache, as in some Spark executors.
+    """
+
+    def probe() -> None: ...
+
+    try:
+        numba.njit(cache=True)(probe)
+    except RuntimeError:  # no directory can be written
+        numba.config.CACHE_DIR = str(_own_temporary_directory())  # type: ignore[attr-defined]
+
+
+def _own_temporary_directory() -> Path:
+    """The same in all processes of this user, and in none of another: compiled code is executed."""
+    path = Path(tempfile.gettempdir(), f"eddyline-kernels-{os.getuid()}")
+    path.mkdir(0o700, exist_ok=True)
+    found = path.lstat()
+    if stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid() and not found.st_mode & 0o077:
+        return path
+    return Path(tempfile.mkdtemp(prefix="eddyline-kernels-"))
+
+
+_ensure_cache_directory()
 
 
 def kernel(function: F) -> F:

@@ -1,4 +1,8 @@
-"""Files on the file systems of Spark: local, HDFS, object stores."""
+"""Files on the file systems of Spark: local, HDFS, object stores.
+
+Spark has no public interface to write small files, or to qualify a path that does not exist yet, so
+these use Hadoop's file systems through the JVM gateway of PySpark. No other module does.
+"""
 
 from __future__ import annotations
 
@@ -8,10 +12,12 @@ from datetime import UTC, datetime
 from typing import Any
 
 from py4j.protocol import Py4JJavaError
+from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from eddyline.errors import DataError, StateError
 from eddyline.spark.directory import Directory, LocalDirectory
+from eddyline.spark.root_cause import root_cause
 
 
 def directory(spark: SparkSession, path: str, *, private: bool = True) -> Directory:
@@ -31,10 +37,16 @@ def exists(spark: SparkSession, pattern: str) -> bool:
     Raises:
         DataError: there is no such file system, or it cannot be reached.
     """
+    # Spark checks the path and lists the files; without their directories' names as columns.
+    reader = spark.read.format("binaryFile").option("recursiveFileLookup", "true")
     with _java_errors(pattern):
-        system, path = _open(spark, pattern)
-        found = system.globStatus(path)
-        return found is not None and len(found) > 0
+        try:
+            reader.load(pattern)
+        except PySparkException as e:
+            if e.getCondition() == "PATH_NOT_FOUND":
+                return False
+            raise
+    return True
 
 
 def qualified(spark: SparkSession, path: str) -> str:
@@ -46,18 +58,6 @@ def qualified(spark: SparkSession, path: str) -> str:
     with _java_errors(path):
         system, opened = _open(spark, path)
         return str(system.makeQualified(opened).toString())
-
-
-def jvm_of(spark: SparkSession) -> Any:
-    """The JVM of a session.
-
-    Raises:
-        StateError: the session has been stopped.
-    """
-    context = spark.sparkContext
-    if context._jvm is None or context._jsc is None:
-        raise StateError("the Spark session has been stopped: create another one")
-    return context._jvm
 
 
 class HadoopDirectory:
@@ -136,7 +136,7 @@ class HadoopDirectory:
         path = f"{self.path}/{name}" if name else self.path
         try:
             yield _open(self._spark, path)
-        except Py4JJavaError as e:
+        except (Py4JJavaError, PySparkException) as e:
             raise StateError(f"{path}: {_said(e)}") from e
 
     def _hidden(self, system: Any, target: Any, content: bytes) -> Any:
@@ -152,12 +152,14 @@ def _java_errors(path: str) -> Iterator[None]:
     """Turn errors of Java into DataError with the path."""
     try:
         yield
-    except Py4JJavaError as e:
+    except (Py4JJavaError, PySparkException) as e:
         raise DataError(f"{path}: {_said(e)}") from None
 
 
-def _said(error: Py4JJavaError) -> str:
+def _said(error: Py4JJavaError | PySparkException) -> str:
     """The message of a Java exception, without the stack trace."""
+    if isinstance(error, PySparkException):  # of a type that PySpark converts
+        return root_cause(error)
     exception = error.java_exception
     return str(exception.getMessage() or exception.toString())
 
@@ -168,4 +170,16 @@ def _open(spark: SparkSession, path: str) -> tuple[Any, Any]:
 
 
 def _path(spark: SparkSession, path: str) -> Any:
-    return jvm_of(spark).org.apache.hadoop.fs.Path(path)
+    return _jvm_of(spark).org.apache.hadoop.fs.Path(path)
+
+
+def _jvm_of(spark: SparkSession) -> Any:
+    """The JVM of a session.
+
+    Raises:
+        StateError: the session has been stopped.
+    """
+    context = spark.sparkContext
+    if context._jvm is None or context._jsc is None:
+        raise StateError("the Spark session has been stopped: create another one")
+    return context._jvm

@@ -20,6 +20,7 @@ from pyspark.sql import DataFrame, SparkSession
 from eddyline.algebra.catalog import StreamDef
 from eddyline.engine.ingest.row_reader import RowReader
 from eddyline.errors import DataError
+from eddyline.spark.files import qualified
 
 #: Options that select files; with any other option, Spark's reader is used.
 _FILE_OPTIONS: Final = frozenset(
@@ -51,12 +52,15 @@ def local_parquet(
 ) -> tuple[DataFrame, Reader] | None:
     """A streaming DataFrame of the names of a stream's files, and their reader in a worker.
 
-    None if Spark's reader is needed: for a path on another file system or with wild cards, other
-    options, partition columns, or if there is no file yet.
+    None if Spark's reader is needed: for a path on another file system (also a path without a
+    scheme, if Spark's default file system is another one) or with wild cards, other options,
+    partition columns, or if there is no file yet.
 
     Raises:
         DataError: the files lack a column, or its type does not convert.
     """
+    if not qualified(spark, options["path"]).startswith("file:"):
+        return None
     first = _first_file(options["path"])
     if first is None or not {name.lower() for name in options} <= _FILE_OPTIONS:
         return None

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
-from py4j.protocol import Py4JJavaError
-from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from eddyline.engine.execution.bad_rows import BAD_ROWS
 from eddyline.engine.query import Query
 from eddyline.errors import DataError, did_you_mean
-from eddyline.spark import files
 from eddyline.spark.format_options import sink_format
 from eddyline.spark.formats import check_sink
 from eddyline.spark.output_routes import route_of
@@ -36,6 +34,12 @@ from eddyline.spark.sinks import (
 )
 from eddyline.spark.sources import resolve_path
 
+_NOT_FOUND: Final = "DATA_SOURCE_NOT_FOUND"
+#: A class of the format cannot be loaded; other errors of reading without options mean nothing.
+_NOT_LOADED: Final = re.compile(
+    r"_DATA_SOURCE_NOT_ENABLED|NoClassDefFoundError|ServiceConfigurationError"
+    r"|IncompatibleClassChangeError|NoSuchMethodError|NoSuchFieldError|AbstractMethodError"
+)
 #: Kind and name of the packed batches of a shard's output.
 Key = tuple[str, str]
 
@@ -204,14 +208,13 @@ def _omit(targets: int, rows: int) -> None:
 
 def _check_format(spark: SparkSession, target: Target, format_: str) -> None:
     """Check that Spark finds a format before the job starts."""
-    jvm = files.jvm_of(spark)
-    data_source = jvm.org.apache.spark.sql.execution.datasources.DataSource
     try:
-        data_source.lookupDataSource(format_, spark._jsparkSession.sessionState().conf())
-    except (PySparkException, Py4JJavaError) as e:
-        if "DATA_SOURCE_NOT_FOUND" not in str(e):
+        spark.read.format(format_).load()  # fails for all formats but finds their classes first
+    except Exception as e:  # of Java, in several types
+        if _NOT_FOUND in str(e):
+            raise DataError(
+                f"'{target.label}': Spark knows no sink '{format_}' (is its package on the class "
+                f"path?); {did_you_mean(format_, SINKS)}"
+            ) from None
+        if _NOT_LOADED.search(str(e)):
             raise DataError(f"'{target.label}': sink '{format_}': {root_cause(e)}") from e
-        raise DataError(
-            f"'{target.label}': Spark knows no sink '{format_}' (is its package on the class "
-            f"path?); {did_you_mean(format_, SINKS)}"
-        ) from None

@@ -17,6 +17,7 @@ from eddyline.kernels import chain_probes, chains
 from eddyline.runtime.state import Rows, State
 from eddyline.runtime.state import rows as saved_rows
 from eddyline.runtime.stores.columns import Array
+from eddyline.runtime.stores.indexed_run import IndexedRun
 from eddyline.runtime.stores.rowstore import RowStore
 
 _NO_LANE = np.zeros(0, np.int64)
@@ -72,6 +73,7 @@ class HashIndex:
         self.version = 0  # grows when the chains are rebuilt
         self._owner = _Owner()  # another one if other rows than the chunk's have been indexed
         self._newest_id = -1
+        self._run = IndexedRun(store)
 
     @property
     def _shift(self) -> int:
@@ -87,6 +89,7 @@ class HashIndex:
             if first <= self._newest_id:
                 self._owner = _Owner()
             self._newest_id = max(self._newest_id, last)
+            self._run.add(positions)
         nodes = store.lane(self._nodes)
         chains.insert(self._heads, self._shift, nodes, store.base, positions, keys)
 
@@ -94,6 +97,7 @@ class HashIndex:
         """Index rows that came earlier, in any order, so that probes of any instant see them."""
         self._fit()
         self._new, self._owner = _NO_ROWS, _Owner()
+        self._run.lose()
         nodes, base = self._store.lane(self._nodes), self._store.base
         most = _STEPS_PER_ROW * (len(self._store) + positions.size)
         done = chains.link(self._heads, self._shift, nodes, base, positions, keys, most)
@@ -105,6 +109,7 @@ class HashIndex:
     def take_out(self, keys: Array) -> Array:
         """The positions of all rows with these keys, which leave the index."""
         self._fit()
+        self._run.lose()
         store = self._store
         nodes = store.lane(self._nodes)
         return chains.take_out(self._heads, self._shift, nodes, store.base, store.first, keys)
@@ -302,6 +307,7 @@ class HashIndex:
 
     def forget(self, dropped: Array) -> None:
         """Remove rows (bool[len(store)] ``dropped``) from the index; they stay in the store."""
+        self._run.lose()
         self._store.held(self._nodes)[dropped, chains.LINK] = chains.NOT_INDEXED
         self._rebuild()
 
@@ -310,16 +316,28 @@ class HashIndex:
         self._store.remove_lane(self._nodes)
 
     def state(self) -> State:
-        """The keys of the rows that are indexed, by row id."""
+        """The keys of the rows that are indexed, by row id.
+
+        This looks at each row of the store only if it is not known that all of them are indexed.
+        """
         store, nodes = self._store, self._store.held(self._nodes)
-        indexed = np.flatnonzero(nodes[:, chains.LINK] != chains.NOT_INDEXED)
-        keys = np.ascontiguousarray(nodes[:, chains.KEY])[indexed]
-        numbers: Array | range = store.ids(indexed + store.first)
-        if indexed.size and int(numbers[-1]) - int(numbers[0]) == indexed.size - 1:
-            numbers = range(int(numbers[0]), int(numbers[-1]) + 1)
+        indexed = self._run.positions()
+        positions = self.positions() if indexed is None else indexed
+        numbers: Array | range = range(0)
+        if len(positions):
+            first, last = (int(i) for i in store.ids(np.array([positions[0], positions[-1]])))
+            numbers = range(first, last + 1)
+            if len(numbers) != len(positions):
+                numbers = store.ids(np.asarray(positions))
+        oldest = store.first
 
         def part(start: int, end: int) -> pa.RecordBatch:
-            return pa.RecordBatch.from_arrays([pa.array(keys[start:end])], ["key"])
+            wanted = positions[start:end]
+            if isinstance(wanted, range):
+                wanted = np.arange(wanted.start, wanted.stop)
+            return pa.RecordBatch.from_arrays(
+                [pa.array(nodes[wanted - oldest, chains.KEY])], ["key"]
+            )
 
         return {"keys": Rows(numbers, part, self._owner)}
 
@@ -335,6 +353,7 @@ class HashIndex:
         """Index these rows, oldest first, and no others; probes of any instant see them."""
         self.version += 1
         self._owner, self._newest_id = _Owner(), -1
+        self._run.clear()
         self._heads.fill(chains.NOTHING)
         self._store.lane(self._nodes).fill(chains.NOT_INDEXED)
         self.insert(positions, keys)
