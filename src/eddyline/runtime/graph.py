@@ -132,12 +132,12 @@ class Graph:
                 each.number = self._made
 
     def remove_inputs(self, operator: Operator, inputs: Sequence[Operator]) -> None:
-        """Undo ``add_inputs``."""
-        left = list(operator.inputs)
+        """Undo ``add_inputs``. An operator may be an input that was there before, too."""
+        left = list(reversed(operator.inputs))
         for source in inputs:
-            left.remove(source)
+            left.remove(source)  # the last one: the first inputs keep their places
             self.release(source)
-        operator.inputs = tuple(left)
+        operator.inputs = tuple(reversed(left))
         self._without.clear()
 
     def has_more(self, operator: Operator) -> None:
