@@ -1,4 +1,4 @@
-"""Queries whose common join runs as a tree below a flow, and that were trees of their own before."""
+"""Queries whose common join is a tree below a flow, and that were trees of their own before."""
 
 from __future__ import annotations
 
