@@ -50,6 +50,19 @@ def bench_floor(
         run_floor(rounds=rounds, batches=batches, json=json)
 
 
+@bench.command("shards")
+def bench_shards(
+    rounds: Annotated[int, typer.Option(min=1, help="Runs with each number of shards.")] = 5,
+    batches: Annotated[int, typer.Option(min=2, help="Batches of a run.")] = 4,
+    json: Json = False,
+) -> None:
+    """Measure jobs with one shard and with two, on two cores."""
+    from eddyline.bench.shards import run_shards
+
+    with failures.reported():
+        run_shards(rounds=rounds, batches=batches, json=json)
+
+
 @bench.command("state")
 def bench_state(
     batches: Annotated[int, typer.Option(min=2, help="Number of small batches.")] = 20_000,
