@@ -265,8 +265,8 @@ class Engine:
             CatalogError: unknown stream, or static table. DataError: columns are missing or of the
                 wrong type, or the watermark is no instant.
         """
-        feeding = self.parts.feeding
-        return feeding.process(inputs, watermark, now, Elsewhere(dropped, newest, oldest))
+        elsewhere = Elsewhere(dropped, newest, oldest)
+        return self.parts.feeding.process(inputs, watermark, now, elsewhere)
 
     def stream(
         self,
@@ -353,13 +353,9 @@ class Engine:
 
     @locked
     def groups(self, now: int | None = None) -> list[dict[str, Any]]:
-        """The groups of streams and tables that queries join: ``members``, ``watermark`` and
-        ``clock`` in microseconds, the largest timestamp by stream (``newest``), the number of rows
-        that wait for the watermark (``held``, ``held_bytes``), and the stream they wait for
-        (``held_by``).
-
-        Args:
-            now: the wall clock (int64 us), by which streams are idle; default: ``wall_clock``.
+        """The groups of streams and tables that queries join: ``members``; ``watermark``, ``clock``
+        and ``newest`` by stream (us); ``held`` rows and ``held_bytes`` that wait for the watermark,
+        and the stream they wait for (``held_by``). ``now``: the wall clock (int64 us).
         """
         return self.parts.progress.stats(self.wall_clock() if now is None else now)
 
