@@ -31,7 +31,7 @@ def test_functions_run_in_workers_also_after_a_restart(
 
     def session_over(files: slice, *, functions: bool = True) -> Session:
         feed.write(*rows[files])
-        session = Session(spark, checkpoint=tmp_path / "checkpoint")
+        session = Session(spark, shards=1, checkpoint=tmp_path / "checkpoint")
         if functions:
             _define(session, 3)
         session.sql(definitions({"a": feed.source}))

@@ -17,6 +17,7 @@ from eddyline.engine.options import DEFAULT_STRATEGY, EngineOptions, StrategyOpt
 from eddyline.optimizer.prices import TYPICAL
 from eddyline.spark.gc_control import gc_paused
 from eddyline.spark.packed_batches import unpack
+from eddyline.types import BEGINNING
 
 if TYPE_CHECKING:
     from pyspark import Broadcast, SparkContext
@@ -62,7 +63,8 @@ class ShardProgram:
             for sql in self.queries:
                 engine.sql(sql)
         engine.parts.progress.share_clock(self.inputs, self.read_elsewhere)
-        engine.process({})  # sets the keep rates of the first batch from declared rates
+        # Sets the keep rates of the first batch from declared rates. Time begins with that batch.
+        engine.process({}, now=BEGINNING)
         return engine
 
 
