@@ -12,6 +12,7 @@ from eddyline.bench import shards
 
 
 @pytest.mark.spark
+@pytest.mark.long
 def test_two_shards_divide_each_workload_and_find_the_same(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
