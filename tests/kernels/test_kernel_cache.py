@@ -53,5 +53,5 @@ def test_compiled_kernels_are_kept_in_a_temporary_directory(package: Path, tmp_p
         assert done.returncode == 0, done.stderr
         assert done.stdout.split() == [str(package / "__init__.py"), "3"]
     (kept,) = temporary.iterdir()
-    assert kept.stat().st_mode & 0o077 == 0, "compiled code is executed: nobody else may write it"
+    assert kept.stat().st_mode & 0o077 == 0, "code that is run: its owner alone may write it"
     assert list(kept.rglob("*.nbc"))

@@ -63,7 +63,8 @@ def start_bare_pipeline(
     """
 
     def deliver(packed: DataFrame, batch_id: int) -> None:
-        for name, blob in zip(*(packed.toArrow()[c] for c in ("name", "blob")), strict=True):
+        collected = packed.toArrow()
+        for name, blob in zip(collected["name"], collected["blob"], strict=True):
             target = place / "sinks" / name.as_py() / f"batch={batch_id}"
             target.mkdir(parents=True, exist_ok=True)
             hidden = target / ".part.tmp"

@@ -25,12 +25,12 @@ from eddyline.spark.snapshots import BlobState, Savable, Snapshots, read_blob
 
 #: No snapshot is begun for a log below this size,
 MIN_LOG_BYTES: Final = 4 << 20
-#: unless it has so many batches, and a snapshot costs at most so many bytes for each of them.
+#: unless it has this number of batches, and a snapshot costs at most this size for each of them.
 MIN_LOG_BATCHES: Final = 1_000
 _SNAPSHOT_BYTES_PER_BATCH: Final = 64 << 10
 #: Least number of bytes of a snapshot that a batch writes.
 _LEAST_PART: Final = 256 << 10
-#: A log of so many times the size that begins a snapshot ends with this batch: workers were lost.
+#: A log this many times as large as one that begins a snapshot ends at once: workers were lost.
 _MOST_LOGS: Final = 4
 #: Chunks of the old log that a batch removes, or twice those that it adds: there may be thousands.
 _REMOVED_PER_BATCH: Final = 16

@@ -55,7 +55,7 @@ def test_a_stream_that_only_others_read_holds_the_watermark() -> None:
     assert part.watermark == 5 * SECOND
     part.parts.progress.share_clock(["a", "b"], [])
     part.process({"b": rows((9, 1))})
-    assert part.watermark == 9 * SECOND, "nobody reads a any more"
+    assert part.watermark == 9 * SECOND, "no query reads a any more"
 
 
 def test_a_query_begins_with_the_first_row_of_all() -> None:
