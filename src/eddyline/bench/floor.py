@@ -66,7 +66,7 @@ def run_floor(*, rounds: int = 3, batches: int = 20, json: bool = False) -> None
     if hasattr(os, "sched_setaffinity"):  # the JVM and the workers inherit it
         os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:_CORES])
     with tempfile.TemporaryDirectory(prefix="eddyline-bench-") as scratch:
-        spark = local_session(1, Path(scratch, "spark.log"))
+        spark = local_session(_CORES, Path(scratch, "spark.log"))
         measured = measure(spark, Path(scratch), rounds, batches)
         spark.stop()
     if json:
@@ -101,7 +101,7 @@ def measure(
 
 def eddyline_session(spark: SparkSession, sources: Sequence[Path], place: Path) -> Session:
     """A session with ten queries, of which some share one of the eight sinks."""
-    session = Session(spark, checkpoint=str(place / "checkpoint"), shards=1)
+    session = Session(spark, checkpoint=str(place / "checkpoint"))
     for path in sources:
         session.sql(
             f"CREATE STREAM {path.name} (ts TIMESTAMP, k BIGINT, v BIGINT) TIMESTAMP BY ts "

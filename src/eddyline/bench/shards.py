@@ -11,6 +11,7 @@ from __future__ import annotations
 import json as json_
 import os
 import statistics
+import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -80,7 +81,10 @@ def run_shards(*, rounds: int = 5, batches: int = 4, json: bool = False) -> None
     os.environ.setdefault("EDDYLINE_DRIVER_MEMORY", "8g")
     with tempfile.TemporaryDirectory(prefix="eddyline-bench-") as scratch:
         spark = local_session(_CORES, Path(scratch, "spark.log"))
-        found = [measured(spark, Path(scratch), w, rounds, batches) for w in workloads()]
+        found = []
+        for workload in workloads():
+            print(f"{workload.name} ...", file=sys.stderr, flush=True)
+            found.append(measured(spark, Path(scratch), workload, rounds, batches))
         spark.stop()
     if json:
         print(json_.dumps({"machine": machine(), "workloads": found}, indent=2))
