@@ -15,7 +15,7 @@ from eddyline.spark.control import Request
 from eddyline.spark.durable import CommitRecord
 from eddyline.spark.environment import worker_pool
 from eddyline.spark.script import Script
-from eddyline.spark.shard import ShardInput, _due
+from eddyline.spark.shard import ShardInput, due_statements
 from spark_cases import NAMES, QUERIES, SECOND, Feed, Twin, bag, definitions, stream_tables
 
 JobInputs = tuple[Feed, Feed]
@@ -144,8 +144,8 @@ def test_statements_wait_for_earlier_ones() -> None:
         return ShardInput((), {}, {}, {r.number: r.text for r in requests}, None)
 
     def due(head: CommitRecord, arrivals: ShardInput) -> tuple[str, ...]:
-        statements, hold = _due(head, arrivals, drops_rows=True)
-        assert not hold, "who goes wants no rows"
+        statements, hold = due_statements(head, arrivals, drops_rows=True)
+        assert not hold, "a dropped query needs no rows"
         return statements
 
     head = CommitRecord()
@@ -160,9 +160,9 @@ def test_queries_without_shedding_wait_while_rows_are_dropped() -> None:
     statements = dict(enumerate(sqls, start=1))
     head = CommitRecord()
     arrivals = ShardInput((), {}, {}, statements, None)
-    assert _due(head, arrivals, drops_rows=True) == ((sqls[0], sqls[1]), True)
-    assert _due(head, ShardInput((), {}, {}, {}, None), drops_rows=True) == ((), True)
-    assert _due(head, ShardInput((), {}, {}, {}, None), drops_rows=False) == (
+    assert due_statements(head, arrivals, drops_rows=True) == ((sqls[0], sqls[1]), True)
+    assert due_statements(head, ShardInput((), {}, {}, {}, None), drops_rows=True) == ((), True)
+    assert due_statements(head, ShardInput((), {}, {}, {}, None), drops_rows=False) == (
         (*sqls[2:],),
         False,
     )

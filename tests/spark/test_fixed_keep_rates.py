@@ -14,10 +14,10 @@ from test_durable import ManyValues, OneValue
 from eddyline import CatalogError, Engine, EngineOptions, StateError
 from eddyline.spark import Session
 from eddyline.spark.durable import CommitRecord, DurableState
-from eddyline.spark.ingest import Destination, _packer
+from eddyline.spark.ingest import Destination, task_packer
 from eddyline.spark.packed_batches import Arrivals, unpack
 from eddyline.spark.partitioning.layouts import one_cell
-from eddyline.spark.shard import ShardInput, _engine_batch
+from eddyline.spark.shard import ShardInput, engine_batch
 from eddyline.spark.shard_engine import ShardEngine, counted
 from eddyline.sql.parser import parse
 from eddyline.sql.statements import CreateStream
@@ -103,7 +103,7 @@ def packed(keep: float, *tables: pa.Table, stream: str = "a") -> list[dict[str, 
     now = [t.append_column("now_us", pa.array([0] * t.num_rows, pa.int64())) for t in tables]
     batches = (batch for t in now for batch in t.to_batches())
     to = Destination(one_cell({stream: None}), (3,))
-    made = _packer(None, [to], statement.definition, keep)(batches)
+    made = task_packer(None, [to], statement.definition, keep)(batches)
     return [row for batch in made for row in batch.to_pylist()]
 
 
@@ -126,7 +126,7 @@ def test_results_of_shed_batches_equal_those_of_an_embedded_engine() -> None:
         arrivals = ShardInput.read(iter([pd.DataFrame(fat).assign(now_us=0)]))
         assert {n: of.rows for n, of in arrivals.arrivals.items()} == {"a": 150, "b": 150}
         assert 30 < arrivals.arrivals["b"].dropped < arrivals.arrivals["a"].dropped < 120
-        step = _engine_batch(head, arrivals)
+        step = engine_batch(head, arrivals)
         for name, n in counted(live.apply(step)).items():
             said[name] += n
         head.version += 1

@@ -18,7 +18,7 @@ from eddyline import Engine
 from eddyline.algebra.catalog import StreamDef, TableDef
 from eddyline.algebra.expressions import ColumnRef
 from eddyline.spark import ingest
-from eddyline.spark.ingest import Destination, _packer
+from eddyline.spark.ingest import Destination, task_packer
 from eddyline.spark.keep_rates import keep_rate
 from eddyline.spark.packed_batches import Arrivals, unpack
 from eddyline.spark.partitioning.layouts import (
@@ -84,7 +84,7 @@ def send(
     of = definition or definition_of(STREAM)
     timed = [t.append_column("now_us", pa.array([now_us] * len(t), pa.int64())) for t in tables]
     batches = (batch for t in timed for batch in t.to_batches())
-    rows = [row for made in _packer(None, to, of, keep)(batches) for row in made.to_pylist()]
+    rows = [row for made in task_packer(None, to, of, keep)(batches) for row in made.to_pylist()]
     sent = {shard: Sent() for d in to for shard in d.shards}
     assert [row["seq"] for row in rows] == sorted({row["seq"] for row in rows})
     for row in rows:

@@ -13,7 +13,7 @@ from pyspark.sql import SparkSession
 
 from eddyline import CatalogError
 from eddyline.spark import Session
-from eddyline.spark.ingest import Destination, _packer
+from eddyline.spark.ingest import Destination, task_packer
 from eddyline.spark.packed_batches import Arrivals
 from eddyline.spark.partitioning.layouts import one_cell
 from eddyline.spark.run import Run
@@ -75,7 +75,7 @@ def ingested(clauses: str, now: int, table: pa.Table) -> tuple[int, int, int]:
     assert isinstance(statement, CreateStream)
     timed = table.append_column("now_us", pa.array([now * SECOND] * len(table), pa.int64()))
     to = Destination(one_cell({"a": None}), (3,))
-    made = _packer(None, [to], statement.definition, 1e-9)(iter(timed.to_batches()))
+    made = task_packer(None, [to], statement.definition, 1e-9)(iter(timed.to_batches()))
     *packed, clock = [row for batch in made for row in batch.to_pylist()]
     arrivals = Arrivals.read(clock["blob"])
     assert arrivals.newest is not None

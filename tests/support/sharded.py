@@ -22,14 +22,14 @@ from eddyline.engine.settings import Settings
 from eddyline.spark.control import ControlStream
 from eddyline.spark.directory import LocalDirectory
 from eddyline.spark.durable import CommitRecord
-from eddyline.spark.ingest import Destination, _Packer
+from eddyline.spark.ingest import Destination, Packer
 from eddyline.spark.layout_shards import LayoutShards, by_group, layouts_of
 from eddyline.spark.output import ShardOutput
 from eddyline.spark.packed_batches import INPUT_ARROW, pack, unpack
 from eddyline.spark.query_rows import QueryRows
 from eddyline.spark.running_queries import RunningQueries
 from eddyline.spark.script import Script
-from eddyline.spark.shard import ShardInput, _engine_batch
+from eddyline.spark.shard import ShardInput, engine_batch
 from eddyline.spark.shard_engine import ShardEngine, StepOutput
 from eddyline.spark.shard_program import BroadcastProgram, ShardProgram, ShardSpec
 from eddyline.testing.bags import Row, difference, rows_of
@@ -68,7 +68,7 @@ class Shard:
 
     def process(self, received: ShardInput, output: Output) -> None:
         """One batch, as the stateful processor runs it."""
-        batch = _engine_batch(self.record, received, drops_rows=self.engine.drops_rows)
+        batch = engine_batch(self.record, received, drops_rows=self.engine.drops_rows)
         self.emit(self.engine.apply(batch), received, output)
 
     def emit(self, outputs: list[StepOutput], received: ShardInput, output: Output) -> None:
@@ -188,7 +188,7 @@ class Sharded:
             to = [Destination(o.layout, o.ids, name in o.first_of) for o in of]
             step = -(-table.num_rows // self._tasks)
             for part in range(self._tasks):
-                packer = _Packer(to, definition, 1.0, part)
+                packer = Packer(to, definition, 1.0, part)
                 some = table.slice(part * step, step)
                 if some.num_rows:
                     batches = [*packer.rows(some, self.now_us), *packer.clocks()]

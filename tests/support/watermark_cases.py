@@ -30,7 +30,7 @@ def rows(*seconds: float, x: int = 1) -> pa.Table:
 
 
 def found(out: Any, name: str = "q1") -> list[Any]:
-    return out[name]["x"].to_pylist()
+    return list(out[name]["x"].to_pylist())
 
 
 def watermarks(eng: Engine) -> dict[str, int | None]:

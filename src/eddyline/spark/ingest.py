@@ -74,16 +74,19 @@ def packed_batches(
             the shards have decided.
     """
     return with_batch_time(
-        with_batch_time(df).mapInArrow(_packer(read, destinations, definition, keep), INPUT_SCHEMA)
+        with_batch_time(df).mapInArrow(
+            task_packer(read, destinations, definition, keep), INPUT_SCHEMA
+        )
     )
 
 
-def _packer(
+def task_packer(
     read: Reader | None,
     destinations: Sequence[Destination],
     definition: StreamDef | TableDef,
     keep: float | None,
 ) -> Reader:
+    """What a task of ingest does: rows of the source to packed batches; see ``packed_batches``."""
     if isinstance(definition, StreamDef) and definition.lateness_by == "row":
         keep = 1.0  # lateness depends on all rows before, also dropped ones
 
@@ -93,7 +96,7 @@ def _packer(
         part = context.partitionId() if context is not None else 0
         readers = [s for d in destinations if definition.name in d.layout.inputs for s in d.shards]
         share = keep_rate(readers, definition.name) if keep is None else keep
-        packer = _Packer(destinations, definition, share, part)
+        packer = Packer(destinations, definition, share, part)
         source = TimedBatches(batches)
         for table in _coalesced(read(iter(source)) if read is not None else iter(source)):
             yield from packer.rows(table, source.now_us)
@@ -102,7 +105,7 @@ def _packer(
     return pack_partition
 
 
-class _Packer:
+class Packer:
     """Packs the rows of one task.
 
     Args:

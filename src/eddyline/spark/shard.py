@@ -138,7 +138,7 @@ class EngineProcessor(StatefulProcessor):
         record, engine, is_new = self._current(spec)
         watch.lap("restore")
         restored = is_new and record.version > 0
-        batch = _engine_batch(record, received, drops_rows=engine.drops_rows)
+        batch = engine_batch(record, received, drops_rows=engine.drops_rows)
         outputs = engine.apply(batch)
         watch.lap("process")
         small = SMALL_BYTES // len(self._specs)
@@ -208,11 +208,11 @@ class _Stopwatch:
         self._since = now
 
 
-def _engine_batch(
+def engine_batch(
     record: CommitRecord, received: ShardInput, *, drops_rows: bool = False
 ) -> EngineBatch:
-    """The input of the engine for this batch; for ``drops_rows`` see :func:`_due`."""
-    due, hold = _due(record, received, drops_rows=drops_rows)
+    """The input of the engine for this batch; for ``drops_rows`` see :func:`due_statements`."""
+    due, hold = due_statements(record, received, drops_rows=drops_rows)
     return EngineBatch(
         received.rows,
         received.now_us,
@@ -225,7 +225,7 @@ def _engine_batch(
     )
 
 
-def _due(
+def due_statements(
     record: CommitRecord, received: ShardInput, *, drops_rows: bool
 ) -> tuple[tuple[str, ...], bool]:
     """The statements to execute with this batch, in the order of their numbers, and whether one

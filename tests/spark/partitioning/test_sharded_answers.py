@@ -17,14 +17,12 @@ from hypothesis import strategies as st
 
 from eddyline.testing.strategies import OPTIONS, Case, cases
 from eddyline.testing.strategies.query_set_cases import (
-    _AFTERMATH_US,
-    _PAYLOADS,
-    STREAMS,
+    AFTERMATH_US,
     QuerySetCase,
-    _table,
-    _tables,
     query_set_cases,
     random_options,
+    table_contents,
+    turn_tables,
 )
 from eddyline.testing.strategies.streams import STEP_US, tables_of
 from sharded import Sharded
@@ -76,14 +74,12 @@ def test_sets_of_queries_over_shards_that_are_added_and_dropped(
 
 
 def play_set(case: QuerySetCase, options: dict[str, Any], shards: int) -> None:
-    first = _table(STREAMS["a"], [(i * STEP_US, *p) for i, p in enumerate(_PAYLOADS[:8])])
-    tables = {"names": first, "rates": first.slice(0, 3)}
     current: set[str] = set()
     with directory() as control:
         job = Sharded(
             case.ddl,
             dict(case.turns[0].add),
-            tables,
+            table_contents(),
             shards=shards,
             directory=control,
             options=options,
@@ -99,16 +95,16 @@ def play_set(case: QuerySetCase, options: dict[str, Any], shards: int) -> None:
             for name, sql in turn.add:
                 if name in used:
                     continue  # a job does not use a name twice
-                window = None if "ROWS" in sql or "UNBOUNDED" in sql else _AFTERMATH_US
+                window = None if "ROWS" in sql or "UNBOUNDED" in sql else AFTERMATH_US
                 if job.add(name, sql, window):
                     current.add(name)
                     used.add(name)
-            job.process(_tables(turn.rows))
+            job.process(turn_tables(turn.rows))
             if turn.advance_us is not None:
                 job.advance(max(job.engine.clock, 0) + turn.advance_us)
             if turn.restart:
                 job.restart()
         times = [row.values[0] for turn in case.turns for row in turn.rows]
         end = max([job.engine.clock, 0, *(t for t in times if t is not None)])
-        job.advance(end + 2 * _AFTERMATH_US)
+        job.advance(end + 2 * AFTERMATH_US)
         job.check()

@@ -29,7 +29,7 @@ from eddyline.testing.text import format_time, pretty
 from eddyline.types import TIMESTAMP, sql_type
 
 #: Longer than every RANGE window of a random query: after it, all rows have expired.
-_AFTERMATH_US: Final = 12 * STEP_US
+AFTERMATH_US: Final = 12 * STEP_US
 
 #: The streams; their ``k`` differ in type, so that joins convert.
 STREAMS: Final[Mapping[str, pa.Schema]] = {
@@ -122,7 +122,7 @@ class Turn:
     def __str__(self) -> str:
         lines = [f"DROP QUERY {name};" for name in self.drop]
         lines += [f"CREATE QUERY {name} AS {sql};" for name, sql in self.add]
-        for name, table in _tables(self.rows).items():
+        for name, table in turn_tables(self.rows).items():
             lines += [f"batch of {name}:\n{pretty(table)}"] * (table.num_rows > 0)
         if self.read_tables is not None:
             lines.append(f"-- {self.read_tables} tables of changes are read at once")
@@ -154,22 +154,26 @@ class QuerySetCase:
         return "\n".join([f"\n{self.ddl}", *map(str, self.turns)])
 
 
+def table_contents() -> dict[str, pa.Table]:
+    """The initial rows of the tables."""
+    first = _table(STREAMS["a"], [(i * STEP_US, *p) for i, p in enumerate(_PAYLOADS[:8])])
+    return {"names": first, "rates": first.slice(0, 3)}
+
+
 def play_set(case: QuerySetCase, options: Mapping[str, Any] | None = None) -> Script:
     """Run a case until all rows have expired. Every query is compared with the oracle: its history
     when it is dropped or at the end, its snapshot after some steps.
     """
-    first = _table(STREAMS["a"], [(i * STEP_US, *p) for i, p in enumerate(_PAYLOADS[:8])])
-    tables = {"names": first, "rates": first.slice(0, 3)}
-    script = Script(case.ddl, {}, tables=tables, options=options)
+    script = Script(case.ddl, {}, tables=table_contents(), options=options)
     for number, turn in enumerate(case.turns):
         for name in turn.drop:
             script.drop(name)
         for name, sql in turn.add:
             script.add(name, sql)
         if turn.rows and turn.read_tables is None:
-            script.process(**_tables(turn.rows))
+            script.process(**turn_tables(turn.rows))
         elif turn.rows:
-            script.listen(turn.read_tables or 1, **_tables(turn.rows))
+            script.listen(turn.read_tables or 1, **turn_tables(turn.rows))
         if turn.advance_us is not None:
             script.advance(max(script.ingest.clock_us, 0) + turn.advance_us)
         if turn.restart:
@@ -179,7 +183,7 @@ def play_set(case: QuerySetCase, options: Mapping[str, Any] | None = None) -> Sc
             script.check(*some)
     times = [row.values[0] for turn in case.turns for row in turn.rows]
     end = max([script.ingest.clock_us, 0, *(t for t in times if t is not None)])
-    return script.advance(end + _AFTERMATH_US).finish()
+    return script.advance(end + AFTERMATH_US).finish()
 
 
 def query_set_cases(
@@ -280,7 +284,7 @@ def _arrivals(
     return rows
 
 
-def _tables(rows: Sequence[ArrivingRow]) -> dict[str, pa.Table]:
+def turn_tables(rows: Sequence[ArrivingRow]) -> dict[str, pa.Table]:
     """A table for each stream, also without rows; and changes of tables."""
     found = {}
     for name, schema in STREAMS.items():
