@@ -11,11 +11,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from eddyline.runtime.stores import buffers
-from eddyline.runtime.stores.buffers import Buffer, droppable, roomy
+from eddyline.runtime.stores.buffers import LARGE, Buffer, roomy
 from eddyline.runtime.stores.rowstore import RowStore
 from eddyline.types import Field
 
-BLOCK = mmap.PAGESIZE
+ROWS = 4096  # large arrays have at least twice as many
 SCHEMA = tuple(
     Field(str(type_), type_)
     for type_ in (pa.string(), pa.bool_(), pa.int16(), pa.int64(), pa.decimal128(38, 2))
@@ -23,16 +23,16 @@ SCHEMA = tuple(
 
 
 @pytest.fixture(params=["pages", "failing", "copies"])
-def small_blocks(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Arrays of two small blocks are large; moving pages works, fails, or does not exist."""
+def small_arrays(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Arrays of few rows are large; moving pages works, fails, or does not exist."""
     if request.param != "copies" and buffers.sys.platform != "linux":
         pytest.skip("pages are moved by mremap")
-    monkeypatch.setattr(buffers, "BLOCK", BLOCK)
-    large = buffers.sys.maxsize if request.param == "copies" else 2 * BLOCK
+    monkeypatch.setattr(buffers, "_WITH_HUGE_PAGES", 1 << 16)
+    large = buffers.sys.maxsize if request.param == "copies" else 2 * ROWS
     monkeypatch.setattr(buffers, "LARGE", large)
     if request.param == "failing":
         monkeypatch.setattr(buffers, "_MREMAP", lambda *_: buffers._FAILED)
-        monkeypatch.setattr(buffers, "_SMALLEST_MOVE", 2 * BLOCK)
+        monkeypatch.setattr(buffers, "_SMALLEST_MOVE", 1 << 13)
 
 
 def values(first: int, count: int, dtype: str, shape: tuple[int, ...]) -> np.ndarray:
@@ -42,47 +42,46 @@ def values(first: int, count: int, dtype: str, shape: tuple[int, ...]) -> np.nda
 
 
 @pytest.mark.parametrize(("dtype", "shape"), [("i8", ()), ("u1", ()), ("i8", (3,)), ("i2", ())])
-@pytest.mark.usefixtures("small_blocks")
+@pytest.mark.usefixtures("small_arrays")
 def test_rows_stay_while_others_come_and_go(dtype: str, shape: tuple[int, ...]) -> None:
     rng = np.random.default_rng(7)
     capacity = 64
     buffer = Buffer(capacity, dtype, shape)
     start = end = base = 0  # places of the rows, and the number of place 0
     for step in range(60):
-        count = int(rng.integers(0, 3 * BLOCK if step % 20 < 12 else BLOCK // 2))
+        count = int(rng.integers(0, 3 * ROWS if step % 20 < 12 else ROWS // 2))
         if end + count > capacity:
-            dropped = droppable(start, capacity)
-            room = roomy(end - dropped + count, capacity)
-            buffer.shift(dropped, end, room)
-            start, end, base, capacity = start - dropped, end - dropped, base + dropped, room
+            capacity = roomy(end - start + count, capacity)
+            buffer.shift(start, end, capacity)
+            start, end, base = 0, end - start, base + start
             assert len(buffer.array) == capacity
         buffer.array[end : end + count] = values(base + end, count, dtype, shape)
         end += count
         expected = values(base + start, end - start, dtype, shape)
         np.testing.assert_array_equal(buffer.array[start:end], expected)
         start += int(rng.integers(0, end - start + 1)) if step % 20 >= 8 else 0
-    assert capacity < 50 * BLOCK
+    assert capacity < 50 * ROWS
 
 
-@pytest.mark.skipif(buffers.LARGE == buffers.sys.maxsize, reason="pages are moved by mremap")
+@pytest.mark.skipif(buffers.sys.maxsize == LARGE, reason="pages are moved by mremap")
 def test_moving_touches_no_row_and_reuses_the_pages_of_dropped_ones() -> None:
     resource = pytest.importorskip("resource")
-    rows = 64 * buffers.BLOCK
+    rows = 64 * LARGE
     buffer = Buffer(rows, np.int64)
     buffer.array[:] = np.arange(rows)
     faults = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
     for _ in range(3):
-        buffer.shift(16 * buffers.BLOCK, rows, rows)
-        buffer.array[-16 * buffers.BLOCK :] = buffer.array[: 16 * buffers.BLOCK]
+        buffer.shift(16 * LARGE, rows, rows)
+        buffer.array[-16 * LARGE :] = buffer.array[: 16 * LARGE]
     faults = resource.getrusage(resource.RUSAGE_SELF).ru_minflt - faults
     assert faults < rows * 8 // mmap.PAGESIZE // 4
-    assert buffer.array[0] == 48 * buffers.BLOCK
+    assert buffer.array[0] == 48 * LARGE
 
 
 def test_what_was_dropped_is_given_back() -> None:
-    capacity = roomy(100 * buffers.BLOCK, 64)
-    assert roomy(90 * buffers.BLOCK, capacity) == capacity
-    assert roomy(10 * buffers.BLOCK, capacity) < capacity // 4 or buffers.LARGE > capacity
+    capacity = roomy(100 * LARGE, 64)
+    assert roomy(90 * LARGE, capacity) == capacity
+    assert roomy(10 * LARGE, capacity) < capacity // 4 or capacity < LARGE
 
 
 def rows_of(first: int, count: int) -> list[pa.Array]:
@@ -157,7 +156,7 @@ class Model:
 STEPS = st.lists(
     st.tuples(
         st.sampled_from(["append"] * 5 + ["drop"] * 4 + ["keep", "save"]),
-        st.integers(0, 4 * BLOCK),
+        st.integers(0, 4 * ROWS),
     ),
     max_size=25,
 )
@@ -170,7 +169,7 @@ STEPS = st.lists(
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 @given(steps=STEPS)
-@pytest.mark.usefixtures("small_blocks")
+@pytest.mark.usefixtures("small_arrays")
 def test_stores_against_a_list_of_ids(steps: list[tuple[str, int]]) -> None:
     model = Model()
     for step, number in steps:

@@ -1,8 +1,8 @@
 """Arrays that grow, and whose first rows can be dropped, without a copy of the others.
 
 Large arrays are memory mappings. To move rows in them is to move their pages, for which the kernel
-changes its page tables only (``mremap``); that takes about a hundredth of the time of a copy. The
-pages of dropped rows become room behind the others, so no fresh memory is needed::
+changes its page tables only (``mremap``): about a hundredth of the time of a copy. The pages of
+dropped rows become room behind the others, so no fresh memory is needed::
 
     before   | dropped | rows ............... | room |
     after    | rows ............... | room | dropped |
@@ -16,6 +16,8 @@ import ctypes
 import mmap
 import sys
 from collections.abc import Callable
+from contextlib import suppress
+from itertools import count
 from typing import Any, Final
 
 import numpy as np
@@ -23,11 +25,14 @@ import numpy as np
 Array = np.ndarray[Any, np.dtype[Any]]
 _Mremap = Callable[[int, int, int, int, int], int]
 
-#: Rows that a large array drops at once: whole pages, whatever the width of a row.
-BLOCK: Final = 1 << 16
 _FAILED: Final = ctypes.c_void_p(-1).value
 _MAY_MOVE, _FIXED, _KEEP_RANGE = 1, 2, 4  # the last one: the old addresses stay ours, as zeros
 _SMALLEST_MOVE: Final = 1 << 20  # bytes; parts of this size are copied if moving them fails
+_HUGE_PAGE: Final = 1 << 21
+_WITH_HUGE_PAGES: Final = 1 << 22  # bytes; as in NumPy
+
+
+_STARTS: Final = count(0, 37 << 14)
 
 
 class Buffer:
@@ -42,44 +47,47 @@ class Buffer:
     """
 
     def __init__(self, capacity: int, dtype: Any, shape: tuple[int, ...] = ()) -> None:
-        self.array = zeros(capacity, dtype, shape)
+        self._dtype, self._shape = np.dtype(dtype), shape
+        self._width = np.dtype((dtype, shape)).itemsize
+        self._allocate(capacity)
 
     def shift(self, start: int, end: int, capacity: int) -> None:
-        """Move the rows in [start, end) to the front, and make room for ``capacity`` in all.
-
-        Args:
-            start: large arrays drop whole blocks, see ``droppable``.
-        """
-        old = self.array
-        pages = len(old) >= LARGE and capacity >= LARGE
-        if len(old) != capacity or (pages and start):
-            self.array = zeros(capacity, old.dtype, old.shape[1:])
-        if not pages:
+        """Move the rows in [start, end) to the front, and make room for ``capacity`` in all."""
+        old, pages, offset = self.array, self._pages, self._offset
+        by_pages = pages is not None and capacity >= LARGE
+        if len(old) != capacity or (by_pages and start):
+            self._allocate(capacity, offset + start * self._width if by_pages else None)
+        if not by_pages:
             self.array[: end - start] = old[start:end]
         elif self.array is not old:
-            _move_pages(old, start, self.array)
+            assert pages is not None and self._pages is not None, "both arrays are large"
+            _move_all(pages, offset + start * self._width - self._offset, self._pages)
 
     def take(self, rows: Array, capacity: int) -> None:
         """Move these rows to the front, in this order, and make room for ``capacity`` in all."""
         kept = self.array[rows]
         if len(self.array) != capacity:
-            self.array = zeros(capacity, kept.dtype, kept.shape[1:])
+            self._allocate(capacity)
         self.array[: len(kept)] = kept
 
+    def _allocate(self, capacity: int, address: int | None = None) -> None:
+        """Make an array of zeros.
 
-def zeros(capacity: int, dtype: Any, shape: tuple[int, ...] = ()) -> Array:
-    """Zeros [capacity, *shape], in a mapping of their own if they are many."""
-    if capacity < LARGE:
-        return np.zeros((capacity, *shape), dtype)
-    nbytes = capacity * np.dtype((dtype, shape)).itemsize
-    flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS
-    flat: Array = np.frombuffer(mmap.mmap(-1, _whole_pages(nbytes), flags=flags), dtype)
-    return flat[: nbytes // flat.itemsize].reshape(capacity, *shape)
-
-
-def droppable(rows: int, capacity: int) -> int:
-    """How many of the first ``rows`` an array can drop: whole blocks of a large one."""
-    return rows if capacity < LARGE else rows - rows % BLOCK
+        Args:
+            address: the first row is to be as far behind the start of a page as this is; default:
+                anywhere, so that the arrays of a store do not all enter a new page at one row.
+        """
+        self._pages: Array | None = None
+        self._offset = 0  # of the first row in the pages
+        if capacity < LARGE:
+            self.array: Array = np.zeros((capacity, *self._shape), self._dtype)
+            return
+        nbytes = capacity * self._width
+        page = _HUGE_PAGE if nbytes >= _WITH_HUGE_PAGES else mmap.PAGESIZE
+        self._offset = (next(_STARTS) if address is None else address) % page
+        self._pages = _mapped(self._offset + nbytes, page)
+        flat = self._pages[self._offset : self._offset + nbytes].view(self._dtype)
+        self.array = flat.reshape(capacity, *self._shape)
 
 
 def roomy(rows: int, capacity: int) -> int:
@@ -95,16 +103,28 @@ def roomy(rows: int, capacity: int) -> int:
             return capacity
     elif rows + rows // 8 <= capacity <= max(4 * rows, LARGE):
         return capacity
-    return max(LARGE, (rows + rows // 4) // BLOCK * BLOCK + BLOCK)
+    return max(LARGE, rows + rows // 4)
 
 
-def _move_pages(old: Array, start: int, new: Array) -> None:
-    """Move all pages from the row ``start`` on to the front of a new array; the others follow."""
-    room, first = _whole_pages(new.nbytes), start * old.strides[0]
+def _mapped(nbytes: int, page: int) -> Array:
+    """uint8[n] zeros at whole pages of this size, in a mapping of their own."""
+    size = -(-nbytes // page) * page
+    reserved = size + (page - mmap.PAGESIZE)
+    mapping = mmap.mmap(-1, reserved, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    if page == _HUGE_PAGE:
+        with suppress(OSError):  # there are none on this system
+            mapping.madvise(mmap.MADV_HUGEPAGE)
+    memory: Array = np.frombuffer(mapping, np.uint8)
+    start = -memory.ctypes.data % page
+    return memory[start : start + size]
+
+
+def _move_all(old: Array, first: int, new: Array) -> None:
+    """Move all pages from the byte ``first`` on to the front of new ones; the others follow."""
     source, target = old.ctypes.data, new.ctypes.data
-    kept = min(_whole_pages(old.nbytes) - first, room)
+    kept = min(len(old) - first, len(new))
     _move(source + first, target, kept, copied=True)
-    _move(source, target + kept, min(first, room - kept), copied=False)
+    _move(source, target + kept, min(first, len(new) - kept), copied=False)
 
 
 def _move(source: int, target: int, nbytes: int, *, copied: bool) -> None:
@@ -120,35 +140,29 @@ def _move(source: int, target: int, nbytes: int, *, copied: bool) -> None:
     if _MREMAP(source, nbytes, nbytes, flags, target) != _FAILED:
         return
     if nbytes > _SMALLEST_MOVE:
-        half = _whole_pages(nbytes // 2)
+        half = nbytes // 2 // mmap.PAGESIZE * mmap.PAGESIZE
         _move(source, target, half, copied=copied)
         _move(source + half, target + half, nbytes - half, copied=copied)
     elif copied:
         ctypes.memmove(target, source, nbytes)
 
 
-def _whole_pages(nbytes: int) -> int:
-    return -(-nbytes // mmap.PAGESIZE) * mmap.PAGESIZE
-
-
 def _mremap() -> _Mremap | None:
     """The system's ``mremap``, if there is one that can do what is needed here (Linux 5.7)."""
-    if sys.platform != "linux" or mmap.PAGESIZE > BLOCK:
+    if sys.platform != "linux":
         return None
-    function = ctypes.CDLL(None).mremap
+    function: Any = ctypes.CDLL(None).mremap
     function.restype = ctypes.c_void_p
     size, address = ctypes.c_size_t, ctypes.c_void_p
     function.argtypes = [address, size, size, ctypes.c_int, address]
-    pages = [
-        np.frombuffer(mmap.mmap(-1, mmap.PAGESIZE, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS))
-        for _ in range(2)
-    ]
-    pages[0][0] = 1
+    old, new = (_mapped(1, mmap.PAGESIZE) for _ in range(2))
+    old[0] = 1
     flags = _MAY_MOVE | _FIXED | _KEEP_RANGE
-    function(pages[0].ctypes.data, mmap.PAGESIZE, mmap.PAGESIZE, flags, pages[1].ctypes.data)
-    return function if pages[1][0] == 1 and pages[0][0] == 0 else None
+    function(old.ctypes.data, mmap.PAGESIZE, mmap.PAGESIZE, flags, new.ctypes.data)
+    works: bool = new[0] == 1 and old[0] == 0
+    return function if works else None
 
 
 _MREMAP: Final = _mremap()
 #: Arrays with at least so many rows are large.
-LARGE: Final = 2 * BLOCK if _MREMAP is not None else sys.maxsize
+LARGE: Final = 1 << 17 if _MREMAP is not None else sys.maxsize

@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 
 from eddyline.errors import DataError
 from eddyline.kernels.text import gather_bytes, gathered_offsets
-from eddyline.runtime.stores.buffers import Buffer, droppable, roomy
+from eddyline.runtime.stores.buffers import Buffer, roomy
 from eddyline.types import sql_type
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -33,11 +33,7 @@ class Column(Protocol):
         """The values at int64 places, as an Arrow array of the column's type."""
 
     def shift(self, start: int, end: int, capacity: int) -> None:
-        """Move the places [start, end) to the front of buffers for ``capacity`` rows.
-
-        Args:
-            start: as of ``Buffer.shift``.
-        """
+        """Move the places [start, end) to the front of buffers for ``capacity`` rows."""
 
     def take(self, places: Array, capacity: int) -> None:
         """Keep only these places, ascending, at the front of buffers for ``capacity`` rows."""
@@ -206,10 +202,9 @@ class TextColumn(_Nullable):
 
     def shift(self, start: int, end: int, capacity: int) -> None:
         first, last = (int(self._offsets.array[place]) for place in (start, end))
-        used = last - self._origin
-        dropped = droppable(first - self._origin, len(self._data.array))
-        self._data.shift(dropped, used, roomy(used - dropped, len(self._data.array)))
-        self._origin += dropped
+        room = roomy(last - first, len(self._data.array))
+        self._data.shift(first - self._origin, last - self._origin, room)
+        self._origin = first
         self._offsets.shift(start, end + 1, capacity + 1)
         self._shift_validity(start, end, capacity)
 

@@ -18,7 +18,7 @@ import pyarrow as pa
 
 from eddyline.runtime.state import Rows, State, array, nested
 from eddyline.runtime.state import rows as saved_rows
-from eddyline.runtime.stores.buffers import Buffer, droppable, roomy
+from eddyline.runtime.stores.buffers import Buffer, roomy
 from eddyline.runtime.stores.columns import Array, Column, make_column
 from eddyline.types import Schema
 
@@ -173,15 +173,13 @@ class RowStore:
         self.generation += 1
 
     def _make_room(self, count: int) -> None:
-        """Make room for so many more rows, without the oldest that have been dropped."""
-        dropped = droppable(self._start, self._capacity)
-        capacity = roomy(self._end - dropped + count, self._capacity)
+        """Make room for so many more rows, in place of those that have been dropped."""
+        first, live = self.first, len(self)
+        capacity = roomy(live + count, self._capacity)
         for buffer in self._buffers():
-            buffer.shift(dropped, self._end, capacity)
-        self._capacity = capacity
-        self._start -= dropped
-        self._end -= dropped
-        self.base += dropped
+            buffer.shift(self._start, self._end, capacity)
+        self._capacity, self._start, self._end = capacity, 0, live
+        self.base = first
 
     def _buffers(self) -> Iterator[Buffer | Column]:
         yield from self._columns
