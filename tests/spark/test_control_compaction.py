@@ -158,13 +158,12 @@ def test_requests_can_be_read_while_they_are_folded(
         checkpoint.batch(0, end(0))
         checkpoint.batch(1, end(0))
         sent = checkpoint.numbers()
-        read = LocalDirectory.read
         with monkeypatch.context() as patch:
 
             def folded_before(self: LocalDirectory, name: str) -> bytes | None:
                 patch.undo()
                 assert fold_read_files(checkpoint.control, checkpoint.spark)
-                return read(self, name)
+                return self.read(name)
 
             patch.setattr(LocalDirectory, "read", folded_before)
             assert checkpoint.numbers() == sent
