@@ -12,7 +12,7 @@ from eddyline.kernels import chain_probes, chains, hash_join
 
 FOREVER = chains.FOREVER
 NO_LANE = np.zeros(0, np.int64)
-SHIFT, SPLIT = 62, 4  # four buckets: keys share chains
+SHIFT, SPLIT = 62, None  # four buckets: keys share chains
 
 
 def ints(values: object) -> np.ndarray:

@@ -19,7 +19,7 @@ from eddyline.kernels.prefetch import AHEAD, prefetch
 def any_alive(
     heads: np.ndarray,
     shift: int,
-    split: int,
+    split: int | None,
     nodes: np.ndarray,
     base: int,
     first: int,
@@ -54,7 +54,7 @@ def any_alive(
 def all_alive(
     heads: np.ndarray,
     shift: int,
-    split: int,
+    split: int | None,
     nodes: np.ndarray,
     base: int,
     first: int,
@@ -88,7 +88,7 @@ def all_alive(
 
 
 @kernel
-def first_of(heads: np.ndarray, shift: int, split: int, probe_key: np.ndarray) -> np.ndarray:
+def first_of(heads: np.ndarray, shift: int, split: int | None, probe_key: np.ndarray) -> np.ndarray:
     """int64[n], cursors for ``more_alive``: where the chains of the probes' buckets begin."""
     cursor = np.empty(probe_key.size, np.int64)
     for p in range(probe_key.size):
@@ -142,7 +142,7 @@ def more_alive(
 def probe(
     heads: np.ndarray,
     shift: int,
-    split: int,
+    split: int | None,
     nodes: np.ndarray,
     base: int,
     first: int,
@@ -219,7 +219,7 @@ def probe(
 def newest(
     heads: np.ndarray,
     shift: int,
-    split: int,
+    split: int | None,
     nodes: np.ndarray,
     base: int,
     new_rows: np.ndarray,
@@ -262,7 +262,7 @@ def newest(
 def find_again(
     heads: np.ndarray,
     shift: int,
-    split: int,
+    split: int | None,
     nodes: np.ndarray,
     base: int,
     first: int,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import mmap
+import sys
 
 import numpy as np
 import pyarrow as pa
@@ -25,10 +26,10 @@ SCHEMA = tuple(
 @pytest.fixture(params=["pages", "failing", "copies"])
 def small_arrays(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Arrays of few rows are large; moving pages works, fails, or does not exist."""
-    if request.param != "copies" and buffers.sys.platform != "linux":
+    if request.param != "copies" and sys.platform != "linux":
         pytest.skip("pages are moved by mremap")
     monkeypatch.setattr(buffers, "_WITH_HUGE_PAGES", 1 << 16)
-    large = buffers.sys.maxsize if request.param == "copies" else 2 * ROWS
+    large = sys.maxsize if request.param == "copies" else 2 * ROWS
     monkeypatch.setattr(buffers, "LARGE", large)
     if request.param == "failing":
         monkeypatch.setattr(buffers, "_MREMAP", lambda *_: buffers._FAILED)
@@ -63,7 +64,7 @@ def test_rows_stay_while_others_come_and_go(dtype: str, shape: tuple[int, ...]) 
     assert capacity < 50 * ROWS
 
 
-@pytest.mark.skipif(buffers.sys.maxsize == LARGE, reason="pages are moved by mremap")
+@pytest.mark.skipif(sys.maxsize == LARGE, reason="pages are moved by mremap")
 def test_moving_touches_no_row_and_reuses_the_pages_of_dropped_ones() -> None:
     resource = pytest.importorskip("resource")
     rows = 64 * LARGE

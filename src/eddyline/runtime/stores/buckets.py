@@ -14,8 +14,8 @@ _LEAST_ROWS: Final = 32
 
 
 class Buckets:
-    """Heads of chains. The table doubles bucket by bucket, one per new row, from the time when it
-    has fewer than two buckets per row; so while rows become more it has about one per row.
+    """Heads of chains. From the time when it has fewer buckets than rows the table doubles, bucket
+    by bucket, one for each row that is inserted.
 
     Args:
         count: how many buckets there are, a power of two.
@@ -32,9 +32,14 @@ class Buckets:
         self._split = count  # buckets from this one on are split
 
     @property
-    def table(self) -> tuple[Array, int, int]:
+    def table(self) -> tuple[Array, int, int | None]:
         """The first arguments of kernels: heads, shift and split, see ``chains.bucket_of``."""
-        return self._heads.array, 65 - self._count.bit_length(), self._split
+        split = None if self._split == self._count else self._split
+        return self._heads.array, self._shift, split
+
+    @property
+    def _shift(self) -> int:
+        return 65 - self._count.bit_length()
 
     def clear(self) -> None:
         """Empty all buckets."""
@@ -59,10 +64,12 @@ class Buckets:
             Whether rows are in other buckets now.
         """
         if self._split == self._count:
-            if 2 * rows <= self._count:
+            if rows <= self._count:
                 return False
             self._heads.shift(0, self._count, 2 * self._count)
-        self._split = chains.split_buckets(*self.table, nodes, base, first, new)
+        self._split = chains.split_buckets(
+            self._heads.array, self._shift, self._split, nodes, base, first, new
+        )
         if self._split == 0:
             self._count *= 2
             self._split = self._count

@@ -29,7 +29,7 @@ _FAILED: Final = ctypes.c_void_p(-1).value
 _MAY_MOVE, _FIXED, _KEEP_RANGE = 1, 2, 4  # the last one: the old addresses stay ours, as zeros
 _SMALLEST_MOVE: Final = 1 << 20  # bytes; parts of this size are copied if moving them fails
 _HUGE_PAGE: Final = 1 << 21
-_WITH_HUGE_PAGES: Final = 1 << 22  # bytes; as in NumPy
+_WITH_HUGE_PAGES: Final = 1 << 21  # bytes
 
 
 _STARTS: Final = count(0, 37 << 14)
@@ -93,17 +93,17 @@ class Buffer:
 def roomy(rows: int, capacity: int) -> int:
     """A capacity for so many rows: ``capacity``, if that is suitable.
 
-    A small array has as much room as rows, so that each row is copied about once; a large one, of
-    which pages are moved, has less, and gives back what it does not need any more.
+    A small array has as much room as rows, so that each row is copied about once; a very large one,
+    of which pages are moved, has less, and gives back what it does not need any more.
     """
     if capacity < LARGE:
         while rows > capacity // 2 and capacity < LARGE:
             capacity *= 2
         if capacity < LARGE:
             return capacity
-    elif rows + rows // 8 <= capacity <= max(4 * rows, LARGE):
+    elif rows + rows // 8 <= capacity <= max(4 * rows, 2 * LARGE):
         return capacity
-    return max(LARGE, rows + rows // 4)
+    return rows + max(rows // 4, LARGE)
 
 
 def _mapped(nbytes: int, page: int) -> Array:
@@ -165,4 +165,4 @@ def _mremap() -> _Mremap | None:
 
 _MREMAP: Final = _mremap()
 #: Arrays with at least so many rows are large.
-LARGE: Final = 1 << 17 if _MREMAP is not None else sys.maxsize
+LARGE: Final = 1 << 18 if _MREMAP is not None else sys.maxsize

@@ -149,7 +149,7 @@ class HashIndex:
 
     def _walk(
         self, liveness: Liveness
-    ) -> tuple[Array, int, int, Array, int, int, Array, int, bool]:
+    ) -> tuple[Array, int, int | None, Array, int, int, Array, int, bool]:
         """The chains, and which of their rows are alive: arguments of kernels."""
         store, expiry = self._store, self._store.lane(liveness.lane)
         nodes, ends = store.lane(self._nodes), (liveness.lifespan, liveness.fifo)
@@ -355,7 +355,7 @@ class HashIndex:
         self._new = _NO_ROWS
 
     def _fit(self) -> None:
-        """Keep about two buckets per row, and follow the store when it renumbers positions."""
+        """Keep about one bucket per row, and follow the store when it renumbers positions."""
         store, buckets = self._store, self._buckets
         rows, new = len(store), store.end - self._end
         self._end = store.end
