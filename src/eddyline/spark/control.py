@@ -195,9 +195,13 @@ def reads_note(streams: Iterable[str]) -> str:
     return json.dumps({"read_elsewhere": sorted(streams)})
 
 
-def cores_note(cores: float, shards: int) -> str:
-    """Tells engines how many CPU cores each has, with this number of shards side by side."""
-    return json.dumps({"cores": cores, "shards": shards})
+def cores_note(group: int, cores: float, shards: int) -> str:
+    """Tells a group's engines how many CPU cores each has, with this number of shards side by side.
+
+    Args:
+        group: as of :meth:`ControlStream.send`.
+    """
+    return json.dumps({"group": group, "cores": cores, "shards": shards})
 
 
 def note_of(text: str) -> dict[str, Any] | None:

@@ -210,7 +210,7 @@ class RunningQueries:
             for group, own in by_group(self._layouts):
                 ids = self._shards(group)
                 if self._told.get(ids[0], first) != shards:
-                    note = cores_note(min(of.cores for of in own), shards)
+                    note = cores_note(ids[0], min(of.cores for of in own), shards)
                     self._send(group, self._control.statement(ids[0], dict.fromkeys(ids, note)))
                     self._told[ids[0]] = shards
 
@@ -259,7 +259,7 @@ class RunningQueries:
     def _replay(self, request: Request) -> None:
         if (note := note_of(request.text)) is not None:
             if "cores" in note:
-                self._told[request.shard] = note["shards"]
+                self._told[note["group"]] = note["shards"]
             else:
                 self._aside.add(note["set_aside"])
             return
