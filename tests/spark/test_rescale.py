@@ -107,6 +107,15 @@ def partitions_with_state(directory: Path) -> int:
     return len({p.parent.name for p in states})
 
 
+def test_the_largest_number_is_not_below_the_number(spark: SparkSession, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="max_shards must be at least 3, not 2"):
+        Session(spark, shards=3, max_shards=2)
+    script = tmp_path / "script.sql"
+    script.write_text("")
+    result = CliRunner().invoke(app, ["run", str(script), "--shards", "3", "--max-shards", "2"])
+    assert (result.exit_code, "below --shards 3" in result.stderr) == (2, True)
+
+
 # -- a job with one batch --------------------------------------------------------------------------
 
 

@@ -82,6 +82,11 @@ class JobProgram:
             self.layouts = [replace(of, cores=self._first_cores[of.ids]) for of in self.layouts]
 
     @property
+    def max_shards(self) -> int:
+        """The largest number of cells of a layout."""
+        return self._saved.max_shards
+
+    @property
     def first_shards(self) -> int:
         """Number of partitions of the first batch, for which the engines were built."""
         return self._saved.shards
