@@ -14,7 +14,7 @@ import typer
 from eddyline.cli import failures
 
 if TYPE_CHECKING:
-    from eddyline.spark.rescale import Rescaled
+    from eddyline.spark.rescaling import Rescaled
 
 checkpoints = typer.Typer(help="Inspect the checkpoint of a job.", no_args_is_help=True)
 
@@ -48,8 +48,8 @@ def rescale(
     with failures.reported():
         from eddyline.cli.arrow_directory import open_directory
         from eddyline.spark.environment import local_session
-        from eddyline.spark.rescale import require_rescalable
-        from eddyline.spark.rescale import rescale as rescaled
+        from eddyline.spark.rescaling import require_rescalable
+        from eddyline.spark.rescaling import rescale as rescaled
 
         require_rescalable(open_directory(checkpoint), shards)  # before Spark is started
         with tempfile.TemporaryDirectory(prefix="eddyline-") as scratch:

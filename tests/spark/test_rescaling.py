@@ -96,7 +96,7 @@ def test_results_are_those_of_one_engine_whatever_the_numbers_of_shards(
     assert partitions_with_state(tmp_path) == 2
     of_one = expected(steps, added_after=1)
     for name in (*QUERIES, "added"):
-        assert bag(session.results(name).toArrow()) == of_one[name], name
+        assert bag(session.results(name)) == of_one[name], name
 
 
 def partitions_with_state(directory: Path) -> int:
@@ -136,7 +136,7 @@ def restarted(spark: SparkSession, feed: Feed, directory: Path, **more: Any) -> 
     session.sql(definitions({"a": feed.source}))
     session.query("sums", QUERIES["sums"], sink="parquet", path=str(directory / "sums"))
     session.start().finish()
-    return bag(session.results("sums").toArrow())
+    return bag(session.results("sums"))
 
 
 def test_an_interrupted_rescaling_is_repeated(
