@@ -23,6 +23,8 @@ class JobProgress:
         late, bad: rows in the side outputs by stream.
         dropped: rows dropped by drop boxes, by stream.
         watermark_us: by group of streams ("a, b"); None until each stream has had a row.
+        waiting: rows that wait in scheduled joins for the next batch, by group; see ``latency`` of
+            ``EngineOptions``.
         rows_per_second: rows received, over the last ten seconds (``processedRowsPerSecond``).
     """
 
@@ -34,6 +36,7 @@ class JobProgress:
     dropped: Mapping[str, int] = field(default_factory=dict)
     watermark_us: Mapping[str, int | None] = field(default_factory=dict)
     rows_per_second: float = 0.0
+    waiting: Mapping[str, int] = field(default_factory=dict)
 
 
 class ProgressTracker:
@@ -81,6 +84,7 @@ class ProgressTracker:
                 self._sums("dropped"),
                 {self._groups[s]: r["clock_us"] for s, r in self._shards.items()},
                 self._rate(),
+                self._waiting(),
             )
 
     def shards(self) -> list[dict[str, Any]]:
@@ -105,6 +109,14 @@ class ProgressTracker:
 
     def _received(self) -> int:
         return sum(sum(report["rows"].values()) for report in self._shards.values())
+
+    def _waiting(self) -> dict[str, int]:
+        waiting: dict[str, int] = {}
+        for shard, report in self._shards.items():
+            if rows := sum(group["waiting"] for group in report["groups"]):
+                name = self._groups[shard]
+                waiting[name] = waiting.get(name, 0) + rows
+        return waiting
 
     def _sums(self, what: str) -> dict[str, int]:
         sums: dict[str, int] = {}
