@@ -8,11 +8,13 @@ from typing import Any, BinaryIO
 import pytest
 
 from eddyline import Engine
+from eddyline.engine.checkpoint.segments import Segments
 from eddyline.errors import StateError
 from eddyline.spark import batch_log, durable
 from eddyline.spark.durable import CommitRecord, DurableState, EngineBatch
 from eddyline.spark.packed_batches import pack
 from eddyline.spark.shard_engine import ShardEngine, StepOutput
+from eddyline.spark.snapshots import Snapshots
 from spark_cases import QUERIES, SECOND, bag, stream_tables
 
 
@@ -31,8 +33,16 @@ class ManyValues(dict[tuple[Any, ...], tuple[Any, ...]]):
     def getValue(self, key: tuple[Any, ...]) -> tuple[Any, ...] | None:
         return self.get(key)
 
+    written = 0
+
     def updateValue(self, key: tuple[Any, ...], value: tuple[Any, ...]) -> None:
         self[key] = value
+        self.written += len(value[0])
+
+    def take_written(self) -> int:
+        """Number of bytes written since the last call."""
+        written, self.written = self.written, 0
+        return written
 
     def removeKey(self, key: tuple[Any, ...]) -> None:
         del self[key]
@@ -53,7 +63,7 @@ def rebuilt(state: DurableState) -> ShardEngine | None:
     head = state.commit_record()
     if head is None:
         return None
-    live = ShardEngine.load(state.snapshot(head))
+    live = state.restored(head, ShardEngine.load)
     for step in state.logged(head):
         live.apply(step)
     return live
@@ -81,7 +91,6 @@ def test_a_rebuilt_engine_has_the_same_results(
     log_bytes: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(durable, "MIN_LOG_BYTES", log_bytes)
-    monkeypatch.setattr(durable, "CHUNK_BYTES", 1_000)
     monkeypatch.setattr(batch_log, "CHUNK_BYTES", 1_000)
     state = DurableState(OneValue(), ManyValues(), ManyValues())
     steady, head = new_engine(), CommitRecord()
@@ -127,25 +136,31 @@ class Stub:
 
     def __init__(self, nbytes: int) -> None:
         self.content = bytes(nbytes)
+        self.snapshots: Snapshots | None = None
 
-    def save(self, target: BinaryIO) -> None:
+    def save(self, target: BinaryIO, segments: Segments) -> None:
         target.write(self.content)
 
 
 def test_log_is_dropped_when_a_snapshot_replaces_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(durable, "MIN_LOG_BYTES", 10_000)
-    log = ManyValues()
-    state = DurableState(OneValue(), log, ManyValues())
+    monkeypatch.setattr(durable, "_LEAST_PART", 0)
+    monkeypatch.setattr(batch_log, "CHUNK_BYTES", 500)
+    log, blobs = ManyValues(), ManyValues()
+    state = DurableState(OneValue(), log, blobs)
     engine, head = Stub(20_000), CommitRecord()
-    sizes, before = [], 0
+    sizes, written = [], []
     for i in range(2_000):
         head.version += 1
-        state.commit(head, EngineBatch((("a", bytes(1_000)),), i), engine)
-        before = before + 1 if head.log_bytes else 0
-        assert [b.now_us for b in state.logged(head)] == list(range(i - before + 1, i + 1))
-        assert head.log_bytes <= 20_000
-        sizes.append(len(log))
-    assert 15 < max(sizes[:1_000]) == max(sizes[1_000:]) < 45
+        state.commit(head, EngineBatch((("a", bytes(900)),), i), engine)
+        logged = [b.now_us for b in state.logged(head)]
+        assert logged == list(range(i - len(logged) + 1, i + 1))
+        assert len(logged) == head.log_batches and head.log_bytes == 900 * len(logged) <= 45_000
+        sizes.append(len(log) + len(blobs))
+        written.append(log.take_written() + blobs.take_written())
+    assert max(sizes[:1_000]) >= max(sizes[1_000:]), "old chunks are removed"
+    settled = written[100:]
+    assert max(settled) < 1.8 * sum(settled) / len(settled), "no batch stops for a snapshot"
 
 
 def test_the_record_does_not_grow_with_the_log() -> None:
@@ -156,10 +171,10 @@ def test_the_record_does_not_grow_with_the_log() -> None:
     for i in range(20_000):
         head.version += 1
         state.commit(head, EngineBatch((("a", bytes(100)),), i), engine)
-        assert record.value is not None
+        assert record.value is not None and head.log_batches <= 1_002
         sizes.append(len(record.value[0]))
     assert sizes[-1] - sizes[99] < 50, "more digits only"
-    assert len(log) == 19_999, "one value per batch"
+    assert len(log) < 3_000, "one value per batch since the last snapshots"
 
 
 def test_a_missing_part_of_the_log_is_named() -> None:

@@ -42,6 +42,7 @@ def test_a_batch_survives_killed_workers(
             os.kill(pid, signal.SIGKILL)
         run.processAllAvailable()
         assert run.exception() is None
+        assert run.progress().restore_seconds.keys() == {"a, b"}
     feeds[0].write(a[9])
     feeds[1].write(b[9])
     run.finish()

@@ -135,7 +135,7 @@ def test_results_of_shed_batches_equal_those_of_an_embedded_engine() -> None:
             committed = state.commit_record()
             assert committed is not None
             assert committed.log_bytes, "the log has dropped rows to count"
-            live = ShardEngine.load(state.snapshot(committed))
+            live = state.restored(committed, ShardEngine.load)
             for logged in state.logged(committed):
                 live.apply(logged)
         twin.process({name: [t] for name, t in rows.items()})

@@ -67,9 +67,10 @@ def test_small_windows_come_first_and_the_rest_waits(
     spark: SparkSession, feeds: tuple[Feed, Feed], tmp_path: Path
 ) -> None:
     tables = {"a": rows([19] * 8), "b": rows(list(range(20)))}
-    for name, feed in zip("ab", feeds, strict=True):
-        feed.write(tables[name])
+    feeds[1].write(tables["b"])
     run = started(spark, feeds, tmp_path)
+    wait(run, lambda: run.progress().rows_in.get("b") == 20)  # the first batch writes a snapshot
+    feeds[0].write(tables["a"])
     wait(run, lambda: run.progress().rows_out.get("small", 0) > 0)
     assert waiting(run), "a batch serves one step, and there is one batch a second"
     run.stop(after_batch=True)

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import logging
 from typing import Any
+
+import pytest
 
 from eddyline.spark.progress_tracker import ProgressTracker
 
@@ -11,7 +14,8 @@ from eddyline.spark.progress_tracker import ProgressTracker
 def report(shard: int, out: dict[str, int], **more: Any) -> dict[str, Any]:
     counts = {"rows": {f"s{shard}": 1}, "arrived": {}, "late": {}, "bad": {}, "dropped": {}}
     groups = [{"waiting": shard}, {"waiting": 2 * shard}]
-    return {"shard": shard, "clock_us": 7, "out": out, "groups": groups, **counts, **more}
+    fixed = {"shard": shard, "clock_us": 7, "restore_seconds": None, "groups": groups}
+    return {**fixed, "out": out, **counts, **more}
 
 
 def test_shards_report_what_a_batch_adds() -> None:
@@ -35,3 +39,15 @@ def test_the_last_metrics_are_reported() -> None:
     tracker.record(1, [], {})
     tracker.record(2, [], {"0": query_stats(q=2)})
     assert tracker.stats() == {"q": {"rows_out": 2}, "t": {"rows_out": 4}}
+
+
+def test_the_last_restores_are_reported_and_logged(caplog: pytest.LogCaptureFixture) -> None:
+    tracker = ProgressTracker({0: "s", 1: "s", 2: "t"})
+    with caplog.at_level(logging.INFO, "eddyline"):
+        tracker.record(0, [report(s, {}, totals={}, restore_seconds=s + 0.5) for s in (0, 1)], {})
+        tracker.record(1, [report(0, {}), report(1, {}), report(2, {}, totals={})], {})
+    assert tracker.progress().restore_seconds == {"s": 1.5}, "of the slowest shard"
+    assert caplog.messages == [
+        "shard 0 (s): engine restored in 0.50 s",
+        "shard 1 (s): engine restored in 1.50 s",
+    ]

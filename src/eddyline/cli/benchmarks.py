@@ -50,6 +50,19 @@ def bench_floor(
         run_floor(rounds=rounds, batches=batches, json=json)
 
 
+@bench.command("state")
+def bench_state(
+    batches: Annotated[int, typer.Option(min=2, help="Number of small batches.")] = 20_000,
+    rows: Annotated[int, typer.Option(min=1_000, help="Rows in the windows.")] = 10_000_000,
+    json: Json = False,
+) -> None:
+    """Measure the durable state of a shard: small batches, large windows, a restart."""
+    from eddyline.bench.state import run_state
+
+    with failures.reported():
+        run_state(batches=batches, rows=rows, json=json)
+
+
 @bench.command("figures")
 def bench_figures(
     name: Annotated[

@@ -16,6 +16,7 @@ from eddyline.algebra.functions import FunctionKind
 from eddyline.engine.calibration import prices_of_machine
 from eddyline.engine.changes import Changes
 from eddyline.engine.checkpoint.files import read_saved
+from eddyline.engine.checkpoint.segments import Segments
 from eddyline.engine.functions import add_function, make_function
 from eddyline.engine.ingest.inputs import Elsewhere
 from eddyline.engine.instants import instant_us
@@ -370,9 +371,9 @@ class Engine:
         return self.parts.stats(self.wall_clock())
 
     @locked
-    def save(self, target: str | Path | BinaryIO) -> None:
-        """Write statements, options, tables and state to a path or a binary file."""
-        self.parts.checkpoint.save(target, self._options, self.strategy)
+    def save(self, target: str | Path | BinaryIO, segments: Segments | None = None) -> None:
+        """Write statements, options, tables and state to a file; rows to ``segments``, if any."""
+        self.parts.checkpoint.save(target, self._options, self.strategy, segments)
 
     @classmethod
     def load(
@@ -381,17 +382,20 @@ class Engine:
         *,
         functions: Mapping[str, Callable[..., Any]] | None = None,
         feedback_form: FeedbackForm | None = None,
+        read: Callable[[int], pa.Buffer | bytes] | None = None,
+        segments: Segments | None = None,
     ) -> Engine:
         """A new engine that continues where the saved one was.
 
         Args:
             functions: the code of user-defined functions by name, which is not saved.
             feedback_form: that of the engine's :class:`StrategyOptions`, which is not saved.
+            read, segments: the content of segments, if it was saved with them; for its next save.
 
         Raises:
             StateError: the file is no saved engine or of another version, or functions are missing.
         """
-        program, tables, header, state = read_saved(source)
+        program, tables, header, state = read_saved(source, read, segments)
         options = EngineOptions.from_dict(header["options"])
         strategy = StrategyOptions.from_dict(header["strategy"], feedback_form)
         engine = cls(options, strategy)

@@ -10,10 +10,12 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, Protocol
 
+import pyarrow as pa
+
 from eddyline.errors import StateError
 
 #: Largest value in Spark's state.
-CHUNK_BYTES: Final = 1 << 20
+CHUNK_BYTES: Final = 1 << 18
 KEY_SCHEMA: Final = "number BIGINT"
 VALUE_SCHEMA: Final = "blob BINARY"
 _LENGTH_BYTES: Final = 8
@@ -92,12 +94,12 @@ class BatchLog:
         return bytes(row[0])
 
 
-def chunks_of(parts: Iterable[bytes]) -> Iterator[bytes]:
+def chunks_of(parts: Iterable[bytes | pa.Buffer]) -> Iterator[bytes]:
     """The concatenated parts in chunks of ``CHUNK_BYTES``, the last one shorter."""
     chunk = bytearray()
     for part in parts:
         start, view = 0, memoryview(part)
-        while start < len(part):
+        while start < len(view):
             end = start + CHUNK_BYTES - len(chunk)
             chunk += view[start:end]
             start = end

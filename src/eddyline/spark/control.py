@@ -1,8 +1,9 @@
 """The control stream: requests to a running job are one more input stream.
 
 It is a directory of small files in the checkpoint, read as a source. So Spark logs which batch
-reads which file, and a repeated batch processes the same requests. The files are kept: a session
-that starts from the checkpoint reads from them which queries were added and dropped.
+reads which file, and a repeated batch processes the same requests. Their content is kept (see
+``control_compaction.py``): a session that starts from the checkpoint reads from it which queries
+were added and dropped.
 
 A file of another writer, or one that was modified or truncated, has no effect: Spark reads only
 files with the right names, and of these only lines with a correct digest.
@@ -25,6 +26,7 @@ from pyspark.sql import functions as F
 
 from eddyline.errors import SqlError, StateError
 from eddyline.spark.batch_time import with_batch_time
+from eddyline.spark.control_compaction import folded_files, is_folded
 from eddyline.spark.directory import Directory
 
 DIRECTORY: Final = "control"
@@ -181,12 +183,13 @@ def read_statements(directory: Directory) -> list[Request]:
     """
     by_shard: dict[int, dict[int, Request]] = {}
     unread: dict[tuple[int, int], str] = {}
-    for name in directory.names():
+    folded = folded_files(directory)
+    for name in sorted({*directory.names(), *folded}):
         matched = _STATEMENT_FILE.fullmatch(name)
         if matched is None:
             continue
         try:
-            request = Request.read(directory.read(name) or b"")
+            request = Request.read(folded.get(name) or directory.read(name) or b"")
         except ValueError as e:
             unread[int(matched[1]), int(matched[2])] = f"{directory.path}/{name}: {e}"
             continue
@@ -198,7 +201,8 @@ def read_statements(directory: Directory) -> list[Request]:
 def foreign_files(directory: Directory) -> list[str]:
     """The names of files that were not written by a job."""
     known = (_STATEMENT_FILE, _END_FILE)
-    return [n for n in directory.names() if not any(form.fullmatch(n) for form in known)]
+    names = [name for name in directory.names() if not is_folded(name)]
+    return [n for n in names if not any(form.fullmatch(n) for form in known)]
 
 
 def _require_all(

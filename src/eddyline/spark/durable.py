@@ -1,10 +1,10 @@
 """The durable state of a shard: a snapshot of its engine and a log of the batches since then.
 
-A snapshot after every batch would write all windows for a small batch; a log alone would have to
-reach back as far as the longest window. So a batch is appended to the log, and when the log would
-outgrow the snapshot, a new snapshot replaces both. Bytes written per batch are proportional to the
-batch, not to the windows (at most about twice the input over time), and a restart replays at most
-as many bytes as a snapshot holds.
+Each batch is appended to the log. When the log has grown to the size of what a snapshot has to
+write, a new snapshot is begun, and written in parts over the following batches (``snapshots.py``);
+then it replaces the old one and the log before it. Base rows are in segments that are written once.
+So bytes written per batch are proportional to the batch, not to the windows, and no batch waits for
+a snapshot; a restart reads the rows alive and replays a log of bounded length.
 
 The engine is deterministic: snapshot and replay give exactly the lost state.
 """
@@ -13,16 +13,25 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, BinaryIO, Final, Protocol
+from typing import Any, BinaryIO, Final, Protocol, TypeVar
 
+from eddyline.engine.checkpoint.segments import Segments
 from eddyline.errors import StateError
-from eddyline.spark.batch_log import CHUNK_BYTES, BatchLog, MapState
+from eddyline.spark.batch_log import BatchLog, MapState
 from eddyline.spark.disk import state_access
+from eddyline.spark.snapshots import BlobState, Savable, Snapshots, read_blob
 
-#: A log below this size is not replaced by a snapshot.
+#: No snapshot is begun for a log below this size,
 MIN_LOG_BYTES: Final = 4 << 20
+#: unless it has so many batches, and a snapshot costs at most so many bytes for each of them.
+MIN_LOG_BATCHES: Final = 1_000
+_SNAPSHOT_BYTES_PER_BATCH: Final = 64 << 10
+#: Least number of bytes of a snapshot that a batch writes.
+_LEAST_PART: Final = 256 << 10
+#: A log of so many times the size that begins a snapshot ends with this batch: workers were lost.
+_MOST_LOGS: Final = 4
 #: Chunks of the old log that a batch removes, or twice those that it adds: there may be thousands.
 _REMOVED_PER_BATCH: Final = 16
 #: Of the commit record; other formats are refused.
@@ -41,11 +50,16 @@ class ValueState(Protocol):
         """Replace the value."""
 
 
-class Savable(Protocol):
-    """State that can be written to a snapshot."""
+T_co = TypeVar("T_co", bound=Savable, covariant=True)
 
-    def save(self, target: BinaryIO) -> None:
-        """Write the state to a file."""
+
+class Load(Protocol[T_co]):
+    """Loads an engine from a snapshot: see ``Engine.load``."""
+
+    def __call__(
+        self, source: BinaryIO, *, read: Callable[[int], bytes], segments: Segments
+    ) -> T_co:
+        """The engine."""
 
 
 @dataclass(frozen=True)
@@ -83,7 +97,8 @@ class CommitRecord:
     Attributes:
         version: number of batches that this shard has processed.
         token: random, new for each batch; a cached engine is current if its token is equal.
-        chunks, snapshot_bytes: size of the snapshot. log_bytes: size of the log since then.
+        snapshot: name of the snapshot's blob; 0: there is none. snapshot_bytes: its size, without
+            segments of rows. log_bytes, log_batches: size of the log since then.
         log_start, log_end: numbers of the log's chunks since the snapshot; older ones, from
             ``log_rest``, are still to be removed.
         notes: further values of the shard (JSON): counters by input and waiting statements.
@@ -91,9 +106,10 @@ class CommitRecord:
 
     version: int = 0
     token: str = ""
-    chunks: int = 0
+    snapshot: int = 0
     snapshot_bytes: int = 0
     log_bytes: int = 0
+    log_batches: int = 0
     log_rest: int = 0
     log_start: int = 0
     log_end: int = 0
@@ -108,12 +124,12 @@ class DurableState:
     """
 
     def __init__(
-        self, record: ValueState, log: MapState, snapshot: MapState, place: str = ""
+        self, record: ValueState, log: MapState, blobs: BlobState, place: str = ""
     ) -> None:
         self._place = place
         self._record = record
         self._log = BatchLog(log)
-        self._snapshot = snapshot
+        self._blobs = blobs
 
     def commit_record(self) -> CommitRecord | None:
         """The record of the last committed batch; None before the first.
@@ -134,13 +150,22 @@ class DurableState:
             )
         return CommitRecord(**fields)
 
-    def snapshot(self, record: CommitRecord) -> BinaryIO:
-        """The engine's snapshot, which does not include the logged batches."""
-        buffer = io.BytesIO()
-        for chunk in range(record.chunks):
-            buffer.write(_present(self._snapshot.getValue((chunk,)))[0])
-        buffer.seek(0)
-        return buffer
+    def restored(self, record: CommitRecord, load: Load[T_co]) -> T_co:
+        """The engine of the snapshot; the logged batches have to be applied.
+
+        Raises:
+            StateError: a part is missing or damaged.
+        """
+        snapshots = Snapshots.found(self._blobs)
+        source = io.BytesIO(read_blob(self._blobs, record.snapshot, "snapshot"))
+
+        def read(name: int) -> bytes:
+            return read_blob(self._blobs, name, "segment")
+
+        engine = load(source, read=read, segments=snapshots.segments)
+        snapshots.forget_others(frozenset({*snapshots.segments.names(), record.snapshot}))
+        engine.snapshots = snapshots
+        return engine
 
     def logged(self, record: CommitRecord) -> Iterator[EngineBatch]:
         """The batches since the snapshot, in order.
@@ -156,25 +181,44 @@ class DurableState:
             yield EngineBatch(pieces, statements=statements, **header)
 
     def commit(self, record: CommitRecord, batch: EngineBatch, engine: Savable) -> None:
-        """Log ``batch``, which the engine has processed, or write a snapshot; write the record.
+        """Log ``batch``, which the engine has processed, and go on with a snapshot; write the
+        record. The first batch writes a whole snapshot.
 
-        Spark makes both durable together with the batch, or neither.
+        Spark makes all durable together with the batch, or nothing.
         """
         with state_access(self._place, max(batch.nbytes, record.snapshot_bytes)):
-            self._commit(record, batch, engine)
+            end = record.log_end
+            if record.snapshot:
+                self._append(record, batch)
+            self._go_on_with_snapshot(record, batch, engine)
+            most = max(_REMOVED_PER_BATCH, 2 * (record.log_end - end))
+            rest = min(record.log_start, record.log_rest + most)
+            self._log.remove(range(record.log_rest, rest))
+            record.log_rest = rest
+            self._record.update((json.dumps({"format": _FORMAT, **vars(record)}),))
 
-    def _commit(self, record: CommitRecord, batch: EngineBatch, engine: Savable) -> None:
-        end = record.log_end
-        outgrown = record.log_bytes + batch.nbytes > max(MIN_LOG_BYTES, record.snapshot_bytes)
-        if record.chunks == 0 or outgrown:
-            self._write_snapshot(record, engine)
-        else:
-            self._append(record, batch)
-        most = max(_REMOVED_PER_BATCH, 2 * (record.log_end - end))
-        rest = min(record.log_start, record.log_rest + most)
-        self._log.remove(range(record.log_rest, rest))
-        record.log_rest = rest
-        self._record.update((json.dumps({"format": _FORMAT, **vars(record)}),))
+    def _go_on_with_snapshot(
+        self, record: CommitRecord, batch: EngineBatch, engine: Savable
+    ) -> None:
+        """Begin a snapshot if it is time, and write a part of one that is begun.
+
+        A part is so large that the snapshot is complete when the log has grown as much again.
+        """
+        if engine.snapshots is None:
+            engine.snapshots = Snapshots()
+        snapshots, bound = engine.snapshots, max(1, MIN_LOG_BYTES, record.snapshot_bytes)
+        if snapshots.begun is None and (not record.snapshot or _is_due(record, bound)):
+            snapshots.begin(engine, record.log_end, record.log_bytes, record.log_batches)
+        nbytes = 0
+        if (begun := snapshots.begun) is not None:
+            nbytes = max(_LEAST_PART, batch.nbytes * begun.total // bound)
+            if not record.snapshot or record.log_bytes > _MOST_LOGS * bound:
+                nbytes = begun.total + 1
+        if (complete := snapshots.advance(self._blobs, nbytes)) is not None:
+            record.snapshot, record.snapshot_bytes = complete.name, complete.nbytes
+            record.log_start = complete.log_end
+            record.log_bytes -= complete.log_bytes
+            record.log_batches -= complete.log_batches
 
     def _append(self, record: CommitRecord, batch: EngineBatch) -> None:
         header = {name: value for name, value in vars(batch).items() if name != "pieces"}
@@ -182,22 +226,10 @@ class DurableState:
         blobs = [blob for _, blob in batch.pieces]
         record.log_end = self._log.append(record.log_end, header, blobs)
         record.log_bytes += batch.nbytes
-
-    def _write_snapshot(self, record: CommitRecord, engine: Savable) -> None:
-        buffer = io.BytesIO()
-        engine.save(buffer)
-        content = buffer.getbuffer()
-        chunks = -(-len(content) // CHUNK_BYTES)
-        for chunk in range(chunks):
-            start = chunk * CHUNK_BYTES
-            self._snapshot.updateValue((chunk,), (bytes(content[start : start + CHUNK_BYTES]),))
-        for chunk in range(chunks, record.chunks):
-            self._snapshot.removeKey((chunk,))
-        record.chunks, record.snapshot_bytes = chunks, len(content)
-        record.log_start, record.log_bytes = record.log_end, 0
+        record.log_batches += 1
 
 
-def _present(row: tuple[Any, ...] | None) -> tuple[Any, ...]:
-    if row is None:
-        raise StateError("the checkpoint lacks a part of a shard's state: was it copied halfway?")
-    return row
+def _is_due(record: CommitRecord, bound: int) -> bool:
+    """Whether to begin a snapshot."""
+    cheap = record.snapshot_bytes <= _SNAPSHOT_BYTES_PER_BATCH * record.log_batches
+    return record.log_bytes >= bound or (record.log_batches >= MIN_LOG_BATCHES and cheap)

@@ -19,6 +19,7 @@ from eddyline.engine.ingest.row_reader import bad_schema, late_schema
 from eddyline.spark.batch_time import heartbeat
 from eddyline.spark.control import DIRECTORY as CONTROL
 from eddyline.spark.control import ControlStream
+from eddyline.spark.control_compaction import fold_read_files
 from eddyline.spark.delivery import Delivery
 from eddyline.spark.directory import Directory, path_segment
 from eddyline.spark.environment import JOB_CONF, LOCAL_CHECKPOINT_CONF, settings, worker_pool
@@ -149,7 +150,9 @@ class JobStarter:
             tracker.record(batch, reports, stats)
 
         delivery = Delivery(sinks, report)
-        control = ControlStream(self._checkpoint.directory.below(CONTROL))
+        requests_directory = self._checkpoint.directory.below(CONTROL)
+        control = ControlStream(requests_directory)
+        fold_read_files(requests_directory, self._checkpoint.directory.below(SPARK_DIRECTORY))
         began = self._checkpoint.directory.modified(PROGRAM)
         assert began is not None, "the checkpoint has been claimed"
         running = RunningQueries(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import threading
 import time
 from collections.abc import Mapping
@@ -10,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 _RATE_WINDOW_S: Final = 10.0
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -23,9 +25,11 @@ class JobProgress:
         late, bad: rows in the side outputs by stream.
         dropped: rows dropped by drop boxes, by stream.
         watermark_us: by group of streams ("a, b"); None until each stream has had a row.
+        rows_per_second: rows received, over the last ten seconds (``processedRowsPerSecond``).
+        restore_seconds: by group, of the last time that a worker has rebuilt an engine from the
+            checkpoint, of its slowest shard; empty if none has since this start.
         waiting: rows that wait in scheduled joins for the next batch, by group; see ``latency`` of
             ``EngineOptions``.
-        rows_per_second: rows received, over the last ten seconds (``processedRowsPerSecond``).
     """
 
     batch_id: int | None = None
@@ -36,6 +40,7 @@ class JobProgress:
     dropped: Mapping[str, int] = field(default_factory=dict)
     watermark_us: Mapping[str, int | None] = field(default_factory=dict)
     rows_per_second: float = 0.0
+    restore_seconds: Mapping[str, float] = field(default_factory=dict)
     waiting: Mapping[str, int] = field(default_factory=dict)
 
 
@@ -47,6 +52,7 @@ class ProgressTracker:
         self._shards: dict[int, dict[str, Any]] = {}
         self._query_stats: dict[str, bytes] = {}  # JSON by shard, parsed when read
         self._out: dict[int, dict[str, int]] = {}
+        self._restored: dict[int, float] = {}
         self._batch_id: int | None = None
         self._arrivals: list[tuple[float, int]] = [(time.monotonic(), -1)]
         self._lock = threading.Lock()
@@ -63,6 +69,7 @@ class ProgressTracker:
                 shard = report["shard"]
                 self._shards[shard] = report
                 self._count(shard, report.pop("out"), report.pop("totals", None))
+                self._note_restore(shard, report.pop("restore_seconds"))
             self._query_stats |= query_stats
             now = time.monotonic()
             if not known:  # the counts of a restarted job include rows before its start
@@ -84,6 +91,7 @@ class ProgressTracker:
                 self._sums("dropped"),
                 {self._groups[s]: r["clock_us"] for s, r in self._shards.items()},
                 self._rate(),
+                self._restore_seconds(),
                 self._waiting(),
             )
 
@@ -106,6 +114,20 @@ class ProgressTracker:
         out = self._out[shard]
         for name, n in new.items():
             out[name] = out.get(name, 0) + n
+
+    def _note_restore(self, shard: int, seconds: float | None) -> None:
+        """Record and log that the engine of a shard has been rebuilt."""
+        if seconds is None:
+            return
+        self._restored[shard] = seconds
+        _log.info("shard %d (%s): engine restored in %.2f s", shard, self._groups[shard], seconds)
+
+    def _restore_seconds(self) -> dict[str, float]:
+        longest: dict[str, float] = {}
+        for shard, seconds in self._restored.items():
+            group = self._groups[shard]
+            longest[group] = max(seconds, longest.get(group, 0.0))
+        return longest
 
     def _received(self) -> int:
         return sum(sum(report["rows"].values()) for report in self._shards.values())

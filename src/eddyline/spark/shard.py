@@ -8,13 +8,14 @@ import time
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
 import pandas as pd
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle
 
-from eddyline.spark import batch_log, durable
+from eddyline.spark import batch_log, durable, snapshots
 from eddyline.spark.durable import CommitRecord, DurableState, EngineBatch
 from eddyline.spark.gc_control import freeze_live_objects, unfreeze_objects
 from eddyline.spark.output import ShardOutput
@@ -127,7 +128,7 @@ class EngineProcessor(StatefulProcessor):
         self._state = DurableState(
             handle.getValueState("commit", durable.COMMIT_SCHEMA),
             handle.getMapState("log", batch_log.KEY_SCHEMA, batch_log.VALUE_SCHEMA),
-            handle.getMapState("snapshot", batch_log.KEY_SCHEMA, batch_log.VALUE_SCHEMA),
+            handle.getMapState("snapshot", snapshots.KEY_SCHEMA, batch_log.VALUE_SCHEMA),
             self._checkpoint,
         )
 
@@ -141,6 +142,7 @@ class EngineProcessor(StatefulProcessor):
         watch.lap("read")
         record, engine, is_new = self._current(spec)
         watch.lap("restore")
+        restored = is_new and record.version > 0
         batch = _engine_batch(record, received, drops_rows=engine.drops_rows)
         outputs = engine.apply(batch)
         watch.lap("process")
@@ -161,6 +163,7 @@ class EngineProcessor(StatefulProcessor):
             unfreeze_objects()
         watch.lap("commit")
         more |= {"clock_us": engine.clock_us, "now_us": received.now_us}
+        more["restore_seconds"] = watch.seconds["restore"] if restored else None
         more["groups"] = engine.groups(received.now_us)
         more["bad"] = record.notes["bad"] | engine.bad_rows
         more |= {"keep": engine.keep, "dropped_at_ingest": received.dropped}
@@ -178,7 +181,8 @@ class EngineProcessor(StatefulProcessor):
             return CommitRecord(), ShardEngine(spec.program.read().build()), True
         if cached is not None and cached[0] == record.token:
             return record, cached[1], False
-        engine = ShardEngine.load(self._state.snapshot(record), spec.program.read().functions)
+        load = partial(ShardEngine.load, functions=spec.program.read().functions)
+        engine = self._state.restored(record, load)
         for batch in self._state.logged(record):
             engine.apply(batch)
         return record, engine, True

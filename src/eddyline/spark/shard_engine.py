@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, BinaryIO, Final
@@ -12,12 +12,14 @@ import pyarrow as pa
 
 from eddyline.algebra.functions import UserFunction
 from eddyline.engine.changes import Changes
+from eddyline.engine.checkpoint.segments import Segments
 from eddyline.engine.engine import Engine
 from eddyline.spark.durable import EngineBatch
 from eddyline.spark.gc_control import gc_paused
 from eddyline.spark.output_routes import OutputRoutes
 from eddyline.spark.packed_batches import unpack
 from eddyline.spark.query_rows import QueryRows
+from eddyline.spark.snapshots import Snapshots
 from eddyline.types import END_OF_TIME, FIRST_INSTANT
 
 _LENGTH_BYTES: Final = 8
@@ -53,6 +55,7 @@ class ShardEngine:
     Attributes:
         rows_out: by query, number of changes since the job's first start.
         bad_rows: by query, number of bad rows since then; queries without any may be left out.
+        snapshots: those that ``DurableState`` writes.
     """
 
     def __init__(
@@ -65,6 +68,7 @@ class ShardEngine:
         self.routes = OutputRoutes(engine.queries)
         self.rows_out: dict[str, int] = dict(rows_out)
         self.bad_rows: dict[str, int] = dict(bad_rows)
+        self.snapshots: Snapshots | None = None
 
     def apply(self, batch: EngineBatch) -> list[StepOutput]:
         """Process one batch. The output of a replayed batch has been delivered before."""
@@ -114,19 +118,25 @@ class ShardEngine:
         """
         return self.engine.decides and bool(self.keep)
 
-    def save(self, target: BinaryIO) -> None:
-        """Write the state, for :meth:`load`."""
+    def save(self, target: BinaryIO, segments: Segments | None = None) -> None:
+        """Write the state, for :meth:`load`; see ``Engine.save``."""
         counts = json.dumps([self.rows_out, self.bad_rows]).encode()
         target.write(len(counts).to_bytes(_LENGTH_BYTES, "little"))
         target.write(counts)
-        self.engine.save(target)
+        self.engine.save(target, segments)
 
     @classmethod
-    def load(cls, source: BinaryIO, functions: Iterable[UserFunction] = ()) -> ShardEngine:
+    def load(
+        cls,
+        source: BinaryIO,
+        functions: Iterable[UserFunction] = (),
+        read: Callable[[int], bytes] | None = None,
+        segments: Segments | None = None,
+    ) -> ShardEngine:
         """The saved engine.
 
         Args:
-            functions: those that its queries call.
+            functions: those that its queries call. read, segments: see ``Engine.load``.
 
         Raises:
             StateError: as ``Engine.load``.
@@ -135,7 +145,7 @@ class ShardEngine:
         counts = json.loads(source.read(length))
         code = {f.name: f.evaluate for f in functions}
         with gc_paused():
-            return cls(Engine.load(source, functions=code), *counts)
+            return cls(Engine.load(source, functions=code, read=read, segments=segments), *counts)
 
 
 def counted(outputs: Iterable[StepOutput]) -> dict[str, int]:

@@ -25,6 +25,7 @@ from typing import Any
 import pyarrow as pa
 
 from eddyline import Engine
+from eddyline.engine.checkpoint.segments import Segments
 from eddyline.testing.bags import difference, rows_of
 from eddyline.testing.changes import WrongAnswer
 from eddyline.testing.engines import engine_with
@@ -83,6 +84,8 @@ class Script:
         self._oracle: Oracle | None = None  # over the rows accepted so far
         self._has_unread_changes = False
         self._progress: list[str] = []
+        self._rows: dict[int, pa.Buffer] = {}  # the segments of checkpoints
+        self._segments = Segments(self._write_rows)
         self._reported_sides: dict[tuple[str, str], int] = {}  # rows, by output and stream
 
     def process(self, **batches: pa.Table | str) -> Script:
@@ -186,14 +189,28 @@ class Script:
         return self
 
     def restart(self) -> Script:
-        """Save the engine and continue with one that is loaded from the checkpoint."""
+        """Save the engine and continue with one that is loaded from the checkpoint.
+
+        Rows are in segments that only the first of several checkpoints writes.
+        """
         self._progress.append("restart")
         saved = io.BytesIO()
-        self.engine.save(saved)
+        self.engine.save(saved, self._segments)
+        self._rows = {name: self._rows[name] for name in self._segments.names()}
         saved.seek(0)
-        self.engine = Engine.load(saved, feedback_form=self.engine.strategy.feedback_form)
+        before, self._segments = self._segments, Segments(self._write_rows)
+        self._segments.next_name = before.next_name
+        self.engine = Engine.load(
+            saved,
+            feedback_form=self.engine.strategy.feedback_form,
+            read=self._rows.__getitem__,
+            segments=self._segments,
+        )
         self.engine.wall_clock = self._now
         return self
+
+    def _write_rows(self, name: int, rows: pa.Buffer) -> None:
+        self._rows[name] = rows
 
     def at(self, now: str | int) -> Script:
         """Set the wall clock, which is 1970 at first."""

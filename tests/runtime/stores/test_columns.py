@@ -96,33 +96,11 @@ def test_moving_keeps_the_chosen_places_and_room_to_write(type_: pa.DataType) ->
 
 
 @types
-@pytest.mark.parametrize("nulls", [False, True])
-def test_state_restores_into_another_column(type_: pa.DataType, nulls: bool) -> None:
-    values = values_of(type_, nulls=nulls)
-    column = make_column(type_, 64)
-    column.write(0, values)
-    used = len(values) - 1
-    copy = make_column(type_, 8)
-    copy.restore(column.state(used), 64)
-    copy.write(used, values)
-    expected = pa.concat_arrays([values.slice(0, used), values])
-    assert copy.gather(np.arange(len(expected))).equals(expected)
-
-
-@types
 def test_all_null_and_empty_arrays(type_: pa.DataType) -> None:
     column = make_column(type_, 64)
     column.write(0, pa.array([], type_))
     column.write(0, pa.nulls(3, type_))
     assert column.gather(np.arange(3)).equals(pa.nulls(3, type_))
-
-
-@types
-def test_the_state_of_no_rows(type_: pa.DataType) -> None:
-    copy = make_column(type_, 64)
-    copy.restore(make_column(type_, 64).state(0), 64)
-    copy.write(0, values_of(type_, nulls=True))
-    assert copy.gather(np.arange(6)).equals(values_of(type_, nulls=True).slice(0, 6))
 
 
 def test_nested_types_are_refused_by_name() -> None:

@@ -16,6 +16,7 @@ import pyarrow as pa
 
 from eddyline.engine.changes import Changes
 from eddyline.engine.checkpoint.files import write_saved
+from eddyline.engine.checkpoint.segments import Segments
 from eddyline.engine.execution.bad_rows import FailureCounts
 from eddyline.engine.functions import add_declared, function_declarations
 from eddyline.engine.options import EngineOptions, StrategyOptions
@@ -35,19 +36,25 @@ class EngineCheckpoint:
         self._statements = statements
 
     def save(
-        self, target: str | Path | BinaryIO, options: EngineOptions, strategy: StrategyOptions
+        self,
+        target: str | Path | BinaryIO,
+        options: EngineOptions,
+        strategy: StrategyOptions,
+        segments: Segments | None = None,
     ) -> None:
         """Write everything to a path or a binary file.
 
         Args:
             options, strategy: for the engine that is made of the file.
+            segments: keep the rows of stores; None: they are written to the same file.
         """
         self._parts.queries.finish()
         changes = Changes(self._parts.queries.everyone(), self._parts.queries.peek())
         pending = {_PENDING + name: changes[name] for name in changes.active()}
         tables = {**self._parts.inputs.contents, **pending}
         statements = [entry.sql for entry in self._parts.definitions]
-        write_saved(target, statements, tables, self._header(options, strategy), self._state())
+        header = self._header(options, strategy)
+        write_saved(target, statements, tables, header, self._state(), segments)
 
     def _header(self, options: EngineOptions, strategy: StrategyOptions) -> dict[str, Any]:
         """What is written as JSON: the options, and state that is no array."""

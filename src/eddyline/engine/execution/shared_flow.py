@@ -222,7 +222,8 @@ class SharedFlow:
         other half by results.
         """
         spent, self._accounted = self.flow.seconds - self._accounted, self.flow.seconds
-        checks, self._checked = self.flow.visits - self._checked, self.flow.visits
+        visits = self.flow.visits
+        checks, self._checked = visits - self._checked, visits
         equally = np.zeros(counts.size)
         if self._bits is None:
             self._bits = np.array(list(self._table_of), np.int64)

@@ -113,7 +113,7 @@ def with_valid_text(
     """
     broken: dict[str, pa.Array] = {}
     for position, field in enumerate(table.schema):
-        if field.name.lower() not in names or not _is_text(field.type):
+        if field.name.lower() not in names or not is_text(field.type):
             continue
         rows = list(_invalid(values := flat(table.column(position)), 0))
         if rows:
@@ -122,9 +122,10 @@ def with_valid_text(
     return table, broken
 
 
-def _is_text(type_: pa.DataType) -> bool:
+def is_text(type_: pa.DataType) -> bool:
+    """Whether values are text, dictionary encoded or not."""
     if pa.types.is_dictionary(type_):
-        return _is_text(type_.value_type)
+        return is_text(type_.value_type)
     return bool(
         pa.types.is_string(type_)
         or pa.types.is_large_string(type_)

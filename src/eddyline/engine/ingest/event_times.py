@@ -24,6 +24,9 @@ _PER_SECOND: Final[dict[str, int]] = {"s": 1, "ms": 1_000, "us": 1_000_000, "ns"
 _NAMES: Final = {"s": "seconds", "ms": "milliseconds", "us": "microseconds", "ns": "nanoseconds"}
 #: The years 2001 to 2100, in seconds since 1970, in which event times are probable.
 _PROBABLE_S: Final = (978_307_200, 4_102_444_800)
+#: The integers that are these years in seconds or milliseconds. Those of columns without a unit may
+#: be improbable as microseconds, depending on the rows before.
+IN_DOUBT: Final = (_PROBABLE_S[0], _PROBABLE_S[1] * 1_000)
 #: A clock that starts near zero has passed this fraction of its current value.
 _APPROACH: Final = 1_000
 _WHOLE: Final = r"^-?\d{1,18}$"
@@ -93,13 +96,6 @@ def improbable(us: Array, usable: Array, newest: int) -> Array:
     approached = approached | np.logical_or.accumulate(usable & as_millis & approached)
     out: Array = usable & ((as_seconds & ~began) | (as_millis & ~approached))
     return out
-
-
-def in_doubt(us: Array) -> Array:
-    """bool[n]: integers that may be improbable as microseconds, depending on the rows before."""
-    first, last = _PROBABLE_S
-    found: Array = (us >= first) & (us < last * 1_000)
-    return found
 
 
 def improbable_reasons(values: pa.Array, column: str) -> pa.Array:

@@ -12,17 +12,38 @@ import pyarrow.compute as pc
 
 from eddyline.algebra.catalog import StreamDef
 from eddyline.algebra.windows import format_duration
-from eddyline.engine.ingest.arrow_values import as_text, converted, flat, to_table, with_valid_text
-from eddyline.engine.ingest.event_times import event_times, improbable, improbable_reasons, in_doubt
+from eddyline.engine.ingest.arrow_values import (
+    as_text,
+    converted,
+    flat,
+    is_text,
+    to_table,
+    with_valid_text,
+)
+from eddyline.engine.ingest.event_times import (
+    IN_DOUBT,
+    event_times,
+    improbable,
+    improbable_reasons,
+)
 from eddyline.errors import DataError, did_you_mean
 from eddyline.runtime.stores.columns import Array, raw_values
-from eddyline.types import END_OF_TIME, FIRST_INSTANT, Field, Schema, arrow_schema, sql_type
+from eddyline.types import (
+    END_OF_TIME,
+    FIRST_INSTANT,
+    TIMESTAMP,
+    Field,
+    Schema,
+    arrow_schema,
+    sql_type,
+)
 
 #: A column of this name marks rows that a source could not parse; its value is their text.
 CORRUPT_RECORD = "_corrupt_record"
 #: A column of this name, which no declaration can have, says whether each row is to be processed.
 #: The others have an event time only: it can decide whether later rows are bad or late.
 OWN = ""
+_INTEGER = pa.int64()
 _REASON = pa.field("_reason", pa.string())
 
 
@@ -55,6 +76,23 @@ class TypedRows:
     own: Array | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class _Layout:
+    """What follows from the schema of input rows.
+
+    Attributes:
+        schema: of the rows.
+        positions: of the declared columns among those of the rows; None: there is no such column.
+        corrupt: the position of CORRUPT_RECORD, or None.
+        has_text: whether columns that are read have text, which may be invalid.
+    """
+
+    schema: pa.Schema
+    positions: list[int | None]
+    corrupt: int | None
+    has_text: bool
+
+
 class RowReader:
     """Reads rows of one stream, or changes of one table.
 
@@ -72,7 +110,8 @@ class RowReader:
         names = [f.name for f in definition.schema]
         self.timestamp = names.index(definition.timestamp)
         self._what = f"{kind} {definition.name!r}"
-        self._names = {CORRUPT_RECORD, *(name.lower() for name in names)}
+        self._names = [name.lower() for name in names]
+        self._layout = self._layout_of(arrow_schema(definition.schema))
 
     def read(self, data: Any) -> TypedRows:
         """Convert rows to the declared types.
@@ -80,7 +119,12 @@ class RowReader:
         Raises:
             DataError: a column is missing, or its type cannot be converted to the declared one.
         """
-        table, broken = with_valid_text(to_table(data, self.definition.name), self._names)
+        table = to_table(data, self.definition.name)
+        if table.schema != self._layout.schema:
+            self._layout = self._layout_of(table.schema)
+        broken: dict[str, pa.Array] = {}
+        if self._layout.has_text:
+            table, broken = with_valid_text(table, {CORRUPT_RECORD, *self._names})
         columns, reasons, given = self._typed(table)
         for name, rows in broken.items():
             if name.lower() != CORRUPT_RECORD:
@@ -116,7 +160,7 @@ class RowReader:
                 limit, now = format_duration(self.ahead_us), np.datetime64(now_us, "us")
                 why = f"{stream.timestamp} is more than {limit} ahead of the wall clock, {now}"
                 reasons = first_reason(reasons, _where(pa.array(ahead), why))
-        if rows.doubtful is not None:
+        if rows.doubtful is not None and in_doubt(us).any():
             doubted = improbable(us, is_good(reasons, us.size), newest)
             if doubted.any():
                 texts = improbable_reasons(rows.doubtful, stream.timestamp)
@@ -158,27 +202,39 @@ class RowReader:
         schema = late_schema(self.definition.schema)
         return pa.Table.from_arrays([*(c.take(rows) for c in columns), reasons], schema=schema)
 
+    def _layout_of(self, schema: pa.Schema) -> _Layout:
+        positions = {n.lower(): i for i, n in enumerate(schema.names)}
+        read = {CORRUPT_RECORD, *self._names}
+        return _Layout(
+            schema,
+            [positions.get(name) for name in self._names],
+            positions.get(CORRUPT_RECORD),
+            any(f.name.lower() in read and is_text(f.type) for f in schema),
+        )
+
     def _typed(self, table: pa.Table) -> tuple[list[pa.Array], pa.Array | None, pa.Array]:
         """Columns of the declared types, reasons, and the input event times."""
-        stream = self.definition
-        positions = {n.lower(): i for i, n in enumerate(table.schema.names)}
+        stream, layout = self.definition, self._layout
         columns = []
         reasons = None
-        if CORRUPT_RECORD in positions:
-            text = flat(table.column(positions[CORRUPT_RECORD])).cast(pa.string())
+        if layout.corrupt is not None:
+            text = flat(table.column(layout.corrupt)).cast(pa.string())
             reasons = pc.binary_join_element_wise("cannot be read: ", text, "")
-        for field in stream.schema:
-            if field.name.lower() not in positions:
+        for field, position in zip(stream.schema, layout.positions, strict=True):
+            if position is None:
                 raise DataError(
                     f"{self._what}: the rows have no column {field.name!r}; "
                     + did_you_mean(field.name, table.column_names)
                 )
-            values = flat(table.column(positions[field.name.lower()]))
+            values = table.column(position)
+            is_plain = values.num_chunks == 1 and values.type in (field.type, _INTEGER)
+            values = values.chunk(0) if is_plain else flat(values)
             if field.name == stream.timestamp:
                 given = values
             column, reason = self._column(values, field)
             columns.append(column)
-            reasons = first_reason(reasons, reason)
+            if reason is not None:
+                reasons = first_reason(reasons, reason)
         ts = columns[self.timestamp]
         if ts.null_count:
             reasons = first_reason(reasons, _where(ts.is_null(), f"{stream.timestamp} is null"))
@@ -198,6 +254,8 @@ class RowReader:
             return values, None
         try:
             if field.name == self.definition.timestamp:
+                if self._are_microseconds(values):
+                    return values.cast(TIMESTAMP), None
                 return event_times(values, self.definition.ts_unit, field.name)
             typed = converted(values, field.type)
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowTypeError) as error:
@@ -211,6 +269,23 @@ class RowReader:
         before, after = f"{field.name}: cannot read '", f"' as {sql_type(field.type)}"
         why = pc.binary_join_element_wise(before, values.cast(pa.string()), after, "")
         return typed, pc.if_else(lost, why, pa.scalar(None, pa.string()))
+
+    def _are_microseconds(self, values: pa.Array) -> bool:
+        """Whether event times are integers that need no conversion, all between the years 1 and
+        9999.
+        """
+        if values.type != _INTEGER or self.definition.ts_unit not in (None, "us"):
+            return False
+        us = raw_values(values, np.dtype(np.int64))
+        in_range = (us >= FIRST_INSTANT) & (us < END_OF_TIME)
+        return values.null_count == 0 and bool(in_range.all())
+
+
+def in_doubt(us: Array) -> Array:
+    """bool[n]: integers that may be improbable as microseconds, depending on the rows before."""
+    first, last = IN_DOUBT
+    found: Array = (us >= first) & (us < last)
+    return found
 
 
 def is_good(reasons: pa.Array | None, count: int) -> Array:

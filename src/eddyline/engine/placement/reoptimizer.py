@@ -154,9 +154,10 @@ class Reoptimizer:
 
     def due(self) -> list[ByCost]:
         """The queries whose costs are to be compared now, in turns."""
-        seen, turn = self._compared
-        rows = self._planning.rows()
-        if not self.by_cost or self._planning.margin == inf or rows - seen < _PERIOD_ROWS:
+        if not self.by_cost or self._planning.margin == inf:
+            return []
+        (seen, turn), rows = self._compared, self._planning.rows()
+        if rows - seen < _PERIOD_ROWS:
             return []
         first = turn % len(self.by_cost)
         self._compared = rows, first + _AT_ONCE

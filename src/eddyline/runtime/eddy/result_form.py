@@ -68,6 +68,10 @@ class ResultForm(ABC):
         self.windows = windows
         self.mask = mask
         self.groups = groups
+        self._stems = tuple(rows.stem for rows in parts.inputs)
+        self._cells = tuple(
+            Stored(s, i) for s, stem in enumerate(self._stems) for i in range(len(stem.schema))
+        )
 
     # -- rows --------------------------------------------------------------------------------------
 
@@ -133,7 +137,8 @@ class ResultForm(ABC):
 
     def longest(self, target: int, probing: Composites) -> Array | int:
         if probing.group is None or self.groups is None:
-            return int(self.windows[target].lengths.max(initial=0))
+            lengths = self.windows[target].lengths
+            return int(lengths[-1]) if lengths.size else 0
         longest: Array = self.groups.longest[target][probing.group]
         return longest
 
@@ -162,15 +167,13 @@ class ResultForm(ABC):
         return present & chosen
 
     def _batch(self, whole: Composites) -> Batch:
-        n, inputs = len(whole), self.parts.inputs
-        stems = tuple(rows.stem for rows in inputs)
-        cells = tuple(Stored(s, i) for s, stem in enumerate(stems) for i in range(len(stem.schema)))
+        n = len(whole)
         exp = np.full(n, FOREVER, np.int64)
         sign = np.ones(n, np.int8)
         if whole.group is not None:
             sign[whole.group >= 0] = -1
-        ids = tuple(whole.ids[s] for s in range(len(inputs)))
-        return Batch(whole.ts, whole.seq, exp, sign, ids, stems, cells)
+        ids = tuple(whole.ids[s] for s in range(len(self._stems)))
+        return Batch(whole.ts, whole.seq, exp, sign, ids, self._stems, self._cells)
 
     def _instants(self, whole: Composites) -> list[tuple[Array, Array]]:
         """Per source with windows by time, the timestamps of results' rows, and these windows."""

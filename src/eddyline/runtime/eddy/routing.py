@@ -6,30 +6,84 @@ Source: Madden et al. 2002, sections 2.3 and 4.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 
-from eddyline.runtime.batch import Batch
+from eddyline.runtime.batch import Batch, Evaluator
 from eddyline.runtime.eddy.composites import Composites
 from eddyline.runtime.eddy.edges import Equality, Key
 from eddyline.runtime.eddy.policies import Policy
 from eddyline.runtime.eddy.theta import Theta
+from eddyline.runtime.join_inputs.join_input import JoinInput
 from eddyline.runtime.join_inputs.lineage_input import LineageInput
 from eddyline.runtime.stores.columns import Array, validity_of
 from eddyline.runtime.stores.index import Probes
 from eddyline.runtime.stores.keys import is_exact, join_keys, same_values
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
+class Tie:
+    """A key that a source shares with one that is joined.
+
+    Attributes:
+        other: the one that is joined. theirs, own: compute the key of the other, and its own.
+    """
+
+    other: int
+    theirs: Evaluator
+    own: Evaluator
+
+
+@dataclass(eq=False, slots=True)
 class Probe:
-    """A destination of rows: the SteM of a source that they are not yet joined with."""
+    """A destination of the rows of a virtual source: the SteM of a source not yet joined.
+
+    Attributes:
+        source: the one probed. side: its rows. visible: these by the key that is probed.
+        keys: the ties of which this key consists; none, if there are no keys.
+        verified: the ties that rows found may not fulfil: those not probed, or probed by a hash.
+        visited, returned: numbers of new rows that have probed, and of their matches.
+        to: the virtual source of the matches; None: not known yet.
+    """
 
     source: int
     name: str
+    side: LineageInput
+    visible: JoinInput
+    keys: tuple[Tie, ...]
+    verified: tuple[Tie, ...]
     predicates: int = 1
+    visited: int = 0
+    returned: int = 0
+    to: VirtualSource | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class VirtualSource:
+    """The sources joined so far.
+
+    Attributes:
+        probes: those that may be next: of SteMs that share a key with what is joined.
+        policy: which one is next; None: there is no choice.
+    """
+
+    joined: frozenset[int]
+    probes: tuple[Probe, ...]
+    policy: Policy | None
+
+    def routes(self, rows: int) -> Sequence[tuple[int, Probe]]:
+        """Consecutive pieces of a batch, and the probe of each."""
+        if self.policy is None:
+            return [(rows, self.probes[0])]
+        chosen = []
+        for count, order in self.policy.routes(self.probes, rows):
+            probe = order[0]
+            assert isinstance(probe, Probe), "only SteMs are left to probe"
+            chosen.append((count, probe))
+        return chosen
 
 
 class PairSelection(Protocol):
@@ -61,11 +115,11 @@ class Routing:
 
     Args:
         sides: one per source. edges: the join graph.
-        new_policy: makes a routing policy; there is one per virtual source.
+        new_policy: makes a routing policy; there is one per virtual source with a choice.
         theta: joins two sources without edges.
 
     Attributes:
-        fan_outs: by sources joined and source probed, the numbers of probes and of matches.
+        is_exact: whether two rows of the first two sources with equal keys are always a result.
     """
 
     def __init__(
@@ -76,107 +130,120 @@ class Routing:
         theta: Theta | None = None,
     ) -> None:
         self._sides = tuple(sides)
-        self._edges = tuple(edges)
         self._theta = theta
         self._new_policy = new_policy
-        self._policies: dict[frozenset[int], Policy] = {}  # by virtual source
-        self._probes = [Probe(i, f"probe {i}") for i in range(len(sides))]
-        self._known_ties: dict[tuple[int, frozenset[int]], list[tuple[int, Key, Key]]] = {}
-        self.fan_outs: dict[tuple[frozenset[int], int], tuple[int, int]] = {}
+        self._edges = tuple(edges)
+        self._virtual: dict[frozenset[int], VirtualSource] = {}
+        self._singles = [self._joined(frozenset((n,))) for n in range(len(sides))]
+        self.is_exact = not self._singles[0].probes[0].verified
+
+    def _joined(self, sources: frozenset[int]) -> VirtualSource:
+        """The virtual source of these sources."""
+        if sources not in self._virtual:
+            left = [n for n in range(len(self._sides)) if n not in sources]
+            shared = [(n, self._shared_keys(n, sources)) for n in left]
+            ready = [(n, ends) for n, ends in shared if ends or self._theta is not None]
+            policy = self._new_policy() if len(ready) > 1 else None
+            probes = tuple(self._probe(n, ends) for n, ends in ready)
+            self._virtual[sources] = VirtualSource(sources, probes, policy)
+        return self._virtual[sources]
+
+    def _shared_keys(self, source: int, joined: frozenset[int]) -> list[tuple[int, Key, Key]]:
+        """The sources joined that share a key with a source: each one, its key, and that of the
+        source.
+        """
+        ends = (edge.seen_from(source) for edge in self._edges)
+        return [end for end in ends if end is not None and end[0] in joined]
+
+    def _probe(self, source: int, ends: Sequence[tuple[int, Key, Key]]) -> Probe:
+        """The probe of a source that shares these keys with what is joined."""
+        probed = [end for end in ends if end[0] == ends[0][0]]  # those of one other source
+        exact = is_exact([key.type for _, _, key in probed])
+        verified = [end for end in ends if not exact or end not in probed]
+        side = self._sides[source]
+        return Probe(
+            source,
+            f"probe {source}",
+            side,
+            side.by_key(tuple(key.name for _, _, key in probed)),
+            _ties(probed),
+            _ties(verified),
+        )
 
     @property
-    def is_exact(self) -> bool:
-        """Whether two rows of the first two sources with equal keys are always a result."""
-        return is_exact([key.type for _, key, _ in self._ties(0, [1])])
-
-    def have_same_keys(
-        self, left: Array, right: Array, lineage: Array | None
-    ) -> tuple[Array, Array | None]:
-        """Of pairs of ids with equal hashes of keys, those whose keys are equal, and their lineage
-        (or None, as before).
-        """
-        rows = (self.rows_of(0, left), self.rows_of(1, right))
-        ties = self._ties(0, [1])
-        mine = [own.evaluate(rows[0]) for _, _, own in ties]
-        kept = np.flatnonzero(same_values(mine, [key.evaluate(rows[1]) for _, key, _ in ties]))
-        return kept, None if lineage is None else lineage[kept]
-
-    def routed(self, composites: Composites, selection: PairSelection) -> Iterator[Composites]:
-        """The results of new rows of one source that some query requires."""
-        waiting = [composites]
-        while waiting:
-            batch = waiting.pop()
-            if not len(batch):
-                continue
-            ready = self._ready(batch)
-            if not ready:
-                yield batch
-                continue
-            start = 0
-            policy = self._policy_of(batch)
-            for count, order in policy.routes(ready, len(batch)):
-                piece = batch.take(slice(start, start + count))
-                start += count
-                probe = order[0]
-                assert isinstance(probe, Probe), "only SteMs are left to probe"
-                began = time.perf_counter()
-                pieces = self._pieces(piece, probe, selection)
-                joined = [self._probed(some, probe, selection) for some in pieces]
-                returned = sum(map(len, joined))
-                policy.observe(probe, count, returned, time.perf_counter() - began)
-                if batch.group is None:
-                    self._count(frozenset(batch.ids), probe.source, count, returned)
-                waiting += joined
-
-    def _pieces(
-        self, batch: Composites, probe: Probe, selection: PairSelection
-    ) -> Iterator[Composites]:
-        """Rows in pieces with a bounded number of pairs."""
-        if self._theta is None:
-            yield batch
-            return
-        (origin,), target = batch.ids, probe.source
-        longest = selection.longest(target, batch)
-        side = self._sides[target]
-        at_once = side.pieces(batch.ts, batch.seq, longest, inclusive=target < origin)
-        yield from map(batch.take, at_once)
-
-    def _count(self, joined: frozenset[int], source: int, visited: int, returned: int) -> None:
-        came, went = self.fan_outs.get((joined, source), (0, 0))
-        self.fan_outs[joined, source] = (came + visited, went + returned)
+    def fan_outs(self) -> dict[tuple[frozenset[int], int], tuple[int, int]]:
+        """By sources joined and source probed, the numbers of probes and of matches."""
+        return {
+            (virtual.joined, probe.source): (probe.visited, probe.returned)
+            for virtual in self._virtual.values()
+            for probe in virtual.probes
+            if probe.visited
+        }
 
     def are_tied(self, one: int, other: int) -> bool:
         """Whether two sources share a key."""
         return any({one, other} == {e.left, e.right} for e in self._edges)
 
-    def _policy_of(self, batch: Composites) -> Policy:
-        return self._policies.setdefault(frozenset(batch.ids), self._new_policy())
-
-    def _ready(self, batch: Composites) -> list[Probe]:
-        """The SteMs that may be probed next: those that share a key with what is joined."""
-        left = (p for p in self._probes if p.source not in batch.ids)
-        return [p for p in left if self._theta is not None or self._ties(p.source, batch.ids)]
-
-    def _ties(self, source: int, joined: Iterable[int]) -> list[tuple[int, Key, Key]]:
-        """The edges from a source to sources that are joined: each of these, its key, and the
-        key of the source.
+    def have_same_keys(
+        self, left: Array, right: Array, lineage: Array | None
+    ) -> tuple[Array, Array | None]:
+        """Of pairs of ids of the first two sources with equal hashes of keys, those whose keys are
+        equal, and their lineage (or None, as before).
         """
-        at = source, frozenset(joined)
-        if at not in self._known_ties:
-            ends = (e.seen_from(source) for e in self._edges)
-            self._known_ties[at] = [end for end in ends if end is not None and end[0] in at[1]]
-        return self._known_ties[at]
+        (probe,) = self._singles[0].probes
+        kept = np.flatnonzero(self._fulfil({0: left, 1: right}, probe))
+        return kept, None if lineage is None else lineage[kept]
 
-    def _probed(self, batch: Composites, probe: Probe, selection: PairSelection) -> Composites:
-        target, side = probe.source, self._sides[probe.source]
-        origin = next(iter(batch.ids))  # the source whose rows began the route
-        ties = self._ties(target, batch.ids)
-        probed = [t for t in ties if t[0] == ties[0][0]]  # none, if there are no keys
-        columns = [own.evaluate(self.rows_of(o, batch.ids[o])) for o, own, _ in probed]
+    def routed(self, composites: Composites, selection: PairSelection) -> Iterator[Composites]:
+        """The results of new rows of one source that some query requires."""
+        (origin,) = composites.ids
+        waiting = [(self._singles[origin], composites)]
+        while waiting:
+            virtual, batch = waiting.pop()
+            if not len(batch):
+                continue
+            if not virtual.probes:
+                yield batch
+                continue
+            start = 0
+            for count, probe in virtual.routes(len(batch)):
+                piece = batch if count == len(batch) else batch.take(slice(start, start + count))
+                start += count
+                began = time.perf_counter()
+                pieces = self._pieces(piece, probe, selection)
+                joined = [self._probed(some, origin, probe, selection) for some in pieces]
+                returned = sum(map(len, joined))
+                if virtual.policy is not None:
+                    seconds = time.perf_counter() - began
+                    virtual.policy.observe(probe, count, returned, seconds)
+                if batch.group is None:
+                    probe.visited += count
+                    probe.returned += returned
+                if probe.to is None:
+                    probe.to = self._joined(virtual.joined | {probe.source})
+                waiting += [(probe.to, found) for found in joined]
+
+    def _pieces(
+        self, batch: Composites, probe: Probe, selection: PairSelection
+    ) -> Iterable[Composites]:
+        """Rows in pieces with a bounded number of pairs."""
+        if self._theta is None:
+            return (batch,)
+        (origin,), target = batch.ids, probe.source
+        longest = selection.longest(target, batch)
+        at_once = probe.side.pieces(batch.ts, batch.seq, longest, inclusive=target < origin)
+        return map(batch.take, at_once)
+
+    def _probed(
+        self, batch: Composites, origin: int, probe: Probe, selection: PairSelection
+    ) -> Composites:
+        """The matches of rows; ``origin``: the source whose rows began the route."""
+        target, side, of = probe.source, probe.side, self.rows_of
+        columns = [tie.theirs(of(tie.other, batch.ids[tie.other])) for tie in probe.keys]
         keys, usable = join_keys(columns, len(batch))
         probing = batch if usable is None else batch.take(np.flatnonzero(usable))
         number, found, age = side.probe(
-            tuple(key.name for _, _, key in probed),
+            probe.visible,
             Probes(keys if usable is None else keys[usable], probing.ts, probing.seq),
             selection.longest(target, probing),
             inclusive=target < origin,
@@ -189,24 +256,28 @@ class Routing:
         if self._theta is not None:
             lineage = selection.lineage(out.required)
             return out.take(*self._theta.results(out.ids[0], out.ids[1], lineage))
-        exact = is_exact([key.type for _, _, key in probed])
-        return self._verified(out, target, [t for t in ties if not exact or t not in probed])
+        if not probe.verified or not len(out):
+            return out
+        same = self._fulfil(out.ids, probe)
+        return out if same.all() else out.take(np.flatnonzero(same))
 
-    def _verified(
-        self, batch: Composites, target: int, ties: Sequence[tuple[int, Key, Key]]
-    ) -> Composites:
-        """The pairs with equal keys in ties that were not probed, or were probed by a hash."""
-        if not ties or not len(batch):
-            return batch
-        rows = {s: self.rows_of(s, ids) for s, ids in batch.ids.items()}
-        mine = [own.evaluate(rows[other]) for other, own, _ in ties]
-        theirs = [key.evaluate(rows[target]) for _, _, key in ties]
-        same = same_values(mine, theirs)  # also where both are NULL, which joins nothing
-        for column in mine:
+    def _fulfil(self, ids: Mapping[int, Array], probe: Probe) -> Array:
+        """bool[n]: of rows joined with one found by a probe, those with equal keys in the ties that
+        it may not fulfil.
+        """
+        others = {n: self.rows_of(n, ids[n]) for n in {tie.other for tie in probe.verified}}
+        found = self.rows_of(probe.source, ids[probe.source])
+        theirs = [tie.theirs(others[tie.other]) for tie in probe.verified]
+        same = same_values(theirs, [tie.own(found) for tie in probe.verified])
+        for column in theirs:  # NULL joins nothing
             known = validity_of(column)
             same = same if known is None else same & known
-        return batch if same.all() else batch.take(np.flatnonzero(same))
+        return same
 
     def rows_of(self, number: int, ids: Array) -> Batch:
         """Rows of one source as a batch, for expressions over its columns."""
         return self._sides[number].rows(ids)
+
+
+def _ties(ends: Sequence[tuple[int, Key, Key]]) -> tuple[Tie, ...]:
+    return tuple(Tie(other, key.evaluate, own.evaluate) for other, key, own in ends)

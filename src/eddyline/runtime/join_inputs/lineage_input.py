@@ -62,6 +62,7 @@ class LineageInput:
         self.stem = stem
         self.window = window
         self._keys = keys
+        self._cells = tuple(Stored(0, i) for i in range(len(stem.schema)))
         rows = StemRows(stem, window)
         self._by_key = {
             name: JoinInput(rows, columns, index=None if columns else ScanIndex(stem))
@@ -112,11 +113,12 @@ class LineageInput:
             rows.index.fill(*_indexed(rows, batch, positions))
 
     def probe(
-        self, name: Hashable, probes: Probes, longest: Array | int, *, inclusive: bool
+        self, rows: JoinInput, probes: Probes, longest: Array | int, *, inclusive: bool
     ) -> tuple[Array, Array, Array]:
         """The visible rows that match, in the longest window.
 
         Args:
+            rows: as ``by_key`` returns them.
             longest: the longest window of the queries that probe, where windows count rows (or
                 int64[n], by probe).
             inclusive: whether a probe sees the row of its own event.
@@ -124,7 +126,7 @@ class LineageInput:
         Returns:
             int64[p] numbers of the probes, int64[p] positions, int64[p] ages of the rows.
         """
-        rows, window = self._by_key[name], self.window
+        window = self.window
         if isinstance(window, FlowRows):
             now = self._rewound
             return window.find(rows.index, probes, longest, inclusive=inclusive, as_of_now=now)
@@ -246,8 +248,8 @@ class LineageInput:
 
     def rows(self, ids: Array) -> Batch:
         """Rows as a batch, for expressions over their columns."""
-        cells = tuple(Stored(0, i) for i in range(len(self.stem.schema)))
-        return Batch(ids, ids, ids, np.ones(ids.size, np.int8), (ids,), (self.stem,), cells)
+        sign = np.ones(ids.size, np.int8)
+        return Batch(ids, ids, ids, sign, (ids,), (self.stem,), self._cells)
 
     @property
     def liveness(self) -> Liveness:

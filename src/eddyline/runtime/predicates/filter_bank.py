@@ -35,6 +35,9 @@ class FilterBank:
 
     Args:
         policy: in which order rows visit the grouped filters.
+
+    Attributes:
+        visits: number of rows that filters have evaluated.
     """
 
     def __init__(self, policy: Policy) -> None:
@@ -44,17 +47,12 @@ class FilterBank:
         self._used_by: dict[int, list[Hashable]] = {}  # the filters with a predicate of a query
         self._impossible: set[int] = set()
         self._disjunctive: set[int] = set()
-        self._visits = 0
+        self.visits = 0
 
     @property
     def filters(self) -> list[GroupedFilter]:
         """The grouped filters that rows are routed to."""
         return list(self._filters.values())
-
-    @property
-    def visits(self) -> int:
-        """Number of rows that filters have evaluated."""
-        return self._visits
 
     def add(self, bit: int, clauses: Sequence[Clause]) -> None:
         """Add a query's predicate.
@@ -163,14 +161,16 @@ class FilterBank:
                 lineage = lineage_of(first, min(first + step, start + rows))
                 self._narrow_block(values, first, lineage, order, seconds)
                 yield first, lineage
+            start += rows
+            if len(order) < 2:
+                continue
             for grouped, (visited, returned), spent in zip(order, seen, seconds, strict=True):
                 visited, returned = grouped.visited - visited, grouped.returned - returned
                 self._policy.observe(grouped, visited, returned, spent)
-            start += rows
 
     def _routes(self, rows: int) -> list[tuple[int, _Order]]:
-        if not self._filters:
-            return [(rows, ())]
+        if len(self._filters) < 2:  # there is no choice
+            return [(rows, tuple(self._filters.values()))]
         return cast(list[tuple[int, _Order]], self._policy.routes(self.filters, rows))
 
     def _narrow_block(
@@ -189,9 +189,9 @@ class FilterBank:
             started, visited = time.perf_counter(), grouped.visited
             rows = grouped.narrow(values, lineage, rows, numbers, undecided)
             seconds[i] += time.perf_counter() - started
-            self._visits += grouped.visited - visited
+            self.visits += grouped.visited - visited
         if self._disjunctive and self._disjunctions is not None:
-            self._visits += self._disjunctions.narrow(values, lineage, rows, numbers)
+            self.visits += self._disjunctions.narrow(values, lineage, rows, numbers)
         for each in undecided:  # rows that the other predicates accept have failed
             report(each.failure.of_queries(*each.bits(lineage)))
             each.clear(lineage)

@@ -33,12 +33,6 @@ class Column(Protocol):
     def move(self, places: Array | slice, capacity: int) -> None:
         """Keep only these places, in this order, at the front of buffers for ``capacity`` rows."""
 
-    def state(self, used: int) -> dict[str, Array]:
-        """The first ``used`` places as plain arrays."""
-
-    def restore(self, state: dict[str, Array], capacity: int) -> None:
-        """Take over what ``state`` returned."""
-
 
 def make_column(type_: pa.DataType, capacity: int) -> Column:
     """The column for an Arrow type: fixed-width values or text; nested types are refused."""
@@ -142,27 +136,6 @@ class FixedColumn(_Nullable):
         self._data = moved(self._data, places, capacity)
         self._move_validity(places, capacity)
 
-    def state(self, used: int) -> dict[str, Array]:
-        raw = self._data[:used]
-        out = {
-            "data": raw.view(np.uint8).reshape(used, self._dtype.itemsize)
-            if self._dtype.itemsize > 8
-            else raw
-        }
-        if self._valid is not None:
-            out["valid"] = self._valid[:used]
-        return out
-
-    def restore(self, state: dict[str, Array], capacity: int) -> None:
-        saved = np.ascontiguousarray(state["data"])
-        raw = saved.view(self._dtype).reshape(-1)
-        self._data = np.zeros(capacity, self._dtype)
-        self._data[: raw.size] = raw
-        self._valid = None
-        if "valid" in state:
-            self._valid = np.ones(capacity, np.bool_)
-            self._valid[: raw.size] = state["valid"]
-
 
 class TextColumn(_Nullable):
     """Strings or bytes: int64 offsets by place into one growing byte buffer."""
@@ -211,27 +184,6 @@ class TextColumn(_Nullable):
     def buffers(self) -> tuple[Array, Array]:
         """int64 offsets by place and the bytes, for kernels that compare texts."""
         return self._offsets, self._data
-
-    def state(self, used: int) -> dict[str, Array]:
-        end = int(self._offsets[used])
-        out: dict[str, Array] = {
-            "offsets": self._offsets[: used + 1],
-            "data": self._data[:end],
-        }
-        if self._valid is not None:
-            out["valid"] = self._valid[:used]
-        return out
-
-    def restore(self, state: dict[str, Array], capacity: int) -> None:
-        offsets, data = state["offsets"], state["data"]
-        self._offsets = np.full(capacity + 1, offsets[-1], np.int64)
-        self._offsets[: offsets.size] = offsets
-        self._data = np.zeros(max(2 * data.size, 16), np.uint8)
-        self._data[: data.size] = data
-        self._valid = None
-        if "valid" in state:
-            self._valid = np.ones(capacity, np.bool_)
-            self._valid[: offsets.size - 1] = state["valid"]
 
 
 def text_buffers(values: pa.Array) -> tuple[Array, Array]:

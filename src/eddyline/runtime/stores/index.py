@@ -11,9 +11,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
+import pyarrow as pa
 
 from eddyline.kernels import chain_probes, chains
-from eddyline.runtime.state import State, array
+from eddyline.runtime.state import Rows, State
+from eddyline.runtime.state import rows as saved_rows
 from eddyline.runtime.stores.columns import Array
 from eddyline.runtime.stores.rowstore import RowStore
 
@@ -46,6 +48,10 @@ class Probes:
     seq: Array
 
 
+class _Owner:
+    """Identifies an index as long as its rows have been indexed in the order of their ids."""
+
+
 class HashIndex:
     """Chains of positions by key over one store.
 
@@ -64,6 +70,8 @@ class HashIndex:
         self._generation = store.generation
         self._new = _NO_ROWS
         self.version = 0  # grows when the chains are rebuilt
+        self._owner = _Owner()  # another one if other rows than the chunk's have been indexed
+        self._newest_id = -1
 
     @property
     def _shift(self) -> int:
@@ -74,13 +82,18 @@ class HashIndex:
         store = self._store
         self._fit()
         self._new = positions
+        if positions.size:
+            first, last = (int(i) for i in store.ids(positions[[0, -1]]))
+            if first <= self._newest_id:
+                self._owner = _Owner()
+            self._newest_id = max(self._newest_id, last)
         nodes = store.lane(self._nodes)
         chains.insert(self._heads, self._shift, nodes, store.base, positions, keys)
 
     def link(self, positions: Array, keys: Array) -> None:
         """Index rows that came earlier, in any order, so that probes of any instant see them."""
         self._fit()
-        self._new = _NO_ROWS
+        self._new, self._owner = _NO_ROWS, _Owner()
         nodes, base = self._store.lane(self._nodes), self._store.base
         most = _STEPS_PER_ROW * (len(self._store) + positions.size)
         done = chains.link(self._heads, self._shift, nodes, base, positions, keys, most)
@@ -297,19 +310,31 @@ class HashIndex:
         self._store.remove_lane(self._nodes)
 
     def state(self) -> State:
-        """Which rows of the store are indexed, and their keys."""
-        nodes = self._store.held(self._nodes)
-        indexed = nodes[:, chains.LINK] != chains.NOT_INDEXED
-        return {"indexed": indexed, "keys": nodes[indexed, chains.KEY]}
+        """The keys of the rows that are indexed, by row id."""
+        store, nodes = self._store, self._store.held(self._nodes)
+        indexed = np.flatnonzero(nodes[:, chains.LINK] != chains.NOT_INDEXED)
+        keys = np.ascontiguousarray(nodes[:, chains.KEY])[indexed]
+        numbers: Array | range = store.ids(indexed + store.first)
+        if indexed.size and int(numbers[-1]) - int(numbers[0]) == indexed.size - 1:
+            numbers = range(int(numbers[0]), int(numbers[-1]) + 1)
+
+        def part(start: int, end: int) -> pa.RecordBatch:
+            return pa.RecordBatch.from_arrays([pa.array(keys[start:end])], ["key"])
+
+        return {"keys": Rows(numbers, part, self._owner)}
 
     def restore(self, state: State) -> None:
         """Index these rows and no others; the store has been restored."""
-        positions = np.flatnonzero(array(state, "indexed")) + self._store.first
-        self.fill(positions, array(state, "keys"))
+        rows = saved_rows(state, "keys")
+        keys = [np.asarray(batch.column(0).to_numpy()) for _, batch in rows.batches()]
+        positions = self._store.positions(np.asarray(rows.numbers, np.int64))
+        self.fill(positions, np.concatenate(keys) if keys else _NO_ROWS)
+        rows.claim(self._owner)
 
     def fill(self, positions: Array, keys: Array) -> None:
         """Index these rows, oldest first, and no others; probes of any instant see them."""
         self.version += 1
+        self._owner, self._newest_id = _Owner(), -1
         self._heads.fill(chains.NOTHING)
         self._store.lane(self._nodes).fill(chains.NOT_INDEXED)
         self.insert(positions, keys)

@@ -40,7 +40,8 @@ class KeyTable:
         self._group_hashes = hashes
         self._exact = is_exact(self._types) and hashes is group_hashes
         self._has_null = False
-        self._rows = RowStore(tuple(Field(str(i), t) for i, t in enumerate(types)), ["ts", "slot"])
+        self._rows = RowStore(tuple(Field(str(i), t) for i, t in enumerate(types)), ["ts"])
+        self._rows.add_lane("slot", -1)
         self._heads = np.full(2 * _SMALLEST, -1, np.int64)
         self._link = np.full(_SMALLEST, -1, np.int64)
         self._hashes = np.zeros(_SMALLEST, np.int64)

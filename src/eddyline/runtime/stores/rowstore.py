@@ -15,7 +15,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pyarrow as pa
 
-from eddyline.runtime.state import State, array, arrays, nested
+from eddyline.runtime.state import Rows, State, array, nested
+from eddyline.runtime.state import rows as saved_rows
 from eddyline.runtime.stores.columns import Array, Column, make_column, moved
 from eddyline.types import Schema
 
@@ -28,7 +29,7 @@ class RowStore:
     Args:
         schema: the payload columns (Arrow), may be empty.
         lanes: names of further int64 columns that the engine itself uses, among them ``ts`` and
-            ``seq``, by which the rows are ordered.
+            ``seq``, by which the rows are ordered. Their values never change.
     """
 
     def __init__(self, schema: Schema, lanes: Sequence[str]) -> None:
@@ -41,6 +42,7 @@ class RowStore:
         self._lanes: dict[str, Array] = {n: np.zeros(_SMALLEST, np.int64) for n in lanes}
         self._fill: dict[str, int] = {}
         self._derived: set[str] = set()
+        self._constant = set(lanes)
         self._ids: Array | None = None  # by place; None: ids are positions
         self.next_id = 0
         self.generation = 0  # grows when positions are renumbered
@@ -97,6 +99,7 @@ class RowStore:
     def add_block(self, name: str, width: int) -> None:
         """Add ``width`` int64 per row, side by side; ``append`` takes them as int64[n, width]."""
         self._lanes[name] = np.zeros((self._capacity, width), np.int64)
+        self._constant.add(name)
 
     def remove_lane(self, name: str) -> None:
         """Remove a lane that was added."""
@@ -185,40 +188,76 @@ class RowStore:
         self._capacity, self._start, self._end = capacity, 0, count
 
     def state(self) -> State:
-        """Everything in the store."""
-        self._to_front(self._capacity)
-        used = self._end
-        out: dict[str, State | Array] = {
-            "counters": np.array([self.base, self.next_id], np.int64),
-            "lanes": {n: v[:used] for n, v in self._lanes.items() if n not in self._derived},
-            "columns": {str(i): c.state(used) for i, c in enumerate(self._columns)},
+        """Everything in the store: rows as they were appended, and the lanes that may change."""
+        saved = self._lanes.keys() - self._derived - self._constant
+        out: dict[str, State | Array | Rows] = {
+            "counters": np.array([self.first, self.next_id], np.int64),
+            "lanes": {name: self.held(name) for name in sorted(saved)},
+            "rows": Rows(self._held_ids(), self._part, self),
         }
         if self._ids is not None:
-            out["ids"] = self._ids[:used]
+            out["renumbered"] = np.ones(1, np.bool_)
         return out
+
+    def _held_ids(self) -> Array | range:
+        """The ids of all rows."""
+        if self._ids is None:
+            return range(self.first, self.end)
+        return self._ids[self._start : self._end]
+
+    def _part(self, start: int, end: int) -> pa.RecordBatch:
+        """The rows in [start, end), counted from the oldest: constant lanes, then columns."""
+        places = np.arange(self._start + start, self._start + end)
+        lanes = [_as_arrow(self.held(name)[start:end]) for name in sorted(self._constant)]
+        columns = [*lanes, *(column.gather(places) for column in self._columns)]
+        return pa.RecordBatch.from_arrays(columns, [str(i) for i in range(len(columns))])
 
     def restore(self, state: State) -> None:
         """Take over what ``state`` returned; the lanes must be the same."""
-        lanes = nested(state, "lanes")
-        used = array(lanes, "ts").size
+        rows = saved_rows(state, "rows")
+        used = len(rows)
         self._capacity = _SMALLEST
         while self._capacity < 2 * used:
             self._capacity *= 2
+        for column in self._columns:
+            column.move(slice(0, 0), self._capacity)
+        for name, lane in self._lanes.items():
+            fill = self._fill.get(name, 0)
+            self._lanes[name] = np.full((self._capacity, *lane.shape[1:]), fill, np.int64)
         self._start, self._end = 0, used
         self.base, self.next_id = (int(v) for v in array(state, "counters"))
-        for name in self._lanes:
-            if name in self._derived:
-                shape = (self._capacity, *self._lanes[name].shape[1:])
-                self._lanes[name] = np.full(shape, self._fill[name], np.int64)
-            else:
-                self._lanes[name] = moved(array(lanes, name), slice(0, used), self._capacity)
-        for i, column in enumerate(self._columns):
-            column.restore(arrays(nested(state, "columns"), str(i)), self._capacity)
-        ids = state.get("ids")
-        self._ids = (
-            None if ids is None else moved(array(state, "ids"), slice(0, used), self._capacity)
-        )
+        constant = sorted(self._constant)
+        for place, batch in rows.batches():
+            for name, values in zip(constant, batch.columns, strict=False):
+                lane = self._lanes[name]
+                lane[place : place + batch.num_rows] = _as_lane(values, lane.shape[1:])
+            for column, values in zip(self._columns, batch.columns[len(constant) :], strict=True):
+                column.write(place, values)
+        for name in self._lanes.keys() - self._derived - self._constant:
+            self._lanes[name][:used] = array(nested(state, "lanes"), name)
+        self._ids = None
+        if "renumbered" in state:
+            self._ids = np.zeros(self._capacity, np.int64)
+            self._ids[:used] = rows.numbers
         self.generation += 1
+        rows.claim(self)
+
+
+def _as_arrow(lane: Array) -> pa.Array:
+    """A lane as an Arrow array, without a copy if it is one number per row."""
+    if lane.ndim == 1:
+        return pa.array(lane)
+    width = pa.binary(8 * lane.shape[1])
+    return pa.Array.from_buffers(width, len(lane), [None, pa.py_buffer(np.ascontiguousarray(lane))])
+
+
+def _as_lane(values: pa.Array, shape: tuple[int, ...]) -> Array:
+    """The inverse of ``_as_arrow``; int64[n, *shape]."""
+    if not shape:
+        return np.asarray(values.to_numpy())
+    numbers = np.frombuffer(values.buffers()[1], np.int64)
+    start = values.offset * shape[0]
+    return numbers[start : start + len(values) * shape[0]].reshape(-1, *shape)
 
 
 class Lane:

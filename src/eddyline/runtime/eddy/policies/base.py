@@ -29,9 +29,9 @@ Piece = tuple[int, tuple[Routable, ...]]
 class Policy(ABC):
     """Routes the batches of *one* place in a flow: one source or one virtual source.
 
-    For each batch ``routes`` is called, then ``observe`` for each piece in turn: for all of its
-    operators in their order, those without rows included. Where rows are routed again after
-    a step, for the first operator of each piece.
+    For each batch with a choice ``routes`` is called, then ``observe`` for each piece in turn: for
+    all of its operators in their order, those without rows included. Where rows are routed again
+    after a step, for the first operator of each piece.
 
     Whatever the routes, the answers are the same; only the work differs.
     """

@@ -1,0 +1,225 @@
+"""``eddyline bench state``: the cost of a shard's durable state, without Spark.
+
+Spark's state variables are dictionaries here, so what is measured is the work of Eddyline: whether
+small batches stay as cheap as they were, whether a batch waits for a snapshot of large windows, and
+how long a restart takes.
+"""
+
+from __future__ import annotations
+
+import json as json_
+import statistics
+import time
+from collections.abc import Mapping
+from functools import partial
+from typing import Any, Final
+
+import numpy as np
+import pyarrow as pa
+from rich.console import Console
+from rich.table import Table
+
+from eddyline import Engine
+from eddyline.bench.embedded import join_engine
+from eddyline.bench.measure import apart, machine
+from eddyline.bench.workload import BenchLoad
+from eddyline.spark.durable import CommitRecord, DurableState, EngineBatch
+from eddyline.spark.packed_batches import pack
+from eddyline.spark.shard_engine import ShardEngine
+from eddyline.types import TIMESTAMP
+
+#: Small batches, and how many of them at either end are compared.
+SMALL_BATCHES: Final = 20_000
+_COMPARED: Final = 1_000
+_SMALL_ROWS: Final = 28  # about 1 KB
+#: Rows in the windows of the second case; batches of which they consist.
+WINDOW_ROWS: Final = 10_000_000
+_BATCHES_OF_WINDOWS: Final = 200
+
+
+class StoredValue:
+    """Spark's ValueState in memory; counts the bytes written."""
+
+    def __init__(self) -> None:
+        self.written = 0
+        self._value: tuple[Any, ...] | None = None
+
+    def get(self) -> tuple[Any, ...] | None:
+        return self._value
+
+    def update(self, newValue: tuple[Any, ...]) -> None:
+        self._value = newValue
+        self.written += len(newValue[0])
+
+
+class StoredMap(dict[tuple[Any, ...], tuple[Any, ...]]):
+    """Spark's MapState in memory; counts the bytes written."""
+
+    written = 0
+
+    def getValue(self, key: tuple[Any, ...]) -> tuple[Any, ...] | None:
+        return self.get(key)
+
+    def updateValue(self, key: tuple[Any, ...], value: tuple[Any, ...]) -> None:
+        self[key] = value
+        self.written += len(value[0])
+
+    def removeKey(self, key: tuple[Any, ...]) -> None:
+        del self[key]
+
+
+class MeasuredShard:
+    """An engine with its durable state.
+
+    Attributes:
+        seconds: of each batch: of the engine, of the commit. nbytes: that each batch has written.
+    """
+
+    def __init__(self, engine: Engine) -> None:
+        self.seconds: list[tuple[float, float]] = []
+        self.nbytes: list[int] = []
+        self._engine = ShardEngine(engine)
+        self._record = CommitRecord()
+        self._stored = (StoredValue(), StoredMap(), StoredMap())
+        self._state = DurableState(*self._stored)
+
+    def process(self, batch: EngineBatch) -> None:
+        """Process and commit a batch."""
+        written = self._written
+        begin = time.perf_counter()
+        self._engine.apply(batch)
+        processed = time.perf_counter()
+        self._record.version += 1
+        self._state.commit(self._record, batch, self._engine)
+        self.seconds.append((processed - begin, time.perf_counter() - processed))
+        self.nbytes.append(self._written - written)
+
+    def restart(self) -> tuple[float, int]:
+        """Seconds to rebuild the engine, and the number of batches replayed for that."""
+        begin = time.perf_counter()
+        record = self._state.commit_record()
+        assert record is not None, "a batch has been committed"
+        engine = self._state.restored(record, ShardEngine.load)
+        for batch in self._state.logged(record):
+            engine.apply(batch)
+        return time.perf_counter() - begin, record.log_batches
+
+    @property
+    def stored_bytes(self) -> int:
+        """Size of the log and of the snapshot with its segments."""
+        return sum(len(blob) for part in self._stored[1:] for (blob,) in part.values())
+
+    @property
+    def _written(self) -> int:
+        return sum(part.written for part in self._stored)
+
+
+def run_state(*, batches: int = SMALL_BATCHES, rows: int = WINDOW_ROWS, json: bool = False) -> None:
+    """Measure, and print both cases.
+
+    Args:
+        batches: small batches of the first case. rows: in the windows of the second case.
+        json: print one JSON object instead.
+    """
+    figures = {
+        "machine": machine(),
+        "small": apart(partial(small_batches, batches)),
+        "windows": apart(partial(large_windows, rows)),
+    }
+    if json:
+        print(json_.dumps(figures, indent=2))
+    else:
+        show(figures, Console())
+
+
+def small_batches(count: int) -> dict[str, Any]:
+    """Batches of about 1 KB: the first and the last thousand of them."""
+    engine = Engine()
+    engine.sql("CREATE STREAM a (ts TIMESTAMP, k BIGINT, v BIGINT) TIMESTAMP BY ts")
+    engine.query("SELECT k, SUM(v) AS total FROM a [RANGE 60 SECONDS] GROUP BY k", name="q")
+    shard = MeasuredShard(engine)
+    batch_bytes = 0
+    for number in range(count):
+        batch = EngineBatch((("a", _small_rows(number)),), number)
+        batch_bytes = batch.nbytes
+        shard.process(batch)
+    compared = min(_COMPARED, max(1, count // 2))
+    parts = {"first": slice(0, compared), "last": slice(count - compared, count)}
+    return {
+        "batches": count,
+        "compared": compared,
+        "batch_bytes": batch_bytes,
+        **{name: _means(shard, part) for name, part in parts.items()},
+        "stored_bytes": shard.stored_bytes,
+    }
+
+
+def large_windows(rows: int) -> dict[str, Any]:
+    """A join over full windows: the largest batch beside the median one, and a restart."""
+    half = rows // 2
+    load = BenchLoad(rows=rows, keys=rows, window_rows=half)  # a match per row
+    shard = MeasuredShard(join_engine(load))
+    size = max(2, rows // _BATCHES_OF_WINDOWS)
+    for number, tables in enumerate(load.batches(size)):
+        pieces = tuple((name, pack(table)) for name, table in tables.items())
+        shard.process(EngineBatch(pieces, number))
+    full = slice(len(shard.seconds) // 2, None)  # by then the windows are full
+    seconds = [sum(parts) for parts in shard.seconds[full]]
+    restart_s, replayed = shard.restart()
+    median = statistics.median(seconds)
+    return {
+        "rows": rows,
+        "batch_rows": size,
+        "batches": len(seconds),
+        "median_ms": round(1e3 * median, 2),
+        "largest_ms": round(1e3 * max(seconds), 2),
+        "largest_over_median": round(max(seconds) / median, 2),
+        **{f"mean_{name}": value for name, value in _means(shard, full).items()},
+        "largest_written_bytes": max(shard.nbytes[full]),
+        "stored_bytes": shard.stored_bytes,
+        "restart_s": round(restart_s, 3),
+        "replayed_batches": replayed,
+    }
+
+
+def show(figures: Mapping[str, Any], console: Console) -> None:
+    """A table of each case."""
+    small, windows = figures["small"], figures["windows"]
+    title = f"{small['batches']:,} batches of {small['batch_bytes']:,} bytes"
+    table = Table("per batch", title=title)
+    for name in ("first", "last"):
+        table.add_column(f"{name} {small['compared']:,}", justify="right")
+    for key in small["first"]:
+        table.add_row(_words(key), *(f"{small[name][key]:,}" for name in ("first", "last")))
+    console.print(table)
+    title = f"windows of {windows['rows']:,} rows, batches of {windows['batch_rows']:,}"
+    table = Table("", title=title)
+    table.add_column("", justify="right")
+    for key, value in windows.items():
+        if key not in ("rows", "batch_rows"):
+            table.add_row(_words(key), f"{value:,}")
+    console.print(table)
+
+
+def _means(shard: MeasuredShard, part: slice) -> dict[str, float]:
+    engine, commit = np.array(shard.seconds[part]).mean(0)
+    return {
+        "engine_ms": round(1e3 * float(engine), 3),
+        "commit_ms": round(1e3 * float(commit), 3),
+        "written_bytes": round(statistics.fmean(shard.nbytes[part])),
+    }
+
+
+def _small_rows(number: int) -> bytes:
+    """The packed batch with this number: rows of one second."""
+    first = number * _SMALL_ROWS
+    v = np.arange(first, first + _SMALL_ROWS, dtype=np.int64)
+    ts = pa.array(v * (1_000_000 // _SMALL_ROWS)).cast(TIMESTAMP)
+    columns = {"ts": ts, "k": pa.array(v % 7), "v": pa.array(v)}
+    return pack(pa.table(columns))
+
+
+def _words(key: str) -> str:
+    words, _, unit = key.rpartition("_")
+    text = f"{words}, {unit}" if unit in ("ms", "s", "bytes") else key
+    return text.replace("_", " ")

@@ -1,0 +1,167 @@
+"""Snapshots of a shard's engine that are written over several batches.
+
+``begin`` copies the state that may change and the rows that have come since the last snapshot into
+memory; ``advance`` writes a part with each batch. Until all is written the last snapshot and its
+log stay in force, so a worker that is lost in between loses nothing but this work::
+
+    batches      | 1 | 2 | 3 | 4 | 5 | 6 | 7 |
+    snapshot             begin       complete      of the state after batch 2
+    log in force  0 ............ 6 | 3 ... 7
+
+Everything is a *blob* with a name, in chunks: the state that may change, and segments of rows (see
+``eddyline.engine.checkpoint.segments``), which later snapshots refer to.
+"""
+
+from __future__ import annotations
+
+import io
+from collections import deque
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any, BinaryIO, Final, Protocol
+
+import pyarrow as pa
+
+from eddyline.engine.checkpoint.segments import Segments
+from eddyline.errors import StateError
+from eddyline.spark.batch_log import MapState, chunks_of
+
+KEY_SCHEMA: Final = "name BIGINT, chunk BIGINT"
+_LENGTH_BYTES: Final = 8
+#: Chunks that a batch removes, or twice those that it writes.
+_REMOVED_PER_BATCH: Final = 16
+
+
+class BlobState(MapState, Protocol):
+    """The used part of Spark's MapState; keys are (name, chunk), values (blob,)."""
+
+    def keys(self) -> Iterable[tuple[Any, ...]]:
+        """All keys."""
+
+
+class Savable(Protocol):
+    """State that can be written to a snapshot.
+
+    Attributes:
+        snapshots: those that are being written; None until there is one.
+    """
+
+    snapshots: Snapshots | None
+
+    def save(self, target: BinaryIO, segments: Segments) -> None:
+        """Write the state to a file, but rows that never change to segments."""
+
+
+@dataclass(frozen=True)
+class Begun:
+    """A snapshot of which parts have been written.
+
+    Attributes:
+        name: of its blob. names: all blobs that belong to it. nbytes: of its own blob.
+        total: number of bytes to write.
+        log_end, log_bytes, log_batches: of the log when it began.
+    """
+
+    name: int
+    names: frozenset[int]
+    nbytes: int
+    total: int
+    log_end: int
+    log_bytes: int
+    log_batches: int
+
+
+@dataclass
+class Snapshots:
+    """The snapshots of one engine, which is kept with it.
+
+    Attributes:
+        begun: the snapshot that is being written, if any.
+    """
+
+    segments: Segments = field(init=False)
+    begun: Begun | None = None
+    _queue: deque[tuple[int, int, bytes]] = field(default_factory=deque)  # name, chunk, content
+    _new: list[tuple[int, pa.Buffer]] = field(default_factory=list)
+    _chunks: dict[int, int] = field(default_factory=dict)  # number of chunks by name
+    _garbage: deque[tuple[int, int]] = field(default_factory=deque)
+    _credit: int = 0
+
+    def __post_init__(self) -> None:
+        self.segments = Segments(lambda name, rows: self._new.append((name, rows)))
+
+    @classmethod
+    def found(cls, blobs: BlobState) -> Snapshots:
+        """With the blobs that are in the state; ``forget_others`` has to follow."""
+        made = cls()
+        for name, chunk in blobs.keys():  # noqa: SIM118 - a method of Spark's state
+            made._chunks[name] = max(made._chunks.get(name, 0), chunk + 1)
+        made.segments.next_name = max(made._chunks, default=0) + 1
+        return made
+
+    def begin(self, engine: Savable, log_end: int, log_bytes: int, log_batches: int) -> None:
+        """Copy what is to be written, as of now."""
+        target = io.BytesIO()
+        engine.save(target, self.segments)
+        names, name = self.segments.names(), self.segments.new_name()
+        new, self._new = [(n, blob) for n, blob in self._new if n in names], []
+        blobs = [*new, (name, pa.py_buffer(target.getbuffer()))]
+        for number, blob in blobs:
+            length = blob.size.to_bytes(_LENGTH_BYTES, "little")
+            for chunk, content in enumerate(chunks_of((length, blob))):
+                self._queue.append((number, chunk, content))
+        total = sum(blob.size for _, blob in blobs)
+        size = blobs[-1][1].size
+        every = frozenset({*names, name})
+        self.begun = Begun(name, every, size, total, log_end, log_bytes, log_batches)
+        self._credit = 0
+
+    def advance(self, blobs: BlobState, nbytes: int) -> Begun | None:
+        """Write about ``nbytes`` more; returns the snapshot if it is complete now."""
+        self._credit += nbytes
+        written = 0
+        while self._queue and self._credit > 0:
+            name, chunk, content = self._queue.popleft()
+            blobs.updateValue((name, chunk), (content,))
+            self._chunks[name] = chunk + 1
+            self._credit -= len(content)
+            written += 1
+        complete = None if self._queue else self.begun
+        if complete is not None:
+            self.begun = None
+            self.forget_others(complete.names)
+        for _ in range(min(len(self._garbage), max(_REMOVED_PER_BATCH, 2 * written))):
+            blobs.removeKey(self._garbage.popleft())
+        return complete
+
+    def forget_others(self, names: frozenset[int]) -> None:
+        """Remove all blobs but these, with the next batches."""
+        for name in self._chunks.keys() - names:
+            self._garbage.extend((name, chunk) for chunk in range(self._chunks.pop(name)))
+
+
+def read_blob(blobs: BlobState, name: int, what: str) -> bytes:
+    """A blob.
+
+    Raises:
+        StateError: it is missing or truncated; ``what`` it is.
+    """
+    content = b"".join(_chunks_of_blob(blobs, name, what))
+    return content[_LENGTH_BYTES:]
+
+
+def _chunks_of_blob(blobs: BlobState, name: int, what: str) -> Iterator[bytes]:
+    missing, chunk = 1, 0
+    while missing > 0:
+        row = blobs.getValue((name, chunk))
+        if row is None:
+            raise StateError(
+                f"the checkpoint lacks chunk {chunk} of {what} {name} of a shard's state: "
+                "was it copied halfway?"
+            )
+        content = bytes(row[0])
+        if chunk == 0:
+            missing = _LENGTH_BYTES + int.from_bytes(content[:_LENGTH_BYTES], "little")
+        missing -= len(content)
+        chunk += 1
+        yield content
