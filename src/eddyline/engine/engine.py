@@ -355,8 +355,8 @@ class Engine:
     def groups(self, now: int | None = None) -> list[dict[str, Any]]:
         """The groups of streams and tables that queries join: ``members``, ``watermark`` and
         ``clock`` in microseconds, the largest timestamp by stream (``newest``), the number of rows
-        that wait for the watermark (``held``, ``held_bytes``), and the stream they wait for
-        (``held_by``).
+        that wait for the watermark (``held``, ``held_bytes``), the stream they wait for
+        (``held_by``), and the number of rows that wait by ``latency`` (``waiting``).
 
         Args:
             now: the wall clock (int64 us), by which streams are idle; default: ``wall_clock``.
