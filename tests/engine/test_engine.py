@@ -262,7 +262,6 @@ def test_stats_count_rows_by_stream_query_and_operator() -> None:
         "dropped": 0,
         "held": 0,
         "held_bytes": 0,
-        "waiting": 0,
         "rows_kept": 2,
     }
     assert stats["queries"]["q"]["rows_out"] == 1

@@ -92,7 +92,6 @@ def test_a_deletion_without_its_row_is_a_bad_row() -> None:
         "bad": 4,
         "held": 0,
         "held_bytes": 0,
-        "waiting": 0,
         "rows_kept": 2,
         "rows": 1,
     }
