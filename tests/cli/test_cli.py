@@ -121,11 +121,12 @@ def test_options_are_set_by_one_flag(script: Path, monkeypatch: pytest.MonkeyPat
     jobs: list[Job] = []
     monkeypatch.setattr("eddyline.cli.job.run_job", lambda job, view: jobs.append(job))
     flags = ["--capacity", "2", "--set", "schedule=swf", "--set", "CHUNK_ROWS = 7", "--set"]
-    run = CliRunner().invoke(app, ["run", str(script), *flags, "set_aside_after=NULL"])
+    more = ["set_aside_after=NULL", "--set", "latency=250 ms"]
+    run = CliRunner().invoke(app, ["run", str(script), *flags, *more])
     assert run.exit_code == 0, run.output
     options, strategy = jobs[0].settings.options, jobs[0].settings.strategy
     assert (options.capacity, options.chunk_rows, options.set_aside_after) == (2.0, 7, None)
-    assert strategy.schedule == "swf"
+    assert (strategy.schedule, options.latency_us) == ("swf", 250_000)
 
 
 @pytest.mark.parametrize("command", ["run", "check", "explain"])

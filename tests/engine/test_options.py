@@ -101,6 +101,7 @@ VALUES: dict[str, tuple[str, Any]] = {
     "decide": ("'after'", "after"),
     "set_aside_after": ("NULL", None),
     "ahead_at_most": ("'1 hour'", "1 hour"),
+    "latency": ("'500 ms'", "500 ms"),
     "state": ("'direct'", "direct"),
     "partitions": ("3", 3),
     "views": ("TRUE", True),
@@ -161,7 +162,7 @@ def test_assignments_without_a_value_are_named() -> None:
     ("text", "message", "column"),
     [
         ("SET chunk_row = 5", "there is no option 'chunk_row'; did you mean 'chunk_rows'? "
-         "nearest of 23: chunk_rows, schedule, ", 5),
+         "nearest of 24: chunk_rows, schedule, ", 5),
         ("SET statistics = '1'", "there is no option 'statistics'; ", 5),
         ("SET state = 'driect'", "state 'driect'; did you mean 'direct'? valid: ", 13),
         ("SET state = NULL", "state must be upa, direct or negative-tuple, not NULL", 13),

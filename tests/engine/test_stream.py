@@ -9,12 +9,8 @@ import pytest
 
 from eddyline import Engine
 from eddyline.testing import batch, engine_with
+from window_joins import STREAMS, WINDOWS, join, last_second, random_input, random_query
 
-#: Neither waits for the other.
-STREAMS = "".join(
-    f"CREATE STREAM {name} (ts TIMESTAMP, k BIGINT, v BIGINT) TIMESTAMP BY ts IDLE AFTER 0 SECONDS;"
-    for name in "ab"
-)
 SCHEDULES = ("lwo", "swf", "greedy")
 
 
@@ -22,40 +18,6 @@ def _engine(schedule: str, **options: Any) -> Engine:
     engine = engine_with(executor="eddy", schedule=schedule, **options)
     engine.sql(STREAMS)
     return engine
-
-
-#: Of both streams.
-WINDOWS = {
-    "time": ("[RANGE {} SECONDS]", "[RANGE {} SECONDS]"),
-    "rows": ("[ROWS {}]", "[ROWS {}]"),
-    "both": ("[ROWS {}]", "[RANGE {} SECONDS]"),
-}
-
-
-def _join(length: int, where: str = "", length_b: int | None = None, kind: str = "time") -> str:
-    a, b = WINDOWS[kind]
-    a, b = a.format(length), b.format(length if length_b is None else length_b)
-    return f"SELECT a.v, b.v AS w FROM a {a}, b {b} WHERE a.k = b.k{where}"
-
-
-def _input(some: random.Random, rows: int, start: int) -> dict[str, pa.Table]:
-    ts, data = start, {"a": [], "b": []}  # type: ignore[var-annotated]
-    for _ in range(rows):
-        ts += some.choice((0, 0, 1, 1, 3))
-        data[some.choice("ab")].append((ts * 1_000_000, some.randrange(3), some.randrange(100)))
-    return {
-        name: pa.table(
-            {c: pa.array([r[i] for r in mine], pa.int64()) for i, c in enumerate(("ts", "k", "v"))}
-        )
-        for name, mine in data.items()
-    }
-
-
-def _random_query(some: random.Random, kind: str) -> str:
-    where = some.choice(("", "", "", " AND a.v > 40", " AND a.v < b.v"))
-    length = some.choice((1, 2, 3, 5, 8, 13, 30))
-    sql = _join(length, where, some.choice((None, None, 4)), kind)
-    return sql.replace("a.k = b.k", some.choice(("a.k = b.k",) * 3 + ("a.k < b.k",)))
 
 
 @pytest.mark.parametrize("kind", WINDOWS)
@@ -76,9 +38,9 @@ def test_every_query_gets_what_it_would_get_alone(schedule: str, seed: int, kind
         clock, standing = 0, []
         for number in range(some.randrange(3, 9)):
             for _ in range(some.choice((0, 1, 4)) if number else 4):
-                name, sql = f"q{len(expected)}", _random_query(some, kind)
+                name, sql = f"q{len(expected)}", random_query(some, kind)
                 if not expected:
-                    sql = _join(3600, kind=kind)  # what is held does not depend on who waits
+                    sql = join(3600, kind=kind)  # what is held does not depend on who waits
                 expected[name] = []
                 standing.append(name)
                 for engine in (paced, plain):
@@ -89,10 +51,8 @@ def test_every_query_gets_what_it_would_get_alone(schedule: str, seed: int, kind
                     engine.drop(gone)
             if some.random() < 0.3:
                 yield None
-            rows = _input(some, some.randrange(15), clock)
-            clock = max(
-                [clock, *(int(t // 1_000_000) for r in rows.values() for t in r["ts"].to_pylist())]
-            )
+            rows = random_input(some, some.randrange(15), clock)
+            clock = last_second(rows, clock)
             changes = plain.process(rows)
             for name in standing:
                 expected[name].append(changes[name])
@@ -120,8 +80,8 @@ def test_every_query_gets_what_it_would_get_alone(schedule: str, seed: int, kind
 
 def _bursts(schedule: str) -> list[str]:
     engine = _engine(schedule, chunk_rows=4)
-    engine.query(_join(1), name="small")
-    engine.query(_join(60), name="large")
+    engine.query(join(1), name="small")
+    engine.query(join(60), name="large")
     engine.process({"b": batch("ts | k | v\n" + "\n".join(f"{i}s | 1 | {i}" for i in range(20)))})
     rows = {"a": batch("ts | k | v\n" + "\n".join(f"19s | 1 | {i}" for i in range(8)))}
     return [name for name, _ in engine.stream(rows)]
@@ -134,8 +94,8 @@ def test_small_windows_do_not_wait_for_large_ones() -> None:
 
 def test_greedy_serves_the_smallest_slice_first() -> None:
     engine = _engine("greedy", chunk_rows=4)
-    engine.query(_join(10), name="small")
-    engine.query(_join(12), name="large")  # but 2 s more than the small one
+    engine.query(join(10), name="small")
+    engine.query(join(12), name="large")  # but 2 s more than the small one
     rows = {"a": batch("ts | k | v\n" + "\n".join(f"9s | 1 | {i}" for i in range(8)))}
     engine.process({"b": batch("ts | k | v\n" + "\n".join(f"{i}s | 1 | {i}" for i in range(10)))})
     assert [name for name, _ in engine.stream(rows)] == ["small", "large"] * 2
@@ -153,8 +113,8 @@ def test_many_windows_beside_one_that_never_ends() -> None:
 
 def test_results_after_a_closed_stream_are_in_the_next_call() -> None:
     engine = _engine("swf")
-    engine.query(_join(1), name="small")
-    engine.query(_join(60), name="large")
+    engine.query(join(1), name="small")
+    engine.query(join(60), name="large")
     engine.process({"b": batch("ts | k | v\n1s | 1 | 1\n9s | 1 | 9")})
     stream = engine.stream({"a": batch("ts | k | v\n9s | 1 | 1")})
     assert next(stream)[0] == "small"
@@ -182,8 +142,8 @@ def test_what_several_queries_say_at_once_is_not_lost_either() -> None:
 def test_rows_that_wait_keep_their_partners() -> None:
     """Newer rows push partners out of the largest window while somebody waits for them."""
     engine = _engine("swf")
-    engine.query(_join(1), name="small")
-    engine.query(_join(5), name="large")
+    engine.query(join(1), name="small")
+    engine.query(join(5), name="large")
 
     def feed() -> Iterator[Mapping[str, pa.Table]]:
         yield {"b": batch("ts | k | v\n0s | 1 | 1\n3s | 1 | 3")}
@@ -196,8 +156,8 @@ def test_rows_that_wait_keep_their_partners() -> None:
 
 def test_rows_that_wait_keep_what_they_push_out() -> None:
     engine = _engine("swf")
-    engine.query(_join(1, kind="rows"), name="small")
-    engine.query(_join(3, kind="rows"), name="large")
+    engine.query(join(1, kind="rows"), name="small")
+    engine.query(join(3, kind="rows"), name="large")
     rows = "ts | k | v\n"
 
     def feed() -> Iterator[Mapping[str, pa.Table]]:
@@ -219,8 +179,8 @@ def test_rows_that_wait_keep_what_they_push_out() -> None:
 
 def test_saving_while_rows_wait_loses_nothing(tmp_path: Any) -> None:
     engine = _engine("swf")
-    engine.query(_join(1), name="small")
-    engine.query(_join(60), name="large")
+    engine.query(join(1), name="small")
+    engine.query(join(60), name="large")
     engine.process({"b": batch("ts | k | v\n1s | 1 | 1\n9s | 1 | 9")})
     stream = engine.stream({"a": batch("ts | k | v\n9s | 1 | 1")})
     assert next(stream)[0] == "small"
@@ -230,9 +190,9 @@ def test_saving_while_rows_wait_loses_nothing(tmp_path: Any) -> None:
 
 def test_latencies() -> None:
     engine = _engine("swf")
-    engine.query(_join(1), name="small")
-    engine.query(_join(60), name="large")
-    engine.query(_join(60, " AND a.v > 1000"), name="idle")
+    engine.query(join(1), name="small")
+    engine.query(join(60), name="large")
+    engine.query(join(60, " AND a.v > 1000"), name="idle")
     engine.process({"b": batch("ts | k | v\n1s | 1 | 1\n9s | 1 | 9")})
     list(engine.stream({"a": batch("ts | k | v\n9s | 1 | 1")}))
     latency = {name: s["latency"] for name, s in engine.stats()["queries"].items()}

@@ -18,37 +18,8 @@ from eddyline.spark.durable import CommitRecord, DurableState, EngineBatch
 from eddyline.spark.packed_batches import pack
 from eddyline.spark.shard_engine import ShardEngine, StepOutput
 from eddyline.spark.snapshots import Snapshots
+from memory_state import ManyValues, OneValue
 from spark_cases import QUERIES, SECOND, bag, stream_tables
-
-
-class OneValue:
-    def __init__(self) -> None:
-        self.value: tuple[Any, ...] | None = None
-
-    def get(self) -> tuple[Any, ...] | None:
-        return self.value
-
-    def update(self, newValue: tuple[Any, ...]) -> None:
-        self.value = newValue
-
-
-class ManyValues(dict[tuple[Any, ...], tuple[Any, ...]]):
-    def getValue(self, key: tuple[Any, ...]) -> tuple[Any, ...] | None:
-        return self.get(key)
-
-    written = 0
-
-    def updateValue(self, key: tuple[Any, ...], value: tuple[Any, ...]) -> None:
-        self[key] = value
-        self.written += len(value[0])
-
-    def take_written(self) -> int:
-        """Number of bytes written since the last call."""
-        written, self.written = self.written, 0
-        return written
-
-    def removeKey(self, key: tuple[Any, ...]) -> None:
-        del self[key]
 
 
 def new_engine() -> ShardEngine:

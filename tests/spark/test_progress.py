@@ -13,7 +13,8 @@ from eddyline.spark.progress_tracker import ProgressTracker
 
 def report(shard: int, out: dict[str, int], **more: Any) -> dict[str, Any]:
     counts = {"rows": {f"s{shard}": 1}, "arrived": {}, "late": {}, "bad": {}, "dropped": {}}
-    fixed = {"shard": shard, "clock_us": 7, "restore_seconds": None}
+    groups = [{"waiting": shard}, {"waiting": 2 * shard}]
+    fixed = {"shard": shard, "clock_us": 7, "restore_seconds": None, "groups": groups}
     return {**fixed, "out": out, **counts, **more}
 
 
@@ -25,6 +26,7 @@ def test_shards_report_what_a_batch_adds() -> None:
     assert tracker.progress().rows_out == {"q": 12, "r": 3, "t": 6, "u": 1}
     tracker.record(3, [report(0, {"q": 1}, totals={"q": 13, "r": 3})], {})
     assert tracker.progress().rows_out == {"q": 13, "r": 3, "t": 6, "u": 1}, "launched anew"
+    assert tracker.progress().waiting == {"s1": 3}
     assert all("out" not in shard and "totals" not in shard for shard in tracker.shards())
 
 

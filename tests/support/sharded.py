@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +33,7 @@ from eddyline.spark.shard import ShardInput, engine_batch
 from eddyline.spark.shard_engine import ShardEngine, StepOutput
 from eddyline.spark.shard_program import BroadcastProgram, ShardProgram, ShardSpec
 from eddyline.testing.bags import Row, difference, rows_of
+from memory_state import MemoryState
 
 Bags = dict[str, list[Row]]
 
@@ -61,15 +62,19 @@ class Output:
 class Shard:
     """One shard: an engine and its commit record."""
 
-    def __init__(self, spec: ShardSpec, program: ShardProgram) -> None:
+    def __init__(self, spec: ShardSpec, program: ShardProgram, *, is_durable: bool) -> None:
         self.spec = spec
+        self.is_durable = is_durable
         self.engine = ShardEngine(program.build())
         self.record = CommitRecord()
+        self._state = MemoryState()
 
     def process(self, received: ShardInput, output: Output) -> None:
         """One batch, as the stateful processor runs it."""
         batch = engine_batch(self.record, received, drops_rows=self.engine.drops_rows)
         self.emit(self.engine.apply(batch), received, output)
+        if self.is_durable:
+            self._state.commit(self.record, batch, self.engine)
 
     def emit(self, outputs: list[StepOutput], received: ShardInput, output: Output) -> None:
         of_shard = ShardOutput(
@@ -96,6 +101,10 @@ class Shard:
         saved.seek(0)
         self.engine = ShardEngine.load(saved)
 
+    def lose_worker(self) -> None:
+        """Continue with the last committed snapshot and the log since then."""
+        self.record, self.engine = self._state.rebuilt()
+
 
 class Sharded:
     """A job over shards, and an engine with the same input.
@@ -103,6 +112,7 @@ class Sharded:
     Args:
         shards: largest number of cells of a layout. tasks: of ingest, for each batch.
         directory: of the control stream.
+        is_durable: whether each batch is committed, so that workers can be lost.
     """
 
     def __init__(
@@ -115,7 +125,9 @@ class Sharded:
         directory: Path,
         options: Mapping[str, Any] | None = None,
         tasks: int = 2,
+        is_durable: bool = False,
     ) -> None:
+        self._is_durable = is_durable
         self.now_us = 0
         self.expected, self.found = Output(), Output()
         self.compared_from: dict[str, int | None] = {}  # added queries; None: not at all
@@ -124,7 +136,7 @@ class Sharded:
         given = dict(options or {})
         strategy = StrategyOptions(**{n: v for n, v in given.items() if n in names})
         options_ = EngineOptions(**{n: v for n, v in given.items() if n not in names})
-        self.engine = Engine(options_, strategy)
+        self.engine = Engine(replace(options_, latency=None), strategy)
         self.engine.wall_clock = self._now
         self.engine.sql(ddl)
         for name, rows in tables.items():
@@ -157,7 +169,8 @@ class Sharded:
         no_broadcast = BroadcastProgram.__new__(BroadcastProgram)
         for cell, shard in enumerate(of.ids):
             parts = (of.described, cell, of.reports(cell), of.counts(cell))
-            made = Shard(ShardSpec(shard, "", *parts, no_broadcast), program)
+            spec = ShardSpec(shard, "", *parts, no_broadcast)
+            made = Shard(spec, program, is_durable=self._is_durable)
             made.engine.engine.wall_clock = self._now
             yield made
 
@@ -208,6 +221,12 @@ class Sharded:
         for shard in self.shards.values():
             shard.restart()
             shard.engine.engine.wall_clock = self._now
+
+    def lose_workers(self, shards: Iterable[int]) -> None:
+        """Continue with other workers for these shards."""
+        for number in shards:
+            self.shards[number].lose_worker()
+            self.shards[number].engine.engine.wall_clock = self._now
 
     def add(self, name: str, sql: str, window_us: int | None) -> bool:
         """Add a query, if it fits a layout.

@@ -142,6 +142,8 @@ def _print_progress(progress: Mapping[str, Any]) -> None:
     )
     for group, us in progress["watermark_us"].items():
         print(f"watermark of {group}: {instant(us)}")
+    for group, rows in progress["waiting"].items():
+        print(f"rows of {group} that wait for larger windows: {rows:,}")
     print()
 
 

@@ -354,8 +354,8 @@ class Engine:
     @locked
     def groups(self, now: int | None = None) -> list[dict[str, Any]]:
         """The groups of streams and tables that queries join: ``members``; ``watermark``, ``clock``
-        and ``newest`` by stream (us); ``held`` rows and ``held_bytes`` that wait for the watermark,
-        and the stream they wait for (``held_by``). ``now``: the wall clock (int64 us).
+        and ``newest`` by stream (us); rows ``held`` for the watermark, ``held_bytes`` and the
+        stream ``held_by``; rows ``waiting`` by ``latency``. ``now``: the wall clock (int64 us).
         """
         return self.parts.progress.stats(self.wall_clock() if now is None else now)
 

@@ -8,10 +8,12 @@ from typing import Any
 import pyarrow as pa
 
 from eddyline.engine.changes import Changes
+from eddyline.engine.execution.budget import Budget
 from eddyline.engine.ingest.inputs import Elsewhere
 from eddyline.engine.instants import checked_instant
 from eddyline.engine.locking import EngineLock
 from eddyline.engine.stateful_parts import StatefulParts
+from eddyline.optimizer.prices import Prices
 from eddyline.types import FIRST_INSTANT
 
 #: What a call hands over: rows by stream, and changes by table.
@@ -25,10 +27,16 @@ class Feeding:
 
     Args:
         wall_clock: microseconds since 1970.
+        prices: of the steps of operators.
+
+    Attributes:
+        latency_us: time budget of a call of ``process`` for joins with a schedule; None: none.
     """
 
-    def __init__(self, parts: StatefulParts, wall_clock: Callable[[], int]) -> None:
+    def __init__(self, parts: StatefulParts, wall_clock: Callable[[], int], prices: Prices) -> None:
         self._parts = parts
+        self._prices = prices
+        self.latency_us: int | None = None
         self._wall_clock = wall_clock
         self._not_yielded: dict[str, dict[str, pa.Table]] = {"late": {}, "bad": {}}
 
@@ -46,17 +54,27 @@ class Feeding:
             self._parts.overload.begin_call()
         late, bad = self._parts.inputs.accept(inputs, now)
         self._parts.inputs.note_elsewhere(elsewhere, now)
-        for _ in self._parts.progress.advance(watermark, now_us=now):
+        progress, budget = self._parts.progress, self._budget()
+        for _ in progress.advance(watermark, now_us=now, budget=budget):
             pass
+        if budget is not None:
+            progress.serve(budget)
         if self._parts.shedding.sheddable:
             self._parts.overload.end_call()
         return self._changes(late, bad)
 
     def advance(self, to: int) -> Changes:
         """See :meth:`Engine.advance`."""
+        self._parts.queries.finish()
         for _ in self._parts.progress.advance(to, now_us=self._wall_clock(), begins=True):
             pass
         return self._changes()
+
+    def _budget(self) -> Budget | None:
+        """That of one call; None: nothing waits."""
+        if self.latency_us is None:
+            return None
+        return Budget(self._parts.queries.execution, self.latency_us / 1e6, self._prices)
 
     def stream(
         self, inputs: Rows | Iterable[Rows | None], watermark: int | None, lock: EngineLock
@@ -87,7 +105,8 @@ class Feeding:
         if self._parts.shedding.sheddable:
             self._parts.overload.begin_call()
         late, bad = self._parts.inputs.accept(rows, now)
-        steps = self._parts.progress.advance(watermark, now_us=now, paced=True)
+        unlimited = Budget(self._parts.queries.execution)
+        steps = self._parts.progress.advance(watermark, now_us=now, budget=unlimited)
         try:
             yield from self._side_outputs("late", late)
             yield from self._side_outputs("bad", bad)

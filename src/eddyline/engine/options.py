@@ -42,6 +42,11 @@ class EngineOptions:
             its ``stats`` give the reason. None: never.
         ahead_at_most: how far timestamps may be ahead of the wall clock in streams without AHEAD
             AT MOST ("1 day"). None: any distance for an engine, one day on Spark.
+        latency: time budget of a call of ``process``, or of a batch on Spark, for queries that join
+            the same two streams over different windows ("500 ms"): small windows are served first
+            (see ``schedule``), and what is left when the budget is used up waits for the next call.
+            The time is counted work by ``prices``, so a repeated call stops at the same place.
+            None: every call finishes.
         statistics: rates and numbers of values by which plans are chosen. They take precedence over
             those that CREATE STREAM and CREATE TABLE declare.
         prices: costs of the steps of operators. None: those that ``eddyline calibrate`` measured on
@@ -58,6 +63,7 @@ class EngineOptions:
     decide: Decide = "before"
     set_aside_after: int | None = 1_000
     ahead_at_most: str | None = None
+    latency: str | None = None
     statistics: Statistics = UNKNOWN
     prices: Prices | None = None
 
@@ -68,6 +74,7 @@ class EngineOptions:
             raise ValueError(f"capacity must be above 0 cores, not {self.capacity}")
         _check_choice("decide", self.decide, Decide)
         _duration_us("decide_every", self.decide_every)
+        _duration_us("latency", self.latency)
         _duration_us("ahead_at_most", self.ahead_at_most, least_us=0)
 
     @property
@@ -79,6 +86,11 @@ class EngineOptions:
     def ahead_us(self) -> int | None:
         """``ahead_at_most`` in microseconds."""
         return None if self.ahead_at_most is None else parse_duration(self.ahead_at_most)
+
+    @property
+    def latency_us(self) -> int | None:
+        """``latency`` in microseconds."""
+        return None if self.latency is None else parse_duration(self.latency)
 
     def as_dict(self) -> dict[str, Any]:
         """By field, for JSON."""
@@ -137,8 +149,8 @@ class StrategyOptions:
             operators; ``auto`` takes the tree for a query that is alone with its signature.
         policy: how a flow routes rows among its grouped filters and SteMs.
         selections: ``push`` filters rows before they are stored and joined, ``pull`` after.
-        schedule: the order in which ``Engine.stream`` serves queries that join the same two streams
-            over different windows.
+        schedule: the order in which ``Engine.stream``, and ``process`` with a ``latency``, serve
+            queries that join the same two streams over different windows.
         optimize: whether plans are rewritten by rule; else joins run in the order written, and
             filters where they are written.
         replan: by which factor another join order must be expected to cost less, by the measured

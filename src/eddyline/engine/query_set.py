@@ -200,6 +200,8 @@ class QuerySet:
     def follow(self, clock: int) -> None:
         """Apply the chunk's changes of tables to the instances of parameterized queries."""
         for subscription in self._parameterized.values():
+            if subscription.shared.flow.waiting and subscription.changes_at(clock):
+                self.finish()  # queued rows have results for the instances before the change
             subscription.follow(clock)
 
     def sync(self) -> None:

@@ -99,6 +99,7 @@ _READERS: Final[Mapping[str, _Reader]] = {
     "decide": _Reader("before or after", str),
     "set_aside_after": _Reader("an integer or NULL", int, nullable=True),
     "ahead_at_most": _Reader("a duration, like '1 day', or NULL", str, nullable=True),
+    "latency": _Reader("a duration, like '500 ms', or NULL", str, nullable=True),
     **{name: _choice(name) for name in CHOICES},
     "partitions": _INTEGER,
     "views": _TRUTH,

@@ -49,6 +49,7 @@ class Parts(StatefulParts):
         self.queries.set_aside_after = options.set_aside_after
         self.progress.chunk_rows = options.chunk_rows
         self.overload.configure(options)
+        self.feeding.latency_us = options.latency_us
 
     def shedding_report(self) -> dict[str, dict[str, Any]]:
         """See :attr:`Engine.shedding`."""
@@ -123,7 +124,7 @@ def connect(
         statistics=statistics,
         planning=planning,
         statements=statements,
-        feeding=Feeding(stateful, wall_clock),
+        feeding=Feeding(stateful, wall_clock, prices),
         checkpoint=EngineCheckpoint(stateful, statements),
     )
     parts.configure(settings)

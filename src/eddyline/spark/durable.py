@@ -14,7 +14,7 @@ from __future__ import annotations
 import io
 import json
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, BinaryIO, Final, Protocol, TypeVar
 
 from eddyline.engine.checkpoint.segments import Segments
@@ -76,6 +76,8 @@ class EngineBatch:
         dropped: by stream, number of rows that ingest has dropped. newest, oldest: by stream,
             largest and smallest timestamp of the rows that ingest examined.
         hold: whether a statement waits until no rows are dropped.
+        saved: whether a snapshot was begun after the batch. To save an engine serves the rows that
+            wait by ``latency``, so an engine that repeats the batch has to serve them then, too.
     """
 
     pieces: tuple[tuple[str, bytes], ...]
@@ -86,6 +88,7 @@ class EngineBatch:
     newest: Mapping[str, int] = field(default_factory=dict)
     oldest: Mapping[str, int] = field(default_factory=dict)
     hold: bool = False
+    saved: bool = False
 
     @property
     def nbytes(self) -> int:
@@ -215,10 +218,14 @@ class DurableState:
         Spark makes all durable together with the batch, or nothing.
         """
         with state_access(self._place, max(batch.nbytes, record.snapshot_bytes)):
-            end = record.log_end
+            end, snapshots = record.log_end, _snapshots_of(engine)
+            bound = max(1, MIN_LOG_BYTES, record.snapshot_bytes)
+            begins = snapshots.begun is None and _is_due(record, batch, bound)
             if record.snapshot:
-                self._append(record, batch)
-            self._go_on_with_snapshot(record, batch, engine)
+                self._append(record, replace(batch, saved=begins))
+            if begins:
+                snapshots.begin(engine, record.log_end, record.log_bytes, record.log_batches)
+            self._go_on_with_snapshot(record, batch, snapshots, bound)
             most = max(_REMOVED_PER_BATCH, 2 * (record.log_end - end))
             rest = min(record.log_start, record.log_rest + most)
             self._log.remove(range(record.log_rest, rest))
@@ -227,17 +234,12 @@ class DurableState:
             self._record.update((json.dumps({"format": _FORMAT, **vars(record)}),))
 
     def _go_on_with_snapshot(
-        self, record: CommitRecord, batch: EngineBatch, engine: Savable
+        self, record: CommitRecord, batch: EngineBatch, snapshots: Snapshots, bound: int
     ) -> None:
-        """Begin a snapshot if it is time, and write a part of one that is begun.
+        """Write a part of a snapshot that is begun.
 
         A part is so large that the snapshot is complete when the log has grown as much again.
         """
-        if engine.snapshots is None:
-            engine.snapshots = Snapshots()
-        snapshots, bound = engine.snapshots, max(1, MIN_LOG_BYTES, record.snapshot_bytes)
-        if snapshots.begun is None and (not record.snapshot or _is_due(record, bound)):
-            snapshots.begin(engine, record.log_end, record.log_bytes, record.log_batches)
         nbytes = 0
         if (begun := snapshots.begun) is not None:
             nbytes = max(_LEAST_PART, batch.nbytes * begun.total // bound)
@@ -259,7 +261,17 @@ class DurableState:
         record.log_batches += 1
 
 
-def _is_due(record: CommitRecord, bound: int) -> bool:
-    """Whether to begin a snapshot."""
-    cheap = record.snapshot_bytes <= _SNAPSHOT_BYTES_PER_BATCH * record.log_batches
-    return record.log_bytes >= bound or (record.log_batches >= MIN_LOG_BATCHES and cheap)
+def _snapshots_of(engine: Savable) -> Snapshots:
+    """Those of the engine; at its first batch there are none yet."""
+    if engine.snapshots is None:
+        engine.snapshots = Snapshots()
+    return engine.snapshots
+
+
+def _is_due(record: CommitRecord, batch: EngineBatch, bound: int) -> bool:
+    """Whether to begin a snapshot with this batch, which is about to be logged."""
+    if not record.snapshot:
+        return True
+    batches = record.log_batches + 1
+    cheap = record.snapshot_bytes <= _SNAPSHOT_BYTES_PER_BATCH * batches
+    return record.log_bytes + batch.nbytes >= bound or (batches >= MIN_LOG_BATCHES and cheap)

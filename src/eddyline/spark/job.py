@@ -229,7 +229,7 @@ class JobStarter:
         return launch
 
     def _packed_inputs(self, layouts: Sequence[LayoutShards]) -> list[DataFrame]:
-        """The packed batches of all inputs, and a heartbeat for groups with IDLE AFTER."""
+        """The packed batches of all inputs, and a heartbeat for groups that need one."""
         rates = self._fixed_keep_rates
         packed = []
         for group, own in by_group(layouts):
@@ -253,7 +253,11 @@ class JobStarter:
         return replace(stream, ahead_us=self._script.options.ahead_us)
 
     def _needs_heartbeat(self, group: QueryGroup) -> bool:
-        """Whether the watermark of a group can advance by time alone (IDLE AFTER)."""
+        """Whether the watermark of a group can advance by time alone (IDLE AFTER), or rows may wait
+        in joins for the next batch.
+        """
+        if self._script.options.latency is not None:
+            return True
         return any(self._script.streams[name].idle_us is not None for name in group.streams)
 
     def _specs(self, of: LayoutShards, program: JobProgram) -> Iterator[ShardSpec]:

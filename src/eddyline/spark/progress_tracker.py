@@ -30,6 +30,8 @@ class JobProgress:
         rows_per_second: rows received, over the last ten seconds (``processedRowsPerSecond``).
         restore_seconds: by group, of the last time that a worker has rebuilt an engine from the
             checkpoint, of its slowest shard; empty if none has since this start.
+        waiting: rows that wait in scheduled joins for the next batch, by group; see ``latency`` of
+            ``EngineOptions``.
     """
 
     batch_id: int | None = None
@@ -41,6 +43,7 @@ class JobProgress:
     watermark_us: Mapping[str, int | None] = field(default_factory=dict)
     rows_per_second: float = 0.0
     restore_seconds: Mapping[str, float] = field(default_factory=dict)
+    waiting: Mapping[str, int] = field(default_factory=dict)
 
 
 class ProgressTracker:
@@ -95,6 +98,7 @@ class ProgressTracker:
                 self._watermarks(),
                 self._rate(),
                 self._restore_seconds(),
+                self._waiting(),
             )
 
     def shards(self) -> list[dict[str, Any]]:
@@ -137,6 +141,14 @@ class ProgressTracker:
 
     def _received(self) -> int:
         return sum(sum(report["rows"].values()) for report in self._shards.values())
+
+    def _waiting(self) -> dict[str, int]:
+        waiting: dict[str, int] = {}
+        for shard, report in self._shards.items():
+            if rows := sum(group["waiting"] for group in report["groups"]):
+                name = self._groups[shard]
+                waiting[name] = waiting.get(name, 0) + rows
+        return waiting
 
     def _sums(self, what: str) -> dict[str, int]:
         return _sums(report[what] for report in self._shards.values())

@@ -98,6 +98,8 @@ class ShardEngine:
         for output in outputs:
             for name in output.bad.keys() & self.engine.queries.keys():
                 self.bad_rows[name] = self.bad_rows.get(name, 0) + output.bad[name].num_rows
+        if batch.saved:
+            self.engine.parts.queries.finish()
         return outputs
 
     def _execute(self, statement: str) -> None:

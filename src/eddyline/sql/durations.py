@@ -18,18 +18,19 @@ _UNITS_US: Final[dict[str, int]] = {
     "DAY": 86_400_000_000,
     "WEEK": 604_800_000_000,
 }
+_SHORT_US: Final = {"MS": _UNITS_US["MILLISECOND"]}
 _DAY: Final = _UNITS_US["DAY"]
 _LONGEST: Final = Decimal(LONGEST_DURATION_US)
 
 
 def unit_us(unit: str) -> int:
-    """The length in microseconds of a time unit, singular or plural, in any case.
+    """The length in microseconds of a time unit, singular or plural or ``ms``, in any case.
 
     Raises:
         ValueError: the unit is unknown (months and years have no fixed length).
     """
     name = unit.upper()
-    length = _UNITS_US.get(name) or _UNITS_US.get(name.removesuffix("S"))
+    length = _UNITS_US.get(name) or _UNITS_US.get(name.removesuffix("S")) or _SHORT_US.get(name)
     if length is None:
         plurals = [f"{u}S" for u in _UNITS_US]
         raise ValueError(f"unknown time unit '{shortened(unit)}'; {did_you_mean(name, plurals)}")
@@ -67,6 +68,8 @@ def parse_duration(text: str) -> int:
 
     >>> parse_duration("5 seconds")
     5000000
+    >>> parse_duration("500 ms")
+    500000
 
     Raises:
         ValueError: as :func:`duration_us`, or the text is not an amount and a unit.

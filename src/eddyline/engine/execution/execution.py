@@ -36,6 +36,7 @@ from eddyline.runtime.failures import Failure, collecting
 from eddyline.runtime.graph import Graph, Ran, in_order
 from eddyline.runtime.operators.base import Operator, Tick
 from eddyline.runtime.stores.stem import Stem
+from eddyline.runtime.window_join.joined_work import JoinedWork
 
 
 class Execution:
@@ -45,6 +46,7 @@ class Execution:
     from its queries, so a query can change from a tree to a flow, and back, between two chunks.
 
     Attributes:
+        scheduled_work: that of ``serve`` so far.
         graph: the operators. flows: by key. pending: result tables with changes to be fetched.
     """
 
@@ -54,6 +56,7 @@ class Execution:
         self.graph = Graph()
         self.flows: dict[Hashable, SharedFlow] = {}
         self.pending = Pending()
+        self.scheduled_work = JoinedWork()
         self._groups = groups
         self._stem_of = stem_of
         self.plan_by(strategy, sharing)
@@ -293,6 +296,12 @@ class Execution:
         """Whether there are queued rows."""
         return any(shared.flow.waiting for shared in self.flows.values())
 
+    def waiting_rows(self, group: StreamGroup) -> int:
+        """Number of rows of a group that are queued in joins."""
+        waiting = [shared.flow for shared in self.flows.values() if shared.flow.waiting]
+        operators = self.operators_of(group) if waiting else {}
+        return sum(flow.queued_rows for flow in waiting if flow in operators)
+
     @property
     def wants_rows(self) -> bool:
         """Whether new rows would be processed before all queued rows."""
@@ -303,9 +312,12 @@ class Execution:
         ran = Ran()
         for shared in self.flows.values():
             if shared.flow.waiting:
+                before = shared.flow.scheduled_work
                 with collecting() as failures:
                     shared.serve()
                 ran.failures += [(shared.flow, failure) for failure in failures]
+                done = shared.flow.scheduled_work - before
+                self.scheduled_work = self.scheduled_work.plus(done)
         return ran
 
 

@@ -141,6 +141,13 @@ class ParameterizedSubscription(FlowSubscription):
             for row, instant in zip(gone.tolist(), died[recent].tolist(), strict=True):
                 self._remove(row, instant + self._lifespan_us)
 
+    def changes_at(self, clock: int) -> bool:
+        """Whether ``follow`` adds or removes instances."""
+        if not isinstance(self.rows, TableStem):
+            return False
+        expired = any(until <= clock for until in self._retired.values())
+        return expired or self.rows.changed.ids.size > 0
+
     def follow(self, clock: int) -> None:
         """Apply the chunk's changes of the table, at its instant ``clock``."""
         if not isinstance(self.rows, TableStem):

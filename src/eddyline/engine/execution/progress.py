@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
+from eddyline.engine.execution.budget import Budget
 from eddyline.engine.ingest.inputs import Inputs
 from eddyline.engine.ingest.watermarks import StreamGroup, slowest, watermark_of
 from eddyline.engine.instants import shown
@@ -54,7 +55,7 @@ class Progress:
         *,
         now_us: int,
         begins: bool = False,
-        paced: bool = False,
+        budget: Budget | None = None,
     ) -> Iterator[None]:
         """Process rows up to the watermarks, chunk by chunk.
 
@@ -62,11 +63,17 @@ class Progress:
             watermark: of all groups; None: the watermark that follows from the rows of each group.
             now_us: the wall clock.
             begins: a group without rows so far begins at the watermark.
-            paced: put rows into the scheduling queues of window joins; chunks alternate with the
-                service of those queued rows that the schedule puts before newer ones.
+            budget: put rows into the scheduling queues of window joins; while it is left, chunks
+                alternate with the service of those queued rows that the schedule puts before newer
+                ones. None: rows are not queued.
         """
         for group, to in self._targets(watermark, now_us).items():
-            yield from self._advance(group, to, begins=begins, paced=paced)
+            yield from self._advance(group, to, begins=begins, budget=budget)
+
+    def serve(self, budget: Budget) -> None:
+        """Serve queued rows while the budget is left. The others wait."""
+        while self._queries.execution.waiting and budget.is_left:
+            self._queries.serve()
 
     def bring_together(self, names: Iterable[str]) -> None:
         """Merge the groups of these streams and tables, before a query reads them. First, all are
@@ -133,9 +140,9 @@ class Progress:
         watermark: int,
         *,
         begins: bool = False,
-        paced: bool = False,
+        budget: Budget | None = None,
     ) -> Iterator[None]:
-        arrived = time.perf_counter()
+        arrived, paced = time.perf_counter(), budget is not None
         execution = self._queries.execution
         group.watermark = watermark = max(watermark, group.watermark)
         since = self._since(group)
@@ -144,7 +151,9 @@ class Progress:
         for tick in self._inputs.fill(group, watermark, self.chunk_rows):
             self._run(tick, group, arrived, paced=paced)
             yield
-            while paced and execution.waiting and not execution.wants_rows:
+            while execution.waiting and not execution.wants_rows:
+                if budget is None or not budget.is_left:
+                    break
                 self._queries.serve()
                 yield
         if watermark > group.clock:
@@ -189,7 +198,8 @@ class Progress:
 
     def stats(self, now_us: int) -> list[dict[str, Any]]:
         """By group: its streams and tables, watermark and clock, the largest timestamp of each
-        stream, number and size of the held rows, and the stream that holds the watermark back.
+        stream, number and size of the held rows, the stream that holds the watermark back, and the
+        number of rows that wait in scheduled joins.
         """
         found = []
         for group in self._groups:
@@ -203,6 +213,7 @@ class Progress:
                     "newest": {b.stream: self._inputs.newest_of(b.stream) for b in bounds},
                     "held": self._inputs.held(group),
                     "held_bytes": self._inputs.held_bytes(group),
+                    "waiting": self._queries.execution.waiting_rows(group),
                     "held_by": None if holder is None else holder.stream,
                 }
             )

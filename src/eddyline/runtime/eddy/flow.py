@@ -23,6 +23,7 @@ from eddyline.runtime.operators.scan import Scan
 from eddyline.runtime.predicates.filter_bank import FilterBank
 from eddyline.runtime.predicates.grouped_filter import GroupedFilter
 from eddyline.runtime.stores.columns import Array
+from eddyline.runtime.window_join.joined_work import JoinedWork
 
 
 class Flow(Operator):
@@ -147,6 +148,16 @@ class Flow(Operator):
     def waiting(self) -> bool:
         """Whether there is work left for ``step``."""
         return False
+
+    @property
+    def queued_rows(self) -> int:
+        """Number of rows that wait for ``step``."""
+        return 0
+
+    @property
+    def scheduled_work(self) -> JoinedWork:
+        """The work of ``step`` so far."""
+        return JoinedWork()
 
     @property
     def wants_rows(self) -> bool:

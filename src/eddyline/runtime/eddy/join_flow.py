@@ -49,6 +49,7 @@ from eddyline.runtime.operators.base import Operator, Tick
 from eddyline.runtime.predicates.lineage_failures import for_queries
 from eddyline.runtime.state import State
 from eddyline.runtime.stores.columns import Array
+from eddyline.runtime.window_join.joined_work import JoinedWork
 from eddyline.runtime.window_join.levels import Levels
 from eddyline.runtime.window_join.rows_groups import RowsGroups
 from eddyline.runtime.window_join.scheduled_join import ScheduledJoin
@@ -277,6 +278,14 @@ class JoinFlow(Flow):
     @property
     def waiting(self) -> bool:
         return self._scheduled is not None and (self._scheduled.waiting or bool(self._overdue))
+
+    @property
+    def queued_rows(self) -> int:
+        return 0 if self._scheduled is None else self._scheduled.queued_rows
+
+    @property
+    def scheduled_work(self) -> JoinedWork:
+        return JoinedWork() if self._scheduled is None else self._scheduled.work
 
     @property
     def wants_rows(self) -> bool:

@@ -19,6 +19,7 @@ from eddyline.runtime.join_inputs.flow_windows import FlowRows
 from eddyline.runtime.join_inputs.lineage_input import LineageInput
 from eddyline.runtime.stores.columns import Array
 from eddyline.runtime.window_join.evictions import Evictions
+from eddyline.runtime.window_join.joined_work import JoinedWork
 from eddyline.runtime.window_join.levels import Levels
 from eddyline.runtime.window_join.output_buffer import JoinedPairs, Meet, Release, Verify
 from eddyline.runtime.window_join.rows_groups import RowsGroups
@@ -108,6 +109,16 @@ class ScheduledJoin:
     def waiting(self) -> bool:
         """Whether rows are queued."""
         return self._join.waiting
+
+    @property
+    def queued_rows(self) -> int:
+        """Number of queued rows."""
+        return self._join.input_rows
+
+    @property
+    def work(self) -> JoinedWork:
+        """What has been done so far."""
+        return self._join.work
 
     @property
     def wants_rows(self) -> bool:

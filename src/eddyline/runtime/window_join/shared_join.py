@@ -33,6 +33,7 @@ from eddyline.runtime.stores.columns import Array
 from eddyline.runtime.stores.index import Probes
 from eddyline.runtime.stores.rowstore import RowStore
 from eddyline.runtime.window_join.evictions import Evictions
+from eddyline.runtime.window_join.joined_work import JoinedWork
 from eddyline.runtime.window_join.levels import Levels
 from eddyline.runtime.window_join.output_buffer import (
     Meet,
@@ -82,6 +83,7 @@ class SharedJoin:
     Attributes:
         levels: the windows. classes: int64[r], the levels that are window classes.
         meet: as above; it may be changed while no rows are queued.
+        work: what has been done so far.
         arrived: number of rows so far. served: int64[r], how many of them each class has served.
     """
 
@@ -104,6 +106,7 @@ class SharedJoin:
         self._schedule = schedule
         self._verify = verify
         self.meet = meet
+        self.work = JoinedWork()
         self._queues = SchedulingQueues()
         #: The output buffer: by class its slice, behind the slices of former classes.
         self._found: list[list[SliceBuffer]] = []
@@ -260,6 +263,7 @@ class SharedJoin:
             seq = self._queues["seq"][last - 1 - self._queues.first :][:2]
             last += int(seq[0] == seq[1])
         self._join(class_, first, last)
+        self._count(steps=1, probes=last - first)
         self.served[class_] = last
         early = self._schedule.rows_per_step == 1 and self._schedule.releases_early
         if early and self._evictions is None:  # evictions are known at the end of windows
@@ -268,7 +272,11 @@ class SharedJoin:
             releases = [self._release(class_, first, last, 0, class_ + 1)]
         if class_ == self.classes.size - 1:
             self._forget(last)
+        self._count(results=sum(len(release.pairs) for release in releases))
         return releases
+
+    def _count(self, **more: int) -> None:
+        self.work = self.work.plus(JoinedWork(**more))
 
     def _join(self, class_: int, first: int, last: int) -> None:
         """Join the rows ``[first, last)`` with the slice of a class."""
@@ -306,6 +314,7 @@ class SharedJoin:
         parts = []
         for some in access.pieces(cursor, stop):
             by, position = access.follow(class_, key[some], cursor[some], stop[some])
+            self._count(pairs=by.size)
             parts.append(self._met(side, which, number, by + some.start, position))
         rows["cursor"][which] = cursor
         return parts[0] if len(parts) == 1 else in_turn(parts)
