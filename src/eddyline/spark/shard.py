@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import pandas as pd
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle
@@ -105,6 +105,8 @@ class EngineProcessor(StatefulProcessor):
             the launch, which also a repeated batch executes.
     """
 
+    engine_type: ClassVar[type[ShardEngine]] = ShardEngine
+
     def __init__(
         self,
         specs: Mapping[int, ShardSpec],
@@ -178,10 +180,10 @@ class EngineProcessor(StatefulProcessor):
         cached = _engines.pop((spec.run_key, spec.shard), None)
         record = self._state.commit_record()
         if record is None:
-            return CommitRecord(), ShardEngine(spec.program.read().build()), True
+            return CommitRecord(), self.engine_type(spec.program.read().build()), True
         if cached is not None and self._is_caught_up(record, *cached):
             return record, cached[1], False
-        load = partial(ShardEngine.load, functions=spec.program.read().functions)
+        load = partial(self.engine_type.load, functions=spec.program.read().functions)
         engine = self._state.restored(record, load)
         for batch in self._state.logged(record):
             engine.apply(batch)
