@@ -105,7 +105,7 @@ def workloads() -> Iterator[Workload]:
         "WHERE a.k = b.k AND a.x + b.y < 0.1"
     )
     yield Workload("join", "join on one key", "ab", 400_000, 1_000, partial(_query, select=join))
-    yield Workload("rules", f"{_RULES:,} rules", "a", 1_000_000, 1_000, _rules)
+    yield Workload("rules", f"{_RULES:,} rules", "a", 2_000_000, 1_000, _rules)
     group = (
         "SELECT k, COUNT(*) AS n, SUM(x) AS s, MIN(x) AS low, MAX(y) AS high, STDDEV(y) AS d "
         "FROM a [RANGE 60 SECONDS] GROUP BY k HAVING SUM(x) > 22"
@@ -117,7 +117,7 @@ def workloads() -> Iterator[Workload]:
 
 CHAIN: Final = (
     "SELECT a.k, a.x, b.y, c.l FROM a [RANGE 20 SECONDS], b [RANGE 20 SECONDS], "
-    "c [RANGE 20 SECONDS] WHERE a.k = b.k AND b.l = c.l AND a.x + c.y < 0.1"
+    "c [RANGE 20 SECONDS] WHERE a.k = b.k AND b.l = c.l AND a.x + b.y < 0.2 AND b.x + c.y < 0.2"
 )
 
 
@@ -153,7 +153,8 @@ def measured(spark: SparkSession, scratch: Path, workload: Workload, rounds: int
         AssertionError: the results differ, or the rows are not divided.
     """
     rows = workload.input(scratch / workload.name)
-    jobs = {str(shards): _start(spark, workload, rows, shards) for shards in _SHARDS}
+    started = {str(shards): _start(spark, workload, rows, shards) for shards in _SHARDS}
+    jobs = {name: run for name, (_, run) in started.items()}
     found = side_by_side(jobs, rows, rounds)
     for shards in _SHARDS:
         engines = len(jobs[str(shards)].shards())
@@ -163,7 +164,10 @@ def measured(spark: SparkSession, scratch: Path, workload: Workload, rounds: int
     return _report(workload, found, results.pop())
 
 
-def _start(spark: SparkSession, workload: Workload, rows: Input, shards: int) -> Run:
+def _start(
+    spark: SparkSession, workload: Workload, rows: Input, shards: int
+) -> tuple[Session, Run]:
+    """The session has to be kept: it owns the checkpoint."""
     session = Session(spark, shards=shards, trigger=TRIGGER)
     for name in workload.streams:
         session.sql(
@@ -171,7 +175,7 @@ def _start(spark: SparkSession, workload: Workload, rows: Input, shards: int) ->
             f"path = '{rows.path(str(shards), name)}', maxFilesPerTrigger = {FILES})"
         )
     workload.define(spark, session)
-    return session.start()
+    return session, session.start()
 
 
 def _report(

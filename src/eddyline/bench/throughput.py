@@ -142,9 +142,10 @@ def measured(
     """
     folder = scratch / workload.name
     given = Input(folder, workload.streams, rows // len(workload.streams), workload.make)
-    jobs = {_JOB: _start(spark, workload, given, _JOB)}
+    started = {_JOB: _start(spark, workload, given, _JOB)}
     with engine_taken_out():
-        jobs[_BOUND] = _start(spark, workload, given, _BOUND)
+        started[_BOUND] = _start(spark, workload, given, _BOUND)
+    jobs = {name: run for name, (_, run) in started.items()}
     found = side_by_side(jobs, given, rounds)
     read = {name: job.progress().rows_in for name, job in jobs.items()}
     assert read[_JOB] == read[_BOUND], f"{workload.name}: different rows have been read: {read}"
@@ -153,7 +154,8 @@ def measured(
     return _report(workload, found, given.batch_rows, results[_JOB] / sum(read[_JOB].values()))
 
 
-def _start(spark: SparkSession, workload: Workload, given: Input, name: str) -> Run:
+def _start(spark: SparkSession, workload: Workload, given: Input, name: str) -> tuple[Session, Run]:
+    """The session has to be kept: it owns the checkpoint."""
     session = Session(spark, shards=CORES, trigger=TRIGGER)
     for stream in workload.streams:
         session.sql(
@@ -162,7 +164,7 @@ def _start(spark: SparkSession, workload: Workload, given: Input, name: str) -> 
             f"maxFilesPerTrigger = {FILES})"
         )
     workload.define(spark, session)
-    return session.start()
+    return session, session.start()
 
 
 def _report(
