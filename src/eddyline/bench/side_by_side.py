@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -116,12 +116,12 @@ def side_by_side(jobs: Mapping[str, Run], rows: Input, rounds: int) -> dict[str,
 
 def _round(job: Run, rows: Input, name: str, batch: int) -> Round | None:
     """Give a batch to a job; None if it was read as several."""
-    known = _last_batch(job)
+    known = max((p.batchId for p in _filled(job)), default=-1)
     cpu = cpu_seconds()
     rows.give(name, batch)
     job.processAllAvailable()
     cpu = cpu_seconds() - cpu
-    batches = [p for p in job.recentProgress if p.numInputRows and p.batchId > known]
+    batches = [p for p in _filled(job) if p.batchId > known]
     if len(batches) != 1:
         return None
     phases = [shard["seconds"] for shard in job.shards()]
@@ -133,8 +133,9 @@ def _round(job: Run, rows: Input, name: str, batch: int) -> Round | None:
     )
 
 
-def _last_batch(job: Run) -> int:
-    return max((p.batchId for p in job.recentProgress), default=-1)
+def _filled(job: Run) -> list[Any]:
+    """The batches with rows. While there are none, Spark reports the id of the next batch."""
+    return [p for p in job.recentProgress if p.numInputRows]
 
 
 @contextmanager
