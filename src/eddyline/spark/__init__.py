@@ -1,11 +1,33 @@
 """Eddyline on Spark: ``Session`` collects streams, tables and queries, and starts one job."""
 
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Final
+
 from eddyline.extras import extras_named
 
-with extras_named():
+if TYPE_CHECKING:
     from eddyline.spark.progress_tracker import JobProgress
     from eddyline.spark.run import Run
     from eddyline.spark.session import Session
     from eddyline.spark.supervisor import NEVER, ON_FAILURE, Restart
 
 __all__ = ["NEVER", "ON_FAILURE", "JobProgress", "Restart", "Run", "Session"]
+
+_ON_DEMAND: Final = {
+    "JobProgress": "eddyline.spark.progress_tracker",
+    "NEVER": "eddyline.spark.supervisor",
+    "ON_FAILURE": "eddyline.spark.supervisor",
+    "Restart": "eddyline.spark.supervisor",
+    "Run": "eddyline.spark.run",
+    "Session": "eddyline.spark.session",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Import what is used: Spark can start before the rest of the driver is imported."""
+    if name not in _ON_DEMAND:
+        raise AttributeError(f"module 'eddyline.spark' has no attribute {name!r}")
+    with extras_named():
+        return getattr(import_module(_ON_DEMAND[name]), name)

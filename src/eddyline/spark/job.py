@@ -21,7 +21,11 @@ from eddyline.spark.control import ControlStream
 from eddyline.spark.control_compaction import fold_read_files
 from eddyline.spark.delivery import Delivery
 from eddyline.spark.directory import Directory, path_segment
-from eddyline.spark.environment import JOB_CONF, LOCAL_CHECKPOINT_CONF, settings, worker_pool
+from eddyline.spark.environment import (
+    JOB_CONF,
+    LOCAL_CHECKPOINT_CONF,
+    settings,
+)
 from eddyline.spark.formats import side_options
 from eddyline.spark.held_rows import HeldRowsWarning
 from eddyline.spark.ingest import Destination, packed_batches
@@ -34,13 +38,15 @@ from eddyline.spark.mailbox import DIRECTORY as MAILBOX
 from eddyline.spark.mailbox import Mailbox
 from eddyline.spark.packed_batches import OUTPUT_SCHEMA, pack
 from eddyline.spark.printing import print_rows
+from eddyline.spark.processor import ShardProcessor
 from eddyline.spark.program_file import NAME as PROGRAM
 from eddyline.spark.program_file import SPARK_DIRECTORY
 from eddyline.spark.progress_tracker import ProgressTracker
+from eddyline.spark.python_workers import start_workers, worker_pool
 from eddyline.spark.run import Run
 from eddyline.spark.running_queries import RunningQueries
 from eddyline.spark.script import QueryGroup, Script
-from eddyline.spark.shard import EngineProcessor
+from eddyline.spark.shard import ShardTasks
 from eddyline.spark.shard_program import BroadcastProgram, ShardProgram, ShardSpec
 from eddyline.spark.sink_factory import SinkFactory
 from eddyline.spark.sinks import MemorySink, Printer, Target
@@ -131,6 +137,7 @@ class JobStarter:
         drop: Sequence[str],
     ) -> StartedJob:
         """Start the streaming query of all groups; see :meth:`eddyline.spark.Session.start`."""
+        start_workers(self._spark, self._checkpoint.run_key)
         program = JobProgram(
             self._checkpoint.directory,
             self._script,
@@ -173,10 +180,12 @@ class JobStarter:
         if self._checkpoint.named:
             directory = self._checkpoint.directory.below(MAILBOX)
             mailbox = Mailbox(directory, running, tracker, delivery)
-        specs = {spec.shard: spec for of in layouts for spec in self._specs(of, program)}
+        tables = dict.fromkeys(name for of in layouts for name in of.group.tables)
+        contents = {name: pack(self._inputs.content(name)) for name in tables}
+        specs = {spec.shard: spec for of in layouts for spec in self._specs(of, program, contents)}
         requests = control.by_shard() if drop else {}
-        processor = EngineProcessor(specs, uuid4().hex, self._checkpoint.path, requests)
-        launch = self._launcher(program, control, processor, delivery)
+        shards = ShardTasks(specs, uuid4().hex, self._checkpoint.path, requests)
+        launch = self._launcher(program, control, shards, delivery)
         supervisor = Supervisor(launch, self._options.restart, lambda: tracker.progress().batch_id)
         run = Run(
             self._checkpoint.path,
@@ -198,7 +207,7 @@ class JobStarter:
         self,
         program: JobProgram,
         control: ControlStream,
-        processor: EngineProcessor,
+        shards: ShardTasks,
         delivery: Delivery,
     ) -> Callable[[bool], StreamingQuery]:
         """A function that starts the streaming query; True: over the input that is there now."""
@@ -214,7 +223,9 @@ class JobStarter:
                 results = (
                     reduce(DataFrame.unionAll, [*inputs, control.packed_batches(self._spark)])
                     .groupBy("shard")
-                    .transformWithStateInPandas(processor, OUTPUT_SCHEMA, "Append", "None")
+                    .transformWithStateInPandas(
+                        ShardProcessor(shards), OUTPUT_SCHEMA, "Append", "None"
+                    )
                 )
                 writer = results.writeStream.foreachBatch(delivery).option(
                     "checkpointLocation", f"{self._checkpoint.path}/{SPARK_DIRECTORY}"
@@ -253,13 +264,15 @@ class JobStarter:
         """Whether the watermark of a group can advance by time alone (IDLE AFTER)."""
         return any(self._script.streams[name].idle_us is not None for name in group.streams)
 
-    def _specs(self, of: LayoutShards, program: JobProgram) -> Iterator[ShardSpec]:
-        """The shards of a layout, with one program for all of them."""
+    def _specs(
+        self, of: LayoutShards, program: JobProgram, contents: Mapping[str, bytes]
+    ) -> Iterator[ShardSpec]:
+        """The shards of a layout, with one program for all of them; ``contents``: of tables."""
         group = of.group
         shard_program = ShardProgram(
             self._script.definitions,
             tuple(self._script.statement(name) for name in of.queries),
-            {name: pack(self._inputs.content(name)) for name in group.tables},
+            {name: contents[name] for name in group.tables},
             self._script.functions,
             (*group.streams, *group.live),
             of.read_elsewhere,

@@ -10,25 +10,22 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import pandas as pd
-from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle
 
-from eddyline.spark import batch_log, durable, snapshots
+from eddyline.spark.batch_log import MapState
 from eddyline.spark.control import note_of
-from eddyline.spark.durable import CommitRecord, DurableState, EngineBatch
+from eddyline.spark.durable import CommitRecord, DurableState, EngineBatch, ValueState
 from eddyline.spark.gc_control import freeze_live_objects, unfreeze_objects
 from eddyline.spark.output import ShardOutput
 from eddyline.spark.packed_batches import SMALL_BYTES, Arrivals
 from eddyline.spark.rate_limiter import RateLimiter
 from eddyline.spark.shard_engine import ShardEngine
 from eddyline.spark.shard_program import ShardSpec
+from eddyline.spark.snapshots import BlobState
 from eddyline.sql.parser import parse
 from eddyline.sql.statements import CreateQuery
-
-if TYPE_CHECKING:
-    from pyspark.sql.streaming.stateful_processor import TimerValues
 
 #: Number of engines that a worker process caches; an evicted one is rebuilt when needed.
 _CACHED_ENGINES: Final = 16
@@ -93,8 +90,8 @@ class ShardInput:
         )
 
 
-class EngineProcessor(StatefulProcessor):
-    """Runs the engines of the shards whose keys Spark assigns to this task.
+class ShardTasks:
+    """Runs the engines of the shards whose keys Spark assigns to a task; see ``processor.py``.
 
     Args:
         specs: by shard id, how to build its engine.
@@ -117,22 +114,15 @@ class EngineProcessor(StatefulProcessor):
         self._checkpoint = checkpoint
         self._requests = {shard: dict(texts) for shard, texts in requests.items()}
 
-    def init(self, handle: StatefulProcessorHandle) -> None:
-        """Called by Spark for every task."""
+    def open(self, commit: ValueState, log: MapState, snapshots: BlobState) -> None:
+        """Called once per task, with its state variables."""
         freeze_live_objects()
-        self._state = DurableState(
-            handle.getValueState("commit", durable.COMMIT_SCHEMA),
-            handle.getMapState("log", batch_log.KEY_SCHEMA, batch_log.VALUE_SCHEMA),
-            handle.getMapState("snapshot", snapshots.KEY_SCHEMA, batch_log.VALUE_SCHEMA),
-            self._checkpoint,
-        )
+        self._state = DurableState(commit, log, snapshots, self._checkpoint)
 
-    def handleInputRows(
-        self, key: Any, rows: Iterator[pd.DataFrame], timerValues: TimerValues
-    ) -> Iterator[pd.DataFrame]:
-        """Called by Spark once per batch for each shard with packed batches in it."""
+    def process(self, shard: int, rows: Iterator[pd.DataFrame]) -> Iterator[pd.DataFrame]:
+        """Called once per batch for each shard with packed batches in it."""
         watch = _Stopwatch()
-        spec = self._specs[int(key[0])]
+        spec = self._specs[shard]
         received = ShardInput.read(rows, self._requests.get(spec.shard, {}))
         watch.lap("read")
         record, engine, is_new = self._current(spec)
@@ -165,9 +155,6 @@ class EngineProcessor(StatefulProcessor):
         more |= {"keep": engine.keep, "dropped_at_ingest": batch.dropped, "aside": engine.aside}
         stats = _query_stats(spec, engine, received)
         yield output.last_frame(record, watch.seconds, more, stats)
-
-    def close(self) -> None:
-        """Does nothing: the engines stay cached in the worker."""
 
     def _current(self, spec: ShardSpec) -> tuple[CommitRecord, ShardEngine, bool]:
         """The commit record and the engine in that state: from the cache, or rebuilt (True).
