@@ -42,7 +42,7 @@ from eddyline.spark.processor import ShardProcessor
 from eddyline.spark.program_file import NAME as PROGRAM
 from eddyline.spark.program_file import SPARK_DIRECTORY
 from eddyline.spark.progress_tracker import ProgressTracker
-from eddyline.spark.python_workers import start_workers, worker_pool
+from eddyline.spark.python_workers import WORKER_CONF, start_workers, worker_pool
 from eddyline.spark.run import Run
 from eddyline.spark.running_queries import RunningQueries
 from eddyline.spark.script import QueryGroup, Script
@@ -211,11 +211,12 @@ class JobStarter:
         delivery: Delivery,
     ) -> Callable[[bool], StreamingQuery]:
         """A function that starts the streaming query; True: over the input that is there now."""
-        inputs = self._packed_inputs(program.layouts)
+        with worker_pool(self._spark, self._checkpoint.run_key):
+            inputs = self._packed_inputs(program.layouts)
 
         def launch(bounded: bool) -> StreamingQuery:
             clear_keep_rates(self._spark.sparkContext)
-            conf = {**JOB_CONF, "spark.sql.shuffle.partitions": str(program.shards)}
+            conf = {**JOB_CONF, **WORKER_CONF, "spark.sql.shuffle.partitions": str(program.shards)}
             if self._checkpoint.path.startswith("file:"):
                 conf |= LOCAL_CHECKPOINT_CONF
             pool = worker_pool(self._spark, self._checkpoint.run_key)

@@ -1,28 +1,31 @@
-"""The Python workers of a job: their pools, and their start while the driver plans.
+"""The Python workers of a job: a pool of their own, started while the driver plans.
 
 Spark keeps idle Python workers in one pool, with one daemon that forks them, per set of environment
-variables. A job has two: the workers of its shards have a variable with the name of the job, and
-none of those that Spark sets for functions on DataFrames.
+variables. The workers of a job have a variable with its name.
 """
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import Final
 
 import pyarrow as pa
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import SparkSession
 
-_SIMPLIFIED: Final = "spark.sql.execution.pyspark.udf.simplifiedTraceback.enabled"
+#: With the default the workers of DataFrames would have a variable that those of shards have not.
+WORKER_CONF: Final[Mapping[str, str]] = {
+    "spark.sql.execution.pyspark.udf.simplifiedTraceback.enabled": "false",
+}
 
 
 @contextmanager
 def worker_pool(spark: SparkSession, name: str) -> Iterator[None]:
     """Python functions created in the block run in a worker pool of this name.
 
-    With a separate pool a shard is more likely to run in the worker that has its engine.
+    In a separate pool there are as many workers as tasks that run at the same time, so a shard is
+    likely to run in a worker that has its engine.
     """
     environment = spark.sparkContext.environment
     environment["EDDYLINE_WORKER_POOL"] = name
@@ -33,26 +36,23 @@ def worker_pool(spark: SparkSession, name: str) -> Iterator[None]:
 
 
 def start_workers(spark: SparkSession, name: str) -> None:
-    """Start the Python workers of ingest and of the shards, and let them import what they need.
+    """Start the workers of a pool, and let them import what a job needs.
 
-    This is done by two Spark jobs in threads, a task per core, for which nothing waits. If they
-    fail, the job will fail with the same error.
-
-    Args:
-        name: of the worker pool of the shards.
+    This is done by a Spark job in a thread, with a task per core, for which nothing waits. If it
+    fails, the job will fail with the same error.
     """
-    with worker_pool(spark, name):
-        of_shards = _rows(spark, simplified=False)
-    for rows in (of_shards, _rows(spark, simplified=True)):
-        threading.Thread(target=_run, args=(rows,), daemon=True).start()
-
-
-def _rows(spark: SparkSession, *, simplified: bool) -> DataFrame:
-    """Rows that go through a function that imports what workers need, a partition per core."""
     session = spark.newSession()
-    session.conf.set(_SIMPLIFIED, str(simplified).lower())
+    for option, value in WORKER_CONF.items():
+        session.conf.set(option, value)
     cores = spark.sparkContext.defaultParallelism
-    return session.range(0, cores, 1, cores).mapInArrow(_imported, "id long")
+    with worker_pool(spark, name):
+        rows = session.range(0, cores, 1, cores).mapInArrow(_imported, "id long")
+
+    def run() -> None:
+        with suppress(Exception):  # whatever it is: the job needs the same workers
+            rows.write.format("noop").mode("overwrite").save()
+
+    threading.Thread(target=run, name="start of Python workers", daemon=True).start()
 
 
 def _imported(rows: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -60,8 +60,3 @@ def _imported(rows: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     import eddyline.spark.shard  # noqa: F401
 
     yield from rows
-
-
-def _run(rows: DataFrame) -> None:
-    with suppress(Exception):  # whatever it is: the job needs the same workers
-        rows.write.format("noop").mode("overwrite").save()
