@@ -144,10 +144,10 @@ def test_workers_of_a_pool_are_started_once(spark: SparkSession) -> None:
     for thread in threading.enumerate():
         if thread.name == "start of Python workers":
             thread.join()
+
+    def modules(rows: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        yield pa.record_batch({"id": [int("eddyline.spark.shard" in sys.modules)]})
+
     with worker_pool(spark, "a pool"):
-        ids = spark.range(0, 2, 1, 2).mapInArrow(_modules, "id long").toArrow()["id"].to_pylist()
+        ids = spark.range(0, 2, 1, 2).mapInArrow(modules, "id long").toArrow()["id"].to_pylist()
     assert ids == [1, 1], "eddyline.spark.shard was imported before"
-
-
-def _modules(rows: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    yield pa.record_batch({"id": [int("eddyline.spark.shard" in sys.modules)]})

@@ -50,9 +50,9 @@ def start_workers(spark: SparkSession, name: str) -> None:
 
     def run() -> None:
         with suppress(Exception):  # whatever it is: the job needs the same workers
-            rows.write.format("noop").mode("overwrite").save()
+            rows.toArrow()
 
-    threading.Thread(target=run, name="start of Python workers", daemon=True).start()
+    threading.Thread(target=run, name="start of Python workers").start()
 
 
 def _imported(rows: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
