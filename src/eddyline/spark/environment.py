@@ -20,6 +20,7 @@ from pyspark.sql import SparkSession
 
 from eddyline.errors import SetupError
 from eddyline.spark import class_archive
+from eddyline.spark.python_workers import WORKER_CONF
 
 _MIN_JAVA: Final = 17
 #: A task is repeated if its worker process has died, so that the batch does not fail.
@@ -92,6 +93,7 @@ def local_session(
             ("spark.sql.shuffle.partitions", str(partitions or os.cpu_count() or 1)),
             ("spark.driver.memory", os.environ.get("EDDYLINE_DRIVER_MEMORY", "2g")),
             ("spark.python.daemon.module", "eddyline.spark.daemon"),
+            *WORKER_CONF.items(),
         ]
     )
     if log is not None and SparkContext._gateway is None:  # else Java runs already

@@ -9,10 +9,12 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-import pyarrow as pa
 from pyspark.sql import SparkSession
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 #: With the default the workers of DataFrames would have a variable that those of shards have not.
 WORKER_CONF: Final[Mapping[str, str]] = {
@@ -41,9 +43,11 @@ def start_workers(spark: SparkSession, name: str) -> None:
     This is done by a Spark job in a thread, with a task per core, for which nothing waits. If it
     fails, the job will fail with the same error.
     """
-    session = spark.newSession()
-    for option, value in WORKER_CONF.items():
-        session.conf.set(option, value)
+    session = spark
+    if any(spark.conf.get(option) != value for option, value in WORKER_CONF.items()):
+        session = spark.newSession()
+        for option, value in WORKER_CONF.items():
+            session.conf.set(option, value)
     cores = spark.sparkContext.defaultParallelism
     with worker_pool(spark, name):
         rows = session.range(0, cores, 1, cores).mapInArrow(_imported, "id long")
