@@ -211,8 +211,7 @@ class JobStarter:
         delivery: Delivery,
     ) -> Callable[[bool], StreamingQuery]:
         """A function that starts the streaming query; True: over the input that is there now."""
-        with worker_pool(self._spark, self._checkpoint.run_key):
-            inputs = self._packed_inputs(program.layouts)
+        inputs = self._packed_inputs(program.layouts)
 
         def launch(bounded: bool) -> StreamingQuery:
             clear_keep_rates(self._spark.sparkContext)

@@ -1,7 +1,8 @@
-"""The Python workers of a job: a pool of their own, started while the driver plans.
+"""The Python workers of a job: their pools, and their start while the driver plans.
 
 Spark keeps idle Python workers in one pool, with one daemon that forks them, per set of environment
-variables. The workers of a job have a variable with its name.
+variables, and hands out the one that has been idle for the longest time. So the workers of shards
+have a pool of their own: with other tasks in between, a shard would meet its engine less often.
 """
 
 from __future__ import annotations
@@ -11,12 +12,12 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Final
 
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-#: With the default the workers of DataFrames would have a variable that those of shards have not.
+#: With the default, workers of functions on DataFrames have a variable that others have not.
 WORKER_CONF: Final[Mapping[str, str]] = {
     "spark.sql.execution.pyspark.udf.simplifiedTraceback.enabled": "false",
 }
@@ -24,11 +25,7 @@ WORKER_CONF: Final[Mapping[str, str]] = {
 
 @contextmanager
 def worker_pool(spark: SparkSession, name: str) -> Iterator[None]:
-    """Python functions created in the block run in a worker pool of this name.
-
-    In a separate pool there are as many workers as tasks that run at the same time, so a shard is
-    likely to run in a worker that has its engine.
-    """
+    """Python functions created in the block run in a worker pool of this name."""
     environment = spark.sparkContext.environment
     environment["EDDYLINE_WORKER_POOL"] = name
     try:
@@ -38,25 +35,29 @@ def worker_pool(spark: SparkSession, name: str) -> Iterator[None]:
 
 
 def start_workers(spark: SparkSession, name: str) -> None:
-    """Start the workers of a pool, and let them import what a job needs.
+    """Start the Python workers of ingest and of the shards, and let them import what they need.
 
-    This is done by a Spark job in a thread, with a task per core, for which nothing waits. If it
-    fails, the job will fail with the same error.
+    This is done by two Spark jobs in threads, a task per core, for which nothing waits. If they
+    fail, the job will fail with the same error.
+
+    Args:
+        name: of the worker pool of the shards.
     """
     session = spark
     if any(spark.conf.get(option) != value for option, value in WORKER_CONF.items()):
         session = spark.newSession()
         for option, value in WORKER_CONF.items():
             session.conf.set(option, value)
-    cores = spark.sparkContext.defaultParallelism
     with worker_pool(spark, name):
-        rows = session.range(0, cores, 1, cores).mapInArrow(_imported, "id long")
+        of_shards = _rows(session)
+    for rows in (of_shards, _rows(session)):
+        threading.Thread(target=_run, args=(rows,), name="start of Python workers").start()
 
-    def run() -> None:
-        with suppress(Exception):  # whatever it is: the job needs the same workers
-            rows.toArrow()
 
-    threading.Thread(target=run, name="start of Python workers").start()
+def _rows(session: SparkSession) -> DataFrame:
+    """Rows that go through a function that imports what workers need, a partition per core."""
+    cores = session.sparkContext.defaultParallelism
+    return session.range(0, cores, 1, cores).mapInArrow(_imported, "id long")
 
 
 def _imported(rows: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -64,3 +65,8 @@ def _imported(rows: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     import eddyline.spark.shard  # noqa: F401
 
     yield from rows
+
+
+def _run(rows: DataFrame) -> None:
+    with suppress(Exception):  # whatever it is: the job needs the same workers
+        rows.toArrow()
