@@ -13,6 +13,7 @@ import typer
 import eddyline
 from eddyline.cli import failures
 from eddyline.cli.benchmarks import bench
+from eddyline.cli.checkpoints import checkpoints, rescale
 from eddyline.cli.machine import add_commands
 
 if TYPE_CHECKING:
@@ -25,8 +26,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 app.add_typer(bench, name="bench")
-checkpoints = typer.Typer(help="Inspect the checkpoint of a job.", no_args_is_help=True)
 app.add_typer(checkpoints, name="checkpoint")
+app.command()(rescale)
 
 ScriptFile = Annotated[Path, typer.Argument(help="A script of SQL statements.", metavar="FILE.sql")]
 Checkpoint = Annotated[
@@ -122,8 +123,16 @@ def run(
         int | None,
         typer.Option(
             min=1,
-            help="Largest number of shards for the same queries, each an engine with a part of the "
-            "rows; by default that of the checkpoint, or the number of cores.",
+            help="How many shards run side by side, each an engine with a part of the rows; by "
+            "default as many as the checkpoint has, or as there are cores.",
+        ),
+    ] = None,
+    max_shards: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help="Into how many shards the same queries are divided at most: the largest number "
+            "that eddyline rescale can set. Fixed at the first start, by default --shards.",
         ),
     ] = None,
     capacity: Capacity = None,
@@ -143,6 +152,8 @@ def run(
     """
     from eddyline.cli.starting import read, starting_spark
 
+    if max_shards is not None and max_shards < (shards or 1):
+        raise typer.BadParameter(f"it is below --shards {shards}", param_hint="--max-shards")
     chosen = capacity is not None or assignments or keep
     settings = _settings(capacity, assignments, keep) if chosen else None
     with failures.reported():
@@ -160,6 +171,7 @@ def run(
             once=once,
             input_ends=ended,
             shards=shards,
+            max_shards=max_shards,
             settings=settings or DEFAULT_SETTINGS,
             drop=tuple(drop or ()),
             restart=Restart(limit=restart),
@@ -361,22 +373,6 @@ def tail(
                 print_results(known, rows.slice(0, left), n, as_json=json)
                 if left is not None and (left := left - n) <= 0:
                     break
-
-
-@checkpoints.command("verify")
-def checkpoint_verify(
-    checkpoint: Annotated[str, typer.Argument(help="The checkpoint of a job.", metavar="DIR")],
-    json: Json = False,
-) -> None:
-    """Check the files of a checkpoint; exit code 2 if there are errors."""
-    from eddyline.cli.arrow_directory import open_directory
-    from eddyline.cli.reports import print_findings
-    from eddyline.spark.verify import verify
-
-    with failures.reported():
-        is_valid = print_findings(verify(open_directory(checkpoint)), as_json=json)
-    if not is_valid:
-        raise typer.Exit(failures.BAD_INPUT)
 
 
 add_commands(app)

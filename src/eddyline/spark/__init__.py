@@ -9,19 +9,31 @@ from eddyline.extras import extras_named
 
 if TYPE_CHECKING:
     from eddyline.spark.progress_tracker import JobProgress
+    from eddyline.spark.rescaling import Rescaled, rescale
     from eddyline.spark.run import Run
     from eddyline.spark.session import Session
     from eddyline.spark.supervisor import NEVER, ON_FAILURE, Restart
 
-__all__ = ["NEVER", "ON_FAILURE", "JobProgress", "Restart", "Run", "Session"]
+__all__ = [
+    "NEVER",
+    "ON_FAILURE",
+    "JobProgress",
+    "Rescaled",
+    "Restart",
+    "Run",
+    "Session",
+    "rescale",
+]
 
 _ON_DEMAND: Final = {
     "JobProgress": "eddyline.spark.progress_tracker",
     "NEVER": "eddyline.spark.supervisor",
     "ON_FAILURE": "eddyline.spark.supervisor",
+    "Rescaled": "eddyline.spark.rescaling",
     "Restart": "eddyline.spark.supervisor",
     "Run": "eddyline.spark.run",
     "Session": "eddyline.spark.session",
+    "rescale": "eddyline.spark.rescaling",
 }
 
 

@@ -62,6 +62,7 @@ class JobOptions:
     """The options of a :class:`eddyline.spark.Session` that its job depends on."""
 
     shards: int | None = None
+    max_shards: int | None = None
     trigger: str = "0 seconds"
     base: Path | None = None
     printer: Printer = print_rows
@@ -143,6 +144,7 @@ class JobStarter:
             self._script,
             groups,
             self._options.shards,
+            self._options.max_shards,
             self._spark.sparkContext.defaultParallelism,
         )
         program.warn()
@@ -164,6 +166,7 @@ class JobStarter:
             began.isoformat(timespec="seconds"),
             self._fixed_keep_rates,
         )
+        running.allot_cores(program.shards, program.first_shards)
         for name in drop:
             running.drop(name)
         held = HeldRowsWarning()
