@@ -28,7 +28,8 @@ from eddyline.spark.ingest import Destination, packed_batches
 from eddyline.spark.job_inputs import JobInputs
 from eddyline.spark.job_program import JobProgram
 from eddyline.spark.keep_rates import clear_keep_rates, publish_keep_rates
-from eddyline.spark.layout_shards import LayoutShards, by_group
+from eddyline.spark.key_splits import KeySplits
+from eddyline.spark.layout_shards import LayoutShards, by_group, planned
 from eddyline.spark.lease import Lease
 from eddyline.spark.mailbox import DIRECTORY as MAILBOX
 from eddyline.spark.mailbox import Mailbox
@@ -149,6 +150,7 @@ class JobStarter:
         fold_read_files(requests_directory, self._checkpoint.directory.below(SPARK_DIRECTORY))
         began = self._checkpoint.directory.modified(PROGRAM)
         assert began is not None, "the checkpoint has been claimed"
+        splits = self._key_splits(layouts)
         running = RunningQueries(
             self._script,
             layouts,
@@ -156,6 +158,7 @@ class JobStarter:
             sinks.open,
             began.isoformat(timespec="seconds"),
             self._fixed_keep_rates,
+            splits,
         )
         for name in drop:
             running.drop(name)
@@ -164,9 +167,11 @@ class JobStarter:
         def report(batch: int, reports: list[dict[str, Any]], stats: Mapping[str, bytes]) -> None:
             held.check(reports)
             publish_keep_rates(self._spark.sparkContext, reports)
+            splits.step(reports)
+            splits.publish(self._spark.sparkContext)
             for query, cause in (item for r in reports for item in r["aside"].items()):
                 running.set_aside(query, cause)
-            tracker.record(batch, reports, stats)
+            tracker.record(batch, reports, stats, splits.shown())
 
         delivery = Delivery(sinks, report)
         mailbox = None
@@ -176,7 +181,7 @@ class JobStarter:
         specs = {spec.shard: spec for of in layouts for spec in self._specs(of, program)}
         requests = control.by_shard() if drop else {}
         processor = EngineProcessor(specs, uuid4().hex, self._checkpoint.path, requests)
-        launch = self._launcher(program, control, processor, delivery)
+        launch = self._launcher(program, control, processor, delivery, splits)
         supervisor = Supervisor(launch, self._options.restart, lambda: tracker.progress().batch_id)
         run = Run(
             self._checkpoint.path,
@@ -200,12 +205,15 @@ class JobStarter:
         control: ControlStream,
         processor: EngineProcessor,
         delivery: Delivery,
+        splits: KeySplits,
     ) -> Callable[[bool], StreamingQuery]:
         """A function that starts the streaming query; True: over the input that is there now."""
-        inputs = self._packed_inputs(program.layouts)
+        inputs = self._packed_inputs(program.layouts, splits)
 
         def launch(bounded: bool) -> StreamingQuery:
             clear_keep_rates(self._spark.sparkContext)
+            splits.begin()
+            splits.publish(self._spark.sparkContext)
             conf = {**JOB_CONF, "spark.sql.shuffle.partitions": str(program.shards)}
             if self._checkpoint.path.startswith("file:"):
                 conf |= LOCAL_CHECKPOINT_CONF
@@ -225,7 +233,13 @@ class JobStarter:
 
         return launch
 
-    def _packed_inputs(self, layouts: Sequence[LayoutShards]) -> list[DataFrame]:
+    def _key_splits(self, layouts: Sequence[LayoutShards]) -> KeySplits:
+        """The split keys; none where fixed keep rates drop rows, which are counted by shard."""
+        queries = self._script.queries
+        of = [(of, [planned(self._script, queries[n]) for n in of.queries]) for of in layouts]
+        return KeySplits(self._checkpoint.directory, [] if self._fixed_keep_rates else of)
+
+    def _packed_inputs(self, layouts: Sequence[LayoutShards], splits: KeySplits) -> list[DataFrame]:
         """The packed batches of all inputs, and a heartbeat for groups with IDLE AFTER."""
         rates = self._fixed_keep_rates
         packed = []
@@ -234,7 +248,10 @@ class JobStarter:
                 # None: the rate that the shard decides. Changes of tables are never dropped.
                 is_fixed = self._script.options.keep or name not in group.streams
                 keep = rates.get(name, 1.0) if is_fixed else None
-                to = [Destination(of.layout, of.ids, name in of.first_of) for of in own]
+                to = [
+                    Destination(of.layout, of.ids, name in of.first_of, splits.counted(of))
+                    for of in own
+                ]
                 definition = self._definition(name)
                 packed.append(packed_batches(*self._inputs.source(name), to, definition, keep))
         timed = [s for of in layouts if self._needs_heartbeat(of.group) for s in of.ids]
