@@ -25,10 +25,11 @@ from eddyline.spark.control import ControlStream
 from eddyline.spark.directory import LocalDirectory
 from eddyline.spark.durable import CommitRecord
 from eddyline.spark.ingest import Destination, Packer
-from eddyline.spark.key_splits import KeySplits, SplitLimits
+from eddyline.spark.key_splits import KeySplits
 from eddyline.spark.layout_shards import LayoutShards, by_group, layouts_of, planned
 from eddyline.spark.output import ShardOutput
 from eddyline.spark.packed_batches import INPUT_ARROW, pack, unpack
+from eddyline.spark.partitioning.frequent_keys import DEFAULT_LIMITS, SplitLimits
 from eddyline.spark.query_rows import QueryRows
 from eddyline.spark.running_queries import RunningQueries
 from eddyline.spark.script import Script
@@ -128,7 +129,7 @@ class Sharded:
         directory: Path,
         options: Mapping[str, Any] | None = None,
         tasks: int = 2,
-        limits: SplitLimits = SplitLimits(),  # noqa: B008  # it is frozen
+        limits: SplitLimits = DEFAULT_LIMITS,
     ) -> None:
         self.now_us = 0
         self.expected, self.found = Output(), Output()

@@ -23,6 +23,7 @@ _STEPS: Final = {
     "copies": "the rows of other inputs are copied first",
     "spreads": "its rows are spread",
     "ends": "no longer spread, the others are copied until its rows have expired",
+    "waits": "no longer split, until the copies have expired",
 }
 
 

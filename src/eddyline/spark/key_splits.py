@@ -17,6 +17,7 @@ repeated batch does not change.
 from __future__ import annotations
 
 import json
+import math
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -27,7 +28,12 @@ from pyspark import SparkContext, TaskContext
 from eddyline.errors import CatalogError, StateError
 from eddyline.spark.directory import Directory
 from eddyline.spark.layout_shards import LayoutShards
-from eddyline.spark.partitioning.frequent_keys import KeyCounts
+from eddyline.spark.partitioning.frequent_keys import (
+    DEFAULT_LIMITS,
+    KeyCounts,
+    SplitLimits,
+    keys_to_split,
+)
 from eddyline.spark.partitioning.planning import PlannedQuery
 from eddyline.spark.partitioning.split_keys import (
     SplitKey,
@@ -44,26 +50,8 @@ _PROPERTY: Final = "eddyline.split_keys"
 #: coordinate has on average.
 _FORGOTTEN: Final = 1 / 64
 
-Step = Literal["copies", "spreads", "ends"]
-
-
-@dataclass(frozen=True)
-class SplitLimits:
-    """When keys are split.
-
-    Attributes:
-        first, last: a key is split if its share of the rows of the input to spread is more than
-            this part of what a coordinate has on average, and no longer if it is less.
-        least_rows: of an input, counted, before any of its keys is split.
-        most: number of keys that are split at a time, for each layout.
-        kept: weight of the counts so far when those of a batch are added.
-    """
-
-    first: float = 1 / 2
-    last: float = 1 / 4
-    least_rows: float = 2_000
-    most: int = 64
-    kept: float = 0.9
+#: As in ``split_keys``. ``waits``: dealt as other keys, until no copies are left.
+Step = Literal["copies", "spreads", "ends", "waits"]
 
 
 @dataclass(frozen=True)
@@ -72,8 +60,7 @@ class SplitState:
 
     Attributes:
         axis: its number. hash, text: of the key. spread: the input whose rows are spread.
-        step: what is done now. after_us: the largest timestamp before copying began, or before the
-            end began.
+        step: what is done now. after_us: the largest timestamp before that.
     """
 
     axis: int
@@ -98,7 +85,7 @@ class KeySplits:
         self,
         directory: Directory,
         layouts: Iterable[tuple[LayoutShards, Iterable[PlannedQuery]]],
-        limits: SplitLimits = SplitLimits(),  # it is frozen
+        limits: SplitLimits = DEFAULT_LIMITS,
     ) -> None:
         self._directory = directory.below(DIRECTORY)
         self._layouts = {of.ids[0]: _LayoutSplits(of, list(qs), limits) for of, qs in layouts}
@@ -128,7 +115,8 @@ class KeySplits:
         """
         with self._lock:
             found = self._layouts.get(layout.ids[0])
-            why = None if found is None else found.add(query)
+            saved = self._saved.get(layout.ids[0], [])
+            why = None if found is None else found.add(query, saved)
         if why is not None:
             raise CatalogError(f"query '{name}' cannot be added while {why}")
 
@@ -232,12 +220,15 @@ class _LayoutSplits:
         self.split = {(s.axis, s.hash): s for s in saved}
         self._resumed = False
 
-    def add(self, query: PlannedQuery) -> str | None:
-        """Take account of an added query; or why that is not possible."""
+    def add(self, query: PlannedQuery, saved: Iterable[SplitState]) -> str | None:
+        """Take account of an added query; or why that is not possible. ``saved``: the keys that are
+        split if the last batch is repeated.
+        """
+        split = [*self.split.values(), *saved]
         left = {}
         for axis, inputs in self.inputs.items():
             why = {n: why_not_split(self._of.layout, axis, n, query) for n in inputs}
-            for state in self.split.values():
+            for state in split:
                 if state.axis == axis and why.get(state.spread) is not None:
                     label = self._of.layout.axes[axis].label
                     return f"rows with {label} = {state.text} are split: {why[state.spread]}"
@@ -250,24 +241,31 @@ class _LayoutSplits:
         """The next step of each key, and new keys, after a batch."""
         if not reports:
             return
-        self._resumed = True
+        was_resumed, self._resumed = self._resumed, True
         self._count(KeyCounts.read(fields) for r in reports for fields in r["keys"])
         clocks = [report["clock_us"] for report in reports]
         last = max((r["last_us"] for r in reports if r["last_us"] is not None), default=None)
+        if last is not None and not was_resumed:  # in the last batch they were copied
+            self.split = {
+                key: replace(s, after_us=last) if s.step == "waits" else s
+                for key, s in self.split.items()
+            }
         if len(reports) < len(self.shards) or None in clocks or last is None:
             return
-        moved = (self._moved(state, min(clocks), last) for state in self.split.values())
+        before = self.split
+        moved = (self._moved(state, min(clocks), last) for state in before.values())
         self.split = {(s.axis, s.hash): s for s in moved if s is not None}
         for axis in self.inputs:
             for key, spread in self._to_split(axis):
-                text = self._texts[key]
-                self.split[key] = SplitState(*key, text, spread, "copies", last)
+                if key not in before:  # its last copies may be live in a batch that is repeated
+                    self.split[key] = SplitState(*key, self._texts[key], spread, "copies", last)
 
     def next_batch(self) -> list[SplitKey]:
         """How the keys are dealt in the next batch."""
         return [
             SplitKey(s.axis, s.hash, s.spread, self._resumed and s.step == "spreads")
             for s in self.split.values()
+            if s.step != "waits" or not self._resumed
         ]
 
     def shown(self) -> Iterator[dict[str, Any]]:
@@ -329,45 +327,30 @@ class _LayoutSplits:
         stays = not is_known or (
             share >= self._limits.last and 2 * of.get(state.spread, 0.0) >= most
         )
-        if state.step == "copies":
-            reached = clock >= state.after_us + longest_window_us(self._queries, copied)
-            return replace(state, step="spreads") if reached else state
+        copied_us = state.after_us + longest_window_us(self._queries, copied)
         spread_us = longest_window_us(self._queries, {state.spread})
-        if state.step == "spreads":
-            ends = not stays and spread_us < float("inf")
-            return replace(state, step="ends", after_us=last) if ends else state
-        if stays and share > self._limits.first:
-            return replace(state, step="spreads")
-        return None if clock >= state.after_us + spread_us else state
+        match state.step:
+            case "copies" if clock >= copied_us:
+                return replace(state, step="spreads")
+            case "spreads" if not stays and spread_us < math.inf:
+                return replace(state, step="ends", after_us=last)
+            case "ends" if stays and share > self._limits.first:
+                return replace(state, step="spreads")
+            case "ends" if clock >= state.after_us + spread_us:
+                return replace(state, step="waits", after_us=last)
+            case "waits" if clock >= copied_us:
+                return None
+        return state
 
     def _to_split(self, axis: int) -> Iterator[tuple[tuple[int, int], str]]:
         """The keys along an axis that are to be split from the next batch on, with the input to
-        spread: that with the most rows. The copies that a cell then gets are not more than what the
-        cell with all rows of the key has now.
+        spread.
         """
+        rows = {name: n for (of, name), n in self._rows.items() if of == axis}
+        counts = {hash_: n for (of, hash_), n in self._counts.items() if of == axis}
+        split = {s.hash: s.spread for s in self.split.values() if s.axis == axis}
         size = self._of.layout.axes[axis].size
-        names = keyed_inputs(self._of.layout, axis)
-        copies = 0.0
-        keys = sorted(
-            (key for key in self._counts if key[0] == axis),
-            key=lambda key: -sum(self._counts[key].values()),
-        )
-        for key in keys:
-            of = self._counts[key]
-            spread = max(names, key=lambda name: of.get(name, 0.0))
-            if key in self.split:
-                spread = self.split[key].spread
-            copied = sum(n for name, n in of.items() if name != spread)
-            rows = self._rows.get((axis, spread), 0.0)
-            is_frequent = of.get(spread, 0.0) * size > self._limits.first * rows
-            if key in self.split:
-                copies += copied
-            elif (
-                is_frequent
-                and spread in self.inputs[axis]
-                and rows >= self._limits.least_rows
-                and copies + copied <= sum(of.values())
-                and len(self.split) < self._limits.most
-            ):
-                copies += copied
-                yield key, spread
+        found = keys_to_split(rows, counts, size, self._limits, split)
+        for hash_, spread in found.items():
+            if spread in self.inputs[axis] and len(self.split) < self._limits.most:
+                yield (axis, hash_), spread

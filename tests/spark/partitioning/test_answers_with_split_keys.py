@@ -7,9 +7,12 @@ crash, the job is restarted, queries are added and dropped, and the watermark is
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 
+import numpy as np
 import pyarrow as pa
 import pytest
 from hypothesis import Phase, event, given, settings
@@ -17,6 +20,7 @@ from hypothesis import strategies as st
 
 from eddyline.engine.ingest.row_reader import OWN
 from eddyline.spark import ingest, key_splits
+from eddyline.spark.partitioning.frequent_keys import DEFAULT_LIMITS, SplitLimits
 from sharded import EAGER, Sharded
 
 SECOND = 1_000_000
@@ -123,7 +127,7 @@ def play(seed: int, shards: int, directory: Path) -> set[str]:
     return seen
 
 
-@settings(phases=[Phase.generate])
+@settings(max_examples=settings().max_examples // 2, phases=[Phase.generate])
 @given(st.integers(0, 2**48), st.sampled_from([2, 3, 4]))
 def test_frequent_keys_are_split_without_a_trace_in_the_answers(seed: int, shards: int) -> None:
     with tempfile.TemporaryDirectory() as directory:
@@ -131,12 +135,62 @@ def test_frequent_keys_are_split_without_a_trace_in_the_answers(seed: int, shard
             event(step)
 
 
-@pytest.mark.parametrize("fault", ["too early", "all report late rows"])
-def test_faults_are_found(fault: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    if fault == "too early":
-        monkeypatch.setattr(key_splits, "longest_window_us", lambda queries, inputs: 0)
-    else:
-        monkeypatch.setattr(ingest, "COPY", OWN)
-    with pytest.raises(AssertionError, match=r"differ|late"):
-        for seed in range(40):
-            play(seed, 3, tmp_path / str(seed))
+def copies_at_once(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(key_splits, "longest_window_us", lambda queries, inputs: 0)
+
+
+def all_report_copies(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(ingest, "COPY", OWN)
+
+
+@pytest.mark.parametrize(
+    ("fault", "seed", "shards"), [(copies_at_once, 2, 4), (all_report_copies, 0, 2)]
+)
+def test_spreading_too_early_and_reporting_late_rows_twice_are_found(
+    fault: Callable[[pytest.MonkeyPatch], None],
+    seed: int,
+    shards: int,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+) -> None:
+    assert "spread" in play(seed, shards, tmp_path / "right")
+    fault(monkeypatch)
+    with pytest.raises(AssertionError, match="differ from those of one engine"):
+        play(seed, shards, tmp_path / "wrong")
+
+
+def work(job: Sharded) -> list[int]:
+    """By cell: rows received and results made so far."""
+    done = []
+    for shard in job.shards.values():
+        received = sum(shard.record.notes["received"].values())
+        done.append(received + sum(shard.engine.rows_out.values()))
+    return done
+
+
+def most_work(share: float, limits: SplitLimits, directory: Path) -> float:
+    """The work of the busiest of four shards in the second half of a join's batches."""
+    sql = "SELECT a.x, b.x AS y FROM a [RANGE 4 SECONDS], b [RANGE 4 SECONDS] WHERE a.k = b.k"
+    job = Sharded(DDL, {"q": sql}, {}, shards=4, directory=directory, limits=limits)
+    numbers = np.random.default_rng(5)
+    for second in range(24):
+        if second == 12:
+            before = work(job)
+        batch = {}
+        for name, part in (("a", share), ("b", 0.0)):
+            keys = numbers.integers(0, 400, 800)
+            keys[numbers.random(800) < part] = 7
+            ts = np.sort(numbers.integers(0, SECOND, 800)) + (1_000 + second) * SECOND
+            batch[name] = pa.table({"ts": ts, "k": keys, "x": numbers.integers(0, 9, 800)})
+        job.process(batch)
+    job.check()
+    return max(after - n for after, n in zip(work(job), before, strict=True))
+
+
+def test_a_key_with_a_third_of_the_rows_costs_little_with_four_shards(tmp_path: Path) -> None:
+    even = most_work(0.0, DEFAULT_LIMITS, tmp_path / "even")
+    never = replace(DEFAULT_LIMITS, most=0)
+    unsplit = most_work(0.3, never, tmp_path / "unsplit")
+    split = most_work(0.3, DEFAULT_LIMITS, tmp_path / "split")
+    assert split < 1.1 * even
+    assert unsplit > 1.3 * even

@@ -15,7 +15,7 @@ from typing import Any
 from hypothesis import Phase, event, given, settings
 from hypothesis import strategies as st
 
-from eddyline.spark.key_splits import SplitLimits
+from eddyline.spark.partitioning.frequent_keys import SplitLimits
 from eddyline.testing.strategies import OPTIONS, Case, cases
 from eddyline.testing.strategies.query_set_cases import (
     AFTERMATH_US,

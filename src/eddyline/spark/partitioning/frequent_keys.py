@@ -1,10 +1,11 @@
-"""Frequent keys of an input: how many rows have each, counted in bounded memory."""
+"""Frequent keys: how many rows have each, in bounded memory, and which are worth a split."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, Final
 
 import numpy as np
@@ -88,3 +89,58 @@ class KeyCounts:
         """What :meth:`fields` returned."""
         name, axis, rows, counts = fields
         return cls(name, axis, rows, {h: (n, text) for h, n, text in counts})
+
+
+@dataclass(frozen=True)
+class SplitLimits:
+    """When keys are split.
+
+    Attributes:
+        first, last: a key is split if its share of the rows of the input to spread is more than
+            this part of what a coordinate has on average, and no longer if it is less.
+        least_rows: of an input, counted, before any of its keys is split.
+        most: number of keys that are split at a time, for each layout.
+        kept: weight of the counts so far when those of a batch are added.
+    """
+
+    first: float = 1 / 2
+    last: float = 1 / 4
+    least_rows: float = 2_000
+    most: int = 64
+    kept: float = 0.9
+
+
+DEFAULT_LIMITS: Final = SplitLimits()
+
+
+def keys_to_split(
+    rows: Mapping[str, float],
+    counts: Mapping[int, Mapping[str, float]],
+    size: int,
+    limits: SplitLimits,
+    split: Mapping[int, str] = MappingProxyType({}),
+) -> dict[int, str]:
+    """The keys along an axis that are worth a split, each with the input to spread: the one with
+    the most of its rows. The copies that each cell gets are then not more than the rows of the key
+    that one cell has without the split.
+
+    Args:
+        rows: by input, all of them. counts: by hash of a key, the rows that have it.
+        size: number of coordinates. split: keys that are split already.
+    """
+    found: dict[int, str] = {}
+    copies = 0.0
+    for key in sorted(counts, key=lambda key: -sum(counts[key].values())):
+        of = counts[key]
+        spread = split.get(key) or max(of, key=of.__getitem__)
+        copied = sum(n for name, n in of.items() if name != spread)
+        if key in split:
+            copies += copied
+        elif (
+            rows[spread] >= limits.least_rows
+            and of[spread] * size > limits.first * rows[spread]
+            and copies + copied <= sum(of.values())
+        ):
+            copies += copied
+            found[key] = spread
+    return found

@@ -16,6 +16,9 @@ of the spread input has all live rows of the others:
 3. To end, rows of the first input go to the own coordinate again. When the watermark has reached
    the largest timestamp of the spread ones plus the longest window, copies end.
 
+4. When the last copies have expired as well, the key may be split again, also with another input
+   that is spread. Before, copies of both inputs could meet.
+
 In cells without rows of the spread input it does not matter which rows of the others they have:
 results need a row of it. So the inputs that are copied must have windows over time, the same in
 all cells; the spread input may have any that the proof admits.
