@@ -35,9 +35,9 @@ def print_scale(*, rate: float, row_bytes: float, exponent: float, as_json: bool
         typer.echo(line)
     unsplit, split = costs_of_one_key(_ONE_KEY_SHARDS)
     typer.echo(
-        f"a key with {ONE_KEY_SHARE:.0%} of a stream's rows, in a join on {_ONE_KEY_SHARDS} shards: "
-        f"the busiest receives and makes {unsplit:.2f} times as many rows as with even keys; "
-        f"{split:.2f} times if the key is split"
+        f"a key with {ONE_KEY_SHARE:.0%} of a stream's rows, in a join on {_ONE_KEY_SHARDS} "
+        f"shards: the busiest receives and makes {unsplit:.2f} times as many rows as with even "
+        f"keys; {split:.2f} times if the key is split"
     )
 
 
