@@ -121,15 +121,16 @@ def keys_to_split(
     split: Mapping[int, str] = MappingProxyType({}),
 ) -> dict[int, str]:
     """The keys along an axis that are worth a split, each with the input to spread: the one with
-    the most of its rows. The copies that each cell gets are then not more than the rows of the key
-    that one cell has without the split.
+    the most of its rows. Copies are bounded: a cell gets at most as many as it would have rows of
+    the key as its only cell, and all cells together as many as there are rows.
 
     Args:
         rows: by input, all of them. counts: by hash of a key, the rows that have it.
         size: number of coordinates. split: keys that are split already.
     """
     found: dict[int, str] = {}
-    copies = 0.0
+    copies = 0.0  # in each cell
+    most = sum(rows.values()) / max(size - 1, 1)
     for key in sorted(counts, key=lambda key: -sum(counts[key].values())):
         of = counts[key]
         spread = split.get(key) or max(of, key=of.__getitem__)
@@ -139,7 +140,7 @@ def keys_to_split(
         elif (
             rows[spread] >= limits.least_rows
             and of[spread] * size > limits.first * rows[spread]
-            and copies + copied <= sum(of.values())
+            and copies + copied <= min(sum(of.values()), most)
         ):
             copies += copied
             found[key] = spread

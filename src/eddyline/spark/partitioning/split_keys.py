@@ -105,7 +105,11 @@ def explained(layout: Layout, query: PlannedQuery) -> Iterator[str]:
         refused = {n: why_not_split(layout, number, n, query) for n in inputs}
         allowed = [n for n, why in refused.items() if why is None]
         if allowed:
-            yield f"frequent keys of {axis.label} are split: rows of {' or '.join(allowed)} spread"
+            yield f"frequent keys of {axis.label} can be split: rows of {_either(allowed)} spread"
         elif inputs:
             reasons = dict.fromkeys(why for why in refused.values() if why is not None)
             yield f"frequent keys of {axis.label} are not split: {'; '.join(reasons)}"
+
+
+def _either(names: list[str]) -> str:
+    return " or ".join(names)
