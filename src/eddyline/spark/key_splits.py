@@ -97,7 +97,12 @@ class KeySplits:
     def begin(self) -> None:
         """Continue from the checkpoint: the next batch may be the repetition of one."""
         with self._lock:
-            self._number, self._saved = _read(self._directory)
+            self._number, self._saved = read_saved(self._directory)
+            if unknown := self._saved.keys() - self._layouts.keys():
+                raise StateError(
+                    f"{self._directory.path} has split keys of shard {min(unknown)}, which is not "
+                    "the first of a layout of this job"
+                )
             for first, layout in self._layouts.items():
                 layout.begin(self._saved.get(first, ()))
 
@@ -177,7 +182,15 @@ def split_keys() -> dict[int, list[SplitKey]]:
     return {int(first): [SplitKey(**fields) for fields in of] for first, of in found.items()}
 
 
-def _read(directory: Directory) -> tuple[int, dict[int, list[SplitState]]]:
+def read_saved(directory: Directory) -> tuple[int, dict[int, list[SplitState]]]:
+    """The number of the last file, and its keys by the first shard of their layout; 0 without one.
+
+    Args:
+        directory: DIRECTORY of a checkpoint.
+
+    Raises:
+        StateError: it cannot be read.
+    """
     names = directory.names(ending=".json")
     if not names:
         return 0, {}

@@ -21,6 +21,7 @@ from hypothesis import strategies as st
 from eddyline.engine.ingest.row_reader import OWN
 from eddyline.spark import ingest, key_splits
 from eddyline.spark.partitioning.frequent_keys import DEFAULT_LIMITS, SplitLimits
+from eddyline.types import TIMESTAMP
 from sharded import EAGER, Sharded
 
 SECOND = 1_000_000
@@ -67,6 +68,7 @@ class Stream:
         self._random = random
         self._start = 1_000 * SECOND
         self._frequent = {"a": 1, "b": random.choice([2, None]), "c": None}
+        self._in_doubt = random.random() < 0.2  # the rows before decide which rows are bad
 
     def batch(self, inputs: tuple[str, ...]) -> dict[str, pa.Table]:
         random = self._random
@@ -85,9 +87,9 @@ class Stream:
             key = frequent if frequent is not None and random.random() < 0.6 else rare
             rows.append((ts, key, random.randrange(8)))
         columns = list(zip(*rows, strict=True)) or [(), (), ()]
-        return pa.table(
-            {n: pa.array(c, pa.int64()) for n, c in zip(("ts", "k", "x"), columns, strict=True)}
-        )
+        ts, keys, values = (pa.array(c, pa.int64()) for c in columns)
+        times = ts if self._in_doubt else ts.cast(TIMESTAMP)
+        return pa.table({"ts": times, "k": keys, "x": values})
 
 
 def with_windows(sql: str, random: Random) -> str:
@@ -135,7 +137,7 @@ def test_frequent_keys_are_split_without_a_trace_in_the_answers(seed: int, shard
             event(step)
 
 
-def copies_at_once(patch: pytest.MonkeyPatch) -> None:
+def spreads_at_once(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(key_splits, "longest_window_us", lambda queries, inputs: 0)
 
 
@@ -143,20 +145,16 @@ def all_report_copies(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(ingest, "COPY", OWN)
 
 
-@pytest.mark.parametrize(
-    ("fault", "seed", "shards"), [(copies_at_once, 2, 4), (all_report_copies, 0, 2)]
-)
+@pytest.mark.parametrize("fault", [spreads_at_once, all_report_copies])
 def test_spreading_too_early_and_reporting_late_rows_twice_are_found(
     fault: Callable[[pytest.MonkeyPatch], None],
-    seed: int,
-    shards: int,
     monkeypatch: pytest.MonkeyPatch,
     tmp_path: Path,
 ) -> None:
-    assert "spread" in play(seed, shards, tmp_path / "right")
     fault(monkeypatch)
     with pytest.raises(AssertionError, match="differ from those of one engine"):
-        play(seed, shards, tmp_path / "wrong")
+        for seed in range(60):
+            play(seed, 4, tmp_path / str(seed))
 
 
 def work(job: Sharded) -> list[int]:
@@ -181,7 +179,8 @@ def most_work(share: float, limits: SplitLimits, directory: Path) -> float:
             keys = numbers.integers(0, 400, 800)
             keys[numbers.random(800) < part] = 7
             ts = np.sort(numbers.integers(0, SECOND, 800)) + (1_000 + second) * SECOND
-            batch[name] = pa.table({"ts": ts, "k": keys, "x": numbers.integers(0, 9, 800)})
+            values = numbers.integers(0, 9, 800)
+            batch[name] = pa.table({"ts": pa.array(ts).cast(TIMESTAMP), "k": keys, "x": values})
         job.process(batch)
     job.check()
     return max(after - n for after, n in zip(work(job), before, strict=True))
@@ -192,5 +191,5 @@ def test_a_key_with_a_third_of_the_rows_costs_little_with_four_shards(tmp_path: 
     never = replace(DEFAULT_LIMITS, most=0)
     unsplit = most_work(0.3, never, tmp_path / "unsplit")
     split = most_work(0.3, DEFAULT_LIMITS, tmp_path / "split")
-    assert split < 1.1 * even
+    assert split < 1.25 * even
     assert unsplit > 1.3 * even

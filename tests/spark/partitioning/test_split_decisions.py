@@ -22,6 +22,7 @@ from eddyline.spark.partitioning.frequent_keys import (
 from eddyline.spark.partitioning.planning import PlannedQuery, best_layout
 from eddyline.spark.partitioning.split_keys import explained, longest_window_us, splittable
 from eddyline.spark.script import Script
+from eddyline.spark.verify import verify
 
 SECOND = 1_000_000
 DDL = (
@@ -246,6 +247,14 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
     job = Driver(tmp_path, EAGER)
     job.batch(100, 105)
     (file,) = (tmp_path / DIRECTORY).iterdir()
-    file.write_text(file.read_text()[:-3])
+    directory = LocalDirectory(tmp_path)
+    assert [f.text for f in verify(directory) if f.what == DIRECTORY] == ["1 split keys"]
+    other = file.read_text().replace(f'"{job.layout.ids[0]}"', '"12345"')
+    content = file.read_text()
+    file.write_text(content[:-3])
     with pytest.raises(StateError, match=rf"{file.name} cannot be read"):
+        job.restart()
+    assert [f.level for f in verify(directory) if f.what == DIRECTORY] == ["error"]
+    file.write_text(other)
+    with pytest.raises(StateError, match="12345, which is not the first of a layout"):
         job.restart()

@@ -137,11 +137,9 @@ def keys_to_split(
         copied = sum(n for name, n in of.items() if name != spread)
         if key in split:
             copies += copied
-        elif (
-            rows[spread] >= limits.least_rows
-            and of[spread] * size > limits.first * rows[spread]
-            and copies + copied <= min(sum(of.values()), most)
-        ):
+        elif rows[spread] >= limits.least_rows and of[spread] * size > limits.first * rows[spread]:
+            if copies + copied > min(sum(of.values()), most):
+                break  # its cell has the most to do, whatever is split besides
             copies += copied
             found[key] = spread
     return found
