@@ -46,9 +46,9 @@ class Request:
     """One request to one shard.
 
     Attributes:
-        name: 'sql' (execute the statement ``text``, which may also be an :func:`aside_note` or a
-            :func:`reads_note`), or 'end' (the input has ended; ``text`` is the event time in us by
-            which to advance after the last row).
+        name: 'sql' (execute the statement ``text``, which may also be an :func:`aside_note`, a
+            :func:`reads_note` or a :func:`cores_note`), or 'end' (the input has ended; ``text`` is
+            the event time in us by which to advance after the last row).
         number: of the statement for the group of shards, from 1; 0 for other requests.
         at: when it was sent, in ISO 8601.
     """
@@ -193,6 +193,15 @@ def aside_note(query: str, cause: str) -> str:
 def reads_note(streams: Iterable[str]) -> str:
     """Tells shards which streams the queries of other layouts of their group read."""
     return json.dumps({"read_elsewhere": sorted(streams)})
+
+
+def cores_note(group: int, cores: float, shards: int) -> str:
+    """Tells a group's engines how many CPU cores each has, with this number of shards side by side.
+
+    Args:
+        group: as of :meth:`ControlStream.send`.
+    """
+    return json.dumps({"group": group, "cores": cores, "shards": shards})
 
 
 def note_of(text: str) -> dict[str, Any] | None:

@@ -57,6 +57,7 @@ class JobOptions:
     """The options of a :class:`eddyline.spark.Session` that its job depends on."""
 
     shards: int | None = None
+    max_shards: int | None = None
     trigger: str = "0 seconds"
     base: Path | None = None
     printer: Printer = print_rows
@@ -137,6 +138,7 @@ class JobStarter:
             self._script,
             groups,
             self._options.shards,
+            self._options.max_shards,
             self._spark.sparkContext.defaultParallelism,
         )
         program.warn()
@@ -160,6 +162,7 @@ class JobStarter:
             self._fixed_keep_rates,
             splits,
         )
+        running.allot_cores(program.shards, program.first_shards)
         for name in drop:
             running.drop(name)
         held = HeldRowsWarning()

@@ -14,7 +14,14 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from eddyline.algebra.reads import streams_read
 from eddyline.engine.query import Query
 from eddyline.errors import CatalogError, SqlError, StateError, UnsupportedError, did_you_mean
-from eddyline.spark.control import ControlStream, Request, aside_note, note_of, reads_note
+from eddyline.spark.control import (
+    ControlStream,
+    Request,
+    aside_note,
+    cores_note,
+    note_of,
+    reads_note,
+)
 from eddyline.spark.key_splits import KeySplits
 from eddyline.spark.layout_shards import LayoutShards, by_group
 from eddyline.spark.partitioning.planning import fits
@@ -59,6 +66,7 @@ class RunningQueries:
         self._layouts = layouts
         self._layout_of = {name: of for of in layouts for name in of.queries}
         self._aside: set[str] = set()
+        self._told: dict[int, int] = {}  # by first shard of a group, for which number of shards
         self._control = control
         self._open_sink = open_sink
         self._shed_streams = shed_streams
@@ -196,6 +204,20 @@ class RunningQueries:
             if len(self._shards(layout.group)) > 1:
                 self._send(layout.group, self._statement(layout, aside_note(name, cause)))
 
+    def allot_cores(self, shards: int, first: int) -> None:
+        """Tell the engines of each group how many cores each has, once after a rescaling.
+
+        Args:
+            shards: how many run side by side. first: for how many the engines were built.
+        """
+        with self._lock:
+            for group, own in by_group(self._layouts):
+                ids = self._shards(group)
+                if self._told.get(ids[0], first) != shards:
+                    note = cores_note(ids[0], min(of.cores for of in own), shards)
+                    self._send(group, self._control.statement(ids[0], dict.fromkeys(ids, note)))
+                    self._told[ids[0]] = shards
+
     def end_input(self) -> None:
         """End the input of all shards.
 
@@ -240,7 +262,10 @@ class RunningQueries:
 
     def _replay(self, request: Request) -> None:
         if (note := note_of(request.text)) is not None:
-            self._aside.add(note["set_aside"])
+            if "cores" in note:
+                self._told[note["group"]] = note["shards"]
+            else:
+                self._aside.add(note["set_aside"])
             return
         for statement in parse(request.text):
             match statement:

@@ -113,7 +113,7 @@ class Driver:
 
     def __init__(self, directory: Path, limits: SplitLimits = DEFAULT_LIMITS) -> None:
         self._script = script_of(PAIRS)
-        (self.layout,) = layouts_of(self._script, self._script.groups(), 4, 4)
+        (self.layout,) = layouts_of(self._script, self._script.groups(), 4, 4, 4)
         self._directory = directory
         self._limits = limits
         self.restart()
