@@ -32,7 +32,8 @@ from eddyline.spark.ingest import Destination, packed_batches
 from eddyline.spark.job_inputs import JobInputs
 from eddyline.spark.job_program import JobProgram
 from eddyline.spark.keep_rates import clear_keep_rates, publish_keep_rates
-from eddyline.spark.layout_shards import LayoutShards, by_group
+from eddyline.spark.key_splits import KeySplits
+from eddyline.spark.layout_shards import LayoutShards, by_group, planned
 from eddyline.spark.lease import Lease
 from eddyline.spark.mailbox import DIRECTORY as MAILBOX
 from eddyline.spark.mailbox import Mailbox
@@ -158,6 +159,7 @@ class JobStarter:
         fold_read_files(requests_directory, self._checkpoint.directory.below(SPARK_DIRECTORY))
         began = self._checkpoint.directory.modified(PROGRAM)
         assert began is not None, "the checkpoint has been claimed"
+        splits = self._key_splits(layouts)
         running = RunningQueries(
             self._script,
             layouts,
@@ -165,6 +167,7 @@ class JobStarter:
             sinks.open,
             began.isoformat(timespec="seconds"),
             self._fixed_keep_rates,
+            splits,
         )
         running.allot_cores(program.shards, program.first_shards)
         for name in drop:
@@ -174,9 +177,11 @@ class JobStarter:
         def report(batch: int, reports: list[dict[str, Any]], stats: Mapping[str, bytes]) -> None:
             held.check(reports)
             publish_keep_rates(self._spark.sparkContext, reports)
+            splits.step(reports)
+            splits.publish(self._spark.sparkContext)
             for query, cause in (item for r in reports for item in r["aside"].items()):
                 running.set_aside(query, cause)
-            tracker.record(batch, reports, stats)
+            tracker.record(batch, reports, stats, splits.shown())
 
         delivery = Delivery(sinks, report)
         mailbox = None
@@ -188,7 +193,7 @@ class JobStarter:
         specs = {spec.shard: spec for of in layouts for spec in self._specs(of, program, contents)}
         requests = control.by_shard() if drop else {}
         shards = ShardTasks(specs, uuid4().hex, self._checkpoint.path, requests)
-        launch = self._launcher(program, control, shards, delivery)
+        launch = self._launcher(program, control, shards, delivery, splits)
         supervisor = Supervisor(launch, self._options.restart, lambda: tracker.progress().batch_id)
         run = Run(
             self._checkpoint.path,
@@ -212,12 +217,15 @@ class JobStarter:
         control: ControlStream,
         shards: ShardTasks,
         delivery: Delivery,
+        splits: KeySplits,
     ) -> Callable[[bool], StreamingQuery]:
         """A function that starts the streaming query; True: over the input that is there now."""
-        inputs = self._packed_inputs(program.layouts)
+        inputs = self._packed_inputs(program.layouts, splits)
 
         def launch(bounded: bool) -> StreamingQuery:
             clear_keep_rates(self._spark.sparkContext)
+            splits.begin()
+            splits.publish(self._spark.sparkContext)
             conf = {**JOB_CONF, **WORKER_CONF, "spark.sql.shuffle.partitions": str(program.shards)}
             if self._checkpoint.path.startswith("file:"):
                 conf |= LOCAL_CHECKPOINT_CONF
@@ -239,7 +247,13 @@ class JobStarter:
 
         return launch
 
-    def _packed_inputs(self, layouts: Sequence[LayoutShards]) -> list[DataFrame]:
+    def _key_splits(self, layouts: Sequence[LayoutShards]) -> KeySplits:
+        """The split keys; none where fixed keep rates drop rows, which are counted by shard."""
+        queries = self._script.queries
+        of = [(of, [planned(self._script, queries[n]) for n in of.queries]) for of in layouts]
+        return KeySplits(self._checkpoint.directory, [] if self._fixed_keep_rates else of)
+
+    def _packed_inputs(self, layouts: Sequence[LayoutShards], splits: KeySplits) -> list[DataFrame]:
         """The packed batches of all inputs, and a heartbeat for groups with IDLE AFTER."""
         rates = self._fixed_keep_rates
         packed = []
@@ -248,7 +262,10 @@ class JobStarter:
                 # None: the rate that the shard decides. Changes of tables are never dropped.
                 is_fixed = self._script.options.keep or name not in group.streams
                 keep = rates.get(name, 1.0) if is_fixed else None
-                to = [Destination(of.layout, of.ids, name in of.first_of) for of in own]
+                to = [
+                    Destination(of.layout, of.ids, name in of.first_of, splits.counted(of))
+                    for of in own
+                ]
                 definition = self._definition(name)
                 packed.append(packed_batches(*self._inputs.source(name), to, definition, keep))
         timed = [s for of in layouts if self._needs_heartbeat(of.group) for s in of.ids]

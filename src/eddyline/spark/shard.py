@@ -46,6 +46,7 @@ class ShardInput:
         statements: of the control stream, by number.
         drain_us: at the end of the input, event time by which to advance after the last row.
         now_us: wall clock of the batch.
+        keys: the counts of frequent keys of each task of ingest; see ``KeyCounts``.
     """
 
     rows: tuple[tuple[str, bytes], ...]
@@ -54,6 +55,7 @@ class ShardInput:
     statements: Mapping[int, str]
     drain_us: int | None
     now_us: int = 0
+    keys: tuple[Any, ...] = ()
 
     @classmethod
     def read(
@@ -87,6 +89,7 @@ class ShardInput:
             },
             drain_us=max((int(text) for name, _, text in control if name == "end"), default=None),
             now_us=max((int(row.now_us) for row in packed), default=0),
+            keys=tuple(json.loads(bytes(row.blob)) for row in packed if row.kind == "keys"),
         )
 
 
@@ -148,7 +151,7 @@ class ShardTasks:
         if is_new or batch.statements:
             unfreeze_objects()
         watch.lap("commit")
-        more |= {"clock_us": engine.clock_us, "now_us": received.now_us}
+        more |= for_key_splits(engine, received) | {"now_us": received.now_us}
         more["restore_seconds"] = watch.seconds["restore"] if restored else None
         more["groups"] = engine.groups(received.now_us)
         more["bad"] = record.notes["bad"] | engine.bad_rows
@@ -208,6 +211,11 @@ class _Stopwatch:
         now = time.perf_counter()
         self.seconds[phase] = now - self._since
         self._since = now
+
+
+def for_key_splits(engine: ShardEngine, received: ShardInput) -> dict[str, Any]:
+    """What the driver needs to know after a batch to decide which keys are split."""
+    return {"clock_us": engine.clock_us, "last_us": engine.last_us, "keys": received.keys}
 
 
 def engine_batch(
