@@ -13,7 +13,7 @@ from unittest.mock import patch
 from eddyline.spark import job
 from eddyline.spark.durable import EngineBatch
 from eddyline.spark.packed_batches import unpack
-from eddyline.spark.shard import EngineProcessor
+from eddyline.spark.shard import ShardTasks
 from eddyline.spark.shard_engine import ShardEngine, StepOutput
 
 
@@ -26,7 +26,7 @@ class NoEngine(ShardEngine):
         return []
 
 
-class ProcessorWithoutEngine(EngineProcessor):
+class TasksWithoutEngine(ShardTasks):
     """The stateful stage without an engine."""
 
     engine_type = NoEngine
@@ -35,5 +35,5 @@ class ProcessorWithoutEngine(EngineProcessor):
 @contextmanager
 def engine_taken_out() -> Iterator[None]:
     """Jobs that are started in the block have no engine."""
-    with patch.object(job, "EngineProcessor", ProcessorWithoutEngine):
+    with patch.object(job, "ShardTasks", TasksWithoutEngine):
         yield
