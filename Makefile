@@ -23,6 +23,8 @@ $(STAMP): requirements.lock pyproject.toml scripts/check_machine.py
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	@$(BIN)/python scripts/order_examples.py
+	@echo "setup: compiling kernels, and archiving the classes of Spark (a minute)"
+	@$(BIN)/eddyline prepare
 	@touch $@
 	@echo "setup: done"
 

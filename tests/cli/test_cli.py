@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 
 import pyarrow as pa
@@ -111,7 +112,8 @@ eddyline.errors.DataError: column 'x' is bad
 
 def test_keep_rates_are_passed_to_the_job(script: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     jobs: list[Job] = []
-    monkeypatch.setattr("eddyline.cli.job.run_job", lambda job, view: jobs.append(job))
+    monkeypatch.setattr("eddyline.cli.starting.starting_spark", nullcontext)
+    monkeypatch.setattr("eddyline.cli.job.run_job", lambda job, view, spark: jobs.append(job))
     run = CliRunner().invoke(app, ["run", str(script), "--keep", "a=0.5", "--keep", "b = 1"])
     assert run.exit_code == 0, run.output
     assert jobs[0].settings.options.keep == {"a": 0.5, "b": 1.0}
@@ -119,7 +121,8 @@ def test_keep_rates_are_passed_to_the_job(script: Path, monkeypatch: pytest.Monk
 
 def test_options_are_set_by_one_flag(script: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     jobs: list[Job] = []
-    monkeypatch.setattr("eddyline.cli.job.run_job", lambda job, view: jobs.append(job))
+    monkeypatch.setattr("eddyline.cli.starting.starting_spark", nullcontext)
+    monkeypatch.setattr("eddyline.cli.job.run_job", lambda job, view, spark: jobs.append(job))
     flags = ["--capacity", "2", "--set", "schedule=swf", "--set", "CHUNK_ROWS = 7", "--set"]
     more = ["set_aside_after=NULL", "--set", "latency=250 ms"]
     run = CliRunner().invoke(app, ["run", str(script), *flags, *more])

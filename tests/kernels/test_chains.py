@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -228,3 +229,49 @@ def test_match_pairs_is_a_join(left: list[int], right: list[int]) -> None:
     pairs = sorted(zip(i.tolist(), j.tolist(), strict=True))
     assert pairs == [(a, b) for a, x in enumerate(left) for b, y in enumerate(right) if x == y]
     assert (np.diff(i) >= 0).all()
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 5), st.booleans(), st.integers(0, 1)), max_size=60),
+    st.integers(0, 10),
+)
+def test_bury_pops_the_stack_of_each_key(
+    changes: list[tuple[int, bool, int]], dropped: int
+) -> None:
+    """All rows of a chunk are in the index before its negative tuples are looked at."""
+    rows = [(key, identity) for key, adds, identity in changes if adds]
+    index = filled([key for key, _ in rows])
+    index.first = min(dropped, len(rows))
+    heads = index.heads.tolist()
+    stacks: dict[tuple[int, int], list[int]] = {}
+    dead: list[tuple[int, list[int], int, int]] = []
+    expected, count = [], 0
+    for key, adds, identity in changes:
+        stack = stacks.setdefault((key, identity), [])
+        if not adds:
+            dead.append((key, [identity], 9, count))
+            expected.append(stack.pop() if stack else -1)
+            continue
+        if count >= index.first:
+            stack.append(count)
+        count += 1
+    if dead:
+        assert bury(index, [[identity for _, identity in rows]], dead) == expected
+    assert index.heads.tolist() == heads
+
+
+def test_many_changes_of_one_key_take_no_longer_than_those_of_many() -> None:
+    count = 200_000  # 10 s and more if each search began at the newest row
+    index = filled([7] * count)
+    dead = [(7, [4], 9, i + 1) for i in range(count)]
+    began = time.process_time()
+    assert bury(index, [[4] * count], dead) == list(range(count))
+    assert time.process_time() - began < 5
+
+
+def filled(keys: list[int]) -> Index:
+    """An index of living rows."""
+    index = index_of([(key, 1, i) for i, key in enumerate(keys)])
+    index.deaths = (np.full(len(keys), FOREVER), np.full(len(keys), FOREVER))
+    index.insert(np.arange(len(keys)))
+    return index

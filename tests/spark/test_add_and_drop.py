@@ -13,7 +13,7 @@ from eddyline.spark import Session
 from eddyline.spark import job as job_module
 from eddyline.spark.control import Request
 from eddyline.spark.durable import CommitRecord
-from eddyline.spark.environment import worker_pool
+from eddyline.spark.python_workers import worker_pool
 from eddyline.spark.script import Script
 from eddyline.spark.shard import ShardInput, due_statements
 from spark_cases import NAMES, QUERIES, SECOND, Feed, Twin, bag, definitions, stream_tables

@@ -10,9 +10,9 @@ import pytest
 from pyspark.sql import SparkSession
 
 from eddyline import DataError
-from eddyline.algebra.catalog import StreamDef
+from eddyline.algebra.catalog import StreamDef, TableDef
 from eddyline.spark import files, parquet
-from eddyline.spark.parquet import local_parquet
+from eddyline.spark.parquet import local_parquet, local_rows
 from eddyline.types import Field
 
 
@@ -51,3 +51,31 @@ def test_only_local_files_are_read_by_arrow(
     assert local_parquet(spark, stream, options) is not None
     monkeypatch.setattr(parquet, "qualified", lambda spark, path: f"hdfs://cluster{path}")
     assert local_parquet(spark, stream, options) is None, "another file system is the default"
+
+
+def test_tables_that_arrow_reads(spark: SparkSession, tmp_path: Path) -> None:
+    rows = pa.table({"other": [0, 1], "name": ["zero", "one"], "k": pa.array([0, 1], pa.int64())})
+    table = TableDef("t", (Field("k", pa.int64()), Field("name", pa.string())))
+    options = {"path": str(tmp_path)}
+    assert local_rows(spark, table, options) is None, "no file"
+    for number in range(2):
+        pq.write_table(rows, tmp_path / f"{number}.parquet")
+    (tmp_path / "_SUCCESS").touch()
+    expected = pa.concat_tables([rows.select(["k", "name"])] * 2)
+    assert local_rows(spark, table, options) == expected
+    assert local_rows(spark, table, {"path": f"file:{tmp_path}/0.parquet"}) == expected[:2]
+    assert local_rows(spark, table, {**options, "mergeschema": "true"}) is None
+    for types in ((pa.int32(), pa.string()), (pa.int64(), pa.large_string())):
+        fields = tuple(map(Field, ("k", "name"), types))
+        assert local_rows(spark, TableDef("t", fields), options) is None, "Spark converts"
+    assert local_rows(spark, TableDef("t", (Field("z", pa.int64()),)), options) is None
+
+
+@pytest.mark.parametrize("name", ["day=1/1.parquet", "below/1.parquet", "other.txt"])
+def test_directories_that_only_spark_reads(spark: SparkSession, tmp_path: Path, name: str) -> None:
+    rows = pa.table({"k": pa.array([0, 1], pa.int64())})
+    (tmp_path / name).parent.mkdir(exist_ok=True)
+    for file in ("0.parquet", name):
+        pq.write_table(rows, tmp_path / file)
+    table = TableDef("t", (Field("k", pa.int64()),))
+    assert local_rows(spark, table, {"path": str(tmp_path)}) is None

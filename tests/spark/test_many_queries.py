@@ -15,7 +15,7 @@ from eddyline import DataError, Engine
 from eddyline.engine.changes import QUERY_COLUMN
 from eddyline.spark import Session
 from eddyline.spark import job as job_module
-from eddyline.spark.environment import worker_pool
+from eddyline.spark.python_workers import worker_pool
 from eddyline.spark.sink_factory import SinkFactory
 from eddyline.spark.sinks import FileSink, Target
 from spark_cases import SECOND, Feed, Twin, bag, definitions, stream_tables

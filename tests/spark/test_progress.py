@@ -13,9 +13,10 @@ from eddyline.spark.progress_tracker import ProgressTracker
 
 def report(shard: int, out: dict[str, int], **more: Any) -> dict[str, Any]:
     counts = {"rows": {f"s{shard}": 1}, "arrived": {}, "late": {}, "bad": {}, "dropped": {}}
-    groups = [{"waiting": shard}, {"waiting": 2 * shard}]
-    fixed = {"shard": shard, "clock_us": 7, "restore_seconds": None, "groups": groups}
-    return {**fixed, "out": out, **counts, **more}
+    fixed = {"shard": shard, "clock_us": 7, "restore_seconds": None, "keys": ()}
+    fixed["groups"] = [{"waiting": shard}, {"waiting": 2 * shard}]
+    dealt = {"layout": "by k", "cell": shard, "received": {f"s{shard}": shard + 1}}
+    return {**fixed, **dealt, "out": out, **counts, **more}
 
 
 def test_shards_report_what_a_batch_adds() -> None:
@@ -28,6 +29,14 @@ def test_shards_report_what_a_batch_adds() -> None:
     assert tracker.progress().rows_out == {"q": 13, "r": 3, "t": 6, "u": 1}, "launched anew"
     assert tracker.progress().waiting == {"s1": 3}
     assert all("out" not in shard and "totals" not in shard for shard in tracker.shards())
+
+
+def test_rows_received_by_the_cells_of_a_layout_and_split_keys_are_reported() -> None:
+    tracker = ProgressTracker({0: "s", 1: "s", 2: "t"})
+    tracker.record(0, [report(s, {}, totals={}) for s in (2, 1, 0)], {}, [{"key": "7"}])
+    assert tracker.progress().received == {"s, by k": [1, 2], "t, by k": [3]}
+    assert tracker.progress().split_keys == [{"key": "7"}]
+    assert not any("keys" in shard for shard in tracker.shards())
 
 
 def test_the_last_metrics_are_reported() -> None:

@@ -6,11 +6,13 @@ embedded engine with the same input, which must have the same output.
 
 from __future__ import annotations
 
+import copy
 import io
+import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import pandas as pd
 import pyarrow as pa
@@ -23,19 +25,24 @@ from eddyline.spark.control import ControlStream
 from eddyline.spark.directory import LocalDirectory
 from eddyline.spark.durable import CommitRecord
 from eddyline.spark.ingest import Destination, Packer
-from eddyline.spark.layout_shards import LayoutShards, by_group, layouts_of
+from eddyline.spark.key_splits import KeySplits
+from eddyline.spark.layout_shards import LayoutShards, by_group, layouts_of, planned
 from eddyline.spark.output import ShardOutput
 from eddyline.spark.packed_batches import INPUT_ARROW, pack, unpack
+from eddyline.spark.partitioning.frequent_keys import DEFAULT_LIMITS, SplitLimits
 from eddyline.spark.query_rows import QueryRows
 from eddyline.spark.running_queries import RunningQueries
 from eddyline.spark.script import Script
-from eddyline.spark.shard import ShardInput, engine_batch
+from eddyline.spark.shard import ShardInput, engine_batch, for_key_splits
 from eddyline.spark.shard_engine import ShardEngine, StepOutput
 from eddyline.spark.shard_program import BroadcastProgram, ShardProgram, ShardSpec
 from eddyline.testing.bags import Row, difference, rows_of
 from memory_state import MemoryState
 
 Bags = dict[str, list[Row]]
+
+#: Keys are split as soon as they have a few rows.
+EAGER: Final = SplitLimits(first=0.5, last=0.4, least_rows=3, kept=0.7)
 
 
 @dataclass
@@ -68,6 +75,7 @@ class Shard:
         self.engine = ShardEngine(program.build())
         self.record = CommitRecord()
         self._state = MemoryState()
+        self.report: dict[str, Any] = {}
 
     def process(self, received: ShardInput, output: Output) -> None:
         """One batch, as the stateful processor runs it."""
@@ -82,9 +90,12 @@ class Shard:
         )
         frames = list(of_shard.frames())
         of_shard.add_counts(self.record.notes)
-        frames.append(of_shard.last_frame(self.record, {}, {}, ()))
+        frames.append(
+            of_shard.last_frame(self.record, {}, for_key_splits(self.engine, received), ())
+        )
         for row in (r for frame in frames for r in frame.itertuples(index=False)):
-            if row.kind in ("progress", "stats"):
+            if row.kind == "progress":
+                self.report = json.loads(row.blob)
                 continue
             table = unpack(row.blob)
             if row.kind == "changes" or not row.name:
@@ -94,12 +105,15 @@ class Shard:
             else:
                 output.add(row.kind, row.name, table)
 
-    def restart(self) -> None:
-        """Save the engine and continue with the loaded one."""
+    def saved(self) -> tuple[bytes, CommitRecord]:
+        """The committed state."""
         saved = io.BytesIO()
         self.engine.save(saved)
-        saved.seek(0)
-        self.engine = ShardEngine.load(saved)
+        return saved.getvalue(), copy.deepcopy(self.record)
+
+    def load(self, engine: bytes, record: CommitRecord) -> None:
+        """Continue from a committed state."""
+        self.engine, self.record = ShardEngine.load(io.BytesIO(engine)), record
 
     def lose_worker(self) -> None:
         """Continue with the last committed snapshot and the log since then."""
@@ -111,7 +125,7 @@ class Sharded:
 
     Args:
         shards: largest number of cells of a layout. tasks: of ingest, for each batch.
-        directory: of the control stream.
+        directory: of the control stream and the split keys. limits: when keys are split.
         is_durable: whether each batch is committed, so that workers can be lost.
     """
 
@@ -126,6 +140,7 @@ class Sharded:
         options: Mapping[str, Any] | None = None,
         tasks: int = 2,
         is_durable: bool = False,
+        limits: SplitLimits = DEFAULT_LIMITS,
     ) -> None:
         self._is_durable = is_durable
         self.now_us = 0
@@ -149,8 +164,19 @@ class Sharded:
         groups = self._script.groups()
         self.layouts = layouts_of(self._script, groups, shards, shards, shards)
         self._control = ControlStream(LocalDirectory(directory))
+        found = self._script.queries
+        self.splits = KeySplits(
+            LocalDirectory(directory),
+            [(of, [planned(self._script, found[n]) for n in of.queries]) for of in self.layouts],
+            limits,
+        )
         self.running = RunningQueries(
-            self._script, self.layouts, self._control, lambda query: None, ""
+            self._script,
+            self.layouts,
+            self._control,
+            lambda query: None,
+            "",
+            splits=self.splits,
         )
         self.shards = {s.spec.shard: s for of in self.layouts for s in self._shards(of, tables)}
 
@@ -177,9 +203,24 @@ class Sharded:
     def _now(self) -> int:
         return self.now_us
 
-    def process(self, rows: Mapping[str, pa.Table]) -> None:
-        """One batch. A group without rows and requests in it does not run, as on Spark."""
+    def process(self, rows: Mapping[str, pa.Table], *, repeated: bool = False) -> None:
+        """One batch. A group without rows and requests in it does not run, as on Spark.
+
+        Args:
+            repeated: the job fails after the batch, before it is committed, and repeats it.
+        """
         self.expected.take(self.engine.process(dict(sorted(rows.items())), now=self.now_us))
+        if repeated:
+            found = copy.deepcopy(self.found)
+            saved = {number: shard.saved() for number, shard in self.shards.items()}
+            self._run(rows)
+            self.found = found
+            for number, state in saved.items():
+                self.shards[number].load(*state)
+            self.restart()
+        self._run(rows)
+
+    def _run(self, rows: Mapping[str, pa.Table]) -> None:
         packed = [row for _, of in by_group(self.layouts) for row in self._dealt(of, rows)]
         frame = pd.DataFrame(packed, columns=[*INPUT_ARROW.names]).assign(now_us=self.now_us)
         requests = self._control.by_shard()
@@ -189,6 +230,7 @@ class Sharded:
             if not len(own):  # the engine runs, to compare clocks
                 received = ShardInput((), {}, {}, received.statements, None, self.now_us)
             shard.process(received, self.found)
+        self.splits.step([shard.report for shard in self.shards.values()])
 
     def _dealt(self, of: list[LayoutShards], rows: Mapping[str, pa.Table]) -> Iterable[Any]:
         group = of[0].group
@@ -198,13 +240,20 @@ class Sharded:
                 continue
             stream = self._script.streams.get(name)
             definition = self._script.tables[name] if stream is None else stream
-            to = [Destination(o.layout, o.ids, name in o.first_of) for o in of]
+            to = [
+                Destination(o.layout, o.ids, name in o.first_of, self.splits.counted(o)) for o in of
+            ]
+            split = self.splits.next_batch()
             step = -(-table.num_rows // self._tasks)
             for part in range(self._tasks):
-                packer = Packer(to, definition, 1.0, part)
+                packer = Packer(to, definition, 1.0, part, split)
                 some = table.slice(part * step, step)
                 if some.num_rows:
-                    batches = [*packer.rows(some, self.now_us), *packer.clocks()]
+                    batches = [
+                        *packer.rows(some, self.now_us),
+                        *packer.clocks(),
+                        *packer.frequent_keys(),
+                    ]
                     yield from (
                         row for b in batches for row in zip(*b.to_pydict().values(), strict=True)
                     )
@@ -217,9 +266,10 @@ class Sharded:
             shard.emit([step], ShardInput((), {}, {}, {}, None), self.found)
 
     def restart(self) -> None:
-        """Save and load all shards."""
+        """Save and load all shards, and what the driver knows."""
+        self.splits.begin()
         for shard in self.shards.values():
-            shard.restart()
+            shard.load(*shard.saved())
             shard.engine.engine.wall_clock = self._now
 
     def lose_workers(self, shards: Iterable[int]) -> None:
@@ -237,12 +287,18 @@ class Sharded:
         try:
             self.running.add(name, sql, {"sink": "memory"})
         except CatalogError as e:
-            assert any(why in str(e) for why in ("does not fit", "no query of this job")), e
+            known = ("does not fit", "no query of this job", "cannot be added while")
+            assert any(why in str(e) for why in known), e
             return False
         clock = self.engine.clock
         self.engine.query(sql, name=name)
         self.compared_from[name] = None if window_us is None else clock + window_us
         return True
+
+    def reset(self, stream: str) -> None:
+        """Reset the watermark of a stream's group."""
+        self.running.reset_watermark(stream)
+        self.engine.reset_watermark(stream)
 
     def drop(self, name: str) -> None:
         """Drop a query."""

@@ -52,15 +52,34 @@ def bench_floor(
 
 @bench.command("shards")
 def bench_shards(
-    rounds: Annotated[int, typer.Option(min=1, help="Runs with each number of shards.")] = 5,
-    batches: Annotated[int, typer.Option(min=2, help="Batches of a run.")] = 4,
+    case: Annotated[
+        str | None,
+        typer.Option(help="Only this one: join, rules, group, chain, replication.", metavar="NAME"),
+    ] = None,
+    rounds: Annotated[int, typer.Option(min=1, help="Measured batches of each job.")] = 5,
     json: Json = False,
 ) -> None:
     """Measure jobs with one shard and with two, on two cores."""
     from eddyline.bench.shards import run_shards
 
     with failures.reported():
-        run_shards(rounds=rounds, batches=batches, json=json)
+        run_shards(case=case, rounds=rounds, json=json)
+
+
+@bench.command("throughput")
+def bench_throughput(
+    case: Annotated[
+        str | None, typer.Option(help="Only this one: join, rules.", metavar="NAME")
+    ] = None,
+    rounds: Annotated[int, typer.Option(min=1, help="Measured batches of each job.")] = 5,
+    rows: Annotated[int, typer.Option(min=1_000, help="Rows of a batch.")] = 1_000_000,
+    json: Json = False,
+) -> None:
+    """Measure rows per second through Spark, beside the same job without an engine."""
+    from eddyline.bench.throughput import run_throughput
+
+    with failures.reported():
+        run_throughput(case=case, rounds=rounds, rows=rows, json=json)
 
 
 @bench.command("state")

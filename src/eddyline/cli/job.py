@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import signal
-import tempfile
 import threading
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -13,14 +12,13 @@ from pathlib import Path
 from typing import Final
 
 from pyspark.errors import StreamingQueryException
-from pyspark.sql import SparkSession
 
 from eddyline.cli.failures import JobFailedError
-from eddyline.cli.scripts import checked, read, runnable, warm_up
+from eddyline.cli.scripts import runnable, warm_up
+from eddyline.cli.starting import StartingSpark, read
 from eddyline.cli.view import JobView
 from eddyline.engine.settings import DEFAULT_SETTINGS, Settings
 from eddyline.errors import StateError
-from eddyline.spark.environment import local_session
 from eddyline.spark.root_cause import root_cause
 from eddyline.spark.run import Run
 from eddyline.spark.session import Session
@@ -52,41 +50,35 @@ class Job:
     restart: Restart = NEVER
 
 
-def run_job(job: Job, view: JobView) -> None:
+def run_job(job: Job, view: JobView, spark: StartingSpark) -> None:
     """Run a job to its end, or until SIGINT, or SIGTERM, which lets it finish the current batch.
 
     Raises:
         EddylineError: the script, a source or a sink is wrong.
         JobFailedError: the job failed.
     """
-    with tempfile.NamedTemporaryFile(prefix="eddyline-", suffix=".log", delete=False) as file:
-        log = Path(file.name)
-    with ThreadPoolExecutor(2) as pool:
-        view.phase("checking the script")
-        runnable(job.script, job.settings)
-        view.phase("starting Spark (some seconds)")
-        starting: Future[SparkSession] = pool.submit(local_session, job.shards, log)
-        warm_up(checked(job.script, job.settings), view.compiling)
-        session = Session(
-            starting.result(),
-            shards=job.shards,
-            max_shards=job.max_shards,
-            checkpoint=job.checkpoint,
-            base=job.script.resolve().parent,
-            printer=view.rows,
-            options=job.settings.options,
-            strategy=job.settings.strategy,
-            restart=job.restart,
-        )
-        session.sql(read(job.script))
-        view.phase("starting the job")
-        run = session.start(available_now=job.once, drop=job.drop)
-        view.phase("running")
-        with termination_event() as terminated:
-            _watch(run, pool.submit(_wait, run, job), view, log, terminated)
-            view.summary(session, run)
-            session.spark.stop()
-    log.unlink()
+    view.phase("checking the script")
+    warm_up(runnable(job.script, job.settings), view.compiling)
+    view.phase("starting Spark (some seconds)")
+    session = Session(
+        spark.session.result(),
+        shards=job.shards,
+        max_shards=job.max_shards,
+        checkpoint=job.checkpoint,
+        base=job.script.resolve().parent,
+        printer=view.rows,
+        options=job.settings.options,
+        strategy=job.settings.strategy,
+        restart=job.restart,
+    )
+    session.sql(read(job.script))
+    view.phase("starting the job")
+    run = session.start(available_now=job.once, drop=job.drop)
+    view.phase("running")
+    with termination_event() as terminated, ThreadPoolExecutor(1) as pool:
+        _watch(run, pool.submit(_wait, run, job), view, spark.log, terminated)
+        view.summary(session, run)
+        session.spark.stop()
 
 
 def _wait(run: Run, job: Job) -> None:

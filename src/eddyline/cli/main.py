@@ -14,6 +14,7 @@ import eddyline
 from eddyline.cli import failures
 from eddyline.cli.benchmarks import bench
 from eddyline.cli.checkpoints import checkpoints, rescale
+from eddyline.cli.machine import add_commands
 
 if TYPE_CHECKING:
     from eddyline.engine.settings import Settings
@@ -87,11 +88,13 @@ def options(
 def demo(json: Json = False) -> None:
     """Run ten standing queries over the recorded traces included in the package."""
     from eddyline.cli.demo import staged_demo
-    from eddyline.cli.job import Job, run_job
-    from eddyline.cli.view import make_view
+    from eddyline.cli.starting import starting_spark
 
-    with failures.reported(), staged_demo() as script:
-        run_job(Job(script), make_view(as_json=json))
+    with failures.reported(), staged_demo() as script, starting_spark() as spark:
+        from eddyline.cli.job import Job, run_job
+        from eddyline.cli.view import make_view
+
+        run_job(Job(script), make_view(as_json=json), spark)
 
 
 @app.command()
@@ -147,13 +150,20 @@ def run(
     Exit codes: 0 the job has ended, or was stopped by SIGINT, or by SIGTERM after the current
     batch; 1 it failed; 2 the input is wrong.
     """
-    from eddyline.cli.job import Job, run_job
-    from eddyline.cli.view import make_view
-    from eddyline.spark.supervisor import Restart
+    from eddyline.cli.starting import read, starting_spark
 
     if max_shards is not None and max_shards < (shards or 1):
         raise typer.BadParameter(f"it is below --shards {shards}", param_hint="--max-shards")
+    chosen = capacity is not None or assignments or keep
+    settings = _settings(capacity, assignments, keep) if chosen else None
     with failures.reported():
+        read(file)
+    with failures.reported(), starting_spark(shards) as spark:
+        from eddyline.cli.job import Job, run_job
+        from eddyline.cli.view import make_view
+        from eddyline.engine.settings import DEFAULT_SETTINGS
+        from eddyline.spark.supervisor import Restart
+
         ended = once and (checkpoint is None if finish is None else finish)
         job = Job(
             file,
@@ -162,11 +172,11 @@ def run(
             input_ends=ended,
             shards=shards,
             max_shards=max_shards,
-            settings=_settings(capacity, assignments, keep),
+            settings=settings or DEFAULT_SETTINGS,
             drop=tuple(drop or ()),
             restart=Restart(limit=restart),
         )
-        run_job(job, make_view(as_json=json))
+        run_job(job, make_view(as_json=json), spark)
 
 
 def _settings(
@@ -365,27 +375,7 @@ def tail(
                     break
 
 
-@app.command()
-def calibrate(json: Json = False) -> None:
-    """Measure the costs of operator steps on this machine, for EXPLAIN and the optimizer."""
-    from eddyline.cli.calibration import run_calibration
-
-    with failures.reported():
-        run_calibration(json=json)
-
-
-@app.command()
-def scale(
-    rate: Annotated[float, typer.Option(min=1, help="Rows per second of all streams.")] = 1e7,
-    row_bytes: Annotated[float, typer.Option(min=1, help="Bytes of a row.")] = 64,
-    zipf: Annotated[float, typer.Option(min=0, help="Exponent of skewed keys.")] = 1.0,
-    json: Json = False,
-) -> None:
-    """Compute what 8, 64 and 512 shards would have to do, from generated keys; nothing is run."""
-    from eddyline.cli.scale import print_scale
-
-    with failures.reported():
-        print_scale(rate=rate, row_bytes=row_bytes, exponent=zipf, as_json=json)
+add_commands(app)
 
 
 def _count(n: int, what: str) -> str:

@@ -7,7 +7,7 @@ import shutil
 import sys
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
 import pyarrow as pa
 
@@ -16,6 +16,15 @@ from eddyline.cli.view import instant, jsonable
 from eddyline.engine.explain import bytes_text
 from eddyline.spark.printing import format_rows
 from eddyline.spark.verify import Finding
+
+_SHOWN_CELLS: Final = 16
+#: What is done with the rows of a split key.
+_STEPS: Final = {
+    "copies": "the rows of other inputs are copied first",
+    "spreads": "its rows are spread",
+    "ends": "no longer spread, the others are copied until its rows have expired",
+    "waits": "no longer split, until the copies have expired",
+}
 
 
 def print_queries(status: Status, *, as_json: bool) -> None:
@@ -144,7 +153,22 @@ def _print_progress(progress: Mapping[str, Any]) -> None:
         print(f"watermark of {group}: {instant(us)}")
     for group, rows in progress["waiting"].items():
         print(f"rows of {group} that wait for larger windows: {rows:,}")
+    for layout, received in progress["received"].items():
+        if len(received) > 1:
+            even = sum(received) / len(received)
+            most = f", at most {max(received) / even:.2f} times the average" if even else ""
+            print(f"rows received by the cells of {layout}: {_counts(received)}{most}")
+    for split in progress["split_keys"]:
+        print(
+            f"key split: {split['axis']} = {split['key']}, {split['share']:.1%} of "
+            f"{split['spread']}; {_STEPS[split['step']]}"
+        )
     print()
+
+
+def _counts(received: Sequence[int]) -> str:
+    shown = ", ".join(f"{n:,}" for n in received[:_SHOWN_CELLS])
+    return shown if len(received) <= _SHOWN_CELLS else f"{shown}, ..."
 
 
 def _print_state(status: Status) -> None:

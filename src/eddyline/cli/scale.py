@@ -9,12 +9,18 @@ from dataclasses import asdict
 import typer
 
 from eddyline.engine.explain import aligned, bytes_text, number
-from eddyline.spark.partitioning.simulation import ShardLoad, simulate_all
+from eddyline.spark.partitioning.simulation import (
+    ONE_KEY_SHARE,
+    ShardLoad,
+    costs_of_one_key,
+    simulate_all,
+)
 
 HEADER = (
     *("workload", "keys", "shards", "grid", "copies", "rows/s", "most rows/s", "most results"),
     *("most state", "shuffled/s", "cores", "busiest"),
 )
+_ONE_KEY_SHARDS = 4
 
 
 def print_scale(*, rate: float, row_bytes: float, exponent: float, as_json: bool) -> None:
@@ -27,6 +33,12 @@ def print_scale(*, rate: float, row_bytes: float, exponent: float, as_json: bool
     typer.echo("computed from the keys of generated rows; nothing is executed")
     for line in table(loads):
         typer.echo(line)
+    unsplit, split = costs_of_one_key(_ONE_KEY_SHARDS)
+    typer.echo(
+        f"a key with {ONE_KEY_SHARE:.0%} of a stream's rows, in a join on {_ONE_KEY_SHARDS} "
+        f"shards: the busiest receives and makes {unsplit:.2f} times as many rows as with even "
+        f"keys; {split:.2f} times if the key is split"
+    )
 
 
 def table(loads: Iterable[ShardLoad]) -> list[str]:

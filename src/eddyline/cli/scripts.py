@@ -8,30 +8,15 @@ from pathlib import Path
 import pyarrow as pa
 
 from eddyline.algebra.functions.conversion import convert
+from eddyline.cli.starting import read
 from eddyline.engine.ingest.table_changes import INSTANT, is_live
 from eddyline.engine.settings import DEFAULT_SETTINGS, Settings
-from eddyline.errors import DataError, SqlError
+from eddyline.errors import SqlError
 from eddyline.kernels.options import report_compilations
 from eddyline.spark.script import Script
 from eddyline.sql.parser import parse
 from eddyline.sql.statements import CreateQuery, Statement
 from eddyline.types import TIMESTAMP, Schema
-
-
-def read(file: Path) -> str:
-    """The text of a script.
-
-    Raises:
-        DataError: there is no such file, or it is not text.
-    """
-    try:
-        return file.read_text(encoding="utf-8")
-    except FileNotFoundError:
-        raise DataError(f"there is no file '{file}'") from None
-    except IsADirectoryError:
-        raise DataError(f"'{file}' is a directory, not a script file") from None
-    except UnicodeDecodeError:
-        raise DataError(f"'{file}' is not UTF-8 text") from None
 
 
 def checked(file: Path, settings: Settings = DEFAULT_SETTINGS) -> Script:

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Final
 
 from eddyline.optimizer.prices import TYPICAL, Prices
+from eddyline.user_cache import cache_directory
 from eddyline.version import VERSION
 
 _CPU_INFO: Final = Path("/proc/cpuinfo")
@@ -48,10 +49,8 @@ def write_prices(prices: Prices) -> Path:
 
 def prices_file() -> Path:
     """The file with the prices of this version on this machine."""
-    home = os.environ.get("XDG_CACHE_HOME")
-    directory = Path(home) if home else Path.home() / ".cache"
     words = re.sub(r"[^A-Za-z0-9.]+", "-", machine()).strip("-").lower()
-    return directory / "eddyline" / f"prices-{VERSION}-{words}.json"
+    return cache_directory() / f"prices-{VERSION}-{words}.json"
 
 
 @cache

@@ -202,6 +202,40 @@ def split_buckets(
 
 
 @kernel
+def newest_before(
+    heads: np.ndarray,
+    shift: int,
+    split: int | None,
+    nodes: np.ndarray,
+    base: int,
+    first: int,
+    keys: np.ndarray,
+    before: np.ndarray,
+) -> np.ndarray:
+    """The newest positions below ``before`` (int64[n], not decreasing) in the buckets of keys.
+
+    From the last to the first, so that the search for one begins where that of the next one in the
+    bucket has ended: ``heads`` are moved on the way, and put back. So many changes of few keys take
+    no longer than those of many.
+
+    Returns:
+        int64[n]; below ``first`` where there is none.
+    """
+    start, head = np.empty(keys.size, np.int64), np.empty(keys.size, np.int64)
+    for i in range(keys.size - 1, -1, -1):
+        b = bucket_of(keys[i], shift, split)
+        pos = heads[b]
+        head[i] = pos
+        while pos >= first and pos >= before[i]:
+            pos = nodes[pos - base, LINK]
+        start[i] = pos
+        heads[b] = pos
+    for i in range(keys.size):
+        heads[bucket_of(keys[i], shift, split)] = head[i]
+    return start
+
+
+@kernel
 def bury(
     heads: np.ndarray,
     shift: int,
@@ -221,18 +255,20 @@ def bury(
     """Write for each negative tuple when it took its row back.
 
     The row is the newest one still alive with the same key and identity and a position below
-    ``before[i]``. ``identity`` is int64[capacity, k] by place, ``dead_identity`` int64[n, k].
+    ``before[i]``, which must not decrease. ``identity`` is int64[capacity, k] by place,
+    ``dead_identity`` int64[n, k].
 
     Returns:
         int64[n]: the positions of the rows taken back, -1 where there was none.
     """
+    start = newest_before(heads, shift, split, nodes, base, first, dead_key, before)
     out = np.empty(dead_key.size, np.int64)
     for i in range(dead_key.size):
         out[i] = NOTHING
-        pos = heads[bucket_of(dead_key[i], shift, split)]
+        pos = start[i]
         while pos >= first:
             at = pos - base
-            same = pos < before[i] and nodes[at, KEY] == dead_key[i] and death_ts[at] == FOREVER
+            same = nodes[at, KEY] == dead_key[i] and death_ts[at] == FOREVER
             lane = 0
             while same and lane < identity.shape[1]:
                 same = identity[at, lane] == dead_identity[i, lane]

@@ -1,8 +1,13 @@
 """Eddyline on Spark: ``Session`` collects streams, tables and queries, and starts one job."""
 
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Final
+
 from eddyline.extras import extras_named
 
-with extras_named():
+if TYPE_CHECKING:
     from eddyline.spark.progress_tracker import JobProgress
     from eddyline.spark.rescaling import Rescaled, rescale
     from eddyline.spark.run import Run
@@ -19,3 +24,22 @@ __all__ = [
     "Session",
     "rescale",
 ]
+
+_ON_DEMAND: Final = {
+    "JobProgress": "eddyline.spark.progress_tracker",
+    "NEVER": "eddyline.spark.supervisor",
+    "ON_FAILURE": "eddyline.spark.supervisor",
+    "Rescaled": "eddyline.spark.rescaling",
+    "Restart": "eddyline.spark.supervisor",
+    "Run": "eddyline.spark.run",
+    "Session": "eddyline.spark.session",
+    "rescale": "eddyline.spark.rescaling",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Import what is used: Spark can start before the rest of the driver is imported."""
+    if name not in _ON_DEMAND:
+        raise AttributeError(f"module 'eddyline.spark' has no attribute {name!r}")
+    with extras_named():
+        return getattr(import_module(_ON_DEMAND[name]), name)

@@ -16,8 +16,6 @@ from eddyline.errors import StateError
 
 #: Largest value in Spark's state.
 CHUNK_BYTES: Final = 1 << 18
-KEY_SCHEMA: Final = "number BIGINT"
-VALUE_SCHEMA: Final = "blob BINARY"
 _LENGTH_BYTES: Final = 8
 
 

@@ -39,8 +39,6 @@ _RECENT: Final = 32
 #: Of the commit record; other formats are refused.
 _FORMAT: Final = 8
 
-COMMIT_SCHEMA: Final = "record STRING"
-
 
 class ValueState(Protocol):
     """The used part of Spark's ValueState."""

@@ -8,14 +8,19 @@ import shutil
 import subprocess
 import sys
 import warnings
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, nullcontext
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
+from pyspark import SparkConf, SparkContext
+from pyspark.java_gateway import launch_gateway
 from pyspark.sql import SparkSession
 
 from eddyline.errors import SetupError
+from eddyline.spark import class_archive
+from eddyline.spark.python_workers import WORKER_CONF
 
 _MIN_JAVA: Final = 17
 #: A task is repeated if its worker process has died, so that the batch does not fail.
@@ -53,41 +58,77 @@ LOCAL_CHECKPOINT_CONF: Final[Mapping[str, str]] = {
 }
 
 
-def local_session(partitions: int | None = None, log: Path | None = None) -> SparkSession:
+def local_session(
+    partitions: int | None = None,
+    log: Path | None = None,
+    java_options: Sequence[str] | None = None,
+) -> SparkSession:
     """A session on all cores of this machine, bound to the loopback address.
 
     Args:
         partitions: of a shuffle; by default one per core.
         log: file for Spark's messages; by default they are written to standard error.
+        java_options: more options for Java; by default those that use the archive of classes.
 
     Raises:
         SetupError: there is no Java, or it is too old.
     """
-    require_java()
+    java = require_java()
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     logging.getLogger("py4j").setLevel(logging.ERROR)
     # pandas is used for a few packed batches only; the case of PySpark's warning does not occur
     warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
-    builder = (
-        SparkSession.builder.master(f"local[*, {_TASK_ATTEMPTS}]")
-        .appName("eddyline")
-        .config("spark.driver.bindAddress", "127.0.0.1")
-        .config("spark.driver.host", "127.0.0.1")
-        .config("spark.ui.enabled", "false")
-        .config("spark.ui.showConsoleProgress", "false")
-        .config("spark.driver.extraJavaOptions", f"-Dlog4j2.configurationFile={_LOG_SETTINGS}")
-        .config("spark.sql.shuffle.partitions", str(partitions or os.cpu_count() or 1))
-        .config("spark.driver.memory", os.environ.get("EDDYLINE_DRIVER_MEMORY", "2g"))
+    more = class_archive.use_options(java) if java_options is None else java_options
+    options = (f"-Dlog4j2.configurationFile={_LOG_SETTINGS}", *more)
+    conf = SparkConf()
+    conf.setAll(
+        [
+            ("spark.master", f"local[*, {_TASK_ATTEMPTS}]"),
+            ("spark.app.name", "eddyline"),
+            ("spark.driver.bindAddress", "127.0.0.1"),
+            ("spark.driver.host", "127.0.0.1"),
+            ("spark.ui.enabled", "false"),
+            ("spark.ui.showConsoleProgress", "false"),
+            ("spark.driver.extraJavaOptions", " ".join(f'"{option}"' for option in options)),
+            ("spark.sql.shuffle.partitions", str(partitions or os.cpu_count() or 1)),
+            ("spark.driver.memory", os.environ.get("EDDYLINE_DRIVER_MEMORY", "2g")),
+            ("spark.python.daemon.module", "eddyline.spark.daemon"),
+            *WORKER_CONF.items(),
+        ]
     )
-    with _standard_error_to(log) if log is not None else nullcontext():
-        return builder.getOrCreate()
+    if log is not None and SparkContext._gateway is None:  # else Java runs already
+        with log.open("ab") as file:
+            gateway = launch_gateway(conf, {"stderr": file})  # type: ignore[no-untyped-call]
+        SparkContext(conf=conf, gateway=gateway)
+    return SparkSession.builder.config(conf=conf).getOrCreate()
 
 
-def require_java() -> None:
-    """Check that Spark finds a supported Java.
+@contextmanager
+def starting_session(
+    partitions: int | None = None, log: Path | None = None
+) -> Iterator[Future[SparkSession]]:
+    """A session as of :func:`local_session`, which starts in a thread while the block runs. It is
+    stopped if the block fails.
 
     Raises:
-        SetupError: it does not; with instructions.
+        SetupError: there is no Java, or it is too old; before the block.
+    """
+    require_java()
+    with ThreadPoolExecutor(1) as pool:
+        started = pool.submit(local_session, partitions, log)
+        try:
+            yield started
+        except BaseException:
+            if started.exception() is None:
+                started.result().stop()
+            raise
+
+
+def require_java() -> Path:
+    """The command of the Java that Spark will start.
+
+    Raises:
+        SetupError: there is none, or it is too old; with instructions.
     """
     home = os.environ.get("JAVA_HOME")
     java = str(Path(home, "bin", "java")) if home else shutil.which("java")
@@ -99,6 +140,7 @@ def require_java() -> None:
         raise SetupError(
             f"Spark needs Java {_MIN_JAVA} or newer: {java} is Java {release}. {_INSTALL}"
         )
+    return Path(java)
 
 
 _INSTALL: Final = (
@@ -127,20 +169,6 @@ def _java_release(java: str) -> int | None:
 
 
 @contextmanager
-def _standard_error_to(log: Path) -> Iterator[None]:
-    """Redirect standard error to a file for processes that are started in the block."""
-    sys.stderr.flush()
-    kept = os.dup(2)
-    with log.open("ab") as file:
-        os.dup2(file.fileno(), 2)
-    try:
-        yield
-    finally:
-        os.dup2(kept, 2)
-        os.close(kept)
-
-
-@contextmanager
 def settings(spark: SparkSession, values: Mapping[str, str]) -> Iterator[None]:
     """Set SQL configuration in the block. A query keeps the values of its start."""
     before = {name: spark.conf.get(name, None) for name in values}
@@ -154,18 +182,3 @@ def settings(spark: SparkSession, values: Mapping[str, str]) -> Iterator[None]:
                 spark.conf.unset(name)
             else:
                 spark.conf.set(name, old)
-
-
-@contextmanager
-def worker_pool(spark: SparkSession, name: str) -> Iterator[None]:
-    """Python functions created in the block run in a worker pool of this name.
-
-    Spark keeps idle Python workers in one pool per set of environment variables. With a separate
-    pool a shard is more likely to run in the worker that has its engine in the cache.
-    """
-    environment = spark.sparkContext.environment
-    environment["EDDYLINE_WORKER_POOL"] = name
-    try:
-        yield
-    finally:
-        del environment["EDDYLINE_WORKER_POOL"]

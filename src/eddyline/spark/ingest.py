@@ -4,7 +4,8 @@ A source is read once for all layouts. Each row is sent to the cells of each lay
 coordinates fit, and the clock batches tell every cell how far the stream is: the largest timestamp
 of all rows in the task, wherever these are sent. A row that is surely bad is sent to one shard.
 Where the rows before decide what is bad (integers as timestamps, without a unit), all shards get
-the timestamps of all rows, so that each of them finds the same rows bad as one engine would.
+the timestamps of all rows, so that each of them finds the same rows bad as one engine would. Keys
+with many rows are counted for the driver, which decides which ones are split (``key_splits``).
 
 Rows are sent whole and unfiltered, also those that no query reads now: the shards find the late
 ones, which are written as they came, and a query that is added later starts with stored rows.
@@ -12,23 +13,24 @@ ones, which are written as they came, and a query that is added later starts wit
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from pyspark import TaskContext
 from pyspark.sql import DataFrame
 
 from eddyline.algebra.catalog import StreamDef, TableDef
-from eddyline.engine.ingest.row_reader import OWN
+from eddyline.engine.ingest.row_reader import COPY, ELSEWHERE, OWN, ROLE
 from eddyline.engine.ingest.table_changes import reader_of
 from eddyline.engine.overload.drop_box import DropBox
 from eddyline.runtime.stores.columns import Array
 from eddyline.spark.batch_time import TimedBatches, with_batch_time
 from eddyline.spark.gc_control import freeze_live_objects
 from eddyline.spark.keep_rates import keep_rate
+from eddyline.spark.key_splits import split_keys
 from eddyline.spark.packed_batches import (
     BLOB_BYTES,
     INPUT_ARROW,
@@ -38,8 +40,9 @@ from eddyline.spark.packed_batches import (
     pieces,
 )
 from eddyline.spark.parquet import Reader
-from eddyline.spark.partitioning.dealing import Dealer
+from eddyline.spark.partitioning.dealing import Dealer, Dealt
 from eddyline.spark.partitioning.layouts import Layout
+from eddyline.spark.partitioning.split_keys import SplitKey
 
 
 class Destination(NamedTuple):
@@ -49,11 +52,13 @@ class Destination(NamedTuple):
     Attributes:
         shards: the id of the shard of each cell.
         is_first: its cell 0 gets the bad rows of the input. Exactly one destination is the first.
+        counted: the axes along which frequent keys are counted.
     """
 
     layout: Layout
     shards: Sequence[int]
     is_first: bool = True
+    counted: frozenset[int] = frozenset()
 
 
 def packed_batches(
@@ -96,11 +101,12 @@ def task_packer(
         part = context.partitionId() if context is not None else 0
         readers = [s for d in destinations if definition.name in d.layout.inputs for s in d.shards]
         share = keep_rate(readers, definition.name) if keep is None else keep
-        packer = Packer(destinations, definition, share, part)
+        packer = Packer(destinations, definition, share, part, split_keys())
         source = TimedBatches(batches)
         for table in _coalesced(read(iter(source)) if read is not None else iter(source)):
             yield from packer.rows(table, source.now_us)
         yield from packer.clocks()
+        yield from packer.frequent_keys()
 
     return pack_partition
 
@@ -110,6 +116,7 @@ class Packer:
 
     Args:
         keep: keep rate. part: number of the task.
+        split: the split keys of each layout, by its first shard.
     """
 
     def __init__(
@@ -118,6 +125,7 @@ class Packer:
         definition: StreamDef | TableDef,
         keep: float,
         part: int,
+        split: Mapping[int, Sequence[SplitKey]] = MappingProxyType({}),
     ) -> None:
         self._name = definition.name
         self._reader = reader_of(definition)
@@ -127,7 +135,10 @@ class Packer:
         self._arrivals = {shard: Arrivals() for d in destinations for shard in d.shards}
         (self._home,) = (d.shards[0] for d in destinations if d.is_first)
         self._dealers = [
-            (d.shards, Dealer(d.layout, definition.name))
+            (
+                d.shards,
+                Dealer(d.layout, definition.name, split.get(d.shards[0], ()), d.counted),
+            )
             for d in destinations
             if definition.name in d.layout.inputs
         ]
@@ -154,7 +165,7 @@ class Packer:
         if bad.any():
             refused, usable = table.filter(pa.array(bad)), pa.array(~bad)
             if marked:
-                refused = self._marked(refused, np.arange(refused.num_rows))
+                refused = refused.append_column(ROLE, _own(refused.num_rows))
             yield from self._pieces([self._home], refused)
             table, columns = table.filter(usable), [c.filter(usable) for c in columns]
             kept = kept[~bad]
@@ -162,26 +173,28 @@ class Packer:
         for shards, dealer in self._dealers:
             dealt = dealer.deal(columns, turn)
             left = dealt.only(kept)
-            parts = left.parts(table)
             if marked:
-                parts = [self._marked(table, left.rows(part)) for part in range(len(parts))]
+                parts = [self._marked(table, left, part) for part in range(left.sizes.size)]
+            else:
+                parts = left.parts(table)
+                if dealer.makes_copies:
+                    parts = [p.append_column(ROLE, _roles(left, n)) for n, p in enumerate(parts)]
             for part, (rows, lost) in enumerate(zip(parts, dealt.sizes - left.sizes, strict=True)):
                 to = [shard for shard, p in zip(shards, dealt.part_of, strict=True) if p == part]
                 yield from self._pieces(to, rows)
                 for shard in to:
                     self._arrivals[shard].dropped += int(lost)
         if marked:
-            yield from self._pieces(self._others, self._marked(table, np.zeros(0, np.int64)))
+            yield from self._pieces(self._others, self._marked(table))
 
-    def _marked(self, table: pa.Table, own: Array) -> pa.Table:
-        """All rows, those of a shard marked by OWN; of the others only the event time.
-
-        Args:
-            own: int64[k], the numbers of rows that the shard is to process.
+    def _marked(self, table: pa.Table, dealt: Dealt | None = None, part: int = 0) -> pa.Table:
+        """All rows with their roles in the shards of a part; of those of others only the event
+        time. Without ``dealt``, all are of others.
         """
-        is_own = np.zeros(table.num_rows, np.bool_)
-        is_own[own] = True
-        numbers = pa.array(np.arange(table.num_rows), mask=~is_own)
+        roles = np.full(table.num_rows, ELSEWHERE, np.int8)
+        if dealt is not None:
+            roles[dealt.rows(part)] = np.where(dealt.copied(part), COPY, OWN)
+        numbers = pa.array(np.arange(table.num_rows), mask=roles == ELSEWHERE)
         timestamp = self._reader.definition.timestamp.lower()
         columns = {
             name: table.column(name)
@@ -189,13 +202,20 @@ class Packer:
             else table.column(name).take(numbers)
             for name in table.column_names
         }
-        return pa.table({**columns, OWN: is_own})
+        return pa.table({**columns, ROLE: roles})
 
     def clocks(self) -> Iterator[pa.RecordBatch]:
         """After all rows: the clock batches."""
         for shard, arrivals in self._arrivals.items():
             if arrivals.rows:
                 yield self._packed(shard, "clock", 0, arrivals.packed())
+
+    def frequent_keys(self) -> Iterator[pa.RecordBatch]:
+        """After all rows: the frequent keys along the axes that are counted."""
+        for shards, dealer in self._dealers:
+            for counted in dealer.frequent():
+                if counted.rows:
+                    yield self._packed(shards[0], "keys", counted.rows, counted.packed())
 
     def _note(self, times: Array) -> None:
         """Record good rows, int64[n] us."""
@@ -207,17 +227,29 @@ class Packer:
 
     def _pieces(self, shards: Sequence[int], rows: pa.Table) -> Iterator[pa.RecordBatch]:
         """The same rows for some shards; without shards nothing."""
-        is_marked = OWN in rows.column_names  # then most values are NULL
         for piece in pieces(rows) if shards else ():
-            count = pc.sum(piece.column(OWN)).as_py() if is_marked else piece.num_rows
-            blob = pack(piece, "lz4" if is_marked else None)
+            own = piece.num_rows
+            if ROLE in rows.column_names:
+                own = int(np.count_nonzero(piece.column(ROLE).to_numpy() != ELSEWHERE))
+            blob = pack(
+                piece, None if own == piece.num_rows else "lz4"
+            )  # then most values are NULL
             for shard in shards:
-                yield self._packed(shard, "rows", count, blob)
+                yield self._packed(shard, "rows", own, blob)
 
     def _packed(self, shard: int, kind: str, n: int, blob: bytes) -> pa.RecordBatch:
         row = (shard, kind, self._name, self._part, self._seq, n, blob)
         self._seq += 1
         return pa.record_batch([[value] for value in row], schema=INPUT_ARROW)
+
+
+def _own(count: int) -> pa.Array:
+    return pa.array(np.full(count, OWN, np.int8))
+
+
+def _roles(dealt: Dealt, part: int) -> pa.Array:
+    """The roles of the rows of a part."""
+    return pa.array(np.where(dealt.copied(part), COPY, OWN).astype(np.int8))
 
 
 def _coalesced(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.Table]:

@@ -21,26 +21,33 @@ from eddyline.spark.control import ControlStream
 from eddyline.spark.control_compaction import fold_read_files
 from eddyline.spark.delivery import Delivery
 from eddyline.spark.directory import Directory, path_segment
-from eddyline.spark.environment import JOB_CONF, LOCAL_CHECKPOINT_CONF, settings, worker_pool
+from eddyline.spark.environment import (
+    JOB_CONF,
+    LOCAL_CHECKPOINT_CONF,
+    settings,
+)
 from eddyline.spark.formats import side_options
 from eddyline.spark.held_rows import HeldRowsWarning
 from eddyline.spark.ingest import Destination, packed_batches
 from eddyline.spark.job_inputs import JobInputs
 from eddyline.spark.job_program import JobProgram
 from eddyline.spark.keep_rates import clear_keep_rates, publish_keep_rates
-from eddyline.spark.layout_shards import LayoutShards, by_group
+from eddyline.spark.key_splits import KeySplits
+from eddyline.spark.layout_shards import LayoutShards, by_group, planned
 from eddyline.spark.lease import Lease
 from eddyline.spark.mailbox import DIRECTORY as MAILBOX
 from eddyline.spark.mailbox import Mailbox
 from eddyline.spark.packed_batches import OUTPUT_SCHEMA, pack
 from eddyline.spark.printing import print_rows
+from eddyline.spark.processor import ShardProcessor
 from eddyline.spark.program_file import NAME as PROGRAM
 from eddyline.spark.program_file import SPARK_DIRECTORY
 from eddyline.spark.progress_tracker import ProgressTracker
+from eddyline.spark.python_workers import WORKER_CONF, start_workers, worker_pool
 from eddyline.spark.run import Run
 from eddyline.spark.running_queries import RunningQueries
 from eddyline.spark.script import QueryGroup, Script
-from eddyline.spark.shard import EngineProcessor
+from eddyline.spark.shard import ShardTasks
 from eddyline.spark.shard_program import BroadcastProgram, ShardProgram, ShardSpec
 from eddyline.spark.sink_factory import SinkFactory
 from eddyline.spark.sinks import MemorySink, Printer, Target
@@ -132,6 +139,7 @@ class JobStarter:
         drop: Sequence[str],
     ) -> StartedJob:
         """Start the streaming query of all groups; see :meth:`eddyline.spark.Session.start`."""
+        start_workers(self._spark, self._checkpoint.run_key)
         program = JobProgram(
             self._checkpoint.directory,
             self._script,
@@ -151,6 +159,7 @@ class JobStarter:
         fold_read_files(requests_directory, self._checkpoint.directory.below(SPARK_DIRECTORY))
         began = self._checkpoint.directory.modified(PROGRAM)
         assert began is not None, "the checkpoint has been claimed"
+        splits = self._key_splits(layouts)
         running = RunningQueries(
             self._script,
             layouts,
@@ -158,6 +167,7 @@ class JobStarter:
             sinks.open,
             began.isoformat(timespec="seconds"),
             self._fixed_keep_rates,
+            splits,
         )
         running.allot_cores(program.shards, program.first_shards)
         for name in drop:
@@ -167,19 +177,23 @@ class JobStarter:
         def report(batch: int, reports: list[dict[str, Any]], stats: Mapping[str, bytes]) -> None:
             held.check(reports)
             publish_keep_rates(self._spark.sparkContext, reports)
+            splits.step(reports)
+            splits.publish(self._spark.sparkContext)
             for query, cause in (item for r in reports for item in r["aside"].items()):
                 running.set_aside(query, cause)
-            tracker.record(batch, reports, stats)
+            tracker.record(batch, reports, stats, splits.shown())
 
         delivery = Delivery(sinks, report)
         mailbox = None
         if self._checkpoint.named:
             directory = self._checkpoint.directory.below(MAILBOX)
             mailbox = Mailbox(directory, running, tracker, delivery)
-        specs = {spec.shard: spec for of in layouts for spec in self._specs(of, program)}
+        tables = dict.fromkeys(name for of in layouts for name in of.group.tables)
+        contents = {name: pack(self._inputs.content(name)) for name in tables}
+        specs = {spec.shard: spec for of in layouts for spec in self._specs(of, program, contents)}
         requests = control.by_shard() if drop else {}
-        processor = EngineProcessor(specs, uuid4().hex, self._checkpoint.path, requests)
-        launch = self._launcher(program, control, processor, delivery)
+        shards = ShardTasks(specs, uuid4().hex, self._checkpoint.path, requests)
+        launch = self._launcher(program, control, shards, delivery, splits)
         supervisor = Supervisor(launch, self._options.restart, lambda: tracker.progress().batch_id)
         run = Run(
             self._checkpoint.path,
@@ -201,15 +215,18 @@ class JobStarter:
         self,
         program: JobProgram,
         control: ControlStream,
-        processor: EngineProcessor,
+        shards: ShardTasks,
         delivery: Delivery,
+        splits: KeySplits,
     ) -> Callable[[bool], StreamingQuery]:
         """A function that starts the streaming query; True: over the input that is there now."""
-        inputs = self._packed_inputs(program.layouts)
+        inputs = self._packed_inputs(program.layouts, splits)
 
         def launch(bounded: bool) -> StreamingQuery:
             clear_keep_rates(self._spark.sparkContext)
-            conf = {**JOB_CONF, "spark.sql.shuffle.partitions": str(program.shards)}
+            splits.begin()
+            splits.publish(self._spark.sparkContext)
+            conf = {**JOB_CONF, **WORKER_CONF, "spark.sql.shuffle.partitions": str(program.shards)}
             if self._checkpoint.path.startswith("file:"):
                 conf |= LOCAL_CHECKPOINT_CONF
             pool = worker_pool(self._spark, self._checkpoint.run_key)
@@ -217,7 +234,9 @@ class JobStarter:
                 results = (
                     reduce(DataFrame.unionAll, [*inputs, control.packed_batches(self._spark)])
                     .groupBy("shard")
-                    .transformWithStateInPandas(processor, OUTPUT_SCHEMA, "Append", "None")
+                    .transformWithStateInPandas(
+                        ShardProcessor(shards), OUTPUT_SCHEMA, "Append", "None"
+                    )
                 )
                 writer = results.writeStream.foreachBatch(delivery).option(
                     "checkpointLocation", f"{self._checkpoint.path}/{SPARK_DIRECTORY}"
@@ -228,7 +247,13 @@ class JobStarter:
 
         return launch
 
-    def _packed_inputs(self, layouts: Sequence[LayoutShards]) -> list[DataFrame]:
+    def _key_splits(self, layouts: Sequence[LayoutShards]) -> KeySplits:
+        """The split keys; none where fixed keep rates drop rows, which are counted by shard."""
+        queries = self._script.queries
+        of = [(of, [planned(self._script, queries[n]) for n in of.queries]) for of in layouts]
+        return KeySplits(self._checkpoint.directory, [] if self._fixed_keep_rates else of)
+
+    def _packed_inputs(self, layouts: Sequence[LayoutShards], splits: KeySplits) -> list[DataFrame]:
         """The packed batches of all inputs, and a heartbeat for groups that need one."""
         rates = self._fixed_keep_rates
         packed = []
@@ -237,7 +262,10 @@ class JobStarter:
                 # None: the rate that the shard decides. Changes of tables are never dropped.
                 is_fixed = self._script.options.keep or name not in group.streams
                 keep = rates.get(name, 1.0) if is_fixed else None
-                to = [Destination(of.layout, of.ids, name in of.first_of) for of in own]
+                to = [
+                    Destination(of.layout, of.ids, name in of.first_of, splits.counted(of))
+                    for of in own
+                ]
                 definition = self._definition(name)
                 packed.append(packed_batches(*self._inputs.source(name), to, definition, keep))
         timed = [s for of in layouts if self._needs_heartbeat(of.group) for s in of.ids]
@@ -260,13 +288,15 @@ class JobStarter:
             return True
         return any(self._script.streams[name].idle_us is not None for name in group.streams)
 
-    def _specs(self, of: LayoutShards, program: JobProgram) -> Iterator[ShardSpec]:
-        """The shards of a layout, with one program for all of them."""
+    def _specs(
+        self, of: LayoutShards, program: JobProgram, contents: Mapping[str, bytes]
+    ) -> Iterator[ShardSpec]:
+        """The shards of a layout, with one program for all of them; ``contents``: of tables."""
         group = of.group
         shard_program = ShardProgram(
             self._script.definitions,
             tuple(self._script.statement(name) for name in of.queries),
-            {name: pack(self._inputs.content(name)) for name in group.tables},
+            {name: contents[name] for name in group.tables},
             self._script.functions,
             (*group.streams, *group.live),
             of.read_elsewhere,

@@ -14,7 +14,8 @@ from typing import Any, Final, Literal
 
 import pyarrow as pa
 
-#: Ingest to shard. ``kind`` is 'rows', 'clock' (``blob``: :class:`Arrivals`), 'control' or 'tick'.
+#: Ingest to shard. ``kind`` is 'rows', 'clock' (``blob``: :class:`Arrivals`), 'keys' (``blob``: the
+#: counts of frequent keys, for the first shard of a layout), 'control' or 'tick'.
 #: (part, seq): order of the pieces of one stream within a batch, the same in a repetition. ``n``:
 #: rows in ``blob``.
 INPUT_SCHEMA: Final = (

@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pyspark.sql import DataFrame, SparkSession
 
-from eddyline.algebra.catalog import StreamDef
+from eddyline.algebra.catalog import StreamDef, TableDef
 from eddyline.engine.ingest.row_reader import RowReader
 from eddyline.errors import DataError
 from eddyline.spark.files import qualified
@@ -100,16 +100,45 @@ def local_path(path: str) -> Path | None:
     return Path(unquote(parsed.path) if parsed.scheme else path)
 
 
+def local_rows(spark: SparkSession, table: TableDef, options: Mapping[str, str]) -> pa.Table | None:
+    """The rows of a static table whose files are on a local disk and have the declared types.
+
+    None if Spark's reader is needed, which also finds what is wrong with the files.
+    """
+    if set(options) != {"path"} or not qualified(spark, options["path"]).startswith("file:"):
+        return None
+    place, found = local_path(options["path"]), _files(options["path"])
+    if any(f != place and (f.suffix != ".parquet" or f.parent != place) for f in found):
+        return None
+    names = [field.name for field in table.schema]
+    declared = pa.schema([pa.field(field.name, field.type) for field in table.schema])
+    pieces = []
+    for path in found:
+        try:
+            with pq.ParquetFile(path) as file:
+                if file.schema_arrow.empty_table().select(names).schema.types != declared.types:
+                    return None
+                pieces.append(file.read(columns=names).select(names))
+        except (FileNotFoundError, KeyError, pa.ArrowInvalid):
+            return None
+    return pa.concat_tables([p.cast(declared) for p in pieces]) if pieces else None
+
+
 def _first_file(path: str) -> Path | None:
     """One of the files that Spark would find."""
+    place, found = local_path(path), _files(path)
+    return min((f for f in found if f == place or f.suffix == ".parquet"), default=None)
+
+
+def _files(path: str) -> list[Path]:
+    """The files in a directory and below that Spark does not skip; or the file itself."""
     place = local_path(path)
     if place is None or not place.exists():
-        return None
+        return []
     if place.is_file():
-        return place
+        return [place]
     found = []
     for directory, below, names in os.walk(place):
         below[:] = [name for name in below if not name.startswith(HIDDEN)]
-        seen = (name for name in names if not name.startswith(HIDDEN))
-        found += [Path(directory, name) for name in seen if name.endswith(".parquet")]
-    return min(found, default=None)
+        found += [Path(directory, name) for name in names if not name.startswith(HIDDEN)]
+    return found

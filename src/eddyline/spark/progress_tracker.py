@@ -32,6 +32,8 @@ class JobProgress:
             checkpoint, of its slowest shard; empty if none has since this start.
         waiting: rows that wait in scheduled joins for the next batch, by group; see ``latency`` of
             ``EngineOptions``.
+        received: by group and layout, for each cell the rows that it has received, copies included.
+        split_keys: see :meth:`KeySplits.shown`.
     """
 
     batch_id: int | None = None
@@ -44,6 +46,8 @@ class JobProgress:
     rows_per_second: float = 0.0
     restore_seconds: Mapping[str, float] = field(default_factory=dict)
     waiting: Mapping[str, int] = field(default_factory=dict)
+    received: Mapping[str, Sequence[int]] = field(default_factory=dict)
+    split_keys: Sequence[Mapping[str, Any]] = ()
 
 
 class ProgressTracker:
@@ -59,16 +63,24 @@ class ProgressTracker:
         self._query_stats: dict[str, bytes] = {}  # JSON by shard, parsed when read
         self._out: dict[int, dict[str, int]] = {}
         self._restored: dict[int, float] = {}
+        self._split_keys: Sequence[Mapping[str, Any]] = ()
         self._batch_id: int | None = None
         self._arrivals: list[tuple[float, int]] = [(time.monotonic(), -1)]
         self._lock = threading.Lock()
 
     def record(
-        self, batch_id: int, reports: list[dict[str, Any]], query_stats: Mapping[str, bytes]
+        self,
+        batch_id: int,
+        reports: list[dict[str, Any]],
+        query_stats: Mapping[str, bytes],
+        split_keys: Sequence[Mapping[str, Any]] = (),
     ) -> None:
-        """Record the reports of one delivered batch, and the metrics of queries (JSON) by shard."""
+        """Record the reports of one delivered batch, the metrics of queries (JSON) by shard, and
+        the split keys of the next batch.
+        """
         with self._lock:
             self._batch_id = batch_id
+            self._split_keys = split_keys
             before = self._received()
             known = bool(self._shards)
             for report in reports:
@@ -76,6 +88,7 @@ class ProgressTracker:
                 self._shards[shard] = report
                 self._count(shard, report.pop("out"), report.pop("totals", None))
                 self._note_restore(shard, report.pop("restore_seconds"))
+                report.pop("keys")
             self._query_stats |= query_stats
             now = time.monotonic()
             if not known:  # the counts of a restarted job include rows before its start
@@ -99,6 +112,8 @@ class ProgressTracker:
                 self._rate(),
                 self._restore_seconds(),
                 self._waiting(),
+                self._cells(),
+                self._split_keys,
             )
 
     def shards(self) -> list[dict[str, Any]]:
@@ -138,6 +153,14 @@ class ProgressTracker:
             group = self._groups[shard]
             longest[group] = max(seconds, longest.get(group, 0.0))
         return longest
+
+    def _cells(self) -> dict[str, list[int]]:
+        """By group and layout, the rows received by each cell."""
+        found: dict[str, list[int]] = {}
+        for shard, report in sorted(self._shards.items(), key=lambda item: item[1]["cell"]):
+            place = f"{self._groups[shard]}, {report['layout']}"
+            found.setdefault(place, []).append(sum(report["received"].values()))
+        return found
 
     def _received(self) -> int:
         return sum(sum(report["rows"].values()) for report in self._shards.values())

@@ -22,6 +22,7 @@ from eddyline.spark.control import (
     note_of,
     reads_note,
 )
+from eddyline.spark.key_splits import KeySplits
 from eddyline.spark.layout_shards import LayoutShards, by_group
 from eddyline.spark.partitioning.planning import fits
 from eddyline.spark.script import (
@@ -48,6 +49,7 @@ class RunningQueries:
         open_sink: creates the sink of an added query.
         began: time of the job's first start, in ISO 8601.
         shed_streams: streams of which rows are dropped where they are read.
+        splits: split keys of the job; None: it has none.
     """
 
     def __init__(
@@ -58,6 +60,7 @@ class RunningQueries:
         open_sink: Callable[[Query], None],
         began: str,
         shed_streams: Collection[str] = (),
+        splits: KeySplits | None = None,
     ) -> None:
         self._script = ScriptDelta(script)
         self._layouts = layouts
@@ -67,6 +70,7 @@ class RunningQueries:
         self._control = control
         self._open_sink = open_sink
         self._shed_streams = shed_streams
+        self._splits = splits
         self._dropped: set[str] = set()  # in lower case
         self._listed: Names[Query] | None = None  # None after an addition or a drop
         self._since = dict.fromkeys(script.queries, began)
@@ -129,7 +133,7 @@ class RunningQueries:
             SqlError: the SELECT is wrong. DataError: the sink is.
             CatalogError: the name is or was taken; or the query reads streams or tables that the
                 job does not read, or streams of several groups, or does not allow load shedding of
-                a stream of which the job drops rows.
+                a stream of which the job drops rows, or needs rows together that are split.
             StateError: whether an earlier request has reached the job is unknown.
         """
         return self._add(name, lambda script: script.query(name, select, options))
@@ -322,6 +326,8 @@ class RunningQueries:
         own = [of for of in self._layouts if of.group is groups[0]]
         planned = self._script.planned(query)
         fitting = next((of for of in own if fits(of.layout, planned)), None)
+        if fitting is not None and self._splits is not None:
+            self._splits.require_fit(fitting, planned, query.name)
         if fitting is None:
             ways = "; ".join(dict.fromkeys(of.described for of in own))
             raise CatalogError(

@@ -10,25 +10,22 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, ClassVar, Final
 
 import pandas as pd
-from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle
 
-from eddyline.spark import batch_log, durable, snapshots
+from eddyline.spark.batch_log import MapState
 from eddyline.spark.control import note_of
-from eddyline.spark.durable import CommitRecord, DurableState, EngineBatch
+from eddyline.spark.durable import CommitRecord, DurableState, EngineBatch, ValueState
 from eddyline.spark.gc_control import freeze_live_objects, unfreeze_objects
 from eddyline.spark.output import ShardOutput
 from eddyline.spark.packed_batches import SMALL_BYTES, Arrivals
 from eddyline.spark.rate_limiter import RateLimiter
 from eddyline.spark.shard_engine import ShardEngine
 from eddyline.spark.shard_program import ShardSpec
+from eddyline.spark.snapshots import BlobState
 from eddyline.sql.parser import parse
 from eddyline.sql.statements import CreateQuery
-
-if TYPE_CHECKING:
-    from pyspark.sql.streaming.stateful_processor import TimerValues
 
 #: Number of engines that a worker process caches; an evicted one is rebuilt when needed.
 _CACHED_ENGINES: Final = 16
@@ -49,6 +46,7 @@ class ShardInput:
         statements: of the control stream, by number.
         drain_us: at the end of the input, event time by which to advance after the last row.
         now_us: wall clock of the batch.
+        keys: the counts of frequent keys of each task of ingest; see ``KeyCounts``.
     """
 
     rows: tuple[tuple[str, bytes], ...]
@@ -57,6 +55,7 @@ class ShardInput:
     statements: Mapping[int, str]
     drain_us: int | None
     now_us: int = 0
+    keys: tuple[Any, ...] = ()
 
     @classmethod
     def read(
@@ -90,11 +89,12 @@ class ShardInput:
             },
             drain_us=max((int(text) for name, _, text in control if name == "end"), default=None),
             now_us=max((int(row.now_us) for row in packed), default=0),
+            keys=tuple(json.loads(bytes(row.blob)) for row in packed if row.kind == "keys"),
         )
 
 
-class EngineProcessor(StatefulProcessor):
-    """Runs the engines of the shards whose keys Spark assigns to this task.
+class ShardTasks:
+    """Runs the engines of the shards whose keys Spark assigns to a task; see ``processor.py``.
 
     Args:
         specs: by shard id, how to build its engine.
@@ -104,6 +104,8 @@ class EngineProcessor(StatefulProcessor):
         requests: by shard, statements to execute with the first batch, by number: those sent before
             the launch, which also a repeated batch executes.
     """
+
+    engine_type: ClassVar[type[ShardEngine]] = ShardEngine
 
     def __init__(
         self,
@@ -117,22 +119,15 @@ class EngineProcessor(StatefulProcessor):
         self._checkpoint = checkpoint
         self._requests = {shard: dict(texts) for shard, texts in requests.items()}
 
-    def init(self, handle: StatefulProcessorHandle) -> None:
-        """Called by Spark for every task."""
+    def open(self, commit: ValueState, log: MapState, snapshots: BlobState) -> None:
+        """Called once per task, with its state variables."""
         freeze_live_objects()
-        self._state = DurableState(
-            handle.getValueState("commit", durable.COMMIT_SCHEMA),
-            handle.getMapState("log", batch_log.KEY_SCHEMA, batch_log.VALUE_SCHEMA),
-            handle.getMapState("snapshot", snapshots.KEY_SCHEMA, batch_log.VALUE_SCHEMA),
-            self._checkpoint,
-        )
+        self._state = DurableState(commit, log, snapshots, self._checkpoint)
 
-    def handleInputRows(
-        self, key: Any, rows: Iterator[pd.DataFrame], timerValues: TimerValues
-    ) -> Iterator[pd.DataFrame]:
-        """Called by Spark once per batch for each shard with packed batches in it."""
+    def process(self, shard: int, rows: Iterator[pd.DataFrame]) -> Iterator[pd.DataFrame]:
+        """Called once per batch for each shard with packed batches in it."""
         watch = _Stopwatch()
-        spec = self._specs[int(key[0])]
+        spec = self._specs[shard]
         received = ShardInput.read(rows, self._requests.get(spec.shard, {}))
         watch.lap("read")
         record, engine, is_new = self._current(spec)
@@ -158,16 +153,13 @@ class EngineProcessor(StatefulProcessor):
         if is_new or batch.statements:
             unfreeze_objects()
         watch.lap("commit")
-        more |= {"clock_us": engine.clock_us, "now_us": received.now_us}
+        more |= for_key_splits(engine, received) | {"now_us": received.now_us}
         more["restore_seconds"] = watch.seconds["restore"] if restored else None
         more["groups"] = engine.groups(received.now_us)
         more["bad"] = record.notes["bad"] | engine.bad_rows
         more |= {"keep": engine.keep, "dropped_at_ingest": batch.dropped, "aside": engine.aside}
         stats = _query_stats(spec, engine, received)
         yield output.last_frame(record, watch.seconds, more, stats)
-
-    def close(self) -> None:
-        """Does nothing: the engines stay cached in the worker."""
 
     def _current(self, spec: ShardSpec) -> tuple[CommitRecord, ShardEngine, bool]:
         """The commit record and the engine in that state: from the cache, or rebuilt (True).
@@ -178,10 +170,10 @@ class EngineProcessor(StatefulProcessor):
         cached = _engines.pop((spec.run_key, spec.shard), None)
         record = self._state.commit_record()
         if record is None:
-            return CommitRecord(), ShardEngine(spec.program.read().build()), True
+            return CommitRecord(), self.engine_type(spec.program.read().build()), True
         if cached is not None and self._is_caught_up(record, *cached):
             return record, cached[1], False
-        load = partial(ShardEngine.load, functions=spec.program.read().functions)
+        load = partial(self.engine_type.load, functions=spec.program.read().functions)
         engine = self._state.restored(record, load)
         for batch in self._state.logged(record):
             engine.apply(batch)
@@ -221,6 +213,11 @@ class _Stopwatch:
         now = time.perf_counter()
         self.seconds[phase] = now - self._since
         self._since = now
+
+
+def for_key_splits(engine: ShardEngine, received: ShardInput) -> dict[str, Any]:
+    """What the driver needs to know after a batch to decide which keys are split."""
+    return {"clock_us": engine.clock_us, "last_us": engine.last_us, "keys": received.keys}
 
 
 def engine_batch(

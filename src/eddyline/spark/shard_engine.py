@@ -80,7 +80,10 @@ class ShardEngine:
             tables.setdefault(stream, []).append(unpack(blob))
         if batch.hold:
             self.engine.hold()
-        rows = {stream: pa.concat_tables(parts) for stream, parts in tables.items()}
+        rows = {  # only pieces with copies have the column ROLE
+            stream: pa.concat_tables(parts, promote_options="default")
+            for stream, parts in tables.items()
+        }
         changes = self.engine.process(
             rows,
             now=batch.now_us,
@@ -124,6 +127,14 @@ class ShardEngine:
         """The watermark in us; None while a stream has had no row."""
         watermark = self.engine.watermark
         return watermark if watermark >= FIRST_INSTANT else None
+
+    @property
+    def last_us(self) -> int | None:
+        """The largest timestamp of the rows that windows have or will have, and of all rows since
+        the last reset of the watermark, in us; None if there is none.
+        """
+        last = self.engine.parts.inputs.last()
+        return last if last >= FIRST_INSTANT else None
 
     def groups(self, now_us: int) -> list[dict[str, Any]]:
         """The groups of streams with their watermarks, and the streams that hold these back."""

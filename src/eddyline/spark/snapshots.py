@@ -26,7 +26,6 @@ from eddyline.engine.checkpoint.segments import Segments
 from eddyline.errors import StateError
 from eddyline.spark.batch_log import MapState, chunks_of
 
-KEY_SCHEMA: Final = "name BIGINT, chunk BIGINT"
 _LENGTH_BYTES: Final = 8
 #: Chunks that a batch removes, or twice those that it writes.
 _REMOVED_PER_BATCH: Final = 16

@@ -32,7 +32,7 @@ from eddyline.spark.format_options import (
 )
 from eddyline.spark.formats import Declared, check_source, require_source
 from eddyline.spark.lines import are_lines, header_of, parsed
-from eddyline.spark.parquet import Reader, local_parquet
+from eddyline.spark.parquet import Reader, local_parquet, local_rows
 from eddyline.spark.root_cause import root_cause
 from eddyline.sql.definitions import SIDE_PREFIXES
 from eddyline.types import Field, Schema
@@ -101,6 +101,10 @@ def table_source(spark: SparkSession, table: TableDef) -> pa.Table:
     """
     what = f"table '{table.name}'"
     format_, options = _source_of(table, "table")
+    if format_ == "parquet":
+        by_arrow = local_rows(spark, table, options)
+        if by_arrow is not None:
+            return table_columns(table, by_arrow)
     schema = _read_schema(spark, what, format_, options, table.schema)
     df = _read(spark, spark.read, what, format_, options, schema)
     table_columns(table, _no_rows(what, df))  # checks the columns before the rows are read

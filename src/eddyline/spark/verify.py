@@ -14,6 +14,8 @@ from eddyline.errors import EddylineError, StateError
 from eddyline.spark.control import DIRECTORY as CONTROL
 from eddyline.spark.control import foreign_files, read_statements
 from eddyline.spark.directory import Directory
+from eddyline.spark.key_splits import DIRECTORY as SPLIT_KEYS
+from eddyline.spark.key_splits import read_saved
 from eddyline.spark.lease import read_holder, require_free
 from eddyline.spark.program_file import NAME as PROGRAM
 from eddyline.spark.program_file import SPARK_DIRECTORY, SavedProgram, read_program
@@ -64,6 +66,7 @@ def verify(checkpoint: Directory) -> Iterator[Finding]:
         else:
             yield from _program(program)
     yield from _control(checkpoint)
+    yield from _split_keys(checkpoint)
     yield from _lease(checkpoint)
     yield from _spark(checkpoint)
 
@@ -91,6 +94,16 @@ def _control(checkpoint: Directory) -> Iterator[Finding]:
     yield Finding("ok", CONTROL, f"{len(statements)} requests to add and drop queries")
     for name in foreign_files(checkpoint.below(CONTROL)):
         yield Finding("note", CONTROL, f"{name} was not written by a job; it has no effect")
+
+
+def _split_keys(checkpoint: Directory) -> Iterator[Finding]:
+    try:
+        number, saved = read_saved(checkpoint.below(SPLIT_KEYS))
+    except StateError as e:
+        yield Finding("error", SPLIT_KEYS, str(e))
+        return
+    if number:
+        yield Finding("ok", SPLIT_KEYS, f"{sum(map(len, saved.values()))} split keys")
 
 
 def _lease(checkpoint: Directory) -> Iterator[Finding]:

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 from eddyline import Engine
-from eddyline.engine.ingest.row_reader import OWN
+from eddyline.engine.ingest.row_reader import ELSEWHERE, OWN, ROLE
 
 SECOND = 1_000_000
 STREAM = (
@@ -32,7 +32,7 @@ def shares(ts: list[int], own: list[bool]) -> list[pa.Table]:
             {
                 "ts": pa.array(ts, pa.int64()),
                 "v": pa.array([v if o is of else None for v, o in zip(values, own, strict=True)]),
-                OWN: [o is of for o in own],
+                ROLE: [OWN if o is of else ELSEWHERE for o in own],
             }
         )
         for of in (True, False)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import decimal
 import itertools
+import json
 import os
 import subprocess
 import sys
@@ -16,7 +17,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from eddyline.algebra.expressions import Call, ColumnRef, Literal
+from eddyline.runtime.stores.keys import group_hashes
 from eddyline.spark.partitioning.dealing import Dealer, Dealt
+from eddyline.spark.partitioning.frequent_keys import KeyCounts
 from eddyline.spark.partitioning.layouts import (
     COPIED,
     SPREAD,
@@ -26,6 +29,7 @@ from eddyline.spark.partitioning.layouts import (
     Layout,
     one_cell,
 )
+from eddyline.spark.partitioning.split_keys import SplitKey
 
 BIG, TEXT = pa.int64(), pa.string()
 X = ByKey((ColumnRef(BIG, 0, "x"),))
@@ -200,3 +204,83 @@ def test_other_processes_deal_the_same_way() -> None:
 def test_no_rows() -> None:
     for to in (layout((2, X), (2, SPREAD)), layout((3, SPREAD)), one_cell({"s": None})):
         assert list(itertools.chain(*deal(to, *numbers(0)))) == []
+
+
+def hashes(key: ByKey, *columns: pa.Array) -> list[int]:
+    return [int(h) for h in group_hashes([columns[e.index] for e in key.key])]  # type: ignore[attr-defined]
+
+
+@settings(max_examples=200, derandomize=True, deadline=None)
+@given(
+    to=layouts,
+    values=columns,
+    turn=st.integers(0, 10),
+    chosen=st.lists(st.tuples(st.integers(0, 2), st.integers(0, 19), st.integers(0, 2))),
+)
+def test_rows_of_split_keys_are_spread_or_copied(
+    to: Layout, values: list[pa.Array], turn: int, chosen: list[tuple[int, int, int]]
+) -> None:
+    """By axis: a row of a spread key is at one coordinate, of a copied one at all, of others where
+    it is without splits. One of the cells with a row has it as its own.
+    """
+    split = {}
+    for axis, row, how in chosen:
+        keyed = axis < len(to.axes) and isinstance(to.inputs["s"][axis], ByKey)
+        if keyed and row < len(values[0]):
+            key = hashes(to.inputs["s"][axis], *values)[row]  # type: ignore[arg-type]
+            spread, spreads = ("s", how == 1) if how else ("other", True)
+            split[axis, key] = SplitKey(axis, key, spread, spreads)
+    plain = deal(to, *values, turn=turn)
+    dealt = Dealer(to, "s", list(split.values())).deal(values, turn)
+    parts = [dealt.rows(part).tolist() for part in range(dealt.sizes.size)]
+    assert all(rows == sorted(rows) for rows in parts), "in order of arrival"
+    found = [parts[part] for part in dealt.part_of]
+    for row in range(len(values[0])):
+        before, after = (
+            {to.coordinates(cell) for cell, rows in enumerate(of) if row in rows}
+            for of in (plain, found)
+        )
+        for axis, (coordinate, of) in enumerate(zip(to.inputs["s"], to.axes, strict=True)):
+            at, was = ({place[axis] for place in places} for places in (after, before))
+            state = None
+            if isinstance(coordinate, ByKey):
+                state = split.get((axis, hashes(coordinate, *values)[row]))
+            if state is None or (state.spread == "s" and not state.spreads):
+                assert at == was
+            else:
+                assert len(at) == (1 if state.spread == "s" else of.size)
+        own = [part for part, rows in enumerate(parts) if row in rows]
+        copies = [dealt.copied(part)[parts[part].index(row)] for part in own]
+        assert copies.count(False) == 1
+    kept = np.arange(len(values[0])) % 2 == 0
+    left = dealt.only(kept)
+    assert [left.rows(p).tolist() for p in range(len(parts))] == [
+        [row for row in rows if kept[row]] for rows in parts
+    ]
+    assert all(left.copied(p).size == left.rows(p).size for p in range(len(parts)))
+
+
+def test_frequent_keys_are_counted_along_the_axes_that_are_asked_for() -> None:
+    values = [pa.array([5] * 600 + list(range(1_000, 1_400)), BIG), pa.array(["t"] * 1_000)]
+    to = layout((4, X), (2, Y), (2, SPREAD))
+    dealer = Dealer(to, "s", counted=[0, 1])
+    for _ in range(2):
+        dealer.deal(values, 0)
+    of_x, of_y = dealer.frequent()
+    five = hashes(X, *values)[0]
+    assert (of_x.input, of_x.axis, of_x.rows) == ("s", 0, 2_000)
+    assert of_x.counts.keys() == {five}
+    assert 1_200 - 2_000 / 64 <= of_x.counts[five][0] <= 1_200
+    assert of_x.counts[five][1] == "5"
+    assert [(n, text) for n, text in of_y.counts.values()] == [(2_000, "t")]
+    assert KeyCounts.read(json.loads(of_x.packed())) == of_x
+    assert Dealer(to, "s").frequent() == []
+
+
+def test_rows_of_a_spread_key_are_spread_evenly() -> None:
+    values = [pa.array([5] * 30, BIG), pa.array(["t"] * 30)]
+    key = hashes(X, *values)[0]
+    for turn in (0, 1):
+        dealt = Dealer(layout((3, X)), "s", [SplitKey(0, key, "s", True)]).deal(values, turn)
+        assert dealt.sizes.tolist() == [10, 10, 10]
+        assert 0 in dealt.rows(turn).tolist()

@@ -15,6 +15,7 @@ from typing import Any
 from hypothesis import Phase, event, given, settings
 from hypothesis import strategies as st
 
+from eddyline.spark.partitioning.frequent_keys import SplitLimits
 from eddyline.testing.strategies import OPTIONS, Case, cases
 from eddyline.testing.strategies.query_set_cases import (
     AFTERMATH_US,
@@ -25,9 +26,10 @@ from eddyline.testing.strategies.query_set_cases import (
     turn_tables,
 )
 from eddyline.testing.strategies.streams import STEP_US, tables_of
-from sharded import Sharded
+from sharded import EAGER, Sharded
 
 SHARDS = st.sampled_from([1, 2, 3, 5])
+LIMITS = st.sampled_from([SplitLimits(), EAGER])
 HALF = settings().max_examples // 2
 
 
@@ -38,9 +40,9 @@ def directory() -> Iterator[Path]:
 
 
 @settings(max_examples=HALF, phases=[Phase.generate])
-@given(cases(), OPTIONS, SHARDS)
+@given(cases(), OPTIONS, SHARDS, LIMITS)
 def test_a_query_over_shards_is_a_query_in_one_engine(
-    case: Case, options: dict[str, Any], shards: int
+    case: Case, options: dict[str, Any], shards: int, limits: SplitLimits
 ) -> None:
     options = options | {"keep": {}}
     with directory() as control:
@@ -51,6 +53,7 @@ def test_a_query_over_shards_is_a_query_in_one_engine(
             shards=shards,
             directory=control,
             options=options,
+            limits=limits,
         )
         event(f"{max(of.layout.cells for of in job.layouts)} cells")
         for step in case.steps:
@@ -66,14 +69,19 @@ def test_a_query_over_shards_is_a_query_in_one_engine(
 
 
 @settings(max_examples=HALF, phases=[Phase.generate])
-@given(query_set_cases(), st.integers(0, 2**48), SHARDS)
+@given(query_set_cases(), st.integers(0, 2**48), SHARDS, LIMITS)
 def test_sets_of_queries_over_shards_that_are_added_and_dropped(
-    case: QuerySetCase, seed: int, shards: int
+    case: QuerySetCase, seed: int, shards: int, limits: SplitLimits
 ) -> None:
-    play_set(case, random_options(Random(seed)) | {"keep": {}}, shards)
+    play_set(case, random_options(Random(seed)) | {"keep": {}}, shards, limits)
 
 
-def play_set(case: QuerySetCase, options: dict[str, Any], shards: int) -> None:
+def play_set(
+    case: QuerySetCase,
+    options: dict[str, Any],
+    shards: int,
+    limits: SplitLimits,
+) -> None:
     current: set[str] = set()
     with directory() as control:
         job = Sharded(
@@ -83,6 +91,7 @@ def play_set(case: QuerySetCase, options: dict[str, Any], shards: int) -> None:
             shards=shards,
             directory=control,
             options=options,
+            limits=limits,
         )
         current.update(name for name, _ in case.turns[0].add)
         used = set(current)

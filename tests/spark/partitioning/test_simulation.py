@@ -13,6 +13,7 @@ from eddyline.spark.partitioning.simulation import (
     ShardLoad,
     Skew,
     Workload,
+    costs_of_one_key,
     planned_layout,
     simulate,
 )
@@ -51,6 +52,26 @@ def test_a_frequent_key_bounds_the_busiest_shard() -> None:
     assert skewed.most_results > 10 * even.most_results
 
 
+@pytest.mark.parametrize(("workload", "shards"), [(JOIN, 8), (CHAIN, 64)], ids=["join", "chain"])
+def test_frequent_keys_are_split(workload: Workload, shards: int) -> None:
+    skews: tuple[Skew, ...] = ("uniform", "zipf", "zipf, split")
+    even, skewed, split = (load(workload, shards, skew) for skew in skews)
+    assert split.most_work < 0.75 * skewed.most_work
+    assert split.most_results < skewed.most_results
+    assert split.copies > skewed.copies == pytest.approx(even.copies)
+
+
+def test_copies_are_bounded() -> None:
+    split, skewed = (load(JOIN, 64, skew) for skew in ("zipf, split", "zipf"))
+    assert split.copies == skewed.copies, "each row of the key would be sent to 64 shards"
+
+
+def test_one_key_with_a_third_of_a_stream_costs_little_if_it_is_split() -> None:
+    unsplit, split = costs_of_one_key(4)
+    assert unsplit > 1.5
+    assert split < 1.1
+
+
 def test_rules_are_not_skewed() -> None:
     assert load(RULES, 8, "zipf").most_rows == pytest.approx(RATE / 8)
 
@@ -59,7 +80,7 @@ def test_the_command_prints_an_object_per_line() -> None:
     found = CliRunner().invoke(app, ["scale", "--json", "--rate", "1000"])
     assert found.exit_code == 0
     lines = [json.loads(line) for line in found.output.splitlines()]
-    assert len(lines) == 18
+    assert len(lines) == 24
     assert {(line["workload"], line["shards"]) for line in lines} == {
         (w.name, n) for w in WORKLOADS for n in (8, 64, 512)
     }

@@ -251,6 +251,12 @@ class Inputs:
         streams = (i for i in self._intakes.values() if not isinstance(i, ChangeIntake))
         return max((i.newest for i in streams), default=BEGINNING)
 
+    def last(self) -> int:
+        """The largest timestamp of rows since the last reset, and of rows that wait; BEGINNING
+        without any.
+        """
+        return max((i.last for i in self._intakes.values()), default=BEGINNING)
+
     def newest_of(self, stream: str) -> int | None:
         """The largest timestamp seen in a stream; None: there is none."""
         newest = self._intakes[stream].newest

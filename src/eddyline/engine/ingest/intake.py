@@ -101,6 +101,12 @@ class Intake:
         """The smallest timestamp of these rows; FOREVER without any."""
         return int(self._held.ts[0]) if self._held.ts.size else FOREVER
 
+    @property
+    def last(self) -> int:
+        """The largest timestamp so far, and of the rows that wait."""
+        held = self._held.ts
+        return max(self.newest, int(held[-1])) if held.size else self.newest
+
     def read(self, data: Any) -> TypedRows:
         """Convert rows without accepting them; see ``RowReader.read``."""
         return self.reader.read(data)
@@ -119,6 +125,7 @@ class Intake:
         """
         count = rows.table.num_rows
         own = np.ones(count, np.bool_) if rows.own is None else rows.own
+        reported = own if rows.reported is None else rows.reported
         self.rows += int(np.count_nonzero(own))
         times = self.reader.times(rows).copy()  # may share memory with the caller
         usable = OrderedRows(times, np.arange(arrival, arrival + count), rows.columns)
@@ -126,16 +133,17 @@ class Intake:
         reasons = self.reader.reasons(rows, self.newest, now_us)
         if reasons is not None:
             good = is_good(reasons, count)
-            if not (good | ~own).all():
-                bad = self.reader.bad_rows(rows.table, reasons, ~good & own)
+            if not (good | ~reported).all():
+                bad = self.reader.bad_rows(rows.table, reasons, ~good & reported)
                 self.bad += bad.num_rows
-            usable, own = usable.take(np.flatnonzero(good)), own[good]
+            usable = usable.take(np.flatnonzero(good))
+            own, reported = own[good], reported[good]
         if usable.ts.size:
             limits = self._limits(usable.ts, watermark)
             self.note(int(usable.ts.max()), now_us)
             is_late = usable.ts < limits
-            if (is_late & own).any():
-                late = self.reader.late_rows(usable.columns, is_late & own, limits)
+            if (is_late & reported).any():
+                late = self.reader.late_rows(usable.columns, is_late & reported, limits)
                 self.late += late.num_rows
             processed = own & ~is_late
             if not processed.all():

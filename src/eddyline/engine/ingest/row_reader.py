@@ -40,9 +40,12 @@ from eddyline.types import (
 
 #: A column of this name marks rows that a source could not parse; its value is their text.
 CORRUPT_RECORD = "_corrupt_record"
-#: A column of this name, which no declaration can have, says whether each row is to be processed.
-#: The others have an event time only: it can decide whether later rows are bad or late.
-OWN = ""
+#: A column of this name, which no declaration can have, says what each row is to this engine:
+#: ELSEWHERE, a row of other engines with an event time only, which can decide whether later rows
+#: are bad or late; OWN (or NULL), a row to be processed; COPY, likewise, but another engine reports
+#: it if it is bad or late.
+ROLE = ""
+ELSEWHERE, OWN, COPY = range(3)
 _INTEGER = pa.int64()
 _REASON = pa.field("_reason", pa.string())
 
@@ -67,6 +70,7 @@ class TypedRows:
         doubtful: input event times that are integers without a declared unit: the previous rows
             decide whether they are probable.
         own: bool[n], rows to be processed; None: all.
+        reported: bool[n], those of them that are reported if they are bad or late; None: all.
     """
 
     table: pa.Table
@@ -74,6 +78,7 @@ class TypedRows:
     reasons: pa.Array | None
     doubtful: pa.Array | None = None
     own: Array | None = None
+    reported: Array | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,10 +135,11 @@ class RowReader:
             if name.lower() != CORRUPT_RECORD:
                 reasons = first_reason(reasons, _where(rows, f"{name} is not UTF-8"))
         doubtful = pa.types.is_integer(given.type) and self.definition.ts_unit is None
-        own = None
-        if OWN in table.column_names:
-            own = table.column(OWN).to_numpy()
-        return TypedRows(table, columns, reasons, given if doubtful else None, own)
+        doubted = given if doubtful else None
+        if ROLE not in table.column_names:
+            return TypedRows(table, columns, reasons, doubted)
+        roles = table.column(ROLE).fill_null(OWN).to_numpy()
+        return TypedRows(table, columns, reasons, doubted, roles != ELSEWHERE, roles == OWN)
 
     def content(self, rows: TypedRows) -> list[pa.Array]:
         """The columns that queries read, in the declared order and types."""

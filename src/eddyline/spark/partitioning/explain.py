@@ -10,6 +10,7 @@ from eddyline.engine.ingest.table_changes import is_live
 from eddyline.optimizer.statistics import UNKNOWN, Statistics
 from eddyline.spark.partitioning.layouts import ByKey, Coordinate, Copied, Layout
 from eddyline.spark.partitioning.planning import PlannedQuery, best_layout, layouts
+from eddyline.spark.partitioning.split_keys import explained
 from eddyline.spark.script import Script
 
 
@@ -67,6 +68,7 @@ def partitioning_text(
     for name in query.inputs:
         lines.append(f"  {name}: {_dealing(layout, name)}")
     lines += [f"  {reason}" for reason in _why_not_better(query, layout, shards, statistics)]
+    lines += [f"  {text}" for text in explained(layout, query)]
     shared = list(others)
     if shared:
         shown = ", ".join(shared[:5]) + (f" and {len(shared) - 5} more" if shared[5:] else "")

@@ -2,6 +2,7 @@
 
 The planner's layout of a query deals one second of rows; of each cell are counted the rows that it
 receives, the results that it makes, its state, and the bytes that are sent to it and logged by it.
+With split keys, they are those that the driver of a job would split.
 """
 
 from __future__ import annotations
@@ -12,15 +13,20 @@ from typing import Final, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
-from eddyline.algebra.expressions import ColumnRef
 from eddyline.optimizer.statistics import Statistics
+from eddyline.spark.partitioning.dealing import Dealer, Dealt
 from eddyline.spark.partitioning.explain import planned_queries
-from eddyline.spark.partitioning.layouts import ByKey, Copied, Layout
-from eddyline.spark.partitioning.planning import best_layout
+from eddyline.spark.partitioning.frequent_keys import DEFAULT_LIMITS, keys_to_split
+from eddyline.spark.partitioning.layouts import Layout
+from eddyline.spark.partitioning.planning import PlannedQuery, best_layout
+from eddyline.spark.partitioning.split_keys import SplitKey, splittable
 from eddyline.spark.script import Script
 
-Skew: TypeAlias = Literal["uniform", "zipf"]
+#: Keys: even; by Zipf in all streams; or one key with a part of the first stream's rows. ``split``:
+#: frequent keys are split.
+Skew: TypeAlias = Literal["uniform", "zipf", "zipf, split", "one key", "one key, split"]
 Ints: TypeAlias = npt.NDArray[np.int64]
 Floats: TypeAlias = npt.NDArray[np.float64]
 
@@ -30,6 +36,8 @@ VALUES: Final = 100_000
 SAMPLE: Final = 500_000
 #: Length of the windows.
 WINDOW_S: Final = 60
+#: With ``one key``: its share of the first stream's rows.
+ONE_KEY_SHARE: Final = 0.3
 
 
 @dataclass(frozen=True)
@@ -89,6 +97,7 @@ class ShardLoad:
         shuffled, logged: bytes of all cells together.
         cores: one for each ``core_rows`` rows received, by all cells together.
         busiest: cores that the cell with the most rows would need; above 1, it is too much.
+        most_work: rows received and results made by a cell, at most, of the generated rows.
     """
 
     workload: str
@@ -104,6 +113,7 @@ class ShardLoad:
     logged: float
     cores: float
     busiest: float
+    most_work: float
 
 
 def simulate(
@@ -116,12 +126,16 @@ def simulate(
         exponent: of the Zipf distribution of keys, for ``zipf``.
     """
     streams = tuple(workload.keys)
-    layout = planned_layout(workload, shards)
+    query = _planned(workload)
+    layout = best_layout(query, shards, _statistics(workload))
     columns = _columns(workload, skew, exponent)
+    split = _split_keys(layout, query, columns) if skew.endswith("split") else ()
+    dealt = {s: Dealer(layout, s, split).deal(_rows(s, columns), turn=0) for s in streams}
     scale = rate / len(streams) / SAMPLE
-    received = np.stack([_received(layout, s, columns) for s in streams])
-    per_cell: Floats = received.sum(axis=0) * scale
+    per_cell = np.sum([_received(of) for of in dealt.values()], axis=0) * scale
     sent = float(per_cell.sum())
+    results = _results(workload, layout, dealt, columns)
+    counted = per_cell / scale + results
     return ShardLoad(
         workload.name,
         skew,
@@ -130,95 +144,125 @@ def simulate(
         copies=sent / rate,
         rows=sent / layout.cells,
         most_rows=float(per_cell.max()),
-        most_results=_most_results(workload, layout, columns),
+        most_results=float(results.max() / results.sum()) if workload.centre else 1 / layout.cells,
         most_state=float(per_cell.max()) * WINDOW_S * row_bytes if workload.centre else 0.0,
         shuffled=sent * row_bytes,
         logged=sent * row_bytes,
         cores=sent / workload.core_rows,
         busiest=float(per_cell.max()) / workload.core_rows,
+        most_work=float(counted.max()),
     )
 
 
 def simulate_all(rate: float, row_bytes: float, exponent: float) -> Iterator[ShardLoad]:
     """Each workload with each skew and number of shards."""
-    skews: tuple[Skew, ...] = ("uniform", "zipf")
     for workload in WORKLOADS:
-        for skew in skews:
+        skews: tuple[Skew, ...] = ("uniform", "zipf", "zipf, split")
+        for skew in skews if workload.centre else skews[:2]:
             for shards in SHARDS:
                 yield simulate(
                     workload, shards, skew, rate=rate, row_bytes=row_bytes, exponent=exponent
                 )
 
 
+def costs_of_one_key(shards: int) -> tuple[float, float]:
+    """What a key with 30 % of a stream's rows costs in a join: the largest work of a shard, rows
+    received and results made, relative to that with even keys; without a split and with it.
+    """
+    even, one, split = (
+        simulate(WORKLOADS[0], shards, skew, rate=1.0, row_bytes=1.0, exponent=1.0).most_work
+        for skew in ("uniform", "one key", "one key, split")
+    )
+    return one / even, split / even
+
+
 def planned_layout(workload: Workload, shards: int) -> Layout:
     """The layout that the planner chooses."""
+    return best_layout(_planned(workload), shards, _statistics(workload))
+
+
+def _planned(workload: Workload) -> PlannedQuery:
     streams = [
         f"CREATE STREAM {name} (ts TIMESTAMP, x BIGINT, y BIGINT) TIMESTAMP BY ts"
         for name in workload.keys
     ]
     script = Script.of([*streams, f"CREATE QUERY q AS {workload.sql}"])
+    return planned_queries(script, ["q"])["q"]
+
+
+def _statistics(workload: Workload) -> Statistics:
     columns = {(s, c): float(VALUES) for s, keys in workload.keys.items() for c in keys}
-    statistics = Statistics(values=columns)
-    return best_layout(planned_queries(script, ["q"])["q"], shards, statistics)
+    return Statistics(values=columns)
 
 
 def _columns(workload: Workload, skew: Skew, exponent: float) -> dict[tuple[str, str], Ints]:
     """Keys of the rows of each stream: the same distribution in all, independent of each other."""
     random = np.random.default_rng(7)
-    weights = np.arange(1, VALUES + 1, dtype=np.float64) ** -(exponent if skew == "zipf" else 0.0)
+    is_zipf = skew.startswith("zipf")
+    weights = np.arange(1, VALUES + 1, dtype=np.float64) ** -(exponent if is_zipf else 0.0)
     bounds = np.cumsum(weights / weights.sum())
-    return {
+    columns = {
         (stream, column): np.searchsorted(bounds, random.random(SAMPLE)).astype(np.int64)
         for stream, keys in workload.keys.items()
         for column in keys
     }
+    if skew.startswith("one key"):
+        first = next(iter(columns.values()))
+        first[random.random(SAMPLE) < ONE_KEY_SHARE] = 0
+    return columns
 
 
-def _cells_of(layout: Layout, stream: str, columns: Mapping[tuple[str, str], Ints]) -> Ints:
-    """The cell of each row; with coordinate 0 along axes where it is copied."""
-    cells = np.zeros(SAMPLE, np.int64)
-    for axis, coordinate in zip(layout.axes, layout.inputs[stream], strict=True):
-        own = np.zeros(SAMPLE, np.int64)
-        if isinstance(coordinate, ByKey):
-            (key,) = coordinate.key
-            assert isinstance(key, ColumnRef)
-            keys = columns[stream, key.name.rpartition(".")[2]]
-            own = (_mixed(keys) % np.uint64(axis.size)).astype(np.int64)
-        elif not isinstance(coordinate, Copied):
-            own = np.arange(SAMPLE) % axis.size
-        cells = cells * axis.size + own
-    return cells
+def _rows(stream: str, columns: Mapping[tuple[str, str], Ints]) -> list[pa.Array]:
+    """The columns of a stream: ts, x, y."""
+    unused = np.zeros(SAMPLE, np.int64)
+    return [pa.array(columns.get((stream, column), unused)) for column in ("ts", "x", "y")]
 
 
-def _received(layout: Layout, stream: str, columns: Mapping[tuple[str, str], Ints]) -> Floats:
+def _split_keys(
+    layout: Layout, query: PlannedQuery, columns: Mapping[tuple[str, str], Ints]
+) -> list[SplitKey]:
+    """The keys that the driver would split, all of them spread."""
+    found: list[SplitKey] = []
+    for number, inputs in splittable(layout, [query]).items():
+        counts: dict[int, dict[str, float]] = {}
+        for stream in layout.inputs:
+            dealer = Dealer(layout, stream, counted=[number])
+            dealer.deal(_rows(stream, columns), turn=0)
+            for of in dealer.frequent():
+                for key, (n, _) in of.counts.items():
+                    counts.setdefault(key, {})[stream] = float(n)
+        rows = dict.fromkeys(layout.inputs, float(SAMPLE))
+        size = layout.axes[number].size
+        chosen = keys_to_split(rows, counts, size, DEFAULT_LIMITS).items()
+        found += [SplitKey(number, key, spread, True) for key, spread in chosen if spread in inputs]
+    return found
+
+
+def _received(dealt: Dealt) -> Floats:
     """Rows that each cell receives, copies included."""
-    sizes = tuple(axis.size for axis in layout.axes)
-    counts = np.bincount(_cells_of(layout, stream, columns), minlength=layout.cells)
-    grid = counts.astype(np.float64).reshape(sizes)
-    for place, coordinate in enumerate(layout.inputs[stream]):
-        if isinstance(coordinate, Copied):  # the others of this axis have none so far
-            grid = np.broadcast_to(grid.take([0], axis=place), sizes)
-    return np.ascontiguousarray(grid).reshape(-1)
+    return dealt.sizes[list(dealt.part_of)].astype(np.float64)
 
 
-def _most_results(
-    workload: Workload, layout: Layout, columns: Mapping[tuple[str, str], Ints]
-) -> float:
-    """The largest share of results in a cell: by the rows of the centre, and what they meet."""
+def _results(
+    workload: Workload,
+    layout: Layout,
+    dealt: Mapping[str, Dealt],
+    columns: Mapping[tuple[str, str], Ints],
+) -> Floats:
+    """Results of each cell: by the rows of the centre, and what they meet. The results of a row
+    that is copied are where the rows that it meets are: dealt evenly.
+    """
     if workload.centre is None:
-        return 1 / layout.cells
+        return np.zeros(layout.cells)
     stream, others = workload.centre
     results = np.ones(SAMPLE)
     for other, column in others:
         met = np.bincount(columns[other, column], minlength=VALUES)
         results *= met[columns[stream, column]]
-    per_cell = np.bincount(_cells_of(layout, stream, columns), results, layout.cells)
-    return float(per_cell.max() / per_cell.sum())
-
-
-def _mixed(keys: Ints) -> npt.NDArray[np.uint64]:
-    """The hash of each key (SplitMix64)."""
-    h = keys.astype(np.uint64) + np.uint64(0x9E3779B97F4A7C15)
-    h = (h ^ (h >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    h = (h ^ (h >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return h ^ (h >> np.uint64(31))
+    of = dealt[stream]
+    order = np.arange(SAMPLE) if of.order is None else of.order
+    results /= np.bincount(order, minlength=SAMPLE)
+    part = np.repeat(np.arange(of.sizes.size), of.sizes)
+    in_parts = np.bincount(part, results[order], of.sizes.size)
+    cells = np.bincount(of.part_of, minlength=of.sizes.size)
+    return np.asarray((in_parts / cells)[list(of.part_of)], np.float64)

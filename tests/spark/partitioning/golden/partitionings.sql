@@ -66,6 +66,7 @@ partitioning: 8 cells of 8
   a: by a.k
   b: by b.k
   r: copied to 8 cells
+  frequent keys of a.k = b.k can be split: rows of a or b spread
 ----------
 -- a join on one key
 SELECT a.x, b.y FROM a [NOW], b [NOW] WHERE a.k = b.k
@@ -74,6 +75,7 @@ partitioning: 8 cells of 8
   8 along a.k = b.k
   a: by a.k
   b: by b.k
+  frequent keys of a.k = b.k can be split: rows of a or b spread
 ----------
 -- the key has a common type
 SELECT a.v FROM a [NOW], c [NOW] WHERE a.x = c.x
@@ -82,6 +84,7 @@ partitioning: 8 cells of 8
   8 along CAST(a.x AS BIGINT) = c.x
   a: by CAST(a.x AS BIGINT)
   c: by c.x
+  frequent keys of CAST(a.x AS BIGINT) = c.x can be split: rows of a or c spread
 ----------
 -- a key that is computed
 SELECT a.v FROM a [NOW], b [NOW] WHERE upper(a.y) = b.y
@@ -90,6 +93,7 @@ partitioning: 8 cells of 8
   8 along upper(a.y) = b.y
   a: by upper(a.y)
   b: by b.y
+  frequent keys of upper(a.y) = b.y can be split: rows of a or b spread
 ----------
 -- a key that can fail is no key
 SELECT a.v FROM a [NOW], b [NOW] WHERE a.k + 1 = b.k
@@ -108,6 +112,7 @@ partitioning: 8 cells of 8
   a: by a.k
   b: by b.k
   c: by c.k
+  frequent keys of a.k = b.k = c.k can be split: rows of a or b or c spread
 ----------
 -- the same class, written with joins and through a cast
 SELECT a.k FROM a [NOW] JOIN b [NOW] ON a.x = b.x JOIN c [NOW] ON a.x = c.x
@@ -117,6 +122,7 @@ partitioning: 8 cells of 8
   a: by CAST(a.x AS BIGINT)
   b: by CAST(b.x AS BIGINT)
   c: by c.x
+  frequent keys of CAST(a.x AS BIGINT) = CAST(b.x AS BIGINT) = c.x can be split: rows of a or b or c spread
 ----------
 -- the same class in nested queries
 SELECT d.k FROM (SELECT a.k, b.v FROM a [NOW], b [NOW] WHERE a.k = b.k) AS e, d [NOW] WHERE e.k = d.k
@@ -126,6 +132,7 @@ partitioning: 8 cells of 8
   a: by a.k
   b: by b.k
   d: by d.k
+  frequent keys of a.k = b.k = d.k can be split: rows of a or b or d spread
 ----------
 -- two keys: the first one
 SELECT a.v FROM a [NOW], b [NOW] WHERE a.k = b.k AND a.y = b.y
@@ -134,6 +141,7 @@ partitioning: 8 cells of 8
   8 along a.k = b.k
   a: by a.k
   b: by b.k
+  frequent keys of a.k = b.k can be split: rows of a or b spread
 ----------
 -- two keys: the one with more values
 -- distinct: a.k 3, a.y 5000, b.y 5000
@@ -143,6 +151,7 @@ partitioning: 8 cells of 8
   8 along a.y = b.y
   a: by a.y
   b: by b.y
+  frequent keys of a.y = b.y can be split: rows of a or b spread
 ----------
 -- a key with few values: also the rows of a stream
 -- distinct: a.k 3
@@ -155,6 +164,7 @@ partitioning: 8 cells of 8
   a: by a.k, dealt evenly, copied to 2 cells
   b: by b.k, dealt evenly, copied to 2 cells
   copies: no key that all inputs have decides every result
+  frequent keys of a.k = b.k can be split: rows of a or b spread
 ----------
 -- a chain: HyperCube
 SELECT a.x FROM a [NOW], b [NOW], c [NOW] WHERE a.k = b.k AND b.y = c.y
@@ -166,6 +176,8 @@ partitioning: 8 cells of 8
   b: by b.k, by b.y
   c: by c.y, copied to 4 cells
   copies: no key that all inputs have decides every result
+  frequent keys of a.k = b.k can be split: rows of a or b spread
+  frequent keys of b.y = c.y can be split: rows of b or c spread
 ----------
 -- a chain with a stream of many rows in the middle
 -- rates: a 10, b 1000, c 10
@@ -178,6 +190,8 @@ partitioning: 8 cells of 8
   b: by b.k, by b.y
   c: by c.y, copied to 4 cells
   copies: no key that all inputs have decides every result
+  frequent keys of a.k = b.k can be split: rows of a or b spread
+  frequent keys of b.y = c.y can be split: rows of b or c spread
 ----------
 -- a chain with few rows at one end: only these are copied
 -- rates: a 1000, b 1000, c 1
@@ -189,6 +203,7 @@ partitioning: 8 cells of 8
   b: by b.k
   c: copied to 8 cells
   copies: no key that all inputs have decides every result
+  frequent keys of a.k = b.k can be split: rows of a or b spread
 ----------
 -- a chain of four
 SELECT a.x FROM a [NOW], b [NOW], c [NOW], d [NOW] WHERE a.k = b.k AND b.y = c.y AND c.x = d.x
@@ -201,6 +216,8 @@ partitioning: 8 cells of 8
   c: by c.x, copied to 4 cells
   d: by d.x, copied to 4 cells
   copies: no key that all inputs have decides every result
+  frequent keys of a.k = b.k can be split: rows of a or b spread
+  frequent keys of c.x = d.x can be split: rows of c or d spread
 ----------
 -- a star
 SELECT a.x FROM a [NOW], b [NOW], c [NOW], d [NOW] WHERE a.k = b.k AND a.y = c.y AND a.v = d.v
@@ -214,6 +231,9 @@ partitioning: 8 cells of 8
   c: by c.y, copied to 4 cells
   d: by d.v, copied to 4 cells
   copies: no key that all inputs have decides every result
+  frequent keys of a.k = b.k can be split: rows of a or b spread
+  frequent keys of a.v = d.v can be split: rows of a or d spread
+  frequent keys of a.y = c.y can be split: rows of a or c spread
 ----------
 -- a cycle
 SELECT a.x FROM a [NOW], b [NOW], c [NOW] WHERE a.k = b.k AND b.y = c.y AND c.v = a.v
@@ -226,6 +246,9 @@ partitioning: 8 cells of 8
   b: by b.k, by b.y, copied to 2 cells
   c: by c.v, by c.y, copied to 2 cells
   copies: no key that all inputs have decides every result
+  frequent keys of a.k = b.k can be split: rows of a or b spread
+  frequent keys of a.v = c.v can be split: rows of a or c spread
+  frequent keys of b.y = c.y can be split: rows of b or c spread
 ----------
 -- no equality: a grid
 SELECT a.x FROM a [NOW], b [NOW] WHERE a.v < b.v
@@ -261,6 +284,7 @@ SELECT k, COUNT(*) AS n FROM a [NOW] GROUP BY k
 partitioning: 8 cells of 8
   8 along a.k
   a: by a.k
+  frequent keys of a.k are not split: GROUP BY k needs all rows of a value together
 ----------
 -- GROUP BY two columns
 SELECT k, y, COUNT(*) AS n FROM a [NOW] GROUP BY k, y
@@ -268,6 +292,7 @@ SELECT k, y, COUNT(*) AS n FROM a [NOW] GROUP BY k, y
 partitioning: 8 cells of 8
   8 along (a.k, a.y)
   a: by (a.k, a.y)
+  frequent keys of (a.k, a.y) are not split: GROUP BY k, y needs all rows of a value together
 ----------
 -- GROUP BY something that can fail and a column
 SELECT k % 2 AS m, y, COUNT(*) AS n FROM a [NOW] GROUP BY k % 2, y
@@ -275,6 +300,7 @@ SELECT k % 2 AS m, y, COUNT(*) AS n FROM a [NOW] GROUP BY k % 2, y
 partitioning: 8 cells of 8
   8 along ((a.k % 2), a.y)
   a: by ((a.k % 2), a.y)
+  frequent keys of ((a.k % 2), a.y) are not split: GROUP BY (k % 2), y needs all rows of a value together
 ----------
 -- all rows are one group
 SELECT COUNT(*) AS n FROM a [NOW]
@@ -290,6 +316,7 @@ partitioning: 8 cells of 8
   8 along a.k = b.k
   a: by a.k
   b: by b.k
+  frequent keys of a.k = b.k are not split: GROUP BY a.k, b.y needs all rows of a value together
 ----------
 -- GROUP BY a column that is no key of the join: the other stream is copied
 SELECT a.y, COUNT(*) AS n FROM a [NOW], b [NOW] WHERE a.k = b.k GROUP BY a.y
@@ -299,6 +326,7 @@ partitioning: 8 cells of 8
   a: by a.y
   b: copied to 8 cells
   copies: no key that all inputs have decides every result
+  frequent keys of a.y are not split: GROUP BY a.y needs all rows of a value together
 ----------
 -- a group of groups
 SELECT m.n, COUNT(*) AS c FROM (SELECT k, COUNT(*) AS n FROM a [NOW] GROUP BY k) AS m GROUP BY m.n
@@ -314,6 +342,7 @@ partitioning: 8 cells of 8
   8 along a.k = b.k
   a: by a.k
   b: by b.k
+  frequent keys of a.k = b.k can be split: rows of b spread
 ----------
 -- DISTINCT over one stream
 SELECT DISTINCT k, y FROM a [NOW]
@@ -321,6 +350,7 @@ SELECT DISTINCT k, y FROM a [NOW]
 partitioning: 8 cells of 8
   8 along (a.k, a.y)
   a: by (a.k, a.y)
+  frequent keys of (a.k, a.y) are not split: DISTINCT of k, y needs all rows of a value together
 ----------
 -- DISTINCT of a join
 SELECT DISTINCT a.k FROM a [NOW], b [NOW] WHERE a.k = b.k
@@ -329,6 +359,7 @@ partitioning: 8 cells of 8
   8 along a.k = b.k
   a: by a.k
   b: by b.k
+  frequent keys of a.k = b.k are not split: DISTINCT of k needs all rows of a value together
 ----------
 -- an outer join
 SELECT a.x, b.x AS z FROM a [NOW] LEFT JOIN b [NOW] ON a.k = b.k
@@ -337,6 +368,7 @@ partitioning: 8 cells of 8
   8 along a.k = b.k
   a: by a.k
   b: by b.k
+  frequent keys of a.k = b.k can be split: rows of a spread
 ----------
 -- a full outer join
 SELECT a.x, b.x AS z FROM a [NOW] FULL JOIN b [NOW] ON a.k = b.k
@@ -345,6 +377,7 @@ partitioning: 8 cells of 8
   8 along a.k = b.k
   a: by a.k
   b: by b.k
+  frequent keys of a.k = b.k are not split: NOT EXISTS (or an outer join) compares with all rows of a; NOT EXISTS (or an outer join) compares with all rows of b
 ----------
 -- the key of an outer join, where it is kept
 SELECT a.k, COUNT(b.k) AS n FROM a [NOW] LEFT JOIN b [NOW] ON a.k = b.k GROUP BY a.k
@@ -353,6 +386,7 @@ partitioning: 8 cells of 8
   8 along a.k = b.k
   a: by a.k
   b: by b.k
+  frequent keys of a.k = b.k are not split: GROUP BY a.k needs all rows of a value together; NOT EXISTS (or an outer join) compares with all rows of b
 ----------
 -- the key of an outer join, where it is NULL for rows without a match
 SELECT b.k, COUNT(*) AS n FROM a [NOW] LEFT JOIN b [NOW] ON a.k = b.k GROUP BY b.k
@@ -369,6 +403,7 @@ partitioning: 8 cells of 8
   8 along a.k = b.k
   a: by a.k
   b: by b.k
+  frequent keys of a.k = b.k can be split: rows of a spread
 ----------
 -- NOT EXISTS
 SELECT x FROM a [NOW] WHERE NOT EXISTS (SELECT 1 FROM b [NOW] WHERE b.k = a.k)
@@ -377,6 +412,7 @@ partitioning: 8 cells of 8
   8 along a.k = b.k
   a: by a.k
   b: by b.k
+  frequent keys of a.k = b.k can be split: rows of a spread
 ----------
 -- NOT EXISTS without an equality
 SELECT x FROM a [NOW] WHERE NOT EXISTS (SELECT 1 FROM b [NOW] WHERE b.v > a.v)
@@ -394,6 +430,7 @@ partitioning: 8 cells of 8
   8 along a.k = b.k
   a: by a.k
   b: by b.k
+  frequent keys of a.k = b.k are not split: EXCEPT ALL counts rows of equal k = k; EXCEPT ALL compares with all rows of b
 ----------
 -- UNION ALL of streams
 SELECT k FROM a [NOW] UNION ALL SELECT k FROM b [NOW]
@@ -410,6 +447,7 @@ partitioning: 8 cells of 8
   8 along a.y = b.y
   a: by a.y
   b: by b.y
+  frequent keys of a.y = b.y are not split: UNION ALL would add rows that every cell has to those of one cell
 ----------
 -- INTERSECT
 SELECT y FROM a [NOW] INTERSECT SELECT y FROM b [NOW]
@@ -418,6 +456,7 @@ partitioning: 8 cells of 8
   8 along coalesce(a.y, '') = coalesce(b.y, '')
   a: by coalesce(a.y, '')
   b: by coalesce(b.y, '')
+  frequent keys of coalesce(a.y, '') = coalesce(b.y, '') are not split: DISTINCT of y needs all rows of a value together
 ----------
 -- the last rows of a stream
 SELECT x FROM a [ROWS 5]
@@ -433,6 +472,7 @@ partitioning: 8 cells of 8
   8 along a.k = b.k
   a: by a.k
   b: by b.k
+  frequent keys of a.k = b.k are not split: a [PARTITION BY k ROWS 5] counts rows of equal k; a [PARTITION BY k ROWS 5] is not a window over time
 ----------
 -- the last rows of each value of a column that is no key
 SELECT a.x FROM a [PARTITION BY y ROWS 5], b [NOW] WHERE a.k = b.k
@@ -442,6 +482,7 @@ partitioning: 8 cells of 8
   a: by a.y
   b: copied to 8 cells
   copies: no key that all inputs have decides every result
+  frequent keys of a.y are not split: a [PARTITION BY y ROWS 5] counts rows of equal y
 ----------
 -- a stream with itself by one column
 SELECT a.x FROM a [NOW], a [RANGE 1 MINUTE] AS e WHERE a.k = e.k
@@ -449,6 +490,7 @@ SELECT a.x FROM a [NOW], a [RANGE 1 MINUTE] AS e WHERE a.k = e.k
 partitioning: 8 cells of 8
   8 along a.k
   a: by a.k
+  frequent keys of a.k are not split: no equality joins a with itself
 ----------
 -- a stream with itself by two columns
 SELECT a.x FROM a [NOW], a [RANGE 1 MINUTE] AS e WHERE a.x = e.k
@@ -483,6 +525,8 @@ partitioning: 6 cells of 7
   c: by c.y, copied to 3 cells
   copies: no key that all inputs have decides every result
   fewer cells: the keys have few values, or no grid with more cells has fewer rows each
+  frequent keys of a.k = b.k can be split: rows of a or b spread
+  frequent keys of b.y = c.y can be split: rows of b or c spread
 ----------
 -- many shards
 -- shards: 512
@@ -496,6 +540,8 @@ partitioning: 506 cells of 512
   c: by c.y, copied to 23 cells
   copies: no key that all inputs have decides every result
   fewer cells: the keys have few values, or no grid with more cells has fewer rows each
+  frequent keys of a.k = b.k can be split: rows of a or b spread
+  frequent keys of b.y = c.y can be split: rows of b or c spread
 ----------
 -- one shard
 -- shards: 1
@@ -512,10 +558,12 @@ partitioning: 8 cells of 8
   8 along a.k = b.k
   a: by a.k
   b: by b.k
+  frequent keys of a.k = b.k can be split: rows of a or b spread
   rows are shared with q1
 partitioning: 8 cells of 8
   8 along a.k = b.k
   b: by b.k
+  frequent keys of a.k = b.k are not split: GROUP BY k, x needs all rows of a value together
   rows are shared with q0
 ----------
 -- two queries with different keys
@@ -526,7 +574,9 @@ partitioning: 8 cells of 8
   8 along a.k = b.k
   a: by a.k
   b: by b.k
+  frequent keys of a.k = b.k can be split: rows of a or b spread
 partitioning: 8 cells of 8
   8 along b.y
   b: by b.y
+  frequent keys of b.y are not split: GROUP BY y needs all rows of a value together
 ----------

@@ -1,0 +1,46 @@
+"""Commands about the machine rather than a script."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from eddyline.cli import failures
+
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object per line.")]
+
+
+def add_commands(app: typer.Typer) -> None:
+    """Add the commands of this module."""
+    for command in (calibrate, prepare, scale):
+        app.command()(command)
+
+
+def calibrate(json: Json = False) -> None:
+    """Measure the costs of operator steps on this machine, for EXPLAIN and the optimizer."""
+    from eddyline.cli.calibration import run_calibration
+
+    with failures.reported():
+        run_calibration(json=json)
+
+
+def prepare() -> None:
+    """Compile the kernels, and archive the classes of Spark, so that jobs start sooner."""
+    from eddyline.cli.prepare import prepare_machine
+
+    with failures.reported():
+        prepare_machine(typer.echo)
+
+
+def scale(
+    rate: Annotated[float, typer.Option(min=1, help="Rows per second of all streams.")] = 1e7,
+    row_bytes: Annotated[float, typer.Option(min=1, help="Bytes of a row.")] = 64,
+    zipf: Annotated[float, typer.Option(min=0, help="Exponent of skewed keys.")] = 1.0,
+    json: Json = False,
+) -> None:
+    """Compute what 8, 64 and 512 shards would have to do, from generated keys; nothing is run."""
+    from eddyline.cli.scale import print_scale
+
+    with failures.reported():
+        print_scale(rate=rate, row_bytes=row_bytes, exponent=zipf, as_json=json)
