@@ -7,25 +7,30 @@ embedded engine with the same input, which must have the same output.
 from __future__ import annotations
 
 import io
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from copy import copy
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import pandas as pd
 import pyarrow as pa
 
-from eddyline import CatalogError, Engine
+from eddyline import CatalogError, Engine, StateError
 from eddyline.engine.changes import Changes
 from eddyline.engine.options import EngineOptions, StrategyOptions
 from eddyline.engine.settings import Settings
+from eddyline.spark.added_layouts import AddedLayout
 from eddyline.spark.control import ControlStream
 from eddyline.spark.directory import LocalDirectory
 from eddyline.spark.durable import CommitRecord
 from eddyline.spark.ingest import Destination, Packer
+from eddyline.spark.job_layouts import JobLayouts
 from eddyline.spark.layout_shards import LayoutShards, by_group, layouts_of
 from eddyline.spark.output import ShardOutput
 from eddyline.spark.packed_batches import INPUT_ARROW, pack, unpack
+from eddyline.spark.partitioning.layouts import one_cell
 from eddyline.spark.query_rows import QueryRows
 from eddyline.spark.running_queries import RunningQueries
 from eddyline.spark.script import Script
@@ -34,6 +39,7 @@ from eddyline.spark.shard_engine import ShardEngine, StepOutput
 from eddyline.spark.shard_program import BroadcastProgram, ShardProgram, ShardSpec
 from eddyline.testing.bags import Row, difference, rows_of
 
+AShard = TypeVar("AShard", bound="Shard")
 Bags = dict[str, list[Row]]
 
 
@@ -58,13 +64,23 @@ class Output:
                 self.add(kind, name, table)
 
 
+class Program(BroadcastProgram):
+    """A program in this process."""
+
+    def __init__(self, program: ShardProgram) -> None:
+        self._program = program
+
+    def read(self) -> ShardProgram:
+        return self._program
+
+
 class Shard:
     """One shard: an engine and its commit record."""
 
-    def __init__(self, spec: ShardSpec, program: ShardProgram) -> None:
+    def __init__(self, spec: ShardSpec) -> None:
         self.spec = spec
-        self.engine = ShardEngine(program.build())
-        self.record = CommitRecord()
+        self.engine = ShardEngine(spec.new_engine())
+        self.record = CommitRecord(notes={"statements": spec.statements})
 
     def process(self, received: ShardInput, output: Output) -> None:
         """One batch, as the stateful processor runs it."""
@@ -91,10 +107,50 @@ class Shard:
 
     def restart(self) -> None:
         """Save the engine and continue with the loaded one."""
+        self.engine = self.saved()
+
+    def saved(self) -> ShardEngine:
+        """The engine, saved and loaded."""
         saved = io.BytesIO()
         self.engine.save(saved)
         saved.seek(0)
-        self.engine = ShardEngine.load(saved)
+        loaded = ShardEngine.load(saved)
+        loaded.engine.wall_clock = self.engine.engine.wall_clock
+        return loaded
+
+    def report(self) -> dict[str, Any]:
+        """What the driver needs of its report."""
+        clocks = self.engine.engine.parts.progress.clocks()
+        return {
+            "shard": self.spec.shard,
+            "clocks": json.loads(json.dumps(clocks)),
+            "statements": self.record.notes.get("statements", 0),
+        }
+
+
+class Follower(Shard):
+    """An engine beside the shards of a group, with its clock since the start but without rows; and
+    a copy of it, which gets all rows from now on and runs the queries of an added layout.
+    """
+
+    def __init__(self, spec: ShardSpec, streams: Sequence[str]) -> None:
+        super().__init__(spec)
+        self.streams = streams
+        self.layout = one_cell({})
+
+    def follow(self, streams: Iterable[str]) -> None:
+        """These streams are read by the queries of other engines."""
+        self.engine.engine.parts.progress.share_clock((), frozenset(streams) & {*self.streams})
+
+    def runs(self, added: AddedLayout, shard: int) -> Follower:
+        """One engine that runs the queries of an added layout; its id is ``shard``."""
+        made = copy(self)
+        made.spec = replace(self.spec, shard=shard)
+        made.engine = self.saved()
+        made.record = CommitRecord(notes={"statements": added.beginning.statements})
+        made.layout = one_cell(added.of.layout.inputs)
+        made.follow(added.of.read_elsewhere)
+        return made
 
 
 class Sharded:
@@ -135,31 +191,71 @@ class Sharded:
             self.engine.query(sql, name=name)
             self._script.query(name, sql, {"sink": "memory"})
         groups = self._script.groups()
-        self.layouts = layouts_of(self._script, groups, shards, shards)
-        self._control = ControlStream(LocalDirectory(directory))
-        self.running = RunningQueries(
-            self._script, self.layouts, self._control, lambda query: None, ""
-        )
-        self.shards = {s.spec.shard: s for of in self.layouts for s in self._shards(of, tables)}
+        self._cells = shards
+        self._first = layouts_of(self._script, groups, shards, shards)
+        self._directory = LocalDirectory(directory)
+        self._tables = {name: pack(rows) for name, rows in tables.items()}
+        self._batch = 0
+        self._start()
+        self.shards = {s.spec.shard: s for of in self._first for s in self._shards(of)}
+        self.added: dict[int, AddedLayout] = {}  # by first shard
+        self.expected_of_added = Output()
+        self._runs: dict[int, Follower] = {}  # by first shard of the layout
+        self._of_added: set[str] = set()  # queries in added layouts
+        self._newest: dict[int, int | None] = {}  # by first shard: when the layout was added
+        self._followers = [
+            self._follower(own[0], -1 - n)
+            for n, (_, own) in enumerate(by_group(self._first))
+            if sum(of.layout.cells for of in own) > 1
+        ]
 
-    def _shards(self, of: LayoutShards, tables: Mapping[str, pa.Table]) -> Iterable[Shard]:
-        group, script = of.group, self._script
-        program = ShardProgram(
-            script.definitions,
-            tuple(script.statement(name) for name in of.queries),
-            {name: pack(tables[name]) for name in group.tables},
-            (),
-            (*group.streams, *group.live),
-            of.read_elsewhere,
-            script.options,
-            script.strategy,
+    def _start(self) -> None:
+        """As the driver of a job does at its start."""
+        self._control = ControlStream(self._directory)
+        self._layouts = JobLayouts(self._script, self._first, self._cells, self._cells)
+        self.running = RunningQueries(
+            self._script,
+            self._layouts,
+            self._control,
+            lambda query: None,
+            "",
+            is_active=lambda: False,
         )
-        no_broadcast = BroadcastProgram.__new__(BroadcastProgram)
+
+    @property
+    def layouts(self) -> list[LayoutShards]:
+        """All layouts."""
+        return self._layouts.all
+
+    def _shards(self, of: LayoutShards) -> Iterable[Shard]:
+        program = self._program(of)
         for cell, shard in enumerate(of.ids):
             parts = (of.described, cell, of.reports(cell), of.counts(cell))
-            made = Shard(ShardSpec(shard, "", *parts, no_broadcast), program)
-            made.engine.engine.wall_clock = self._now
-            yield made
+            yield self._with_clock(Shard(ShardSpec(shard, "", *parts, program)))
+
+    def _follower(self, of: LayoutShards, shard: int) -> Follower:
+        program = Program(replace(self._program(of).read(), queries=()))
+        spec = ShardSpec(shard, "", "", 0, (), (), program)
+        return self._with_clock(Follower(spec, of.group.streams))
+
+    def _with_clock(self, made: AShard) -> AShard:
+        made.engine.engine.wall_clock = self._now
+        return made
+
+    def _program(self, of: LayoutShards) -> Program:
+        group, script = of.group, self._script
+        return Program(
+            ShardProgram(
+                script.definitions,
+                tuple(script.statement(name) for name in of.queries),
+                {name: self._tables[name] for name in group.tables},
+                (),
+                (*group.streams, *group.live),
+                of.read_elsewhere,
+                script.options,
+                script.strategy,
+            )
+        )
 
     def _now(self) -> int:
         return self.now_us
@@ -167,15 +263,47 @@ class Sharded:
     def process(self, rows: Mapping[str, pa.Table]) -> None:
         """One batch. A group without rows and requests in it does not run, as on Spark."""
         self.expected.take(self.engine.process(dict(sorted(rows.items())), now=self.now_us))
-        packed = [row for _, of in by_group(self.layouts) for row in self._dealt(of, rows)]
-        frame = pd.DataFrame(packed, columns=[*INPUT_ARROW.names]).assign(now_us=self.now_us)
-        requests = self._control.by_shard()
-        for shard in self.shards.values():
-            own = frame[frame["shard"] == shard.spec.shard]
-            received = ShardInput.read(iter([own]), requests.get(shard.spec.shard, {}))
-            if not len(own):  # the engine runs, to compare clocks
-                received = ShardInput((), {}, {}, received.statements, None, self.now_us)
-            shard.process(received, self.found)
+        with self._layouts.batch(self._batch) as added:
+            for layout in added:
+                self._begin(layout)
+            packed = [row for _, of in by_group(self.layouts) for row in self._dealt(of, rows)]
+            frame = pd.DataFrame(packed, columns=[*INPUT_ARROW.names]).assign(now_us=self.now_us)
+            requests = self._control.by_shard()
+            for shard in self.shards.values():
+                shard.process(self._received(shard, frame, requests), self.found)
+            for first, run in self._runs.items():
+                requests[run.spec.shard] = requests.get(first, {})
+                run.process(self._received(run, frame, requests), self.expected_of_added)
+            for follower in self._followers:
+                follower.follow(s for q in self.running.queries.values() for s in q.reads)
+                follower.process(self._received(follower, frame, {}), Output())
+            self._note()
+        self._batch += 1
+
+    def _received(
+        self, shard: Shard, frame: pd.DataFrame, requests: Mapping[int, Mapping[int, str]]
+    ) -> ShardInput:
+        own = frame[frame["shard"] == shard.spec.shard]
+        received = ShardInput.read(iter([own]), requests.get(shard.spec.shard, {}))
+        if len(own):
+            return received
+        # the engine runs, to compare clocks
+        return ShardInput((), {}, {}, received.statements, None, self.now_us)
+
+    def _begin(self, added: AddedLayout) -> None:
+        """The shards of an added layout begin, if they have not."""
+        first = added.of.ids[0]
+        if first in self.added:
+            return
+        self.added[first] = added
+        for shard, spec in added.specs(self.shards[added.like].spec).items():
+            assert shard not in self.shards
+            self.shards[shard] = self._with_clock(Shard(spec))
+        (follower,) = (f for f in self._followers if f.streams == added.of.group.streams)
+        self._runs[first] = self._with_clock(follower.runs(added, -100 - first))
+
+    def _note(self) -> None:
+        self._layouts.note(self._batch, [shard.report() for shard in self.shards.values()])
 
     def _dealt(self, of: list[LayoutShards], rows: Mapping[str, pa.Table]) -> Iterable[Any]:
         group = of[0].group
@@ -186,6 +314,11 @@ class Sharded:
             stream = self._script.streams.get(name)
             definition = self._script.tables[name] if stream is None else stream
             to = [Destination(o.layout, o.ids, name in o.first_of) for o in of]
+            to += [
+                Destination(f.layout, [f.spec.shard], is_first=False)
+                for f in (*self._followers, *self._runs.values())
+                if f.streams == group.streams
+            ]
             step = -(-table.num_rows // self._tasks)
             for part in range(self._tasks):
                 packer = Packer(to, definition, 1.0, part)
@@ -199,28 +332,45 @@ class Sharded:
     def advance(self, to_us: int) -> None:
         """Advance all engines."""
         self.expected.take(self.engine.advance(to_us))
-        for shard in self.shards.values():
+        for shard in (*self.shards.values(), *self._runs.values(), *self._followers):
             step = StepOutput.of(shard.engine.engine.advance(to_us))
-            shard.emit([step], ShardInput((), {}, {}, {}, None), self.found)
+            output = self.expected_of_added if shard.spec.shard < 0 else self.found
+            shard.emit([step], ShardInput((), {}, {}, {}, None), output)
+        self._note()
 
     def restart(self) -> None:
-        """Save and load all shards."""
+        """Save and load all shards, and start the driver again."""
         for shard in self.shards.values():
             shard.restart()
-            shard.engine.engine.wall_clock = self._now
+        before = [(of.ids, of.text, of.cores, of.read_elsewhere) for of in self.layouts]
+        self._start()
+        again = [(of.ids, of.text, of.cores, of.read_elsewhere) for of in self.layouts]
+        assert again == before
 
     def add(self, name: str, sql: str, window_us: int | None) -> bool:
-        """Add a query, if it fits a layout.
+        """Add a query, if a layout fits it or can be added for it.
 
         Args:
             window_us: longer than its windows: from then on it is compared; None: it is not.
         """
-        try:
-            self.running.add(name, sql, {"sink": "memory"})
-        except CatalogError as e:
-            assert any(why in str(e) for why in ("does not fit", "no query of this job")), e
-            return False
-        clock = self.engine.clock
+        for _ in range(3):
+            try:
+                self.running.add(name, sql, {"sink": "memory"})
+            except StateError as e:  # a layout can begin after a batch
+                assert "before the batch after which another one can begin" in str(e)
+                self.process({})
+            except CatalogError as e:
+                known = ("would not have the changes of the table", "no query of this job")
+                assert any(why in str(e) for why in known), e
+                return False
+            else:
+                break
+        assert name in self.running.queries
+        clock, layout = self.engine.clock, self.running.layout_of(name)
+        if layout not in self._first:  # it has no row that arrived before
+            self._of_added.add(name)
+            newest = self._newest.setdefault(layout.ids[0], self.engine.newest)
+            clock = max(clock, clock if newest is None else newest)
         self.engine.query(sql, name=name)
         self.compared_from[name] = None if window_us is None else clock + window_us
         return True
@@ -246,6 +396,11 @@ class Sharded:
                 assert not missing and not extra, self._report(f"{kind} {name}", missing, extra)
         for what in ("rows", "late", "bad"):
             self._check_counts(what)
+        for kind in ("changes", "bad"):
+            expected, found = getattr(self.expected_of_added, kind), getattr(self.found, kind)
+            for name in sorted(self._of_added):
+                missing, extra = difference(expected.get(name, []), found.get(name, []))
+                assert not missing and not extra, self._report(f"{kind} {name}", missing, extra)
 
     def _check_counts(self, what: str) -> None:
         streams, tables = (self.engine.stats()[k] for k in ("streams", "tables"))

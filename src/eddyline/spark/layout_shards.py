@@ -11,8 +11,8 @@ from eddyline.engine.ingest.table_changes import is_live
 from eddyline.engine.query import Query
 from eddyline.spark.partitioning.groups import cores_by_shard
 from eddyline.spark.partitioning.layouts import Layout
-from eddyline.spark.partitioning.planning import PlannedQuery, layouts
-from eddyline.spark.partitioning.shard_ids import shard_ids
+from eddyline.spark.partitioning.planning import PlannedQuery, best_layout, layouts
+from eddyline.spark.partitioning.shard_ids import partition_of_id, shard_ids
 from eddyline.spark.script import QueryGroup, Script
 
 _SHEDS: Final = "queries with ON OVERLOAD SHED: one engine decides which rows are dropped"
@@ -110,6 +110,37 @@ def layouts_of(
             )
         )
     return made
+
+
+def layout_for(
+    script: Script,
+    group: QueryGroup,
+    query: PlannedQuery,
+    others: Sequence[LayoutShards],
+    shards: int,
+    cores: int,
+) -> LayoutShards:
+    """The layout that a query, which is added to a group, would have alone; without queries yet.
+
+    Args:
+        others: the layouts that the job has, also those of other groups.
+        shards, cores: as of :func:`layouts_of`.
+    """
+    layout = best_layout(query, shards, script.statistics)
+    taken = [shard for of in others for shard in of.ids]
+    before = [len(of.ids) for of in others if len(of.ids) == 1]
+    own = list(_partitions([*before, layout.cells], shards))[-1]
+    partitions = [*(partition_of_id(shard, shards) for shard in taken), *own]
+    of_shards = cores_by_shard(partitions, cores, script.options.capacity)
+    return LayoutShards(
+        group,
+        layout,
+        (),
+        tuple(shard_ids(own, shards, taken)),
+        min(of_shards[-len(own) :]),
+        frozenset(),  # the layouts since the job's start read all its streams
+        frozenset(),
+    )
 
 
 def read_by(queries: Mapping[str, Query], names: Sequence[str]) -> frozenset[str]:

@@ -16,6 +16,7 @@ import pandas as pd
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle
 
 from eddyline.spark import batch_log, durable, snapshots
+from eddyline.spark.added_layouts import added_specs
 from eddyline.spark.control import note_of
 from eddyline.spark.durable import CommitRecord, DurableState, EngineBatch
 from eddyline.spark.gc_control import freeze_live_objects, unfreeze_objects
@@ -97,7 +98,7 @@ class EngineProcessor(StatefulProcessor):
     """Runs the engines of the shards whose keys Spark assigns to this task.
 
     Args:
-        specs: by shard id, how to build its engine.
+        specs: by shard id, how to build its engine; of shards since the job's start.
         launch: identifies a launch of the job: its first batch reports the counts of all queries,
             later ones only increments.
         checkpoint: its path, for messages.
@@ -120,6 +121,7 @@ class EngineProcessor(StatefulProcessor):
     def init(self, handle: StatefulProcessorHandle) -> None:
         """Called by Spark for every task."""
         freeze_live_objects()
+        self._known = {**self._specs, **added_specs(self._specs)}
         self._state = DurableState(
             handle.getValueState("commit", durable.COMMIT_SCHEMA),
             handle.getMapState("log", batch_log.KEY_SCHEMA, batch_log.VALUE_SCHEMA),
@@ -132,7 +134,7 @@ class EngineProcessor(StatefulProcessor):
     ) -> Iterator[pd.DataFrame]:
         """Called by Spark once per batch for each shard with packed batches in it."""
         watch = _Stopwatch()
-        spec = self._specs[int(key[0])]
+        spec = self._known[int(key[0])]
         received = ShardInput.read(rows, self._requests.get(spec.shard, {}))
         watch.lap("read")
         record, engine, is_new = self._current(spec)
@@ -141,7 +143,7 @@ class EngineProcessor(StatefulProcessor):
         batch = engine_batch(record, received, drops_rows=engine.drops_rows)
         outputs = engine.apply(batch)
         watch.lap("process")
-        small = SMALL_BYTES // len(self._specs)
+        small = SMALL_BYTES // len(self._known)
         arrived, received_rows = received.arrivals, received.counts
         output = ShardOutput(spec, outputs, engine.routes, arrived, received_rows, small)
         yield from output.frames()
@@ -161,6 +163,7 @@ class EngineProcessor(StatefulProcessor):
         more |= {"clock_us": engine.clock_us, "now_us": received.now_us}
         more["restore_seconds"] = watch.seconds["restore"] if restored else None
         more["groups"] = engine.groups(received.now_us)
+        more["clocks"] = engine.engine.parts.progress.clocks()
         more["bad"] = record.notes["bad"] | engine.bad_rows
         more |= {"keep": engine.keep, "dropped_at_ingest": batch.dropped, "aside": engine.aside}
         stats = _query_stats(spec, engine, received)
@@ -174,7 +177,8 @@ class EngineProcessor(StatefulProcessor):
         cached = _engines.pop((spec.run_key, spec.shard), None)
         record = self._state.commit_record()
         if record is None:
-            return CommitRecord(), ShardEngine(spec.program.read().build()), True
+            record = CommitRecord(notes={"statements": spec.statements})
+            return record, ShardEngine(spec.new_engine()), True
         if cached is not None and cached[0] == record.token:
             return record, cached[1], False
         load = partial(ShardEngine.load, functions=spec.program.read().functions)

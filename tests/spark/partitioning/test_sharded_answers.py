@@ -107,4 +107,5 @@ def play_set(case: QuerySetCase, options: dict[str, Any], shards: int) -> None:
         times = [row.values[0] for turn in case.turns for row in turn.rows]
         end = max([job.engine.clock, 0, *(t for t in times if t is not None)])
         job.advance(end + 2 * AFTERMATH_US)
+        event(f"{len(job.added)} layouts added")
         job.check()

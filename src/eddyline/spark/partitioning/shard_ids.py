@@ -3,24 +3,34 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 _MASK = 0xFFFFFFFF
 
 
-def shard_ids(partition_of: Sequence[int], partitions: int) -> list[int]:
+def shard_ids(
+    partition_of: Sequence[int], partitions: int, taken: Collection[int] = ()
+) -> list[int]:
     """Ids of shards, such that Spark runs shard i in partition ``partition_of[i]``.
+
+    Args:
+        taken: ids that other shards have.
 
     Spark assigns a key to partition ``pmod(hash(key), partitions)``, where consecutive integers
     collide, so suitable ids are searched for. The same arguments give the same ids.
     """
-    found: list[Iterator[int]] = [_ids_in(p, partitions) for p in range(partitions)]
+    found: list[Iterator[int]] = [_ids_in(p, partitions, taken) for p in range(partitions)]
     return [next(found[partition]) for partition in partition_of]
 
 
-def _ids_in(partition: int, partitions: int) -> Iterator[int]:
-    ids: Iterable[int] = itertools.count()
-    return (i for i in ids if spark_hash(i) % partitions == partition)
+def _ids_in(partition: int, partitions: int, taken: Collection[int]) -> Iterator[int]:
+    ids: Iterable[int] = (i for i in itertools.count() if i not in taken)
+    return (i for i in ids if partition_of_id(i, partitions) == partition)
+
+
+def partition_of_id(shard: int, partitions: int) -> int:
+    """The partition in which Spark runs a shard."""
+    return spark_hash(shard) % partitions
 
 
 def spark_hash(key: int) -> int:
