@@ -8,6 +8,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -19,6 +20,7 @@ from eddyline.testing.strategies import OPTIONS, Case, cases
 from eddyline.testing.strategies.query_set_cases import (
     AFTERMATH_US,
     QuerySetCase,
+    Turn,
     query_set_cases,
     random_options,
     table_contents,
@@ -29,6 +31,7 @@ from sharded import Sharded
 
 SHARDS = st.sampled_from([1, 2, 3, 5])
 HALF = settings().max_examples // 2
+QUARTER = settings().max_examples // 4
 
 
 @contextmanager
@@ -71,6 +74,22 @@ def test_sets_of_queries_over_shards_that_are_added_and_dropped(
     case: QuerySetCase, seed: int, shards: int
 ) -> None:
     play_set(case, random_options(Random(seed)) | {"keep": {}}, shards)
+
+
+#: Their layout fits few other queries.
+ANCHORS = (
+    ("anchor", "SELECT a.s FROM a [NOW], b [NOW], c [NOW] WHERE a.at = b.at AND b.at = c.at"),
+    ("named", "SELECT a.s FROM a [NOW], names AS n WHERE a.at = n.at"),
+)
+
+
+@settings(max_examples=QUARTER, phases=[Phase.generate])
+@given(query_set_cases(), st.integers(0, 2**48), st.sampled_from([2, 3]))
+def test_queries_that_are_added_with_layouts_of_their_own(
+    case: QuerySetCase, seed: int, shards: int
+) -> None:
+    turns = (Turn(add=ANCHORS), *case.turns[1:3], case.turns[0], *case.turns[3:])
+    play_set(replace(case, turns=turns), random_options(Random(seed)) | {"keep": {}}, shards)
 
 
 def play_set(case: QuerySetCase, options: dict[str, Any], shards: int) -> None:
