@@ -40,7 +40,7 @@ def test_text_output() -> None:
         assert words in result.output
 
 
-def test_rows_are_what_the_cost_model_is_told() -> None:
+def test_rows_are_those_of_the_cost_model() -> None:
     """Selectivities and rates: the results of a case are as many as its plan's estimate says."""
     from eddyline.cli.calibration.cases import RATE, Rows
 

@@ -76,7 +76,7 @@ def test_the_first_instant_is_that_of_the_first_row_or_change() -> None:
         assert changes["_ts"].cast(pa.int64())[0].as_py() == 3_000_000
 
 
-def test_an_instant_that_somebody_tells_is_the_first_too() -> None:
+def test_an_explicit_instant_can_be_the_first() -> None:
     script = Script(DDL, {"q": QUERIES[0], "n": QUERIES[6]}, tables=TABLES)
     script.advance("2s")
     script.expect("_op | _ts | _exp | k:int\n+ | 2s | . | 1\n+ | 2s | . | 1", "q")
@@ -85,7 +85,7 @@ def test_an_instant_that_somebody_tells_is_the_first_too() -> None:
 
 
 @pytest.mark.parametrize("emit", EMITS)
-def test_a_query_that_comes_before_the_first_row_begins_with_the_others(emit: str) -> None:
+def test_queries_added_before_the_first_row_begin_together(emit: str) -> None:
     """Also if rows have come that wait for the watermark, which has moved."""
     said = []
     for early in (True, False):
@@ -106,7 +106,7 @@ def test_a_query_that_comes_before_the_first_row_begins_with_the_others(emit: st
 
 
 @pytest.mark.parametrize("watermarks", [(1, 5), (5, 5), (2, 3), (None, 5)])
-def test_what_a_source_promises_is_not_the_first_instant(
+def test_a_declared_watermark_is_not_the_first_instant(
     watermarks: tuple[int | None, int],
 ) -> None:
     engine = Engine()
@@ -123,7 +123,7 @@ def test_what_a_source_promises_is_not_the_first_instant(
 
 
 @pytest.mark.parametrize("emit", EMITS)
-def test_a_count_that_is_added_while_nothing_is_there_says_so(emit: str) -> None:
+def test_a_count_added_over_empty_windows_begins_with_zero(emit: str) -> None:
     script = Script(DDL, "SELECT k FROM s [RANGE 3 SECONDS]", tables=TABLES)
     script.process(s="ts | k:int\n1s | 1").advance("10s")
     script.add("n", f"SELECT COUNT(*) AS n, MAX(k) AS m FROM s [RANGE 2 SECONDS]{emit}")

@@ -76,7 +76,7 @@ def test_without_feedback_all_are_made() -> None:
 
 
 @pytest.mark.parametrize("options", ENGINES, ids=str)
-def test_wanted_then_not_then_wanted_again(options: dict[str, Any]) -> None:
+def test_suspended_rows_are_resumed_and_suspended_again(options: dict[str, Any]) -> None:
     """What was made while it was wanted is not made again; what was not, is."""
     engine = with_ten_matches(**options)
     process_all(engine, {"b": rows([(0, 3)], second=20)})  # no row of c is left: nothing is wanted
@@ -92,7 +92,7 @@ def test_wanted_then_not_then_wanted_again(options: dict[str, Any]) -> None:
     assert made(engine) == 14
 
 
-def test_who_is_saved_remembers_what_has_been_made(tmp_path: Any) -> None:
+def test_a_saved_engine_keeps_which_results_were_made(tmp_path: Any) -> None:
     engine = with_ten_matches(feedback="jit")
     engine.save(str(tmp_path / "saved"))
     engine = Engine.load(str(tmp_path / "saved"))
@@ -112,7 +112,7 @@ def test_a_second_reader_of_the_join_gets_all_of_its_rows() -> None:
     assert process_all(engine, {"c": rows([(3, 7)], second=3)})["q"].num_rows == 1
 
 
-def test_auto_stops_asking_where_all_are_wanted() -> None:
+def test_auto_ends_combined_feedback_where_every_row_matches() -> None:
     engine = joined(feedback="auto")
     grid = [(i, j) for i in range(30) for j in range(30)]
     process_all(engine, {"c": rows(grid)})

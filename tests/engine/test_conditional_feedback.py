@@ -76,7 +76,7 @@ def test_a_row_that_has_expired_is_no_match(options: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("options", ENGINES, ids=str)
-def test_an_equal_key_is_not_all_that_is_wanted(options: dict[str, Any]) -> None:
+def test_an_equal_key_does_not_satisfy_the_other_conditions(options: dict[str, Any]) -> None:
     engine = joined("l.g = c.g AND l.k BETWEEN c.k AND c.k + 1", **options)
     process_all(
         engine, {"a": rows([1, 2, 3, None], [7, 7, 8, 7]), "b": rows([0] * 4, [7, 7, 8, 8])}
@@ -100,7 +100,7 @@ def test_each_stream_waits_for_what_it_is_compared_with() -> None:
     assert gate(engine, "b")["waiting"] == 2
 
 
-def test_results_that_have_been_made_say_which_of_their_parts_nobody_matches() -> None:
+def test_complete_results_show_which_of_their_parts_have_no_match() -> None:
     """With 5 and 9 in c: 9 is no match by itself, nor is 4; 7 and 6 have none in common."""
     engine = joined("l.k < c.k AND l.m > c.k", feedback="jit", feedback_form=REACTIVE)
     process_all(engine, {"c": rows([5, 9], second=1)})
@@ -118,7 +118,7 @@ def test_results_that_have_been_made_say_which_of_their_parts_nobody_matches() -
     assert out["q"].num_rows == 3
 
 
-def test_a_condition_that_reads_two_streams_is_asked_about_their_pairs() -> None:
+def test_a_condition_over_two_streams_suspends_their_pairs() -> None:
     engine = engine_with(executor="tree", optimize=False, feedback="jit")
     for name in "abcd":
         engine.sql(f"CREATE STREAM {name} (ts TIMESTAMP, g BIGINT, k BIGINT) TIMESTAMP BY ts")
@@ -133,7 +133,7 @@ def test_a_condition_that_reads_two_streams_is_asked_about_their_pairs() -> None
     assert joins == [6, 30, 30]  # 1 + 0, 1 + 1 and 2 + 0 are less than 3
 
 
-def test_auto_stops_asking_where_everybody_is_wanted() -> None:
+def test_auto_ends_conditional_feedback_where_every_row_matches() -> None:
     engine = joined("l.k < c.k", feedback="auto")
     process_all(engine, {"c": rows([1_000_000])})
     for _ in range(10):
@@ -142,7 +142,7 @@ def test_auto_stops_asking_where_everybody_is_wanted() -> None:
     assert gate(engine, "a")["refused"] == 0
 
 
-def test_functions_of_users_are_not_asked() -> None:
+def test_user_functions_are_not_evaluated_for_feedback() -> None:
     engine = engine_with(executor="tree", optimize=False, feedback="jit")
     types: dict[str, Any] = {"args": ["BIGINT", "BIGINT"], "returns": "BOOLEAN", "kind": "python"}
     engine.function("near", lambda x, y: abs(x - y) < 2, **types)

@@ -33,7 +33,7 @@ def test_what_is_given_to_the_engine_wins() -> None:
     assert known.values == {("a", "v"): 30, ("b", "v"): 7}
 
 
-def test_it_goes_with_the_stream() -> None:
+def test_statistics_are_dropped_with_the_stream() -> None:
     engine = Engine()
     engine.sql(SCRIPT.format(v=30))
     engine.sql("CREATE TABLE t (k BIGINT) WITH (rows = 4, distinct = 'k: 2')")

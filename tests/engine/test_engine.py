@@ -128,7 +128,7 @@ def test_dropping_the_last_reader_frees_operators_windows_and_lanes() -> None:
     assert kept(eng) == 0
 
 
-def test_equal_parts_run_once_and_stay_while_someone_reads_them() -> None:
+def test_equal_parts_run_once_and_stay_while_a_query_reads_them() -> None:
     eng = engine()
     eng.query("SELECT k FROM a [RANGE 5 SECONDS] WHERE v > 0", name="q1")
     eng.query("SELECT k FROM a [RANGE 5 SECONDS] WHERE v > 0", name="q2")
@@ -329,7 +329,7 @@ def test_emit_snapshot_in_text() -> None:
     script.finish()
 
 
-def test_what_only_passes_on_cannot_be_asked_for_its_answer() -> None:
+def test_queries_without_a_result_table_have_no_snapshot() -> None:
     eng = engine()
     passing = eng.query("SELECT k FROM a UNION ALL SELECT k FROM a [RANGE 1 SECOND]")
     keeping = eng.query("SELECT DISTINCT k FROM a [UNBOUNDED]")

@@ -24,7 +24,7 @@ def engine(a: str = "", b: str = "", **options: object) -> Engine:
     return made
 
 
-def test_where_nothing_is_known_there_is_the_plan_alone() -> None:
+def test_without_statistics_only_the_plan_is_shown() -> None:
     assert engine().explain(JOIN).splitlines() == [
         "EMIT INSERTS",
         "Project  a.x, b.y                     WK",
@@ -51,13 +51,13 @@ def test_rates_windows_memory_and_utilisation() -> None:
     ]
 
 
-def test_what_is_assumed_is_said() -> None:
+def test_assumptions_are_shown() -> None:
     text = engine(a=" WITH (rate = 10)", prices=TYPICAL).explain(JOIN)
     assert "assumed rate of b: 1,000 rows/s" in text
     assert "prices of a typical machine: run `eddyline calibrate` to measure this one" in text
 
 
-def test_a_standing_query_says_the_same() -> None:
+def test_explain_of_a_standing_query_is_the_same() -> None:
     made = engine(statistics=Statistics(rates={"a": 10.0, "b": 20.0}))
     assert made.query(JOIN).explain() == made.explain(JOIN)
 
@@ -103,7 +103,7 @@ ABSENT = "SELECT k FROM a [RANGE 1 HOUR] WHERE NOT EXISTS (SELECT 1 FROM b [{}] 
         (JOIN, None),
     ],
 )
-def test_what_waits_for_the_next_row_is_said(sql: str, waits: str | None) -> None:
+def test_results_that_wait_for_the_next_row_are_shown(sql: str, waits: str | None) -> None:
     line = (
         f"without a row of {waits} (no IDLE AFTER) time stands still: results that change by "
         "expiry alone wait for the next row"

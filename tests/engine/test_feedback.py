@@ -61,7 +61,7 @@ def test_both_inputs_of_a_join_may_have_rows_that_wait(options: dict[str, Any]) 
 
 
 @pytest.mark.parametrize("options", WAYS, ids=str)
-def test_the_row_that_made_others_wait_or_go_on_expires(options: dict[str, Any]) -> None:
+def test_the_row_that_suspended_or_resumed_others_expires(options: dict[str, Any]) -> None:
     """c lives for 2 seconds: a and d go on waiting, until another c comes."""
     script = bushy(options, c=2)
     script.process_all(a="ts | p | x | y\n1s | 1 | 5 | 7", b="ts | p | z\n2s | 1 | 2")
@@ -78,7 +78,7 @@ def test_the_row_that_made_others_wait_or_go_on_expires(options: dict[str, Any])
 
 @pytest.mark.parametrize("loops", [False, True])
 @pytest.mark.parametrize("order", list(permutations("abcd")), ids="".join)
-def test_rows_may_come_in_any_order(order: tuple[str, ...], loops: bool) -> None:
+def test_rows_may_arrive_in_any_order(order: tuple[str, ...], loops: bool) -> None:
     """One row of each stream that fits, and one that only the other side of its join fits."""
     payload = {"a": "1 | 5 | 7", "b": "1 | 2", "c": "3 | 5 | 2", "d": "3 | 7"}
     astray = {"a": "1 | 0 | 0", "b": "1 | 0", "c": "3 | 9 | 9", "d": "3 | 9"}
@@ -122,7 +122,7 @@ def test_doe_waits_for_any_row() -> None:
     assert rows_made(engine) == 2_000
 
 
-def test_auto_stops_asking_where_everybody_is_wanted_and_begins_again() -> None:
+def test_auto_ends_feedback_where_every_row_matches_and_begins_again() -> None:
     engine = fan_out("auto")
     process_all(engine, {"c": keyed(range(1_000))})
     for _ in range(10):

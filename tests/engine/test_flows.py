@@ -18,7 +18,7 @@ from flow_cases import DDL, FILTER, GROUPS, JOIN, bags, engine, reloaded, rows
 
 
 @pytest.mark.parametrize("sql", [FILTER, JOIN, GROUPS], ids=["filter", "join", "groups"])
-def test_who_was_alone_moves_into_a_flow(sql: str) -> None:
+def test_a_single_query_moves_into_a_flow(sql: str) -> None:
     """Nothing twice, nothing lost: neither what it said before nor what nobody has fetched."""
     alone, second = sql.format(1, n=1), sql.format(2, n=2)
     eng, tree = engine(chunk_rows=2), engine(chunk_rows=2, executor="tree")
@@ -68,7 +68,7 @@ def test_a_query_that_is_added_late_is_answered_over_the_rows_held(sql: str) -> 
 NAMES = "k | name\n1 | one\n2 | two"
 
 
-def test_when_all_are_gone_nothing_is_kept() -> None:
+def test_nothing_is_kept_after_the_last_query() -> None:
     eng = engine()
     queries = {
         f"{i} {n}": sql.format(n, n=n)
@@ -148,7 +148,7 @@ def test_a_loaded_engine_goes_on_as_if_nothing_had_happened(options: dict[str, A
         assert whole.parts.queries.placements.saved() == broken.parts.queries.placements.saved()
 
 
-def test_what_nobody_has_fetched_is_saved() -> None:
+def test_flow_results_not_fetched_yet_are_saved() -> None:
     eng = engine(chunk_rows=1)
     for least in (1, 3):
         eng.query(FILTER.format(least), name=f"q{least}")

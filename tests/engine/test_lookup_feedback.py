@@ -64,10 +64,8 @@ def test_a_row_waits_for_one_of_a_table_that_changes(
 
 @pytest.mark.parametrize("sql", [INNER, SEMI])
 @pytest.mark.parametrize("feedback", ["jit", "off"])
-def test_a_row_of_a_table_that_goes_with_an_instant_was_there_at_it(
-    feedback: str, sql: str
-) -> None:
-    """Who came at the instant, but before the deletion, found it."""
+def test_a_table_row_removed_at_an_instant_is_visible_at_it(feedback: str, sql: str) -> None:
+    """A row at the instant of the deletion that arrived before it matches."""
     engine = engine_with(executor="tree", feedback=feedback)
     engine.sql(NRR)
     engine.query(sql, name="q")
@@ -88,7 +86,7 @@ def test_a_row_of_a_table_that_goes_with_an_instant_was_there_at_it(
 
 
 @pytest.mark.parametrize("again", [False, True])
-def test_a_query_that_comes_later_finds_what_has_been_in_the_table(again: bool) -> None:
+def test_a_query_added_later_finds_the_earlier_rows_of_the_table(again: bool) -> None:
     """Rows have waited for c alone; some of what they make is older than what the table holds."""
     with_feedback, without = (changes_of_a_late_query(f, again=again) for f in ("jit", "off"))
     assert with_feedback == without
@@ -121,7 +119,7 @@ def changes_of_a_late_query(feedback: str, *, again: bool) -> list[tuple[str, in
     return sorted((str(r["_ts"])[:19], r["w"]) for r in rows)
 
 
-def test_exists_about_the_keys_of_groups_tells_the_join_below_what_to_make() -> None:
+def test_exists_over_group_keys_gives_feedback_to_the_join_below() -> None:
     made = {feedback: rows_grouped(feedback) for feedback in ("jit", "off")}
     assert made == {"jit": 10, "off": 1_000}
 

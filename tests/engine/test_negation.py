@@ -72,7 +72,7 @@ def test_every_row_is_taken_back_once(state: str) -> None:
 
 
 @pytest.mark.parametrize("state", STATES)
-def test_the_youngest_cancelled_row_comes_back(state: str) -> None:
+def test_the_newest_cancelled_row_is_restored(state: str) -> None:
     script = negation(state)
     script.process_all(b="ts | k\n5s | 7").expect_answer("k | n\n7 | 3").advance("24s")
     script.process_all(a="ts | k | n\n24s | 7 | 4\n24500ms | 7 | 5").check()

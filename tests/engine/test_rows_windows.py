@@ -45,7 +45,7 @@ def _query(kind: str, n: int, m: int) -> str:
 
 @pytest.mark.parametrize("options", OPTIONS)
 @pytest.mark.parametrize("kind", JOINS)
-def test_each_says_what_it_would_say_alone(kind: str, options: str) -> None:
+def test_shared_rows_windows_give_the_results_of_each_alone(kind: str, options: str) -> None:
     chance = random.Random(f"{kind} {options}")
     counts = {f"q{i}": (chance.randint(1, 9), chance.randint(1, 9)) for i in range(5)}
     queries = {name: _query(kind, *c) for name, c in counts.items()}

@@ -40,7 +40,7 @@ def test_the_join_runs_once_and_a_row_waits_for_either_tree(engine: Engine) -> N
     assert joins(engine)[0]["rows_out"] == 2
 
 
-def test_a_tree_that_comes_later_gets_what_waited(engine: Engine) -> None:
+def test_a_tree_added_later_gets_suspended_results(engine: Engine) -> None:
     engine.query(BY_K, name="by_k")
     engine.query(
         "SELECT d.k FROM d [RANGE 1 HOUR], c [RANGE 1 HOUR] WHERE d.k = c.k", name="keeps_d"
@@ -55,7 +55,7 @@ def test_a_tree_that_comes_later_gets_what_waited(engine: Engine) -> None:
     assert sorted(out["by_m"]["k"].to_pylist()) == [1, 2]
 
 
-def test_when_a_tree_goes_its_wishes_go(engine: Engine) -> None:
+def test_feedback_of_a_dropped_tree_ends(engine: Engine) -> None:
     engine.query(BY_K, name="by_k")
     engine.query(BY_M, name="by_m")
     engine.drop("by_m")
@@ -104,7 +104,7 @@ def lanes(engine: Engine) -> int:
 
 
 @pytest.mark.parametrize("dropped", [[], ["p"], ["q"], ["r"], ["p", "q"], ["q", "r"]])
-def test_engines_are_loaded_whoever_was_there_before(dropped: list[str]) -> None:
+def test_engines_are_loaded_after_any_drop(dropped: list[str]) -> None:
     """Of two joins that would ask each other only one does; alone, the other one would, too."""
     ab = "(SELECT a.g, a.k, b.k AS y FROM a [RANGE 9 SECONDS], b [RANGE 9 SECONDS] WHERE a.g = b.g)"
     cd = "(SELECT c.g, c.k, d.k AS y FROM c [RANGE 9 SECONDS], d [RANGE 9 SECONDS] WHERE c.g = d.g)"

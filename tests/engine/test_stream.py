@@ -151,7 +151,7 @@ def test_many_windows_beside_one_that_never_ends() -> None:
     assert sorted(heard) == sorted(f"q{seconds}" for seconds in range(9, 50))
 
 
-def test_who_stops_listening_gets_the_rest_from_the_next_call() -> None:
+def test_results_after_a_closed_stream_are_in_the_next_call() -> None:
     engine = _engine("swf")
     engine.query(_join(1), name="small")
     engine.query(_join(60), name="large")
@@ -244,7 +244,7 @@ def test_latencies() -> None:
     assert latency["small"]["max_seconds"] <= latency["large"]["max_seconds"]
 
 
-def test_a_watermark_goes_with_one_input() -> None:
+def test_a_watermark_belongs_to_one_input() -> None:
     with pytest.raises(ValueError, match="one input"):
         list(_engine("lwo").stream(iter([{}]), watermark=1))
 

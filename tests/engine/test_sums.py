@@ -50,7 +50,7 @@ def test_large_values_leave_no_trace(values: list[float], aggregate: str, expect
 @pytest.mark.parametrize(
     ("aggregate", "expected"), [("SUM", 1.001), ("AVG", 0.5005), ("STDDEV", 0.999 * math.sqrt(0.5))]
 )
-def test_a_saved_engine_knows_all_digits(aggregate: str, expected: float, tmp_path: Path) -> None:
+def test_a_saved_engine_keeps_all_digits(aggregate: str, expected: float, tmp_path: Path) -> None:
     engine = Engine()
     engine.sql(DDL)
     engine.query(f"SELECT {aggregate}(x) AS a FROM s [RANGE 10 SECONDS]", name="q")

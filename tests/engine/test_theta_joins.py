@@ -38,7 +38,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
 
 @pytest.mark.parametrize("options", OPTIONS)
 @pytest.mark.parametrize("kind", JOINS)
-def test_each_says_what_it_would_say_alone(kind: str, options: str) -> None:
+def test_shared_theta_joins_give_the_results_of_each_alone(kind: str, options: str) -> None:
     chance = random.Random(f"{kind} {options}")
     queries = {
         f"q{i}": JOINS[kind].format(n=chance.randint(1, 6), m=chance.randint(1, 6))
@@ -60,7 +60,7 @@ def test_each_says_what_it_would_say_alone(kind: str, options: str) -> None:
     script.advance(9 * SECOND).finish()
 
 
-def test_one_that_is_alone_runs_as_a_tree() -> None:
+def test_a_single_query_runs_as_a_tree() -> None:
     eng = engine()
     eng.query(JOINS["below"].format(n=1, m=2), name="one")
     assert eng.stats()["queries"]["one"]["executor"] == "tree"

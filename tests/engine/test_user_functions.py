@@ -32,7 +32,7 @@ def same(a: list[Any], b: list[Any]) -> bool:
 @pytest.mark.parametrize("chunk_rows", [1, 100])
 @pytest.mark.parametrize("name", ["x", "y", "t", "b", "d", "day", "ts"])
 @pytest.mark.parametrize("kind", ["arrow", "pandas", "python"])
-def test_values_go_in_and_come_out_as_they_are(kind: Any, name: str, chunk_rows: int) -> None:
+def test_values_pass_unchanged(kind: Any, name: str, chunk_rows: int) -> None:
     """NULL, NaN and numbers that are no doubles among them, whatever is in the chunk."""
     run = engine(chunk_rows)
     types = dict(zip(("x", "y", "t", "b", "d", "day", "ts"), [*SIX, "TIMESTAMP"], strict=True))

@@ -31,7 +31,7 @@ def test_few_others_are_found() -> None:
     assert 0 < np.count_nonzero(found) < 0.005 * keys.size
 
 
-def test_what_is_known_already_is_not_asked() -> None:
+def test_known_values_are_not_looked_up() -> None:
     found = np.array([True, False])
     may_hold(np.zeros(4, np.int64), np.array([1, 2]), found)
     assert found.tolist() == [True, False]

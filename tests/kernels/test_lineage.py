@@ -46,7 +46,7 @@ def ints(values: object) -> np.ndarray:
 
 
 @given(width=words, data=st.data())
-def test_pairs_meet_if_a_query_wants_both_rows_and_its_window_holds_the_older(
+def test_rows_match_if_a_query_selects_both_and_its_window_contains_the_older(
     width: int, data: st.DataObject
 ) -> None:
     some = st.lists(bits_below(64 * width), min_size=1, max_size=4)
@@ -68,7 +68,7 @@ def test_pairs_meet_if_a_query_wants_both_rows_and_its_window_holds_the_older(
     assert sets_of(lineage) == [bits for bits in both if bits]
 
 
-def test_without_windows_nobody_wants_anything() -> None:
+def test_without_windows_no_query_selects_a_row() -> None:
     """As in a flow whose queries are gone."""
     rows, none = block([{0}], 1), ints([])
     kept, lineage = meet(rows, ints([0]), rows, ints([0]), ints([0]), none, block([set()], 1))
@@ -114,7 +114,7 @@ def test_the_window_that_ends_first_counts(data: st.DataObject) -> None:
 
 
 @given(width=words, data=st.data())
-def test_rows_that_some_queries_want(width: int, data: st.DataObject) -> None:
+def test_rows_that_some_queries_select(width: int, data: st.DataObject) -> None:
     some = bits_below(64 * width)
     rows, mask = data.draw(st.lists(some, max_size=8)), data.draw(some)
     found, lineage = wanted_by(block(rows, width), block([mask], width)[0])

@@ -110,7 +110,7 @@ def test_the_shown_rows_are_the_answer(
     flush()
 
 
-def test_what_one_instant_does_and_undoes_is_not_told() -> None:
+def test_changes_undone_within_an_instant_are_not_reported() -> None:
     state = State()
     state.run(NEGATION, [(LEFT_IN, 0, 0, 1), (LEFT_IN, 0, 1, 1), (RIGHT_IN, 0, -1, 2)])
     state.rows["exp"][0] = 9

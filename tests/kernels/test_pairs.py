@@ -53,7 +53,7 @@ def listed(side: tuple[np.ndarray, ...], *, swap: bool) -> list[Any]:
 @pytest.mark.parametrize("width, other_width", [(1, 1), (2, 1), (1, 3)])
 @settings(max_examples=40, derandomize=True)
 @given(a=changes, b=changes)
-def test_pairs_come_by_who_found_them_and_expire_with_the_first_of_them(
+def test_pairs_are_ordered_by_probing_row_and_expire_with_their_first_row(
     width: int, other_width: int, a: list[Change], b: list[Change]
 ) -> None:
     a_side = lanes(a, width, other_width, 1_000)

@@ -52,7 +52,7 @@ def merit(of: Mapping[str, Plan], keep: Mapping[str, float]) -> float:
     return sum(log(share) for share in shares if share is not None)
 
 
-def test_nothing_is_said_where_a_rate_is_not_known() -> None:
+def test_there_is_no_advice_without_rates() -> None:
     assert verdict(works(plans(RANGES)), "ab", 1.0, Statistics(rates={"a": 5.0})) is None
 
 

@@ -66,7 +66,7 @@ def test_rows_of_an_unbounded_stream_are_kept_only_where_they_are_looked_up() ->
     assert distinct.nbytes < 1e6 < joined.nbytes
 
 
-def test_without_any_rate_nothing_is_said() -> None:
+def test_there_is_no_verdict_without_rates() -> None:
     assert load_of([rows("a", 3)], UNKNOWN) is None
     assert load_of([Join(rows("a", 3), rows("b", 3), ())], Statistics({"b": 1.0})) is not None
 

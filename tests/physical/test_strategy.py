@@ -34,7 +34,7 @@ def test_upa_depends_on_the_pattern() -> None:
     assert isinstance(store_of(STRICT, strategy), PartitionedStore)
 
 
-def test_direct_knows_no_patterns() -> None:
+def test_direct_stores_do_not_depend_on_update_patterns() -> None:
     for plan in (FIFO, WEAK, STRICT):
         assert isinstance(store_of(plan, Strategy("direct")), ListStore)
 

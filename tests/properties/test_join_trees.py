@@ -51,9 +51,7 @@ def test_all_that_is_made_without_feedback_is_made_with_it(
 
 
 @given(SEEDS, OPTIONS)
-def test_they_may_stop_asking_and_begin_again_at_any_time(
-    seed: int, options: dict[str, Any]
-) -> None:
+def test_feedback_can_end_and_begin_at_any_time(seed: int, options: dict[str, Any]) -> None:
     luck = Random(seed)
 
     def let_pass(trial: Trial, rows: int) -> bool:

@@ -37,7 +37,7 @@ Finder = Callable[[QuerySetCase], Exception | None]
 
 @settings(max_examples=HALF, phases=PHASES)
 @given(query_set_cases(), sharing_options())
-def test_each_query_says_what_it_would_say_alone(
+def test_each_query_has_the_results_that_it_has_alone(
     case: QuerySetCase, options: dict[str, Any]
 ) -> None:
     for name in ("executor", "policy", "sharing"):
@@ -66,7 +66,7 @@ def test_queries_may_change_from_eddy_to_tree_and_back_at_any_time(
 
 @settings(max_examples=HALF // 2, phases=PHASES)
 @given(query_set_cases(sources=2, listening=True), sharing_options(executor="eddy"))
-def test_whoever_listens_hears_the_same_under_every_schedule(
+def test_streamed_results_are_equal_under_every_schedule(
     case: QuerySetCase, options: dict[str, Any]
 ) -> None:
     check(case, options, lambda part: problem(part, options))

@@ -149,6 +149,26 @@ def test_an_interrupted_fold_loses_nothing(
     assert checkpoint.numbers() == [1, 2, 3, 4]
 
 
+def test_requests_can_be_read_while_they_are_folded(
+    checkpoint: Checkpoint, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As by ``checkpoint verify`` while a job starts."""
+    for _ in range(2):  # in the second round a file of folded ones is replaced, too
+        checkpoint.read(dict.fromkeys(checkpoint.send(3), 0))
+        checkpoint.batch(0, end(0))
+        checkpoint.batch(1, end(0))
+        sent = checkpoint.numbers()
+        with monkeypatch.context() as patch:
+
+            def folded_before(self: LocalDirectory, name: str) -> bytes | None:
+                patch.undo()
+                assert fold_read_files(checkpoint.control, checkpoint.spark)
+                return self.read(name)
+
+            patch.setattr(LocalDirectory, "read", folded_before)
+            assert checkpoint.numbers() == sent
+
+
 def test_a_damaged_file_is_named(checkpoint: Checkpoint) -> None:
     checkpoint.read(dict.fromkeys(checkpoint.send(2), 0))
     checkpoint.batch(0, end(0))

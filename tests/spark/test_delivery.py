@@ -190,3 +190,24 @@ def test_an_error_of_one_sink_is_raised_after_the_others_ended(
     assert read(spark, tmp_path / "a", "orc") == [(0, 1)]
     assert read(spark, tmp_path / "c", "orc") == [(0, 1)]
     assert not batches.reports
+
+
+@pytest.mark.parametrize("small", [True, False])
+def test_discarded_rows_are_counted_and_followed_but_not_written(
+    spark: SparkSession, tmp_path: Path, small: bool
+) -> None:
+    batches = Batches(spark, tmp_path, {"q": "sink = 'noop'", "again": "sink = 'noop'"})
+    shards = {shard: {"q": changes["parquet"]} for shard, changes in SHARDS.items()}
+    packed = batches.packed(shards, small=small)
+    group = f"discard-{small}"
+    spark.sparkContext.setJobGroup(group, "")
+    batches.delivery(packed, 0)
+    jobs = len(spark.sparkContext.statusTracker().getJobIdsForGroup(group))
+    followed: list[int] = []
+    batches.delivery.follow("q", "key", lambda id_, rows, n: followed.extend([rows.num_rows, n]))
+    batches.delivery(packed, 1)
+    again = len(spark.sparkContext.statusTracker().getJobIdsForGroup(group)) - jobs
+    spark.sparkContext.setJobGroup("others", "")
+    assert followed == [7, 7]
+    assert [sum(r["out"]["q"] for r in reports) for reports in batches.reports] == [7, 7]
+    assert (again == jobs) is small, "only large rows are read again, for the follower"

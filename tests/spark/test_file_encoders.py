@@ -195,7 +195,7 @@ def test_what_only_spark_writes(
     assert file_encoder(format_, options, table.schema, setting) is None
 
 
-def test_settings_that_only_spark_knows(spark: SparkSession) -> None:
+def test_settings_for_spark_only(spark: SparkSession) -> None:
     for name, value in (
         ("outputTimestampType", "TIMESTAMP_MILLIS"),
         ("writeLegacyFormat", "true"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -9,12 +10,14 @@ import pyarrow as pa
 import pytest
 
 from eddyline import Engine
-from eddyline.spark.durable import EngineBatch
+from eddyline.spark.durable import CommitRecord, EngineBatch
+from eddyline.spark.output import ShardOutput
 from eddyline.spark.output_routes import route_of
 from eddyline.spark.packed_batches import pack
 from eddyline.spark.printing import print_omitted
 from eddyline.spark.query_rows import OutputRoute, QueryRows, concatenated
 from eddyline.spark.shard_engine import ShardEngine, StepOutput
+from eddyline.spark.shard_program import BroadcastProgram, ShardSpec
 from eddyline.spark.sinks import PrintSink
 from eddyline.testing import engine_with
 from spark_cases import bag
@@ -72,18 +75,38 @@ def test_rows_are_split_by_route() -> None:
         "b": OutputRoute("two", None),
         "c": OutputRoute("one", None),
     }
-    found = {key: table["v"].to_pylist() for key, table in part.by_route(routes)}
+    found = {route.key: table["v"].to_pylist() for route, table in part.by_route(routes)}
     assert found == {"one": [0, 2, 3, 5, 6], "two": [1, 4]}
     everything = dict.fromkeys("abc", OutputRoute("one", None))
-    ((key, table),) = part.by_route(everything)
-    assert key == "one" and table is part.rows, "not even copied"
+    ((route, table),) = part.by_route(everything)
+    assert route.key == "one" and table is part.rows, "not even copied"
 
 
 def test_previews_are_cut_per_query() -> None:
     part = parted(["a", "b", "c"], [0, 0, 1, 0, 2, 2, 0, 2, 1])
     routes = {"a": OutputRoute("x", 2), "b": OutputRoute("x", 1), "c": OutputRoute("y", None)}
-    found = {key: table["v"].to_pylist() for key, table in part.by_route(routes)}
+    found = {route.key: table["v"].to_pylist() for route, table in part.by_route(routes)}
     assert found == {"x": [0, 1, 2], "y": [4, 5, 7]}
+
+
+@pytest.mark.parametrize(
+    ("sink", "collected"),
+    [("parquet", True), ("memory", True), ("print", True), ("noop", False), ("kafka", False)],
+)
+def test_the_driver_collects_no_rows_that_it_does_not_use(sink: str, collected: bool) -> None:
+    engine = ShardEngine(new_engine({"q": QUERIES["low"]}, f"WITH (sink = '{sink}', path = '/x')"))
+    outputs = engine.apply(EngineBatch((("s", pack(ROWS)),)))
+    program = BroadcastProgram.__new__(BroadcastProgram)
+    spec = ShardSpec(0, "run", "not divided", 0, ("s",), ("s",), program)
+    output = ShardOutput(spec, outputs, engine.routes, {}, {})
+    large = [row for frame in output.frames() for row in frame.itertuples(index=False)]
+    last = output.last_frame(CommitRecord(), {}, {})
+    sent = [row for row in last.itertuples(index=False) if row.kind == "changes"]
+    report = json.loads(last["blob"][last["kind"] == "progress"].item())
+    assert (len(large), len(sent)) == ((0, 1) if collected else (1, 0))
+    assert all(row.small is (not large) for row in (*large, *sent))
+    assert report["large"] == [["changes", row.name] for row in large]
+    assert report["out"] == {"q": 20}
 
 
 def test_routes_differ_by_sink_and_columns() -> None:

@@ -44,7 +44,7 @@ def test_missing_rows_cannot_be_removed(change: str) -> None:
     assert live(f"_ts | _op | k:int | s:str\n{change}").orphans() == [0]
 
 
-def test_a_change_puts_a_row_in_unless_it_says_otherwise() -> None:
+def test_a_change_without_a_kind_inserts_a_row() -> None:
     changes = as_changes(batch("k:int | s | _ts\n1 | x | 2s"), CONTENTS.schema)
     assert changes.column_names == ["_ts", "_op", "k", "s"]
     assert changes["_op"].to_pylist() == ["+"]

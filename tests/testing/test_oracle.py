@@ -181,7 +181,7 @@ def test_nan_is_one_value_to_distinct() -> None:
 
 
 @given(cases())
-def test_the_oracle_says_the_same_of_many_instants_at_once(case: Case) -> None:
+def test_the_oracle_gives_equal_answers_for_many_instants_at_once(case: Case) -> None:
     oracle = play(case, check=False).oracle
     instants = oracle.instants(case.sql, parse_time("40s"))[::3]
     each = oracle.answers(case.sql, instants)

@@ -26,7 +26,7 @@ from pyspark.sql import functions as F
 
 from eddyline.errors import SqlError, StateError
 from eddyline.spark.batch_time import with_batch_time
-from eddyline.spark.control_compaction import folded_files, is_folded
+from eddyline.spark.control_compaction import is_folded, request_files
 from eddyline.spark.directory import Directory
 
 DIRECTORY: Final = "control"
@@ -250,14 +250,12 @@ def _read_all(directory: Directory) -> list[tuple[tuple[int, int], list[Request]
     """By (group, number), in order of the numbers: what was sent to the shards."""
     found: dict[tuple[int, int], list[Request]] = {}
     unread: dict[tuple[int, int], str] = {}
-    folded = folded_files(directory)
-    for name in sorted({*directory.names(), *folded}):
+    for name, content in sorted(request_files(directory, _STATEMENT_FILE).items()):
         matched = _STATEMENT_FILE.fullmatch(name)
         if matched is None:
             continue
         key = (int(matched[1]), int(matched[2]))
         try:
-            content = folded.get(name) or directory.read(name) or b""
             found[key] = [Request.read(line) for line in content.split(b"\n")]
         except ValueError as e:
             unread[key] = f"{directory.path}/{name}: {e}"

@@ -60,6 +60,32 @@ def folded_files(directory: Directory) -> dict[str, bytes]:
     return found
 
 
+def request_files(directory: Directory, form: re.Pattern[str]) -> dict[str, bytes]:
+    """The content of the files of requests, also of those that were folded, by name.
+
+    Another process may fold files meanwhile: they are read again until all that were listed are
+    still there.
+
+    Args:
+        form: of their names.
+
+    Raises:
+        StateError: a file that holds others was modified or truncated.
+    """
+    while True:
+        names = directory.names()
+        error = None
+        found = {name: directory.read(name) or b"" for name in filter(form.fullmatch, names)}
+        try:
+            found |= folded_files(directory)
+        except StateError as e:
+            error = e
+        if set(names) <= set(directory.names()):
+            if error is not None:
+                raise error
+            return found
+
+
 def fold_read_files(directory: Directory, spark: Directory, source: int = -1) -> list[str]:
     """Fold the files that no batch reads again; returns their names.
 

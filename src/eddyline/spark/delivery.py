@@ -12,7 +12,7 @@ from pyspark.sql import DataFrame
 
 from eddyline.spark.collected import CollectedBatch, in_time_order, rows_of
 from eddyline.spark.sink_factory import Key, SinkFactory
-from eddyline.spark.sinks import DriverSink, FileSink, Sink, SparkSink
+from eddyline.spark.sinks import DiscardSink, DriverSink, FileSink, Sink, SparkSink
 from eddyline.spark.spark_writes import (
     first_rows,
     of_keys,
@@ -71,6 +71,8 @@ class Delivery:
         """Write to all sinks: in the driver first, then by Spark, side by side."""
         writes: list[Callable[[], None]] = []
         for sink, keys in self._sinks_with_rows(batch).items():
+            if isinstance(sink, DiscardSink):
+                continue
             if isinstance(sink, DriverSink):
                 self._deliver_here(sink, batch_id, keys, batch, packed)
             elif not _written_here(sink, batch_id, keys, batch):

@@ -34,6 +34,8 @@ _LEAST_PART: Final = 256 << 10
 _MOST_LOGS: Final = 4
 #: Chunks of the old log that a batch removes, or twice those that it adds: there may be thousands.
 _REMOVED_PER_BATCH: Final = 16
+#: An engine that is this number of batches behind is not caught up, but rebuilt.
+_RECENT: Final = 32
 #: Of the commit record; other formats are refused.
 _FORMAT: Final = 8
 
@@ -102,6 +104,7 @@ class CommitRecord:
             segments of rows. log_bytes, log_batches: size of the log since then.
         log_start, log_end: numbers of the log's chunks since the snapshot; older ones, from
             ``log_rest``, are still to be removed.
+        recent: token and log_end of the last batches since the snapshot.
         notes: further values of the shard (JSON): counters by input and waiting statements.
     """
 
@@ -114,6 +117,7 @@ class CommitRecord:
     log_rest: int = 0
     log_start: int = 0
     log_end: int = 0
+    recent: list[tuple[str, int]] = field(default_factory=list)
     notes: dict[str, Any] = field(default_factory=dict)
 
 
@@ -157,24 +161,47 @@ class DurableState:
         Raises:
             StateError: a part is missing or damaged.
         """
-        snapshots = Snapshots.found(self._blobs)
+        snapshots = Snapshots()
+        snapshots.find(self._blobs)
         source = io.BytesIO(read_blob(self._blobs, record.snapshot, "snapshot"))
 
         def read(name: int) -> bytes:
             return read_blob(self._blobs, name, "segment")
 
         engine = load(source, read=read, segments=snapshots.segments)
-        snapshots.forget_others(frozenset({*snapshots.segments.names(), record.snapshot}))
+        snapshots.keep(frozenset({*snapshots.segments.names(), record.snapshot}))
         engine.snapshots = snapshots
         return engine
 
-    def logged(self, record: CommitRecord) -> Iterator[EngineBatch]:
-        """The batches since the snapshot, in order.
+    def missed(
+        self, record: CommitRecord, token: str, engine: Savable
+    ) -> Iterator[EngineBatch] | None:
+        """The batches that an engine has missed while another worker processed them, in order.
+
+        Args:
+            token: of the last batch that the engine has processed.
+
+        Returns:
+            None if it cannot be caught up: the batch was not committed, a snapshot has been
+            completed since then, or it is too far behind.
 
         Raises:
             StateError: a part is missing.
         """
-        number = record.log_start
+        ends = [end for of, end in record.recent if of == token]
+        if not ends or engine.snapshots is None:
+            return None
+        engine.snapshots.find(self._blobs)
+        engine.snapshots.keep(engine.snapshots.in_force)
+        return self.logged(record, ends[-1])
+
+    def logged(self, record: CommitRecord, number: int | None = None) -> Iterator[EngineBatch]:
+        """The batches since the snapshot, or from the chunk ``number`` on, in order.
+
+        Raises:
+            StateError: a part is missing.
+        """
+        number = record.log_start if number is None else number
         while number < record.log_end:
             header, blobs, number = self._log.read(number)
             streams, statements = header.pop("streams"), tuple(header.pop("statements"))
@@ -196,6 +223,7 @@ class DurableState:
             rest = min(record.log_start, record.log_rest + most)
             self._log.remove(range(record.log_rest, rest))
             record.log_rest = rest
+            record.recent = [*record.recent[1 - _RECENT :], (record.token, record.log_end)]
             self._record.update((json.dumps({"format": _FORMAT, **vars(record)}),))
 
     def _go_on_with_snapshot(
@@ -217,6 +245,7 @@ class DurableState:
                 nbytes = begun.total + 1
         if (complete := snapshots.advance(self._blobs, nbytes)) is not None:
             record.snapshot, record.snapshot_bytes = complete.name, complete.nbytes
+            record.recent = []
             record.log_start = complete.log_end
             record.log_bytes -= complete.log_bytes
             record.log_batches -= complete.log_batches

@@ -57,8 +57,8 @@ class ShardOutput:
         """Changes and side outputs that are large, one piece per frame; the others wait for
         :meth:`last_frame`, because PySpark converts each frame in some milliseconds.
         """
-        for key, table in self._changes():
-            yield from self._pieces("changes", key, table)
+        for route, table in self._changes():
+            yield from self._pieces("changes", route.key, table, collected=route.collected)
         for name in self._spec.reports:
             for kind, tables in (("late", self._late), ("bad", self._bad)):
                 if tables[name]:
@@ -111,14 +111,14 @@ class ShardOutput:
         rows += [self._row("stats", str(shard), 1, text) for text in stats]
         return pd.DataFrame(rows, columns=OUTPUT_COLUMNS)
 
-    def _changes(self) -> Iterator[tuple[str, pa.Table]]:
+    def _changes(self) -> Iterator[tuple[OutputRoute, pa.Table]]:
         """One table per route, so that thousands of queries do not make thousands of blobs."""
-        tables: dict[str, list[pa.Table]] = {}
+        tables: dict[str, tuple[OutputRoute, list[pa.Table]]] = {}
         for rows in (rows for output in self._outputs for rows in output.changes):
-            for key, table in rows.by_route(self._routes):
-                tables.setdefault(key, []).append(table)
-        for key, parts in tables.items():
-            yield key, concatenated(parts)
+            for route, table in rows.by_route(self._routes):
+                tables.setdefault(route.key, (route, []))[1].append(table)
+        for route, parts in tables.values():
+            yield route, concatenated(parts)
 
     def _bad_of_queries(self) -> pa.Table | None:
         """Bad rows of queries, the first column names the query; None if there are none."""
@@ -129,10 +129,12 @@ class ShardOutput:
                 tables.append(table.add_column(0, pa.field(QUERY_COLUMN, query.type), query))
         return concatenated(tables) if tables else None
 
-    def _pieces(self, kind: str, name: str, table: pa.Table) -> Iterator[pd.DataFrame]:
+    def _pieces(
+        self, kind: str, name: str, table: pa.Table, *, collected: bool = True
+    ) -> Iterator[pd.DataFrame]:
         if table.num_rows == 0:
             return
-        small = table.nbytes <= self._small_bytes
+        small = collected and table.nbytes <= self._small_bytes
         if small:
             self._small_bytes -= table.nbytes
         else:

@@ -15,7 +15,7 @@ from weakref import WeakKeyDictionary
 from eddyline.engine.query import Query
 from eddyline.spark.format_options import sink_format
 from eddyline.spark.query_rows import OutputRoute
-from eddyline.spark.sinks import SINKS
+from eddyline.spark.sinks import OTHER_SINK, SINKS
 
 #: Options of a query that do not affect its route.
 PER_QUERY: Final = ("rows", "shared")
@@ -28,7 +28,8 @@ def route_of(query: Query) -> OutputRoute:
     columns = [(f.name, str(f.type)) for f in query.change_schema]
     text = json.dumps([sorted(options.items()), columns])
     key = hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
-    return OutputRoute(key, SINKS[sink].preview(query.options) if sink in SINKS else None)
+    type_ = SINKS.get(sink, OTHER_SINK)
+    return OutputRoute(key, type_.preview(query.options), type_.collected)
 
 
 class OutputRoutes(Mapping[str, OutputRoute]):

@@ -24,10 +24,12 @@ class OutputRoute:
     Attributes:
         key: equal for queries with equal sinks and equal columns.
         preview: number of rows of a batch to send; None: all.
+        collected: whether the driver may use the rows; else Spark writes or discards all of them.
     """
 
     key: str
     preview: int | None
+    collected: bool = True
 
 
 class QueryRows:
@@ -92,20 +94,20 @@ class QueryRows:
             return rows
         return rows.filter(pa.array(self.owner == self.names.index(name)))
 
-    def by_route(self, routes: Mapping[str, OutputRoute]) -> Iterator[tuple[str, pa.Table]]:
-        """The rows by key of their route, limited to the preview of each query.
+    def by_route(self, routes: Mapping[str, OutputRoute]) -> Iterator[tuple[OutputRoute, pa.Table]]:
+        """The rows by route (one for each key), limited to the preview of each query.
 
         Args:
             routes: by query.
         """
         own = [routes[name] for name in self.names]
-        keys = list(dict.fromkeys(route.key for route in own))
+        by_key = {route.key: route for route in own}
         sent = self._in_preview(own)
-        number = {key: i for i, key in enumerate(keys)}
+        number = {key: i for i, key in enumerate(by_key)}
         key_of_row = np.array([number[route.key] for route in own], np.int32)[self.owner]
-        for i, key in enumerate(keys):
-            chosen = sent if len(keys) == 1 else sent & (key_of_row == i)
-            yield key, self.rows if chosen.all() else self.rows.filter(pa.array(chosen))
+        for i, route in enumerate(by_key.values()):
+            chosen = sent if len(by_key) == 1 else sent & (key_of_row == i)
+            yield route, self.rows if chosen.all() else self.rows.filter(pa.array(chosen))
 
     def _in_preview(self, routes: list[OutputRoute]) -> Array:
         """bool[n]: whether the row is within its route's preview; all rows if that is None."""

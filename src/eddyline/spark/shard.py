@@ -173,19 +173,34 @@ class EngineProcessor(StatefulProcessor):
         """Does nothing: the engines stay cached in the worker."""
 
     def _current(self, spec: ShardSpec) -> tuple[CommitRecord, ShardEngine, bool]:
-        """The commit record and the engine in that state: from the cache, or rebuilt (True)."""
+        """The commit record and the engine in that state: from the cache, or rebuilt (True).
+
+        Another worker may have processed the last batches of the shard: then the cached engine
+        processes them too, without output.
+        """
         cached = _engines.pop((spec.run_key, spec.shard), None)
         record = self._state.commit_record()
         if record is None:
             record = CommitRecord(notes={"statements": spec.statements})
             return record, ShardEngine(spec.new_engine()), True
-        if cached is not None and cached[0] == record.token:
+        if cached is not None and self._is_caught_up(record, *cached):
             return record, cached[1], False
         load = partial(ShardEngine.load, functions=spec.program.read().functions)
         engine = self._state.restored(record, load)
         for batch in self._state.logged(record):
             engine.apply(batch)
         return record, engine, True
+
+    def _is_caught_up(self, record: CommitRecord, token: str, engine: ShardEngine) -> bool:
+        """Whether the engine, which was current at ``token``, is current now."""
+        if token == record.token:
+            return True
+        missed = self._state.missed(record, token, engine)
+        for batch in missed or ():
+            engine.apply(batch)
+            if batch.statements:
+                unfreeze_objects()
+        return missed is not None
 
     def _totals(self, record: CommitRecord, engine: ShardEngine) -> dict[str, Any]:
         """In the first report of a launch: changes of all queries since the job's first start.

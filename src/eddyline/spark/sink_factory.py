@@ -107,8 +107,6 @@ class SinkFactory:
             return
         if sink.owner.name == query.name:
             sink.shared = _is_shared(query)
-        elif sink.format == "noop":
-            sink.shared = True
         else:
             raise DataError(
                 f"'{query.name}': query '{sink.owner.name}' has the same sink, and its rows do not "

@@ -88,7 +88,11 @@ class SparkSink(ABC):
         """Write the rows of a batch; a repeated batch has the same id and rows."""
 
 
-Sink = DriverSink | SparkSink
+class DiscardSink:
+    """Discards rows: they have left the shards, and are not unpacked."""
+
+
+Sink = DriverSink | SparkSink | DiscardSink
 
 
 @dataclass(eq=False)
@@ -220,6 +224,7 @@ class SinkType:
         guarantee: delivery guarantee after a failure, in words, as in docs/spark.md.
         sharable: whether the option ``shared`` applies.
         in_spark: whether Spark has to find a data source of this name.
+        collected: whether the driver uses the rows of small batches, which are then collected.
         check: raises OptionError for wrong values of options; called with a target's label.
         preview: number of rows of a query and batch that are sent to it; None: all.
     """
@@ -229,6 +234,7 @@ class SinkType:
     guarantee: str
     sharable: bool = True
     in_spark: bool = False
+    collected: bool = True
     check: Callable[[str, Mapping[str, str]], None] = _no_check
     preview: Callable[[Mapping[str, str]], int | None] = _all_rows
 
@@ -278,6 +284,10 @@ def file_sink(
     return FileSink(target, format_, options, path, here)
 
 
+def _noop_sink(target: Target, options: Mapping[str, str], context: SinkContext) -> DiscardSink:
+    return DiscardSink()
+
+
 def _format_sink(target: Target, options: Mapping[str, str], context: SinkContext) -> FormatSink:
     return FormatSink(target, *_spark_options(options))
 
@@ -307,14 +317,18 @@ SINKS: Final[Mapping[str, SinkType]] = {
     ),
     "memory": SinkType(Format(frozenset()), _memory_sink, _ONCE, sharable=False),
     **{name: SinkType(f, _file_sink, _ONCE) for name, f in WRITERS.items() if f.files},
-    "noop": SinkType(WRITERS["noop"], _format_sink, "discards rows", in_spark=True),
+    "noop": SinkType(WRITERS["noop"], _noop_sink, "discards rows", collected=False),
     **{
-        name: SinkType(WRITERS[name], _format_sink, _AT_LEAST_ONCE, in_spark=True)
+        name: SinkType(WRITERS[name], _format_sink, _AT_LEAST_ONCE, in_spark=True, collected=False)
         for name in ("jdbc", "kafka")
     },
-    "delta": SinkType(WRITERS["delta"], _delta_sink, _ONCE, in_spark=True),
+    "delta": SinkType(WRITERS["delta"], _delta_sink, _ONCE, in_spark=True, collected=False),
 }
 #: Any other data source of Spark, by the name of its class or its short name.
 OTHER_SINK: Final = SinkType(
-    Format(frozenset(), open=True), _format_sink, _AT_LEAST_ONCE, in_spark=True
+    Format(frozenset(), open=True),
+    _format_sink,
+    _AT_LEAST_ONCE,
+    in_spark=True,
+    collected=False,
 )

@@ -77,31 +77,42 @@ class Snapshots:
 
     Attributes:
         begun: the snapshot that is being written, if any.
+        in_force: the blobs of the last complete snapshot.
     """
 
     segments: Segments = field(init=False)
     begun: Begun | None = None
+    in_force: frozenset[int] = frozenset()
+    _saved: list[Any] = field(default_factory=list)  # see Segments.saved, before ``begun``
     _queue: deque[tuple[int, int, bytes]] = field(default_factory=deque)  # name, chunk, content
     _new: list[tuple[int, pa.Buffer]] = field(default_factory=list)
-    _chunks: dict[int, int] = field(default_factory=dict)  # number of chunks by name
+    _chunks: dict[int, range] = field(default_factory=dict)  # numbers of chunks by name
     _garbage: deque[tuple[int, int]] = field(default_factory=deque)
     _credit: int = 0
 
     def __post_init__(self) -> None:
         self.segments = Segments(lambda name, rows: self._new.append((name, rows)))
 
-    @classmethod
-    def found(cls, blobs: BlobState) -> Snapshots:
-        """With the blobs that are in the state; ``forget_others`` has to follow."""
-        made = cls()
+    def find(self, blobs: BlobState) -> None:
+        """Take over the blobs that are in the state, which another worker may have written. A
+        snapshot that was begun here is given up; ``keep`` has to follow.
+        """
+        self._queue.clear()
+        self._new.clear()
+        self._garbage.clear()
+        if self.begun is not None:
+            self.begun = None
+            self.segments.go_back(self._saved)
+        self._chunks.clear()
         for name, chunk in blobs.keys():  # noqa: SIM118 - a method of Spark's state
-            made._chunks[name] = max(made._chunks.get(name, 0), chunk + 1)
-        made.segments.next_name = max(made._chunks, default=0) + 1
-        return made
+            other = self._chunks.get(name, range(chunk, chunk + 1))
+            self._chunks[name] = range(min(other.start, chunk), max(other.stop, chunk + 1))
+        self.segments.next_name = max([0, *self._chunks]) + 1
 
     def begin(self, engine: Savable, log_end: int, log_bytes: int, log_batches: int) -> None:
         """Copy what is to be written, as of now."""
         target = io.BytesIO()
+        self._saved = self.segments.saved()
         engine.save(target, self.segments)
         names, name = self.segments.names(), self.segments.new_name()
         new, self._new = [(n, blob) for n, blob in self._new if n in names], []
@@ -123,21 +134,22 @@ class Snapshots:
         while self._queue and self._credit > 0:
             name, chunk, content = self._queue.popleft()
             blobs.updateValue((name, chunk), (content,))
-            self._chunks[name] = chunk + 1
+            self._chunks[name] = range(chunk + 1)
             self._credit -= len(content)
             written += 1
         complete = None if self._queue else self.begun
         if complete is not None:
             self.begun = None
-            self.forget_others(complete.names)
+            self.keep(complete.names)
         for _ in range(min(len(self._garbage), max(_REMOVED_PER_BATCH, 2 * written))):
             blobs.removeKey(self._garbage.popleft())
         return complete
 
-    def forget_others(self, names: frozenset[int]) -> None:
-        """Remove all blobs but these, with the next batches."""
+    def keep(self, names: frozenset[int]) -> None:
+        """The blobs of the snapshot in force: remove all others, with the next batches."""
+        self.in_force = names
         for name in self._chunks.keys() - names:
-            self._garbage.extend((name, chunk) for chunk in range(self._chunks.pop(name)))
+            self._garbage.extend((name, chunk) for chunk in self._chunks.pop(name))
 
 
 def read_blob(blobs: BlobState, name: int, what: str) -> bytes:

@@ -46,8 +46,7 @@ def rows_for_sink(
     """
     own = of_keys(packed, keys).select("shard", "blob")
     columns = _columns(sink)
-    sorts = several_shards and sink.owner.kind == "changes" and sink.format != "noop"
-    if not sorts:
+    if not (several_shards and sink.owner.kind == "changes"):
         return own.mapInArrow(_unpacker(columns), from_arrow_schema(sink.schema))
     more = [pa.field(_SHARD, pa.int64()), pa.field(_POSITION, pa.int64())]
     schema = from_arrow_schema(pa.schema([*sink.schema, *more]))

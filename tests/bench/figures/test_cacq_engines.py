@@ -160,7 +160,7 @@ def test_plans_agree_and_call_functions_as_often_as_they_must() -> None:
     assert 0.0 < points[PUSH_DOWN].filtering < 1.0
 
 
-def test_all_stocks_are_wanted_or_few() -> None:
+def test_queries_select_all_stocks_or_few() -> None:
     many, few = (
         measure_plans(Update(BY_WANTED, 1, 100, 2, wanted=wanted), quick=True)[0].speed.results
         for wanted in (100, 10)

@@ -158,7 +158,7 @@ def test_contenders_agree_and_jit_holds_least() -> None:
 
 
 @pytest.mark.parametrize(("plan", "sources"), [("bushy", 6), ("bushy", 8), ("left-deep", 6)])
-def test_rehearsals_have_results(plan: PlanName, sources: int) -> None:
+def test_small_runs_have_results(plan: PlanName, sources: int) -> None:
     for method in METHODS:
         runs = cliques.rehearse(replace(TINY, plan=plan, sources=sources), method)
         assert all(made.answer()[0] > 0 for made in runs)

@@ -229,7 +229,7 @@ def _take(server: Server, got: dict[int, Counter[int]], latest: list[int]) -> No
         got[r.level][r.first] += sum(r.results)
 
 
-def test_greedy_goes_on_with_a_small_slice() -> None:
+def test_greedy_continues_with_a_small_slice() -> None:
     """Figure 6: w2 - w1 is smaller than w1, w3 - w2 the largest."""
     server = SimulatedServer(GREEDY, [5, 2, 9], [1, 1, 1], 1.0)
     server.arrive(0)

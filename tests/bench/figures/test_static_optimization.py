@@ -98,7 +98,7 @@ def test_an_engine_makes_what_the_model_says(keep: tuple[float, ...]) -> None:
     assert first.predicted_cores(SMALL.statistics(keep), TYPICAL) > 0
 
 
-def test_the_optimizer_chooses_an_order_that_is_told_apart() -> None:
+def test_the_optimizer_chooses_a_distinguishable_order() -> None:
     chosen = orders.tree_of(JoinTrial(orders.CASE, orders.CASE.flat, (1.0,) * 4).query.plan)
     assert chosen == (0, (1, (2, 3)))
     costing = Priced(Prices(), Prices())

@@ -145,7 +145,7 @@ def test_dropped_views_and_queries_that_others_read() -> None:
     assert copy.queries["q2"].snapshot() == eng.queries["q2"].snapshot()
 
 
-def test_changes_that_nobody_has_fetched_are_saved() -> None:
+def test_changes_not_fetched_yet_are_saved() -> None:
     eng = engine()
     eng.process({"b": batch("ts | k | w\n1s | 1 | 5")}, watermark=0)
     eng.query("SELECT w FROM b [RANGE 9 SECONDS]", name="holds")

@@ -111,7 +111,7 @@ def test_rows_without_a_match_are_left_out_too(executor: Any) -> None:
     assert out.bad["q"].num_rows == 1
 
 
-def test_only_the_queries_that_want_a_row_have_it_among_their_bad_rows() -> None:
+def test_a_bad_row_is_reported_by_the_queries_that_select_it() -> None:
     made = engine(executor="eddy")
     for name, least in (("all", 0), ("few", 14)):
         made.query(

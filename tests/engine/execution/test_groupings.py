@@ -40,7 +40,7 @@ CASES = {
 
 @pytest.mark.parametrize("sql", CASES.values(), ids=list(CASES))
 @pytest.mark.parametrize("executor", ["auto", "eddy"])
-def test_they_share_and_say_what_each_would_say_alone(sql: str, executor: str) -> None:
+def test_grouped_queries_share_and_give_the_results_of_each_alone(sql: str, executor: str) -> None:
     queries = {f"q{n}": sql.format(n=n) for n in (1, 2, 4)}
     script = Script(DDL, queries, tables={"names": NAMES}, options={"executor": executor})
     assert _shared_with(script.engine) == {"q1": 2, "q2": 2, "q4": 2}
@@ -57,7 +57,7 @@ def test_they_share_and_say_what_each_would_say_alone(sql: str, executor: str) -
 
 
 @pytest.mark.parametrize("sql", CASES.values(), ids=list(CASES))
-def test_who_was_alone_goes_on_where_it_was(sql: str) -> None:
+def test_a_single_query_keeps_its_state_in_a_grouping(sql: str) -> None:
     """Nothing twice, nothing lost, at whatever moment the second query comes."""
     for moment in range(1, 5):
         script = Script(DDL, {"first": sql.format(n=3)}, tables={"names": NAMES})
@@ -97,7 +97,7 @@ def test_only_the_groupings_differ_in_having() -> None:
 
 
 @pytest.mark.parametrize("kind", ["groups", "distinct", "join", "rows", "distinct of a join"])
-def test_queries_come_and_go_without_a_trace(kind: str) -> None:
+def test_removed_queries_leave_nothing_in_a_grouping(kind: str) -> None:
     """Numbers are given out again, and groups of queries that are gone do not stay."""
     eng = engine()
     for n in (1, 2):
@@ -148,7 +148,7 @@ def test_pending_changes_are_not_another_query_s() -> None:
     assert "new" not in {name for name, _ in steps}
 
 
-def test_what_is_shared_is_said() -> None:
+def test_explain_shows_what_is_shared() -> None:
     eng = engine()
     for n in (1, 2, 3):
         eng.query(CASES["groups"].format(n=n), name=f"q{n}")
@@ -169,7 +169,7 @@ def test_what_is_shared_is_said() -> None:
     assert reloaded(eng).stats()["queries"]["q2"]["executor"] == "eddy"
 
 
-def test_all_changes_come_in_one_batch() -> None:
+def test_all_changes_are_in_one_batch() -> None:
     eng = engine()
     for n in (1, 2, 3):
         eng.query(CASES["groups"].format(n=n), name=f"q{n}")

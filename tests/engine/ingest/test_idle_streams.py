@@ -115,7 +115,7 @@ def test_what_inspects_an_engine_does_not_begin_a_silence() -> None:
     assert watermarks(eng)["ab"] is None
 
 
-def test_bad_rows_do_not_keep_a_stream_awake() -> None:
+def test_bad_rows_do_not_end_idleness() -> None:
     eng = engine(JOIN, b="IDLE AFTER 30 SECONDS")
     eng.process({"a": rows(100), "b": rows(90)}, now=0)
     nothing = pa.table({"ts": pa.array([None], pa.int64()), "x": [1]})

@@ -84,7 +84,7 @@ def test_a_stream_that_falls_silent_has_a_lower_rate_as_long_as_others_bring_row
     assert made.measured.rates["b"] == pytest.approx(100, rel=0.05), "nobody brings rows"
 
 
-def test_too_few_rows_tell_nothing_and_a_long_time_does() -> None:
+def test_few_rows_are_no_measurement_unless_over_a_long_time() -> None:
     made = engine()
     process_all(made, {"a": rows(0, 1, 5, 3, 3)})
     assert "a" not in made.measured.rates
@@ -92,7 +92,7 @@ def test_too_few_rows_tell_nothing_and_a_long_time_does() -> None:
     assert made.measured.rates["a"] == pytest.approx(0.04, rel=0.05)
 
 
-def test_ids_that_never_come_again_are_at_least_so_many() -> None:
+def test_unique_ids_give_a_lower_bound_of_the_number_of_values() -> None:
     made = engine()
     table = rows(0, 20, 5_000, 10, 10)
     process_all(made, {"a": table.set_column(1, "k", pa.array(np.arange(len(table))))})

@@ -65,7 +65,7 @@ def test_an_explicit_watermark_applies_to_all_groups(said: str) -> None:
 
 
 @pytest.mark.parametrize("restart", [False, True])
-def test_stats_and_explain_tell_what_holds_the_watermark(restart: bool) -> None:
+def test_stats_and_explain_show_what_holds_the_watermark(restart: bool) -> None:
     eng = engine(JOIN)
     eng.process({"a": rows(100, 101)})
     eng = reloaded(eng) if restart else eng
@@ -102,7 +102,7 @@ def test_a_query_that_connects_groups_advances_the_one_that_lags(restart: bool) 
     assert watermarks(eng) == {"ab": 100, "c": None}
 
 
-def test_rows_that_wait_are_processed_when_groups_come_together() -> None:
+def test_rows_that_wait_are_processed_when_groups_are_merged() -> None:
     eng = engine("SELECT x FROM a [NOW]", "SELECT x FROM b [NOW]", b="LATENESS 50 SECONDS")
     eng.process({"a": rows(100), "b": rows(90)})
     eng.query(JOIN, name="both")
@@ -199,7 +199,7 @@ def test_clauses_about_time_are_checked(clause: str) -> None:
         Engine().sql(f"{ddl} 1 SECOND {clause} 2 SECONDS")
 
 
-def test_clauses_about_time_come_in_any_order() -> None:
+def test_clauses_about_time_have_any_order() -> None:
     eng = Engine()
     eng.sql(
         "CREATE STREAM s (ts TIMESTAMP) TIMESTAMP BY ts AHEAD AT MOST 1 HOUR IDLE AFTER 3 SECONDS "

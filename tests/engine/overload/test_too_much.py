@@ -54,7 +54,7 @@ def test_queries_that_allow_it_are_thinned_to_what_the_capacity_allows() -> None
     assert f"all queries: {verdict.text()}" in query.explain()
 
 
-def test_queries_that_do_not_are_not_and_it_is_said_what_would_help() -> None:
+def test_queries_without_shedding_keep_all_rows_and_advice_is_given() -> None:
     eng = engine()
     query = eng.query(JOIN, name="q")
     eng.process({"a": rows(1, 100, 1)})
@@ -82,7 +82,7 @@ def test_adding_a_query_without_shedding_ends_it_and_dropping_starts_it() -> Non
     assert rates_kept(eng) == before
 
 
-def test_feasible_queries_lose_nothing_and_nothing_is_said() -> None:
+def test_feasible_queries_lose_nothing_and_get_no_advice() -> None:
     eng = engine(capacity=100.0)
     query = eng.query(SHED, name="q")
     eng.process({"a": rows(1, 100, 1)})
@@ -158,7 +158,7 @@ def played(
 
 
 @RARE
-def test_how_many_rows_rules_get_is_learnt(select: str) -> None:
+def test_the_number_of_rows_of_rules_is_measured(select: str) -> None:
     """A ninth of the rows is the guess; it is a row in a thousand."""
     rightly = select.replace("x > {n} AND a.x < {n} + 2", "x = {n}")
     rightly = rightly.replace("x > {n} AND x < {n} + 2", "x = {n}")

@@ -124,7 +124,7 @@ def test_an_eddy_stays_one_while_fan_outs_change() -> None:
         assert how(eng) == UNKNOWN
 
 
-def test_who_gets_company_shares_a_flow_and_is_alone_again() -> None:
+def test_a_query_joins_a_flow_and_leaves_it_again() -> None:
     eng = engine("auto")
     eng.query(CHAIN, name="q")
     rows = Rows()
@@ -155,7 +155,7 @@ def test_only_auto_changes() -> None:
         assert how(eng)[0] == executor
 
 
-def test_seconds_and_state_go_on() -> None:
+def test_measured_seconds_and_state_are_kept() -> None:
     eng = engine("auto")
     eng.query(CHAIN, name="q")
     rows, before = Rows(), 0.0
@@ -186,7 +186,7 @@ def test_small_numbers_say_nothing() -> None:
     assert watched.look({"j": (118, 1400), "k": (60, 30)}) is False
 
 
-def test_few_matches_may_come_by_chance() -> None:
+def test_few_matches_may_be_chance() -> None:
     watched = Steadiness(2.0)
     assert watched.look({"j": (10_000, 3)}) is None
     assert watched.look({"j": (20_000, 3 + 11)}) is True

@@ -125,7 +125,7 @@ def test_a_margin_below_one_is_refused() -> None:
     st.sampled_from(["", " EMIT CHANGES"]),
     st.booleans(),
 )
-def test_nobody_notices_new_orders(
+def test_new_join_orders_do_not_change_results(
     seed: int, options: dict[str, Any], select: str, emit: str, by_rows: bool
 ) -> None:
     """Orders are drawn anew after every chunk."""
@@ -143,7 +143,7 @@ def test_nobody_notices_new_orders(
     assert pretty(sorted_by_all(found)) == pretty(sorted_by_all(expected))
 
 
-def test_what_is_grouped_gets_new_orders_and_takes_back_what_it_told(
+def test_grouped_queries_get_new_orders_and_withdraw_their_feedback(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """One of two queries that share their groups gets the order before the other one does."""

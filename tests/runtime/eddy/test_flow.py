@@ -56,7 +56,7 @@ def _counted(graph: str, kind: str) -> list[bool]:
 
 
 @pytest.mark.parametrize(("graph", "kind", "run"), CASES, ids=str)
-def test_every_result_comes_once(graph: str, kind: str, run: dict[str, Any]) -> None:
+def test_every_result_is_made_once(graph: str, kind: str, run: dict[str, Any]) -> None:
     """Also rows of one chunk, of one instant, and of one stream under two names."""
     chance = random.Random(graph)
     sources, edges = GRAPHS[graph]
@@ -81,7 +81,7 @@ def test_every_result_comes_once(graph: str, kind: str, run: dict[str, Any]) -> 
 @pytest.mark.parametrize("graph", ["two", "itself", "itself, no key", "chain", "itself twice"])
 @pytest.mark.parametrize("nested", [True, False])
 @pytest.mark.parametrize("feedback", ["off", "jit"])
-def test_queries_that_want_every_row(graph: str, kind: str, nested: bool, feedback: str) -> None:
+def test_queries_without_predicates(graph: str, kind: str, nested: bool, feedback: str) -> None:
     """Where windows are nested, results have levels instead of lineage."""
     chance = random.Random(f"{graph} {kind} {nested}")
     sources, edges = GRAPHS[graph]
@@ -106,7 +106,7 @@ def test_queries_that_want_every_row(graph: str, kind: str, nested: bool, feedba
     ("graph", "kind", "feedback"),
     [(*j, "off") for j in JOINS] + [(*j, f) for j in MANY for f in ("jit", "doe", "auto")],
 )
-def test_queries_come_and_go(graph: str, kind: str, feedback: str, pull_up: bool) -> None:
+def test_queries_are_added_and_removed(graph: str, kind: str, feedback: str, pull_up: bool) -> None:
     """A late one sees the rows that another one keeps; bits and lineage are used again."""
     chance = random.Random(f"{graph} {pull_up}")
     sources, edges = GRAPHS[graph]
@@ -165,7 +165,7 @@ def test_lineage_grows_while_rows_are_held(graph: str) -> None:
         assert sorted(model.got[bit]) == model.expected(query, since), query
 
 
-def test_a_bit_is_given_out_again_once_nobody_holds_its_results() -> None:
+def test_a_lineage_bit_is_reused_when_no_result_has_it() -> None:
     model = Model(*GRAPHS["two"])
     first, second = (model.admit(Wanted((None, None), (8, 8))) for _ in range(2))
     model.feed([("a", 1, 1, 1), ("b", 1, 1, 4)], 2)
@@ -180,7 +180,7 @@ def test_a_bit_is_given_out_again_once_nobody_holds_its_results() -> None:
     assert model.got[third] == []
 
 
-def test_rows_that_nobody_wants_probe_nothing_and_are_not_found() -> None:
+def test_rows_without_queries_do_not_probe_and_are_not_found() -> None:
     model = Model(*GRAPHS["two"])
     for least in (2, 3):
         model.admit(Wanted((least, least), (8, 8)))
@@ -194,7 +194,7 @@ def test_rows_that_nobody_wants_probe_nothing_and_are_not_found() -> None:
     ]
 
 
-def test_rows_are_kept_as_long_as_a_query_may_ask_for_them() -> None:
+def test_rows_are_kept_as_long_as_a_window_contains_them() -> None:
     model = Model(*GRAPHS["two"])
     short, long = (model.admit(Wanted((None, None), (us, us))) for us in (2, 9))
     model.flow.hold((4, 5))
@@ -228,7 +228,7 @@ def test_rows_of_an_unbounded_stream_pass_if_they_are_not_joined() -> None:
     assert len(model.got[endless]) == 11
 
 
-def test_who_comes_when_a_chunk_has_run_is_about_its_rows() -> None:
+def test_a_query_added_at_the_end_of_a_chunk_gets_its_rows() -> None:
     """Queries move between trees and flows before the chunk's rows count as old."""
     model = Model("ab", [(0, "k", 1, "k")])
     model.admit(Wanted((5, None), (10, 10)))

@@ -194,7 +194,7 @@ def test_new_operator_is_tried_at_once_and_adopted() -> None:
     assert policy.tickets()["c"] > 0.5
 
 
-def test_operators_that_are_gone_are_forgotten() -> None:
+def test_removed_operators_leave_no_statistics() -> None:
     made = OneQuery([0.1, 0.6, 0.7], 0.0, 4)
     ready, policy = operators(3), TicketPolicy(4)
     for _ in range(30):

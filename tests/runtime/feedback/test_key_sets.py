@@ -83,7 +83,7 @@ def test_no_key_of_a_row_that_is_alive_is_missed(kind: str, seed: int) -> None:
     assert wrong == 0 if kind == "index" else wrong < 0.2 * tried
 
 
-def test_an_index_finds_the_rows_that_meet_a_condition() -> None:
+def test_an_index_finds_the_rows_that_satisfy_a_condition() -> None:
     run = Run(buffered, 1)
     keys: Any = keys_of(run, "index")
     run.chunk("1s", "_op|_ts|_exp|k\n+|1s|3s|1\n+|1s|9s|1\n+|1s|9s|2")

@@ -206,7 +206,7 @@ def test_clauses_of_different_lengths() -> None:
     assert bits_of(lineage) == [{0, 1, 2, 3}, {1, 3}, {0, 1, 2, 3}, {3}]
 
 
-def test_predicates_that_nothing_meets_need_no_filter() -> None:
+def test_unsatisfiable_predicates_need_no_filter() -> None:
     bank = FilterBank(FixedPolicy())
     bank.add(0, [[(NUMBER, above(5))], [(NUMBER, below(3))]])
     bank.add(1, [[]])

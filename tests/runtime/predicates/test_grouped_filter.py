@@ -185,7 +185,7 @@ def test_only_some_rows_of_some_lineage() -> None:
     assert bits_of(lineage) == [{3}, set(), {3}, {3}]
 
 
-def test_what_is_computed_is_computed_for_those_who_want_it() -> None:
+def test_expressions_are_computed_only_for_rows_of_their_queries() -> None:
     asked: list[int] = []
 
     def evaluate(batch: Any) -> pa.Array:
@@ -206,7 +206,7 @@ def test_what_is_computed_is_computed_for_those_who_want_it() -> None:
     assert (grouped.visited, grouped.returned) == (3, 1), "query 1 has no predicate here"
 
 
-def test_memory_goes_with_the_predicates() -> None:
+def test_memory_is_released_with_the_predicates() -> None:
     grouped = GroupedFilter(column(0, pa.int64()))
     sizes = []
     for _ in range(3):

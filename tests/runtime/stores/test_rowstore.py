@@ -54,7 +54,7 @@ def test_ids_are_positions_until_the_first_compaction() -> None:
     assert held(rows) == [2, 4, 5, 6]
 
 
-def test_dropping_before_what_is_gone_or_behind_the_end() -> None:
+def test_dropping_before_the_start_or_behind_the_end() -> None:
     rows = store()
     append(rows, 3)
     rows.drop_before(2)

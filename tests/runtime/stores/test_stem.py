@@ -54,7 +54,7 @@ def test_a_time_window_needs_rows_until_the_instant_they_expire() -> None:
     assert ids(stem) == [1, 2]
 
 
-def test_a_count_window_says_who_pushed_whom_out_and_when() -> None:
+def test_a_count_window_reports_displaced_rows_and_their_times() -> None:
     stem = Stem("s", SCHEMA)
     window = stem.open_window("w", lambda: CountWindow(stem, "w", 2))
     add(stem, [0, 5, 9, 9], [1, 1, 1, 1])
@@ -107,7 +107,7 @@ def test_the_longest_window_decides_and_a_closed_one_no_more() -> None:
     assert ids(stem) == []
 
 
-def test_an_endless_window_keeps_rows_only_when_told_to() -> None:
+def test_an_unbounded_window_keeps_rows_only_on_request() -> None:
     for keep, left in ((True, [0, 1]), (False, [])):
         stem = Stem("s", SCHEMA)
         stem.open_window("w", partial(EndlessWindow, keep=keep))

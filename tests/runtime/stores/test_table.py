@@ -73,14 +73,14 @@ def test_a_deletion_takes_only_a_row_that_is_equal_in_all_columns() -> None:
     assert (stem.alive, stem.orphans) == (1, 3)
 
 
-def test_a_deletion_never_takes_a_row_that_comes_later() -> None:
+def test_a_deletion_never_removes_a_later_row() -> None:
     stem = table()
     assert change(stem, (5, "-", 1, "a"), (5, "+", 1, "a")) == [0]
     assert lives(stem) == [(1, "a", 5, FOREVER)]
     assert stem.changed.sign.tolist() == [1]
 
 
-def test_dead_rows_go_at_once_unless_somebody_may_still_ask() -> None:
+def test_dead_rows_are_removed_at_once_unless_they_can_be_probed() -> None:
     stem = table()
     stem.remember(10)
     stem.remember(3)

@@ -142,7 +142,7 @@ def test_results_and_order_are_those_of_each_query_alone(
     assert setting.join.output_rows == setting.join.input_rows == 0
 
 
-def test_greedy_lets_the_last_row_release_what_it_has_found_so_far() -> None:
+def test_greedy_releases_the_results_found_by_the_last_row() -> None:
     """Section 3.3 of Hammad et al. 2003: the order in which rows are served is known."""
     setting = Setting(np.array([[10, 30]] * 2), "hash", "greedy", 1)
     setting.arrive([Row(0, 1, 0, 7, 0), Row(2, 1, 15, 7, 1), Row(4, 0, 20, 7, 0)])
@@ -161,7 +161,7 @@ def test_many_windows_share_rungs() -> None:
     assert (np.diff(classes) > 0).all()
 
 
-def test_windows_that_are_alike_do_not_tell_rungs_apart() -> None:
+def test_similar_windows_share_rungs() -> None:
     lengths = np.arange(1, 101)
     levels = Levels.of([lengths, np.full(100, FOREVER)], range(100), 2)
     assert levels.lengths.tolist() == lengths.tolist()

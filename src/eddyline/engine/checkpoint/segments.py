@@ -14,10 +14,11 @@ rows.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 from weakref import WeakKeyDictionary
+from weakref import ref as weakref
 
 import numpy as np
 import pyarrow as pa
@@ -84,6 +85,17 @@ class Segments:
         """A name that no segment has."""
         self.next_name += 1
         return self.next_name - 1
+
+    def saved(self) -> list[tuple[weakref[object], list[Segment]]]:
+        """What :meth:`go_back` needs to return to the last save."""
+        return [(weakref(owner), segments) for owner, segments in self._of.items()]
+
+    def go_back(self, saved: Iterable[tuple[weakref[object], list[Segment]]]) -> None:
+        """Forget the segments written after ``saved``."""
+        self._of.clear()
+        for reference, segments in saved:
+            if (owner := reference()) is not None:
+                self._of[owner] = segments
 
     def names(self) -> set[int]:
         """The segments of all stores at their last saves."""
