@@ -12,13 +12,13 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 from pyspark.sql import SparkSession
-from test_faults import engine_workers
 
 from eddyline import CatalogError, Engine
 from eddyline.spark import Run, Session
 from eddyline.spark.directory import LocalDirectory
 from eddyline.spark.verify import verify
 from spark_cases import QUERIES, SECOND, Feed, Twin, bag, definitions, stream_tables
+from worker_processes import engine_workers
 
 pytestmark = [pytest.mark.long, pytest.mark.spark]
 

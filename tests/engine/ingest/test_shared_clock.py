@@ -130,8 +130,8 @@ def test_an_engine_that_begins_later_follows_the_clock(start: int) -> None:
             later.parts.progress.follow(clocks)
         for part in (first, later):
             if part is not None:
-                times = {"newest": seconds(**newest), "oldest": seconds(**oldest)}
-                part.process({}, now=now * SECOND, **times)
+                times = seconds(**newest), seconds(**oldest)
+                part.process({}, now=now * SECOND, newest=times[0], oldest=times[1])
         if later is not None:
             assert later.parts.progress.clocks() == first.parts.progress.clocks()
             assert later.watermark == first.watermark and later.clock == first.clock
