@@ -247,7 +247,7 @@ class Sharded:
         return Program(
             ShardProgram(
                 script.definitions,
-                tuple(script.statement(name) for name in of.queries),
+                script.program_of(of.queries),
                 {name: self._tables[name] for name in group.tables},
                 (),
                 (*group.streams, *group.live),

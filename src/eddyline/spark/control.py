@@ -199,9 +199,13 @@ def aside_note(query: str, cause: str) -> str:
     return json.dumps({"set_aside": query, "cause": cause})
 
 
-def reads_note(streams: Iterable[str]) -> str:
-    """Tells shards which streams the queries of other layouts of their group read."""
-    return json.dumps({"read_elsewhere": sorted(streams)})
+def reads_note(streams: Iterable[str], statement: str = "") -> str:
+    """Tells shards which streams the queries of other layouts of their group read.
+
+    Args:
+        statement: to execute, too.
+    """
+    return json.dumps({"read_elsewhere": sorted(streams), "sql": statement})
 
 
 def note_of(text: str) -> dict[str, Any] | None:

@@ -275,7 +275,7 @@ class JobStarter:
         group = of.group
         shard_program = ShardProgram(
             self._script.definitions,
-            tuple(self._script.statement(name) for name in of.queries),
+            self._script.program_of(of.queries),
             {name: pack(self._inputs.content(name)) for name in group.tables},
             self._script.functions,
             (*group.streams, *group.live),

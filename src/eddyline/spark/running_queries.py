@@ -27,6 +27,7 @@ from eddyline.spark.control import (
 )
 from eddyline.spark.job_layouts import JobLayouts
 from eddyline.spark.layout_shards import LayoutShards
+from eddyline.spark.layout_views import LayoutViews
 from eddyline.spark.script import (
     QueryGroup,
     Script,
@@ -69,6 +70,7 @@ class RunningQueries:
     ) -> None:
         self._script = ScriptDelta(script)
         self._layouts = layouts
+        self._views = LayoutViews(script, layouts.all)
         self._layout_of = {name: of for of in layouts.all for name in of.queries}
         self._aside: set[str] = set()
         self._control = control
@@ -185,7 +187,7 @@ class RunningQueries:
                     return None
             self._open_sink(query)  # before the first result can be delivered
             self._layout_of[query.name] = layout
-            requests = self._statement(layout, script.statement(query.name))
+            requests = self._statement(layout, self._creation(query.name, layout))
         except Exception:
             script.drop(query.name)
             self._layout_of.pop(query.name, None)
@@ -195,8 +197,26 @@ class RunningQueries:
                 self._send(group, [*requests, layout_request(requests[0], added.record())])
         else:
             self._send(group, requests)
+        self._add_views(query.name, layout)
         self._since[query.name] = requests[0].at
         return query
+
+    def _creation(self, name: str, layout: LayoutShards) -> str:
+        """Statements that create an added query in a layout, after the views that it needs there
+        for queries of other layouts.
+        """
+        added = self._script.added
+        known = self._views.known(layout)
+        views = [
+            added.view(read)
+            for read in added.read_beside([name])
+            if read not in known and self._layout_of[read] is not layout
+        ]
+        return ";\n".join([*views, added.statement(name)])
+
+    def _add_views(self, name: str, layout: LayoutShards) -> None:
+        read = self._script.added.read_beside([name])
+        self._views.add(layout, (n for n in read if self._layout_of[n] is not layout))
 
     def drop(self, name: str) -> None:
         """Drop a query. Its delivered rows stay, and can still be read.
@@ -211,7 +231,8 @@ class RunningQueries:
             query = self._script.drop(name)
             self._dropped.add(query.name.lower())
             layout = self._layout_of[query.name]
-            self._send(layout.group, self._statement(layout, drop_statement(query.name)))
+            self._send(layout.group, self._statement(layout, drop_statement(query.name), query))
+            self._views.drop(query.name)
 
     def reset_watermark(self, stream: str) -> None:
         """Reset the watermark of a stream's group: rows already received make no row late.
@@ -266,14 +287,19 @@ class RunningQueries:
                     longest_us[shard] = max(longest_us[shard], longest_range_us(query))
             self._control.end_of_input(longest_us)
 
-    def _statement(self, layout: LayoutShards, text: str) -> list[Request]:
+    def _statement(
+        self, layout: LayoutShards, text: str, dropped: Query | None = None
+    ) -> list[Request]:
         """Requests to execute a statement in the shards of a layout. The other shards of the group
-        get to know which streams are read.
+        get to know which streams are read, and drop a view for a query that is dropped.
         """
         texts = dict.fromkeys(layout.ids, text)
         for other in self._layouts.of(layout.group):
             if other is not layout:
-                note = reads_note(self._read_elsewhere(layout.group, other))
+                drop = ""
+                if dropped is not None and dropped.name in self._views.known(other):
+                    drop = drop_statement(dropped.name, "VIEW")
+                note = reads_note(self._read_elsewhere(layout.group, other), drop)
                 texts |= dict.fromkeys(other.ids, note)
         return self._control.statement(self._layouts.shards(layout.group)[0], texts)
 
@@ -301,10 +327,13 @@ class RunningQueries:
                 case CreateQuery():
                     query = self._script.run(statement)
                     self._open_sink(query)
-                    self._layout_of[query.name] = self._layout_again(query, sent.layout)
+                    self._layout_of[query.name] = of = self._layout_again(query, sent.layout)
+                    self._add_views(query.name, of)
                     self._since[query.name] = sent.at
                 case Drop():
-                    self._dropped.add(self._script.drop(statement.name).name.lower())
+                    dropped = self._script.drop(statement.name).name
+                    self._dropped.add(dropped.lower())
+                    self._views.drop(dropped)
 
     def _layout_again(self, query: Query, record: str | None) -> LayoutShards:
         """The layout that a query got when it was added."""

@@ -272,8 +272,7 @@ def due_statements(
 def _needs_all_rows(statement: str) -> bool:
     if note_of(statement) is not None:
         return False
-    (parsed,) = parse(statement)
-    return isinstance(parsed, CreateQuery) and not parsed.sheds
+    return any(isinstance(s, CreateQuery) and not s.sheds for s in parse(statement))
 
 
 def _cache(spec: ShardSpec, token: str, engine: ShardEngine) -> None:

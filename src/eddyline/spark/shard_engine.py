@@ -107,6 +107,7 @@ class ShardEngine:
             self.engine.sql(statement)
         elif "read_elsewhere" in note:
             self.engine.parts.progress.share_clock((), note["read_elsewhere"])
+            self.engine.sql(note["sql"])
         elif note["set_aside"] in self.engine.parts.queries.queries:
             self.engine.parts.queries.set_aside(note["set_aside"], note["cause"])
 
