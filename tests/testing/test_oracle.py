@@ -119,6 +119,10 @@ QUERIES: list[tuple[str, str, list[Row]]] = [
     ("SELECT k FROM a [NOW] WHERE k > 1 OR k / 0 > 1", "3s", [(3,)]),
     ("SELECT k FROM a [NOW] WHERE NOT (k < 1 AND k / 0 > 1)", "3s", [(3,)]),
     ("SELECT CASE WHEN k > 5 THEN k / 0 ELSE 1D END FROM a [NOW]", "3s", [(1.0,)]),
+    ("SELECT x.k FROM a [NOW] x JOIN (b [ROWS 3] y JOIN a [UNBOUNDED] z ON y.k = z.k AND "
+     "y.k % (z.k - 1) = 1) ON x.k <= y.k", "3s", []),
+    ("SELECT x.k FROM a [ROWS 2] x JOIN (b [ROWS 3] y JOIN a [UNBOUNDED] z ON y.k = z.k AND "
+     "y.k % (z.k - 1) = 1) ON x.k <= y.k", "4s", [(3,), (3,)]),
     ("SELECT SUM(k / 0), COUNT(*) FROM a [NOW]", "3s", [(None, 0)]),
     ("SELECT SUM(k / 0) FILTER (WHERE k > 5), COUNT(*) FROM a [NOW]", "3s", [(None, 1)]),
     ("SELECT ts FROM a [UNBOUNDED] WHERE ts BETWEEN TIMESTAMP '1970-01-01 00:00:03' AND "

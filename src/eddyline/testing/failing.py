@@ -32,7 +32,7 @@ def without_failing_rows(select: exp.Select) -> None:
 
     Expressions over groups must not fail.
     """
-    for join in select.args.get("joins") or []:
+    for join in [j for j in select.find_all(exp.Join) if j.parent_select is select]:
         if join.args.get("on") is not None:
             join.set("on", _tried(join.args["on"]))
     if select.args.get("where") is not None:
