@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 import time
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
+import duckdb
 import pyarrow as pa
 import pytest
 from pyspark.sql import SparkSession
@@ -188,3 +192,42 @@ def test_layouts_follow_a_clock_that_goes_on_without_rows(
         clocks |= reached
         time.sleep(0.2)
     run.stop()
+
+
+@pytest.mark.fault
+def test_a_job_is_killed_after_a_layout_was_added(feeds: JobInputs, tmp_path: Path) -> None:
+    checkpoint = tmp_path / "checkpoint"
+
+    def create(name: str, sql: str) -> str:
+        return f"CREATE QUERY {name} AS {sql} WITH (sink = 'parquet', path = '{tmp_path}/{name}');"
+
+    def arguments(*words: str) -> list[str]:
+        return [sys.executable, "-m", "eddyline", *words, "--checkpoint", str(checkpoint)]
+
+    script = tmp_path / "script.sql"
+    sources = {"a": feeds[0].source, "b": feeds[1].source}
+    script.write_text(definitions(sources) + "".join(create(n, QUERIES[n]) for n in FIRST))
+    rows = Rows(feeds)
+    rows.write()
+    rows.write()
+    run = arguments("run", str(script), "--shards", "2")
+    with subprocess.Popen([*run, "--continuous"], stdout=subprocess.DEVNULL) as process:
+        try:
+            until = time.monotonic() + 240
+            while len(list(checkpoint.glob("spark/commits/[0-9]*"))) < 2:
+                assert time.monotonic() < until and process.poll() is None
+                time.sleep(0.05)
+            subprocess.run(arguments("add", create("by_v", BY_V)), check=True, timeout=240)
+        finally:
+            process.kill()  # the layout's first batch has run, or not, or in part
+    begun = rows.begin()
+    begun.engine.query(BY_V, name="by_v")
+    rows.write()
+    rows.write()
+    subprocess.run([*run, "--once", "--finish"], check=True, timeout=300)
+    for of in (rows.whole, begun):
+        of.end()
+        for name, expected in of.changes().items():
+            files = f"SELECT * EXCLUDE eddyline_batch FROM '{tmp_path}/{name}/*/*.parquet'"
+            relation: Any = duckdb.sql(files)
+            assert bag(relation.arrow().read_all()) == expected, name
