@@ -104,11 +104,14 @@ class AddedLayout:
 
 
 def publish_layouts(context: SparkContext, layouts: Iterable[AddedLayout]) -> None:
-    """Make layouts known to the tasks of the next batch; called in the thread that runs it."""
+    """Make layouts known to the tasks of the next batch; called in the thread that runs it. Those
+    of a batch are also those of the batches after it.
+    """
     # of the group, tasks need the streams only
     short = [replace(a, of=replace(a.of, group=replace(a.of.group, queries=()))) for a in layouts]
-    text = base64.b64encode(pickle.dumps(short)).decode() if short else None
-    context.setLocalProperty(_PROPERTY, text)  # type: ignore[arg-type]  # None removes it
+    if short:
+        text = base64.b64encode(pickle.dumps(short)).decode()
+        context.setLocalProperty(_PROPERTY, text)
 
 
 def added_layouts() -> list[AddedLayout]:
