@@ -29,7 +29,7 @@ QUERIES = {
 def program(
     definitions: tuple[str, ...] = DEFINITIONS, queries: dict[str, str] = QUERIES
 ) -> SavedProgram:
-    return SavedProgram(1, definitions, (SavedLayout((0,), queries, 0.25),))
+    return SavedProgram(1, 1, definitions, (SavedLayout((0,), queries, 0.25),))
 
 
 def replaced(old: str, new: str) -> SavedProgram:
@@ -93,11 +93,7 @@ def test_queries_that_were_added_and_removed_are_named() -> None:
 @pytest.mark.parametrize(
     ("setting", "value", "message"),
     [
-        (
-            "shards",
-            2,
-            "shards is 1 there and 2 here (start with shards = 1, or eddyline run --shards 1)",
-        ),
+        ("max_shards", 2, "max_shards is 1 there and 2 here"),
         ("functions", ("f(BIGINT) -> BIGINT",), "the function f(BIGINT) -> BIGINT is not there"),
     ],
 )
@@ -159,11 +155,11 @@ def test_the_program_is_read_as_it_was_written(checkpoint: LocalDirectory) -> No
     ("content", "message"),
     [
         ("", "cannot be read .*Expecting value.*restore the file"),
-        ('{"format": 8, "shar', "cannot be read .*restore the file"),
+        ('{"format": 9, "shar', "cannot be read .*restore the file"),
         ("[]", "cannot be read"),
-        ('{"format": 8}', "it lacks 'shards'"),
-        ('{"format": 8, "shards": 1, "definitions": 3}', "cannot be read"),
-        ('{"format": 6}', "is of format 6; this version of Eddyline reads format 8"),
+        ('{"format": 9}', "it lacks 'shards'"),
+        ('{"format": 9, "shards": 1, "max_shards": 1, "definitions": 3}', "cannot be read"),
+        ('{"format": 6}', "is of format 6; this version of Eddyline reads format 9"),
     ],
 )
 def test_a_program_that_cannot_be_read_is_named(

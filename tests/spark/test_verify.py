@@ -21,7 +21,8 @@ pytestmark = pytest.mark.fault
 
 QUERY = "CREATE QUERY q AS SELECT x FROM s [NOW]"
 PROGRAM = SavedProgram(
-    2,
+    1,
+    4,
     ("CREATE STREAM s (ts TIMESTAMP, x BIGINT) TIMESTAMP BY ts",),
     (SavedLayout((0,), {"q": QUERY}),),
 )
@@ -37,6 +38,12 @@ def put(path: Path, content: bytes) -> None:
     path.with_name(f".{path.name}.crc").write_bytes(b"crc\0" + struct.pack(">i", 512) + packed)
 
 
+def entry(partitions: int) -> bytes:
+    """Of Spark's log of batches that have begun."""
+    settings = {"batchWatermarkMs": 0, "conf": {"spark.sql.shuffle.partitions": str(partitions)}}
+    return b"v1\n" + json.dumps(settings).encode() + b'\n{"logOffset":0}\n-\n7'
+
+
 @pytest.fixture
 def checkpoint(tmp_path: Path) -> Path:
     """Two committed batches and a third begun; one request; a lease of an ended process."""
@@ -46,7 +53,7 @@ def checkpoint(tmp_path: Path) -> Path:
     spark = tmp_path / "spark"
     put(spark / "metadata", b'{"id":"abc"}')
     for batch in range(3):
-        put(spark / f"offsets/{batch}", b'v1\n{"batchWatermarkMs":0}\n{"logOffset":0}\n-\n7')
+        put(spark / f"offsets/{batch}", entry(partitions=2))
     for batch in range(2):
         put(spark / f"commits/{batch}", b'v1\n{"nextBatchWatermarkMs":0}')
     for partition in range(2):
@@ -64,7 +71,7 @@ def test_a_valid_checkpoint(checkpoint: Path) -> None:
     assert errors(checkpoint) == []
     result = CliRunner().invoke(app, ["checkpoint", "verify", str(checkpoint)])
     assert result.exit_code == 0
-    assert "1 queries in 1 layouts, 2 shards at most for each" in result.output
+    assert "1 queries in 1 layouts, 4 shards at most for each" in result.output
     assert "1 requests to add and drop queries" in result.output
     assert "committed up to batch 1; batch 2 has begun and will be repeated" in result.output
     assert "version 2 in all 2 partitions" in result.output

@@ -36,7 +36,7 @@ class Job:
     Attributes:
         once: process the rows that the sources hold now, then end.
         input_ends: then process the rows held for the watermark, and expire all windows.
-        shards, restart: as of ``Session``.
+        shards, max_shards, restart: as of ``Session``.
         settings: options and strategy of the ``Session``.
         drop: queries to drop before the first batch.
     """
@@ -46,6 +46,7 @@ class Job:
     once: bool = True
     input_ends: bool = True
     shards: int | None = None
+    max_shards: int | None = None
     settings: Settings = DEFAULT_SETTINGS
     drop: tuple[str, ...] = ()
     restart: Restart = NEVER
@@ -69,6 +70,7 @@ def run_job(job: Job, view: JobView) -> None:
         session = Session(
             starting.result(),
             shards=job.shards,
+            max_shards=job.max_shards,
             checkpoint=job.checkpoint,
             base=job.script.resolve().parent,
             printer=view.rows,

@@ -13,6 +13,7 @@ import typer
 import eddyline
 from eddyline.cli import failures
 from eddyline.cli.benchmarks import bench
+from eddyline.cli.checkpoints import checkpoints, rescale
 
 if TYPE_CHECKING:
     from eddyline.engine.settings import Settings
@@ -24,8 +25,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 app.add_typer(bench, name="bench")
-checkpoints = typer.Typer(help="Inspect the checkpoint of a job.", no_args_is_help=True)
 app.add_typer(checkpoints, name="checkpoint")
+app.command()(rescale)
 
 ScriptFile = Annotated[Path, typer.Argument(help="A script of SQL statements.", metavar="FILE.sql")]
 Checkpoint = Annotated[
@@ -119,8 +120,16 @@ def run(
         int | None,
         typer.Option(
             min=1,
-            help="Largest number of shards for the same queries, each an engine with a part of the "
-            "rows; by default that of the checkpoint, or the number of cores.",
+            help="How many shards run side by side, each an engine with a part of the rows; by "
+            "default as many as the checkpoint has, or as there are cores.",
+        ),
+    ] = None,
+    max_shards: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help="Into how many shards the same queries are divided at most: the largest number "
+            "that eddyline rescale can set. Fixed at the first start, by default --shards.",
         ),
     ] = None,
     capacity: Capacity = None,
@@ -142,6 +151,8 @@ def run(
     from eddyline.cli.view import make_view
     from eddyline.spark.supervisor import Restart
 
+    if max_shards is not None and max_shards < (shards or 1):
+        raise typer.BadParameter(f"it is below --shards {shards}", param_hint="--max-shards")
     with failures.reported():
         ended = once and (checkpoint is None if finish is None else finish)
         job = Job(
@@ -150,6 +161,7 @@ def run(
             once=once,
             input_ends=ended,
             shards=shards,
+            max_shards=max_shards,
             settings=_settings(capacity, assignments, keep),
             drop=tuple(drop or ()),
             restart=Restart(limit=restart),
@@ -351,22 +363,6 @@ def tail(
                 print_results(known, rows.slice(0, left), n, as_json=json)
                 if left is not None and (left := left - n) <= 0:
                     break
-
-
-@checkpoints.command("verify")
-def checkpoint_verify(
-    checkpoint: Annotated[str, typer.Argument(help="The checkpoint of a job.", metavar="DIR")],
-    json: Json = False,
-) -> None:
-    """Check the files of a checkpoint; exit code 2 if there are errors."""
-    from eddyline.cli.arrow_directory import open_directory
-    from eddyline.cli.reports import print_findings
-    from eddyline.spark.verify import verify
-
-    with failures.reported():
-        is_valid = print_findings(verify(open_directory(checkpoint)), as_json=json)
-    if not is_valid:
-        raise typer.Exit(failures.BAD_INPUT)
 
 
 @app.command()

@@ -4,8 +4,18 @@ from eddyline.extras import extras_named
 
 with extras_named():
     from eddyline.spark.progress_tracker import JobProgress
+    from eddyline.spark.rescaling import Rescaled, rescale
     from eddyline.spark.run import Run
     from eddyline.spark.session import Session
     from eddyline.spark.supervisor import NEVER, ON_FAILURE, Restart
 
-__all__ = ["NEVER", "ON_FAILURE", "JobProgress", "Restart", "Run", "Session"]
+__all__ = [
+    "NEVER",
+    "ON_FAILURE",
+    "JobProgress",
+    "Rescaled",
+    "Restart",
+    "Run",
+    "Session",
+    "rescale",
+]

@@ -49,10 +49,10 @@ class Request:
     """One request to one shard.
 
     Attributes:
-        name: 'sql' (execute the statement ``text``, which may also be an :func:`aside_note` or a
-            :func:`reads_note`), 'end' (the input has ended; ``text`` is the event time in us by
-            which to advance after the last row), or LAYOUT (``text`` is the record of the layout
-            that begins for the statement of the same number).
+        name: 'sql' (execute the statement ``text``, which may also be an :func:`aside_note`, a
+            :func:`reads_note` or a :func:`cores_note`), 'end' (the input has ended; ``text`` is the
+            event time in us by which to advance after the last row), or LAYOUT (``text`` is the
+            record of the layout that begins for the statement of the same number).
         number: of the statement for the group of shards, from 1; 0 for other requests.
         at: when it was sent, in ISO 8601.
     """
@@ -206,6 +206,15 @@ def reads_note(streams: Iterable[str], statement: str = "") -> str:
         statement: to execute, too.
     """
     return json.dumps({"read_elsewhere": sorted(streams), "sql": statement})
+
+
+def cores_note(group: int, cores: float, shards: int) -> str:
+    """Tells a group's engines how many CPU cores each has, with this number of shards side by side.
+
+    Args:
+        group: as of :meth:`ControlStream.send`.
+    """
+    return json.dumps({"group": group, "cores": cores, "shards": shards})
 
 
 def note_of(text: str) -> dict[str, Any] | None:

@@ -137,7 +137,7 @@ class HadoopDirectory:
         try:
             yield _open(self._spark, path)
         except (Py4JJavaError, PySparkException) as e:
-            raise StateError(f"{path}: {_said(e)}") from e
+            raise StateError(f"{path}: {message(e)}") from e
 
     def _hidden(self, system: Any, target: Any, content: bytes) -> Any:
         """Write the content next to the target, under a name that readers skip."""
@@ -153,11 +153,11 @@ def _java_errors(path: str) -> Iterator[None]:
     try:
         yield
     except (Py4JJavaError, PySparkException) as e:
-        raise DataError(f"{path}: {_said(e)}") from None
+        raise DataError(f"{path}: {message(e)}") from None
 
 
-def _said(error: Py4JJavaError | PySparkException) -> str:
-    """The message of a Java exception, without the stack trace."""
+def message(error: Py4JJavaError | PySparkException) -> str:
+    """The message of an exception of Java, without the stack trace."""
     if isinstance(error, PySparkException):  # of a type that PySpark converts
         return root_cause(error)
     exception = error.java_exception

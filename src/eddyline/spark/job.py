@@ -58,6 +58,7 @@ class JobOptions:
     """The options of a :class:`eddyline.spark.Session` that its job depends on."""
 
     shards: int | None = None
+    max_shards: int | None = None
     trigger: str = "0 seconds"
     base: Path | None = None
     printer: Printer = print_rows
@@ -138,11 +139,14 @@ class JobStarter:
             self._script,
             groups,
             self._options.shards,
+            self._options.max_shards,
             self._spark.sparkContext.defaultParallelism,
         )
         program.warn()
         cores = self._spark.sparkContext.defaultParallelism
-        layouts = JobLayouts(self._script, program.layouts, program.shards, cores)
+        layouts = JobLayouts(
+            self._script, program.layouts, program.max_shards, program.shards, cores
+        )
         tracker = ProgressTracker(layouts.groups)
         sinks = self._open_sinks(groups)
         requests_directory = self._checkpoint.directory.below(CONTROL)
@@ -159,6 +163,7 @@ class JobStarter:
             self._fixed_keep_rates,
             lambda: supervisor.is_active,
         )
+        running.allot_cores(program.shards, program.first_shards)
         for name in drop:
             running.drop(name)
         delivery = Delivery(sinks, self._reporter(layouts, tracker))

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence, Set
 from contextlib import contextmanager
 from typing import Any
 
-from eddyline.errors import CatalogError
+from eddyline.errors import CatalogError, StateError
 from eddyline.spark.added_layouts import AddedLayout
 from eddyline.spark.layout_shards import LayoutShards, by_group, layout_for
 from eddyline.spark.partitioning.planning import PlannedQuery, fits
@@ -20,22 +20,27 @@ class JobLayouts:
 
     Args:
         script: of the job's start. layouts: since then.
-        shards: number of partitions, and the largest number of cells of a layout.
+        cells: the largest number of cells of a layout. partitions: number of Spark's partitions.
         cores: available for tasks.
 
     Attributes:
-        all: in order.
+        first: those since the job's start. all: in order.
         groups: by shard, the streams of its group.
     """
 
     def __init__(
-        self, script: Script, layouts: Sequence[LayoutShards], shards: int, cores: int
+        self,
+        script: Script,
+        layouts: Sequence[LayoutShards],
+        cells: int,
+        partitions: int,
+        cores: int,
     ) -> None:
+        self.first = tuple(layouts)
         self.all = list(layouts)
         self.groups = {s: ", ".join(of.group.streams) for of in layouts for s in of.ids}
         self._script = script
-        self._shards = shards
-        self._cores = cores
+        self._sizes = cells, partitions, cores
         self._added: list[AddedLayout] = []
         self._delivered = -1  # the last delivered batch
         # by shard, after its last batch: clocks, and number of statements that it has executed
@@ -87,9 +92,10 @@ class JobLayouts:
             raise CatalogError(
                 f"query '{query}' does not fit how this job divides rows over shards ({ways}), and "
                 f"a new layout would not have the changes of the table '{changing[0]}' so far; add "
-                "it to the session, or start that with shards = 1, and start from a new checkpoint"
+                "it to the session, or start that with max_shards = 1, and start from a new "
+                "checkpoint"
             )
-        return layout_for(self._script, group, planned, self.all, self._shards, self._cores)
+        return layout_for(self._script, group, planned, self.all, *self._sizes)
 
     # -- new layouts -------------------------------------------------------------------------------
 
@@ -126,18 +132,30 @@ class JobLayouts:
             yield added
             self._add(added)
 
-    def restore(
-        self, record: str, group: QueryGroup, query: str, planned: PlannedQuery
+    def again(
+        self, record: str | None, group: QueryGroup, query: str, planned: PlannedQuery
     ) -> LayoutShards:
-        """Add a layout again by its record.
+        """The layout that a query got when it was added.
+
+        Args:
+            record: of the layout that was added for it; None: it had one.
 
         Raises:
             StateError: it would be another layout.
         """
-        new = self.plan(group, query, planned)
-        added = AddedLayout.read(record, new, self.shards(group)[0])
-        self._add(added)
-        return added.of
+        if record is not None:
+            new = self.plan(group, query, planned)
+            added = AddedLayout.read(record, new, self.shards(group)[0])
+            self._add(added)
+            return added.of
+        layout = self.fitting(group, planned)
+        if layout is None:
+            raise StateError(
+                f"query '{query}' was added to the job, and this version of Eddyline finds no "
+                "layout that fits it: continue with the version that wrote the checkpoint, or use "
+                "another checkpoint"
+            )
+        return layout
 
     def _add(self, added: AddedLayout) -> None:
         self._added.append(added)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -12,7 +12,7 @@ from eddyline.engine.query import Query
 from eddyline.spark.partitioning.groups import cores_by_shard
 from eddyline.spark.partitioning.layouts import Layout
 from eddyline.spark.partitioning.planning import PlannedQuery, best_layout, layouts
-from eddyline.spark.partitioning.shard_ids import partition_of_id, shard_ids
+from eddyline.spark.partitioning.shard_ids import shard_id
 from eddyline.spark.script import QueryGroup, Script
 
 _SHEDS: Final = "queries with ON OVERLOAD SHED: one engine decides which rows are dropped"
@@ -80,22 +80,23 @@ def planned(script: Script, query: Query) -> PlannedQuery:
 
 
 def layouts_of(
-    script: Script, groups: Sequence[QueryGroup], shards: int, cores: int
+    script: Script, groups: Sequence[QueryGroup], cells: int, partitions: int, cores: int
 ) -> list[LayoutShards]:
-    """The layouts of all groups. The same arguments give the same result.
+    """The layouts of all groups. The same arguments give the same result, and ids do not depend on
+    ``partitions`` and ``cores``.
 
     Args:
-        shards: number of partitions, and the largest number of cells of a layout.
-        cores: available for tasks.
+        cells: the largest number of cells of a layout.
+        partitions: number of Spark's partitions. cores: available for tasks.
     """
-    found = [(group, *of) for group in groups for of in _layouts(script, group, shards)]
-    partitions = list(_partitions([layout.cells for _, layout, _ in found], shards))
-    ids = iter(shard_ids([p for of in partitions for p in of], shards))
-    of_shards = iter(
-        cores_by_shard([p for of in partitions for p in of], cores, script.options.capacity)
-    )
+    found = [(group, *of) for group in groups for of in _layouts(script, group, cells)]
+    numbers = range(sum(layout.cells for _, layout, _ in found))
+    ids = [shard_id(n) for n in numbers]
+    of_shards = cores_by_shard([n % partitions for n in numbers], cores, script.options.capacity)
     made: list[LayoutShards] = []
-    for (group, layout, names), own in zip(found, partitions, strict=True):
+    end = 0
+    for group, layout, names in found:
+        own = slice(end, end := end + layout.cells)
         others = [(o, n) for g, o, n in found if g is group and o is not layout]
         before = [m.layout.inputs.keys() for m in made if m.group is group]
         made.append(
@@ -103,8 +104,8 @@ def layouts_of(
                 group,
                 layout,
                 names,
-                tuple(next(ids) for _ in own),
-                min(next(of_shards) for _ in own),
+                tuple(ids[own]),
+                min(of_shards[own]),
                 frozenset(layout.inputs).difference(*before),
                 read_by(script.queries, [name for _, of in others for name in of]),
             )
@@ -117,27 +118,26 @@ def layout_for(
     group: QueryGroup,
     query: PlannedQuery,
     others: Sequence[LayoutShards],
-    shards: int,
+    cells: int,
+    partitions: int,
     cores: int,
 ) -> LayoutShards:
     """The layout that a query, which is added to a group, would have alone; without queries yet.
 
     Args:
         others: the layouts that the job has, also those of other groups.
-        shards, cores: as of :func:`layouts_of`.
+        cells, partitions, cores: as of :func:`layouts_of`.
     """
-    layout = best_layout(query, shards, script.statistics)
-    taken = [shard for of in others for shard in of.ids]
-    before = [len(of.ids) for of in others if len(of.ids) == 1]
-    own = list(_partitions([*before, layout.cells], shards))[-1]
-    partitions = [*(partition_of_id(shard, shards) for shard in taken), *own]
-    of_shards = cores_by_shard(partitions, cores, script.options.capacity)
+    layout = best_layout(query, cells, script.statistics)
+    first = sum(len(of.ids) for of in others)
+    numbers = range(first + layout.cells)
+    of_shards = cores_by_shard([n % partitions for n in numbers], cores, script.options.capacity)
     return LayoutShards(
         group,
         layout,
         (),
-        tuple(shard_ids(own, shards, taken)),
-        min(of_shards[-len(own) :]),
+        tuple(shard_id(n) for n in numbers[first:]),
+        min(of_shards[first:]),
         frozenset(),  # the layouts since the job's start read all its streams
         frozenset(),
     )
@@ -148,24 +148,9 @@ def read_by(queries: Mapping[str, Query], names: Sequence[str]) -> frozenset[str
     return frozenset().union(*(streams_read(queries[name].plan) for name in names))
 
 
-def _layouts(
-    script: Script, group: QueryGroup, shards: int
-) -> list[tuple[Layout, tuple[str, ...]]]:
+def _layouts(script: Script, group: QueryGroup, cells: int) -> list[tuple[Layout, tuple[str, ...]]]:
     queries = {n: planned(script, script.queries[n]) for n in group.queries}
-    if shards > 1 and any(script.queries[name].sheds for name in group.queries):
+    if cells > 1 and any(script.queries[name].sheds for name in group.queries):
         ((layout, names),) = layouts(queries, 1)
         return [(Layout((), layout.inputs, _SHEDS), names)]
-    return layouts(queries, shards, script.statistics)
-
-
-def _partitions(cells: Sequence[int], count: int) -> Iterator[list[int]]:
-    """The partitions of the cells of each layout: cell i in partition i; layouts of one cell are
-    spread.
-    """
-    single = 0
-    for n in cells:
-        if n > 1:
-            yield [cell % count for cell in range(n)]
-        else:
-            yield [single % count]
-            single += 1
+    return layouts(queries, cells, script.statistics)

@@ -55,11 +55,7 @@ def differences(
     before: SavedProgram, now: SavedProgram, functions: Sequence[UserFunction] = ()
 ) -> Iterator[str]:
     """Each difference in a few words; 'there' is the checkpoint, 'here' the program to run."""
-    if before.shards != now.shards:
-        yield (
-            f"shards is {before.shards} there and {now.shards} here (start with shards = "
-            f"{before.shards}, or eddyline run --shards {before.shards})"
-        )
+    yield from _changed("max_shards", before.max_shards, now.max_shards)
     for old, new in ((before.options, now.options), (before.strategy, now.strategy)):
         there, here = old.as_dict(), new.as_dict()
         for name in (n for n in there if n not in _MAY_DIFFER):
@@ -71,7 +67,7 @@ def differences(
     yield from _definitions(before.definitions, now.definitions)
     others = list(_queries(before, now, functions))
     yield from others
-    if before.shards == now.shards and not others:
+    if before.max_shards == now.max_shards and not others:
         yield from _layouts(before, now)
 
 

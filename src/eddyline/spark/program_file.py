@@ -16,10 +16,10 @@ NAME: Final = "program.json"
 #: Directory of Spark's part of the checkpoint.
 SPARK_DIRECTORY: Final = "spark"
 #: Version of the files of a checkpoint.
-FORMAT: Final = 8
+FORMAT: Final = 9
 
 #: Fields that are written without conversion.
-_PLAIN: Final = ("shards", "definitions", "functions")
+_PLAIN: Final = ("shards", "max_shards", "definitions", "functions")
 _TYPICAL: Final = EngineOptions(prices=TYPICAL)
 _RESTORE: Final = "restore the file from a copy of the checkpoint, or use another checkpoint"
 
@@ -29,7 +29,7 @@ class SavedLayout:
     """A layout with its shards.
 
     Attributes:
-        shards: ids by cell. cores: CPU cores of each.
+        shards: ids by cell. cores: CPU cores of each, at the first start.
         queries: the CREATE QUERY statements of its start, by name.
         text: how its rows are dealt, see :meth:`Layout.text`; equal for equal layouts only.
     """
@@ -51,13 +51,16 @@ class SavedProgram:
     """The program of a checkpoint.
 
     Attributes:
-        shards: number of partitions, and the largest number of cells of a layout.
+        shards: number of partitions of the first batch; those of later ones are in Spark's log (see
+            ``spark_batches``).
+        max_shards: the largest number of cells of a layout.
         definitions: CREATE STREAM, TABLE and VIEW statements.
         layouts: of all groups, with their queries.
         options, strategy: of the session, with the prices from which plans were chosen.
     """
 
     shards: int
+    max_shards: int
     definitions: tuple[str, ...]
     layouts: tuple[SavedLayout, ...]
     functions: tuple[str, ...] = ()
@@ -88,6 +91,7 @@ class SavedProgram:
         """The program of the file's fields."""
         return cls(
             int(fields["shards"]),
+            int(fields["max_shards"]),
             tuple(map(str, fields["definitions"])),
             tuple(map(SavedLayout.of, fields["layouts"])),
             tuple(map(str, fields["functions"])),
@@ -131,13 +135,13 @@ def read_program(checkpoint: Directory) -> SavedProgram | None:
 
 
 def write_program(checkpoint: Directory, program: SavedProgram) -> None:
-    """Write the program of a new checkpoint.
+    """Write the program of a checkpoint of which no batch has begun.
 
     Raises:
         StateError: it cannot be written.
     """
     checkpoint.make()
-    checkpoint.write(NAME, program.text().encode())
+    checkpoint.replace(NAME, program.text().encode())
 
 
 def _what(error: Exception) -> str:

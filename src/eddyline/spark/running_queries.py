@@ -21,12 +21,13 @@ from eddyline.spark.control import (
     Request,
     SentStatement,
     aside_note,
+    cores_note,
     layout_request,
     note_of,
     reads_note,
 )
 from eddyline.spark.job_layouts import JobLayouts
-from eddyline.spark.layout_shards import LayoutShards
+from eddyline.spark.layout_shards import LayoutShards, by_group
 from eddyline.spark.layout_views import LayoutViews
 from eddyline.spark.script import (
     QueryGroup,
@@ -73,6 +74,7 @@ class RunningQueries:
         self._views = LayoutViews(script, layouts.all)
         self._layout_of = {name: of for of in layouts.all for name in of.queries}
         self._aside: set[str] = set()
+        self._told: dict[int, int] = {}  # by first shard of a group, for which number of shards
         self._control = control
         self._open_sink = open_sink
         self._shed_streams = shed_streams
@@ -197,26 +199,20 @@ class RunningQueries:
                 self._send(group, [*requests, layout_request(requests[0], added.record())])
         else:
             self._send(group, requests)
-        self._add_views(query.name, layout)
+        self._views.add(layout, self._read_from(query.name, layout))
         self._since[query.name] = requests[0].at
         return query
 
     def _creation(self, name: str, layout: LayoutShards) -> str:
-        """Statements that create an added query in a layout, after the views that it needs there
-        for queries of other layouts.
-        """
-        added = self._script.added
-        known = self._views.known(layout)
-        views = [
-            added.view(read)
-            for read in added.read_beside([name])
-            if read not in known and self._layout_of[read] is not layout
-        ]
+        """Statements that create an added query in a layout, after the views that it needs."""
+        added, known = self._script.added, self._views.known(layout)
+        views = [added.view(n) for n in self._read_from(name, layout) if n not in known]
         return ";\n".join([*views, added.statement(name)])
 
-    def _add_views(self, name: str, layout: LayoutShards) -> None:
+    def _read_from(self, name: str, layout: LayoutShards) -> list[str]:
+        """The queries of other layouts that an added query of this one reads."""
         read = self._script.added.read_beside([name])
-        self._views.add(layout, (n for n in read if self._layout_of[n] is not layout))
+        return [n for n in read if self._layout_of[n] is not layout]
 
     def drop(self, name: str) -> None:
         """Drop a query. Its delivered rows stay, and can still be read.
@@ -274,6 +270,20 @@ class RunningQueries:
         with self._lock:
             self._lock.notify_all()
 
+    def allot_cores(self, shards: int, first: int) -> None:
+        """Tell the engines of each group how many cores each has, once after a rescaling.
+
+        Args:
+            shards: how many run side by side. first: for how many the engines were built.
+        """
+        with self._lock:
+            for group, own in by_group(self._layouts.first):
+                to = self._layouts.shards(group)
+                if self._told.get(to[0], first) != shards:
+                    note = cores_note(to[0], min(of.cores for of in own), shards)
+                    self._send(group, self._control.statement(to[0], dict.fromkeys(to, note)))
+                    self._told[to[0]] = shards
+
     def end_input(self) -> None:
         """End the input of all shards.
 
@@ -319,7 +329,9 @@ class RunningQueries:
 
     def _replay(self, sent: SentStatement) -> None:
         if (note := note_of(sent.text)) is not None:
-            if "set_aside" in note:
+            if "cores" in note:
+                self._told[note["group"]] = note["shards"]
+            elif "set_aside" in note:
                 self._aside.add(note["set_aside"])
             return
         for statement in parse(sent.text):
@@ -327,27 +339,15 @@ class RunningQueries:
                 case CreateQuery():
                     query = self._script.run(statement)
                     self._open_sink(query)
-                    self._layout_of[query.name] = of = self._layout_again(query, sent.layout)
-                    self._add_views(query.name, of)
+                    group, planned = self._group_of(query), self._script.planned(query)
+                    of = self._layouts.again(sent.layout, group, query.name, planned)
+                    self._layout_of[query.name] = of
+                    self._views.add(of, self._read_from(query.name, of))
                     self._since[query.name] = sent.at
                 case Drop():
                     dropped = self._script.drop(statement.name).name
                     self._dropped.add(dropped.lower())
                     self._views.drop(dropped)
-
-    def _layout_again(self, query: Query, record: str | None) -> LayoutShards:
-        """The layout that a query got when it was added."""
-        group = self._group_of(query)
-        if record is not None:
-            return self._layouts.restore(record, group, query.name, self._script.planned(query))
-        layout = self._layouts.fitting(group, self._script.planned(query))
-        if layout is None:
-            raise StateError(
-                f"query '{query.name}' was added to the job, and this version of Eddyline finds no "
-                "layout that fits it: continue with the version that wrote the checkpoint, or use "
-                "another checkpoint"
-            )
-        return layout
 
     def _require_no_doubt(self) -> None:
         """Check that all requests so far have been written.

@@ -45,10 +45,13 @@ class Session:
 
     Args:
         spark: a Spark session; by default one on all cores of this machine.
-        shards: the largest number of shards that run the same queries, each an engine with a part
-            of the rows; also the number of partitions. By default that of the checkpoint, and of a
-            new one the number of cores that Spark has. With 1, all queries over connected streams
-            run in one engine, and any query can be added later.
+        shards: how many shards run side by side, each an engine with a part of the rows: the number
+            of Spark's partitions. By default that of the checkpoint, and of a new one the number of
+            cores that Spark has. ``eddyline.spark.rescale`` changes it.
+        max_shards: into how many shards the same queries are divided at most, and so the largest
+            number that the job can be rescaled to; fixed at the first start, by default ``shards``.
+            With 1, all queries over connected streams run in one engine, and any query can be added
+            later.
         checkpoint: directory for the job's progress and state, on any file system that Spark
             reaches. A session started with the same program and checkpoint continues exactly where
             the last one stopped. By default a temporary directory, deleted when the process ends.
@@ -76,6 +79,7 @@ class Session:
         spark: SparkSession | None = None,
         *,
         shards: int | None = None,
+        max_shards: int | None = None,
         checkpoint: str | Path | None = None,
         trigger: str = "0 seconds",
         base: Path | None = None,
@@ -86,13 +90,15 @@ class Session:
     ) -> None:
         if shards is not None and shards < 1:
             raise ValueError(f"shards must be at least 1, not {shards}")
+        if max_shards is not None and max_shards < (shards or 1):
+            raise ValueError(f"max_shards must be at least {shards or 1}, not {max_shards}")
         self.spark = spark if spark is not None else local_session(shards)
         self._scratch = tempfile.TemporaryDirectory(prefix="eddyline-")
         path = files.qualified(self.spark, str(checkpoint or self._scratch.name))
         self._checkpoint = Checkpoint(
             path, files.directory(self.spark, path), checkpoint is not None
         )
-        self._options = JobOptions(shards, trigger, base, printer, restart)
+        self._options = JobOptions(shards, max_shards, trigger, base, printer, restart)
         ahead = options.ahead_at_most or AHEAD_AT_MOST
         self._script = Script(Settings(replace(options, ahead_at_most=ahead), strategy))
         self._inputs = JobInputs(self.spark, self._script, base)

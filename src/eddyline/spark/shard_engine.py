@@ -108,6 +108,8 @@ class ShardEngine:
         elif "read_elsewhere" in note:
             self.engine.parts.progress.share_clock((), note["read_elsewhere"])
             self.engine.sql(note["sql"])
+        elif "cores" in note:
+            self.engine.parts.overload.allot(note["cores"])
         elif note["set_aside"] in self.engine.parts.queries.queries:
             self.engine.parts.queries.set_aside(note["set_aside"], note["cause"])
 

@@ -17,6 +17,7 @@ from eddyline.spark.directory import Directory
 from eddyline.spark.lease import read_holder, require_free
 from eddyline.spark.program_file import NAME as PROGRAM
 from eddyline.spark.program_file import SPARK_DIRECTORY, SavedProgram, read_program
+from eddyline.spark.spark_batches import batch_ids, interruption, spark_batches
 from eddyline.sql.parser import parse
 
 Level = Literal["ok", "note", "error"]
@@ -64,13 +65,13 @@ def verify(checkpoint: Directory) -> Iterator[Finding]:
             yield from _program(program)
     yield from _control(checkpoint)
     yield from _lease(checkpoint)
-    yield from _spark(checkpoint.below(SPARK_DIRECTORY), program)
+    yield from _spark(checkpoint)
 
 
 def _program(program: SavedProgram) -> Iterator[Finding]:
     text = (
         f"{len(program.queries)} queries in {len(program.layouts)} layouts, "
-        f"{program.shards} shards at most for each"
+        f"{program.max_shards} shards at most for each"
     )
     try:
         for statement in program.statements:
@@ -107,8 +108,9 @@ def _lease(checkpoint: Directory) -> Iterator[Finding]:
         yield Finding("ok", "lease", f"free: the last holder, {holder}, has ended")
 
 
-def _spark(spark: Directory, program: SavedProgram | None) -> Iterator[Finding]:
-    offsets, commits = (_batches(spark, log) for log in ("offsets", "commits"))
+def _spark(checkpoint: Directory) -> Iterator[Finding]:
+    spark = checkpoint.below(SPARK_DIRECTORY)
+    offsets, commits = (batch_ids(spark, log) for log in ("offsets", "commits"))
     if not offsets and not commits:
         yield Finding("note", "batches", "no batch has begun")
         return
@@ -124,8 +126,15 @@ def _spark(spark: Directory, program: SavedProgram | None) -> Iterator[Finding]:
         running = f"; batch {begun} has begun and will be repeated" if begun > done else ""
         last = f"committed up to batch {done}" if done >= 0 else "none committed"
         yield Finding("ok", "batches", f"{last}{running}")
-    if done >= 0 and program is not None:
-        yield from _state(spark, program.shards, done + 1)
+    try:
+        found = spark_batches(spark)
+    except StateError as e:
+        yield Finding("error", "offsets", str(e))
+        return
+    if (interrupted := interruption(checkpoint, found)) is not None:
+        yield Finding("error", "batches", interrupted)
+    if done >= 0 and found.partitions is not None:
+        yield from _state(spark, found.partitions, done + 1)
 
 
 def _metadata(spark: Directory) -> Iterator[Finding]:
@@ -134,10 +143,6 @@ def _metadata(spark: Directory) -> Iterator[Finding]:
         yield Finding("ok", "metadata", f"identity {identity}")
     except (ValueError, KeyError, TypeError):
         yield Finding("error", "metadata", f"{spark.path}/metadata is missing or cannot be read")
-
-
-def _batches(spark: Directory, log: str) -> set[int]:
-    return {int(name) for name in spark.names(log) if name.isdigit()}
 
 
 def _log(spark: Directory, log: str, batches: set[int]) -> Iterator[Finding]:

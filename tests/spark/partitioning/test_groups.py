@@ -1,10 +1,6 @@
 from __future__ import annotations
 
-from pyspark.sql import SparkSession
-from pyspark.sql import functions as F
-
 from eddyline.spark.partitioning.groups import connected, cores_by_shard
-from eddyline.spark.partitioning.shard_ids import shard_ids, spark_hash
 
 
 def test_streams_of_one_query_form_one_group() -> None:
@@ -15,19 +11,6 @@ def test_streams_of_one_query_form_one_group() -> None:
 def test_unrelated_streams_are_separate_groups() -> None:
     reads = {"q": frozenset("a"), "r": frozenset("b"), "s": frozenset("a")}
     assert connected(reads) == [(frozenset("a"), ["q", "s"]), (frozenset("b"), ["r"])]
-
-
-def test_shards_are_spread_over_the_partitions() -> None:
-    wanted = [0, 1, 2, 0, 0, 2, 1]
-    ids = shard_ids(wanted, 3)
-    assert [spark_hash(i) % 3 for i in ids] == wanted
-    assert len(set(ids)) == 7
-
-
-def test_hash_is_sparks(spark: SparkSession) -> None:
-    keys = [0, 1, 7, 1 << 31, (1 << 62) + 5]
-    rows = spark.createDataFrame([(k,) for k in keys], "k BIGINT").select(F.hash("k")).collect()
-    assert [spark_hash(k) for k in keys] == [row[0] for row in rows]
 
 
 def test_capacity_is_what_engines_can_use() -> None:

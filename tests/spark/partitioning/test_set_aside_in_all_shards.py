@@ -8,7 +8,8 @@ import pyarrow as pa
 
 from eddyline.spark.partitioning.dealing import Dealer
 from eddyline.types import TIMESTAMP
-from sharded import Shard, Sharded
+from sharded import Sharded
+from sharded_engines import Shard
 
 SECOND = 1_000_000
 DDL = """

@@ -88,6 +88,11 @@ class Overload:
         self.decides = keep is None
         self.changed()
 
+    def allot(self, cores: float) -> None:
+        """Change the capacity, from the next decision on."""
+        self.capacity = cores
+        self.changed()
+
     def changed(self) -> None:
         """Require a new decision: queries were added or dropped, or the shares were set."""
         self._due, self._is_known, self.held = True, False, False
@@ -215,13 +220,14 @@ class Overload:
             "due": self._due,
             "held": self.held,
             "learnt": self._workload.learnt(),
+            "capacity": self.capacity,
             "keep": decided,
         }
 
     def restore(self, saved: Mapping[str, Any]) -> None:
         """Restore ``saved``."""
         self.decides, self._due, self.held = saved["decides"], saved["due"], saved["held"]
-        self._rates = dict(saved["rates"])
+        self._rates, self.capacity = dict(saved["rates"]), saved["capacity"]
         if saved["since"] is not None:
             newest, seen = saved["since"]
             self._since = (newest, dict(seen))
