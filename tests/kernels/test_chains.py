@@ -12,7 +12,7 @@ from eddyline.kernels import chain_probes, chains, hash_join
 
 FOREVER = chains.FOREVER
 NO_LANE = np.zeros(0, np.int64)
-SHIFT = 62  # four buckets: keys share chains
+SHIFT, SPLIT = 62, None  # four buckets: keys share chains
 
 
 def ints(values: object) -> np.ndarray:
@@ -36,7 +36,9 @@ class Index:
         self.nodes = np.full((self.key.size, 2), chains.NOT_INDEXED, np.int64)
 
     def insert(self, rows: np.ndarray) -> None:
-        chains.insert(self.heads, SHIFT, self.nodes, self.base, rows, self.key[rows - self.base])
+        chains.insert(
+            self.heads, SHIFT, SPLIT, self.nodes, self.base, rows, self.key[rows - self.base]
+        )
 
     def probe(
         self,
@@ -49,7 +51,7 @@ class Index:
     ) -> list[tuple[int, int]]:
         key, ts, seq = (ints([p[i] for p in probes]) for i in range(3))
         number, found = chain_probes.probe(
-            self.heads, SHIFT, self.nodes, self.base, self.first,
+            self.heads, SHIFT, SPLIT, self.nodes, self.base, self.first,
             self.base + self.key.size, new, self.ts, self.seq, self.expiry, lifespan, fifo,
             *self.deaths, inclusive, key, ts, seq,
         )  # fmt: skip
@@ -142,7 +144,7 @@ def test_reinserting_gives_the_same_answers_and_skips_rows_outside_the_index() -
     index = index_of([(7, i, 2 * i + 1) for i in range(6)])
     index.insert(ints([0, 2, 5]))
     index.heads[:] = chains.NOTHING
-    chains.reinsert_all(index.heads, SHIFT, index.nodes, 0, 1, 6)
+    chains.reinsert_all(index.heads, SHIFT, SPLIT, index.nodes, 0, 1, 6)
     assert index.probe(ints([]), [(7, 9, 99)]) == [(0, 5), (0, 2)]
 
 
@@ -195,7 +197,7 @@ def bury(
 ) -> list[int]:
     """``identity`` lane by lane; ``dead`` are (key, identity, ts, before)."""
     return chains.bury(
-        index.heads, SHIFT, index.nodes, index.base, index.first, ints(identity).T.copy(),
+        index.heads, SHIFT, SPLIT, index.nodes, index.base, index.first, ints(identity).T.copy(),
         *index.deaths, ints([d[0] for d in dead]), ints([d[1] for d in dead]),
         ints([d[2] for d in dead]), np.arange(len(dead)) + 40, ints([d[3] for d in dead]),
     ).tolist()  # fmt: skip

@@ -140,7 +140,7 @@ def test_gathering_text(texts: list[bytes], data: st.DataObject) -> None:
     offsets, raw = text_buffers(pa.array(texts, pa.binary()))
     wide = offsets.astype(np.int64)
     out = gathered_offsets(wide, ints(rows))
-    gathered = gather_bytes(wide, raw, ints(rows), out).tobytes()
+    gathered = gather_bytes(wide + 7, raw, 7, ints(rows), out).tobytes()
     ends = out.tolist()
     cut = [gathered[a:b] for a, b in pairwise(ends)]
     assert cut == [texts[r] for r in rows]
@@ -166,5 +166,5 @@ def test_texts_are_compared_where_they_are() -> None:
     offsets, data = text_buffers(pa.array(words))
     wide = offsets.astype(np.int64)
     left, right = (g.ravel() for g in np.meshgrid(np.arange(len(words)), np.arange(len(words))))
-    same = same_texts(wide, data, left, wide, data, right)
+    same = same_texts(wide, data, 0, left, wide + 7, data, 7, right)
     np.testing.assert_array_equal(same, left == right)

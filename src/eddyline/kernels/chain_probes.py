@@ -19,6 +19,7 @@ from eddyline.kernels.prefetch import AHEAD, prefetch
 def any_alive(
     heads: np.ndarray,
     shift: int,
+    split: int | None,
     nodes: np.ndarray,
     base: int,
     first: int,
@@ -35,8 +36,8 @@ def any_alive(
     out = np.zeros(probe_key.size, np.bool_)
     for p in range(probe_key.size):
         if p + AHEAD < probe_key.size:
-            prefetch(heads, bucket_of(probe_key[p + AHEAD], shift))
-        pos = heads[bucket_of(probe_key[p], shift)]
+            prefetch(heads, bucket_of(probe_key[p + AHEAD], shift, split))
+        pos = heads[bucket_of(probe_key[p], shift, split)]
         while pos >= first:
             at = pos - base
             alive = expiry[at] + lifespan > probe_ts[p]
@@ -53,6 +54,7 @@ def any_alive(
 def all_alive(
     heads: np.ndarray,
     shift: int,
+    split: int | None,
     nodes: np.ndarray,
     base: int,
     first: int,
@@ -68,8 +70,8 @@ def all_alive(
     count = 0
     for p in range(probe_key.size):
         if p + AHEAD < probe_key.size:
-            prefetch(heads, bucket_of(probe_key[p + AHEAD], shift))
-        pos = heads[bucket_of(probe_key[p], shift)]
+            prefetch(heads, bucket_of(probe_key[p + AHEAD], shift, split))
+        pos = heads[bucket_of(probe_key[p], shift, split)]
         while pos >= first:
             at = pos - base
             alive = expiry[at] + lifespan > probe_ts[p]
@@ -86,11 +88,11 @@ def all_alive(
 
 
 @kernel
-def first_of(heads: np.ndarray, shift: int, probe_key: np.ndarray) -> np.ndarray:
+def first_of(heads: np.ndarray, shift: int, split: int | None, probe_key: np.ndarray) -> np.ndarray:
     """int64[n], cursors for ``more_alive``: where the chains of the probes' buckets begin."""
     cursor = np.empty(probe_key.size, np.int64)
     for p in range(probe_key.size):
-        cursor[p] = heads[bucket_of(probe_key[p], shift)]
+        cursor[p] = heads[bucket_of(probe_key[p], shift, split)]
     return cursor
 
 
@@ -140,6 +142,7 @@ def more_alive(
 def probe(
     heads: np.ndarray,
     shift: int,
+    split: int | None,
     nodes: np.ndarray,
     base: int,
     first: int,
@@ -160,8 +163,8 @@ def probe(
     """Matches of each probe among the rows alive at its instant.
 
     Args:
-        heads, shift, nodes, base: the index, over the positions in [first, end); ``new_rows`` are
-            this chunk's insertions.
+        heads, shift, split, nodes, base: the index, over the positions in [first, end);
+            ``new_rows`` are this chunk's insertions.
         row_ts, row_seq: when each row arrived, by position - base.
         expiry, lifespan: a row has expired at ``expiry[at] + lifespan`` (a base row: its ts and the
             window length; a composite: its exp and 0).
@@ -177,6 +180,7 @@ def probe(
     cursor = newest(
         heads,
         shift,
+        split,
         nodes,
         base,
         new_rows,
@@ -215,6 +219,7 @@ def probe(
 def newest(
     heads: np.ndarray,
     shift: int,
+    split: int | None,
     nodes: np.ndarray,
     base: int,
     new_rows: np.ndarray,
@@ -231,12 +236,12 @@ def newest(
     """
     for i in range(new_rows.size - 1, -1, -1):
         at = new_rows[i] - base
-        heads[bucket_of(nodes[at, KEY], shift)] = nodes[at, LINK]
+        heads[bucket_of(nodes[at, KEY], shift, split)] = nodes[at, LINK]
     cursor = np.empty(probe_key.size, np.int64)
     reached = 0
     for p in range(probe_key.size):
         if p + AHEAD < probe_key.size:
-            prefetch(heads, bucket_of(probe_key[p + AHEAD], shift))
+            prefetch(heads, bucket_of(probe_key[p + AHEAD], shift, split))
         ts = probe_ts[p]
         seq = probe_seq[p]
         while reached < new_rows.size:
@@ -245,11 +250,11 @@ def newest(
             s = row_seq[pos - base]
             if t > ts or (t == ts and (s > seq or (s == seq and not inclusive))):
                 break
-            heads[bucket_of(nodes[pos - base, KEY], shift)] = pos
+            heads[bucket_of(nodes[pos - base, KEY], shift, split)] = pos
             reached += 1
-        cursor[p] = heads[bucket_of(probe_key[p], shift)]
+        cursor[p] = heads[bucket_of(probe_key[p], shift, split)]
     for i in range(reached, new_rows.size):
-        heads[bucket_of(nodes[new_rows[i] - base, KEY], shift)] = new_rows[i]
+        heads[bucket_of(nodes[new_rows[i] - base, KEY], shift, split)] = new_rows[i]
     return cursor
 
 
@@ -257,6 +262,7 @@ def newest(
 def find_again(
     heads: np.ndarray,
     shift: int,
+    split: int | None,
     nodes: np.ndarray,
     base: int,
     first: int,
@@ -265,7 +271,7 @@ def find_again(
 ) -> None:
     """After a rebuild: move each cursor to the first row that is not newer, in place."""
     for p in range(cursor.size):
-        pos = heads[bucket_of(probe_key[p], shift)]
+        pos = heads[bucket_of(probe_key[p], shift, split)]
         while pos > cursor[p] and pos >= first:
             pos = nodes[pos - base, LINK]
         cursor[p] = pos

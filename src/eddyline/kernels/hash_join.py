@@ -18,12 +18,12 @@ def match_pairs(left_key: np.ndarray, right_key: np.ndarray) -> tuple[np.ndarray
     heads = np.full(1 << bits, NOTHING, np.int64)
     link = np.empty(right_key.size, np.int64)
     for j in range(right_key.size):
-        bucket = bucket_of(right_key[j], shift)
+        bucket = bucket_of(right_key[j], shift, None)
         link[j] = heads[bucket]
         heads[bucket] = j
     count = 0
     for a in range(left_key.size):
-        b = heads[bucket_of(left_key[a], shift)]
+        b = heads[bucket_of(left_key[a], shift, None)]
         while b >= 0:
             count += right_key[b] == left_key[a]
             b = link[b]
@@ -31,7 +31,7 @@ def match_pairs(left_key: np.ndarray, right_key: np.ndarray) -> tuple[np.ndarray
     right = np.empty(count, np.int64)
     count = 0
     for a in range(left_key.size):
-        b = heads[bucket_of(left_key[a], shift)]
+        b = heads[bucket_of(left_key[a], shift, None)]
         while b >= 0:
             if right_key[b] == left_key[a]:
                 left[count] = a

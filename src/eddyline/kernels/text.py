@@ -22,13 +22,21 @@ def gathered_offsets(offsets: np.ndarray, rows: np.ndarray) -> np.ndarray:
 
 @kernel
 def gather_bytes(
-    offsets: np.ndarray, data: np.ndarray, rows: np.ndarray, out_offsets: np.ndarray
+    offsets: np.ndarray,
+    data: np.ndarray,
+    origin: int,
+    rows: np.ndarray,
+    out_offsets: np.ndarray,
 ) -> np.ndarray:
-    """The bytes of the gathered rows, back to back: uint8[out_offsets[-1]]."""
+    """The bytes of the gathered rows, back to back: uint8[out_offsets[-1]].
+
+    Args:
+        origin: the offset of the first byte in ``data``.
+    """
     out = np.empty(out_offsets[rows.size], np.uint8)
     for i in range(rows.size):
-        start = offsets[rows[i]]
-        length = offsets[rows[i] + 1] - start
+        start = offsets[rows[i]] - origin
+        length = offsets[rows[i] + 1] - offsets[rows[i]]
         to = out_offsets[i]
         for j in range(length):
             out[to + j] = data[start + j]
@@ -55,9 +63,11 @@ def text_prefixes(offsets: np.ndarray, data: np.ndarray) -> np.ndarray:
 def same_texts(
     a_offsets: np.ndarray,
     a_data: np.ndarray,
+    a_origin: int,
     a_rows: np.ndarray,
     b_offsets: np.ndarray,
     b_data: np.ndarray,
+    b_origin: int,
     b_rows: np.ndarray,
 ) -> np.ndarray:
     """bool[n]: whether row ``a_rows[i]`` of one buffer equals row ``b_rows[i]`` of the other."""
@@ -67,6 +77,8 @@ def same_texts(
         b = b_offsets[b_rows[i]]
         length = a_offsets[a_rows[i] + 1] - a
         same = length == b_offsets[b_rows[i] + 1] - b
+        a -= a_origin
+        b -= b_origin
         j = 0
         while same and j < length:
             same = a_data[a + j] == b_data[b + j]

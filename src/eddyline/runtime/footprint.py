@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mmap
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -25,7 +26,8 @@ def nbytes_of(root: Any, apart: Iterable[Any] = ()) -> int:
             continue
         seen.add(id(thing))
         if isinstance(thing, np.ndarray):
-            total += thing.nbytes if thing.base is None else 0
+            own = thing.base is None or isinstance(thing.base, mmap.mmap)
+            total += thing.nbytes if own else 0
             waiting.append(thing.base)
         else:
             waiting.extend(_parts(thing))

@@ -86,12 +86,12 @@ def test_gathering_in_any_order_with_repetition(type_: pa.DataType) -> None:
 def test_moving_keeps_the_chosen_places_and_room_to_write(type_: pa.DataType) -> None:
     column, expected = filled(type_)
     places = ints(1, 4, 7, 8)
-    column.move(places, 128)
+    column.take(places, 128)
     more = values_of(type_, nulls=True)
     column.write(4, more)
     both = pa.concat_arrays([expected.take(pa.array(places)), more])
     assert column.gather(np.arange(len(both))).equals(both)
-    column.move(slice(2, 6), 64)
+    column.shift(2, 6, 64)
     assert column.gather(np.arange(4)).equals(both.slice(2, 4))
 
 

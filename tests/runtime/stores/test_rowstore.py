@@ -84,7 +84,7 @@ def test_capacity_follows_the_rows_that_are_held() -> None:
         rows.drop_before(rows.end - 60)
     assert len(rows) == 60
     assert rows.lane("ts").size <= 512
-    assert rows.column(0).buffers()[1].size <= 64 * 512  # type: ignore[attr-defined]
+    assert rows.column(0).texts().data.size <= 64 * 512  # type: ignore[attr-defined]
 
 
 steps = st.lists(

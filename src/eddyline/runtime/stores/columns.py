@@ -6,6 +6,7 @@ when to move, always by *place*: the physical index in the buffers.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
@@ -14,6 +15,7 @@ import pyarrow.compute as pc
 
 from eddyline.errors import DataError
 from eddyline.kernels.text import gather_bytes, gathered_offsets
+from eddyline.runtime.stores.buffers import Buffer, roomy
 from eddyline.types import sql_type
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -30,8 +32,11 @@ class Column(Protocol):
     def gather(self, places: Array) -> pa.Array:
         """The values at int64 places, as an Arrow array of the column's type."""
 
-    def move(self, places: Array | slice, capacity: int) -> None:
-        """Keep only these places, in this order, at the front of buffers for ``capacity`` rows."""
+    def shift(self, start: int, end: int, capacity: int) -> None:
+        """Move the places [start, end) to the front of buffers for ``capacity`` rows."""
+
+    def take(self, places: Array, capacity: int) -> None:
+        """Keep only these places, ascending, at the front of buffers for ``capacity`` rows."""
 
 
 def make_column(type_: pa.DataType, capacity: int) -> Column:
@@ -73,36 +78,31 @@ def bitmap(valid: Array | None) -> pa.Buffer | None:
     return pa.py_buffer(np.packbits(valid, bitorder="little"))
 
 
-def moved(values: Array, places: Array | slice, capacity: int, fill: int = 0) -> Array:
-    """The values at ``places`` at the front of a buffer of that capacity.
-
-    The buffer is the same one if it is large enough: fresh memory costs more than the move.
-    """
-    kept = values[places]
-    if len(values) != capacity:
-        shape = (capacity, *values.shape[1:])
-        values = np.full(shape, fill, values.dtype) if fill else np.zeros(shape, values.dtype)
-    values[: len(kept)] = kept
-    return values
-
-
 class _Nullable:
     """Validity by place, allocated at the first NULL."""
 
     def __init__(self) -> None:
-        self._valid: Array | None = None
+        self._valid: Buffer | None = None
 
     def _write_validity(self, place: int, values: pa.Array, capacity: int) -> None:
         valid = validity_of(values)
         if valid is None and self._valid is None:
             return
         if self._valid is None:
-            self._valid = np.ones(capacity, np.bool_)
-        self._valid[place : place + len(values)] = True if valid is None else valid
+            self._valid = Buffer(capacity, np.bool_)
+            self._valid.array[:place] = True
+        self._valid.array[place : place + len(values)] = True if valid is None else valid
 
-    def _move_validity(self, places: Array | slice, capacity: int) -> None:
+    def _validity(self, places: Array) -> Array | None:
+        return None if self._valid is None else self._valid.array.take(places)
+
+    def _shift_validity(self, start: int, end: int, capacity: int) -> None:
         if self._valid is not None:
-            self._valid = moved(self._valid, places, capacity, fill=1)
+            self._valid.shift(start, end, capacity)
+
+    def _take_validity(self, places: Array, capacity: int) -> None:
+        if self._valid is not None:
+            self._valid.take(places, capacity)
 
 
 class FixedColumn(_Nullable):
@@ -114,7 +114,7 @@ class FixedColumn(_Nullable):
         self._boolean = pa.types.is_boolean(type_)
         width = 1 if self._boolean else _byte_width(type_)
         self._dtype = np.dtype({1: "u1", 2: "u2", 4: "u4", 8: "i8", 16: "V16"}[width or 0])
-        self._data = np.zeros(capacity, self._dtype)
+        self._data = Buffer(capacity, self._dtype)
 
     def write(self, place: int, values: pa.Array) -> None:
         if self._boolean:
@@ -122,68 +122,105 @@ class FixedColumn(_Nullable):
             raw = filled.to_numpy(zero_copy_only=False).view(np.uint8)
         else:
             raw = raw_values(values, self._dtype)
-        self._data[place : place + len(values)] = raw
-        self._write_validity(place, values, self._data.size)
+        self._data.array[place : place + len(values)] = raw
+        self._write_validity(place, values, len(self._data.array))
 
     def gather(self, places: Array) -> pa.Array:
-        data = self._data.take(places)
-        valid = None if self._valid is None else self._valid.take(places)
+        data = self._data.array.take(places)
         if self._boolean:
             data = np.packbits(data, bitorder="little")
-        return pa.Array.from_buffers(self.type, places.size, [bitmap(valid), pa.py_buffer(data)])
+        buffers = [bitmap(self._validity(places)), pa.py_buffer(data)]
+        return pa.Array.from_buffers(self.type, places.size, buffers)
 
-    def move(self, places: Array | slice, capacity: int) -> None:
-        self._data = moved(self._data, places, capacity)
-        self._move_validity(places, capacity)
+    def shift(self, start: int, end: int, capacity: int) -> None:
+        self._data.shift(start, end, capacity)
+        self._shift_validity(start, end, capacity)
+
+    def take(self, places: Array, capacity: int) -> None:
+        self._data.take(places, capacity)
+        self._take_validity(places, capacity)
+
+
+@dataclass(frozen=True, slots=True)
+class Texts:
+    """The texts of a column: those of place i are the bytes [offsets[i], offsets[i + 1]).
+
+    Attributes:
+        offsets: int64, by place. data: uint8. origin: the number of the first byte in ``data``.
+    """
+
+    offsets: Array
+    data: Array
+    origin: int
 
 
 class TextColumn(_Nullable):
-    """Strings or bytes: int64 offsets by place into one growing byte buffer."""
+    """Strings or bytes: int64 offsets by place into one growing byte buffer.
+
+    Bytes are numbered from the first one ever, so offsets stay when bytes are dropped.
+    """
 
     def __init__(self, type_: pa.DataType, capacity: int) -> None:
         super().__init__()
         self.type = type_
-        self._offsets = np.zeros(capacity + 1, np.int64)
-        self._data = np.zeros(max(capacity, 16), np.uint8)
+        self._offsets = Buffer(capacity + 1, np.int64)
+        self._data = Buffer(max(capacity, 16), np.uint8)
+        self._origin = 0  # number of the first byte in the buffer
 
     def write(self, place: int, values: pa.Array) -> None:
         n = len(values)
         offsets, data = text_buffers(values)
-        start = int(self._offsets[place])
+        start = int(self._offsets.array[place])
         end = start + int(offsets[-1] - offsets[0])
-        if end > self._data.size:
-            grown = np.zeros(2 * end, np.uint8)
-            grown[:start] = self._data[:start]
-            self._data = grown
-        self._data[start:end] = data[offsets[0] : offsets[-1]]
-        self._offsets[place : place + n + 1] = offsets.astype(np.int64) + (start - int(offsets[0]))
-        self._write_validity(place, values, self._offsets.size - 1)
+        if end - self._origin > len(self._data.array):
+            self._make_room(start, end)
+        at = start - self._origin
+        self._data.array[at : end - self._origin] = data[offsets[0] : offsets[-1]]
+        moved = offsets.astype(np.int64) + (start - int(offsets[0]))
+        self._offsets.array[place : place + n + 1] = moved
+        self._write_validity(place, values, len(self._offsets.array) - 1)
+
+    def _make_room(self, used: int, end: int) -> None:
+        """Make room for bytes up to ``end``; those before ``used`` are there."""
+        capacity = roomy(end - self._origin, len(self._data.array))
+        self._data.shift(0, used - self._origin, capacity)
 
     def gather(self, places: Array) -> pa.Array:
-        offsets = gathered_offsets(self._offsets, places)
+        offsets = gathered_offsets(self._offsets.array, places)
         if offsets[-1] > np.iinfo(np.int32).max:
             raise DataError(
                 f"one batch of results holds {offsets[-1]} bytes of text in one column: "
                 "use a smaller chunk_rows"
             )
-        data = gather_bytes(self._offsets, self._data, places, offsets)
-        valid = None if self._valid is None else self._valid.take(places)
-        buffers = [bitmap(valid), pa.py_buffer(offsets.astype(np.int32)), pa.py_buffer(data)]
+        data = self._bytes(places, offsets)
+        valid = bitmap(self._validity(places))
+        buffers = [valid, pa.py_buffer(offsets.astype(np.int32)), pa.py_buffer(data)]
         return pa.Array.from_buffers(self.type, places.size, buffers)
 
-    def move(self, places: Array | slice, capacity: int) -> None:
-        rows = np.arange(self._offsets.size - 1)[places]
-        offsets = gathered_offsets(self._offsets, rows)
-        data = gather_bytes(self._offsets, self._data, rows, offsets)
-        self._data = np.zeros(max(2 * data.size, 16), np.uint8)
-        self._data[: data.size] = data
-        self._offsets = np.full(capacity + 1, offsets[-1], np.int64)
-        self._offsets[: offsets.size] = offsets
-        self._move_validity(places, capacity)
+    def _bytes(self, places: Array, offsets: Array) -> Array:
+        return gather_bytes(self._offsets.array, self._data.array, self._origin, places, offsets)
 
-    def buffers(self) -> tuple[Array, Array]:
-        """int64 offsets by place and the bytes, for kernels that compare texts."""
-        return self._offsets, self._data
+    def shift(self, start: int, end: int, capacity: int) -> None:
+        first, last = (int(self._offsets.array[place]) for place in (start, end))
+        room = roomy(last - first, len(self._data.array))
+        self._data.shift(first - self._origin, last - self._origin, room)
+        self._origin = first
+        self._offsets.shift(start, end + 1, capacity + 1)
+        self._shift_validity(start, end, capacity)
+
+    def take(self, places: Array, capacity: int) -> None:
+        offsets = gathered_offsets(self._offsets.array, places)
+        data = self._bytes(places, offsets)
+        self._origin = 0
+        self._data = Buffer(roomy(data.size, 16), np.uint8)
+        self._data.array[: data.size] = data
+        self._offsets = Buffer(capacity + 1, np.int64)
+        self._offsets.array[: offsets.size] = offsets
+        self._take_validity(places, capacity)
+
+    def texts(self) -> Texts:
+        """The texts by place, for kernels that compare them."""
+        return Texts(self._offsets.array, self._data.array, self._origin)
 
 
 def text_buffers(values: pa.Array) -> tuple[Array, Array]:

@@ -16,6 +16,7 @@ import pyarrow as pa
 from eddyline.kernels import chain_probes, chains
 from eddyline.runtime.state import Rows, State
 from eddyline.runtime.state import rows as saved_rows
+from eddyline.runtime.stores.buckets import Buckets
 from eddyline.runtime.stores.columns import Array
 from eddyline.runtime.stores.indexed_run import IndexedRun
 from eddyline.runtime.stores.rowstore import RowStore
@@ -67,17 +68,14 @@ class HashIndex:
         self._scanned = scanned
         self._nodes = f"nodes:{store.new_name()}"
         store.add_lane(self._nodes, chains.NOT_INDEXED, width=2, derived=True)
-        self._heads = np.full(1 if scanned else 64, chains.NOTHING, np.int64)
+        self._buckets = Buckets(1 if scanned else 64)
         self._generation = store.generation
+        self._end = store.end  # at the last call of _fit
         self._new = _NO_ROWS
         self.version = 0  # grows when the chains are rebuilt
         self._owner = _Owner()  # another one if other rows than the chunk's have been indexed
         self._newest_id = -1
         self._run = IndexedRun(store)
-
-    @property
-    def _shift(self) -> int:
-        return 65 - int(self._heads.size).bit_length()
 
     def insert(self, positions: Array, keys: Array) -> None:
         """Index this chunk's new rows, oldest first. Call once per chunk, even with no rows."""
@@ -91,7 +89,7 @@ class HashIndex:
             self._newest_id = max(self._newest_id, last)
             self._run.add(positions)
         nodes = store.lane(self._nodes)
-        chains.insert(self._heads, self._shift, nodes, store.base, positions, keys)
+        chains.insert(*self._buckets.table, nodes, store.base, positions, keys)
 
     def link(self, positions: Array, keys: Array) -> None:
         """Index rows that came earlier, in any order, so that probes of any instant see them."""
@@ -100,7 +98,7 @@ class HashIndex:
         self._run.lose()
         nodes, base = self._store.lane(self._nodes), self._store.base
         most = _STEPS_PER_ROW * (len(self._store) + positions.size)
-        done = chains.link(self._heads, self._shift, nodes, base, positions, keys, most)
+        done = chains.link(*self._buckets.table, nodes, base, positions, keys, most)
         if done < positions.size:  # long chains: rebuilding them costs no more
             rest = positions[done:] - base
             nodes[rest, chains.KEY], nodes[rest, chains.LINK] = keys[done:], chains.NOTHING
@@ -112,7 +110,7 @@ class HashIndex:
         self._run.lose()
         store = self._store
         nodes = store.lane(self._nodes)
-        return chains.take_out(self._heads, self._shift, nodes, store.base, store.first, keys)
+        return chains.take_out(*self._buckets.table, nodes, store.base, store.first, keys)
 
     def positions(self) -> Array:
         """The positions of all rows in the index, ascending."""
@@ -135,7 +133,7 @@ class HashIndex:
 
     def look(self, keys: Array) -> Array:
         """int64[n], cursors for ``look_on``."""
-        return chain_probes.first_of(self._heads, self._shift, keys)
+        return chain_probes.first_of(*self._buckets.table, keys)
 
     def look_on(
         self, keys: Array, ts: Array, liveness: Liveness, cursor: Array, stop: int, most: int
@@ -143,17 +141,19 @@ class HashIndex:
         """``all_alive`` in parts: at most ``most`` rows per key, newest first, none before the
         position ``stop``; moves ``cursor``, which is negative when there are no more.
         """
-        _, _, nodes, base, first, expiry, lifespan, fifo = self._walk(liveness)
+        *_, nodes, base, first, expiry, lifespan, fifo = self._walk(liveness)
         stop = max(stop, first)
         return chain_probes.more_alive(
             nodes, base, expiry, lifespan, fifo, keys, ts, cursor, stop, most
         )
 
-    def _walk(self, liveness: Liveness) -> tuple[Array, int, Array, int, int, Array, int, bool]:
+    def _walk(
+        self, liveness: Liveness
+    ) -> tuple[Array, int, int | None, Array, int, int, Array, int, bool]:
         """The chains, and which of their rows are alive: arguments of kernels."""
         store, expiry = self._store, self._store.lane(liveness.lane)
         nodes, ends = store.lane(self._nodes), (liveness.lifespan, liveness.fifo)
-        return (self._heads, self._shift, nodes, store.base, store.first, expiry, *ends)
+        return (*self._buckets.table, nodes, store.base, store.first, expiry, *ends)
 
     def keys_at(self, positions: Array) -> tuple[Array, Array]:
         """Keys of rows, and bool[n]: which of the rows are in the index."""
@@ -188,8 +188,7 @@ class HashIndex:
         if liveness.death is not None:
             death_ts, death_seq = (store.lane(n) for n in liveness.death)
         return chain_probes.probe(
-            self._heads,
-            self._shift,
+            *self._buckets.table,
             store.lane(self._nodes),
             store.base,
             store.first,
@@ -212,8 +211,7 @@ class HashIndex:
         """int64[n], cursors for ``follow``: where a walk begins, as of each probe's instant."""
         store = self._store
         return chain_probes.newest(
-            self._heads,
-            self._shift,
+            *self._buckets.table,
             store.lane(self._nodes),
             store.base,
             self._new,
@@ -266,9 +264,7 @@ class HashIndex:
         """Correct cursors of another ``version``, in place."""
         store = self._store
         nodes = store.lane(self._nodes)
-        chain_probes.find_again(
-            self._heads, self._shift, nodes, store.base, store.first, key, cursor
-        )
+        chain_probes.find_again(*self._buckets.table, nodes, store.base, store.first, key, cursor)
 
     def bury(
         self,
@@ -290,8 +286,7 @@ class HashIndex:
         """
         store = self._store
         return chains.bury(
-            self._heads,
-            self._shift,
+            *self._buckets.table,
             store.lane(self._nodes),
             store.base,
             store.first,
@@ -354,31 +349,30 @@ class HashIndex:
         self.version += 1
         self._owner, self._newest_id = _Owner(), -1
         self._run.clear()
-        self._heads.fill(chains.NOTHING)
-        self._store.lane(self._nodes).fill(chains.NOT_INDEXED)
+        self._buckets.clear()
+        self._store.held(self._nodes).fill(chains.NOT_INDEXED)
         self.insert(positions, keys)
         self._new = _NO_ROWS
 
     def _fit(self) -> None:
         """Keep about one bucket per row, and follow the store when it renumbers positions."""
-        rows = max(len(self._store), 32)
-        moved = self._generation != self._store.generation
-        if moved or not (self._scanned or rows <= self._heads.size <= 16 * rows):
+        store, buckets = self._store, self._buckets
+        rows, new = len(store), store.end - self._end
+        self._end = store.end
+        if self._generation != store.generation or not (self._scanned or buckets.fit(rows)):
             self._rebuild()
+        elif not self._scanned:
+            nodes = store.lane(self._nodes)
+            self.version += buckets.split(rows, new, nodes, store.base, store.first)
 
     def _rebuild(self) -> None:
         """Rebuild the chains, of the rows that are in the index."""
-        rows = max(len(self._store), 32)
-        size = 1 if self._scanned else 1 << (2 * rows - 1).bit_length()
-        self._heads = np.full(size, chains.NOTHING, np.int64)
-        self._generation = self._store.generation
-        self.version += 1
         store = self._store
-        chains.reinsert_all(
-            self._heads,
-            self._shift,
-            store.lane(self._nodes),
-            store.base,
-            store.first,
-            store.end,
-        )
+        if self._scanned:
+            self._buckets.clear()
+        else:
+            self._buckets.renew_for(len(store))
+        self._generation = store.generation
+        self.version += 1
+        nodes = store.lane(self._nodes)
+        chains.reinsert_all(*self._buckets.table, nodes, store.base, store.first, store.end)

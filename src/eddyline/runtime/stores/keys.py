@@ -107,7 +107,17 @@ def same_keys(batch: Batch, left: int | Evaluator, right: int | Evaluator) -> Ar
         if a is not None and b is not None:
             (a_column, a_places), (b_column, b_places) = a, b
             if isinstance(a_column, TextColumn) and isinstance(b_column, TextColumn):
-                return same_texts(*a_column.buffers(), a_places, *b_column.buffers(), b_places)
+                a_texts, b_texts = a_column.texts(), b_column.texts()
+                return same_texts(
+                    a_texts.offsets,
+                    a_texts.data,
+                    a_texts.origin,
+                    a_places,
+                    b_texts.offsets,
+                    b_texts.data,
+                    b_texts.origin,
+                    b_places,
+                )
     values = [batch.column(c) if isinstance(c, int) else c(batch) for c in (left, right)]
     return same_values([values[0]], [values[1]])
 

@@ -96,10 +96,11 @@ class KeyTable:
 
     def text_of(self, column: int) -> tuple[Array, Array, Array]:
         """Place by slot, and text buffers by place, of a string column."""
-        texts = self._rows.column(column)
-        assert isinstance(texts, TextColumn), "only texts have buffers of their own"
-        offsets, data = texts.buffers()
-        return self._row - self._rows.base, offsets, data
+        strings = self._rows.column(column)
+        assert isinstance(strings, TextColumn), "only texts have buffers of their own"
+        texts = strings.texts()
+        assert texts.origin == 0, "rows of keys leave by compaction only"
+        return self._row - self._rows.base, texts.offsets, texts.data
 
     def release(self, slots: Array) -> None:
         """Give back distinct slots; what is pinned stays."""

@@ -5,19 +5,21 @@ A row's *position* counts up from the first row ever; its *place* in the buffers
 than they came, by compaction (``keep``), which renumbers the rest. *Row ids* are what others may
 hold on to: they equal positions until the first compaction and stay stable across it.
 
-Cost: appending and dropping are O(1) per row, amortised, whatever the store holds.
+Cost: appending and dropping take time per row, whatever the store holds: when the buffers are full
+their pages are moved, not their rows (``buffers.py``). Compaction copies the rows that it keeps.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 import pyarrow as pa
 
 from eddyline.runtime.state import Rows, State, array, nested
 from eddyline.runtime.state import rows as saved_rows
-from eddyline.runtime.stores.columns import Array, Column, make_column, moved
+from eddyline.runtime.stores.buffers import Buffer, roomy
+from eddyline.runtime.stores.columns import Array, Column, make_column
 from eddyline.types import Schema
 
 _SMALLEST = 64
@@ -39,11 +41,11 @@ class RowStore:
         self._end = 0  # place behind the last row
         self.base = 0  # position of place 0
         self._columns: list[Column] = [make_column(f.type, _SMALLEST) for f in schema]
-        self._lanes: dict[str, Array] = {n: np.zeros(_SMALLEST, np.int64) for n in lanes}
+        self._lanes = {n: Buffer(_SMALLEST, np.int64) for n in lanes}
         self._fill: dict[str, int] = {}
         self._derived: set[str] = set()
         self._constant = set(lanes)
-        self._ids: Array | None = None  # by place; None: ids are positions
+        self._ids: Buffer | None = None  # by place; None: ids are positions
         self.next_id = 0
         self.generation = 0  # grows when positions are renumbered
         self._names = 0
@@ -68,17 +70,17 @@ class RowStore:
 
     def lane(self, name: str) -> Array:
         """A whole lane, by place; only places [first - base, end - base) mean something."""
-        return self._lanes[name]
+        return self._lanes[name].array
 
     def lane_at(self, name: str, positions: Array) -> Array:
         """Values of a lane at positions."""
         places = positions - self.base if self.base else positions
-        out: Array = self._lanes[name].take(places, axis=0)
+        out: Array = self._lanes[name].array.take(places, axis=0)
         return out
 
     def held(self, name: str) -> Array:
         """A view of the lane over the rows in the store, oldest first."""
-        return self._lanes[name][self._start : self._end]
+        return self._lanes[name].array[self._start : self._end]
 
     def new_name(self) -> str:
         """A name for an index or a lane that no other has."""
@@ -90,15 +92,15 @@ class RowStore:
 
         A lane may have several int64 per row. A derived one is not saved: its owner rebuilds it.
         """
-        shape = self._capacity if width == 1 else (self._capacity, width)
-        self._lanes[name] = np.full(shape, fill, np.int64)
+        self._lanes[name] = Buffer(self._capacity, np.int64, () if width == 1 else (width,))
+        self.held(name)[:] = fill
         self._fill[name] = fill
         if derived:
             self._derived.add(name)
 
     def add_block(self, name: str, width: int) -> None:
         """Add ``width`` int64 per row, side by side; ``append`` takes them as int64[n, width]."""
-        self._lanes[name] = np.zeros((self._capacity, width), np.int64)
+        self._lanes[name] = Buffer(self._capacity, np.int64, (width,))
         self._constant.add(name)
 
     def remove_lane(self, name: str) -> None:
@@ -117,11 +119,11 @@ class RowStore:
             self._make_room(count)
         place = self._end
         for name, lane in self._lanes.items():
-            lane[place : place + count] = lanes[name] if name in lanes else self._fill[name]
+            lane.array[place : place + count] = lanes[name] if name in lanes else self._fill[name]
         for column, arrived in zip(self._columns, columns, strict=True):
             column.write(place, arrived)
         if self._ids is not None:
-            self._ids[place : place + count] = np.arange(self.next_id, self.next_id + count)
+            self._ids.array[place : place + count] = np.arange(self.next_id, self.next_id + count)
         self.next_id += count
         self._end += count
         return range(self.end - count, self.end)
@@ -130,14 +132,14 @@ class RowStore:
         """Stable row ids of positions."""
         if self._ids is None:
             return positions
-        out: Array = self._ids.take(positions - self.base)
+        out: Array = self._ids.array.take(positions - self.base)
         return out
 
     def positions(self, ids: Array) -> Array:
         """Positions of row ids that are still in the store."""
         if self._ids is None:
             return ids
-        held = self._ids[self._start : self._end]
+        held = self._ids.array[self._start : self._end]
         return np.searchsorted(held, ids) + self.first
 
     def places(self, ids: Array) -> Array:
@@ -159,33 +161,31 @@ class RowStore:
     def keep(self, alive: Array) -> None:
         """Forget all rows but those where bool[len(self)] ``alive``; renumbers positions."""
         if self._ids is None:
-            self._ids = np.arange(self.base, self.base + self._capacity)
+            self._ids = Buffer(self._capacity, np.int64)
+            self._ids.array[: self._end] = np.arange(self.base, self.end)
         end = self.end
         places = np.flatnonzero(alive) + self._start
-        self._relocate(places, places.size, self._capacity)
+        capacity = min(self._capacity, roomy(places.size, self._capacity))
+        for buffer in self._buffers():
+            buffer.take(places, capacity)
+        self._capacity, self._start, self._end = capacity, 0, places.size
         self.base = end  # new positions are larger than all old ones
         self.generation += 1
 
     def _make_room(self, count: int) -> None:
-        live = len(self)
-        capacity = self._capacity
-        while live + count > capacity // 2:
-            capacity *= 2
-        self._to_front(capacity)
-
-    def _to_front(self, capacity: int) -> None:
-        first = self.first
-        self._relocate(slice(self._start, self._end), len(self), capacity)
+        """Make room for so many more rows, in place of those that have been dropped."""
+        first, live = self.first, len(self)
+        capacity = roomy(live + count, self._capacity)
+        for buffer in self._buffers():
+            buffer.shift(self._start, self._end, capacity)
+        self._capacity, self._start, self._end = capacity, 0, live
         self.base = first
 
-    def _relocate(self, places: Array | slice, count: int, capacity: int) -> None:
-        for column in self._columns:
-            column.move(places, capacity)
-        for name, lane in self._lanes.items():
-            self._lanes[name] = moved(lane, places, capacity)
+    def _buffers(self) -> Iterator[Buffer | Column]:
+        yield from self._columns
+        yield from self._lanes.values()
         if self._ids is not None:
-            self._ids = moved(self._ids, places, capacity)
-        self._capacity, self._start, self._end = capacity, 0, count
+            yield self._ids
 
     def state(self) -> State:
         """Everything in the store: rows as they were appended, and the lanes that may change."""
@@ -203,7 +203,7 @@ class RowStore:
         """The ids of all rows."""
         if self._ids is None:
             return range(self.first, self.end)
-        return self._ids[self._start : self._end]
+        return self._ids.array[self._start : self._end]
 
     def _part(self, start: int, end: int) -> pa.RecordBatch:
         """The rows in [start, end), counted from the oldest: constant lanes, then columns."""
@@ -216,29 +216,27 @@ class RowStore:
         """Take over what ``state`` returned; the lanes must be the same."""
         rows = saved_rows(state, "rows")
         used = len(rows)
-        self._capacity = _SMALLEST
-        while self._capacity < 2 * used:
-            self._capacity *= 2
-        for column in self._columns:
-            column.move(slice(0, 0), self._capacity)
-        for name, lane in self._lanes.items():
-            fill = self._fill.get(name, 0)
-            self._lanes[name] = np.full((self._capacity, *lane.shape[1:]), fill, np.int64)
+        self._capacity = roomy(used, _SMALLEST)
+        self._columns = [make_column(f.type, self._capacity) for f in self.schema]
         self._start, self._end = 0, used
+        for name, lane in self._lanes.items():
+            shape = lane.array.shape[1:]
+            self._lanes[name] = Buffer(self._capacity, np.int64, shape)
+            self.held(name)[:] = self._fill.get(name, 0)
         self.base, self.next_id = (int(v) for v in array(state, "counters"))
         constant = sorted(self._constant)
         for place, batch in rows.batches():
             for name, values in zip(constant, batch.columns, strict=False):
-                lane = self._lanes[name]
-                lane[place : place + batch.num_rows] = _as_lane(values, lane.shape[1:])
+                held = self.held(name)
+                held[place : place + batch.num_rows] = _as_lane(values, held.shape[1:])
             for column, values in zip(self._columns, batch.columns[len(constant) :], strict=True):
                 column.write(place, values)
         for name in self._lanes.keys() - self._derived - self._constant:
-            self._lanes[name][:used] = array(nested(state, "lanes"), name)
+            self.held(name)[:] = array(nested(state, "lanes"), name)
         self._ids = None
         if "renumbered" in state:
-            self._ids = np.zeros(self._capacity, np.int64)
-            self._ids[:used] = rows.numbers
+            self._ids = Buffer(self._capacity, np.int64)
+            self._ids.array[:used] = rows.numbers
         self.generation += 1
         rows.claim(self)
 
