@@ -11,6 +11,7 @@ from eddyline.optimizer.prices import TYPICAL
 from eddyline.spark.control import ControlStream, cores_note, note_of
 from eddyline.spark.directory import LocalDirectory
 from eddyline.spark.durable import EngineBatch
+from eddyline.spark.job_layouts import JobLayouts
 from eddyline.spark.layout_shards import LayoutShards, layouts_of
 from eddyline.spark.running_queries import RunningQueries
 from eddyline.spark.script import Script
@@ -38,7 +39,8 @@ def layouts(of: Script, shards: int) -> list[LayoutShards]:
 def told(directory: Path, shards: int) -> dict[int, list[float]]:
     """What the shards have been told after a start with this number, having begun with two."""
     control, of = ControlStream(LocalDirectory(directory)), script()
-    running = RunningQueries(of, layouts(of, shards), control, lambda query: None, "")
+    known = JobLayouts(of, layouts(of, shards), CELLS, shards, CORES)
+    running = RunningQueries(of, known, control, lambda query: None, "")
     running.allot_cores(shards, first=2)
     texts = control.by_shard().items()
     notes = {shard: [note_of(text) for _, text in sorted(sent.items())] for shard, sent in texts}

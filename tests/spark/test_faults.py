@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,7 @@ from pyspark.sql import SparkSession
 from test_job import delivered, session_over, wait_for_batches
 
 from spark_cases import QUERIES, Feed, bag, definitions, embedded, stream_tables
+from worker_processes import engine_workers
 
 JobInputs = tuple[Feed, Feed]
 pytestmark = [pytest.mark.long, pytest.mark.fault, pytest.mark.spark]
@@ -47,38 +48,6 @@ def test_a_batch_survives_killed_workers(
     feeds[1].write(b[9])
     run.finish()
     assert run.restarts == 0 and delivered(session) == embedded({"a": a, "b": b})
-
-
-def engine_workers() -> list[int]:
-    """Python workers of shards, of this test only: they run in a pool that their environment names.
-
-    Other jobs may run on the machine, so those count that descend from this process.
-    """
-    found = []
-    for pid in descendants(os.getpid()):
-        with suppress(OSError):  # gone
-            environment = Path(f"/proc/{pid}/environ").read_bytes()
-            command = Path(f"/proc/{pid}/cmdline").read_bytes()
-            if b"EDDYLINE_WORKER_POOL=" in environment and b"daemon" in command:
-                found.append(pid)
-    return found
-
-
-def descendants(ancestor: int) -> list[int]:
-    """The processes that a process started, those that they started, and so on."""
-    children: dict[int, list[int]] = {}
-    for stat in Path("/proc").glob("[0-9]*/stat"):
-        with suppress(OSError):
-            # PID (NAME) STATE PARENT ..., where the name may hold anything
-            parent = stat.read_bytes().rpartition(b")")[2].split()[1]
-            children.setdefault(int(parent), []).append(int(stat.parent.name))
-    found: list[int] = []
-    reached = [ancestor]
-    while reached:
-        below = children.get(reached.pop(), [])
-        found += below
-        reached += below
-    return found
 
 
 class Command:

@@ -60,3 +60,42 @@ def test_the_last_restores_are_reported_and_logged(caplog: pytest.LogCaptureFixt
         "shard 0 (s): engine restored in 0.50 s",
         "shard 1 (s): engine restored in 1.50 s",
     ]
+
+
+def test_the_metrics_of_several_shards_are_merged() -> None:
+    def metrics(rows_out: int, average_s: float, **more: Any) -> dict[str, Any]:
+        latency = dict.fromkeys(("average_seconds", "p50_seconds", "max_seconds"), average_s)
+        fixed = {"rows_out": rows_out, "seconds": 0.5, "bad": 1, "executor": "eddy"}
+        return {**fixed, "latency": latency if rows_out else {}, **more}
+
+    tracker = ProgressTracker({0: "s", 1: "s", 2: "s"})
+    of_shards = {
+        "0": {"q": metrics(30, 1.0, shared_with=2, reordered=0, set_aside=None, checks=7)},
+        "1": {"q": metrics(10, 5.0, shared_with=1, reordered=3, set_aside="it failed", checks=1)},
+        "2": {"q": metrics(0, 9.0, shared_with=0, reordered=0, set_aside=None), "r": metrics(4, 2)},
+    }
+    tracker.record(0, [], {shard: json.dumps(of).encode() for shard, of in of_shards.items()})
+    stats = tracker.stats()
+    assert stats["q"] == {
+        "rows_out": 40,
+        "seconds": 1.5,
+        "bad": 3,
+        "executor": "eddy",
+        "latency": {"average_seconds": 2.0, "p50_seconds": 5.0, "max_seconds": 5.0},
+        "shared_with": 2,
+        "reordered": 3,
+        "set_aside": "it failed",
+        "checks": 8,
+    }
+    assert stats["r"] == of_shards["2"]["r"], "in one shard"
+    tracker.record(1, [], {"1": json.dumps({"q": metrics(20, 5.0)}).encode()})
+    assert tracker.stats()["q"]["rows_out"] == 50, "the last of each shard"
+
+
+def test_queries_that_are_set_aside_are_reported_by_shard() -> None:
+    tracker = ProgressTracker({0: "s", 1: "s"})
+    tracker.record(0, [report(0, {}, totals={}, aside={}), report(1, {}, totals={}, aside={})], {})
+    assert tracker.aside() == []
+    tracker.record(1, [report(1, {}, aside={"q": "no 13", "r": "no 7"})], {})
+    tracker.record(2, [report(0, {}, aside={"q": "no 13, too"})], {})
+    assert tracker.aside() == [("q", "no 13, too"), ("q", "no 13"), ("r", "no 7")]

@@ -7,117 +7,38 @@ embedded engine with the same input, which must have the same output.
 from __future__ import annotations
 
 import copy
-import io
-import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import pandas as pd
 import pyarrow as pa
 
-from eddyline import CatalogError, Engine
-from eddyline.engine.changes import Changes
+from eddyline import CatalogError, Engine, StateError
 from eddyline.engine.options import EngineOptions, StrategyOptions
 from eddyline.engine.settings import Settings
+from eddyline.spark.added_layouts import AddedLayout
 from eddyline.spark.control import ControlStream
 from eddyline.spark.directory import LocalDirectory
-from eddyline.spark.durable import CommitRecord
 from eddyline.spark.ingest import Destination, Packer
+from eddyline.spark.job_layouts import JobLayouts
 from eddyline.spark.key_splits import KeySplits
 from eddyline.spark.layout_shards import LayoutShards, by_group, layouts_of, planned
-from eddyline.spark.output import ShardOutput
-from eddyline.spark.packed_batches import INPUT_ARROW, pack, unpack
+from eddyline.spark.packed_batches import INPUT_ARROW, pack
 from eddyline.spark.partitioning.frequent_keys import DEFAULT_LIMITS, SplitLimits
-from eddyline.spark.query_rows import QueryRows
 from eddyline.spark.running_queries import RunningQueries
 from eddyline.spark.script import Script
-from eddyline.spark.shard import ShardInput, engine_batch, for_key_splits
-from eddyline.spark.shard_engine import ShardEngine, StepOutput
-from eddyline.spark.shard_program import BroadcastProgram, ShardProgram, ShardSpec
-from eddyline.testing.bags import Row, difference, rows_of
-from memory_state import MemoryState
+from eddyline.spark.shard import ShardInput
+from eddyline.spark.shard_engine import StepOutput
+from eddyline.spark.shard_program import ShardProgram, ShardSpec
+from eddyline.testing.bags import Row, difference
+from sharded_engines import Follower, Output, Program, Shard
 
-Bags = dict[str, list[Row]]
+AShard = TypeVar("AShard", bound=Shard)
 
 #: Keys are split as soon as they have a few rows.
 EAGER: Final = SplitLimits(first=0.5, last=0.4, least_rows=3, kept=0.7)
-
-
-@dataclass
-class Output:
-    """Everything that was emitted so far: changes by query, late and bad rows by input or query."""
-
-    changes: Bags = field(default_factory=dict)
-    late: Bags = field(default_factory=dict)
-    bad: Bags = field(default_factory=dict)
-
-    def add(self, kind: str, name: str, table: pa.Table) -> None:
-        bags: Bags = getattr(self, kind)
-        bags.setdefault(name, []).extend(rows_of(table))
-
-    def take(self, changes: Changes) -> None:
-        """Add the output of an engine."""
-        for name, table in changes.items():
-            self.add("changes", name, table)
-        for kind in ("late", "bad"):
-            for name, table in getattr(changes, kind).items():
-                self.add(kind, name, table)
-
-
-class Shard:
-    """One shard: an engine and its commit record."""
-
-    def __init__(self, spec: ShardSpec, program: ShardProgram, *, is_durable: bool) -> None:
-        self.spec = spec
-        self.is_durable = is_durable
-        self.engine = ShardEngine(program.build())
-        self.record = CommitRecord()
-        self._state = MemoryState()
-        self.report: dict[str, Any] = {}
-
-    def process(self, received: ShardInput, output: Output) -> None:
-        """One batch, as the stateful processor runs it."""
-        batch = engine_batch(self.record, received, drops_rows=self.engine.drops_rows)
-        self.emit(self.engine.apply(batch), received, output)
-        if self.is_durable:
-            self._state.commit(self.record, batch, self.engine)
-
-    def emit(self, outputs: list[StepOutput], received: ShardInput, output: Output) -> None:
-        of_shard = ShardOutput(
-            self.spec, outputs, self.engine.routes, received.arrivals, received.counts
-        )
-        frames = list(of_shard.frames())
-        of_shard.add_counts(self.record.notes)
-        frames.append(
-            of_shard.last_frame(self.record, {}, for_key_splits(self.engine, received), ())
-        )
-        for row in (r for frame in frames for r in frame.itertuples(index=False)):
-            if row.kind == "progress":
-                self.report = json.loads(row.blob)
-                continue
-            table = unpack(row.blob)
-            if row.kind == "changes" or not row.name:
-                kind = "changes" if row.kind == "changes" else "bad"
-                for name, rows in QueryRows.of(table).each():
-                    output.add(kind, name, rows)
-            else:
-                output.add(row.kind, row.name, table)
-
-    def saved(self) -> tuple[bytes, CommitRecord]:
-        """The committed state."""
-        saved = io.BytesIO()
-        self.engine.save(saved)
-        return saved.getvalue(), copy.deepcopy(self.record)
-
-    def load(self, engine: bytes, record: CommitRecord) -> None:
-        """Continue from a committed state."""
-        self.engine, self.record = ShardEngine.load(io.BytesIO(engine)), record
-
-    def lose_worker(self) -> None:
-        """Continue with the last committed snapshot and the log since then."""
-        self.record, self.engine = self._state.rebuilt()
 
 
 class Sharded:
@@ -143,6 +64,7 @@ class Sharded:
         limits: SplitLimits = DEFAULT_LIMITS,
     ) -> None:
         self._is_durable = is_durable
+        self._limits = limits
         self.now_us = 0
         self.expected, self.found = Output(), Output()
         self.compared_from: dict[str, int | None] = {}  # added queries; None: not at all
@@ -162,43 +84,79 @@ class Sharded:
             self.engine.query(sql, name=name)
             self._script.query(name, sql, {"sink": "memory"})
         groups = self._script.groups()
-        self.layouts = layouts_of(self._script, groups, shards, shards, shards)
-        self._control = ControlStream(LocalDirectory(directory))
-        found = self._script.queries
+        self._cells = shards
+        self._first = layouts_of(self._script, groups, shards, shards, shards)
+        self._directory = LocalDirectory(directory)
+        self._tables = {name: pack(rows) for name, rows in tables.items()}
+        self._batch = 0
+        self._start()
+        self.shards = {s.spec.shard: s for of in self._first for s in self._shards(of)}
+        self.added: dict[int, AddedLayout] = {}  # by first shard
+        self.expected_of_added = Output()
+        self._runs: dict[int, Follower] = {}  # by first shard of the layout
+        self._of_added: set[str] = set()  # queries in added layouts
+        self._followers = [
+            self._follower(own[0], -1 - n)
+            for n, (_, own) in enumerate(by_group(self._first))
+            if sum(of.layout.cells for of in own) > 1
+        ]
+
+    def _start(self) -> None:
+        """As the driver of a job does at its start."""
+        self._control = ControlStream(self._directory)
+        queries = self._script.queries
         self.splits = KeySplits(
-            LocalDirectory(directory),
-            [(of, [planned(self._script, found[n]) for n in of.queries]) for of in self.layouts],
-            limits,
+            self._directory,
+            [(of, [planned(self._script, queries[n]) for n in of.queries]) for of in self._first],
+            self._limits,
+        )
+        self._layouts = JobLayouts(
+            self._script, self._first, self._cells, self._cells, self._cells, self.splits
         )
         self.running = RunningQueries(
             self._script,
-            self.layouts,
+            self._layouts,
             self._control,
             lambda query: None,
             "",
-            splits=self.splits,
+            is_active=lambda: False,
         )
-        self.shards = {s.spec.shard: s for of in self.layouts for s in self._shards(of, tables)}
 
-    def _shards(self, of: LayoutShards, tables: Mapping[str, pa.Table]) -> Iterable[Shard]:
-        group, script = of.group, self._script
-        program = ShardProgram(
-            script.definitions,
-            tuple(script.statement(name) for name in of.queries),
-            {name: pack(tables[name]) for name in group.tables},
-            (),
-            (*group.streams, *group.live),
-            of.read_elsewhere,
-            script.options,
-            script.strategy,
-        )
-        no_broadcast = BroadcastProgram.__new__(BroadcastProgram)
+    @property
+    def layouts(self) -> list[LayoutShards]:
+        """All layouts."""
+        return self._layouts.all
+
+    def _shards(self, of: LayoutShards) -> Iterable[Shard]:
+        program = self._program(of)
         for cell, shard in enumerate(of.ids):
             parts = (of.described, cell, of.reports(cell), of.counts(cell))
-            spec = ShardSpec(shard, "", *parts, no_broadcast)
-            made = Shard(spec, program, is_durable=self._is_durable)
-            made.engine.engine.wall_clock = self._now
-            yield made
+            spec = ShardSpec(shard, "", *parts, program)
+            yield self._with_clock(Shard(spec, is_durable=self._is_durable))
+
+    def _follower(self, of: LayoutShards, shard: int) -> Follower:
+        program = Program(replace(self._program(of).read(), queries=()))
+        spec = ShardSpec(shard, "", "", 0, (), (), program)
+        return self._with_clock(Follower(spec, of.group.streams))
+
+    def _with_clock(self, made: AShard) -> AShard:
+        made.engine.engine.wall_clock = self._now
+        return made
+
+    def _program(self, of: LayoutShards) -> Program:
+        group, script = of.group, self._script
+        return Program(
+            ShardProgram(
+                script.definitions,
+                script.program_of(of.queries),
+                {name: self._tables[name] for name in group.tables},
+                (),
+                (*group.streams, *group.live),
+                of.read_elsewhere,
+                script.options,
+                script.strategy,
+            )
+        )
 
     def _now(self) -> int:
         return self.now_us
@@ -211,26 +169,68 @@ class Sharded:
         """
         self.expected.take(self.engine.process(dict(sorted(rows.items())), now=self.now_us))
         if repeated:
-            found = copy.deepcopy(self.found)
-            saved = {number: shard.saved() for number, shard in self.shards.items()}
-            self._run(rows)
-            self.found = found
-            for number, state in saved.items():
-                self.shards[number].load(*state)
-            self.restart()
+            self._fail(rows)
         self._run(rows)
+        self._batch += 1
+
+    def _fail(self, rows: Mapping[str, pa.Table]) -> None:
+        """A batch that is not committed, and a start of the driver."""
+        emitted = copy.deepcopy((self.found, self.expected_of_added))
+        known = dict(self.shards), dict(self.added), dict(self._runs)
+        saved = [(shard, shard.saved()) for shard in self._engines()]
+        self._run(rows)
+        self.found, self.expected_of_added = emitted
+        self.shards, self.added, self._runs = known
+        for shard, state in saved:
+            shard.load(*state)
+        self.restart()
+
+    def _engines(self) -> list[Shard]:
+        """Those of the job, and those that they are compared with."""
+        return [*self.shards.values(), *self._runs.values(), *self._followers]
 
     def _run(self, rows: Mapping[str, pa.Table]) -> None:
-        packed = [row for _, of in by_group(self.layouts) for row in self._dealt(of, rows)]
-        frame = pd.DataFrame(packed, columns=[*INPUT_ARROW.names]).assign(now_us=self.now_us)
-        requests = self._control.by_shard()
-        for shard in self.shards.values():
-            own = frame[frame["shard"] == shard.spec.shard]
-            received = ShardInput.read(iter([own]), requests.get(shard.spec.shard, {}))
-            if not len(own):  # the engine runs, to compare clocks
-                received = ShardInput((), {}, {}, received.statements, None, self.now_us)
-            shard.process(received, self.found)
-        self.splits.step([shard.report for shard in self.shards.values()])
+        with self._layouts.batch(self._batch) as added:
+            for layout in added:
+                self._begin(layout)
+            packed = [row for _, of in by_group(self.layouts) for row in self._dealt(of, rows)]
+            frame = pd.DataFrame(packed, columns=[*INPUT_ARROW.names]).assign(now_us=self.now_us)
+            requests = self._control.by_shard()
+            for shard in self.shards.values():
+                shard.process(self._received(shard, frame, requests), self.found)
+            for first, run in self._runs.items():
+                requests[run.spec.shard] = requests.get(first, {})
+                run.process(self._received(run, frame, requests), self.expected_of_added)
+            for follower in self._followers:
+                follower.follow(s for q in self.running.queries.values() for s in q.reads)
+                follower.process(self._received(follower, frame, {}), Output())
+            self._note()
+            self.splits.step([shard.report for shard in self.shards.values()])
+
+    def _received(
+        self, shard: Shard, frame: pd.DataFrame, requests: Mapping[int, Mapping[int, str]]
+    ) -> ShardInput:
+        own = frame[frame["shard"] == shard.spec.shard]
+        received = ShardInput.read(iter([own]), requests.get(shard.spec.shard, {}))
+        if len(own):
+            return received
+        # the engine runs, to compare clocks
+        return ShardInput((), {}, {}, received.statements, None, self.now_us)
+
+    def _begin(self, added: AddedLayout) -> None:
+        """The shards of an added layout begin, if they have not."""
+        first = added.of.ids[0]
+        if first in self.added:
+            return
+        self.added[first] = added
+        for shard, spec in added.specs(self.shards[added.like].spec).items():
+            assert shard not in self.shards
+            self.shards[shard] = self._with_clock(Shard(spec, is_durable=self._is_durable))
+        (follower,) = (f for f in self._followers if f.streams == added.of.group.streams)
+        self._runs[first] = self._with_clock(follower.runs(added, -100 - first))
+
+    def _note(self) -> None:
+        self._layouts.note(self._batch, [shard.report for shard in self.shards.values()])
 
     def _dealt(self, of: list[LayoutShards], rows: Mapping[str, pa.Table]) -> Iterable[Any]:
         group = of[0].group
@@ -242,6 +242,11 @@ class Sharded:
             definition = self._script.tables[name] if stream is None else stream
             to = [
                 Destination(o.layout, o.ids, name in o.first_of, self.splits.counted(o)) for o in of
+            ]
+            to += [
+                Destination(f.layout, [f.spec.shard], is_first=False)
+                for f in (*self._followers, *self._runs.values())
+                if f.streams == group.streams
             ]
             split = self.splits.next_batch()
             step = -(-table.num_rows // self._tasks)
@@ -261,44 +266,61 @@ class Sharded:
     def advance(self, to_us: int) -> None:
         """Advance all engines."""
         self.expected.take(self.engine.advance(to_us))
-        for shard in self.shards.values():
+        for shard in self._engines():
             step = StepOutput.of(shard.engine.engine.advance(to_us))
-            shard.emit([step], ShardInput((), {}, {}, {}, None), self.found)
+            output = self.expected_of_added if shard.spec.shard < 0 else self.found
+            shard.emit([step], ShardInput((), {}, {}, {}, None), output)
+        self._note()
 
     def restart(self) -> None:
-        """Save and load all shards, and what the driver knows."""
-        self.splits.begin()
+        """Save and load all shards, and start the driver again."""
         for shard in self.shards.values():
             shard.load(*shard.saved())
-            shard.engine.engine.wall_clock = self._now
+        before = [(of.ids, of.text, of.cores, of.read_elsewhere) for of in self.layouts]
+        self._start()
+        again = [(of.ids, of.text, of.cores, of.read_elsewhere) for of in self.layouts]
+        assert again == before
+
+    def add(self, name: str, sql: str, window_us: int | None) -> bool:
+        """Add a query, if a layout fits it or can be added for it.
+
+        Args:
+            window_us: longer than its windows: from then on it is compared; None: it is not.
+        """
+        for _ in range(3):
+            try:
+                self.running.add(name, sql, {"sink": "memory"})
+            except StateError as e:  # a layout can begin after a batch
+                assert "before the batch after which another one can begin" in str(e)
+                self.process({})
+            except CatalogError as e:
+                known = ("would not have the changes", "no query of this job", "be added while")
+                assert any(why in str(e) for why in known), e
+                return False
+            else:
+                break
+        assert name in self.running.queries
+        if self.running.layout_of(name) not in self._first:
+            self._of_added.add(name)
+        # of the rows that have arrived, it has those that the queries of its layout keep
+        newest = self.engine.newest
+        clock = max(self.engine.clock, self.engine.clock if newest is None else newest)
+        self.engine.query(sql, name=name)
+        self.compared_from[name] = None if window_us is None else clock + window_us
+        return True
 
     def lose_workers(self, shards: Iterable[int]) -> None:
         """Continue with other workers for these shards."""
         for number in shards:
             self.shards[number].lose_worker()
-            self.shards[number].engine.engine.wall_clock = self._now
-
-    def add(self, name: str, sql: str, window_us: int | None) -> bool:
-        """Add a query, if it fits a layout.
-
-        Args:
-            window_us: longer than its windows: from then on it is compared; None: it is not.
-        """
-        try:
-            self.running.add(name, sql, {"sink": "memory"})
-        except CatalogError as e:
-            known = ("does not fit", "no query of this job", "cannot be added while")
-            assert any(why in str(e) for why in known), e
-            return False
-        clock = self.engine.clock
-        self.engine.query(sql, name=name)
-        self.compared_from[name] = None if window_us is None else clock + window_us
-        return True
 
     def reset(self, stream: str) -> None:
         """Reset the watermark of a stream's group."""
         self.running.reset_watermark(stream)
         self.engine.reset_watermark(stream)
+        for follower in self._followers:
+            if stream in follower.streams:
+                follower.engine.engine.reset_watermark(stream)
 
     def drop(self, name: str) -> None:
         """Drop a query."""
@@ -324,6 +346,11 @@ class Sharded:
                 assert not missing and not extra, self._report(f"{kind} {name}", missing, extra)
         for what in ("rows", "late", "bad"):
             self._check_counts(what)
+        for kind in ("changes", "bad"):
+            expected, found = getattr(self.expected_of_added, kind), getattr(self.found, kind)
+            for name in sorted(self._of_added):
+                missing, extra = difference(expected.get(name, []), found.get(name, []))
+                assert not missing and not extra, self._report(f"{kind} {name}", missing, extra)
 
     @property
     def _read(self) -> set[str]:

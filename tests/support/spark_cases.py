@@ -83,8 +83,10 @@ class Twin:
         self._newest: dict[str, int] = {}
         self._changes: dict[str, list[pa.Table]] = {}
 
-    def process(self, rows: Mapping[str, Sequence[pa.Table]]) -> None:
-        """Process all rows that the job has read, up to their watermark."""
+    def process(
+        self, rows: Mapping[str, Sequence[pa.Table]], *, only_their_times: bool = False
+    ) -> None:
+        """Process all rows that the job has read, or only their times, up to their watermark."""
         tables = {name: pa.concat_tables(parts) for name, parts in rows.items() if parts}
         for name, table in tables.items():
             if name not in self._lateness_us:  # a table, which does not affect the watermark
@@ -94,7 +96,9 @@ class Twin:
                 self._newest[name] = max(latest, self._newest.get(name, latest))
         bounds = [self._newest[n] - us for n, us in self._lateness_us.items() if n in self._newest]
         complete = len(bounds) == len(self._lateness_us)
-        self._collect(self.engine.process(tables, watermark=min(bounds) if complete else BEGINNING))
+        watermark = min(bounds) if complete else BEGINNING
+        inputs = {} if only_their_times else tables
+        self._collect(self.engine.process(inputs, watermark=watermark))
 
     def end(self) -> None:
         """End the input: advance until all windows are empty."""

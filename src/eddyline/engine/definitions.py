@@ -29,6 +29,7 @@ class Definitions:
         self._readers: dict[
             str, dict[tuple[ObjectKind, str], None]
         ] = {}  # by the name that is read
+        self._reads: dict[str, frozenset[str]] = {}  # by the lower-case name of the reader
 
     def __iter__(self) -> Iterator[Definition]:
         return iter(self._entries.values())
@@ -37,16 +38,23 @@ class Definitions:
         """Add the definition of a new object."""
         reads = frozenset() if select is None else names_read(select)
         self._entries[kind, name] = Definition(kind, name, sql, reads)
+        if reads:
+            self._reads[name.lower()] = reads
         for read in reads:
             self._readers.setdefault(read, {})[kind, name] = None
 
     def remove(self, kind: ObjectKind, name: str) -> None:
         """Remove the definition of a dropped object."""
+        self._reads.pop(name.lower(), None)
         for read in self._entries.pop((kind, name)).reads:
             readers = self._readers[read]
             del readers[kind, name]
             if not readers:
                 del self._readers[read]
+
+    def reads(self, name: str) -> frozenset[str]:
+        """What the query or view of this name reads, as of :class:`Definition`; else nothing."""
+        return self._reads.get(name.lower(), frozenset())
 
     def readers(self, name: str) -> Iterator[tuple[ObjectKind, str]]:
         """Kind and name of all objects that read the one of this name."""

@@ -7,12 +7,14 @@ a failure or a restart. AHEAD AT MOST and IDLE AFTER are evaluated with it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
 import pyarrow as pa
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
+
+from eddyline.spark.packed_batches import INPUT_ARROW, INPUT_SCHEMA
 
 #: The column of packed batches, and the last column of ingest's input, with the time: int64 us.
 NOW: Final = "now_us"
@@ -31,31 +33,32 @@ def with_batch_time(packed: DataFrame) -> DataFrame:
     return packed.withColumn(NOW, now_us())
 
 
-def heartbeat(spark: SparkSession, shards: Sequence[int]) -> DataFrame:
+def heartbeat(
+    spark: SparkSession, shards: Sequence[int], more: Callable[[], Sequence[int]] = tuple
+) -> DataFrame:
     """The time for these shards, about once a second, also while there are no rows.
 
     One source and one task for all shards. The source makes up for the seconds of a stop in one
-    batch.
+    batch; ticks of more than a few minutes ago are left out: those of a stop.
+
+    Args:
+        more: called in the task, further shards.
     """
     source = spark.readStream.format("rate").option("rowsPerSecond", 1).option("numPartitions", 1)
-    return with_batch_time(ticks(source.load(), shards))
-
-
-def ticks(seconds: DataFrame, shards: Sequence[int]) -> DataFrame:
-    """Rows of the source ``rate`` as packed batches without rows, one for each shard.
-
-    Ticks of more than a few minutes ago are left out: those of a stop.
-    """
     recent = F.current_timestamp() - F.expr(f"INTERVAL {_RECENT_S} SECONDS")
-    return seconds.where(F.col("timestamp") >= recent).select(
-        F.explode(F.array(*(F.lit(shard).cast("bigint") for shard in shards))).alias("shard"),
-        F.lit("tick").alias("kind"),
-        F.lit("").alias("name"),
-        F.lit(0).cast("bigint").alias("part"),
-        F.col("value").alias("seq"),
-        F.lit(0).cast("bigint").alias("n"),
-        F.lit(b"").alias("blob"),
-    )
+    seconds = source.load().where(F.col("timestamp") >= recent).select("value")
+
+    def ticks(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            numbers = batch.column(0).to_pylist()
+            rows = [
+                (shard, "tick", "", 0, n, 0, b"") for n in numbers for shard in (*shards, *more())
+            ]
+            if rows:
+                columns = [list(column) for column in zip(*rows, strict=True)]
+                yield pa.record_batch(columns, schema=INPUT_ARROW)
+
+    return with_batch_time(seconds.mapInArrow(ticks, INPUT_SCHEMA))
 
 
 class TimedBatches:

@@ -31,6 +31,9 @@ from eddyline.spark.directory import Directory
 
 DIRECTORY: Final = "control"
 
+#: Name of a request that is the record of a layout, and says nothing to its shard.
+LAYOUT: Final = "layout"
+
 #: sql-GROUP-NUMBER-ID.json, with a line for each shard of the group, and end-ID.json.
 _STATEMENT_FILE: Final = re.compile(r"sql-(\d+)-(\d+)-[0-9a-f]{32}\.json")
 _END_FILE: Final = re.compile(r"end-[0-9a-f]{32}\.json")
@@ -47,8 +50,9 @@ class Request:
 
     Attributes:
         name: 'sql' (execute the statement ``text``, which may also be an :func:`aside_note`, a
-            :func:`reads_note` or a :func:`cores_note`), or 'end' (the input has ended; ``text`` is
-            the event time in us by which to advance after the last row).
+            :func:`reads_note` or a :func:`cores_note`), 'end' (the input has ended; ``text`` is the
+            event time in us by which to advance after the last row), or LAYOUT (``text`` is the
+            record of the layout that begins for the statement of the same number).
         number: of the statement for the group of shards, from 1; 0 for other requests.
         at: when it was sent, in ISO 8601.
     """
@@ -132,7 +136,7 @@ class ControlStream:
         )
         return with_batch_time(packed)
 
-    def statements(self) -> list[Request]:
+    def statements(self) -> list[SentStatement]:
         """All statements sent so far; see :func:`read_statements`."""
         return read_statements(self._directory)
 
@@ -141,8 +145,13 @@ class ControlStream:
         found: dict[int, dict[int, str]] = {}
         for _, requests in _read_all(self._directory):
             for request in requests:
-                found.setdefault(request.shard, {})[request.number] = request.text
+                if request.name != LAYOUT:
+                    found.setdefault(request.shard, {})[request.number] = request.text
         return found
+
+    def sent(self, group: int) -> int:
+        """Number of statements sent to a group of shards."""
+        return self._statements.get(group, 0)
 
     def statement(self, group: int, texts: Mapping[int, str]) -> list[Request]:
         """The next requests to a group of shards; :meth:`send` sends them.
@@ -153,7 +162,7 @@ class ControlStream:
         Raises:
             SqlError: the statement cannot be encoded.
         """
-        number = self._statements.get(group, 0) + 1
+        number = self.sent(group) + 1
         at = datetime.now(UTC).isoformat(timespec="seconds")
         for text in dict.fromkeys(texts.values()):
             try:
@@ -190,9 +199,13 @@ def aside_note(query: str, cause: str) -> str:
     return json.dumps({"set_aside": query, "cause": cause})
 
 
-def reads_note(streams: Iterable[str]) -> str:
-    """Tells shards which streams the queries of other layouts of their group read."""
-    return json.dumps({"read_elsewhere": sorted(streams)})
+def reads_note(streams: Iterable[str], statement: str = "") -> str:
+    """Tells shards which streams the queries of other layouts of their group read.
+
+    Args:
+        statement: to execute, too.
+    """
+    return json.dumps({"read_elsewhere": sorted(streams), "sql": statement})
 
 
 def cores_note(group: int, cores: float, shards: int) -> str:
@@ -212,14 +225,38 @@ def note_of(text: str) -> dict[str, Any] | None:
     return fields
 
 
-def read_statements(directory: Directory) -> list[Request]:
+def layout_request(statement: Request, record: str) -> Request:
+    """The record of the layout that begins for a statement."""
+    return Request(statement.shard, LAYOUT, record, statement.number, statement.at)
+
+
+@dataclass(frozen=True)
+class SentStatement:
+    """A statement that was sent.
+
+    Attributes:
+        text, at: as of :class:`Request`.
+        layout: the record of the layout that begins for it; None: it needs no other layout.
+    """
+
+    text: str
+    at: str
+    number: int
+    layout: str | None = None
+
+
+def read_statements(directory: Directory) -> list[SentStatement]:
     """All statements sent so far, without what they are to the shards that they do not concern;
     those of one group are in order.
 
     Raises:
         StateError: one is missing or cannot be read.
     """
-    return [requests[0] for _, requests in _read_all(directory)]
+    found = []
+    for _, (first, *others) in _read_all(directory):
+        layout = next((request.text for request in others if request.name == LAYOUT), None)
+        found.append(SentStatement(first.text, first.at, first.number, layout))
+    return found
 
 
 def _read_all(directory: Directory) -> list[tuple[tuple[int, int], list[Request]]]:

@@ -27,6 +27,7 @@ from eddyline.engine.ingest.row_reader import COPY, ELSEWHERE, OWN, ROLE
 from eddyline.engine.ingest.table_changes import reader_of
 from eddyline.engine.overload.drop_box import DropBox
 from eddyline.runtime.stores.columns import Array
+from eddyline.spark.added_layouts import added_layouts
 from eddyline.spark.batch_time import TimedBatches, with_batch_time
 from eddyline.spark.gc_control import freeze_live_objects
 from eddyline.spark.keep_rates import keep_rate
@@ -73,7 +74,7 @@ def packed_batches(
     Args:
         df: the columns, in the types of the source; or the input of ``read``.
         read: converts the DataFrame's columns to those declared, in the worker; None: not needed.
-        destinations: at least one.
+        destinations: those since the job's start, at least one.
         definition: a stream with the limit AHEAD AT MOST that its shards apply.
         keep: keep rate: the fraction of rows to pack; the others are counted. None: the rate that
             the shards have decided.
@@ -99,9 +100,10 @@ def task_packer(
         freeze_live_objects()
         context = TaskContext.get()
         part = context.partitionId() if context is not None else 0
-        readers = [s for d in destinations if definition.name in d.layout.inputs for s in d.shards]
+        to = [*destinations, *_added(definition.name)]
+        readers = [s for d in to if definition.name in d.layout.inputs for s in d.shards]
         share = keep_rate(readers, definition.name) if keep is None else keep
-        packer = Packer(destinations, definition, share, part, split_keys())
+        packer = Packer(to, definition, share, part, split_keys())
         source = TimedBatches(batches)
         for table in _coalesced(read(iter(source)) if read is not None else iter(source)):
             yield from packer.rows(table, source.now_us)
@@ -109,6 +111,16 @@ def task_packer(
         yield from packer.frequent_keys()
 
     return pack_partition
+
+
+def _added(name: str) -> list[Destination]:
+    """In a task: the layouts that were added to the running job in the group of an input."""
+    of = [added.of for added in added_layouts()]
+    return [
+        Destination(o.layout, o.ids, is_first=False)
+        for o in of
+        if name in o.group.streams or name in o.group.live
+    ]
 
 
 class Packer:

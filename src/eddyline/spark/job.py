@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import reduce
+from functools import partial, reduce
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 from uuid import uuid4
@@ -15,11 +15,12 @@ from pyspark.sql.streaming.query import StreamingQuery
 
 from eddyline.algebra.catalog import StreamDef, TableDef
 from eddyline.engine.ingest.row_reader import bad_schema, late_schema
+from eddyline.spark.added_layouts import added_shards, publish_layouts
 from eddyline.spark.batch_time import heartbeat
 from eddyline.spark.control import DIRECTORY as CONTROL
 from eddyline.spark.control import ControlStream
 from eddyline.spark.control_compaction import fold_read_files
-from eddyline.spark.delivery import Delivery
+from eddyline.spark.delivery import Delivery, Reporter
 from eddyline.spark.directory import Directory, path_segment
 from eddyline.spark.environment import (
     JOB_CONF,
@@ -30,6 +31,7 @@ from eddyline.spark.formats import side_options
 from eddyline.spark.held_rows import HeldRowsWarning
 from eddyline.spark.ingest import Destination, packed_batches
 from eddyline.spark.job_inputs import JobInputs
+from eddyline.spark.job_layouts import JobLayouts
 from eddyline.spark.job_program import JobProgram
 from eddyline.spark.keep_rates import clear_keep_rates, publish_keep_rates
 from eddyline.spark.key_splits import KeySplits
@@ -149,17 +151,18 @@ class JobStarter:
             self._spark.sparkContext.defaultParallelism,
         )
         program.warn()
-        layouts = program.layouts
-        tracker = ProgressTracker(
-            {s: ", ".join(of.group.streams) for of in layouts for s in of.ids}
+        cores = self._spark.sparkContext.defaultParallelism
+        splits = self._key_splits(program.layouts)
+        layouts = JobLayouts(
+            self._script, program.layouts, program.max_shards, program.shards, cores, splits
         )
+        tracker = ProgressTracker(layouts.groups)
         sinks = self._open_sinks(groups)
         requests_directory = self._checkpoint.directory.below(CONTROL)
         control = ControlStream(requests_directory)
         fold_read_files(requests_directory, self._checkpoint.directory.below(SPARK_DIRECTORY))
         began = self._checkpoint.directory.modified(PROGRAM)
         assert began is not None, "the checkpoint has been claimed"
-        splits = self._key_splits(layouts)
         running = RunningQueries(
             self._script,
             layouts,
@@ -167,33 +170,34 @@ class JobStarter:
             sinks.open,
             began.isoformat(timespec="seconds"),
             self._fixed_keep_rates,
-            splits,
+            lambda: supervisor.is_active,
         )
         running.allot_cores(program.shards, program.first_shards)
         for name in drop:
             running.drop(name)
-        held = HeldRowsWarning()
-
-        def report(batch: int, reports: list[dict[str, Any]], stats: Mapping[str, bytes]) -> None:
-            held.check(reports)
-            publish_keep_rates(self._spark.sparkContext, reports)
-            splits.step(reports)
-            splits.publish(self._spark.sparkContext)
-            for query, cause in (item for r in reports for item in r["aside"].items()):
-                running.set_aside(query, cause)
-            tracker.record(batch, reports, stats, splits.shown())
-
-        delivery = Delivery(sinks, report)
+        delivery = Delivery(sinks, self._reporter(layouts, splits, tracker))
         mailbox = None
         if self._checkpoint.named:
             directory = self._checkpoint.directory.below(MAILBOX)
             mailbox = Mailbox(directory, running, tracker, delivery)
-        tables = dict.fromkeys(name for of in layouts for name in of.group.tables)
+        tables = dict.fromkeys(name for of in program.layouts for name in of.group.tables)
         contents = {name: pack(self._inputs.content(name)) for name in tables}
-        specs = {spec.shard: spec for of in layouts for spec in self._specs(of, program, contents)}
+        specs = {
+            spec.shard: spec
+            for of in program.layouts
+            for spec in self._specs(of, program, contents)
+        }
         requests = control.by_shard() if drop else {}
         shards = ShardTasks(specs, uuid4().hex, self._checkpoint.path, requests)
-        launch = self._launcher(program, control, shards, delivery, splits)
+        context = self._spark.sparkContext
+
+        def deliver(packed: DataFrame, batch: int) -> None:
+            with layouts.batch(batch) as added:
+                publish_layouts(context, added)
+                delivery(packed, batch)
+            running.follow_batch(tracker.aside())
+
+        launch = self._launcher(program, control, shards, deliver, splits)
         supervisor = Supervisor(launch, self._options.restart, lambda: tracker.progress().batch_id)
         run = Run(
             self._checkpoint.path,
@@ -206,6 +210,21 @@ class JobStarter:
         )
         return StartedJob(run, sinks, running)
 
+    def _reporter(
+        self, layouts: JobLayouts, splits: KeySplits, tracker: ProgressTracker
+    ) -> Reporter:
+        held = HeldRowsWarning()
+
+        def report(batch: int, reports: list[dict[str, Any]], stats: Mapping[str, bytes]) -> None:
+            held.check(reports)
+            publish_keep_rates(self._spark.sparkContext, reports)
+            layouts.note(batch, reports)
+            splits.step(reports)
+            splits.publish(self._spark.sparkContext)
+            tracker.record(batch, reports, stats, splits.shown())
+
+        return report
+
     @property
     def _fixed_keep_rates(self) -> Mapping[str, float]:
         """Keep rates of the session's option ``keep``; empty if the engines decide."""
@@ -216,7 +235,7 @@ class JobStarter:
         program: JobProgram,
         control: ControlStream,
         shards: ShardTasks,
-        delivery: Delivery,
+        deliver: Callable[[DataFrame, int], None],
         splits: KeySplits,
     ) -> Callable[[bool], StreamingQuery]:
         """A function that starts the streaming query; True: over the input that is there now."""
@@ -238,7 +257,7 @@ class JobStarter:
                         ShardProcessor(shards), OUTPUT_SCHEMA, "Append", "None"
                     )
                 )
-                writer = results.writeStream.foreachBatch(delivery).option(
+                writer = results.writeStream.foreachBatch(deliver).option(
                     "checkpointLocation", f"{self._checkpoint.path}/{SPARK_DIRECTORY}"
                 )
                 if bounded:
@@ -268,8 +287,13 @@ class JobStarter:
                 ]
                 definition = self._definition(name)
                 packed.append(packed_batches(*self._inputs.source(name), to, definition, keep))
-        timed = [s for of in layouts if self._needs_heartbeat(of.group) for s in of.ids]
-        return [*packed, heartbeat(self._spark, timed)] if timed else packed
+        timed = [of for of in layouts if self._needs_heartbeat(of.group)]
+        if not timed:
+            return packed
+        streams = frozenset(name for of in timed for name in of.group.streams)
+        shards = [shard for of in timed for shard in of.ids]
+        more = partial(added_shards, streams)
+        return [*packed, heartbeat(self._spark, shards, more)]
 
     def _definition(self, name: str) -> StreamDef | TableDef:
         """The table; or the stream, with the session's limit if it declares no AHEAD AT MOST."""
@@ -295,7 +319,7 @@ class JobStarter:
         group = of.group
         shard_program = ShardProgram(
             self._script.definitions,
-            tuple(self._script.statement(name) for name in of.queries),
+            self._script.program_of(of.queries),
             {name: contents[name] for name in group.tables},
             self._script.functions,
             (*group.streams, *group.live),

@@ -11,7 +11,7 @@ from eddyline.engine.ingest.table_changes import is_live
 from eddyline.engine.query import Query
 from eddyline.spark.partitioning.groups import cores_by_shard
 from eddyline.spark.partitioning.layouts import Layout
-from eddyline.spark.partitioning.planning import PlannedQuery, layouts
+from eddyline.spark.partitioning.planning import PlannedQuery, best_layout, layouts
 from eddyline.spark.partitioning.shard_ids import shard_id
 from eddyline.spark.script import QueryGroup, Script
 
@@ -111,6 +111,36 @@ def layouts_of(
             )
         )
     return made
+
+
+def layout_for(
+    script: Script,
+    group: QueryGroup,
+    query: PlannedQuery,
+    others: Sequence[LayoutShards],
+    cells: int,
+    partitions: int,
+    cores: int,
+) -> LayoutShards:
+    """The layout that a query, which is added to a group, would have alone; without queries yet.
+
+    Args:
+        others: the layouts that the job has, also those of other groups.
+        cells, partitions, cores: as of :func:`layouts_of`.
+    """
+    layout = best_layout(query, cells, script.statistics)
+    first = sum(len(of.ids) for of in others)
+    numbers = range(first + layout.cells)
+    of_shards = cores_by_shard([n % partitions for n in numbers], cores, script.options.capacity)
+    return LayoutShards(
+        group,
+        layout,
+        (),
+        tuple(shard_id(n) for n in numbers[first:]),
+        min(of_shards[first:]),
+        frozenset(),  # the layouts since the job's start read all its streams
+        frozenset(),
+    )
 
 
 def read_by(queries: Mapping[str, Query], names: Sequence[str]) -> frozenset[str]:

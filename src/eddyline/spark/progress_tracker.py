@@ -54,7 +54,7 @@ class ProgressTracker:
     """Collects the reports of the shards; written by the delivery, read by other threads.
 
     Args:
-        groups: by shard, the streams of its group, which have one watermark.
+        groups: by shard, the streams of its group, which have one watermark; it may grow.
     """
 
     def __init__(self, groups: Mapping[int, str]) -> None:
@@ -120,6 +120,11 @@ class ProgressTracker:
         """The last report of each shard: state sizes, seconds by phase."""
         with self._lock:
             return list(self._shards.values())
+
+    def aside(self) -> list[tuple[str, str]]:
+        """The queries that shards have set aside, each with the reason."""
+        with self._lock:
+            return [item for report in self._shards.values() for item in report["aside"].items()]
 
     def stats(self) -> dict[str, dict[str, Any]]:
         """The last reported metrics by query: ``Engine.stats()["queries"]``, of all its shards."""

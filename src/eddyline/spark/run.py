@@ -102,7 +102,8 @@ class Run:
 
     def add(self, name: str, select: str, **sink: str) -> Query:
         """Add a query to the running job, with one of the next batches. Of the rows before, its
-        windows contain those that the job holds for other queries.
+        windows contain those that the job holds for other queries of its layout. A query that fits
+        no layout waits for the end of a batch, and begins with empty windows.
 
         Args:
             name: not used before in this job.
@@ -112,7 +113,7 @@ class Run:
         Raises:
             SqlError, DataError: the SELECT or the sink is wrong.
             CatalogError: the name is or was taken, or the query does not fit the job's streams.
-            StateError: the job has ended.
+            StateError: the job has ended, or ends before a new layout can begin.
         """
         self._require_active()
         return self._queries.add(name, select, sink)

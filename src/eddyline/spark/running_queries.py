@@ -1,7 +1,7 @@
 """The queries of a running job: those of its start, plus added and minus dropped ones.
 
-The groups of streams and their layouts, and so the shards, are fixed when a job starts from a new
-checkpoint. A query that is added later is assigned to a layout of its streams that fits it. It
+The groups of streams are fixed when a job starts from a new checkpoint. A query that is added later
+is assigned to a layout of its streams that fits it; if there is none, one is added. The query
 becomes a statement in the control stream, which the shards of the layout execute before the rows of
 a batch.
 """
@@ -9,7 +9,9 @@ a batch.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import replace
+from typing import Final
 
 from eddyline.algebra.reads import streams_read
 from eddyline.engine.query import Query
@@ -17,14 +19,16 @@ from eddyline.errors import CatalogError, SqlError, StateError, UnsupportedError
 from eddyline.spark.control import (
     ControlStream,
     Request,
+    SentStatement,
     aside_note,
     cores_note,
+    layout_request,
     note_of,
     reads_note,
 )
-from eddyline.spark.key_splits import KeySplits
+from eddyline.spark.job_layouts import JobLayouts
 from eddyline.spark.layout_shards import LayoutShards, by_group
-from eddyline.spark.partitioning.planning import fits
+from eddyline.spark.layout_views import LayoutViews
 from eddyline.spark.script import (
     QueryGroup,
     Script,
@@ -38,6 +42,9 @@ from eddyline.sql.catalog import Names
 from eddyline.sql.parser import parse
 from eddyline.sql.statements import CreateQuery, Drop, ResetWatermark, Statement
 
+#: Longest time between two looks at whether the job has ended, while a query waits for a batch.
+_POLL_S: Final = 1.0
+
 
 class RunningQueries:
     """Adds and drops queries of a job. Replays the additions and drops of earlier sessions.
@@ -45,39 +52,41 @@ class RunningQueries:
     Args:
         script: the script with which the job was started; it is not changed, and later changes of
             it have no effect here.
-        layouts: from the first start with the checkpoint.
+        layouts: of the job; those that were added in earlier sessions are added again.
         open_sink: creates the sink of an added query.
         began: time of the job's first start, in ISO 8601.
         shed_streams: streams of which rows are dropped where they are read.
-        splits: split keys of the job; None: it has none.
+        is_active: whether the job runs, or is going to.
     """
 
     def __init__(
         self,
         script: Script,
-        layouts: Sequence[LayoutShards],
+        layouts: JobLayouts,
         control: ControlStream,
         open_sink: Callable[[Query], None],
         began: str,
         shed_streams: Collection[str] = (),
-        splits: KeySplits | None = None,
+        is_active: Callable[[], bool] = lambda: True,
     ) -> None:
         self._script = ScriptDelta(script)
         self._layouts = layouts
-        self._layout_of = {name: of for of in layouts for name in of.queries}
+        self._views = LayoutViews(script, layouts.all)
+        self._layout_of = {name: of for of in layouts.all for name in of.queries}
         self._aside: set[str] = set()
         self._told: dict[int, int] = {}  # by first shard of a group, for which number of shards
         self._control = control
         self._open_sink = open_sink
         self._shed_streams = shed_streams
-        self._splits = splits
         self._dropped: set[str] = set()  # in lower case
         self._listed: Names[Query] | None = None  # None after an addition or a drop
         self._since = dict.fromkeys(script.queries, began)
         self._in_doubt = False  # whether writing a request has failed
-        self._lock = threading.Lock()
-        for request in control.statements():
-            self._replay(request)
+        self._asked: set[int] = set()  # first shards of groups that were asked for a report
+        self._is_active = is_active
+        self._lock = threading.Condition()  # notified after batches
+        for statement in control.statements():
+            self._replay(statement)
 
     @property
     def queries(self) -> Mapping[str, Query]:
@@ -91,6 +100,10 @@ class RunningQueries:
     def since(self, name: str) -> str:
         """When a query was added, in ISO 8601."""
         return self._since[name]
+
+    def layout_of(self, name: str) -> LayoutShards:
+        """The layout that a query runs in."""
+        return self._layout_of[name]
 
     def run(self, text: str) -> Iterator[tuple[Statement, Query | None]]:
         """Execute CREATE QUERY, DROP QUERY and ALTER STREAM ... RESET WATERMARK statements, one by
@@ -134,7 +147,8 @@ class RunningQueries:
             CatalogError: the name is or was taken; or the query reads streams or tables that the
                 job does not read, or streams of several groups, or does not allow load shedding of
                 a stream of which the job drops rows, or needs rows together that are split.
-            StateError: whether an earlier request has reached the job is unknown.
+            StateError: whether an earlier request has reached the job is unknown; or the query
+                needs a new layout, and the job has ended before one could begin.
         """
         return self._add(name, lambda script: script.query(name, select, options))
 
@@ -145,22 +159,60 @@ class RunningQueries:
                     f"'{name}' is the name of a dropped query of this job, whose delivered rows "
                     "can still be read; choose another name"
                 )
-            self._require_no_doubt()
-            self._listed = None
-            script = self._script
-            query = create(script)
-            try:
-                layout = self._layout_for(query)
-                self._require_shedding(query)
-                self._open_sink(query)  # before the first result can be delivered
-                self._layout_of[query.name] = layout
-                requests = self._statement(layout, script.statement(query.name))
-            except Exception:
-                script.drop(query.name)
-                raise
-            self._send(layout.group, requests)
-            self._since[query.name] = requests[0].at
+            while (query := self._attempt(create)) is None:
+                if not self._is_active():
+                    raise StateError(
+                        f"query '{name}' is not added: it fits none of the layouts of this job, "
+                        "and the job has ended before the batch after which another one can begin; "
+                        "start the job again"
+                    )
+                self._lock.wait(_POLL_S)
             return query
+
+    def _attempt(self, create: Callable[[ScriptDelta], Query]) -> Query | None:
+        """Add a query; None: it needs another layout, which can begin after one of the next
+        batches.
+        """
+        self._require_no_doubt()
+        self._listed = None
+        script = self._script
+        query = create(script)
+        try:
+            group = self._group_of(query)
+            self._require_shedding(query)
+            layout = self._layouts.fitting(group, query.name, script.planned(query))
+            if is_new := layout is None:
+                planned = self._layouts.plan(group, query.name, script.planned(query))
+                layout = replace(planned, read_elsewhere=self._read_elsewhere(group, None))
+                if not self._can_begin(group):
+                    script.drop(query.name)
+                    return None
+            self._open_sink(query)  # before the first result can be delivered
+            self._layout_of[query.name] = layout
+            requests = self._statement(layout, self._creation(query.name, layout))
+        except Exception:
+            script.drop(query.name)
+            self._layout_of.pop(query.name, None)
+            raise
+        if is_new:
+            with self._layouts.adding(layout) as added:
+                self._send(group, [*requests, layout_request(requests[0], added.record())])
+        else:
+            self._send(group, requests)
+        self._views.add(layout, self._read_from(query.name, layout))
+        self._since[query.name] = requests[0].at
+        return query
+
+    def _creation(self, name: str, layout: LayoutShards) -> str:
+        """Statements that create an added query in a layout, after the views that it needs."""
+        added, known = self._script.added, self._views.known(layout)
+        views = [added.view(n) for n in self._read_from(name, layout) if n not in known]
+        return ";\n".join([*views, added.statement(name)])
+
+    def _read_from(self, name: str, layout: LayoutShards) -> list[str]:
+        """The queries of other layouts that an added query of this one reads."""
+        read = self._script.added.read_beside([name])
+        return [n for n in read if self._layout_of[n] is not layout]
 
     def drop(self, name: str) -> None:
         """Drop a query. Its delivered rows stay, and can still be read.
@@ -175,7 +227,8 @@ class RunningQueries:
             query = self._script.drop(name)
             self._dropped.add(query.name.lower())
             layout = self._layout_of[query.name]
-            self._send(layout.group, self._statement(layout, drop_statement(query.name)))
+            self._send(layout.group, self._statement(layout, drop_statement(query.name), query))
+            self._views.drop(query.name)
 
     def reset_watermark(self, stream: str) -> None:
         """Reset the watermark of a stream's group: rows already received make no row late.
@@ -186,13 +239,15 @@ class RunningQueries:
         """
         with self._lock:
             self._require_no_doubt()
-            groups = {s.lower(): (of.group, s) for of in self._layouts for s in of.group.streams}
+            groups = {
+                s.lower(): (of.group, s) for of in self._layouts.all for s in of.group.streams
+            }
             if stream.lower() not in groups:
                 choices = did_you_mean(stream, [name for _, name in groups.values()])
                 raise CatalogError(f"this job reads no stream '{stream}'; {choices}")
             group, name = groups[stream.lower()]
-            texts = dict.fromkeys(self._shards(group), reset_statement(name))
-            self._send(group, self._control.statement(self._shards(group)[0], texts))
+            texts = dict.fromkeys(self._layouts.shards(group), reset_statement(name))
+            self._send(group, self._control.statement(self._layouts.shards(group)[0], texts))
 
     def set_aside(self, name: str, cause: str) -> None:
         """Set a query aside in all shards of its group, as a shard has done with it; once."""
@@ -201,8 +256,19 @@ class RunningQueries:
                 return
             layout = self._layout_of[name]
             self._aside.add(name)
-            if len(self._shards(layout.group)) > 1:
+            if len(self._layouts.shards(layout.group)) > 1:
                 self._send(layout.group, self._statement(layout, aside_note(name, cause)))
+
+    def follow_batch(self, aside: Iterable[tuple[str, str]]) -> None:
+        """After a batch has been delivered.
+
+        Args:
+            aside: queries that shards have set aside, each with the reason.
+        """
+        for name, cause in aside:
+            self.set_aside(name, cause)
+        with self._lock:
+            self._lock.notify_all()
 
     def allot_cores(self, shards: int, first: int) -> None:
         """Tell the engines of each group how many cores each has, once after a rescaling.
@@ -211,12 +277,12 @@ class RunningQueries:
             shards: how many run side by side. first: for how many the engines were built.
         """
         with self._lock:
-            for group, own in by_group(self._layouts):
-                ids = self._shards(group)
-                if self._told.get(ids[0], first) != shards:
-                    note = cores_note(ids[0], min(of.cores for of in own), shards)
-                    self._send(group, self._control.statement(ids[0], dict.fromkeys(ids, note)))
-                    self._told[ids[0]] = shards
+            for group, own in by_group(self._layouts.first):
+                to = self._layouts.shards(group)
+                if self._told.get(to[0], first) != shards:
+                    note = cores_note(to[0], min(of.cores for of in own), shards)
+                    self._send(group, self._control.statement(to[0], dict.fromkeys(to, note)))
+                    self._told[to[0]] = shards
 
     def end_input(self) -> None:
         """End the input of all shards.
@@ -225,57 +291,63 @@ class RunningQueries:
         windows expire.
         """
         with self._lock:
-            longest_us = {shard: 0 for of in self._layouts for shard in of.ids}
+            longest_us = {shard: 0 for of in self._layouts.all for shard in of.ids}
             for query in self._script.queries.values():
-                for shard in self._shards(self._layout_of[query.name].group):
+                for shard in self._layouts.shards(self._layout_of[query.name].group):
                     longest_us[shard] = max(longest_us[shard], longest_range_us(query))
             self._control.end_of_input(longest_us)
 
-    def _shards(self, group: QueryGroup) -> list[int]:
-        """The shards of all layouts of a group."""
-        return [shard for of in self._layouts if of.group is group for shard in of.ids]
-
-    def _statement(self, layout: LayoutShards, text: str) -> list[Request]:
+    def _statement(
+        self, layout: LayoutShards, text: str, dropped: Query | None = None
+    ) -> list[Request]:
         """Requests to execute a statement in the shards of a layout. The other shards of the group
-        get to know which streams are read.
+        get to know which streams are read, and drop a view for a query that is dropped.
         """
         texts = dict.fromkeys(layout.ids, text)
-        for other in self._layouts:
-            if other.group is layout.group and other is not layout:
-                note = reads_note(self._read_elsewhere(other))
+        for other in self._layouts.of(layout.group):
+            if other is not layout:
+                drop = ""
+                if dropped is not None and dropped.name in self._views.known(other):
+                    drop = drop_statement(dropped.name, "VIEW")
+                note = reads_note(self._read_elsewhere(layout.group, other), drop)
                 texts |= dict.fromkeys(other.ids, note)
-        return self._control.statement(self._shards(layout.group)[0], texts)
+        return self._control.statement(self._layouts.shards(layout.group)[0], texts)
 
-    def _read_elsewhere(self, layout: LayoutShards) -> frozenset[str]:
-        """The streams that current queries of the group's other layouts read."""
+    def _read_elsewhere(self, group: QueryGroup, layout: LayoutShards | None) -> frozenset[str]:
+        """The streams of a group that current queries of other layouts than this one read."""
         read: set[str] = set()
         for name, query in self._script.queries.items():
-            of = self._layout_of[query.name]
-            if of.group is layout.group and of is not layout and name not in self._aside:
-                read |= query.reads
-        return frozenset(layout.group.streams) & read
+            of = self._layout_of.get(query.name)
+            if of is not None and of is not layout and of.group is group:
+                read |= query.reads if name not in self._aside else frozenset()
+        return frozenset(group.streams) & read
 
     def _send(self, group: QueryGroup, requests: list[Request]) -> None:
         self._in_doubt = True
-        self._control.send(self._shards(group)[0], requests)
+        self._control.send(self._layouts.shards(group)[0], requests)
         self._in_doubt = False
 
-    def _replay(self, request: Request) -> None:
-        if (note := note_of(request.text)) is not None:
+    def _replay(self, sent: SentStatement) -> None:
+        if (note := note_of(sent.text)) is not None:
             if "cores" in note:
                 self._told[note["group"]] = note["shards"]
-            else:
+            elif "set_aside" in note:
                 self._aside.add(note["set_aside"])
             return
-        for statement in parse(request.text):
+        for statement in parse(sent.text):
             match statement:
                 case CreateQuery():
                     query = self._script.run(statement)
                     self._open_sink(query)
-                    self._layout_of[query.name] = self._layout_for(query)
-                    self._since[query.name] = request.at
+                    group, planned = self._group_of(query), self._script.planned(query)
+                    of = self._layouts.again(sent.layout, group, query.name, planned)
+                    self._layout_of[query.name] = of
+                    self._views.add(of, self._read_from(query.name, of))
+                    self._since[query.name] = sent.at
                 case Drop():
-                    self._dropped.add(self._script.drop(statement.name).name.lower())
+                    dropped = self._script.drop(statement.name).name
+                    self._dropped.add(dropped.lower())
+                    self._views.drop(dropped)
 
     def _require_no_doubt(self) -> None:
         """Check that all requests so far have been written.
@@ -303,49 +375,24 @@ class RunningQueries:
                 "session and start from a new checkpoint"
             )
 
-    def _layout_for(self, query: Query) -> LayoutShards:
-        """A layout of all streams and tables that an added query reads.
-
-        Raises:
-            CatalogError: there is none.
-        """
+    def _group_of(self, query: Query) -> QueryGroup:
+        """See :meth:`JobLayouts.group_of`."""
         streams, tables = streams_read(query.plan), self._script.tables_of(query.name)
-        self._require(
-            query, "stream", streams, (s for of in self._layouts for s in of.group.streams)
-        )
-        groups = [g for g, _ in by_group(self._layouts) if streams & set(g.streams)]
-        if not groups:
-            raise CatalogError(f"query '{query.name}' reads no stream")
-        if len(groups) > 1:
-            apart = " and ".join(f"({', '.join(group.streams)})" for group in groups)
-            raise CatalogError(
-                f"query '{query.name}' joins streams of different groups of this job: {apart}; "
-                "add it to the session and start from a new checkpoint"
-            )
-        self._require(query, "table", tables, groups[0].tables)
-        own = [of for of in self._layouts if of.group is groups[0]]
-        planned = self._script.planned(query)
-        fitting = next((of for of in own if fits(of.layout, planned)), None)
-        if fitting is not None and self._splits is not None:
-            self._splits.require_fit(fitting, planned, query.name)
-        if fitting is None:
-            ways = "; ".join(dict.fromkeys(of.described for of in own))
-            raise CatalogError(
-                f"query '{query.name}' does not fit how this job divides rows over shards "
-                f"({ways}): its results need rows that are in different shards; add it to the "
-                "session, or start that with shards = 1, and start from a new checkpoint"
-            )
-        return fitting
+        return self._layouts.group_of(query.name, streams, tables)
 
-    @staticmethod
-    def _require(query: Query, kind: str, read: Iterable[str], available: Iterable[str]) -> None:
-        known = list(available)
-        missing = sorted(set(read) - set(known))
-        if missing:
-            has = f"it reads {', '.join(known)}" if known else "it reads none"
-            beside = " beside these streams" if kind == "table" else ""
-            raise CatalogError(
-                f"query '{query.name}' reads the {kind} '{missing[0]}', which no query of this job "
-                f"read{beside} when it started ({has}); add it to the session and start from a new "
-                "checkpoint"
-            )
+    def _can_begin(self, group: QueryGroup) -> bool:
+        """Whether a layout can begin with the next batch: how far the shards of the group are is
+        known, and they have executed all statements. Otherwise they will after one of the next
+        batches.
+        """
+        first = self._layouts.shards(group)[0]
+        executed = self._layouts.executed(group)
+        if executed is None and first not in self._asked:
+            self._asked.add(first)
+            notes = {
+                shard: reads_note(self._read_elsewhere(group, of))
+                for of in self._layouts.of(group)
+                for shard in of.ids
+            }
+            self._send(group, self._control.statement(first, notes))
+        return executed == self._control.sent(first)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 import pyarrow as pa
 
@@ -244,6 +244,35 @@ class Script:
         """The CREATE QUERY statement of a query, with the options of its sink."""
         return self._queries[query]
 
+    def read_beside(self, queries: Collection[str]) -> list[str]:
+        """The queries that these read, directly or through others, beside them; in order."""
+        reads = self._engine.parts.definitions.reads
+        own = {name.lower() for name in queries}
+        found: set[str] = set()
+        left = list(own)
+        while left:
+            new = reads(left.pop()) - found
+            found |= new
+            left += new
+        if found := found - own:
+            return [name for name in self._queries if name.lower() in found]
+        return []
+
+    def view(self, query: str) -> str:
+        """CREATE VIEW for a query: the same SELECT by the same name."""
+        select = self._engine.catalog.queries[query].text
+        return f"CREATE VIEW {quoted(query)} AS {select}"
+
+    def program_of(self, queries: Collection[str]) -> tuple[str, ...]:
+        """Statements that create these queries, and views for others that they read."""
+        others = frozenset(self.read_beside(queries))
+        own = frozenset(queries)
+        return tuple(
+            self.view(name) if name in others else self.statement(name)
+            for name in self._queries
+            if name in others or name in own
+        )
+
     def groups(self) -> list[QueryGroup]:
         """The queries, grouped by the streams and changing tables that they have in common."""
         reads = {name: self._reads(name) for name in self.queries}
@@ -305,9 +334,9 @@ def longest_range_us(query: Query) -> int:
     return max((s.window.us for s in scans if isinstance(s.window, Range)), default=0)
 
 
-def drop_statement(name: str) -> str:
-    """The statement that drops a query."""
-    return f"DROP QUERY {quoted(name)}"
+def drop_statement(name: str, kind: Literal["QUERY", "VIEW"] = "QUERY") -> str:
+    """The statement that drops a query, or a view."""
+    return f"DROP {kind} {quoted(name)}"
 
 
 def reset_statement(stream: str) -> str:

@@ -49,9 +49,10 @@ class ScriptDelta:
         """What the partitioning of an added query depends on."""
         return planned(self._script, query)
 
-    def statement(self, name: str) -> str:
-        """The CREATE QUERY of an added query."""
-        return self._script.statement(name)
+    @property
+    def added(self) -> Script:
+        """The added queries, with those that they read."""
+        return self._script
 
     def run(self, statement: CreateQuery) -> Query:
         """Add a query by its statement.

@@ -14,6 +14,7 @@ from typing import Any, ClassVar, Final
 
 import pandas as pd
 
+from eddyline.spark.added_layouts import added_specs
 from eddyline.spark.batch_log import MapState
 from eddyline.spark.control import note_of
 from eddyline.spark.durable import CommitRecord, DurableState, EngineBatch, ValueState
@@ -97,7 +98,7 @@ class ShardTasks:
     """Runs the engines of the shards whose keys Spark assigns to a task; see ``processor.py``.
 
     Args:
-        specs: by shard id, how to build its engine.
+        specs: by shard id, how to build its engine; of shards since the job's start.
         launch: identifies a launch of the job: its first batch reports the counts of all queries,
             later ones only increments.
         checkpoint: its path, for messages.
@@ -122,12 +123,13 @@ class ShardTasks:
     def open(self, commit: ValueState, log: MapState, snapshots: BlobState) -> None:
         """Called once per task, with its state variables."""
         freeze_live_objects()
+        self._known = {**self._specs, **added_specs(self._specs)}
         self._state = DurableState(commit, log, snapshots, self._checkpoint)
 
     def process(self, shard: int, rows: Iterator[pd.DataFrame]) -> Iterator[pd.DataFrame]:
         """Called once per batch for each shard with packed batches in it."""
         watch = _Stopwatch()
-        spec = self._specs[shard]
+        spec = self._known[shard]
         received = ShardInput.read(rows, self._requests.get(spec.shard, {}))
         watch.lap("read")
         record, engine, is_new = self._current(spec)
@@ -136,7 +138,7 @@ class ShardTasks:
         batch = engine_batch(record, received, drops_rows=engine.drops_rows)
         outputs = engine.apply(batch)
         watch.lap("process")
-        small = SMALL_BYTES // len(self._specs)
+        small = SMALL_BYTES // len(self._known)
         arrived, received_rows = received.arrivals, received.counts
         output = ShardOutput(spec, outputs, engine.routes, arrived, received_rows, small)
         yield from output.frames()
@@ -156,6 +158,7 @@ class ShardTasks:
         more |= for_key_splits(engine, received) | {"now_us": received.now_us}
         more["restore_seconds"] = watch.seconds["restore"] if restored else None
         more["groups"] = engine.groups(received.now_us)
+        more["clocks"] = engine.engine.parts.progress.clocks()
         more["bad"] = record.notes["bad"] | engine.bad_rows
         more |= {"keep": engine.keep, "dropped_at_ingest": batch.dropped, "aside": engine.aside}
         stats = _query_stats(spec, engine, received)
@@ -170,7 +173,8 @@ class ShardTasks:
         cached = _engines.pop((spec.run_key, spec.shard), None)
         record = self._state.commit_record()
         if record is None:
-            return CommitRecord(), self.engine_type(spec.program.read().build()), True
+            record = CommitRecord(notes={"statements": spec.statements})
+            return record, self.engine_type(spec.new_engine()), True
         if cached is not None and self._is_caught_up(record, *cached):
             return record, cached[1], False
         load = partial(self.engine_type.load, functions=spec.program.read().functions)
@@ -265,8 +269,7 @@ def due_statements(
 def _needs_all_rows(statement: str) -> bool:
     if note_of(statement) is not None:
         return False
-    (parsed,) = parse(statement)
-    return isinstance(parsed, CreateQuery) and not parsed.sheds
+    return any(isinstance(s, CreateQuery) and not s.sheds for s in parse(statement))
 
 
 def _cache(spec: ShardSpec, token: str, engine: ShardEngine) -> None:

@@ -112,6 +112,7 @@ class ShardEngine:
             self.engine.sql(statement)
         elif "read_elsewhere" in note:
             self.engine.parts.progress.share_clock((), note["read_elsewhere"])
+            self.engine.sql(note["sql"])
         elif "cores" in note:
             self.engine.parts.overload.allot(note["cores"])
         elif note["set_aside"] in self.engine.parts.queries.queries:

@@ -27,6 +27,22 @@ _UNLIMITED: Final = EngineOptions(capacity=math.inf, prices=TYPICAL)
 
 
 @dataclass(frozen=True)
+class Beginning:
+    """How a shard begins that is added to a running job, as of the batch before its first one.
+
+    Attributes:
+        clocks: of the other shards of its group, see ``Progress.clocks``.
+        statements: number of statements of the control stream that these have executed.
+        read_elsewhere: streams that their queries read. cores: CPU cores of the shard.
+    """
+
+    clocks: tuple[dict[str, Any], ...]
+    statements: int
+    read_elsewhere: frozenset[str]
+    cores: float
+
+
+@dataclass(frozen=True)
 class ShardProgram:
     """What an engine is built from.
 
@@ -49,6 +65,12 @@ class ShardProgram:
     read_elsewhere: frozenset[str] = frozenset()
     options: EngineOptions = _UNLIMITED
     strategy: StrategyOptions = DEFAULT_STRATEGY
+
+    def after(self, beginning: Beginning) -> ShardProgram:
+        """The program of a shard that is added to a running job: without queries."""
+        options = replace(self.options, capacity=beginning.cores)
+        read = beginning.read_elsewhere
+        return replace(self, queries=(), read_elsewhere=read, options=options)
 
     def build(self) -> Engine:
         """An engine with the declared streams, tables and queries, before the first row."""
@@ -100,6 +122,7 @@ class ShardSpec:
         layout, cell: how rows are dealt, in words, and the cell of this shard.
         reports: the inputs of which it reports late and bad rows; of the others, or of other cells,
             other shards do. counts: those of which it counts all rows that arrive.
+        beginning: of a shard that was added to a running job; None: of the job's start.
     """
 
     shard: int
@@ -109,3 +132,18 @@ class ShardSpec:
     reports: tuple[str, ...]
     counts: tuple[str, ...]
     program: BroadcastProgram
+    beginning: Beginning | None = None
+
+    def new_engine(self) -> Engine:
+        """The engine before its first batch."""
+        program, beginning = self.program.read(), self.beginning
+        if beginning is None:
+            return program.build()
+        engine = program.after(beginning).build()
+        engine.parts.progress.follow(beginning.clocks)
+        return engine
+
+    @property
+    def statements(self) -> int:
+        """Number of statements of the control stream before its first batch."""
+        return 0 if self.beginning is None else self.beginning.statements

@@ -91,7 +91,9 @@ def _control(checkpoint: Directory) -> Iterator[Finding]:
     except StateError as e:
         yield Finding("error", CONTROL, str(e))
         return
-    yield Finding("ok", CONTROL, f"{len(statements)} requests to add and drop queries")
+    added = sum(statement.layout is not None for statement in statements)
+    layouts = f", for which {added} layouts were added" if added else ""
+    yield Finding("ok", CONTROL, f"{len(statements)} requests to add and drop queries{layouts}")
     for name in foreign_files(checkpoint.below(CONTROL)):
         yield Finding("note", CONTROL, f"{name} was not written by a job; it has no effect")
 

@@ -328,7 +328,7 @@ class StatementParser(DefinitionParser):
         if not isinstance(ast, exp.Query):
             raise self.fail(f"expected a SELECT, {self.here(at)}", at)
         check_depth(ast, self.source)
-        return Select(ast, self.source)
+        return Select(ast, self.source, span=(at.start, self._prev.end + 1))
 
     def _emit(self) -> Emit:
         if not self._match_text_seq("EMIT"):

@@ -33,12 +33,20 @@ class ForEach:
 class Select:
     """A SELECT or a set operation: its syntax tree, and the script that contains it.
 
-    With ``for_each``, columns of that row are parameters in it.
+    With ``for_each``, columns of that row are parameters in it. ``span``: where it starts and ends
+    in the script.
     """
 
     ast: exp.Query
     source: SourceText
     for_each: ForEach | None = None
+    span: tuple[int, int] = field(default=(0, 0), compare=False)
+
+    @property
+    def text(self) -> str:
+        """The SELECT alone."""
+        start, end = self.span
+        return self.source.text[start:end]
 
 
 class OptionOffsets(NamedTuple):

@@ -95,7 +95,12 @@ class Template:
         made = replace(
             self.statement,
             sql=other.text.strip(),
-            select=replace(select, ast=ast, source=SourceText(other.text)),
+            select=replace(
+                select,
+                ast=ast,
+                source=SourceText(other.text),
+                span=(copy.moved(select.span[0]), copy.moved(select.span[1])),
+            ),
         )
         if isinstance(made, CreateQuery):
             offsets = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 
 import pyarrow as pa
 import pytest
@@ -90,3 +91,58 @@ def test_the_clock_is_shared_after_a_restart() -> None:
 def test_what_cannot_be_shared_is_named() -> None:
     with pytest.raises(CatalogError, match="no stream or changing table 'c'; valid: a, b"):
         engine(count=COUNT).parts.progress.share_clock(["c"], [])
+
+
+IDLE = """
+CREATE STREAM a (ts TIMESTAMP, k BIGINT) TIMESTAMP BY ts LATENESS 1 SECOND IDLE AFTER 5 SECONDS;
+CREATE STREAM b (ts TIMESTAMP, k BIGINT) TIMESTAMP BY ts LATENESS 1 SECOND IDLE AFTER 9 SECONDS;
+"""
+#: Seconds of the wall clock, and the newest and oldest timestamps of the rows of both streams.
+BATCHES = [
+    (100, {}, {}),
+    (101, {"b": 12}, {"b": 11}),  # nothing of a yet
+    (104, {"b": 15}, {"b": 12}),
+    (106, {}, {}),  # a is idle
+    (107, {"a": 9}, {"a": 8}),
+    (109, {"a": 19, "b": 18}, {"a": 14, "b": 14}),
+    (113, {"b": 23}, {"b": 20}),
+    (114, {"b": 25}, {"b": 20}),  # a is idle again
+    (119, {}, {}),
+    (123, {}, {}),  # time goes on by itself
+    (125, {"a": 50}, {"a": 48}),
+]
+
+
+def follower() -> Engine:
+    made = Engine()
+    made.sql(IDLE)
+    made.parts.progress.share_clock(["a", "b"], ["a", "b"])
+    return made
+
+
+@pytest.mark.parametrize("start", range(len(BATCHES)))
+def test_an_engine_that_begins_later_follows_the_clock(start: int) -> None:
+    first, later = follower(), None
+    for number, (now, newest, oldest) in enumerate(BATCHES):
+        if number == start:
+            clocks = json.loads(json.dumps(first.parts.progress.clocks()))
+            later = follower()
+            later.parts.progress.follow(clocks)
+        for part in (first, later):
+            if part is not None:
+                times = seconds(**newest), seconds(**oldest)
+                part.process({}, now=now * SECOND, newest=times[0], oldest=times[1])
+        if later is not None:
+            assert later.parts.progress.clocks() == first.parts.progress.clocks()
+            assert later.watermark == first.watermark and later.clock == first.clock
+    assert first.watermark > 20 * SECOND
+
+
+def test_late_rows_are_those_of_the_others() -> None:
+    first, later = follower(), follower()
+    first.process({}, newest=seconds(a=30, b=40), oldest=seconds(a=20, b=20), now=0)
+    later.parts.progress.follow(first.parts.progress.clocks())
+    later.query("SELECT COUNT(*) AS n FROM b [RANGE 9 SECONDS] EMIT CHANGES", name="count")
+    changes = later.process({"b": rows((28, 1), (29, 1), (31, 1))}, newest=seconds(a=35), now=1)
+    assert changes.late["b"]["ts"].cast(pa.int64()).to_pylist() == [28 * SECOND]
+    assert [row[1] for row in rows_of(changes["count"])][:1] == [29 * SECOND]

@@ -8,6 +8,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -20,6 +21,7 @@ from eddyline.testing.strategies import OPTIONS, Case, cases
 from eddyline.testing.strategies.query_set_cases import (
     AFTERMATH_US,
     QuerySetCase,
+    Turn,
     query_set_cases,
     random_options,
     table_contents,
@@ -31,6 +33,7 @@ from sharded import EAGER, Sharded
 SHARDS = st.sampled_from([1, 2, 3, 5])
 LIMITS = st.sampled_from([SplitLimits(), EAGER])
 HALF = settings().max_examples // 2
+QUARTER = settings().max_examples // 4
 
 
 @contextmanager
@@ -76,6 +79,24 @@ def test_sets_of_queries_over_shards_that_are_added_and_dropped(
     play_set(case, random_options(Random(seed)) | {"keep": {}}, shards, limits)
 
 
+#: Their layout fits few other queries.
+ANCHORS = (
+    ("anchor", "SELECT a.s FROM a [NOW], b [NOW], c [NOW] WHERE a.at = b.at AND b.at = c.at"),
+    ("named", "SELECT a.s FROM a [NOW], names AS n WHERE a.at = n.at"),
+)
+
+
+@settings(max_examples=QUARTER, phases=[Phase.generate])
+@given(query_set_cases(), st.integers(0, 2**48), st.sampled_from([2, 3]), LIMITS)
+def test_queries_that_are_added_with_layouts_of_their_own(
+    case: QuerySetCase, seed: int, shards: int, limits: SplitLimits
+) -> None:
+    turns = (Turn(add=ANCHORS), *case.turns[1:3], case.turns[0], *case.turns[3:])
+    play_set(
+        replace(case, turns=turns), random_options(Random(seed)) | {"keep": {}}, shards, limits
+    )
+
+
 def play_set(
     case: QuerySetCase,
     options: dict[str, Any],
@@ -116,4 +137,5 @@ def play_set(
         times = [row.values[0] for turn in case.turns for row in turn.rows]
         end = max([job.engine.clock, 0, *(t for t in times if t is not None)])
         job.advance(end + 2 * AFTERMATH_US)
+        event(f"{len(job.added)} layouts added")
         job.check()

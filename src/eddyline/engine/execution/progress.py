@@ -114,6 +114,23 @@ class Progress:
         self._groups.read_elsewhere = frozenset(read_elsewhere)
         self.bring_together(inputs)
 
+    def clocks(self) -> list[dict[str, Any]]:
+        """For JSON: the clocks of all groups, for :meth:`follow`."""
+        saved = ({k: v for k, v in of.items() if k != "read_elsewhere"} for of in self.saved())
+        return [of | {"times": self._inputs.times(of["members"])} for of in saved]
+
+    def follow(self, clocks: Iterable[dict[str, Any]]) -> None:
+        """Continue the clocks of other engines, before the first row: see :meth:`share_clock`.
+
+        From now on the watermarks are those of an engine that has been there from the beginning.
+
+        Args:
+            clocks: what :meth:`clocks` of one of the others returned.
+        """
+        for of in clocks:
+            self._inputs.set_times(of["times"])
+            self.resume([of])
+
     def reset(self, group: StreamGroup) -> None:
         """Start a group again, with empty windows and no watermark. Tables keep their rows."""
         self._queries.finish()

@@ -262,6 +262,16 @@ class Inputs:
         newest = self._intakes[stream].newest
         return None if newest == BEGINNING else newest
 
+    def times(self, names: Iterable[str]) -> dict[str, tuple[int, int]]:
+        """By stream and table: the largest timestamp, and the wall clock at the last usable row."""
+        intakes = {name: self._intakes[name] for name in names}
+        return {name: (intake.newest, intake.active_us) for name, intake in intakes.items()}
+
+    def set_times(self, times: Mapping[str, tuple[int, int]]) -> None:
+        """Set what :meth:`times` returned."""
+        for name, (newest, active_us) in times.items():
+            self._intakes[name].newest, self._intakes[name].active_us = newest, active_us
+
     def bounds(self, group: StreamGroup, now_us: int) -> list[StreamBound]:
         """The bounds of the streams of a group that queries read; if there are none, of all."""
         return [self._intakes[n].bound(now_us) for n in self.groups.leading(group)]
