@@ -58,11 +58,9 @@ def reports(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = []
     record = ProgressTracker.record
 
-    def noted(
-        self: ProgressTracker, batch: int, reports: list[dict[str, Any]], query_stats: Any
-    ) -> None:
+    def noted(self: ProgressTracker, batch: int, reports: list[dict[str, Any]], *more: Any) -> None:
         found.extend(dict(report) for report in reports)
-        record(self, batch, reports, query_stats)
+        record(self, batch, reports, *more)
 
     monkeypatch.setattr(ProgressTracker, "record", noted)
     return found

@@ -119,7 +119,7 @@ def local_rows(spark: SparkSession, table: TableDef, options: Mapping[str, str])
                 if file.schema_arrow.empty_table().select(names).schema.types != declared.types:
                     return None
                 pieces.append(file.read(columns=names).select(names))
-        except (FileNotFoundError, KeyError, pa.ArrowInvalid):
+        except (OSError, KeyError, pa.ArrowInvalid):
             return None
     return pa.concat_tables([p.cast(declared) for p in pieces]) if pieces else None
 
