@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pyarrow as pa
@@ -15,7 +13,7 @@ from eddyline import Engine
 from eddyline.spark import Session
 from eddyline.spark.run import Run
 from eddyline.types import TIMESTAMP
-from spark_cases import SECOND, Feed, bag, definitions
+from spark_cases import SECOND, Feed, bag, definitions, wait
 from window_joins import join
 
 pytestmark = pytest.mark.spark
@@ -40,14 +38,6 @@ def written(out: Path, name: str) -> dict[int, pa.Table]:
             tables = [pq.ParquetFile(file).read() for file in files]
             found[int(directory.name.partition("=")[2])] = pa.concat_tables(tables)
     return found
-
-
-def wait(run: Run, until: Callable[[], bool]) -> None:
-    end = time.monotonic() + 90
-    while not until():
-        assert run.isActive, run.exception()
-        assert time.monotonic() < end, run.shards()
-        time.sleep(0.05)
 
 
 def waiting(run: Run) -> int:

@@ -6,7 +6,6 @@ import json
 import re
 import shutil
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pyarrow as pa
@@ -17,9 +16,8 @@ from pyspark.sql import SparkSession
 from eddyline.spark import Session
 from eddyline.spark.batch_time import heartbeat
 from eddyline.spark.environment import LOCAL_CHECKPOINT_CONF, settings
-from eddyline.spark.run import Run
 from eddyline.types import TIMESTAMP
-from spark_cases import SECOND, Feed
+from spark_cases import SECOND, Feed, wait
 
 pytestmark = pytest.mark.spark
 
@@ -66,14 +64,6 @@ def written(path: Path) -> dict[int, list[tuple[str, int, int]]]:
         changes = zip(table["_op"].to_pylist(), instants, values, strict=True)
         found[int(directory.name.partition("=")[2])] = sorted(changes)
     return found
-
-
-def wait(run: Run, until: Callable[[], bool]) -> None:
-    end = time.monotonic() + 90
-    while not until():
-        assert run.isActive, run.exception()
-        assert time.monotonic() < end, run.shards()
-        time.sleep(0.1)
 
 
 def session_over(spark: SparkSession, feeds: JobInputs, out: Path) -> Session:

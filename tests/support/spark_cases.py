@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from pyspark.sql import DataFrame
 
 from eddyline import Engine
 from eddyline.engine.changes import Changes
+from eddyline.spark.run import Run
 from eddyline.spark.script import longest_range_us
 from eddyline.testing.bags import plain
 from eddyline.types import BEGINNING
@@ -143,3 +145,12 @@ class Feed:
     @property
     def source(self) -> str:
         return f"source = 'parquet', path = '{self.path}', maxFilesPerTrigger = 1"
+
+
+def wait(run: Run, until: Callable[[], bool]) -> None:
+    """Wait until something holds while a job runs, at most 90 seconds."""
+    end = time.monotonic() + 90
+    while not until():
+        assert run.isActive, run.exception()
+        assert time.monotonic() < end, run.shards()
+        time.sleep(0.05)

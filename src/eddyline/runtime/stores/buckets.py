@@ -25,7 +25,7 @@ class Buckets:
         self.renew(count)
 
     def renew(self, count: int) -> None:
-        """A table of so many empty buckets."""
+        """A table of ``count`` empty buckets."""
         self._heads = Buffer(count, np.int64)
         self._heads.array.fill(chains.NOTHING)
         self._count = count  # of the buckets that are whole or were, before they were split
@@ -46,11 +46,11 @@ class Buckets:
         self._heads.array.fill(chains.NOTHING)
 
     def renew_for(self, rows: int) -> None:
-        """An empty table for so many rows."""
+        """An empty table with room for ``rows``."""
         self.renew(1 << (2 * max(rows, _LEAST_ROWS) - 1).bit_length())
 
     def fit(self, rows: int) -> bool:
-        """Whether the table is neither too small nor too large for so many rows."""
+        """Whether the table is neither too small nor too large for ``rows``."""
         return self._count // 16 <= max(rows, _LEAST_ROWS) <= 4 * self._count
 
     def split(self, rows: int, new: int, nodes: Array, base: int, first: int) -> bool:

@@ -91,7 +91,7 @@ class Buffer:
 
 
 def roomy(rows: int, capacity: int) -> int:
-    """A capacity for so many rows: ``capacity``, if that is suitable.
+    """A suitable capacity for ``rows``; the present one, ``capacity``, if it is.
 
     A small array has as much room as rows, so that each row is copied about once; a very large one,
     of which pages are moved, has less, and gives back what it does not need any more.
@@ -164,5 +164,5 @@ def _mremap() -> _Mremap | None:
 
 
 _MREMAP: Final = _mremap()
-#: Arrays with at least so many rows are large.
+#: Number of rows from which on an array is large.
 LARGE: Final = 1 << 18 if _MREMAP is not None else sys.maxsize

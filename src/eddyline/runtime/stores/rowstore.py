@@ -173,7 +173,7 @@ class RowStore:
         self.generation += 1
 
     def _make_room(self, count: int) -> None:
-        """Make room for so many more rows, in place of those that have been dropped."""
+        """Make room for ``count`` more rows, in place of those that have been dropped."""
         first, live = self.first, len(self)
         capacity = roomy(live + count, self._capacity)
         for buffer in self._buffers():

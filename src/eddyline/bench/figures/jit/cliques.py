@@ -34,7 +34,7 @@ class CliqueSetting:
     Attributes:
         sources: N. window_s: w, in seconds. rate: lambda, tuples per second of each source.
         dmax: columns hold 1 to ``dmax``.
-        special_factor: those of the special source hold up to so many times as much.
+        special_factor: those of the special source hold up to this many times as much.
         call_s: seconds of rows per call of the engine (ours).
     """
 
