@@ -23,6 +23,8 @@ END_OF_TIME: Final = 253_402_300_800_000_000
 LONGEST_DURATION_US: Final = END_OF_TIME - FIRST_INSTANT
 
 TIMESTAMP: Final = pa.timestamp("us", tz="UTC")
+#: Sums of BIGINTs fit it: 128 bits.
+WIDE_INTEGER: Final = pa.decimal128(38, 0)
 
 
 @dataclass(frozen=True, slots=True)

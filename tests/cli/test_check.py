@@ -107,6 +107,15 @@ def test_a_table_without_source_is_shown(tmp_path: Path) -> None:
     assert check(tmp_path, GOOD + table)[0] == 0, "no query reads it, so it is not loaded"
 
 
+def test_the_load_of_a_script_with_a_view_over_a_query(tmp_path: Path) -> None:
+    script = GOOD.replace(SOURCE, f"{SOURCE}, rate = 1e9")
+    more = "CREATE VIEW w AS SELECT v FROM q; CREATE QUERY r AS SELECT v FROM w WHERE v > 1;"
+    file = tmp_path / "script.sql"
+    file.write_text(script + more)
+    result = CliRunner().invoke(app, ["check", str(file), "--capacity", "1"])
+    assert (result.exit_code, "2 queries" in result.output) == (0, True), result.output
+
+
 def test_positions_in_similar_statements(tmp_path: Path) -> None:
     """Those that differ in constants only are parsed once; each has its own places."""
     for constant in ("1", "1234567"):
@@ -130,6 +139,7 @@ def _run(*scripts: str) -> None:
         GOOD,
         GOOD.replace("header", "HEADER").replace("path", "PATH").replace("source", "Source"),
         GOOD.replace(SINK, ""),
+        f"{GOOD} CREATE VIEW w AS SELECT v FROM q; CREATE QUERY r AS SELECT v FROM w WHERE v > 1;",
         GOOD.replace(SOURCE, f"{SOURCE}, maxfilespertrigger = 1, fs.s3a.endpoint = 'x', rate = 5"),
         GOOD.replace(SOURCE, "source = 'org.example.Provider', whatever = 1"),
         GOOD.replace(SINK, "sink = 'org.example.Provider', whatever = 1"),

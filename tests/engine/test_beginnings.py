@@ -128,3 +128,18 @@ def test_a_count_added_over_empty_windows_begins_with_zero(emit: str) -> None:
     script.process(s="ts | k:int\n1s | 1").advance("10s")
     script.add("n", f"SELECT COUNT(*) AS n, MAX(k) AS m FROM s [RANGE 2 SECONDS]{emit}")
     script.advance("12s").process(s="ts | k:int\n17s | 1").advance("30s").finish()
+
+
+@pytest.mark.parametrize("emit", EMITS)
+@pytest.mark.parametrize("steps", [["100s"], ["50s", "100s"]])
+def test_a_group_without_rows_begins_when_it_is_merged(emit: str, steps: list[str]) -> None:
+    ddl = "".join(f"CREATE STREAM {s} (ts TIMESTAMP, k BIGINT) TIMESTAMP BY ts;" for s in "ab")
+    count = "SELECT COUNT(*) AS n FROM b [RANGE 3 SECONDS]" + emit
+    script = Script(ddl, {"n": count})
+    script.add("rows", "SELECT k FROM a [RANGE 3 SECONDS]").process(a=batch("ts | k:int\n7s | 1"))
+    assert not script.engine.queries["n"].snapshot().num_rows
+    script.add("both", "SELECT a.k FROM a [NOW], b [NOW] WHERE a.k = b.k")
+    assert script.engine.queries["n"].snapshot().to_pylist() == [{"n": 0}]
+    for step in steps:
+        script.advance(step)
+    script.finish()

@@ -52,7 +52,7 @@ class Heaps:
         new, old = kernel(
             SignedRows(slot, sign.astype(np.int8), np.ones(slot.size, np.bool_)),
             node, self.largest,
-            self.occurrences, self.order, self.row, self.offsets, self.data,
+            self.occurrences, self.order, self.row + 5, 5, self.offsets + 9, 9, self.data,
             *self.links, self.root, self.reported,
         )  # fmt: skip
         return [(self.value(n), self.value(o)) for n, o in zip(new, old, strict=True)]

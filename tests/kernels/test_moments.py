@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from eddyline.kernels import moments
 from eddyline.kernels.aggregates import SignedRows
+from eddyline.runtime.aggregates.sums import Moments as Sums
 
 
 class Moments:
@@ -21,7 +22,7 @@ class Moments:
     def __init__(self, what: int) -> None:
         self.what = what
         self.counters, self.sums = np.zeros((1, 4), np.int64), np.zeros((1, moments.PARTS))
-        self.place, self.free = np.array([moments.NO_PLACE]), np.array([moments.NO_PLACE])
+        self.place, self.free = np.array([moments.NO_PLACE]), np.array([moments.NO_PLACE, 0])
         self.limbs = np.zeros((0, moments.limbs_of(what)), np.int64)
         self.reported, self.shown = np.zeros(1), np.zeros(1, np.bool_)
 
@@ -29,20 +30,28 @@ class Moments:
         """The value after each row."""
         value = np.array(values, np.float64)
         sign = np.broadcast_to(np.array(signs, np.int8), value.shape).copy()
-        new, valid, _, _, self.limbs = moments.run_moments(
-            SignedRows(np.zeros(value.size, np.int64), sign, np.ones(value.size, np.bool_)),
-            np.zeros(0, np.bool_),
-            value,
-            self.what,
-            self.counters,
-            self.sums,
-            self.place,
-            self.limbs,
-            self.free,
-            self.reported,
-            self.shown,
-        )
-        return [n if v else None for n, v in zip(new.tolist(), valid.tolist(), strict=True)]
+        end, out = 0, list[float | None]()
+        while end < value.size:
+            end, new, valid, _, _ = moments.run_moments(
+                SignedRows(np.zeros(value.size, np.int64), sign, np.ones(value.size, np.bool_)),
+                np.zeros(0, np.bool_),
+                value,
+                self.what,
+                self.counters,
+                self.sums,
+                self.place,
+                self.limbs,
+                self.free,
+                self.reported,
+                self.shown,
+                end,
+            )
+            out += [n if v else None for n, v in zip(new.tolist(), valid.tolist(), strict=True)]
+            if end < value.size:
+                self.limbs = np.concatenate(
+                    (self.limbs, np.zeros_like(self.limbs, shape=(1, self.limbs.shape[1])))
+                )
+        return out
 
 
 def test_sums_do_not_drift_over_millions_of_changes_of_wild_magnitudes() -> None:
@@ -185,31 +194,87 @@ def test_limbs_are_only_kept_while_large_and_small_values_meet() -> None:
 
 
 def test_many_groups_have_limbs_of_their_own() -> None:
+    """As many as they need: it is given room while the rows of a chunk are processed."""
     random = np.random.default_rng(8)
-    groups, rows = 50, 3000
+    groups, rows = 5000, 60_000
     slot = random.integers(0, groups, rows)
     value = random.normal(size=rows) * 10.0 ** random.integers(-300, 300, rows)
-    place, free = np.full(groups, moments.NO_PLACE), np.array([moments.NO_PLACE])
-    sums, counters = np.zeros((groups, moments.PARTS)), np.zeros((groups, 4), np.int64)
-    limbs = np.zeros((0, moments.limbs_of(moments.SUM)), np.int64)
-    reported, shown = np.zeros(groups), np.zeros(groups, np.bool_)
+    total = Sums(moments.SUM)
+    total.grow(groups)
     for sign in (1, -1):  # in one order they come, in another they go
         left = np.arange(rows) >= (0 if sign > 0 else rows // 2)
-        new, valid, _, _, limbs = moments.run_moments(
-            SignedRows(slot, np.full(rows, sign, np.int8), left),
-            np.zeros(0, np.bool_) if sign > 0 else ~left,
-            value,
-            moments.SUM,
-            counters,
-            sums,
-            place,
-            limbs,
-            free,
-            reported,
-            shown,
-        )
-    assert valid.all()
-    for group in range(groups):
-        there = value[rows // 2 :][slot[rows // 2 :] == group]
-        found = new[slot[rows // 2 :] == group][-1]
-        assert found == pytest.approx(math.fsum(there), rel=1e-15)
+        valid = np.ones(rows, np.bool_) if sign > 0 else ~left
+        found = total.run(SignedRows(slot, np.full(rows, sign, np.int8), left), [valid, value])
+        if sign > 0:
+            assert len(found.new) == rows and groups // 2 < len(total.state()["limbs"]) <= groups
+            saved, total = total.state(), Sums(moments.SUM)
+            total.restore(saved)
+    values = dict(zip(slot[rows // 2 :].tolist(), found.new.to_pylist(), strict=True))
+    there = value[rows // 2 :]
+    for group, sum_ in values.items():
+        expected = math.fsum(there[slot[rows // 2 :] == group])
+        assert sum_ == pytest.approx(expected, rel=1e-15)
+
+
+@given(st.integers(0, 2**48))
+def test_sums_and_means_are_those_of_the_exact_sum_rounded_once(seed: int) -> None:
+    """Whatever the group has held before: so sums of parts can be merged exactly."""
+    random = np.random.default_rng(seed)
+    n = int(random.integers(3, 12))
+    for _ in range(20):
+        size = 2.0 ** int(random.integers(-900, 900))
+        values = random.normal(size=n) * size
+        values[0] *= 2.0 ** int(random.integers(-130, 100))  # often more than two doubles can hold
+        values[1] = 2.0**-1000
+        exact = sum((Fraction(v) for v in values.tolist()), Fraction(0))
+        assert Moments(moments.SUM).run(values, 1)[-1] == float(exact)
+        assert Moments(moments.AVG).run(values, 1)[-1] == float(exact) / n
+        gone = [1e300, 2.0**-900]
+        group = Moments(moments.SUM)
+        group.run([*gone, *values], 1)
+        assert group.run(gone, -1)[-1] == float(exact)
+
+
+def rounded_deviation(values: list[float]) -> float:
+    """The deviation, of which only ``n * squares - sum**2`` is rounded before it is divided."""
+    exact = [Fraction(v) for v in values]
+    n, total = len(values), sum(exact, Fraction())
+    spread = n * sum((v * v for v in exact), Fraction()) - total * total
+    half = (spread.numerator.bit_length() - spread.denominator.bit_length()) // 2
+    x = float(spread / Fraction(4) ** half) / (float(n) * float(n - 1))
+    return math.ldexp(math.sqrt(x), half)
+
+
+CLOSE = st.integers(-4, 4).map(lambda n: math.ldexp(1.0 + n * 2.0**-52, 3))
+NUMBERS = st.one_of(
+    MAGNITUDES,
+    CLOSE,
+    st.just(0.1),
+    st.integers(-(10**6), 10**6).map(lambda n: n / 100),
+    st.integers(2**52, 2**53).map(float),
+    st.integers(-460, 460).map(lambda e: math.ldexp(1.5, e)),
+)
+
+
+@settings(max_examples=400, deadline=None)
+@given(
+    values=st.one_of(*(st.lists(of, min_size=2, max_size=12) for of in (NUMBERS, CLOSE))),
+    gone=st.lists(NUMBERS, max_size=4),
+)
+def test_a_deviation_is_that_of_the_exact_sums(values: list[float], gone: list[float]) -> None:
+    """To the last bit, whatever the group has held: so those of parts can be merged exactly."""
+    group = Moments(moments.STDDEV)
+    group.run([*gone, *values], 1)
+    found = group.run(gone, -1)[-1] if gone else Moments(moments.STDDEV).run(values, 1)[-1]
+    assert found == rounded_deviation(values)
+
+
+def test_doubles_tell_most_deviations() -> None:
+    random = np.random.default_rng(5)
+    windows = [random.normal(mean, spread, 30) for mean in (0, 10, 1e6) for spread in (1, 1e-6)]
+    windows += [np.round(w, 2) for w in windows] + [np.full(30, v) for v in (0.0, 0.1, 1 / 3, 7.0)]
+    for window in windows:
+        group = Moments(moments.STDDEV)
+        found = group.run(window, 1)[-1]
+        assert moments._in_doubles(group.sums, 0, float(window.size)) == found
+        assert found == rounded_deviation(window.tolist())

@@ -67,7 +67,7 @@ def test_an_event_reports_each_group_once_at_its_end() -> None:
     ts = np.array([1, 1, 1, 2, 2, 3, 3, 3])
     seq = np.array([-1, -1, -1, 2, 3, 6, 7, 9])  # 2k and 2k + 1 are one event
     slot = np.array([0, 1, 0, 1, 1, 0, 1, 1])
-    seen = np.full(2, -1, np.int64)
+    seen = np.zeros(2, np.int64)
     emit = kernels.last_of_event(ts, seq, slot, seen)
     assert emit.tolist() == [False, True, True, False, True, True, True, True]
-    assert seen.tolist() == [-1, -1]
+    assert seen.tolist() == [0, 0]

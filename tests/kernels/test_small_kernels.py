@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from eddyline.kernels import hashing, slots
+from eddyline.kernels.chains import NOTHING, bucket_of
 from eddyline.kernels.merge import merge_destinations
 from eddyline.kernels.options import report_compilations
 from eddyline.kernels.text import gather_bytes, gathered_offsets, same_texts, text_prefixes
@@ -38,24 +39,23 @@ def test_merging_is_stable_with_the_first_sequence_ahead(
 
 
 class Slots:
-    """The arrays of a slot table with room for 16 hashes in 4 buckets."""
+    """The arrays of a slot table with room for 16 hashes in 4 buckets; the first two are split."""
 
     def __init__(self) -> None:
-        self.heads = np.full(4, -1, np.int64)
-        self.link = np.full(16, -1, np.int64)
-        self.hashes = np.zeros(16, np.int64)
-        self.free = np.arange(15, -1, -1)
-        self.free_count = 16
+        self.table = (np.full(8, NOTHING, np.int64), 62, 2)
+        self.nodes = np.zeros((16, 2), np.int64)
+        self.free = np.zeros(16, np.int64)
+        self.free_count = self.end = 0
 
-    def find(self, wanted: list[int]) -> tuple[list[int], list[int]]:
-        found, claims, self.free_count = slots.find_or_claim(
-            self.heads, self.link, self.hashes, self.free, self.free_count, ints(wanted)
+    def find(self, wanted: list[int], room: int = 16) -> tuple[list[int], list[int]]:
+        found, claims, self.free_count, self.end = slots.find_or_claim(
+            *self.table, self.nodes, self.free, self.free_count, self.end, room, ints(wanted)
         )
         return found.tolist(), claims.tolist()
 
     def release(self, gone: list[int]) -> None:
         self.free_count = slots.release(
-            self.heads, self.link, self.hashes, self.free, self.free_count, ints(gone)
+            *self.table, self.nodes, self.free, self.free_count, ints(gone)
         )
 
 
@@ -63,22 +63,21 @@ def test_equal_hashes_share_a_slot_and_the_first_one_claims_it() -> None:
     assert Slots().find([9, -4, 9, -4, 0]) == ([0, 1, 0, 1, 2], [0, 1, 4])
 
 
+def test_claims_end_where_there_is_no_room() -> None:
+    table = Slots()
+    assert table.find([9, -4, 9, 5, 9], room=2) == ([0, 1, 0], [0, 1])
+    assert table.find([5, 9], room=0) == ([], [])
+    assert table.find([5, 9], room=1) == ([2, 0], [0])
+
+
 def test_released_slots_are_claimed_again() -> None:
     table = Slots()
-    table.find([0, 4, 8, 12])  # one bucket
-    table.release([1, 3])  # the middle and the head of its chain
-    assert table.find([0, 8]) == ([0, 2], [])
-    assert table.find([16, 4]) == ([3, 1], [0, 1])
-    assert table.free_count == 12
-
-
-def test_a_rebuilt_table_finds_what_is_used() -> None:
-    table = Slots()
-    table.find([5, 6, 9])
-    table.release([1])
-    table.heads = np.full(8, -1, np.int64)
-    slots.rebuild(table.heads, table.link, table.hashes, np.arange(16) % 2 == 0)  # slots 0 and 2
-    assert table.find([5, 9]) == ([0, 2], [])
+    one = [h for h in range(200) if bucket_of(h, 62, 2) == 1][:4]
+    table.find(one)
+    table.release([1, 3])  # the middle and the head of a chain
+    assert table.find([one[0], one[2]]) == ([0, 2], [])
+    assert table.find([300, one[1], 301]) == ([3, 1, 4], [0, 1, 2])
+    assert (table.free_count, table.end) == (0, 5)
 
 
 @settings(max_examples=40, derandomize=True)
@@ -95,7 +94,7 @@ def test_slots_against_a_dictionary(steps: list[tuple[bool, set[int]]]) -> None:
         ]
         for h, slot in zip(wanted, found, strict=True):
             assert model.setdefault(h, slot) == slot
-        assert len(set(model.values())) == len(model) == 16 - table.free_count
+        assert len(set(model.values())) == len(model) == table.end - table.free_count
 
 
 def test_mix_tells_all_integers_apart() -> None:

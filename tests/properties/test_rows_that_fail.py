@@ -46,6 +46,7 @@ OPTIONS: Final[list[dict[str, Any]]] = [
     {"executor": "eddy", "selections": "pull"},
     {"executor": "tree", "feedback": "jit", "chunk_rows": 1},
     {"executor": "eddy", "chunk_rows": 3},
+    {"executor": "eddy", "latency": "1 hour", "schedule": "swf"},
 ]
 
 numbers = st.one_of(st.none(), st.integers(0, 4))
@@ -101,6 +102,10 @@ def test_every_strategy_leaves_out_the_same_rows(
     for options, other in zip(OPTIONS[1:], others, strict=True):
         for text, (changes, bad), (its_changes, its_bad) in zip(sql, first, other, strict=True):
             assert changes == its_changes, (options, text)
-            assert {reason for *_, reason in bad} == {r for *_, r in its_bad}, (options, text)
+            reasons, its_reasons = {r for *_, r in bad}, {r for *_, r in its_bad}
+            if "selections" in options:  # rows that meet no other are not examined
+                assert its_reasons <= reasons, (options, text)
+                continue
+            assert reasons == its_reasons, (options, text)
             if "feedback" not in options:
                 assert bad == its_bad, (options, text)

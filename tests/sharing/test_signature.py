@@ -212,7 +212,7 @@ def test_trees_in_any_order_give_the_same_changes(kind: str) -> None:
     engine.parts.progress.bring_together("abcd")
     for name, plan in plans.items():
         assert plan.schema == plans["as written"].schema
-        spec = QuerySpec(name, TREES[kind], plan, Emit(), {}, sheds=False)
+        spec = QuerySpec(name, TREES[kind], plan, Emit(), {}, sheds=False, bound=plan)
         engine.parts.queries.add(spec)
     random = np.random.default_rng(3)
     found: dict[str, list[pa.Table]] = {name: [] for name in plans}

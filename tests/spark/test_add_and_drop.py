@@ -15,7 +15,7 @@ from eddyline.spark.control import Request
 from eddyline.spark.durable import CommitRecord
 from eddyline.spark.python_workers import worker_pool
 from eddyline.spark.script import Script
-from eddyline.spark.shard import ShardInput, due_statements
+from eddyline.spark.shard_input import ShardInput, due_statements
 from spark_cases import NAMES, QUERIES, SECOND, Feed, Twin, bag, definitions, stream_tables
 
 JobInputs = tuple[Feed, Feed]

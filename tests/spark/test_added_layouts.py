@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import subprocess
-import sys
 import time
 from collections.abc import Sequence
 from contextlib import suppress
@@ -17,6 +15,7 @@ import pyarrow as pa
 import pytest
 from pyspark.sql import SparkSession
 
+from command_line_jobs import CommandLineJob
 from eddyline import CatalogError, Engine
 from eddyline.spark import Run, Session
 from eddyline.spark.directory import LocalDirectory
@@ -33,7 +32,7 @@ FIRST = ("pairs", "last")
 BY_V = (
     "SELECT a.v, a.k AS ak, b.k AS bk FROM a [RANGE 4 SECONDS], b [RANGE 9 SECONDS] WHERE a.v = b.v"
 )
-OF_V = "SELECT v, COUNT(*) AS n FROM a [RANGE 3 SECONDS] GROUP BY v EMIT CHANGES"
+OF_V = "SELECT v, COUNT(DISTINCT k) AS n FROM a [RANGE 3 SECONDS] GROUP BY v EMIT CHANGES"
 #: Without an equality the rows of one stream are dealt evenly, and those of the other copied.
 NEAR = "SELECT a.v, b.v AS bv FROM a [RANGE 3 SECONDS], b [RANGE 1 SECOND] WHERE a.v < b.v - 90"
 
@@ -201,30 +200,19 @@ def test_a_job_is_killed_after_a_layout_was_added(feeds: JobInputs, tmp_path: Pa
     def create(name: str, sql: str) -> str:
         return f"CREATE QUERY {name} AS {sql} WITH (sink = 'parquet', path = '{tmp_path}/{name}');"
 
-    def arguments(*words: str) -> list[str]:
-        return [sys.executable, "-m", "eddyline", *words, "--checkpoint", str(checkpoint)]
-
     script = tmp_path / "script.sql"
     sources = {"a": feeds[0].source, "b": feeds[1].source}
     script.write_text(definitions(sources) + "".join(create(n, QUERIES[n]) for n in FIRST))
     rows = Rows(feeds)
     rows.write()
     rows.write()
-    run = arguments("run", str(script), "--shards", "2")
-    with subprocess.Popen([*run, "--continuous"], stdout=subprocess.DEVNULL) as process:
-        try:
-            until = time.monotonic() + 240
-            while len(list(checkpoint.glob("spark/commits/[0-9]*"))) < 2:
-                assert time.monotonic() < until and process.poll() is None
-                time.sleep(0.05)
-            subprocess.run(arguments("add", create("by_v", BY_V)), check=True, timeout=240)
-        finally:
-            process.kill()  # the layout's first batch has run, or not, or in part
+    job = CommandLineJob(script, checkpoint)
+    job.kill_after_adding(create("by_v", BY_V))  # its first batch has run, or not, or in part
     begun = rows.begin()
     begun.engine.query(BY_V, name="by_v")
     rows.write()
     rows.write()
-    subprocess.run([*run, "--once", "--finish"], check=True, timeout=300)
+    job.finish()
     for of in (rows.whole, begun):
         of.end()
         for name, expected in of.changes().items():

@@ -39,7 +39,9 @@ def layouts(of: Script, shards: int) -> list[LayoutShards]:
 def told(directory: Path, shards: int) -> dict[int, list[float]]:
     """What the shards have been told after a start with this number, having begun with two."""
     control, of = ControlStream(LocalDirectory(directory)), script()
-    known = JobLayouts(of, layouts(of, shards), CELLS, shards, CORES)
+    known = JobLayouts(
+        of, layouts(of, shards), CELLS, shards, CORES, LocalDirectory(directory / "tables")
+    )
     running = RunningQueries(of, known, control, lambda query: None, "")
     running.allot_cores(shards, first=2)
     texts = control.by_shard().items()

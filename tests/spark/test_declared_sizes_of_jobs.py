@@ -39,7 +39,8 @@ def test_statistics_are_declared_from_python(spark: SparkSession, tmp_path: Path
     query = session.query("q", select, sink="memory")
     assert "expected: " in query.explain()
     session.start().stop()
-    engine = ShardProgram(saved_program(tmp_path / "checkpoint").definitions, ()).build()
+    created = saved_program(tmp_path / "checkpoint").created
+    engine = ShardProgram(tuple(made.sql for made in created if made.kind != "query")).build()
     known = engine.statistics
     assert (known.rate("s"), known.rows("t"), known.table_rate("u")) == (rate, 7, 0.25)
     assert known.values == {("s", "value"): 9_876_543, ("t", "a name"): 3}
@@ -61,4 +62,4 @@ def test_a_checkpoint_keeps_the_prices_of_its_plans(
     assert started() == CHEAP
     write_prices(DEAR)
     assert started() == CHEAP, "state fits these plans only"
-    assert ShardProgram((), (), options=EngineOptions(prices=CHEAP)).build().options.prices == CHEAP
+    assert ShardProgram((), options=EngineOptions(prices=CHEAP)).build().options.prices == CHEAP

@@ -13,13 +13,21 @@ from pyspark.sql import DataFrame, SparkSession
 
 from eddyline import Engine
 from eddyline.engine.changes import QUERY_COLUMN
+from eddyline.engine.query import Query
 from eddyline.spark.delivery import Delivery
+from eddyline.spark.final_stage import DividedQueries, FinalStage
 from eddyline.spark.output_routes import route_of
 from eddyline.spark.packed_batches import OUTPUT_SCHEMA, pack
 from eddyline.spark.sink_factory import SinkFactory
 from eddyline.spark.sinks import MemorySink
 
 pytestmark = pytest.mark.spark
+
+SECONDS = pa.timestamp("s", "UTC")
+
+
+#: What the final stage reads in reports.
+STATE = {"aside": {}, "has_begun_again": False, "clock_us": 10_000_000}
 
 
 class Batches:
@@ -37,7 +45,11 @@ class Batches:
         self.sinks = SinkFactory(spark, place, self._print, "job", self.memory)
         self.sinks.open_first(self.queries.values())
         self.reports: list[list[dict[str, Any]]] = []
-        self.delivery = Delivery(self.sinks, lambda *report: self.reports.append(report[1]))
+        self.divided = DividedQueries()
+        final = FinalStage(self.divided)
+        self.delivery = Delivery(
+            self.sinks, lambda *report: self.reports.append(report[1]), final, f"file:{place}"
+        )
         self._spark = spark
 
     def _print(self, label: str, rows: pa.Table, n: int) -> None:
@@ -64,7 +76,7 @@ class Batches:
                 if not small:
                     large.append(("changes", key))
             out = {name: len(found) for name, found in changes.items()}
-            report = json.dumps({"shard": shard, "out": out, "large": large}).encode()
+            report = json.dumps({"shard": shard, "out": out, "large": large, **STATE}).encode()
             rows.append((shard, "progress", "", 1, True, report))
         return self._spark.createDataFrame(rows, OUTPUT_SCHEMA).repartition(2, "shard")
 
@@ -211,3 +223,36 @@ def test_discarded_rows_are_counted_and_followed_but_not_written(
     assert followed == [7, 7]
     assert [sum(r["out"]["q"] for r in reports) for reports in batches.reports] == [7, 7]
     assert (again == jobs) is small, "only large rows are read again, for the follower"
+
+
+@pytest.mark.parametrize("small", [True, False])
+@pytest.mark.parametrize("sink", ["sink = 'memory'", "sink = 'orc', path = 'orc', shared = 'true'"])
+def test_merged_rows_are_delivered_with_those_of_shards(
+    spark: SparkSession, tmp_path: Path, sink: str, small: bool
+) -> None:
+    batches = Batches(spark, tmp_path, {"kept": sink})
+    engine = Engine()
+    engine.sql("CREATE STREAM s (ts TIMESTAMP, k BIGINT) TIMESTAMP BY ts")
+    select = "SELECT k FROM s [NOW] GROUP BY k EMIT CHANGES"
+    (query,) = engine.sql(f"CREATE QUERY merged AS {select} WITH ({sink})")
+    assert isinstance(query, Query)
+    batches.sinks.open(query)
+    batches.divided.add(query, [7, 2])
+    counted: list[int] = []
+    batches.delivery.follow("merged", "key", lambda id_, rows, n: counted.append(n))
+    packed = batches.packed({7: {"kept": [(2, 20)]}, 2: {"kept": [(4, 40)]}}, small=small)
+    parts = [(7, [1, 3], [10, 30]), (2, [3, 5], [30, 50])]
+    changes = [
+        (shard, pa.table({"_op": ["+"] * 2, "_ts": pa.array(ts, SECONDS), "k0": k}))
+        for shard, ts, k in parts
+    ]
+    rows = [(shard, "parts", "merged", 2, True, pack(table)) for shard, table in changes]
+    batches.delivery(packed.unionAll(spark.createDataFrame(rows, OUTPUT_SCHEMA)), 0)
+    assert counted == [3], "30 is in both parts"
+    if "orc" in sink:
+        found = {r.k for r in spark.read.orc(str(tmp_path / "orc")).collect()}
+    else:
+        bindings = [batches.sinks.find(name) for name in ("kept", "merged")]
+        tables = [batches.memory.table(b.target) for b in bindings if b is not None]
+        found = {k for table in tables for k in table["k"].to_pylist()}
+    assert found == {10, 20, 30, 40, 50}

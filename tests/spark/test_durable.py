@@ -13,7 +13,8 @@ import pytest
 from eddyline import Engine
 from eddyline.engine.checkpoint.segments import Segments
 from eddyline.errors import StateError
-from eddyline.spark import batch_log, durable
+from eddyline.spark import batch_log, durable, snapshots
+from eddyline.spark.batch_log import BatchLog
 from eddyline.spark.durable import CommitRecord, DurableState, EngineBatch
 from eddyline.spark.packed_batches import pack
 from eddyline.spark.shard_engine import ShardEngine, StepOutput
@@ -52,6 +53,11 @@ def changes_of(outputs: list[StepOutput]) -> dict[str, list[tuple[Any, ...]]]:
     }
 
 
+def limit_chunks(monkeypatch: pytest.MonkeyPatch, size: int) -> None:
+    for module in (batch_log, snapshots):
+        monkeypatch.setattr(module, "CHUNK_BYTES", size)
+
+
 def steps() -> list[EngineBatch]:
     batches = zip(stream_tables(1, 6), stream_tables(2, 6), strict=True)
     return [
@@ -65,8 +71,8 @@ def test_a_rebuilt_engine_has_the_same_results(
     log_bytes: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(durable, "MIN_LOG_BYTES", log_bytes)
-    monkeypatch.setattr(batch_log, "CHUNK_BYTES", 1_000)
-    state = DurableState(OneValue(), ManyValues(), ManyValues())
+    limit_chunks(monkeypatch, 1_000)
+    state = DurableState(OneValue(), BatchLog(ManyValues()), ManyValues())
     steady, head = new_engine(), CommitRecord()
     for step in steps():
         again = rebuilt(state)
@@ -83,7 +89,7 @@ def test_added_and_dropped_queries_in_a_rebuilt_engine(
     log_bytes: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(durable, "MIN_LOG_BYTES", log_bytes)
-    state = DurableState(OneValue(), ManyValues(), ManyValues())
+    state = DurableState(OneValue(), BatchLog(ManyValues()), ManyValues())
     steady, head = new_engine(), CommitRecord()
     changes = {
         1: ("CREATE QUERY added AS SELECT v FROM b [RANGE 7 SECONDS] EMIT CHANGES",),
@@ -119,9 +125,9 @@ class Stub:
 def test_log_is_dropped_when_a_snapshot_replaces_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(durable, "MIN_LOG_BYTES", 10_000)
     monkeypatch.setattr(durable, "_LEAST_PART", 0)
-    monkeypatch.setattr(batch_log, "CHUNK_BYTES", 500)
+    limit_chunks(monkeypatch, 500)
     log, blobs = ManyValues(), ManyValues()
-    state = DurableState(OneValue(), log, blobs)
+    state = DurableState(OneValue(), BatchLog(log), blobs)
     engine, head = Stub(20_000), CommitRecord()
     sizes, written = [], []
     for i in range(2_000):
@@ -139,7 +145,7 @@ def test_log_is_dropped_when_a_snapshot_replaces_it(monkeypatch: pytest.MonkeyPa
 
 def test_the_record_does_not_grow_with_the_log() -> None:
     record, log = OneValue(), ManyValues()
-    state = DurableState(record, log, ManyValues())
+    state = DurableState(record, BatchLog(log), ManyValues())
     engine, head = Stub(10), CommitRecord()
     sizes = []
     for i in range(20_000):
@@ -161,7 +167,7 @@ class Workers:
 
     @property
     def state(self) -> DurableState:
-        return DurableState(self.value, self.log, self.blobs)
+        return DurableState(self.value, BatchLog(self.log), self.blobs)
 
     def process(self, worker: int, step: EngineBatch) -> dict[str, list[tuple[Any, ...]]]:
         """The changes of a batch."""
@@ -194,7 +200,7 @@ class Workers:
 def test_workers_that_take_turns_catch_up(log_bytes: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(durable, "MIN_LOG_BYTES", log_bytes)
     monkeypatch.setattr(durable, "_LEAST_PART", 300)
-    monkeypatch.setattr(batch_log, "CHUNK_BYTES", 1_000)
+    limit_chunks(monkeypatch, 1_000)
     draw, steady, workers = random.Random(1), new_engine(), Workers(3)
     added = ("CREATE QUERY added AS SELECT v FROM b [RANGE 7 SECONDS] EMIT CHANGES",)
     batches = zip(stream_tables(1, 40), stream_tables(2, 40), strict=True)
@@ -228,7 +234,7 @@ def test_an_engine_is_caught_up_while_the_snapshot_is_the_same() -> None:
 
 def test_a_missing_part_of_the_log_is_named() -> None:
     log = ManyValues()
-    state, head = DurableState(OneValue(), log, ManyValues()), CommitRecord()
+    state, head = DurableState(OneValue(), BatchLog(log), ManyValues()), CommitRecord()
     for i in range(3):
         head.version += 1
         state.commit(head, EngineBatch((("a", b"rows"),), i), Stub(10))
@@ -240,8 +246,8 @@ def test_a_missing_part_of_the_log_is_named() -> None:
 def test_another_format_is_refused() -> None:
     record = OneValue()
     record.update(('{"version": 3, "token": "", "chunks": 1, "log": []}',))
-    state = DurableState(record, ManyValues(), ManyValues(), "file:/tmp/checkpoint")
-    with pytest.raises(StateError, match=r"file:/tmp/checkpoint has format before 8, .* reads 8: "):
+    state = DurableState(record, BatchLog(ManyValues()), ManyValues(), "file:/tmp/checkpoint")
+    with pytest.raises(StateError, match=r"file:/tmp/checkpoint has format before 9, .* reads 9: "):
         state.commit_record()
 
 

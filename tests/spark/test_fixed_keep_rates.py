@@ -13,12 +13,14 @@ from test_durable import ManyValues, OneValue
 
 from eddyline import CatalogError, Engine, EngineOptions, StateError
 from eddyline.spark import Session
+from eddyline.spark.batch_log import BatchLog
 from eddyline.spark.durable import CommitRecord, DurableState
 from eddyline.spark.ingest import Destination, task_packer
 from eddyline.spark.packed_batches import Arrivals, unpack
 from eddyline.spark.partitioning.layouts import one_cell
-from eddyline.spark.shard import ShardInput, engine_batch
+from eddyline.spark.row_files import ShardFiles
 from eddyline.spark.shard_engine import ShardEngine, counted
+from eddyline.spark.shard_input import ShardInput, engine_batch
 from eddyline.sql.parser import parse
 from eddyline.sql.statements import CreateStream
 from eddyline.testing import engine_with
@@ -100,8 +102,7 @@ def test_keep_rates_of_unknown_streams_are_refused(spark: SparkSession, feeds: J
 def packed(keep: float, *tables: pa.Table, stream: str = "a") -> list[dict[str, Any]]:
     (statement,) = parse(definitions({stream: "source = 'none'"}).rstrip(";"))
     assert isinstance(statement, CreateStream)
-    now = [t.append_column("now_us", pa.array([0] * t.num_rows, pa.int64())) for t in tables]
-    batches = (batch for t in now for batch in t.to_batches())
+    batches = (batch for t in tables for batch in t.to_batches())
     to = Destination(one_cell({stream: None}), (3,))
     made = task_packer(None, [to], statement.definition, keep)(batches)
     return [row for batch in made for row in batch.to_pylist()]
@@ -118,12 +119,13 @@ def new_engine() -> Engine:
 def test_results_of_shed_batches_equal_those_of_an_embedded_engine() -> None:
     twin = Twin(new_engine(), dict.fromkeys("ab", 5 * SECOND))
     live, head = ShardEngine(new_engine()), CommitRecord()
-    state = DurableState(OneValue(), ManyValues(), ManyValues())
+    state = DurableState(OneValue(), BatchLog(ManyValues()), ManyValues())
     said: dict[str, int] = dict.fromkeys(NAMES, 0)
     for part in range(4):
         rows = {n: stream_tables(i, 4, rows=150)[part] for i, n in enumerate("ab", start=1)}
         fat = [row for name, t in rows.items() for row in packed(KEEP[name], t, stream=name)]
-        arrivals = ShardInput.read(iter([pd.DataFrame(fat).assign(now_us=0)]))
+        files = ShardFiles("", 0)
+        arrivals = ShardInput.read(iter([pd.DataFrame(fat)]), files, now_us=0, number=part)
         assert {n: of.rows for n, of in arrivals.arrivals.items()} == {"a": 150, "b": 150}
         assert 30 < arrivals.arrivals["b"].dropped < arrivals.arrivals["a"].dropped < 120
         step = engine_batch(head, arrivals)

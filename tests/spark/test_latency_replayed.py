@@ -14,6 +14,7 @@ from eddyline.optimizer.prices import TYPICAL
 from eddyline.spark import durable
 from eddyline.spark.durable import CommitRecord, EngineBatch
 from eddyline.spark.packed_batches import pack
+from eddyline.spark.row_files import ShardFiles
 from eddyline.spark.shard_engine import ShardEngine, StepOutput
 from eddyline.testing import engine_with
 from eddyline.types import TIMESTAMP
@@ -46,7 +47,7 @@ class Job:
     def __init__(self, engine: Engine) -> None:
         self.engine, self.record = ShardEngine(engine), CommitRecord()
         self.found: dict[str, list[pa.Table]] = {}
-        self._state = MemoryState()
+        self._state = MemoryState(ShardFiles("", 0))
 
     def process(self, batch: EngineBatch) -> None:
         self._keep(self.engine.apply(batch))
@@ -59,7 +60,9 @@ class Job:
 
     def lose_worker(self) -> None:
         waiting = self.waiting
-        self.record, self.engine = self._state.rebuilt()
+        rebuilt = self._state.rebuilt()
+        assert rebuilt is not None, "a batch has been committed"
+        self.record, self.engine = rebuilt
         assert self.waiting == waiting
 
     @property

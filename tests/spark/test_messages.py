@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -45,6 +46,36 @@ def parquet(tmp_path: Path) -> str:
 def test_sources(spark: SparkSession, source: str, message: str) -> None:
     with pytest.raises((DataError, SqlError), match=message):
         start(spark, source)
+
+
+def test_a_query_without_a_stream(spark: SparkSession) -> None:
+    session = Session(spark)
+    session.sql(
+        "CREATE STREAM s (ts TIMESTAMP, x BIGINT) TIMESTAMP BY ts;"
+        "CREATE TABLE t (x BIGINT) WITH (updates = 'retroactive');"
+        "CREATE QUERY q AS SELECT x FROM s [NOW]; CREATE QUERY r AS SELECT x FROM t"
+    )
+    with pytest.raises(CatalogError, match="query 'r' reads tables only; on Spark, a query needs"):
+        session.start()
+
+
+def test_state_that_is_deleted_with_the_session(
+    spark: SparkSession, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    def warnings(*, available_now: bool, **options: Any) -> list[str]:
+        caplog.clear()
+        session = Session(spark, **options)
+        session.stream("s", spark.readStream.format("rate").load(), timestamp="timestamp")
+        session.query("q", "SELECT value FROM s [NOW]", sink="noop")
+        session.start(available_now=available_now).stop()
+        return [r.getMessage() for r in caplog.records if r.levelname == "WARNING"]
+
+    (message,) = warnings(available_now=False)
+    assert "in the temporary directory file:/" in message
+    assert "deleted with the session" in message
+    assert "Session(checkpoint=DIR), or eddyline run --checkpoint DIR" in message
+    assert warnings(available_now=True) == []
+    assert warnings(available_now=False, checkpoint=tmp_path / "checkpoint") == []
 
 
 def test_column_that_files_do_not_have(spark: SparkSession, parquet: str) -> None:

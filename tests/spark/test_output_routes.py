@@ -16,6 +16,7 @@ from eddyline.spark.output_routes import route_of
 from eddyline.spark.packed_batches import pack
 from eddyline.spark.printing import print_omitted
 from eddyline.spark.query_rows import OutputRoute, QueryRows, concatenated
+from eddyline.spark.row_files import WrittenFiles
 from eddyline.spark.shard_engine import ShardEngine, StepOutput
 from eddyline.spark.shard_program import BroadcastProgram, ShardSpec
 from eddyline.spark.sinks import PrintSink
@@ -98,7 +99,7 @@ def test_the_driver_collects_no_rows_that_it_does_not_use(sink: str, collected: 
     outputs = engine.apply(EngineBatch((("s", pack(ROWS)),)))
     program = BroadcastProgram.__new__(BroadcastProgram)
     spec = ShardSpec(0, "run", "not divided", 0, ("s",), ("s",), program)
-    output = ShardOutput(spec, outputs, engine.routes, {}, {})
+    output = ShardOutput(spec, outputs, engine.routes, {}, {}, WrittenFiles("", 0))
     large = [row for frame in output.frames() for row in frame.itertuples(index=False)]
     last = output.last_frame(CommitRecord(), {}, {})
     sent = [row for row in last.itertuples(index=False) if row.kind == "changes"]

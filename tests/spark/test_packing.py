@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,7 @@ from pyspark import TaskContext
 from eddyline import Engine
 from eddyline.algebra.catalog import StreamDef, TableDef
 from eddyline.algebra.expressions import ColumnRef
+from eddyline.engine.ingest.row_reader import DROPPED, ELSEWHERE, OWN, ROLE
 from eddyline.spark import ingest
 from eddyline.spark.ingest import Destination, task_packer
 from eddyline.spark.keep_rates import keep_rate
@@ -82,9 +83,9 @@ def send(
 ) -> dict[int, Sent]:
     """By shard, what it gets of the rows of a task, which come in some batches."""
     of = definition or definition_of(STREAM)
-    timed = [t.append_column("now_us", pa.array([now_us] * len(t), pa.int64())) for t in tables]
-    batches = (batch for t in timed for batch in t.to_batches())
-    rows = [row for made in task_packer(None, to, of, keep)(batches) for row in made.to_pylist()]
+    batches = (batch for t in tables for batch in t.to_batches())
+    pack = task_packer(None, to, of, keep, clock=lambda: now_us)
+    rows = [row for made in pack(batches) for row in made.to_pylist()]
     sent = {shard: Sent() for d in to for shard in d.shards}
     assert [row["seq"] for row in rows] == sorted({row["seq"] for row in rows})
     for row in rows:
@@ -236,6 +237,46 @@ def test_bad_rows_have_their_original_values() -> None:
     assert sent[0].column("ts") == ["yesterday", "2026-01-01T00:00:01", "2026-01-01T00:00:00"]
     assert sent[0].column("k") == ["2", "three", "1"]
     assert sent[1].column("row") == sent[2].column("row") == ["0"]
+
+
+def test_cells_of_a_layout_that_counts_get_the_timestamps_of_all_rows() -> None:
+    counting = replace(layout((2, K), (2, COPIED)), counted=frozenset("s"))
+    to = destinations(counting, layout((2, SPREAD)), layout((2, SPREAD), name="other"))
+    table = rows_at([4, 4, 9, None, 4, 7], [0, 1, 2, 3, 4, None])
+    sent = send(to, table)
+    received = [sum(table.num_rows for table in s.tables) for s in sent.values()]
+    assert received[:4] == [6, 5, 5, 5]  # the bad row is in the first
+    assert (sum(received[4:6]), received[6:]) == (5, [0, 0])
+    owners = set()
+    for shard in range(4):
+        rows = pa.concat_tables(t for t in sent[shard].tables if ROLE in t.column_names)
+        assert rows["ts"].to_pylist() == table["ts"].drop_null().to_pylist()
+        owns = [role == OWN for role in rows[ROLE].to_pylist()]
+        assert set(rows[ROLE].to_pylist()) <= {OWN, ELSEWHERE}
+        assert [v is not None for v in rows["row"].to_pylist()] == owns
+        assert sent[shard].counts[-1] == sum(owns)
+        owners.add(tuple(owns))
+        assert rows.column_names == [*table.column_names, ROLE]
+    assert len(owners) == 2
+    assert all(ROLE not in t.column_names for n in (4, 5) for t in sent[n].tables)
+
+
+@pytest.mark.parametrize("in_doubt", [True, False])
+def test_dropped_rows_do_not_count(in_doubt: bool) -> None:
+    counting = replace(layout((2, SPREAD)), counted=frozenset("s"))
+    table = rows_at(range(200), range(200))
+    if in_doubt:
+        table = table.set_column(0, "ts", table["ts"].cast(pa.int64()))
+    sent = send(destinations(counting), table, keep=0.3)
+    roles = [np.array(sent[shard].column(ROLE)) for shard in (0, 1)]
+    dropped = [s.clocks[0].dropped for s in sent.values()]
+    assert 100 < sum(dropped) < 180
+    assert all(np.count_nonzero(of == DROPPED) == sum(dropped) for of in roles)
+    assert [n for s in sent.values() for n in s.counts] == [100 - n for n in dropped]
+    assert all(
+        np.count_nonzero(of == OWN) == n
+        for of, n in zip(roles, (s.counts[0] for s in sent.values()), strict=True)
+    )
 
 
 @pytest.mark.parametrize("has_operation", [True, False])

@@ -11,7 +11,15 @@ import pytest
 from eddyline import EngineOptions, StateError
 from eddyline.spark.directory import LocalDirectory
 from eddyline.spark.program_diff import differences, require_same
-from eddyline.spark.program_file import NAME, SavedLayout, SavedProgram, read_program, write_program
+from eddyline.spark.program_file import (
+    NAME,
+    SavedLayout,
+    SavedProgram,
+    SavedStatement,
+    read_program,
+    write_program,
+)
+from eddyline.spark.script import Script
 
 DEFINITIONS = (
     "CREATE STREAM s (ts TIMESTAMP, x BIGINT, y STRING) TIMESTAMP BY ts LATENESS 5 SECONDS "
@@ -29,7 +37,13 @@ QUERIES = {
 def program(
     definitions: tuple[str, ...] = DEFINITIONS, queries: dict[str, str] = QUERIES
 ) -> SavedProgram:
-    return SavedProgram(1, 1, definitions, (SavedLayout((0,), queries, 0.25),))
+    created = Script.of((*definitions, *queries.values())).definitions
+    return SavedProgram(
+        1,
+        1,
+        tuple(SavedStatement(d.kind, d.name, d.sql) for d in created),
+        (SavedLayout((0,), tuple(queries), 0.25),),
+    )
 
 
 def replaced(old: str, new: str) -> SavedProgram:
@@ -56,6 +70,21 @@ def replaced(old: str, new: str) -> SavedProgram:
 )
 def test_the_format_of_a_statement_makes_no_difference(old: str, new: str) -> None:
     assert list(differences(program(), replaced(old, new))) == []
+
+
+def test_the_order_of_statements_makes_no_difference() -> None:
+    over_big = "CREATE VIEW w AS SELECT x FROM big"
+    before = program((*DEFINITIONS, QUERIES["big"], over_big), {"sums": QUERIES["sums"]})
+    now = program((DEFINITIONS[0], QUERIES["sums"], *DEFINITIONS[1:], QUERIES["big"], over_big), {})
+    layouts = (SavedLayout((0,), tuple(QUERIES)),)
+    there, here = (dataclasses.replace(p, layouts=layouts) for p in (before, now))
+    assert there.created != here.created
+    assert list(differences(there, here)) == []
+    narrower = [
+        s._replace(sql=f"{s.sql} WHERE x > 11") if s.name == "w" else s for s in now.created
+    ]
+    (found,) = differences(there, dataclasses.replace(here, created=tuple(narrower)))
+    assert found == "view 'w' has another SELECT"
 
 
 @pytest.mark.parametrize(
@@ -125,7 +154,8 @@ def test_a_few_differences_are_reported() -> None:
 
 def test_rows_that_are_divided_in_another_way_are_named() -> None:
     def divided(text: str, *shards: int) -> SavedProgram:
-        return dataclasses.replace(program(), layouts=(SavedLayout(shards, QUERIES, 1, text),))
+        layout = SavedLayout(shards, tuple(QUERIES), 1, text)
+        return dataclasses.replace(program(), layouts=(layout,))
 
     assert list(differences(divided("by x", 0, 1), divided("by x", 0, 1))) == []
     (found,) = differences(divided("by x", 0, 1), divided("by y", 0, 1))
@@ -155,11 +185,15 @@ def test_the_program_is_read_as_it_was_written(checkpoint: LocalDirectory) -> No
     ("content", "message"),
     [
         ("", "cannot be read .*Expecting value.*restore the file"),
-        ('{"format": 9, "shar', "cannot be read .*restore the file"),
+        ('{"format": 10, "shar', "cannot be read .*restore the file"),
         ("[]", "cannot be read"),
-        ('{"format": 9}', "it lacks 'shards'"),
-        ('{"format": 9, "shards": 1, "max_shards": 1, "definitions": 3}', "cannot be read"),
-        ('{"format": 6}', "is of format 6; this version of Eddyline reads format 9"),
+        ('{"format": 10}', "it lacks 'shards'"),
+        ('{"format": 10, "shards": 1, "max_shards": 1, "created": 3}', "cannot be read"),
+        (
+            '{"format": 10, "shards": 1, "max_shards": 1, "created": [["rule", "r", ""]]}',
+            r"cannot be read \(there is no kind 'rule'\)",
+        ),
+        ('{"format": 9}', "is of format 9; this version of Eddyline reads format 10"),
     ],
 )
 def test_a_program_that_cannot_be_read_is_named(

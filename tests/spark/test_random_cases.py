@@ -79,7 +79,8 @@ class JobCase:
                 source = f" WITH ({self.feeds[name].source})"
                 session.sql(line.replace(line.split()[2], name, 1).replace(";", source))
         for name, rows in self.case.tables.items():
-            session.table(self.name(name), spark.createDataFrame(rows))
+            size = 1_000_000 if self.number % 2 else None  # a large one is divided
+            session.table(self.name(name), spark.createDataFrame(rows), rows=size)
         session.query(self.name("q"), self.sql, sink="memory")
 
     def write(self, batches: slice) -> None:

@@ -17,7 +17,18 @@ from eddyline.spark import Run, Session, rescale
 from eddyline.spark.directory import LocalDirectory
 from eddyline.spark.lease import Lease
 from eddyline.spark.verify import verify
-from spark_cases import NAMES, QUERIES, Feed, bag, definitions, stream_tables
+from eddyline.testing.bags import difference, rows_of
+from net_changes import net_changes
+from spark_cases import (
+    NAMES,
+    QUERIES,
+    SECOND,
+    Feed,
+    bag,
+    definitions,
+    in_order,
+    stream_tables,
+)
 
 pytestmark = pytest.mark.fault
 
@@ -97,6 +108,51 @@ def test_results_are_those_of_one_engine_whatever_the_numbers_of_shards(
     of_one = expected(steps, added_after=1)
     for name in (*QUERIES, "added"):
         assert bag(session.results(name)) == of_one[name], name
+
+
+JOIN = "a [RANGE 4 SECONDS], b [RANGE 9 SECONDS] WHERE a.k = b.k"
+MERGED = {
+    "total": f"SELECT COUNT(*) AS n, SUM(b.v) AS s, AVG(a.v) AS m FROM {JOIN}",
+    "groups": f"SELECT a.v % 3 AS g, MAX(b.v) AS m FROM {JOIN} GROUP BY a.v % 3 EMIT CHANGES",
+    "last": "SELECT COUNT(*) AS n, SUM(v) AS s FROM a [ROWS 7]",
+}
+
+
+def test_merged_groups_go_on_with_other_numbers_of_shards(
+    spark: SparkSession, feeds: JobInputs, tmp_path: Path
+) -> None:
+    tables = stream_tables(1, 4), stream_tables(2, 4)
+    sizes: dict[str, Any] = {"shards": 2, "max_shards": 3}
+    for number, wanted in enumerate((3, 1, 2, None)):
+        session = Session(spark, checkpoint=tmp_path / "checkpoint", **sizes)
+        session.sql(definitions({"a": feeds[0].source, "b": feeds[1].source}))
+        for name, sql in MERGED.items():
+            session.query(name, sql, sink="parquet", path=str(tmp_path / name))
+        run, sizes = session.start(), {}
+        for feed, rows in zip(feeds, tables, strict=True):
+            feed.write(rows[number])
+        run.processAllAvailable()
+        assert run._queries.divided.by_name.keys() == MERGED.keys()
+        if wanted is None:
+            run.finish()
+        else:
+            stop(run)
+            assert rescale(tmp_path / "checkpoint", wanted, spark).shards == wanted
+    engine = Engine()
+    engine.sql(definitions(dict.fromkeys("ab", "source = 'none'")))
+    for name, sql in MERGED.items():
+        engine.query(sql, name=name)
+    first = engine.process({n: pa.concat_tables(of) for n, of in zip("ab", tables, strict=True)})
+    assert engine.newest is not None
+    then = engine.advance(engine.newest + 9 * SECOND + 1)
+    for name in MERGED:
+        rows = in_order(spark.read.load(str(tmp_path / name)).toArrow())
+        of_one = rows_of(pa.concat_tables([first[name], then[name]]))
+        expected, found = (
+            net_changes(engine.queries[name], r, engine.clock) for r in (of_one, rows)
+        )
+        assert expected
+        assert difference(expected, found) == ([], []), name
 
 
 def partitions_with_state(directory: Path) -> int:

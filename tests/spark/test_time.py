@@ -73,9 +73,9 @@ def ingested(clauses: str, now: int, table: pa.Table) -> tuple[int, int, int]:
     """Numbers of packed and of dropped rows, and the largest timestamp."""
     (statement,) = parse(DDL.format("a", clauses, "source = 'none'"))
     assert isinstance(statement, CreateStream)
-    timed = table.append_column("now_us", pa.array([now * SECOND] * len(table), pa.int64()))
     to = Destination(one_cell({"a": None}), (3,))
-    made = task_packer(None, [to], statement.definition, 1e-9)(iter(timed.to_batches()))
+    pack = task_packer(None, [to], statement.definition, 1e-9, clock=lambda: now * SECOND)
+    made = pack(iter(table.to_batches()))
     *packed, clock = [row for batch in made for row in batch.to_pylist()]
     arrivals = Arrivals.read(clock["blob"])
     assert arrivals.newest is not None

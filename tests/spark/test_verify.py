@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 from eddyline.cli.main import app
 from eddyline.spark.control import ControlStream
 from eddyline.spark.directory import LocalDirectory
-from eddyline.spark.program_file import SavedLayout, SavedProgram, write_program
+from eddyline.spark.program_file import SavedLayout, SavedProgram, SavedStatement, write_program
 from eddyline.spark.verify import verify
 
 pytestmark = pytest.mark.fault
@@ -23,8 +23,11 @@ QUERY = "CREATE QUERY q AS SELECT x FROM s [NOW]"
 PROGRAM = SavedProgram(
     1,
     4,
-    ("CREATE STREAM s (ts TIMESTAMP, x BIGINT) TIMESTAMP BY ts",),
-    (SavedLayout((0,), {"q": QUERY}),),
+    (
+        SavedStatement("stream", "s", "CREATE STREAM s (ts TIMESTAMP, x BIGINT) TIMESTAMP BY ts"),
+        SavedStatement("query", "q", QUERY),
+    ),
+    (SavedLayout((0,), ("q",)),),
 )
 STATE = bytes(range(256)) * 5
 

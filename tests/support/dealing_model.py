@@ -8,7 +8,9 @@ from itertools import product
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
+from eddyline.engine.ingest.row_reader import ELSEWHERE, OWN, ROLE
 from eddyline.physical.expressions import compile_expr
 from eddyline.spark.partitioning.layouts import ByKey, Copied, Layout
 
@@ -27,16 +29,17 @@ class _Rows:
 
 
 def dealt(layout: Layout, rows: Mapping[str, pa.Table]) -> list[dict[str, pa.Table]]:
-    """The rows of each cell, in their order.
+    """The rows of each cell, in their order; of counted streams all rows, with their roles.
 
     Args:
-        rows: of all inputs of the layout, with the columns that keys refer to by ordinal.
+        rows: of inputs of the layout, with the columns that keys refer to by ordinal; changes of
+            tables have two more in front.
     """
     cells = {layout.coordinates(cell): cell for cell in range(layout.cells)}
     found: list[dict[str, list[int]]] = [{n: [] for n in rows} for _ in cells]
     for name, table in rows.items():
         keys = [
-            [compile_expr(e)(_Rows(table)).to_pylist() for e in c.key]
+            [compile_expr(e)(_Rows(_content(table))).to_pylist() for e in c.key]
             if isinstance(c, ByKey)
             else []
             for c in layout.inputs[name]
@@ -54,7 +57,21 @@ def dealt(layout: Layout, rows: Mapping[str, pa.Table]) -> list[dict[str, pa.Tab
             ]
             for coordinates in product(*along):
                 found[cells[coordinates]][name].append(row)
-    return [{n: rows[n].take(pa.array(i, pa.int64())) for n, i in c.items()} for c in found]
+    return [
+        {n: _marked(rows[n], own) if n in layout.counted else rows[n].take(own) for n, own in c}
+        for c in ([(n, pa.array(i, pa.int64())) for n, i in of.items()] for of in found)
+    ]
+
+
+def _content(rows: pa.Table) -> pa.Table:
+    """Without the instants and operations of changes."""
+    return rows.select([name for name in rows.column_names if name not in ("_ts", "_op")])
+
+
+def _marked(rows: pa.Table, own: pa.Array) -> pa.Table:
+    """All rows with their roles."""
+    is_own = pc.is_in(pa.array(range(rows.num_rows)), own)
+    return rows.append_column(ROLE, pc.if_else(is_own, OWN, ELSEWHERE))
 
 
 def _hash(key: tuple[Any, ...]) -> int:

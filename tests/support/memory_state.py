@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from eddyline.spark.batch_log import BatchLog
 from eddyline.spark.durable import CommitRecord, DurableState, EngineBatch
+from eddyline.spark.row_files import ShardFiles
 from eddyline.spark.shard_engine import ShardEngine
 
 
@@ -43,10 +45,15 @@ class ManyValues(dict[tuple[Any, ...], tuple[Any, ...]]):
 
 
 class MemoryState:
-    """The durable state of one shard."""
+    """The durable state of one shard.
 
-    def __init__(self) -> None:
-        self._durable = DurableState(OneValue(), ManyValues(), ManyValues())
+    Args:
+        files: of the shard.
+    """
+
+    def __init__(self, files: ShardFiles) -> None:
+        state = OneValue(), BatchLog(ManyValues()), ManyValues()
+        self._durable = DurableState(*state, "the model", files)
 
     def commit(self, record: CommitRecord, batch: EngineBatch, engine: ShardEngine) -> None:
         """Commit a batch that the engine has processed."""
@@ -54,10 +61,11 @@ class MemoryState:
         record.token = str(record.version)
         self._durable.commit(record, batch, engine)
 
-    def rebuilt(self) -> tuple[CommitRecord, ShardEngine]:
-        """Record and engine, as another worker rebuilds them."""
+    def rebuilt(self) -> tuple[CommitRecord, ShardEngine] | None:
+        """Record and engine, as another worker rebuilds them; None before the first batch."""
         record = self._durable.commit_record()
-        assert record is not None, "a batch has been committed"
+        if record is None:
+            return None
         engine = self._durable.restored(record, ShardEngine.load)
         for batch in self._durable.logged(record):
             engine.apply(batch)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import io
-import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping
 from copy import copy, deepcopy
 from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 from typing import Any
 
 import pyarrow as pa
@@ -15,16 +15,21 @@ from eddyline.engine.changes import Changes
 from eddyline.spark.added_layouts import AddedLayout
 from eddyline.spark.durable import CommitRecord
 from eddyline.spark.output import ShardOutput
-from eddyline.spark.packed_batches import unpack
+from eddyline.spark.packed_batches import PARTS, PARTS_BEFORE, TABLES, unpack
 from eddyline.spark.partitioning.layouts import one_cell
 from eddyline.spark.query_rows import QueryRows
-from eddyline.spark.shard import ShardInput, engine_batch, for_key_splits
+from eddyline.spark.row_files import ShardFiles, WrittenFiles
+from eddyline.spark.script import QueryGroup
+from eddyline.spark.shard import for_key_splits
 from eddyline.spark.shard_engine import ShardEngine, StepOutput
-from eddyline.spark.shard_program import BroadcastProgram, ShardProgram, ShardSpec
+from eddyline.spark.shard_input import ShardInput, engine_batch
+from eddyline.spark.shard_program import ShardSpec
 from eddyline.testing.bags import Row, rows_of
 from memory_state import MemoryState
 
 Bags = dict[str, list[Row]]
+#: A committed state: what is durable, or the engine and its record.
+Saved = MemoryState | tuple[bytes, CommitRecord]
 
 
 @dataclass
@@ -39,6 +44,14 @@ class Output:
         bags: Bags = getattr(self, kind)
         bags.setdefault(name, []).extend(rows_of(table))
 
+    def take_packed(self, kind: str, name: str, table: pa.Table) -> None:
+        """Add the rows of a packed batch."""
+        if kind == "changes" or not name:
+            for query, rows in QueryRows.of(table).each():
+                self.add("changes" if kind == "changes" else "bad", query, rows)
+        else:
+            self.add(kind, name, table)
+
     def take(self, changes: Changes) -> None:
         """Add the output of an engine."""
         for name, table in changes.items():
@@ -48,90 +61,111 @@ class Output:
                 self.add(kind, name, table)
 
 
-class Program(BroadcastProgram):
-    """A program in this process."""
-
-    def __init__(self, program: ShardProgram) -> None:
-        self._program = program
-
-    def read(self) -> ShardProgram:
-        return self._program
-
-
 class Shard:
     """One shard: an engine and its commit record.
 
     Args:
-        is_durable: whether each batch is committed, so that the worker can be lost.
+        files: those of its rows, if each batch is committed, as on Spark; None: it is not.
 
     Attributes:
-        report: what the driver got after the last batch.
+        report: what the driver got after the last batch. parts: the packed batches of it that the
+            driver reads.
     """
 
-    def __init__(self, spec: ShardSpec, *, is_durable: bool = False) -> None:
+    def __init__(self, spec: ShardSpec, files: ShardFiles | None = None) -> None:
         self.spec = spec
         self.engine = ShardEngine(spec.new_engine())
-        self.record = CommitRecord(notes={"statements": spec.statements})
+        self.record = self._first_record()
         self.report: dict[str, Any] = {}
-        self._state = MemoryState() if is_durable else None
+        self.parts: list[Any] = []
+        self._state = None if files is None else MemoryState(files)
 
-    def process(self, received: ShardInput, output: Output) -> None:
+    def process(self, received: ShardInput, output: Output, launch: str = "") -> None:
         """One batch, as the stateful processor runs it."""
         batch = engine_batch(self.record, received, drops_rows=self.engine.drops_rows)
-        self.emit(self.engine.apply(batch), received, output)
+        before = self.parts_before(launch)
+        self.emit(self.engine.apply(batch), received, output, before)
         if self._state is not None:
             self._state.commit(self.record, batch, self.engine)
 
-    def emit(self, outputs: list[StepOutput], received: ShardInput, output: Output) -> None:
+    def parts_before(self, launch: str) -> dict[str, pa.Table]:
+        """The parts of groups that it has, in the first batch of a launch."""
+        is_first = self.record.notes.get("launch") != launch
+        self.record.notes["launch"] = launch
+        return self.engine.current_parts() if is_first else {}
+
+    def emit(
+        self,
+        outputs: list[StepOutput],
+        received: ShardInput,
+        output: Output,
+        before: Mapping[str, pa.Table] = MappingProxyType({}),
+    ) -> None:
         of_shard = ShardOutput(
-            self.spec, outputs, self.engine.routes, received.arrivals, received.counts
+            self.spec,
+            outputs,
+            self.engine.routes,
+            received.arrivals,
+            received.counts,
+            WrittenFiles("", received.number),
         )
+        of_shard.add_parts_before(before)
+        of_shard.add_tables(self.engine.handed_over())
         frames = list(of_shard.frames())
         of_shard.add_counts(self.record.notes)
         more = for_key_splits(self.engine, received)
-        more |= {"clocks": self.engine.engine.parts.progress.clocks()}
+        more |= {"clocks": self.engine.engine.parts.progress.clocks(), "aside": self.engine.aside}
+        more["has_begun_again"] = self.engine.has_begun_again
         frames.append(of_shard.last_frame(self.record, {}, more, ()))
+        self.parts = []
         for row in (r for frame in frames for r in frame.itertuples(index=False)):
-            if row.kind == "progress":
-                self.report = json.loads(row.blob)
-                continue
-            table = unpack(row.blob)
-            if row.kind == "changes" or not row.name:
-                kind = "changes" if row.kind == "changes" else "bad"
-                for name, rows in QueryRows.of(table).each():
-                    output.add(kind, name, rows)
+            if row.kind in ("progress", PARTS, PARTS_BEFORE, TABLES):
+                self.parts.append(tuple(row))
             else:
-                output.add(row.kind, row.name, table)
+                output.take_packed(row.kind, row.name, unpack(row.blob))
 
-    def saved(self) -> tuple[bytes, CommitRecord]:
+    def saved(self) -> Saved:
         """The committed state."""
+        if self._state is not None:
+            return deepcopy(self._state)
         saved = io.BytesIO()
         self.engine.save(saved)
         return saved.getvalue(), deepcopy(self.record)
 
-    def load(self, engine: bytes, record: CommitRecord) -> None:
+    def load(self, saved: Saved) -> None:
         """Continue from a committed state."""
         clock = self.engine.engine.wall_clock
-        self.engine, self.record = ShardEngine.load(io.BytesIO(engine)), record
+        if isinstance(saved, MemoryState):
+            self._state = saved
+            rebuilt = saved.rebuilt()
+            if rebuilt is None:  # before its first batch
+                rebuilt = self._first_record(), ShardEngine(self.spec.new_engine())
+            self.record, self.engine = rebuilt
+        else:
+            content, self.record = saved
+            self.engine = ShardEngine.load(io.BytesIO(content))
         self.engine.engine.wall_clock = clock
 
-    def lose_worker(self) -> None:
-        """Continue with the last committed snapshot and the log since then."""
-        assert self._state is not None, "it is durable"
-        clock = self.engine.engine.wall_clock
-        self.record, self.engine = self._state.rebuilt()
-        self.engine.engine.wall_clock = clock
+    def move(self) -> None:
+        """Continue in another worker. If each batch is committed, that has the last snapshot, and
+        the log since then.
+        """
+        self.load(self.saved())
+
+    def _first_record(self) -> CommitRecord:
+        return CommitRecord(notes={"statements": self.spec.statements})
 
 
 class Follower(Shard):
-    """An engine beside the shards of a group, with its clock since the start but without rows; and
-    a copy of it, which gets all rows from now on and runs the queries of an added layout.
+    """An engine beside the shards of a group, with its clock since the start and the changes of its
+    tables, but without rows of streams; and a copy of it, which gets all rows from now on and runs
+    the queries of an added layout.
     """
 
-    def __init__(self, spec: ShardSpec, streams: Sequence[str]) -> None:
+    def __init__(self, spec: ShardSpec, group: QueryGroup) -> None:
         super().__init__(spec)
-        self.streams = streams
-        self.layout = one_cell({})
+        self.streams = group.streams
+        self.layout = one_cell(dict.fromkeys(group.live))
 
     def follow(self, streams: Iterable[str]) -> None:
         """These streams are read by the queries of other engines."""
@@ -141,7 +175,7 @@ class Follower(Shard):
         """One engine that runs the queries of an added layout; its id is ``shard``."""
         made = copy(self)
         made.spec = replace(self.spec, shard=shard)
-        made.load(self.saved()[0], made.record)
+        made.load(self.saved())
         made.record = CommitRecord(notes={"statements": added.beginning.statements})
         made.layout = one_cell(added.of.layout.inputs)
         made.follow(added.of.read_elsewhere)

@@ -18,7 +18,7 @@ from eddyline import Engine
 from eddyline.engine.changes import Changes
 from eddyline.spark.run import Run
 from eddyline.spark.script import longest_range_us
-from eddyline.testing.bags import plain
+from eddyline.testing.bags import plain, rows_of
 from eddyline.types import BEGINNING
 
 SECOND = 1_000_000
@@ -88,7 +88,9 @@ class Twin:
     def process(
         self, rows: Mapping[str, Sequence[pa.Table]], *, only_their_times: bool = False
     ) -> None:
-        """Process all rows that the job has read, or only their times, up to their watermark."""
+        """Process all rows that the job has read, or of streams only their times, up to their
+        watermark.
+        """
         tables = {name: pa.concat_tables(parts) for name, parts in rows.items() if parts}
         for name, table in tables.items():
             if name not in self._lateness_us:  # a table, which does not affect the watermark
@@ -99,8 +101,9 @@ class Twin:
         bounds = [self._newest[n] - us for n, us in self._lateness_us.items() if n in self._newest]
         complete = len(bounds) == len(self._lateness_us)
         watermark = min(bounds) if complete else BEGINNING
-        inputs = {} if only_their_times else tables
-        self._collect(self.engine.process(inputs, watermark=watermark))
+        if only_their_times:
+            tables = {n: rows for n, rows in tables.items() if n not in self._lateness_us}
+        self._collect(self.engine.process(tables, watermark=watermark))
 
     def end(self) -> None:
         """End the input: advance until all windows are empty."""
@@ -124,6 +127,12 @@ def bag(rows: pa.Table | DataFrame) -> list[tuple[Any, ...]]:
         for c in table.columns
     ]
     return sorted(zip(*columns, strict=True), key=repr)
+
+
+def in_order(rows: pa.Table) -> list[tuple[Any, ...]]:
+    """Changes of a query in a sink, in the order of time, without the batch column of the sink."""
+    rows = rows.sort_by([("_ts", "ascending"), ("eddyline_batch", "ascending")])
+    return rows_of(rows.drop_columns("eddyline_batch"))
 
 
 class Feed:

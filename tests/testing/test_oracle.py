@@ -156,6 +156,16 @@ def test_another_timestamp_column() -> None:
     assert oracle.answer("SELECT k FROM a [NOW]", parse_time("1s")) == [(1,)]
 
 
+@pytest.mark.parametrize("function", ["CONCAT(x.s, {})", "STARTSWITH(x.s, {})", "UPPER(x.s || {})"])
+def test_arguments_fail_also_beside_null(function: str) -> None:
+    rows = [(1, "x", 1)] * 19 + [(0, "x", 1)]
+    lines = [f"1s | {k} | {s} | {v}" for k, s, v in rows]
+    oracle = Oracle({"a": batch("\n".join(["ts | k | s:string | v", *lines]))})
+    expression = function.format("CAST(5 DIV y.k AS STRING)")
+    sql = f"SELECT {expression} AS f FROM a [NOW] x RIGHT JOIN a [NOW] y ON x.v = y.k"
+    assert len(oracle.answer(sql, parse_time("1s"))) == 20 * 19
+
+
 NAN = batch("ts | d:double\n1s | nan\n1s | .\n1s | 0.0\n1s | 2.5")
 
 

@@ -130,6 +130,14 @@ class Aggregate:
     distinct: bool = False
     where: Expr | None = None
 
+    @property
+    def value(self) -> Expr | None:
+        """The argument, NULL for rows that FILTER leaves out; None: it is computed of all rows."""
+        if self.where is None:
+            return self.argument
+        counted = Literal(pa.bool_(), True) if self.argument is None else self.argument
+        return Call(counted.type, "case", (self.where, counted, Literal(counted.type, None)))
+
     def __str__(self) -> str:
         inner = "*" if self.argument is None else str(self.argument)
         distinct = "DISTINCT " if self.distinct else ""

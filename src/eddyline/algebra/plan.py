@@ -36,12 +36,14 @@ from eddyline.algebra.nodes.rows import (
     Distinct,
     Filter,
     GroupBy,
+    MergedGroupBy,
+    PartialGroupBy,
     Project,
     Union,
     below_projections,
     filtered,
 )
-from eddyline.algebra.nodes.scans import SharedRows, StreamScan, TableScan, Updates
+from eddyline.algebra.nodes.scans import OWN_ROW, SharedRows, StreamScan, TableScan, Updates
 
 #: Every kind of node.
 AnyPlan: TypeAlias = (
@@ -68,6 +70,7 @@ def sealed(plan: Plan) -> AnyPlan:
 
 
 __all__ = [
+    "OWN_ROW",
     "AntiJoin",
     "AnyPlan",
     "Distinct",
@@ -79,7 +82,9 @@ __all__ = [
     "LookupAntiJoin",
     "LookupJoin",
     "LookupSemiJoin",
+    "MergedGroupBy",
     "Negation",
+    "PartialGroupBy",
     "Plan",
     "Product",
     "Project",

@@ -18,7 +18,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle
 
-from eddyline.spark.environment import JOB_CONF, LOCAL_CHECKPOINT_CONF, settings
+from eddyline.spark.environment import LOCAL_CHECKPOINT_CONF, job_conf, settings
 from eddyline.spark.packed_batches import pack, unpack
 
 SCHEMA: Final = "ts TIMESTAMP, k BIGINT, v BIGINT"
@@ -71,8 +71,8 @@ def start_bare_pipeline(
             pq.write_table(unpack(blob.as_buffer()), hidden)
             hidden.rename(target / "part-00000.parquet")
 
-    conf = {**JOB_CONF, **LOCAL_CHECKPOINT_CONF, "spark.sql.shuffle.partitions": "1"}
-    with settings(spark, conf):
+    more = {**LOCAL_CHECKPOINT_CONF, "spark.sql.shuffle.partitions": "1"}
+    with settings(spark, job_conf(spark, more)):
         first, second = (_packed(spark, path) for path in sources)
         results = (
             first.unionAll(second)

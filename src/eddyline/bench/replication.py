@@ -9,7 +9,7 @@ from pyspark.sql import SparkSession
 from rich.console import Console
 
 from eddyline.bench.side_by_side import FILES, Input
-from eddyline.spark.partitioning.explain import planned_queries
+from eddyline.spark.layout_shards import planned
 from eddyline.spark.partitioning.planning import best_layout
 from eddyline.spark.script import Script
 from eddyline.spark.session import Session
@@ -44,7 +44,7 @@ def measured_copies(spark: SparkSession, rows: Input, select: str, columns: str)
     session = Session(spark, shards=SHARDS)
     streams = [f"CREATE STREAM {n} ({columns}) TIMESTAMP BY ts" for n in rows.streams]
     script = Script.of([*streams, f"CREATE QUERY q AS {select}"])
-    layout = best_layout(planned_queries(script, ["q"])["q"], SHARDS, script.statistics)
+    layout = best_layout(planned(script, script.queries["q"]), SHARDS, script.statistics)
     for name, stream in zip(rows.streams, streams, strict=True):
         source = f"path = '{rows.path('copies', name)}', maxFilesPerTrigger = {FILES}"
         session.sql(f"{stream} WITH (source = 'parquet', {source})")

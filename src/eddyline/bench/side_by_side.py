@@ -28,7 +28,8 @@ CORES: Final = 2
 FILES: Final = 2
 #: Long enough that a job without input leaves the cores to the others.
 TRIGGER: Final = "500 milliseconds"
-_WARM_UP: Final = 2
+#: Java compiles the code of a job for more than a minute: first batches take 1.5 times as long.
+_WARM_UP: Final = 16
 #: A round in which a trigger came between the files of two streams is repeated.
 _TRIES: Final = 3
 

@@ -1,8 +1,8 @@
 """``eddyline bench state``: the cost of a shard's durable state, without Spark.
 
-Spark's state variables are dictionaries here, so what is measured is the work of Eddyline: whether
-small batches stay as cheap as they were, whether a batch waits for a snapshot of large windows, and
-how long a restart takes.
+Spark's state variables are dictionaries here, and the checkpoint is a temporary directory, so what
+is measured is the work of Eddyline: whether small batches stay as cheap as they were, whether a
+batch waits for a snapshot of large windows, and how long a restart takes.
 """
 
 from __future__ import annotations
@@ -12,6 +12,8 @@ import statistics
 import time
 from collections.abc import Mapping
 from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, Final
 
 import numpy as np
@@ -23,8 +25,10 @@ from eddyline import Engine
 from eddyline.bench.embedded import join_engine
 from eddyline.bench.measure import apart, machine
 from eddyline.bench.workload import BenchLoad
+from eddyline.spark.batch_log import BatchLog
 from eddyline.spark.durable import CommitRecord, DurableState, EngineBatch
 from eddyline.spark.packed_batches import pack
+from eddyline.spark.row_files import RowFile, ShardFiles, WrittenFiles
 from eddyline.spark.shard_engine import ShardEngine
 from eddyline.types import TIMESTAMP
 
@@ -72,46 +76,67 @@ class MeasuredShard:
     """An engine with its durable state.
 
     Attributes:
-        seconds: of each batch: of the engine, of the commit. nbytes: that each batch has written.
+        seconds: of each batch: of the engine, of the commit.
+        nbytes: that each batch has written, with its rows.
     """
 
     def __init__(self, engine: Engine) -> None:
         self.seconds: list[tuple[float, float]] = []
         self.nbytes: list[int] = []
+        self._directory = TemporaryDirectory()
+        self._checkpoint = f"file:{self._directory.name}"
         self._engine = ShardEngine(engine)
         self._record = CommitRecord()
         self._stored = (StoredValue(), StoredMap(), StoredMap())
-        self._state = DurableState(*self._stored)
 
-    def process(self, batch: EngineBatch) -> None:
+    def process(self, tables: Mapping[str, pa.Table]) -> None:
         """Process and commit a batch."""
-        written = self._written
+        number = len(self.seconds)
+        written, files = sum(part.written for part in self._stored), self._files()
+        pieces = tuple((name, self._sent(number, rows)) for name, rows in tables.items())
+        batch, state = EngineBatch(pieces, number, number=number), self._state(number)
         begin = time.perf_counter()
         self._engine.apply(batch)
         processed = time.perf_counter()
         self._record.version += 1
-        self._state.commit(self._record, batch, self._engine)
+        state.commit(self._record, batch, self._engine)
         self.seconds.append((processed - begin, time.perf_counter() - processed))
-        self.nbytes.append(self._written - written)
+        now = self._files()
+        new = sum(now[path] for path in now.keys() - files.keys())
+        self.nbytes.append(sum(part.written for part in self._stored) - written + new)
 
     def restart(self) -> tuple[float, int]:
         """Seconds to rebuild the engine, and the number of batches replayed for that."""
-        begin = time.perf_counter()
-        record = self._state.commit_record()
+        begin, state = time.perf_counter(), self._state(len(self.seconds))
+        record = state.commit_record()
         assert record is not None, "a batch has been committed"
-        engine = self._state.restored(record, ShardEngine.load)
-        for batch in self._state.logged(record):
+        engine = state.restored(record, ShardEngine.load)
+        for batch in state.logged(record):
             engine.apply(batch)
         return time.perf_counter() - begin, record.log_batches
 
     @property
     def stored_bytes(self) -> int:
         """Size of the log and of the snapshot with its segments."""
-        return sum(len(blob) for part in self._stored[1:] for (blob,) in part.values())
+        values = (len(blob) for part in self._stored[1:] for (blob,) in part.values())
+        return sum(values) + sum(self._files().values())
 
-    @property
-    def _written(self) -> int:
-        return sum(part.written for part in self._stored)
+    def _state(self, number: int) -> DurableState:
+        value, log, blobs = self._stored
+        files = ShardFiles(self._checkpoint, 0, number)
+        return DurableState(value, BatchLog(log), blobs, self._checkpoint, files)
+
+    def _sent(self, number: int, rows: pa.Table) -> bytes | RowFile:
+        """The rows, as ingest sends them."""
+        files = WrittenFiles(self._checkpoint, number)
+        if not files.takes(rows):
+            return pack(rows)
+        return ShardFiles(self._checkpoint, 0).find(files.write(0, rows, None))
+
+    def _files(self) -> dict[Path, int]:
+        """The sizes of all files."""
+        files = Path(self._directory.name).rglob("*")
+        return {path: path.stat().st_size for path in files if path.is_file()}
 
 
 def run_state(*, batches: int = SMALL_BATCHES, rows: int = WINDOW_ROWS, json: bool = False) -> None:
@@ -138,17 +163,14 @@ def small_batches(count: int) -> dict[str, Any]:
     engine.sql("CREATE STREAM a (ts TIMESTAMP, k BIGINT, v BIGINT) TIMESTAMP BY ts")
     engine.query("SELECT k, SUM(v) AS total FROM a [RANGE 60 SECONDS] GROUP BY k", name="q")
     shard = MeasuredShard(engine)
-    batch_bytes = 0
     for number in range(count):
-        batch = EngineBatch((("a", _small_rows(number)),), number)
-        batch_bytes = batch.nbytes
-        shard.process(batch)
+        shard.process({"a": _small_rows(number)})
     compared = min(_COMPARED, max(1, count // 2))
     parts = {"first": slice(0, compared), "last": slice(count - compared, count)}
     return {
         "batches": count,
         "compared": compared,
-        "batch_bytes": batch_bytes,
+        "batch_bytes": len(pack(_small_rows(0))),
         **{name: _means(shard, part) for name, part in parts.items()},
         "stored_bytes": shard.stored_bytes,
     }
@@ -160,9 +182,8 @@ def large_windows(rows: int) -> dict[str, Any]:
     load = BenchLoad(rows=rows, keys=rows, window_rows=half)  # a match per row
     shard = MeasuredShard(join_engine(load))
     size = max(2, rows // _BATCHES_OF_WINDOWS)
-    for number, tables in enumerate(load.batches(size)):
-        pieces = tuple((name, pack(table)) for name, table in tables.items())
-        shard.process(EngineBatch(pieces, number))
+    for tables in load.batches(size):
+        shard.process(tables)
     full = slice(len(shard.seconds) // 2, None)  # by then the windows are full
     seconds = [sum(parts) for parts in shard.seconds[full]]
     restart_s, replayed = shard.restart()
@@ -220,13 +241,13 @@ def _means(shard: MeasuredShard, part: slice) -> dict[str, float]:
     }
 
 
-def _small_rows(number: int) -> bytes:
-    """The packed batch with this number: rows of one second."""
+def _small_rows(number: int) -> pa.Table:
+    """The batch with this number: rows of one second."""
     first = number * _SMALL_ROWS
     v = np.arange(first, first + _SMALL_ROWS, dtype=np.int64)
     ts = pa.array(v * (1_000_000 // _SMALL_ROWS)).cast(TIMESTAMP)
     columns = {"ts": ts, "k": pa.array(v % 7), "v": pa.array(v)}
-    return pack(pa.table(columns))
+    return pa.table(columns)
 
 
 def _words(key: str) -> str:

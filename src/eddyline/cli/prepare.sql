@@ -20,6 +20,8 @@ CREATE QUERY with_itself AS SELECT l.k, r.v FROM c [RANGE 5 SECONDS] AS l, c [RA
 CREATE QUERY three AS SELECT a.k, b.v, c.x
   FROM a [RANGE 5 SECONDS], b [RANGE 5 SECONDS], c [RANGE 3 SECONDS]
   WHERE a.k = b.k AND b.k = c.k AND a.s = b.s AND b.s = c.s;
+CREATE QUERY of_texts AS SELECT a.v, c.x FROM a [RANGE 2 SECONDS], c [RANGE 4 SECONDS]
+  WHERE a.s = c.s;
 CREATE QUERY theta AS SELECT a.v FROM a [RANGE 2 SECONDS], b [RANGE 2 SECONDS] WHERE a.v < b.v;
 CREATE QUERY with_table AS SELECT t.s, b.v FROM b [RANGE 4 SECONDS], t WHERE b.k = t.k;
 CREATE QUERY grouped AS SELECT s, COUNT(*) AS n, SUM(v) AS v, AVG(x) AS x, MAX(v) AS most,
@@ -38,3 +40,5 @@ CREATE QUERY kept AS SELECT a.k, b.v FROM a [RANGE 5 SECONDS] LEFT JOIN b [RANGE
   ON a.k = b.k;
 CREATE QUERY daily AS SELECT t.s, COUNT(*) AS n, AVG(a.v) AS v
   FROM a [RANGE 20 SECONDS] JOIN t ON a.k = t.k GROUP BY t.s EMIT SNAPSHOT EVERY 10 SECONDS;
+CREATE QUERY merged AS SELECT COUNT(*) AS n, SUM(v) AS v, AVG(x) AS x, COUNT(DISTINCT s) AS s
+  FROM a [RANGE 5 SECONDS];

@@ -31,6 +31,7 @@ from eddyline.optimizer.overload import Verdict
 from eddyline.optimizer.statistics import Statistics
 from eddyline.optimizer.work import Work
 from eddyline.physical.strategy import FeedbackForm
+from eddyline.runtime.stores.freed_memory import keep_freed_memory
 from eddyline.sql import statements as st
 from eddyline.sql.parser import parse
 from eddyline.types import BEGINNING
@@ -39,8 +40,7 @@ from eddyline.types import BEGINNING
 class Engine:
     """Runs standing queries over streams and tables. See the README for a first example.
 
-    Rows are processed in the order (ts, arrival) up to the *watermark*; the clock is the last
-    instant processed.
+    Rows are processed in the order (ts, arrival), and the clock advances, up to the *watermark*.
 
     Threads may call an engine and its queries; calls are serialised. ``stream`` takes the lock for
     each item that it yields. A function of a query cannot call the engine that runs it.
@@ -52,8 +52,7 @@ class Engine:
 
     Attributes:
         parts: the components of the engine, for measurements and tests of single ones.
-        wall_clock: returns the time in microseconds since 1970, for AHEAD AT MOST and IDLE AFTER.
-            It can be replaced.
+        wall_clock: replaceable; returns microseconds since 1970, for AHEAD AT MOST and IDLE AFTER.
 
     >>> import eddyline, pyarrow as pa
     >>> engine = eddyline.Engine()
@@ -67,6 +66,7 @@ class Engine:
     def __init__(
         self, options: EngineOptions = DEFAULTS, strategy: StrategyOptions = DEFAULT_STRATEGY
     ) -> None:
+        keep_freed_memory()
         prices = prices_of_machine() if options.prices is None else options.prices
         self._options = replace(options, prices=prices)
         self.strategy = strategy

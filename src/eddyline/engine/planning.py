@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
 from eddyline.algebra.catalog import Emit
 from eddyline.algebra.plan import Plan
 from eddyline.engine.explain import explained, seen
+from eddyline.engine.ingest.counted_streams import over_own_rows
 from eddyline.optimizer.optimizer import REQUIRED_RULES, RULES, optimize
 from eddyline.optimizer.prices import Prices
 from eddyline.optimizer.statistics import Statistics
@@ -25,6 +26,7 @@ class Planning:
         prices: of the steps of operators.
         margin: factor by which an order of joins must be cheaper to replace the running one.
         rows: number of rows of all streams so far.
+        counted: the counted streams.
     """
 
     rewrites: bool
@@ -33,12 +35,15 @@ class Planning:
     prices: Prices
     margin: float
     rows: Callable[[], int]
+    counted: Callable[[], Collection[str]]
 
     def optimized(self, plan: Plan) -> Plan:
         """The optimized plan."""
-        if not self.rewrites:  # joins keep the order of the text
-            return optimize(plan, REQUIRED_RULES)
-        return optimize(plan, RULES, self.statistics, self.prices)
+        if self.rewrites:
+            plan = optimize(plan, RULES, self.statistics, self.prices)
+        else:  # joins keep the order of the text
+            plan = optimize(plan, REQUIRED_RULES)
+        return over_own_rows(plan, self.counted())
 
     def known(self) -> Statistics:
         """The measured statistics, completed by the declared ones."""

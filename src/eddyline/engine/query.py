@@ -43,6 +43,8 @@ class QuerySpec:
         plan: the logical plan that runs. emit: the form of its output.
         options: of the sink, as written in ``WITH``.
         sheds: whether rows of its streams may be dropped under overload.
+        bound: the plan of the statement, before it was optimized.
+        in_parts: the plan that runs makes partial groups, which are merged elsewhere.
     """
 
     name: str
@@ -51,13 +53,15 @@ class QuerySpec:
     emit: Emit
     options: Mapping[str, str]
     sheds: bool
+    bound: Plan
+    in_parts: bool = False
 
 
 class Query:
     """One continuous query; the engine makes it.
 
     Attributes:
-        name, sql, plan, emit, options, sheds: as in ``QuerySpec``.
+        name, sql, plan, emit, options, sheds, bound, in_parts: as in ``QuerySpec``.
         reads: the streams and tables that it reads.
         schema: Arrow schema of the select list.
         shedding: which share of the rows of its streams is kept, for ``stats``; shedding_lines: the
@@ -87,6 +91,8 @@ class Query:
         self.emit = emit
         self.options = dict(spec.options)
         self.sheds = spec.sheds
+        self.bound = spec.bound
+        self.in_parts = spec.in_parts
         self.reads: frozenset[str] = streams_read(plan) | tables_read(plan)
         self.shedding: Callable[[], dict[str, Any]] = dict
         self.shedding_lines: Callable[[], list[str]] = list

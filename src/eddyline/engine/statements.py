@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from eddyline.algebra.catalog import Emit
+from eddyline.algebra.parts import in_parts
 from eddyline.algebra.reads import streams_read, tables_read
 from eddyline.engine.declared_statistics import DeclaredStatistics
 from eddyline.engine.explain import waits_for_rows
@@ -86,13 +87,19 @@ class Statements:
         """Add a standing query; a name is generated if there is none."""
         name = name or self._new_name()
         bound = bind(statement.select, emit, self._parts.catalog)
-        plan = self._planning.optimized(bound.plan)
+        divided = isinstance(statement, st.CreateQuery) and statement.in_parts
+        plan, emit = bound.plan, bound.emit
+        if divided:  # parts of one group are apart, so a new one cannot replace an older one
+            plan, emit = in_parts(plan).partial, Emit("changes")
+        plan = self._planning.optimized(plan)
         self._parts.catalog.create_query(name, statement.select)
         rules = () if bound.rules is None else (bound.rules,)
         try:
             reads = (*streams_read(plan), *tables_read(plan), *rules)
             self._parts.progress.bring_together(reads)
-            spec = QuerySpec(name, statement.sql, plan, bound.emit, options, sheds=statement.sheds)
+            spec = QuerySpec(
+                name, statement.sql, plan, emit, options, statement.sheds, bound.plan, divided
+            )
             if bound.rules is None or name in self.aside:
                 placement, aside = self.placements.get(name), self.aside.get(name)
                 query = self._parts.queries.add(spec, placement=placement, aside=aside)

@@ -95,6 +95,7 @@ def connect(
         prices,
         margin=strategy.replan if strategy.optimize else inf,
         rows=lambda: inputs.arrived,
+        counted=lambda: inputs.counted,
     )
     queries = QuerySet(
         lock,

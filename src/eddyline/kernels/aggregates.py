@@ -34,7 +34,7 @@ def last_of_event(
     """bool[n]: whether a row is the last one of its group within its event.
 
     An event is one instant of expiry, or one arriving row with all rows that it evicts: equal ts
-    and equal ``seq >> 1``. ``seen`` is int64 scratch by slot; its content is below 0.
+    and equal ``seq >> 1``. ``seen`` is int64 scratch by slot; its content is 0.
     """
     n = slot.size
     out = np.empty(n, np.bool_)
@@ -45,7 +45,7 @@ def last_of_event(
         out[i] = seen[slot[i]] != event
         seen[slot[i]] = event
     for i in range(n):
-        seen[slot[i]] = -1
+        seen[slot[i]] = 0
     return out
 
 

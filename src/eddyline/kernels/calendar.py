@@ -2,7 +2,7 @@
 
 ``slab[block * BLOCK + i]`` is row i of a block. A partition's newest block is ``heads[p]``, its
 ``fill[p]`` rows used; ``older[block]`` is the partition's block before it, which is full. Blocks
-that are not in use are on a stack.
+that are not in use are on a stack, or have not been used yet: those from ``fresh`` on.
 
 Source: Golab and Ozsu 2005, Figure 7.
 """
@@ -38,19 +38,21 @@ def file_rows(
     partitions: Partitions,
     free: np.ndarray,
     free_count: int,
-) -> tuple[int, int]:
+    fresh: int,
+) -> tuple[int, int, int]:
     """Put the rows that are alive into their partitions.
 
     Args:
         rows: int64[lanes, n]; the first lane is the expiry.
         width: of a partition. clock: rows that have expired by then are left out.
-        free, free_count: the stack; it holds a block for every row or partition that may need one.
+        free, free_count, fresh: the stack, and the first block that was never used; there is room
+            for a block for every row or partition that may need one.
 
     Returns:
-        How many blocks are left on the stack, and how many rows were put in.
+        ``free_count`` and ``fresh`` now, and how many rows were put in.
     """
     slab = partitions.slab
-    places, free_count = _places(rows[0], width, clock, partitions, free, free_count)
+    places, free_count, fresh = _places(rows[0], width, clock, partitions, free, free_count, fresh)
     filed = 0
     for i in range(places.size):
         filed += places[i] != NONE
@@ -58,7 +60,7 @@ def file_rows(
         for i in range(places.size):
             if places[i] != NONE:
                 slab[places[i], lane] = rows[lane, i]
-    return free_count, filed
+    return free_count, fresh, filed
 
 
 @kernel
@@ -69,8 +71,9 @@ def _places(
     partitions: Partitions,
     free: np.ndarray,
     free_count: int,
-) -> tuple[np.ndarray, int]:
-    """The place in the slab for each row, NONE where it has expired; and what is left on the stack.
+    fresh: int,
+) -> tuple[np.ndarray, int, int]:
+    """The place in the slab for each row, NONE where it has expired; ``free_count`` and ``fresh``.
 
     What one change has found in a join often expires in the same partition, row after row: a
     division is needed only where the partition changes.
@@ -87,14 +90,18 @@ def _places(
             end = start + width
             p = start // width % heads.size
         if heads[p] == NONE or fill[p] == BLOCK:
-            free_count -= 1
-            block = free[free_count]
+            if free_count:
+                free_count -= 1
+                block = free[free_count]
+            else:
+                block = fresh
+                fresh += 1
             older[block] = heads[p]
             heads[p] = block
             fill[p] = 0
         places[i] = heads[p] * BLOCK + fill[p]
         fill[p] += 1
-    return places, free_count
+    return places, free_count, fresh
 
 
 @kernel

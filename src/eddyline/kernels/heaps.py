@@ -22,7 +22,9 @@ def _before(
     largest: bool,
     order_key: np.ndarray,
     row: np.ndarray,
+    base: int,
     offsets: np.ndarray,
+    origin: int,
     data: np.ndarray,
 ) -> bool:
     """Whether node a belongs above node b."""
@@ -30,10 +32,10 @@ def _before(
         return (order_key[a] > order_key[b]) == largest
     if offsets.size == 0:
         return False
-    i = offsets[row[a]]
-    j = offsets[row[b]]
-    end_i = offsets[row[a] + 1]
-    end_j = offsets[row[b] + 1]
+    i = offsets[row[a] - base] - origin
+    j = offsets[row[b] - base] - origin
+    end_i = offsets[row[a] - base + 1] - origin
+    end_j = offsets[row[b] - base + 1] - origin
     while i < end_i and j < end_j:
         if data[i] != data[j]:
             return (data[i] > data[j]) == largest
@@ -50,7 +52,9 @@ def run_extreme(
     occurrences: np.ndarray,
     order_key: np.ndarray,
     row: np.ndarray,
+    base: int,
     offsets: np.ndarray,
+    origin: int,
     data: np.ndarray,
     child: np.ndarray,
     sibling: np.ndarray,
@@ -62,8 +66,9 @@ def run_extreme(
 
     Args:
         node: int64[n], the (group, value) pair of each row, -1 for a NULL value.
-        occurrences, order_key, row: by node; ``row`` is the place of the node's text in
-            ``offsets``/``data`` (empty for values that order keys distinguish).
+        occurrences, order_key: by node.
+        row, base, offsets, origin, data: the nodes' texts, see ``KeyTexts``; no offsets for values
+            that order keys distinguish.
         child, sibling, previous: the heaps, by node; ``previous`` is the left sibling or parent.
         root, reported: by group.
 
@@ -89,11 +94,32 @@ def run_extreme(
                     root[s] = v
                 else:
                     root[s] = _meld(
-                        root[s], v, largest, order_key, row, offsets, data, child, sibling, previous
+                        root[s],
+                        v,
+                        largest,
+                        order_key,
+                        row,
+                        base,
+                        offsets,
+                        origin,
+                        data,
+                        child,
+                        sibling,
+                        previous,
                     )
             elif occurrences[v] == 0:
                 rest = _merge_children(
-                    v, largest, order_key, row, offsets, data, child, sibling, previous
+                    v,
+                    largest,
+                    order_key,
+                    row,
+                    base,
+                    offsets,
+                    origin,
+                    data,
+                    child,
+                    sibling,
+                    previous,
                 )
                 if root[s] == v:
                     root[s] = rest
@@ -106,7 +132,9 @@ def run_extreme(
                             largest,
                             order_key,
                             row,
+                            base,
                             offsets,
+                            origin,
                             data,
                             child,
                             sibling,
@@ -127,14 +155,16 @@ def _meld(
     largest: bool,
     order_key: np.ndarray,
     row: np.ndarray,
+    base: int,
     offsets: np.ndarray,
+    origin: int,
     data: np.ndarray,
     child: np.ndarray,
     sibling: np.ndarray,
     previous: np.ndarray,
 ) -> int:
     """One heap out of two roots: the lesser root becomes the first child of the other."""
-    if _before(b, a, largest, order_key, row, offsets, data):
+    if _before(b, a, largest, order_key, row, base, offsets, origin, data):
         a, b = b, a
     sibling[b] = child[a]
     if child[a] != NO_NODE:
@@ -164,7 +194,9 @@ def _merge_children(
     largest: bool,
     order_key: np.ndarray,
     row: np.ndarray,
+    base: int,
     offsets: np.ndarray,
+    origin: int,
     data: np.ndarray,
     child: np.ndarray,
     sibling: np.ndarray,
@@ -185,7 +217,9 @@ def _merge_children(
         rest = sibling[b]
         sibling[a] = NO_NODE
         sibling[b] = NO_NODE
-        merged = _meld(a, b, largest, order_key, row, offsets, data, child, sibling, previous)
+        merged = _meld(
+            a, b, largest, order_key, row, base, offsets, origin, data, child, sibling, previous
+        )
         sibling[merged] = pairs
         pairs = merged
         a = rest
@@ -198,6 +232,19 @@ def _merge_children(
     while pairs != NO_NODE:
         rest = sibling[pairs]
         sibling[pairs] = NO_NODE
-        out = _meld(out, pairs, largest, order_key, row, offsets, data, child, sibling, previous)
+        out = _meld(
+            out,
+            pairs,
+            largest,
+            order_key,
+            row,
+            base,
+            offsets,
+            origin,
+            data,
+            child,
+            sibling,
+            previous,
+        )
         pairs = rest
     return out

@@ -77,7 +77,7 @@ def normalize(limbs: np.ndarray) -> int:
 
 @kernel
 def leading(limbs: np.ndarray, base: int) -> tuple[float, int]:
-    """Digits as ``x * 2**exponent``, x of full precision; x is 0.0 of nothing."""
+    """Digits as ``x * 2**exponent``, rounded once to the nearest double x; x is 0.0 of nothing."""
     top = limbs.size - 1
     while top >= 0 and limbs[top] == 0:
         top -= 1
@@ -85,8 +85,19 @@ def leading(limbs: np.ndarray, base: int) -> tuple[float, int]:
         return 0.0, 0
     if top < 2:
         return float((limbs[1] << BITS) | limbs[0]), base
-    x = float((limbs[top] << BITS) | limbs[top - 1])
-    return x + float(limbs[top - 2]) * 2.0**-BITS, base + BITS * (top - 1)
+    bits = 1
+    while limbs[top] >> bits:
+        bits += 1
+    # the first 60 bits; the last one of them stands for all below
+    first = (((limbs[top] << BITS) | limbs[top - 1]) << (BITS - bits)) | (limbs[top - 2] >> bits)
+    below = limbs[top - 2] & ((1 << bits) - 1)
+    place = top - 3
+    while below == 0 and place >= 0:
+        below = limbs[place]
+        place -= 1
+    if below != 0:
+        first |= 1
+    return float(first), base + BITS * (top - 2) + bits
 
 
 @kernel

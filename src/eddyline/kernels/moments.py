@@ -3,7 +3,8 @@
 Sums are exact, so that a value leaves without trace whatever it has been among. They are kept in a
 few doubles (error-free transformations, Dekker 1971); the digits that these cannot hold are kept in
 limbs (``limbs.py``), which few groups need, and only while large and small values meet in a window.
-Infinities and NaNs are counted apart.
+Infinities and NaNs are counted apart. All are functions of the exact sums and the counts alone, so
+they are the same if parts of the rows are summed apart (``partial_sums.py``).
 """
 
 from __future__ import annotations
@@ -31,14 +32,17 @@ from eddyline.kernels.options import inlined, kernel
 PARTS = 5
 #: Columns of its counters: values, NaNs, +inf, -inf.
 COUNT, NANS, PLUS_INF, MINUS_INF = 0, 1, 2, 3
-#: ``place`` of a group whose sums fit the doubles; the end of the list of free rows of limbs.
+#: ``place`` of a group whose sums fit the doubles; the end of the list of released rows of limbs.
 NO_PLACE = -1
+#: Free rows of limbs: the first of those that were released, linked by their first limbs, and the
+#: first of those that were never taken, which are zeros.
+RELEASED, FRESH = 0, 1
 #: Between these, squares neither overflow nor lose digits in doubles; sums only need the upper one.
 _TINY, _HUGE = 2.0**-400, 2.0**400
 #: Exponents of what is taken from limbs into doubles.
 _LOWEST, _HIGHEST = -900, 900
-#: A difference that is smaller than this part of what it is a difference of is computed in limbs.
-_CANCELLED = 2.0**-54
+#: Sums of squares, and numbers of values, of which doubles can tell the deviation.
+_LEAST, _MOST, _FEW = 2.0**-700, 2.0**900, 2.0**30
 
 #: What ``run_moments`` reports.
 SUM, AVG, STDDEV = 0, 1, 2
@@ -89,24 +93,26 @@ def _add_to_squares(sums: Any, s: Any, value: Any) -> Any:
     return rest
 
 
+@inlined
+def _has_room(limbs: Any, free: Any) -> Any:
+    """Whether there is a row of limbs for one more group."""
+    return free[RELEASED] != NO_PLACE or free[FRESH] < limbs.shape[0]
+
+
 @kernel
 def _placed(s: int, place: np.ndarray, limbs: np.ndarray, free: np.ndarray) -> np.ndarray:
-    """Allocate a row of limbs for the group if it has none; returns the limbs, which may be new."""
-    if place[s] != NO_PLACE:
-        return limbs
-    if free[0] == NO_PLACE:
-        old = limbs.shape[0]
-        more = np.zeros((max(4, 2 * old), limbs.shape[1]), np.int64)
-        more[:old] = limbs
-        for row in range(old, more.shape[0]):
-            more[row, 0] = free[0]
-            free[0] = row
-        limbs = more
-    row = free[0]
-    free[0] = limbs[row, 0]
-    limbs[row, 0] = 0
-    place[s] = row
-    return limbs
+    """The group's row of limbs; it is given one if it has none."""
+    row = place[s]
+    if row == NO_PLACE:
+        row = free[RELEASED]
+        if row == NO_PLACE:
+            row = free[FRESH]
+            free[FRESH] += 1
+        else:
+            free[RELEASED] = limbs[row, 0]
+            limbs[row, 0] = 0
+        place[s] = row
+    return limbs[row]
 
 
 @kernel
@@ -114,8 +120,8 @@ def _displaced(s: int, place: np.ndarray, limbs: np.ndarray, free: np.ndarray) -
     """Take the group's row of limbs back."""
     row = place[s]
     limbs[row] = 0
-    limbs[row, 0] = free[0]
-    free[0] = row
+    limbs[row, 0] = free[RELEASED]
+    free[RELEASED] = row
     place[s] = NO_PLACE
 
 
@@ -165,27 +171,46 @@ def _add_whole(row: np.ndarray, sign: int, value: float) -> None:
 
 @kernel
 def _in_doubles(sums: np.ndarray, s: int, n: float) -> float:
-    """Sample standard deviation: sqrt((squares - sum^2 / n) / (n - 1)).
+    """The deviation as of ``limbs.deviation``, bit by bit; negative if doubles cannot tell it.
 
-    Negative if the difference has lost too many digits.
+    ``n * squares - sum**2`` is computed as ``high + low`` with a bound of the error. The result
+    depends on its nearest double only: that is ``high`` if it is for all numbers within the bound.
+    Unless all values are equal, two differ by 2**-53 of the largest, and the difference is at least
+    ``2**-107 / n`` of ``n * squares``.
     """
-    hi, lo = sums[s, 0], sums[s, 1]
-    mean = hi / n
-    # sum^2 / n = sum * mean; the error of ``mean`` is mended by a second term
-    p, e = _two_product(mean, n)
-    rest = ((hi - p) - e + lo) / n
-    a, b = _two_product(hi, mean)
-    if lo == 0.0 and rest == 0.0 and sums[s, 2] == a and sums[s, 3] == b and sums[s, 4] == 0.0:
+    q0, q1 = _two_sum(sums[s, 2], sums[s, 3])
+    q1, q2 = _two_sum(q1, sums[s, 4])
+    q0, q1 = _two_sum(q0, q1)
+    if q0 == 0.0 and q1 == 0.0 and q2 == 0.0:
         return 0.0
-    b += hi * rest + lo * mean
-    d, f = _two_sum(sums[s, 2], -a)
-    spread = d + (f + (sums[s, 3] - b))
-    return math.sqrt(spread / (n - 1.0)) if spread > _CANCELLED * sums[s, 2] else -1.0
+    if not (_LEAST < q0 < _MOST and abs(q1) < 2.0**-51 * q0 and abs(q2) < 2.0**-103 * q0):
+        return -1.0
+    s0, s1 = sums[s, 0], sums[s, 1]
+    a, a_low = _two_product(n, q0)
+    b, b_low = _two_product(n, q1)
+    c, c_low = _two_product(s0, s0)
+    d, d_low = _two_product(2.0 * s0, s1)
+    high, rest = _two_sum(a, -c)  # these are exact; what is below 2**-100 of ``a`` is rounded once
+    plus, plus_low = _two_sum(a_low, b)
+    minus, minus_low = _two_sum(c_low, d)
+    low, low_rest = _two_sum(plus, -minus)
+    low, more = _two_sum(low, rest)
+    rest = (plus_low - minus_low) + (low_rest + more) + ((b_low - d_low) + (n * q2 - s1 * s1))
+    high, low = _two_sum(high, low)
+    low, rest = _two_sum(low, rest)
+    high, low = _two_sum(high, low)
+    low += rest
+    if abs(high) < 2.0**-140 * a and n <= _FEW:
+        return 0.0
+    error = 2.0**-148 * a + 2.0**-100 * high
+    if high <= 0.0 or high + (low + error) != high or high + (low - error) != high:
+        return -1.0
+    return math.sqrt(high / (n * (n - 1.0)))
 
 
 @kernel
 def _in_limbs(sums: np.ndarray, row: np.ndarray, n: int) -> float:
-    """The same where doubles do not do; ``row`` is empty if the group has no limbs."""
+    """Sample standard deviation, in limbs; ``row`` is empty if the group has none."""
     total = np.zeros(SUM_LIMBS, np.int64)
     squares = np.zeros(SQUARE_LIMBS, np.int64)
     if row.size:
@@ -196,6 +221,15 @@ def _in_limbs(sums: np.ndarray, row: np.ndarray, n: int) -> float:
     for i in range(2, 5):
         add_double(squares, SQUARE_BASE, sums[i])
     return deviation(total, squares, n)
+
+
+@kernel
+def sum_or_mean(x: float, exponent: int, n: int, what: int) -> float:
+    """The SUM or AVG of n values whose sum, rounded to a double, is ``x * 2**exponent``."""
+    total = math.ldexp(x, exponent)
+    if what == SUM:
+        return total
+    return total / n if np.isfinite(total) else math.ldexp(x / n, exponent)
 
 
 @kernel
@@ -212,7 +246,7 @@ def _from_limbs(
     row = limbs[place[s]]
     x, exponent, done = _taken_up(row[:SUM_LIMBS], SUM_BASE, sums[s, :2])
     if what != STDDEV:
-        out = math.ldexp(x / n if what == AVG else x, exponent)
+        out = sum_or_mean(x, exponent, n, what)
     else:
         done &= _taken_up(row[SUM_LIMBS:], SQUARE_BASE, sums[s, 2:])[2]
         out = _in_limbs(sums[s], row, n)
@@ -234,19 +268,20 @@ def run_moments(
     free: np.ndarray,
     reported: np.ndarray,
     reported_valid: np.ndarray,
-) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """SUM, AVG or STDDEV of float64 -> new, new_valid, old, old_valid, limbs.
+    start: int,
+) -> tuple[int, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """SUM, AVG or STDDEV of float64 -> end, new, new_valid, old, old_valid.
 
     ``counters`` is int64[slots, 4], ``sums`` float64[slots, PARTS], columns as named above. What
     these doubles cannot hold is in the row ``place`` of ``limbs``, int64[rows, limbs_of(what)];
-    ``free[0]`` begins the list of free rows, linked by their first limbs. More rows are made when
-    needed, so the limbs are returned.
+    ``free`` says which rows are free. Rows are processed from ``start`` on, and before ``end``: up
+    to one that may need a row of limbs when none is free.
 
     The state is not grouped into a tuple: measured, arrays of a tuple that are passed to helper
     functions made this 4 times slower, by counting references.
     """
     slot, sign, emit = rows.slot, rows.sign, rows.emit
-    m = emit.sum()
+    m = emit[start:].sum()
     new = np.empty(m, np.float64)
     new_valid = np.empty(m, np.bool_)
     old = np.empty(m, np.float64)
@@ -254,8 +289,12 @@ def run_moments(
     no_limbs = np.empty(0, np.int64)
     everything = valid.size == 0
     j = 0
-    for i in range(slot.size):
+    end = slot.size
+    for i in range(start, slot.size):
         s = slot[i]
+        if place[s] == NO_PLACE and not _has_room(limbs, free):
+            end = i
+            break
         if everything or valid[i]:
             v = value[i]
             counters[s, COUNT] += sign[i]
@@ -273,11 +312,9 @@ def run_moments(
                         high = _add_to_squares(sums, s, sign[i] * p)
                         low = _add_to_squares(sums, s, sign[i] * e)
                     if rest != 0.0 or high != 0.0 or low != 0.0:
-                        limbs = _placed(s, place, limbs, free)
-                        _add_rests(limbs[place[s]], rest, high, low)
+                        _add_rests(_placed(s, place, limbs, free), rest, high, low)
                 elif size > 0.0:
-                    limbs = _placed(s, place, limbs, free)
-                    _add_whole(limbs[place[s]], sign[i], v)
+                    _add_whole(_placed(s, place, limbs, free), sign[i], v)
             if counters[s, COUNT] == 0:
                 sums[s, :] = 0.0
                 if place[s] != NO_PLACE:
@@ -309,4 +346,4 @@ def run_moments(
             reported[s] = out
             reported_valid[s] = new_valid[j]
             j += 1
-    return new, new_valid, old, old_valid, limbs
+    return end, new[:j], new_valid[:j], old[:j], old_valid[:j]

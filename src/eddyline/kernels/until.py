@@ -1,4 +1,8 @@
-"""Until when pairs of keys are required: an exact, open hash table."""
+"""Until when pairs of keys are required: exact, open hash tables.
+
+A table is replaced by another one bit by bit. Meanwhile a pair is in the new table, or else in the
+old one; pairs there that were required until ``limit`` at most are as good as gone.
+"""
 
 from __future__ import annotations
 
@@ -10,47 +14,82 @@ from eddyline.kernels.chains import KEY, LINK, NOT_INDEXED
 from eddyline.kernels.hashing import mix
 from eddyline.kernels.options import inlined, kernel
 
-#: ``until`` of a free slot, and the result for a pair that is not in the table.
+#: The result for a pair that is not in the table.
 NEVER = -(1 << 62)
 
 
 @inlined
-def _slot(left: Any, right: Any, size: Any) -> Any:
-    return mix(mix(left) * np.int64(31) + right) & (size - 1)
+def _hashed(left: Any, right: Any) -> Any:
+    return mix(mix(left) * np.int64(31) + right)
 
 
 class PairTable(NamedTuple):
-    """An open hash table of pairs of keys: int64[size] each, a power of two."""
+    """An open hash table of pairs of keys: int64[size] each, a power of two.
+
+    Attributes:
+        times: until when pairs are required, ``^ NEVER``: 0 in free slots.
+    """
 
     lefts: np.ndarray
     rights: np.ndarray
-    until: np.ndarray
+    times: np.ndarray
+
+
+class Replaced(NamedTuple):
+    """A table that is being replaced, and its limit."""
+
+    table: PairTable
+    limit: int
 
 
 @kernel
-def until_of(
-    table: PairTable,
-    left: np.ndarray,
-    right: np.ndarray,
-) -> np.ndarray:
+def _slot(lefts: np.ndarray, rights: np.ndarray, times: np.ndarray, left: int, right: int) -> int:
+    """The slot of a pair, or a free one for it."""
+    last = times.size - 1
+    slot = _hashed(left, right) & last
+    while times[slot] != 0 and (lefts[slot] != left or rights[slot] != right):
+        slot = (slot + 1) & last
+    return slot
+
+
+@kernel
+def _until(
+    lefts: np.ndarray,
+    rights: np.ndarray,
+    times: np.ndarray,
+    old_lefts: np.ndarray,
+    old_rights: np.ndarray,
+    old_times: np.ndarray,
+    limit: int,
+    left: int,
+    right: int,
+) -> int:
+    found = times[_slot(lefts, rights, times, left, right)] ^ NEVER
+    if found == NEVER and old_times.size > 1:
+        found = old_times[_slot(old_lefts, old_rights, old_times, left, right)] ^ NEVER
+        if found <= limit:
+            found = NEVER
+    return found
+
+
+@kernel
+def until_of(table: PairTable, old: Replaced, left: np.ndarray, right: np.ndarray) -> np.ndarray:
     """int64[n]: until when pairs of keys are required.
 
     Args:
         left, right: int64[n], the pairs.
     """
-    lefts, rights, until = table.lefts, table.rights, table.until
+    (a, b, c), ((d, e, f), limit) = table, old
     out = np.empty(left.size, np.int64)
     for i in range(left.size):
-        slot = _slot(left[i], right[i], until.size)
-        while until[slot] != NEVER and (lefts[slot] != left[i] or rights[slot] != right[i]):
-            slot = (slot + 1) & (until.size - 1)
-        out[i] = until[slot]
+        out[i] = _until(a, b, c, d, e, f, limit, left[i], right[i])
     return out
 
 
 @kernel
 def pairs_wanted(
     table: PairTable,
+    old: Replaced,
     left_nodes: np.ndarray,
     left: np.ndarray,
     right_nodes: np.ndarray,
@@ -64,44 +103,58 @@ def pairs_wanted(
             index have a NULL for a key, and are not required.
         left, right: int64[n], places of the rows.
     """
-    lefts, rights, until = table.lefts, table.rights, table.until
+    (a, b, c), ((d, e, f), limit) = table, old
     out = np.zeros(left.size, np.bool_)
     for i in range(left.size):
-        a = left[i]
-        b = right[i]
-        if left_nodes[a, LINK] == NOT_INDEXED or right_nodes[b, LINK] == NOT_INDEXED:
+        x, y = left[i], right[i]
+        if left_nodes[x, LINK] == NOT_INDEXED or right_nodes[y, LINK] == NOT_INDEXED:
             continue
-        slot = _slot(left_nodes[a, KEY], right_nodes[b, KEY], until.size)
-        while until[slot] != NEVER and (
-            lefts[slot] != left_nodes[a, KEY] or rights[slot] != right_nodes[b, KEY]
-        ):
-            slot = (slot + 1) & (until.size - 1)
-        out[i] = until[slot] > clock
+        keys = left_nodes[x, KEY], right_nodes[y, KEY]
+        out[i] = _until(a, b, c, d, e, f, limit, keys[0], keys[1]) > clock
     return out
 
 
 @kernel
 def extend(
-    table: PairTable,
-    left: np.ndarray,
-    right: np.ndarray,
-    new: np.ndarray,
+    table: PairTable, old: Replaced, left: np.ndarray, right: np.ndarray, new: np.ndarray
 ) -> tuple[np.ndarray, int]:
     """Require pairs of keys until ``new`` at least, in order; the table must have room.
 
     Returns:
         int64[n], until when each was required before, and how many are new in the table.
     """
-    lefts, rights, until = table.lefts, table.rights, table.until
+    lefts, rights, times = table
+    (a, b, c), limit = old
     before = np.empty(left.size, np.int64)
     added = 0
     for i in range(left.size):
-        slot = _slot(left[i], right[i], until.size)
-        while until[slot] != NEVER and (lefts[slot] != left[i] or rights[slot] != right[i]):
-            slot = (slot + 1) & (until.size - 1)
-        before[i] = until[slot]
-        added += until[slot] == NEVER
+        before[i] = _until(lefts, rights, times, a, b, c, limit, left[i], right[i])
+        slot = _slot(lefts, rights, times, left[i], right[i])
+        added += times[slot] == 0
         lefts[slot] = left[i]
         rights[slot] = right[i]
-        until[slot] = max(until[slot], new[i])
+        times[slot] = max(before[i], new[i]) ^ NEVER
     return before, added
+
+
+@kernel
+def move(table: PairTable, old: Replaced, start: int, end: int) -> tuple[int, int]:
+    """Move the pairs in slots [start, end) of the old table to the new one, unless they are gone.
+
+    Returns:
+        How many are new in the table, and how many there were.
+    """
+    lefts, rights, times = table
+    (old_lefts, old_rights, old_times), limit = old
+    added, seen = 0, 0
+    for i in range(start, end):
+        if old_times[i] == 0:
+            continue
+        seen += 1
+        slot = _slot(lefts, rights, times, old_lefts[i], old_rights[i])
+        if times[slot] == 0 and (old_times[i] ^ NEVER) > limit:
+            lefts[slot] = old_lefts[i]
+            rights[slot] = old_rights[i]
+            times[slot] = old_times[i]
+            added += 1
+    return added, seen

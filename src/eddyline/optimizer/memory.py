@@ -12,7 +12,7 @@ from typing import Final
 
 import pyarrow as pa
 
-from eddyline.algebra.functions import AGGREGATES
+from eddyline.algebra.functions.aggregates import state_bytes
 from eddyline.algebra.patterns import Pattern
 from eddyline.algebra.plan import (
     AntiJoin,
@@ -112,7 +112,7 @@ def _ids_bytes(plan: Plan) -> int:
 def _grouped_bytes(plan: GroupBy, output: Estimate, input_: Estimate) -> float:
     """Per group, its key and aggregates; per live input row, its expiry and contribution."""
     keys = sum(_value_bytes(k.type) for k in plan.keys)
-    states = sum(AGGREGATES[a.function].state_bytes for a in plan.aggregates)
+    states = sum(state_bytes(a.function) for a in plan.aggregates)
     groups = output.rows * (keys + _INDEX_BYTES + states)
     if plan.input.pattern == Pattern.MONOTONIC:
         return groups

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 
-from eddyline.algebra.expressions import Aggregate, Call, ColumnRef, Expr, Literal, shift_columns
+from eddyline.algebra.expressions import Aggregate, ColumnRef, Expr, shift_columns
 from eddyline.algebra.plan import AntiJoin, Join, SemiJoin, StreamScan
 from eddyline.algebra.windows import PartitionRows, Range, Rows
 from eddyline.physical.expressions import compile_expr, compile_predicate
@@ -72,11 +72,7 @@ def stem_window(scan: StreamScan, stem: Stem, probed: bool) -> StemWindow:
 
 def aggregate_column(aggregate: Aggregate) -> AggregateColumn:
     """An aggregate with its argument, which is NULL for rows that its FILTER leaves out."""
-    argument = aggregate.argument
-    if aggregate.where is not None:
-        counted = argument if argument is not None else Literal(pa.bool_(), True)
-        nothing = Literal(counted.type, None)
-        argument = Call(counted.type, "case", (aggregate.where, counted, nothing))
+    argument = aggregate.value
     type_ = None if argument is None else argument.type
     state = make_aggregate(aggregate.function, type_, distinct=aggregate.distinct)
     return AggregateColumn(state, None if argument is None else compile_expr(argument))

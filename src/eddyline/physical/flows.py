@@ -10,7 +10,7 @@ from typing import Literal
 import pyarrow as pa
 
 from eddyline.algebra.expressions import ColumnRef, Expr, Parameter, conjunction, rewrite
-from eddyline.algebra.plan import Plan, StreamScan
+from eddyline.algebra.plan import OWN_ROW, Plan, StreamScan
 from eddyline.physical.expressions import compile_expr, compile_predicate
 from eddyline.physical.node_planner import StemOf
 from eddyline.physical.planner import Planner
@@ -198,7 +198,8 @@ def _clauses(terms: Sequence[Expr]) -> tuple[Clause, ...]:
 
 def _attribute(expr: Expr) -> Attribute:
     plain = isinstance(expr, ColumnRef)
-    return Attribute(expr, str(expr), expr.type, compile_expr(expr), plain)
+    guards = isinstance(expr, ColumnRef) and expr.name == OWN_ROW.name
+    return Attribute(expr, str(expr), expr.type, compile_expr(expr), plain, guards)
 
 
 def fold(expr: Expr) -> object:

@@ -21,7 +21,9 @@ from eddyline.algebra.plan import (
     LookupAntiJoin,
     LookupJoin,
     LookupSemiJoin,
+    MergedGroupBy,
     Negation,
+    PartialGroupBy,
     Plan,
     Product,
     Project,
@@ -233,7 +235,14 @@ class NodePlanner:
     def _group(self, plan: GroupBy, *, retract: bool) -> Operator:
         source = self.build(plan.input, probed=not is_endless(plan.input))
         columns = [aggregate_column(a) for a in plan.aggregates]
-        return self._grouping(plan.input, source, plan.keys, columns, retract=retract)
+        return self._grouping(
+            plan.input,
+            source,
+            plan.keys,
+            columns,
+            retract=retract,
+            by_instant=isinstance(plan, (PartialGroupBy, MergedGroupBy)),
+        )
 
     def _distinct(self, plan: Distinct) -> Operator:
         if plan.input.takes_back:
@@ -266,6 +275,7 @@ class NodePlanner:
         columns: list[AggregateColumn],
         *,
         retract: bool,
+        by_instant: bool = False,
     ) -> Operator:
         id_width = row_ids_of(source_plan).width if source_plan.takes_back else 0
         dtypes = [np.int64, np.int64, np.int64, np.int8, *[np.int64] * id_width]
@@ -275,9 +285,14 @@ class NodePlanner:
             tuple(k.type for k in keys),
             tuple((str(k), i) for i, k in enumerate(keys) if not is_query_number(k)),
         )
-        expiries = self.expiries(source_plan, dtypes)
         return GroupByOperator(
-            source, group_keys, columns, expiries, id_width=id_width, retract=retract
+            source,
+            group_keys,
+            columns,
+            self.expiries(source_plan, dtypes),
+            id_width=id_width,
+            retract=retract,
+            by_instant=by_instant,
         )
 
     # -- stores ------------------------------------------------------------------------------------

@@ -20,10 +20,8 @@ import pyarrow as pa
 
 from eddyline.algebra.expressions import (
     Aggregate,
-    Call,
     ColumnRef,
     Expr,
-    Literal,
     rewrite,
     shift_columns,
 )
@@ -102,11 +100,9 @@ def _with_outputs(flat: Flat, grouping: GroupBy | Distinct) -> tuple[Flat, Group
 
 def _guarded(aggregate: Aggregate) -> Expr:
     """The argument of an aggregate; if it may fail, only for the rows that its FILTER accepts."""
-    argument, where = aggregate.argument, aggregate.where
-    assert argument is not None, "COUNT(*) has no argument"
-    if where is None or not can_fail(argument):
-        return argument
-    return Call(argument.type, "case", (where, argument, Literal(argument.type, None)))
+    argument, value = aggregate.argument, aggregate.value
+    assert argument is not None and value is not None, "COUNT(*) has no argument"
+    return value if can_fail(argument) else argument
 
 
 def is_query_number(key: Expr) -> bool:

@@ -25,6 +25,7 @@ from pyspark import SparkContext, TaskContext
 from eddyline.errors import StateError
 from eddyline.spark.layout_shards import LayoutShards
 from eddyline.spark.shard_program import Beginning, ShardSpec
+from eddyline.spark.shared_files import SharedFile
 
 _PROPERTY: Final = "eddyline.layouts"
 
@@ -45,6 +46,11 @@ class AddedLayout:
     batch: int
     beginning: Beginning
 
+    @property
+    def tables(self) -> str | None:
+        """The file with the content of tables that change; None: the layout has none."""
+        return None if self.beginning.tables is None else self.beginning.tables.name
+
     def record(self) -> str:
         """As JSON; the layout itself follows from the query that it was added for."""
         fields = {
@@ -55,6 +61,7 @@ class AddedLayout:
             "clocks": self.beginning.clocks,
             "statements": self.beginning.statements,
             "read_elsewhere": sorted(self.of.read_elsewhere),
+            "tables": self.tables,
         }
         return json.dumps(fields)
 
@@ -83,7 +90,12 @@ class AddedLayout:
             read_elsewhere=read_elsewhere,
         )
         beginning = Beginning(
-            tuple(fields["clocks"]), fields["statements"], read_elsewhere, of.cores
+            tuple(fields["clocks"]),
+            fields["statements"],
+            read_elsewhere,
+            of.cores,
+            of.layout.counted,
+            None if fields["tables"] is None else SharedFile(fields["tables"]),
         )
         return cls(of, like, fields["batch"], beginning)
 
@@ -98,6 +110,7 @@ class AddedLayout:
                 reports=(),
                 counts=(),
                 beginning=self.beginning,
+                tables=replace(like.tables, layout=self.of.layout, cell=cell),
             )
             for cell, shard in enumerate(self.of.ids)
         }

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, Final, Protocol
+from typing import Any, Final, Protocol, TypeAlias
 
 import pyarrow as pa
 
 from eddyline.errors import StateError
 
+Blob: TypeAlias = bytes | memoryview
 #: Largest value in Spark's state.
 CHUNK_BYTES: Final = 1 << 18
 _LENGTH_BYTES: Final = 8
@@ -38,7 +39,7 @@ class BatchLog:
     def __init__(self, chunks: MapState) -> None:
         self._chunks = chunks
 
-    def append(self, number: int, header: Mapping[str, Any], blobs: Sequence[bytes]) -> int:
+    def append(self, number: int, header: Mapping[str, Any], blobs: Sequence[Blob]) -> int:
         """Write a batch; returns the number after its last chunk.
 
         Args:
@@ -46,7 +47,7 @@ class BatchLog:
         """
         text = json.dumps({**header, "blobs": [len(blob) for blob in blobs]}).encode()
         length = len(text).to_bytes(_LENGTH_BYTES, "little")
-        for chunk in chunks_of((length, text, *blobs)):
+        for chunk in chunks_of((length, text, *blobs), CHUNK_BYTES):
             self._chunks.updateValue((number,), (chunk,))
             number += 1
         return number
@@ -92,16 +93,59 @@ class BatchLog:
         return bytes(row[0])
 
 
-def chunks_of(parts: Iterable[bytes | pa.Buffer]) -> Iterator[bytes]:
-    """The concatenated parts in chunks of ``CHUNK_BYTES``, the last one shorter."""
+class PassedLog(BatchLog):
+    """The log, in a worker to which a batch was passed.
+
+    Args:
+        log: the :class:`LogOfBatch` of the task; calls of its methods are sent to the other worker.
+    """
+
+    def __init__(self, log: Any) -> None:
+        self._log = log
+
+    def append(self, number: int, header: Mapping[str, Any], blobs: Sequence[Blob]) -> int:
+        """See ``BatchLog``; ``blobs`` are those that were passed."""
+        end: int = self._log.append(number, header)
+        return end
+
+    def read(self, number: int) -> tuple[dict[str, Any], list[bytes], int]:
+        raise AssertionError("an engine that has all batches reads none")
+
+    def remove(self, numbers: Iterable[int]) -> None:
+        """See ``BatchLog``."""
+        self._log.remove(numbers)
+
+
+class LogOfBatch:
+    """The log, in the worker of a task that passes a batch on.
+
+    Args:
+        blobs: of the batch; so they are not sent back.
+    """
+
+    def __init__(self, log: BatchLog, blobs: Sequence[Blob]) -> None:
+        self._log = log
+        self._blobs = blobs
+
+    def append(self, number: int, header: Mapping[str, Any]) -> int:
+        """Write the batch; see ``BatchLog.append``."""
+        return self._log.append(number, header, self._blobs)
+
+    def remove(self, numbers: Iterable[int]) -> None:
+        """See ``BatchLog``."""
+        self._log.remove(numbers)
+
+
+def chunks_of(parts: Iterable[Blob | pa.Buffer], size: int) -> Iterator[bytes]:
+    """The concatenated parts in chunks of ``size`` bytes, the last one shorter."""
     chunk = bytearray()
     for part in parts:
         start, view = 0, memoryview(part)
         while start < len(view):
-            end = start + CHUNK_BYTES - len(chunk)
+            end = start + size - len(chunk)
             chunk += view[start:end]
             start = end
-            if len(chunk) == CHUNK_BYTES:
+            if len(chunk) == size:
                 yield bytes(chunk)
                 chunk.clear()
     if chunk:

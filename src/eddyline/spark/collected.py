@@ -9,7 +9,7 @@ from typing import Any, Final
 import numpy as np
 import pyarrow as pa
 
-from eddyline.spark.packed_batches import unpack
+from eddyline.spark.packed_batches import PARTS, PARTS_BEFORE, TABLES, pack, unpack
 from eddyline.spark.query_rows import QueryRows, concatenated
 from eddyline.spark.sink_factory import Key
 
@@ -25,9 +25,12 @@ class CollectedBatch:
         packed: as of ``OUTPUT_SCHEMA``, without rows that are not small.
 
     Attributes:
-        reports: of the shards. stats: by shard, metrics of its queries (JSON).
+        reports: of the shards; those that hand over tables have these as ``tables``.
+        stats: by shard, metrics of its queries (JSON).
         counts: number of changes by query, of all shards.
         large: keys of which some shard has too many rows to collect them, with these shards.
+        parts: changes of parts of groups, by kind and query; those of a shard are in order.
+        added: by key, the packed rows of :meth:`add`.
     """
 
     def __init__(self, packed: pa.Table) -> None:
@@ -35,13 +38,25 @@ class CollectedBatch:
         self.stats: dict[str, bytes] = {}
         self.counts: dict[str, int] = {}
         self.large: dict[Key, set[int]] = {}
+        self.added: dict[Key, list[bytes]] = {}
         self._pieces = _by_key(packed)
+        self.parts = {
+            key: [unpack(blob) for _, blob in self._pieces.pop(key)]
+            for key in list(self._pieces)
+            if key[0] in (PARTS, PARTS_BEFORE)
+        }
+        tables: dict[int, bytes] = {}
+        for shard, blob in self._pieces.pop((TABLES, ""), []):
+            tables[shard] = tables.get(shard, b"") + blob.to_pybytes()
         for key in [key for key in self._pieces if key[0] in _REPORTS]:
             for _, blob in self._pieces.pop(key):
                 if key[0] == "progress":
                     self._add(json.loads(bytes(blob)))
                 else:
                     self.stats[key[1]] = bytes(blob)
+        for report in self.reports:
+            if report["shard"] in tables:
+                report["tables"] = tables[report["shard"]]
         self._rows: dict[Key, QueryRows] = {}
 
     def _add(self, report: dict[str, Any]) -> None:
@@ -50,6 +65,12 @@ class CollectedBatch:
             self.counts[query] = self.counts.get(query, 0) + n
         for kind, name in report["large"]:
             self.large.setdefault((kind, name), set()).add(report["shard"])
+
+    def add(self, key: Key, shard: int, rows: pa.Table) -> None:
+        """Add rows of a key, as from a shard; the columns are those of its other rows."""
+        blob = pack(rows)
+        self.added.setdefault(key, []).append(blob)
+        self._pieces.setdefault(key, []).append((shard, pa.py_buffer(blob)))
 
     def with_rows(self) -> list[Key]:
         """The keys with rows."""

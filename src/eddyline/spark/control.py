@@ -25,7 +25,6 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from eddyline.errors import SqlError, StateError
-from eddyline.spark.batch_time import with_batch_time
 from eddyline.spark.control_compaction import is_folded, request_files
 from eddyline.spark.directory import Directory
 
@@ -50,9 +49,10 @@ class Request:
 
     Attributes:
         name: 'sql' (execute the statement ``text``, which may also be an :func:`aside_note`, a
-            :func:`reads_note` or a :func:`cores_note`), 'end' (the input has ended; ``text`` is the
-            event time in us by which to advance after the last row), or LAYOUT (``text`` is the
-            record of the layout that begins for the statement of the same number).
+            :func:`reads_note`, a :func:`hand_over_note` or a :func:`cores_note`), 'end' (the input
+            has ended; ``text`` is the event time in us by which to advance after the last row), or
+            LAYOUT (``text`` is the record of the layout that begins for the statement of the same
+            number).
         number: of the statement for the group of shards, from 1; 0 for other requests.
         at: when it was sent, in ISO 8601.
     """
@@ -125,7 +125,7 @@ class ControlStream:
             .json(self._directory.path)
             .where(F.sha2(content, 256) == F.col("digest"))
         )
-        packed = requests.select(
+        return requests.select(
             "shard",
             F.lit("control").alias("kind"),
             "name",
@@ -134,7 +134,6 @@ class ControlStream:
             F.lit(0).cast("bigint").alias("n"),
             F.encode("text", "UTF-8").alias("blob"),
         )
-        return with_batch_time(packed)
 
     def statements(self) -> list[SentStatement]:
         """All statements sent so far; see :func:`read_statements`."""
@@ -206,6 +205,11 @@ def reads_note(streams: Iterable[str], statement: str = "") -> str:
         statement: to execute, too.
     """
     return json.dumps({"read_elsewhere": sorted(streams), "sql": statement})
+
+
+def hand_over_note(tables: Iterable[str]) -> str:
+    """Asks a shard for the content of tables that change, after the batch."""
+    return json.dumps({"hand_over": sorted(tables)})
 
 
 def cores_note(group: int, cores: float, shards: int) -> str:

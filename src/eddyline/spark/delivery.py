@@ -11,6 +11,9 @@ from pyspark import StorageLevel
 from pyspark.sql import DataFrame
 
 from eddyline.spark.collected import CollectedBatch, in_time_order, rows_of
+from eddyline.spark.final_stage import DRIVER, FinalStage
+from eddyline.spark.packed_batches import OUTPUT_SCHEMA
+from eddyline.spark.row_files import delete_results
 from eddyline.spark.sink_factory import Key, SinkFactory
 from eddyline.spark.sinks import DiscardSink, DriverSink, FileSink, Sink, SparkSink
 from eddyline.spark.spark_writes import (
@@ -40,8 +43,12 @@ class Delivery:
     batches, are written from the cache by Spark.
     """
 
-    def __init__(self, sinks: SinkFactory, report: Reporter) -> None:
+    def __init__(
+        self, sinks: SinkFactory, report: Reporter, final: FinalStage, checkpoint: str
+    ) -> None:
         self._sinks = sinks
+        self._checkpoint = checkpoint
+        self._final = final
         self._followers: dict[str, dict[str, Follower]] = {}
         self._report = report
 
@@ -61,11 +68,25 @@ class Delivery:
         packed.persist(StorageLevel.MEMORY_AND_DISK)
         try:
             batch = CollectedBatch(packed.where("small").toArrow())
-            self._deliver(batch_id, batch, packed)
-            self._call_followers(batch_id, batch, packed)
+            self._final.step(batch)
+            rows = self._with_added(batch, packed)
+            self._deliver(batch_id, batch, rows)
+            self._call_followers(batch_id, batch, rows)
         finally:
             packed.unpersist()
+        delete_results(self._checkpoint, batch_id + 1)
         self._report(batch_id, batch.reports, batch.stats)
+
+    def _with_added(self, batch: CollectedBatch, packed: DataFrame) -> DataFrame:
+        """The packed batches of the shards, with rows that were added to them here, if Spark has to
+        write some of these, or the driver to read them with large ones.
+        """
+        sinks = {key: self._sinks.by_key.get(key) for key in batch.added}
+        in_spark = [k for k, sink in sinks.items() if isinstance(sink, SparkSink)]
+        if not in_spark and batch.large.keys().isdisjoint(batch.added):
+            return packed
+        rows = [(DRIVER, *key, 0, True, b) for key, blobs in batch.added.items() for b in blobs]
+        return packed.unionAll(packed.sparkSession.createDataFrame(rows, OUTPUT_SCHEMA))
 
     def _deliver(self, batch_id: int, batch: CollectedBatch, packed: DataFrame) -> None:
         """Write to all sinks: in the driver first, then by Spark, side by side."""

@@ -13,15 +13,19 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, BinaryIO, Final, Protocol, TypeVar
 
+import pyarrow as pa
+
 from eddyline.engine.checkpoint.segments import Segments
 from eddyline.errors import StateError
-from eddyline.spark.batch_log import BatchLog, MapState
+from eddyline.spark.batch_log import BatchLog, Blob
 from eddyline.spark.disk import state_access
-from eddyline.spark.snapshots import BlobState, Savable, Snapshots, read_blob
+from eddyline.spark.packed_batches import unpack
+from eddyline.spark.row_files import RowFile, ShardFiles
+from eddyline.spark.snapshots import Blobs, BlobState, LogPlace, Savable, Snapshots, read_blob
 
 #: No snapshot is begun for a log below this size,
 MIN_LOG_BYTES: Final = 4 << 20
@@ -36,8 +40,9 @@ _MOST_LOGS: Final = 4
 _REMOVED_PER_BATCH: Final = 16
 #: An engine that is this number of batches behind is not caught up, but rebuilt.
 _RECENT: Final = 32
+_NO_FILES: Final = ShardFiles("", 0)
 #: Of the commit record; other formats are refused.
-_FORMAT: Final = 8
+_FORMAT: Final = 9
 
 
 class ValueState(Protocol):
@@ -67,7 +72,8 @@ class EngineBatch:
     """The input of an engine for one batch; the same batches give the same engine.
 
     Attributes:
-        pieces: (stream, Arrow IPC stream) in processing order.
+        pieces: (stream, Arrow IPC stream, or a file of it) in processing order.
+        number: of the batch in Spark's log.
         now_us: wall clock of the batch, from Spark's log.
         drain_us: set at the end of the input: event time by which to advance after the last row.
         statements: statements to execute before the rows, in order.
@@ -78,7 +84,7 @@ class EngineBatch:
             wait by ``latency``, so an engine that repeats the batch has to serve them then, too.
     """
 
-    pieces: tuple[tuple[str, bytes], ...]
+    pieces: tuple[tuple[str, Blob | RowFile], ...]
     now_us: int = 0
     drain_us: int | None = None
     statements: tuple[str, ...] = ()
@@ -87,11 +93,29 @@ class EngineBatch:
     oldest: Mapping[str, int] = field(default_factory=dict)
     hold: bool = False
     saved: bool = False
+    number: int = 0
+
+    def rows(self) -> dict[str, list[pa.Table]]:
+        """The rows of each stream, in processing order.
+
+        Raises:
+            StateError: a file cannot be read.
+        """
+        found: dict[str, list[pa.Table]] = {}
+        for stream, piece in self.pieces:
+            blob = piece.read() if isinstance(piece, RowFile) else piece
+            found.setdefault(stream, []).append(unpack(blob))
+        return found
 
     @property
     def nbytes(self) -> int:
-        """Size of the batch in the log."""
-        return sum(len(blob) for _, blob in self.pieces) + sum(map(len, self.statements))
+        """Size of the batch in the log, with its files."""
+        return sum(len(piece) for _, piece in self.pieces) + sum(map(len, self.statements))
+
+
+def inline_blobs(pieces: Iterable[tuple[str, Blob | RowFile]]) -> list[Blob]:
+    """The pieces of a batch that are not in files."""
+    return [piece for _, piece in pieces if not isinstance(piece, RowFile)]
 
 
 @dataclass
@@ -101,16 +125,21 @@ class CommitRecord:
     Attributes:
         version: number of batches that this shard has processed.
         token: random, new for each batch; a cached engine is current if its token is equal.
+        worker: address of the Python worker that has the engine, see ``worker_sockets.py``.
         snapshot: name of the snapshot's blob; 0: there is none. snapshot_bytes: its size, without
             segments of rows. log_bytes, log_batches: size of the log since then.
         log_start, log_end: numbers of the log's chunks since the snapshot; older ones, from
             ``log_rest``, are still to be removed.
         recent: token and log_end of the last batches since the snapshot.
+        first_batch: number in Spark's log from which on the log may have files; those of batches
+            before are to be deleted. deleted: up to which this has been done.
+        removed: names of files of former snapshots that are to be deleted.
         notes: further values of the shard (JSON): counters by input and waiting statements.
     """
 
     version: int = 0
     token: str = ""
+    worker: str = ""
     snapshot: int = 0
     snapshot_bytes: int = 0
     log_bytes: int = 0
@@ -119,6 +148,9 @@ class CommitRecord:
     log_start: int = 0
     log_end: int = 0
     recent: list[tuple[str, int]] = field(default_factory=list)
+    first_batch: int = 0
+    deleted: int = 0
+    removed: list[str] = field(default_factory=list)
     notes: dict[str, Any] = field(default_factory=dict)
 
 
@@ -126,16 +158,22 @@ class DurableState:
     """Reads and writes the state of one shard through Spark's state variables.
 
     Args:
-        place: path of the checkpoint, for messages.
+        place: path of the checkpoint, for messages. files: of the shard.
     """
 
     def __init__(
-        self, record: ValueState, log: MapState, blobs: BlobState, place: str = ""
+        self,
+        record: ValueState,
+        log: BatchLog,
+        blobs: BlobState,
+        place: str = "",
+        files: ShardFiles = _NO_FILES,
     ) -> None:
         self._place = place
+        self._files = files
         self._record = record
-        self._log = BatchLog(log)
-        self._blobs = blobs
+        self._log = log
+        self._blobs = Blobs(blobs, files)
 
     def commit_record(self) -> CommitRecord | None:
         """The record of the last committed batch; None before the first.
@@ -148,7 +186,7 @@ class DurableState:
         if row is None:
             return None
         fields = json.loads(row[0])
-        written = fields.pop("format", "before 8")
+        written = fields.pop("format", "before 9")
         if written != _FORMAT:
             raise StateError(
                 f"the state of a shard in {self._place} has format {written}, this version reads "
@@ -172,6 +210,7 @@ class DurableState:
         engine = load(source, read=read, segments=snapshots.segments)
         snapshots.keep(frozenset({*snapshots.segments.names(), record.snapshot}))
         engine.snapshots = snapshots
+        self._blobs.remove_orphans()
         return engine
 
     def missed(
@@ -205,8 +244,11 @@ class DurableState:
         number = record.log_start if number is None else number
         while number < record.log_end:
             header, blobs, number = self._log.read(number)
-            streams, statements = header.pop("streams"), tuple(header.pop("statements"))
-            pieces = tuple(zip(streams, blobs, strict=True))
+            statements, inline = tuple(header.pop("statements")), iter(blobs)
+            pieces = tuple(
+                (stream, next(inline) if name is None else self._files.find(name))
+                for stream, name in header.pop("pieces")
+            )
             yield EngineBatch(pieces, statements=statements, **header)
 
     def commit(self, record: CommitRecord, batch: EngineBatch, engine: Savable) -> None:
@@ -215,6 +257,7 @@ class DurableState:
 
         Spark makes all durable together with the batch, or nothing.
         """
+        self._delete_files(record)
         with state_access(self._place, max(batch.nbytes, record.snapshot_bytes)):
             end, snapshots = record.log_end, _snapshots_of(engine)
             bound = max(1, MIN_LOG_BYTES, record.snapshot_bytes)
@@ -222,12 +265,14 @@ class DurableState:
             if record.snapshot:
                 self._append(record, replace(batch, saved=begins))
             if begins:
-                snapshots.begin(engine, record.log_end, record.log_bytes, record.log_batches)
+                log = LogPlace(record.log_end, record.log_bytes, record.log_batches, batch.number)
+                snapshots.begin(engine, log, self._blobs.chunk_bytes)
             self._go_on_with_snapshot(record, batch, snapshots, bound)
             most = max(_REMOVED_PER_BATCH, 2 * (record.log_end - end))
             rest = min(record.log_start, record.log_rest + most)
             self._log.remove(range(record.log_rest, rest))
             record.log_rest = rest
+            record.removed = self._blobs.take_removed()
             record.recent = [*record.recent[1 - _RECENT :], (record.token, record.log_end)]
             self._record.update((json.dumps({"format": _FORMAT, **vars(record)}),))
 
@@ -246,15 +291,25 @@ class DurableState:
         if (complete := snapshots.advance(self._blobs, nbytes)) is not None:
             record.snapshot, record.snapshot_bytes = complete.name, complete.nbytes
             record.recent = []
-            record.log_start = complete.log_end
-            record.log_bytes -= complete.log_bytes
-            record.log_batches -= complete.log_batches
+            record.log_start = complete.log.end
+            record.log_bytes -= complete.log.nbytes
+            record.log_batches -= complete.log.batches
+            record.first_batch = complete.log.batch + 1
+
+    def _delete_files(self, record: CommitRecord) -> None:
+        """Delete the files that the committed record does not need."""
+        if record.deleted < record.first_batch:
+            self._files.delete_rows(record.first_batch)
+            record.deleted = record.first_batch
+        self._files.delete_state(record.removed)
 
     def _append(self, record: CommitRecord, batch: EngineBatch) -> None:
         header = {name: value for name, value in vars(batch).items() if name != "pieces"}
-        header["streams"] = [stream for stream, _ in batch.pieces]
-        blobs = [blob for _, blob in batch.pieces]
-        record.log_end = self._log.append(record.log_end, header, blobs)
+        header["pieces"] = [
+            (stream, piece.reference if isinstance(piece, RowFile) else None)
+            for stream, piece in batch.pieces
+        ]
+        record.log_end = self._log.append(record.log_end, header, inline_blobs(batch.pieces))
         record.log_bytes += batch.nbytes
         record.log_batches += 1
 

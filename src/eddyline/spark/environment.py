@@ -35,15 +35,19 @@ JOB_CONF: Final[Mapping[str, str]] = {
     "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
     # Recovery needs only the last batch; each retained one keeps its state changes on disk.
     "spark.sql.streaming.minBatchesToRetain": "10",
-    # Larger batches for Python than the default of 10,000 rows. The limit in bytes is for packed
-    # batches, which are few and large.
-    "spark.sql.execution.arrow.maxRecordsPerBatch": "100000",
-    "spark.sql.execution.arrow.maxBytesPerBatch": str(64 << 20),
     # A batch without rows would have no effect: an engine's clock is driven by its rows.
     "spark.sql.streaming.noDataMicroBatches.enabled": "false",
     "spark.sql.session.timeZone": "UTC",
 }
 
+#: Batches of rows for Python are limited by number: a limit in bytes other than 2^31 - 1, which
+#: means none, makes Spark compute the size of the batch after each row, in twice the time that it
+#: takes to write the row. Packed batches are as large as ``INPUT_BLOB_BYTES``, so the limit bounds
+#: a batch of these to 128 MB. What a user sets for rows of 100 KB and more is left as it is.
+ARROW_CONF: Final[Mapping[str, str]] = {
+    "spark.sql.execution.arrow.maxRecordsPerBatch": "2048",
+    "spark.sql.execution.arrow.maxBytesPerBatch": str(2**31 - 1),
+}
 
 #: For checkpoints on a local disk. Spark's default uses Hadoop's FileContext, which runs a process
 #: per written file to check for links. Both check that the target does not exist and then rename a
@@ -166,6 +170,12 @@ def _java_release(java: str) -> int | None:
             major = line.split('"')[1].split(".")[0]
             return int(major) if major.isdigit() else None
     return None
+
+
+def job_conf(spark: SparkSession, more: Mapping[str, str]) -> dict[str, str]:
+    """``JOB_CONF``, ``ARROW_CONF`` as far as the user has not set it, and ``more``."""
+    given = spark.conf.getAll
+    return {**{k: v for k, v in ARROW_CONF.items() if k not in given}, **JOB_CONF, **more}
 
 
 @contextmanager

@@ -4,8 +4,9 @@ A source is read once for all layouts. Each row is sent to the cells of each lay
 coordinates fit, and the clock batches tell every cell how far the stream is: the largest timestamp
 of all rows in the task, wherever these are sent. A row that is surely bad is sent to one shard.
 Where the rows before decide what is bad (integers as timestamps, without a unit), all shards get
-the timestamps of all rows, so that each of them finds the same rows bad as one engine would. Keys
-with many rows are counted for the driver, which decides which ones are split (``key_splits``).
+the timestamps of all rows, so that each of them finds the same rows bad as one engine would; and
+all cells of a layout get those of its counted streams, for windows of rows. Keys with many rows are
+counted for the driver, which decides which ones are split (``key_splits``).
 
 Rows are sent whole and unfiltered, also those that no query reads now: the shards find the late
 ones, which are written as they came, and a query that is added later starts with stored rows.
@@ -13,8 +14,7 @@ ones, which are written as they came, and a query that is added later starts wit
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from types import MappingProxyType
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -23,27 +23,30 @@ from pyspark import TaskContext
 from pyspark.sql import DataFrame
 
 from eddyline.algebra.catalog import StreamDef, TableDef
-from eddyline.engine.ingest.row_reader import COPY, ELSEWHERE, OWN, ROLE
+from eddyline.engine.ingest.row_reader import COPY, DROPPED, ELSEWHERE, OWN, ROLE
 from eddyline.engine.ingest.table_changes import reader_of
 from eddyline.engine.overload.drop_box import DropBox
 from eddyline.runtime.stores.columns import Array
 from eddyline.spark.added_layouts import added_layouts
-from eddyline.spark.batch_time import TimedBatches, with_batch_time
+from eddyline.spark.batch_time import batch_number, batch_time
 from eddyline.spark.gc_control import freeze_live_objects
 from eddyline.spark.keep_rates import keep_rate
 from eddyline.spark.key_splits import split_keys
 from eddyline.spark.packed_batches import (
     BLOB_BYTES,
     INPUT_ARROW,
+    INPUT_BLOB_BYTES,
     INPUT_SCHEMA,
     Arrivals,
-    pack,
+    Compression,
+    packed,
     pieces,
 )
 from eddyline.spark.parquet import Reader
 from eddyline.spark.partitioning.dealing import Dealer, Dealt
 from eddyline.spark.partitioning.layouts import Layout
 from eddyline.spark.partitioning.split_keys import SplitKey
+from eddyline.spark.row_files import WrittenFiles
 
 
 class Destination(NamedTuple):
@@ -68,6 +71,7 @@ def packed_batches(
     destinations: Sequence[Destination],
     definition: StreamDef | TableDef,
     keep: float | None = 1.0,
+    checkpoint: str = "",
 ) -> DataFrame:
     """The streaming DataFrame of a stream, or of a table's changes, as packed batches.
 
@@ -78,12 +82,10 @@ def packed_batches(
         definition: a stream with the limit AHEAD AT MOST that its shards apply.
         keep: keep rate: the fraction of rows to pack; the others are counted. None: the rate that
             the shards have decided.
+        checkpoint: its path, for files of rows.
     """
-    return with_batch_time(
-        with_batch_time(df).mapInArrow(
-            task_packer(read, destinations, definition, keep), INPUT_SCHEMA
-        )
-    )
+    pack = task_packer(read, destinations, definition, keep, checkpoint)
+    return df.mapInArrow(pack, INPUT_SCHEMA)
 
 
 def task_packer(
@@ -91,8 +93,14 @@ def task_packer(
     destinations: Sequence[Destination],
     definition: StreamDef | TableDef,
     keep: float | None,
+    checkpoint: str = "",
+    clock: Callable[[], int] = batch_time,
 ) -> Reader:
-    """What a task of ingest does: rows of the source to packed batches; see ``packed_batches``."""
+    """What a task of ingest does: rows of the source to packed batches; see ``packed_batches``.
+
+    Args:
+        clock: called in the task, returns the wall clock of the batch.
+    """
     if isinstance(definition, StreamDef) and definition.lateness_by == "row":
         keep = 1.0  # lateness depends on all rows before, also dropped ones
 
@@ -103,10 +111,11 @@ def task_packer(
         to = [*destinations, *_added(definition.name)]
         readers = [s for d in to if definition.name in d.layout.inputs for s in d.shards]
         share = keep_rate(readers, definition.name) if keep is None else keep
-        packer = Packer(to, definition, share, part, split_keys())
-        source = TimedBatches(batches)
-        for table in _coalesced(read(iter(source)) if read is not None else iter(source)):
-            yield from packer.rows(table, source.now_us)
+        files = WrittenFiles(checkpoint, batch_number())
+        packer = Packer(to, definition, share, part, split_keys(), files)
+        now_us = clock()
+        for table in _coalesced(batches if read is None else read(batches)):
+            yield from packer.rows(table, now_us)
         yield from packer.clocks()
         yield from packer.frequent_keys()
 
@@ -128,7 +137,7 @@ class Packer:
 
     Args:
         keep: keep rate. part: number of the task.
-        split: the split keys of each layout, by its first shard.
+        split: the split keys of each layout, by its first shard. files: for large packed batches.
     """
 
     def __init__(
@@ -137,8 +146,10 @@ class Packer:
         definition: StreamDef | TableDef,
         keep: float,
         part: int,
-        split: Mapping[int, Sequence[SplitKey]] = MappingProxyType({}),
+        split: Mapping[int, Sequence[SplitKey]],
+        files: WrittenFiles,
     ) -> None:
+        self._files = files
         self._name = definition.name
         self._reader = reader_of(definition)
         self._box = DropBox(definition.name, keep) if keep < 1 else None
@@ -150,11 +161,12 @@ class Packer:
             (
                 d.shards,
                 Dealer(d.layout, definition.name, split.get(d.shards[0], ()), d.counted),
+                definition.name in d.layout.counted,
             )
             for d in destinations
             if definition.name in d.layout.inputs
         ]
-        dealt_to = {shard for shards, _ in self._dealers for shard in shards}
+        dealt_to = {shard for shards, _, _ in self._dealers for shard in shards}
         self._others = [shard for shard in self._arrivals if shard not in dealt_to]
 
     def rows(self, table: pa.Table, now_us: int) -> Iterator[pa.RecordBatch]:
@@ -182,11 +194,14 @@ class Packer:
             table, columns = table.filter(usable), [c.filter(usable) for c in columns]
             kept = kept[~bad]
         turn = now_us // 1_000 + self._part + self._seq
-        for shards, dealer in self._dealers:
+        for shards, dealer, is_counted in self._dealers:
             dealt = dealer.deal(columns, turn)
             left = dealt.only(kept)
-            if marked:
-                parts = [self._marked(table, left, part) for part in range(left.sizes.size)]
+            if marked or is_counted:
+                roles = np.where(kept, ELSEWHERE, DROPPED).astype(np.int8)
+                parts = [
+                    self._marked(table, _roles_in(left, n, roles)) for n in range(left.sizes.size)
+                ]
             else:
                 parts = left.parts(table)
                 if dealer.makes_copies:
@@ -197,16 +212,12 @@ class Packer:
                 for shard in to:
                     self._arrivals[shard].dropped += int(lost)
         if marked:
-            yield from self._pieces(self._others, self._marked(table))
+            others = np.full(table.num_rows, ELSEWHERE, np.int8)
+            yield from self._pieces(self._others, self._marked(table, others))
 
-    def _marked(self, table: pa.Table, dealt: Dealt | None = None, part: int = 0) -> pa.Table:
-        """All rows with their roles in the shards of a part; of those of others only the event
-        time. Without ``dealt``, all are of others.
-        """
-        roles = np.full(table.num_rows, ELSEWHERE, np.int8)
-        if dealt is not None:
-            roles[dealt.rows(part)] = np.where(dealt.copied(part), COPY, OWN)
-        numbers = pa.array(np.arange(table.num_rows), mask=roles == ELSEWHERE)
+    def _marked(self, table: pa.Table, roles: Array) -> pa.Table:
+        """All rows with their roles, int8[n]; of those of other shards only the event time."""
+        numbers = pa.array(np.arange(table.num_rows), mask=~_are_sent(roles))
         timestamp = self._reader.definition.timestamp.lower()
         columns = {
             name: table.column(name)
@@ -224,7 +235,7 @@ class Packer:
 
     def frequent_keys(self) -> Iterator[pa.RecordBatch]:
         """After all rows: the frequent keys along the axes that are counted."""
-        for shards, dealer in self._dealers:
+        for shards, dealer, _ in self._dealers:
             for counted in dealer.frequent():
                 if counted.rows:
                     yield self._packed(shards[0], "keys", counted.rows, counted.packed())
@@ -239,20 +250,36 @@ class Packer:
 
     def _pieces(self, shards: Sequence[int], rows: pa.Table) -> Iterator[pa.RecordBatch]:
         """The same rows for some shards; without shards nothing."""
-        for piece in pieces(rows) if shards else ():
-            own = piece.num_rows
-            if ROLE in rows.column_names:
-                own = int(np.count_nonzero(piece.column(ROLE).to_numpy() != ELSEWHERE))
-            blob = pack(
-                piece, None if own == piece.num_rows else "lz4"
-            )  # then most values are NULL
+        if self._files.takes(rows):
+            own = _own_rows(rows)
+            for shard in shards:
+                reference = self._files.write(shard, rows, _compression(rows, own))
+                yield self._packed(shard, "file", own, reference.encode())
+            return
+        for piece in pieces(rows, INPUT_BLOB_BYTES) if shards else ():
+            own = _own_rows(piece)
+            blob = packed(piece, _compression(piece, own))
             for shard in shards:
                 yield self._packed(shard, "rows", own, blob)
 
-    def _packed(self, shard: int, kind: str, n: int, blob: bytes) -> pa.RecordBatch:
-        row = (shard, kind, self._name, self._part, self._seq, n, blob)
+    def _packed(self, shard: int, kind: str, n: int, blob: bytes | pa.Buffer) -> pa.RecordBatch:
+        row = (shard, kind, self._name, self._part, self._seq, n)
         self._seq += 1
-        return pa.record_batch([[value] for value in row], schema=INPUT_ARROW)
+        offsets = pa.py_buffer(np.array([0, len(blob)], np.int32))
+        of_blob = pa.Array.from_buffers(pa.binary(), 1, [None, offsets, pa.py_buffer(blob)])
+        return pa.record_batch([*([value] for value in row), of_blob], schema=INPUT_ARROW)
+
+
+def _own_rows(piece: pa.Table) -> int:
+    """Number of rows that are sent whole."""
+    if ROLE not in piece.column_names:
+        return int(piece.num_rows)
+    return int(np.count_nonzero(_are_sent(piece.column(ROLE).to_numpy())))
+
+
+def _compression(rows: pa.Table, own: int) -> Compression:
+    """Of rows of which ``own`` are sent whole: otherwise most values are NULL."""
+    return None if own == rows.num_rows else "lz4"
 
 
 def _own(count: int) -> pa.Array:
@@ -264,8 +291,21 @@ def _roles(dealt: Dealt, part: int) -> pa.Array:
     return pa.array(np.where(dealt.copied(part), COPY, OWN).astype(np.int8))
 
 
+def _roles_in(dealt: Dealt, part: int, elsewhere: Array) -> Array:
+    """int8[n]: the roles of all rows in a part; ``elsewhere``: of those that it does not have."""
+    roles: Array = elsewhere.copy()
+    roles[dealt.rows(part)] = np.where(dealt.copied(part), COPY, OWN)
+    return roles
+
+
+def _are_sent(roles: Array) -> Array:
+    """bool[n]: rows that are sent whole."""
+    found: Array = (roles == OWN) | (roles == COPY)
+    return found
+
+
 def _coalesced(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.Table]:
-    """Tables of about a blob's size, from Spark's batches of some ten thousand rows."""
+    """Tables of about ``BLOB_BYTES``, from Spark's batches of some thousand rows."""
     waiting: list[pa.RecordBatch] = []
     size = 0
     for batch in batches:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
+import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial, reduce
 from pathlib import Path
 from typing import Any, Final, NamedTuple
-from uuid import uuid4
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
@@ -16,30 +15,30 @@ from pyspark.sql.streaming.query import StreamingQuery
 from eddyline.algebra.catalog import StreamDef, TableDef
 from eddyline.engine.ingest.row_reader import bad_schema, late_schema
 from eddyline.spark.added_layouts import added_shards, publish_layouts
-from eddyline.spark.batch_time import heartbeat
+from eddyline.spark.batch_time import heartbeat, publish_batch
 from eddyline.spark.control import DIRECTORY as CONTROL
 from eddyline.spark.control import ControlStream
 from eddyline.spark.control_compaction import fold_read_files
 from eddyline.spark.delivery import Delivery, Reporter
-from eddyline.spark.directory import Directory, path_segment
-from eddyline.spark.environment import (
-    JOB_CONF,
-    LOCAL_CHECKPOINT_CONF,
-    settings,
-)
+from eddyline.spark.directory import path_segment
+from eddyline.spark.environment import LOCAL_CHECKPOINT_CONF, job_conf, settings
+from eddyline.spark.final_stage import FinalStage
 from eddyline.spark.formats import side_options
 from eddyline.spark.held_rows import HeldRowsWarning
 from eddyline.spark.ingest import Destination, packed_batches
+from eddyline.spark.job_checkpoint import Checkpoint
 from eddyline.spark.job_inputs import JobInputs
 from eddyline.spark.job_layouts import JobLayouts
 from eddyline.spark.job_program import JobProgram
 from eddyline.spark.keep_rates import clear_keep_rates, publish_keep_rates
 from eddyline.spark.key_splits import KeySplits
-from eddyline.spark.layout_shards import LayoutShards, by_group, planned
+from eddyline.spark.layout_shards import LayoutShards, by_group, runs_of
+from eddyline.spark.layout_tables import DIRECTORY as TABLES
 from eddyline.spark.lease import Lease
 from eddyline.spark.mailbox import DIRECTORY as MAILBOX
 from eddyline.spark.mailbox import Mailbox
-from eddyline.spark.packed_batches import OUTPUT_SCHEMA, pack
+from eddyline.spark.packed_batches import OUTPUT_SCHEMA
+from eddyline.spark.partitioning.planned_query import LARGE_TABLE
 from eddyline.spark.printing import print_rows
 from eddyline.spark.processor import ShardProcessor
 from eddyline.spark.program_file import NAME as PROGRAM
@@ -54,8 +53,11 @@ from eddyline.spark.shard_program import BroadcastProgram, ShardProgram, ShardSp
 from eddyline.spark.sink_factory import SinkFactory
 from eddyline.spark.sinks import MemorySink, Printer, Target
 from eddyline.spark.sources import resolve_path
+from eddyline.spark.spark_batches import planned_us
 from eddyline.spark.supervisor import NEVER, Restart, Supervisor
+from eddyline.spark.table_contents import ShardTables, TableContent
 
+_log = logging.getLogger(__name__)
 #: How far timestamps may be ahead of the wall clock if neither stream nor options have a limit.
 AHEAD_AT_MOST: Final = "1 day"
 
@@ -70,34 +72,6 @@ class JobOptions:
     base: Path | None = None
     printer: Printer = print_rows
     restart: Restart = NEVER
-
-
-@dataclass(frozen=True)
-class Checkpoint:
-    """The checkpoint directory of a job.
-
-    Attributes:
-        path: qualified. directory: the same. named: False for a temporary one, which no other
-            process can know.
-    """
-
-    path: str
-    directory: Directory
-    named: bool
-
-    def lease(self) -> Lease | None:
-        """Take the lease; None if the checkpoint is temporary.
-
-        Raises:
-            StateError: another session has it.
-        """
-        self.directory.make()
-        return Lease.take(self.directory) if self.named else None
-
-    @property
-    def run_key(self) -> str:
-        """Identifies the checkpoint in worker processes."""
-        return hashlib.sha256(self.path.encode()).hexdigest()[:16]
 
 
 class StartedJob(NamedTuple):
@@ -154,9 +128,15 @@ class JobStarter:
         cores = self._spark.sparkContext.defaultParallelism
         splits = self._key_splits(program.layouts)
         layouts = JobLayouts(
-            self._script, program.layouts, program.max_shards, program.shards, cores, splits
+            self._script,
+            program.layouts,
+            program.max_shards,
+            program.shards,
+            cores,
+            self._checkpoint.directory.below(TABLES),
+            splits,
         )
-        tracker = ProgressTracker(layouts.groups)
+        tracker = ProgressTracker(layouts.groups, lambda: final.counts)
         sinks = self._open_sinks(groups)
         requests_directory = self._checkpoint.directory.below(CONTROL)
         control = ControlStream(requests_directory)
@@ -172,32 +152,44 @@ class JobStarter:
             self._fixed_keep_rates,
             lambda: supervisor.is_active,
         )
+        final = FinalStage(running.divided, self._script.options.set_aside_after)
         running.allot_cores(program.shards, program.first_shards)
         for name in drop:
             running.drop(name)
-        delivery = Delivery(sinks, self._reporter(layouts, splits, tracker))
+        report = self._reporter(layouts, splits, tracker)
+        delivery = Delivery(sinks, report, final, self._checkpoint.path)
         mailbox = None
         if self._checkpoint.named:
             directory = self._checkpoint.directory.below(MAILBOX)
             mailbox = Mailbox(directory, running, tracker, delivery)
         tables = dict.fromkeys(name for of in program.layouts for name in of.group.tables)
-        contents = {name: pack(self._inputs.content(name)) for name in tables}
+        contents = {name: self._content(name, program) for name in tables}
         specs = {
             spec.shard: spec
             for of in program.layouts
             for spec in self._specs(of, program, contents)
         }
         requests = control.by_shard() if drop else {}
-        shards = ShardTasks(specs, uuid4().hex, self._checkpoint.path, requests)
+        shards = ShardTasks(specs, self._checkpoint.path, requests)
         context = self._spark.sparkContext
 
+        spark_log = self._checkpoint.directory.below(SPARK_DIRECTORY)
+
         def deliver(packed: DataFrame, batch: int) -> None:
+            publish_batch(context, batch, planned_us(spark_log, batch))
             with layouts.batch(batch) as added:
                 publish_layouts(context, added)
+                layouts.tables.share(context, (a.tables for a in added if a.tables is not None))
                 delivery(packed, batch)
-            running.follow_batch(tracker.aside())
+            running.follow_batch([*tracker.aside(), *final.aside.items()])
 
-        launch = self._launcher(program, control, shards, deliver, splits)
+        start = self._launcher(program, control, shards, deliver, splits)
+
+        def launch(bounded: bool) -> StreamingQuery:
+            shards.launch()
+            final.launch()
+            return start(bounded)
+
         supervisor = Supervisor(launch, self._options.restart, lambda: tracker.progress().batch_id)
         run = Run(
             self._checkpoint.path,
@@ -245,7 +237,8 @@ class JobStarter:
             clear_keep_rates(self._spark.sparkContext)
             splits.begin()
             splits.publish(self._spark.sparkContext)
-            conf = {**JOB_CONF, **WORKER_CONF, "spark.sql.shuffle.partitions": str(program.shards)}
+            more = {**WORKER_CONF, "spark.sql.shuffle.partitions": str(program.shards)}
+            conf = job_conf(self._spark, more)
             if self._checkpoint.path.startswith("file:"):
                 conf |= LOCAL_CHECKPOINT_CONF
             pool = worker_pool(self._spark, self._checkpoint.run_key)
@@ -268,8 +261,7 @@ class JobStarter:
 
     def _key_splits(self, layouts: Sequence[LayoutShards]) -> KeySplits:
         """The split keys; none where fixed keep rates drop rows, which are counted by shard."""
-        queries = self._script.queries
-        of = [(of, [planned(self._script, queries[n]) for n in of.queries]) for of in layouts]
+        of = [(of, runs_of(self._script, of)) for of in layouts]
         return KeySplits(self._checkpoint.directory, [] if self._fixed_keep_rates else of)
 
     def _packed_inputs(self, layouts: Sequence[LayoutShards], splits: KeySplits) -> list[DataFrame]:
@@ -286,7 +278,8 @@ class JobStarter:
                     for of in own
                 ]
                 definition = self._definition(name)
-                packed.append(packed_batches(*self._inputs.source(name), to, definition, keep))
+                source, place = self._inputs.source(name), self._checkpoint.path
+                packed.append(packed_batches(*source, to, definition, keep, place))
         timed = [of for of in layouts if self._needs_heartbeat(of.group)]
         if not timed:
             return packed
@@ -313,21 +306,22 @@ class JobStarter:
         return any(self._script.streams[name].idle_us is not None for name in group.streams)
 
     def _specs(
-        self, of: LayoutShards, program: JobProgram, contents: Mapping[str, bytes]
+        self, of: LayoutShards, program: JobProgram, contents: Mapping[str, TableContent]
     ) -> Iterator[ShardSpec]:
         """The shards of a layout, with one program for all of them; ``contents``: of tables."""
         group = of.group
         shard_program = ShardProgram(
-            self._script.definitions,
-            self._script.program_of(of.queries),
-            {name: contents[name] for name in group.tables},
+            self._script.program_of(of.queries, of.in_parts),
+            self._script.program_of(()),
             self._script.functions,
             (*group.streams, *group.live),
             of.read_elsewhere,
             program.options(of),
             program.strategy,
+            of.layout.counted,
         )
         sent = BroadcastProgram(self._spark.sparkContext, shard_program)
+        own = {name: contents[name] for name in group.tables}
         for cell, shard in enumerate(of.ids):
             yield ShardSpec(
                 shard,
@@ -337,7 +331,24 @@ class JobStarter:
                 of.reports(cell),
                 of.counts(cell),
                 sent,
+                tables=ShardTables(own, of.layout, cell),
             )
+
+    def _content(self, name: str, program: JobProgram) -> TableContent:
+        """The initial content of a table, for the workers."""
+        is_large = self._script.statistics.rows(name) >= LARGE_TABLE
+        rows = self._inputs.content(name)
+        shards = sum(len(of.ids) for of in program.layouts if name in of.group.tables)
+        if not is_large and shards > 1 and rows.num_rows >= LARGE_TABLE:
+            _log.warning(
+                "table '%s' has %d rows in each of %d shards; declared with rows = %d it is "
+                "divided where that is possible, in a job with a new checkpoint",
+                name,
+                rows.num_rows,
+                shards,
+                rows.num_rows,
+            )
+        return TableContent(self._spark.sparkContext, rows, is_large=is_large)
 
     def _open_sinks(self, groups: Sequence[QueryGroup]) -> SinkFactory:
         sinks = SinkFactory(

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Iterator, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from typing import Any
 
 from eddyline.errors import CatalogError, StateError
 from eddyline.spark.added_layouts import AddedLayout
+from eddyline.spark.directory import Directory
 from eddyline.spark.key_splits import KeySplits
 from eddyline.spark.layout_shards import LayoutShards, by_group, layout_for
-from eddyline.spark.partitioning.planning import PlannedQuery, fits
+from eddyline.spark.layout_tables import LayoutTables, shards_with
+from eddyline.spark.partitioning.planned_query import PlannedQuery
+from eddyline.spark.partitioning.planning import as_run
 from eddyline.spark.script import QueryGroup, Script
 from eddyline.spark.shard_program import Beginning
 
@@ -22,12 +25,14 @@ class JobLayouts:
     Args:
         script: of the job's start. layouts: since then.
         cells: the largest number of cells of a layout. partitions: number of Spark's partitions.
-        cores: available for tasks.
+        cores: available for tasks. directory: of the files of ``tables``.
         splits: split keys of the layouts since the job's start; None: there are none.
 
     Attributes:
         first: those since the job's start. all: in order.
         groups: by shard, the streams of its group.
+        tables: the content of tables that change, for added layouts.
+        boundary: while it is held no batch is delivered; a layout is added under it.
     """
 
     def __init__(
@@ -37,6 +42,7 @@ class JobLayouts:
         cells: int,
         partitions: int,
         cores: int,
+        directory: Directory,
         splits: KeySplits | None = None,
     ) -> None:
         self.first = tuple(layouts)
@@ -49,7 +55,8 @@ class JobLayouts:
         self._delivered = -1  # the last delivered batch
         # by shard, after its last batch: clocks, and number of statements that it has executed
         self._reached: dict[int, tuple[list[dict[str, Any]], int]] = {}
-        self._boundary = threading.Lock()
+        self.tables = LayoutTables(directory)
+        self.boundary = threading.Lock()
 
     def of(self, group: QueryGroup) -> list[LayoutShards]:
         """The layouts of a group."""
@@ -82,45 +89,54 @@ class JobLayouts:
         return found[0]
 
     def fitting(self, group: QueryGroup, query: str, planned: PlannedQuery) -> LayoutShards | None:
-        """The first layout of a group that fits an added query; None: none does.
+        """The first layout of a group that fits an added query; None: none does. One with several
+        cells comes before others, and one that need not compute groups in parts.
 
         Raises:
             CatalogError: it does, but for keys that are split there.
         """
-        found = next((of for of in self.of(group) if fits(of.layout, planned)), None)
-        if found is not None and self._splits is not None:
-            self._splits.require_fit(found, planned, query)
+        runs = [(of, as_run(of.layout, planned)) for of in self.of(group)]
+        fitting = [(of, run) for of, run in runs if run is not None]
+        if not fitting:
+            return None
+        found, run = min(fitting, key=lambda f: (not f[0].layout.axes, f[1] is not planned))
+        if self._splits is not None:
+            self._splits.require_fit(found, run, query)
         return found
 
-    def plan(self, group: QueryGroup, query: str, planned: PlannedQuery) -> LayoutShards:
-        """A new layout of a group, for an added query.
-
-        Raises:
-            CatalogError: the query reads a table that changes, whose rows only older layouts have.
-        """
-        if changing := sorted(set(planned.inputs).intersection(group.live)):
-            ways = "; ".join(dict.fromkeys(of.described for of in self.of(group)))
-            raise CatalogError(
-                f"query '{query}' does not fit how this job divides rows over shards ({ways}), and "
-                f"a new layout would not have the changes of the table '{changing[0]}' so far; add "
-                "it to the session, or start that with max_shards = 1, and start from a new "
-                "checkpoint"
-            )
+    def plan(self, group: QueryGroup, planned: PlannedQuery) -> LayoutShards:
+        """A new layout of a group, for an added query."""
         return layout_for(self._script, group, planned, self.all, *self._sizes)
+
+    def shards_with_tables(
+        self, group: QueryGroup, planned: PlannedQuery
+    ) -> Mapping[int, Sequence[str]]:
+        """The tables that change which a query reads, by shard of its group that has them: each row
+        of a table is in one of its shards.
+        """
+        changing = sorted({*planned.inputs}.intersection(group.live))
+        return shards_with(self.of(group), changing)
 
     # -- new layouts -------------------------------------------------------------------------------
 
     @contextmanager
     def batch(self, number: int) -> Iterator[list[AddedLayout]]:
         """While a batch is delivered, no layout is added. Yields those that the batch has."""
-        with self._boundary:
+        with self.boundary:
             yield [added for added in self._added if added.batch <= number]
 
     def note(self, batch: int, reports: Iterable[dict[str, Any]]) -> None:
-        """Take the reports of the shards of a delivered batch, and their ``clocks`` out of them."""
+        """Take the reports of the shards of a delivered batch, and their ``clocks`` and ``tables``
+        out of them.
+        """
         self._delivered = batch
-        for report in reports:
+        of_batch = list(reports)
+        self.tables.note(of_batch)
+        for report in of_batch:
             self._reached[report["shard"]] = report.pop("clocks"), report["statements"]
+        for added in self._added:
+            if added.tables is not None and added.of.ids[0] in self._reached:
+                self.tables.have_begun(added.tables, batch)
 
     def executed(self, group: QueryGroup) -> int | None:
         """Number of statements of the control stream that the shards of a group have executed; None
@@ -130,18 +146,26 @@ class JobLayouts:
         return None if reached is None else reached[1]
 
     @contextmanager
-    def adding(self, of: LayoutShards) -> Iterator[AddedLayout]:
-        """Between two batches, add a planned layout, which begins with the next one.
+    def adding(
+        self, of: LayoutShards, tables: Mapping[int, Sequence[str]]
+    ) -> Iterator[AddedLayout]:
+        """Add a planned layout, which begins with the next batch, while ``boundary`` is held.
 
         A shard of its group must have reported. In the body the record is to be written.
+
+        Args:
+            tables: those of its inputs that change, by shard that has handed them over with the
+                last batch.
         """
         like = self.shards(of.group)[0]
-        with self._boundary:
-            clocks, statements = self._reached[like]
-            beginning = Beginning(tuple(clocks), statements, of.read_elsewhere, of.cores)
-            added = AddedLayout(of, like, self._delivered + 1, beginning)
-            yield added
-            self._add(added)
+        clocks, statements = self._reached[like]
+        file = self.tables.write(tables) if tables else None
+        beginning = Beginning(
+            tuple(clocks), statements, of.read_elsewhere, of.cores, of.layout.counted, file
+        )
+        added = AddedLayout(of, like, self._delivered + 1, beginning)
+        yield added
+        self._add(added)
 
     def again(
         self, record: str | None, group: QueryGroup, query: str, planned: PlannedQuery
@@ -155,7 +179,7 @@ class JobLayouts:
             StateError: it would be another layout.
         """
         if record is not None:
-            new = self.plan(group, query, planned)
+            new = self.plan(group, planned)
             added = AddedLayout.read(record, new, self.shards(group)[0])
             self._add(added)
             return added.of
@@ -167,6 +191,10 @@ class JobLayouts:
                 "another checkpoint"
             )
         return layout
+
+    def all_are_added(self) -> None:
+        """At a start: those of all records have been added again."""
+        self.tables.keep(added.tables for added in self._added if added.tables is not None)
 
     def _add(self, added: AddedLayout) -> None:
         self._added.append(added)

@@ -16,6 +16,7 @@ from eddyline.spark.program_file import (
     SPARK_DIRECTORY,
     SavedLayout,
     SavedProgram,
+    SavedStatement,
     read_program,
     write_program,
 )
@@ -124,11 +125,8 @@ class JobProgram:
         return SavedProgram(
             self.shards,
             cells,
-            script.definitions,
-            tuple(
-                SavedLayout(of.ids, {n: script.statement(n) for n in of.queries}, of.cores, of.text)
-                for of in self.layouts
-            ),
+            tuple(SavedStatement(d.kind, d.name, d.sql) for d in script.definitions),
+            tuple(SavedLayout(of.ids, of.queries, of.cores, of.text) for of in self.layouts),
             tuple(map(str, script.functions)),
             script.options,
             script.strategy,

@@ -34,7 +34,7 @@ from eddyline.spark.partitioning.frequent_keys import (
     SplitLimits,
     keys_to_split,
 )
-from eddyline.spark.partitioning.planning import PlannedQuery
+from eddyline.spark.partitioning.planned_query import PlannedQuery
 from eddyline.spark.partitioning.split_keys import (
     SplitKey,
     keyed_inputs,

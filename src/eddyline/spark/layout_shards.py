@@ -6,12 +6,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from eddyline.algebra.reads import streams_read
+from eddyline.algebra.reads import streams_read, tables_read
 from eddyline.engine.ingest.table_changes import is_live
 from eddyline.engine.query import Query
+from eddyline.optimizer.statistics import Statistics
 from eddyline.spark.partitioning.groups import cores_by_shard
 from eddyline.spark.partitioning.layouts import Layout
-from eddyline.spark.partitioning.planning import PlannedQuery, best_layout, layouts
+from eddyline.spark.partitioning.planned_query import LARGE_TABLE, PlannedQuery
+from eddyline.spark.partitioning.planning import as_run, best_layout, layouts
 from eddyline.spark.partitioning.shard_ids import shard_id
 from eddyline.spark.script import QueryGroup, Script
 
@@ -24,7 +26,8 @@ class LayoutShards:
 
     Attributes:
         group: all streams, queries and tables that share one clock.
-        queries: those of the layout when the job started.
+        queries: those of the layout when the job started. in_parts: of these, those whose groups it
+            computes in parts.
         ids: the shard of each cell. cores: CPU cores of each.
         first_of: inputs that no earlier layout of the group reads; of these, its shards report late
             and bad rows.
@@ -39,6 +42,7 @@ class LayoutShards:
     cores: float
     first_of: frozenset[str]
     read_elsewhere: frozenset[str]
+    in_parts: frozenset[str] = frozenset()
 
     @property
     def described(self) -> str:
@@ -48,9 +52,13 @@ class LayoutShards:
 
     @property
     def text(self) -> str:
-        """How the rows of each input are dealt; equal for equal layouts only."""
+        """How the rows of each input are dealt, and which queries run in parts; equal for equal
+        layouts only.
+        """
         inputs = self.layout.inputs.items()
         dealt = [f"{name} {', '.join(map(str, along))}" for name, along in sorted(inputs)]
+        dealt += [f"in parts {', '.join(sorted(self.in_parts))}"] if self.in_parts else []
+        dealt += [f"timestamps of {name} in all parts" for name in sorted(self.layout.counted)]
         return f"{self.described}: {'; '.join(dealt)}"
 
     def reports(self, cell: int) -> tuple[str, ...]:
@@ -70,13 +78,32 @@ def by_group(layouts: Sequence[LayoutShards]) -> list[tuple[QueryGroup, list[Lay
     return list(found.values())
 
 
-def planned(script: Script, query: Query) -> PlannedQuery:
-    """What the partitioning of a query of a script depends on."""
-    rules = script.rules_of(query.name)
+def planned(script: Script, query: Query, statistics: Statistics | None = None) -> PlannedQuery:
+    """What the partitioning of a query of a script depends on.
+
+    Args:
+        statistics: of the job; None: of the script.
+    """
+    known = script.statistics if statistics is None else statistics
+
+    def is_large(table: str) -> bool:
+        return known.rows(table) >= LARGE_TABLE
+
     streams = streams_read(query.plan)
-    by_row = (name for name in streams if script.streams[name].lateness_by == "row")
-    changing = rules if rules is not None and is_live(script.tables[rules]) else None
-    return PlannedQuery(query.plan, changing, frozenset(by_row))
+    by_row = frozenset(name for name in streams if script.streams[name].lateness_by == "row")
+    large = frozenset(filter(is_large, tables_read(query.plan)))
+    rules = script.rules_of(query.name)
+    if rules is None:
+        return PlannedQuery.of(query.plan, query.bound, by_row, large)
+    is_input = is_live(script.tables[rules]) or is_large(rules)
+    return PlannedQuery(query.plan, rules if is_input else None, by_row, large)
+
+
+def is_in_parts(layout: Layout, query: PlannedQuery) -> bool:
+    """Whether a layout that fits a query computes its groups in parts."""
+    run = as_run(layout, query)
+    assert run is not None, "it fits"
+    return run is not query
 
 
 def layouts_of(
@@ -89,7 +116,7 @@ def layouts_of(
         cells: the largest number of cells of a layout.
         partitions: number of Spark's partitions. cores: available for tasks.
     """
-    found = [(group, *of) for group in groups for of in _layouts(script, group, cells)]
+    found = [(group, *of) for group in groups for of in group_layouts(script, group, cells)]
     numbers = range(sum(layout.cells for _, layout, _ in found))
     ids = [shard_id(n) for n in numbers]
     of_shards = cores_by_shard([n % partitions for n in numbers], cores, script.options.capacity)
@@ -106,8 +133,13 @@ def layouts_of(
                 names,
                 tuple(ids[own]),
                 min(of_shards[own]),
-                frozenset(layout.inputs).difference(*before),
+                frozenset((*group.streams, *group.live))
+                .intersection(layout.inputs)
+                .difference(*before),
                 read_by(script.queries, [name for _, of in others for name in of]),
+                frozenset(
+                    n for n in names if is_in_parts(layout, planned(script, script.queries[n]))
+                ),
             )
         )
     return made
@@ -143,12 +175,21 @@ def layout_for(
     )
 
 
+def runs_of(script: Script, of: LayoutShards) -> list[PlannedQuery]:
+    """What the cells of a layout run for its queries."""
+    queries = (planned(script, script.queries[name]) for name in of.queries)
+    return [run for query in queries if (run := as_run(of.layout, query)) is not None]
+
+
 def read_by(queries: Mapping[str, Query], names: Sequence[str]) -> frozenset[str]:
     """The streams that these queries read."""
     return frozenset().union(*(streams_read(queries[name].plan) for name in names))
 
 
-def _layouts(script: Script, group: QueryGroup, cells: int) -> list[tuple[Layout, tuple[str, ...]]]:
+def group_layouts(
+    script: Script, group: QueryGroup, cells: int
+) -> list[tuple[Layout, tuple[str, ...]]]:
+    """The layouts of a group, each with its queries. ``cells``: the largest number of a layout."""
     queries = {n: planned(script, script.queries[n]) for n in group.queries}
     if cells > 1 and any(script.queries[name].sheds for name in group.queries):
         ((layout, names),) = layouts(queries, 1)

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Iterator
 from eddyline.algebra.catalog import StreamDef, TableDef
 from eddyline.engine.ingest.table_changes import is_live
 from eddyline.engine.query import Query
-from eddyline.errors import SqlError
+from eddyline.errors import SqlError, UnsupportedError
 from eddyline.spark.format_options import OptionError
 from eddyline.spark.formats import Declared, check_sink, check_source, require_source
 from eddyline.sql.source import SourceText
@@ -34,6 +34,13 @@ def check_options(statement: Statement, text: str) -> None:
                 check_source(stream.name, stream.options, "stream")
             case CreateTable(definition=table):
                 check_source(table.name, table.options, _kind(table))
+            case CreateQuery(in_parts=True):
+                raise UnsupportedError(
+                    "PARTIAL is for the shards of a job: write CREATE QUERY",
+                    line=statement.line,
+                    column=statement.column,
+                    sql=text,
+                )
             case CreateQuery(name=name, options=options):
                 check_sink(name, options, of_query=True)
     except OptionError as e:

@@ -9,10 +9,20 @@ from typing import Any
 import pandas as pd
 import pyarrow as pa
 
-from eddyline.engine.changes import QUERY_COLUMN
 from eddyline.spark.durable import CommitRecord
-from eddyline.spark.packed_batches import OUTPUT_COLUMNS, SMALL_BYTES, Arrivals, pack, pieces
-from eddyline.spark.query_rows import OutputRoute, concatenated
+from eddyline.spark.packed_batches import (
+    BLOB_BYTES,
+    OUTPUT_COLUMNS,
+    PARTS,
+    PARTS_BEFORE,
+    SMALL_BYTES,
+    TABLES,
+    Arrivals,
+    pack,
+    pieces,
+)
+from eddyline.spark.query_rows import OutputRoute, concatenated, with_query
+from eddyline.spark.row_files import WrittenFiles
 from eddyline.spark.shard_engine import StepOutput, counted
 from eddyline.spark.shard_program import ShardSpec
 from eddyline.spark.sinks import OF_QUERIES
@@ -27,6 +37,7 @@ class ShardOutput:
     Args:
         outputs: of the engine. routes: of its queries.
         arrivals: of all rows by input. received: number of rows by input that the shard got.
+        files: of the batch, for large blobs.
         small_bytes: maximum size of the blobs that the driver takes with the report.
     """
 
@@ -37,9 +48,11 @@ class ShardOutput:
         routes: Mapping[str, OutputRoute],
         arrivals: Mapping[str, Arrivals],
         received: Mapping[str, int],
+        files: WrittenFiles,
         small_bytes: int = SMALL_BYTES,
     ) -> None:
         self._spec = spec
+        self._files = files
         self._outputs = outputs
         self._routes = routes
         self._arrived = {n: arrivals[n].rows if n in arrivals else 0 for n in spec.counts}
@@ -52,6 +65,23 @@ class ShardOutput:
         queries = {name: None for o in outputs for name in o.bad if name in routes}
         self._bad_of_query = {n: [o.bad[n] for o in outputs if n in o.bad] for n in queries}
         self._dropped = {n: sum(o.dropped.get(n, 0) for o in outputs) for n in spec.reports}
+        for name, table in ((n, t) for o in outputs for n, t in o.parts.items()):
+            self._add_parts(PARTS, name, table)
+
+    def add_parts_before(self, parts: Mapping[str, pa.Table]) -> None:
+        """The parts of groups, by query, that the shard had before the batch."""
+        for name, table in parts.items():
+            self._add_parts(PARTS_BEFORE, name, table)
+
+    def add_tables(self, content: bytes | None) -> None:
+        """The packed contents of tables that the driver has asked for, if it has."""
+        for start in range(0, len(content or b""), BLOB_BYTES):
+            assert content is not None, "it has bytes"
+            self._small.append(self._row(TABLES, "", 0, content[start : start + BLOB_BYTES]))
+
+    def _add_parts(self, kind: str, name: str, table: pa.Table) -> None:
+        """The driver merges parts, so it takes them all."""
+        self._small += [self._row(kind, name, p.num_rows, pack(p)) for p in pieces(table)]
 
     def frames(self) -> Iterator[pd.DataFrame]:
         """Changes and side outputs that are large, one piece per frame; the others wait for
@@ -124,9 +154,7 @@ class ShardOutput:
         """Bad rows of queries, the first column names the query; None if there are none."""
         tables = []
         for name, parts in self._bad_of_query.items():
-            for table in parts:
-                query = pa.repeat(name, table.num_rows).dictionary_encode()
-                tables.append(table.add_column(0, pa.field(QUERY_COLUMN, query.type), query))
+            tables += [with_query(table, name) for table in parts]
         return concatenated(tables) if tables else None
 
     def _pieces(
@@ -139,12 +167,20 @@ class ShardOutput:
             self._small_bytes -= table.nbytes
         else:
             self._large.append((kind, name))
-        for piece in pieces(table):
-            row = self._row(kind, name, piece.num_rows, pack(piece), small=small)
+        for piece, blob in self._blobs(table):
+            row = self._row(kind, name, piece.num_rows, blob, small=small)
             if small:
                 self._small.append(row)
             else:
                 yield pd.DataFrame([row], columns=OUTPUT_COLUMNS)
+
+    def _blobs(self, table: pa.Table) -> Iterator[tuple[pa.Table, bytes]]:
+        """The rows in pieces, each with its blob."""
+        if self._files.takes(table):
+            yield table, self._files.write_results(table)
+            return
+        for piece in pieces(table):
+            yield piece, pack(piece)
 
     def _row(self, kind: str, name: str, n: int, blob: bytes, *, small: bool = True) -> _Row:
         return self._spec.shard, kind, name, n, small, blob

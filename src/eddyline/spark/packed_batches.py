@@ -10,14 +10,17 @@ import json
 import math
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
-from typing import Any, Final, Literal
+from pathlib import Path
+from typing import Any, Final, Literal, TypeAlias
 
 import pyarrow as pa
 
-#: Ingest to shard. ``kind`` is 'rows', 'clock' (``blob``: :class:`Arrivals`), 'keys' (``blob``: the
-#: counts of frequent keys, for the first shard of a layout), 'control' or 'tick'.
-#: (part, seq): order of the pieces of one stream within a batch, the same in a repetition. ``n``:
-#: rows in ``blob``.
+Compression: TypeAlias = Literal["lz4"] | None
+
+#: Ingest to shard. ``kind`` is 'rows', 'file' (rows in a file; ``blob``: its reference), 'clock'
+#: (``blob``: :class:`Arrivals`), 'keys' (``blob``: the counts of frequent keys, for the first shard
+#: of a layout), 'control' or 'tick'. (part, seq): order of the pieces of one stream within a batch,
+#: the same in a repetition. ``n``: number of rows.
 INPUT_SCHEMA: Final = (
     "shard BIGINT, kind STRING, name STRING, part BIGINT, seq BIGINT, n BIGINT, blob BINARY"
 )
@@ -72,35 +75,67 @@ class Arrivals:
         return cls(**json.loads(blob))
 
 
-#: Shard to delivery. ``kind`` is 'changes' (name: the route), 'late' or 'bad' (name: the input) or
-#: 'progress' or 'stats' (name: the shard), whose blob is JSON. ``n`` counts the rows in ``blob``.
+#: Shard to delivery. ``kind`` is 'changes' (name: the route), 'late' or 'bad' (name: the input),
+#: PARTS or PARTS_BEFORE (name: the query; changes of the parts of its groups, and those that there
+#: were before the first batch of a launch), TABLES (packed ``TableContents``, in pieces, that the
+#: driver has asked for), or 'progress' or 'stats' (name: the shard), whose blob is JSON. ``n``
+#: counts the rows in ``blob``.
 #: ``small``: whether the driver collects the blob with the reports.
 OUTPUT_SCHEMA: Final = (
     "shard BIGINT, kind STRING, name STRING, n BIGINT, small BOOLEAN, blob BINARY"
 )
+PARTS: Final = "parts"
+PARTS_BEFORE: Final = "parts before"
+TABLES: Final = "tables"
 OUTPUT_COLUMNS: Final = ("shard", "kind", "name", "n", "small", "blob")
 #: Maximum size in bytes of the blobs of a batch that the driver takes with the reports, for all
 #: shards together.
 SMALL_BYTES: Final = 64 << 20
 
+#: At the beginning of what names a file; Arrow IPC streams begin with other bytes.
+_FILE: Final = b"file:"
+
 #: Approximate maximum size of a blob: large enough that per-row costs are negligible, small enough
 #: for the copies that Spark keeps of a row.
 BLOB_BYTES: Final = 16 << 20
+#: The same for the input of shards, of which Spark puts 2,048 rows at once into one batch.
+INPUT_BLOB_BYTES: Final = 64 << 10
 
 
-def pack(table: pa.Table, compression: Literal["lz4"] | None = None) -> bytes:
+def pack(table: pa.Table) -> bytes:
     """The table as one Arrow IPC stream."""
-    sink = pa.BufferOutputStream()
-    options = pa.ipc.IpcWriteOptions(compression=compression)
-    with pa.ipc.new_stream(sink, table.schema, options=options) as writer:
-        writer.write_table(table)
-    blob: bytes = sink.getvalue().to_pybytes()
+    blob: bytes = packed(table).to_pybytes()
     return blob
 
 
+def packed(table: pa.Table, compression: Compression = None) -> pa.Buffer:
+    """The same as :func:`pack`, without a copy."""
+    sink = pa.BufferOutputStream()
+    write_packed(sink, table, compression)
+    return sink.getvalue()
+
+
+def write_packed(sink: Any, table: pa.Table, compression: Compression) -> None:
+    """The same, to a file."""
+    options = pa.ipc.IpcWriteOptions(compression=compression)
+    with pa.ipc.new_stream(sink, table.schema, options=options) as writer:
+        writer.write_table(table)
+
+
+def packed_file(path: Path) -> bytes:
+    """What :func:`unpack` reads the packed table in a file from."""
+    return _FILE + bytes(path)
+
+
 def unpack(blob: bytes | Any) -> pa.Table:
-    """The table packed by :func:`pack`, without a copy, from bytes or an Arrow buffer."""
-    with pa.ipc.open_stream(pa.py_buffer(blob)) as reader:
+    """The table packed by :func:`pack`, without a copy, from bytes or an Arrow buffer; or that of
+    :func:`packed_file`.
+    """
+    content = pa.py_buffer(blob)
+    if content.slice(0, len(_FILE)) == pa.py_buffer(_FILE):
+        with pa.OSFile(content.slice(len(_FILE)).to_pybytes().decode()) as file:
+            content = file.read_buffer()
+    with pa.ipc.open_stream(content) as reader:
         return reader.read_all()
 
 

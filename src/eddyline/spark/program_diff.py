@@ -16,7 +16,7 @@ from eddyline.errors import EddylineError, StateError
 from eddyline.spark.program_file import SavedProgram
 from eddyline.spark.script import Script
 from eddyline.sql.parser import parse
-from eddyline.sql.statements import CreateStream, CreateTable, CreateView, Statement
+from eddyline.sql.statements import CreateStream, CreateTable, CreateView
 from eddyline.types import sql_type
 
 #: Maximum number of differences in a message.
@@ -64,7 +64,7 @@ def differences(
         yield f"the function {signature} is missing here"
     for signature in _only(now.functions, before.functions):
         yield f"the function {signature} is not there"
-    yield from _definitions(before.definitions, now.definitions)
+    yield from _definitions(before, now)
     others = list(_queries(before, now, functions))
     yield from others
     if before.max_shards == now.max_shards and not others:
@@ -79,35 +79,24 @@ def _layouts(before: SavedProgram, now: SavedProgram) -> Iterator[str]:
             yield f"the rows of query '{there[2][0]}' are divided in another way: {there[0]} there"
 
 
-def _definitions(before: Sequence[str], now: Sequence[str]) -> Iterator[str]:
-    if before == now:
-        return
-    old, new = _by_name(before), _by_name(now)
+def _definitions(before: SavedProgram, now: SavedProgram) -> Iterator[str]:
+    """Differences of streams, tables and views."""
+    old, new = (
+        {f"{made.kind} '{made.name}'": made.sql for made in program.created if made.kind != "query"}
+        for program in (before, now)
+    )
     for what in _only(old, new):
         yield f"{what} is missing here"
     for what in _only(new, old):
         yield f"{what} is not there"
-    for what in (w for w in old if w in new):
-        match old[what], new[what]:
+    for what in (w for w in old if w in new and old[w] != new[w]):
+        match parse(old[what])[0], parse(new[what])[0]:
             case CreateStream(definition=a), CreateStream(definition=b):
                 yield from _of_inputs(what, a, b)
             case CreateTable(definition=c), CreateTable(definition=d):
                 yield from _of_inputs(what, c, d)
             case CreateView(select=e), CreateView(select=f) if e.ast != f.ast:
                 yield f"{what} has another SELECT"
-
-
-def _by_name(statements: Sequence[str]) -> dict[str, Statement]:
-    named: dict[str, Statement] = {}
-    for (statement,) in map(parse, statements):
-        match statement:
-            case CreateStream(definition=definition):
-                named[f"stream '{definition.name}'"] = statement
-            case CreateTable(definition=table):
-                named[f"table '{table.name}'"] = statement
-            case CreateView(name=name):
-                named[f"view '{name}'"] = statement
-    return named
 
 
 def _of_inputs(what: str, before: StreamDef | TableDef, now: StreamDef | TableDef) -> Iterator[str]:

@@ -3,25 +3,42 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple, cast, get_args
 
 from eddyline.engine.options import DEFAULT_STRATEGY, EngineOptions, StrategyOptions
 from eddyline.errors import StateError
 from eddyline.optimizer.prices import TYPICAL
 from eddyline.spark.directory import Directory
+from eddyline.sql.statements import ObjectKind
 
 NAME: Final = "program.json"
 #: Directory of Spark's part of the checkpoint.
 SPARK_DIRECTORY: Final = "spark"
 #: Version of the files of a checkpoint.
-FORMAT: Final = 9
+FORMAT: Final = 10
 
 #: Fields that are written without conversion.
-_PLAIN: Final = ("shards", "max_shards", "definitions", "functions")
+_PLAIN: Final = ("shards", "max_shards", "functions")
 _TYPICAL: Final = EngineOptions(prices=TYPICAL)
 _RESTORE: Final = "restore the file from a copy of the checkpoint, or use another checkpoint"
+
+
+class SavedStatement(NamedTuple):
+    """The CREATE statement of a stream, table, view or query."""
+
+    kind: ObjectKind
+    name: str
+    sql: str
+
+    @classmethod
+    def of(cls, fields: Sequence[str]) -> SavedStatement:
+        """The statement of the file's fields."""
+        kind, name, sql = map(str, fields)
+        if kind not in get_args(ObjectKind):
+            raise ValueError(f"there is no kind '{kind}'")
+        return cls(cast(ObjectKind, kind), name, sql)
 
 
 @dataclass(frozen=True)
@@ -30,12 +47,12 @@ class SavedLayout:
 
     Attributes:
         shards: ids by cell. cores: CPU cores of each, at the first start.
-        queries: the CREATE QUERY statements of its start, by name.
+        queries: the names of those of its start.
         text: how its rows are dealt, see :meth:`Layout.text`; equal for equal layouts only.
     """
 
     shards: tuple[int, ...]
-    queries: Mapping[str, str]
+    queries: tuple[str, ...]
     cores: float = 1.0
     text: str = ""
 
@@ -43,7 +60,8 @@ class SavedLayout:
     def of(cls, fields: Mapping[str, Any]) -> SavedLayout:
         """The layout of the file's fields."""
         shards = tuple(map(int, fields["shards"]))
-        return cls(shards, dict(fields["queries"]), float(fields["cores"]), str(fields["text"]))
+        queries = tuple(map(str, fields["queries"]))
+        return cls(shards, queries, float(fields["cores"]), str(fields["text"]))
 
 
 @dataclass(frozen=True)
@@ -54,14 +72,14 @@ class SavedProgram:
         shards: number of partitions of the first batch; those of later ones are in Spark's log (see
             ``spark_batches``).
         max_shards: the largest number of cells of a layout.
-        definitions: CREATE STREAM, TABLE and VIEW statements.
-        layouts: of all groups, with their queries.
+        created: the streams, tables, views and queries, in order.
+        layouts: of all groups, with the names of their queries.
         options, strategy: of the session, with the prices from which plans were chosen.
     """
 
     shards: int
     max_shards: int
-    definitions: tuple[str, ...]
+    created: tuple[SavedStatement, ...]
     layouts: tuple[SavedLayout, ...]
     functions: tuple[str, ...] = ()
     options: EngineOptions = _TYPICAL
@@ -70,16 +88,17 @@ class SavedProgram:
     @property
     def queries(self) -> dict[str, str]:
         """The CREATE QUERY statements at the start, by name."""
-        return {name: sql for layout in self.layouts for name, sql in layout.queries.items()}
+        return {made.name: made.sql for made in self.created if made.kind == "query"}
 
     @property
     def statements(self) -> tuple[str, ...]:
         """Statements that create the streams, tables, views and queries."""
-        return (*self.definitions, *self.queries.values())
+        return tuple(made.sql for made in self.created)
 
     def text(self) -> str:
         """The content of the file."""
         content: dict[str, Any] = {name: getattr(self, name) for name in _PLAIN}
+        content["created"] = self.created
         content["layouts"] = [vars(layout) for layout in self.layouts]
         options, strategy = self.options.as_dict(), self.strategy.as_dict()
         return json.dumps(
@@ -92,7 +111,7 @@ class SavedProgram:
         return cls(
             int(fields["shards"]),
             int(fields["max_shards"]),
-            tuple(map(str, fields["definitions"])),
+            tuple(map(SavedStatement.of, fields["created"])),
             tuple(map(SavedLayout.of, fields["layouts"])),
             tuple(map(str, fields["functions"])),
             EngineOptions.from_dict(fields["options"]),

@@ -6,9 +6,11 @@ import json
 import logging
 import threading
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
+
+from eddyline.spark.final_stage import MergedCounts
 
 _RATE_WINDOW_S: Final = 10.0
 #: Metrics of a query that are not added over shards.
@@ -18,7 +20,8 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class JobProgress:
-    """The progress of a job. Counts are since its first start, including those before restarts.
+    """The progress of a job. Counts are since its first start, including those before restarts; but
+    those of queries with a final stage are since this start.
 
     Attributes:
         batch_id: Spark's id of the last delivered batch; None before the first.
@@ -55,10 +58,14 @@ class ProgressTracker:
 
     Args:
         groups: by shard, the streams of its group, which have one watermark; it may grow.
+        merged: what the final stage has made.
     """
 
-    def __init__(self, groups: Mapping[int, str]) -> None:
+    def __init__(
+        self, groups: Mapping[int, str], merged: Callable[[], MergedCounts] = MergedCounts
+    ) -> None:
         self._groups = groups
+        self._merged = merged
         self._shards: dict[int, dict[str, Any]] = {}
         self._query_stats: dict[str, bytes] = {}  # JSON by shard, parsed when read
         self._out: dict[int, dict[str, int]] = {}
@@ -104,9 +111,9 @@ class ProgressTracker:
             return JobProgress(
                 self._batch_id,
                 self._sums("rows"),
-                _sums(self._out.values()),
+                _sums([*self._out.values(), self._merged().out]),
                 self._sums("late"),
-                self._sums("bad"),
+                _sums([*(report["bad"] for report in self._shards.values()), self._merged().bad]),
                 self._sums("dropped"),
                 self._watermarks(),
                 self._rate(),
@@ -134,7 +141,12 @@ class ProgressTracker:
         for text in query_stats:
             for name, metrics in json.loads(text).items():
                 by_query.setdefault(name, []).append(metrics)
-        return {name: _of_all(metrics) for name, metrics in by_query.items()}
+        found = {name: _of_all(metrics) for name, metrics in by_query.items()}
+        merged = self._merged()
+        for name in found.keys() & merged.out.keys():  # what its shards have made are parts
+            bad = found[name]["bad"] + merged.bad.get(name, 0)
+            found[name] |= {"rows_out": merged.out[name], "bad": bad}
+        return found
 
     def _count(self, shard: int, new: dict[str, int], totals: dict[str, int] | None) -> None:
         """Update the number of changes by query: by those of a batch, or to the totals if sent."""

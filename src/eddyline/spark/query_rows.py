@@ -138,3 +138,9 @@ def concatenated(tables: Iterable[pa.Table]) -> pa.Table:
     if len(parts) > 1 and table.num_rows < _SMALL_PART * len(parts):
         return table.unify_dictionaries().combine_chunks()
     return table
+
+
+def with_query(rows: pa.Table, name: str) -> pa.Table:
+    """The rows with a first column that names their query."""
+    query = pa.repeat(name, rows.num_rows).dictionary_encode()
+    return rows.add_column(0, pa.field(QUERY_COLUMN, query.type), query)

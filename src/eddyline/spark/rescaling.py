@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import logging
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -85,18 +87,32 @@ def rescale(checkpoint: str | Path, shards: int, spark: SparkSession | None = No
     """
     session = spark if spark is not None else local_session()
     path = files.qualified(session, str(checkpoint))
-    directory = files.directory(session, path)
-    require_rescalable(directory, shards)
-    lease = Lease.take(directory)
+    repartition = partial(_repartition, session, path, shards)
+    return rescale_directory(files.directory(session, path), shards, repartition)
+
+
+def rescale_directory(
+    checkpoint: Directory, shards: int, repartition: Callable[[], None]
+) -> Rescaled:
+    """As :func:`rescale`, with what moves the states.
+
+    Args:
+        repartition: moves them to ``shards`` partitions, as one batch in Spark's log.
+
+    Raises:
+        StateError: as of ``rescale``.
+    """
+    require_rescalable(checkpoint, shards)
+    lease = Lease.take(checkpoint)
     lease.keep(lambda: True, lambda error: _log.error("%s", error))
     try:
-        program, found = require_rescalable(directory, shards)
+        program, found = require_rescalable(checkpoint, shards)
         before = found.partitions or shards
         since = time.perf_counter()
         batch = None
         if before != shards:
-            _repartition(session, path, shards)
-            batch = spark_batches(directory.below(SPARK_DIRECTORY)).committed
+            repartition()
+            batch = spark_batches(checkpoint.below(SPARK_DIRECTORY)).committed
         seconds = time.perf_counter() - since
     finally:
         lease.release()

@@ -103,7 +103,8 @@ class Run:
     def add(self, name: str, select: str, **sink: str) -> Query:
         """Add a query to the running job, with one of the next batches. Of the rows before, its
         windows contain those that the job holds for other queries of its layout. A query that fits
-        no layout waits for the end of a batch, and begins with empty windows.
+        no layout waits for the end of a batch, and begins with empty windows, and with the current
+        rows of tables that change.
 
         Args:
             name: not used before in this job.

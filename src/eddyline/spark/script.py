@@ -12,13 +12,14 @@ from eddyline.algebra.catalog import StreamDef, TableDef
 from eddyline.algebra.functions import FunctionKind, UserFunction
 from eddyline.algebra.reads import stream_scans, streams_read, tables_read
 from eddyline.algebra.windows import Range
+from eddyline.engine.definitions import Definition
 from eddyline.engine.engine import Engine
 from eddyline.engine.functions import add_function
 from eddyline.engine.ingest.table_changes import is_live
 from eddyline.engine.options import EngineOptions, StrategyOptions
 from eddyline.engine.query import Query
 from eddyline.engine.settings import DEFAULT_SETTINGS, Settings
-from eddyline.errors import SqlError
+from eddyline.errors import CatalogError, SqlError
 from eddyline.optimizer.overload import Verdict
 from eddyline.optimizer.statistics import Statistics
 from eddyline.spark.formats import check_sink
@@ -29,12 +30,12 @@ from eddyline.sql.naming import quoted
 from eddyline.sql.parser import parse
 from eddyline.sql.statements import (
     CreateQuery,
-    CreateStream,
     CreateTable,
-    CreateView,
     Drop,
+    ObjectKind,
     SelectStatement,
     Statement,
+    in_parts_statement,
 )
 from eddyline.types import arrow_schema
 
@@ -62,8 +63,7 @@ class Script:
 
     def __init__(self, settings: Settings = DEFAULT_SETTINGS) -> None:
         self._engine = Engine(settings.options, settings.strategy)
-        self._definitions: dict[tuple[str, str], str] = {}
-        self._queries: dict[str, str] = {}
+        self._queries: dict[str, str] = {}  # CREATE QUERY by name, with the options of the sink
         self._parameters: dict[str, str] = {}  # parameterized query to the table of its parameters
 
     def run(self, text: str) -> Iterator[tuple[Statement, Query | str | None]]:
@@ -127,10 +127,8 @@ class Script:
         for group, capacity in zip(self.groups(), cores, strict=True):
             if any(self.streams[name].sizes.rate is None for name in group.streams):
                 continue
-            queries = (self.statement(name) for name in group.queries)
-            options = replace(self.options, capacity=capacity)
-            settings = Settings(options, self.strategy)
-            engine = Script.of((*self.definitions, *queries), self.functions, settings)._engine
+            settings = Settings(replace(self.options, capacity=capacity), self.strategy)
+            engine = Script.of(self.program_of(group.queries), self.functions, settings)._engine
             if (verdict := engine.verdict) is not None:
                 yield group, verdict, engine.advice
 
@@ -186,7 +184,7 @@ class Script:
     @property
     def statements(self) -> tuple[str, ...]:
         """Statements that create the same streams, tables, views and queries."""
-        return (*self._definitions.values(), *self._queries.values())
+        return tuple(d.sql for d in self.definitions)
 
     def try_rows(self, rows: Mapping[str, pa.Table]) -> None:
         """Process rows with the checking engine, and advance it until all RANGE windows are empty.
@@ -231,25 +229,39 @@ class Script:
         own = frozenset() if parameters is None else frozenset([parameters])
         return own | tables_read(self.queries[query].plan)
 
-    def readers(self, query: str) -> list[str]:
-        """The names of the queries that read a query."""
-        return self._engine.readers(query)
+    def readers(self, query: str) -> list[tuple[ObjectKind, str]]:
+        """Kind and name of the queries and views that read a query."""
+        return list(self._engine.parts.definitions.readers(query))
 
     @property
-    def definitions(self) -> tuple[str, ...]:
-        """CREATE STREAM, TABLE and VIEW statements, in order."""
-        return tuple(self._definitions.values())
+    def definitions(self) -> tuple[Definition, ...]:
+        """The streams, tables, views and queries in order; queries with the options of their
+        sinks.
+        """
+        return tuple(
+            replace(d, sql=self._queries[d.name]) if d.kind == "query" else d
+            for d in self._engine.parts.definitions
+        )
 
     def statement(self, query: str) -> str:
         """The CREATE QUERY statement of a query, with the options of its sink."""
         return self._queries[query]
 
+    def statement_of(self, query: str, *, in_parts: bool) -> str:
+        """The statement that creates a query in a shard, perhaps one that computes its groups in
+        parts.
+        """
+        create = self._queries[query]
+        return in_parts_statement(create) if in_parts else create
+
     def read_beside(self, queries: Collection[str]) -> list[str]:
-        """The queries that these read, directly or through others, beside them; in order."""
+        """The queries that these and all views read, directly or through others, beside them; in
+        order.
+        """
         reads = self._engine.parts.definitions.reads
         own = {name.lower() for name in queries}
         found: set[str] = set()
-        left = list(own)
+        left = [*own, *self._engine.catalog.views]
         while left:
             new = reads(left.pop()) - found
             found |= new
@@ -263,18 +275,38 @@ class Script:
         select = self._engine.catalog.queries[query].text
         return f"CREATE VIEW {quoted(query)} AS {select}"
 
-    def program_of(self, queries: Collection[str]) -> tuple[str, ...]:
-        """Statements that create these queries, and views for others that they read."""
-        others = frozenset(self.read_beside(queries))
-        own = frozenset(queries)
-        return tuple(
-            self.view(name) if name in others else self.statement(name)
-            for name in self._queries
-            if name in others or name in own
-        )
+    def program_of(
+        self, queries: Collection[str], in_parts: Collection[str] = ()
+    ) -> tuple[str, ...]:
+        """Statements that create the streams, tables and views, and these queries, in order. Other
+        queries that they or the views read are views.
+
+        Args:
+            in_parts: those of the queries whose groups are computed in parts.
+        """
+        own, others = frozenset(queries), frozenset(self.read_beside(queries))
+        program = []
+        for made in self.definitions:
+            if made.kind != "query":
+                program.append(made.sql)
+            elif made.name in own:
+                program.append(self.statement_of(made.name, in_parts=made.name in in_parts))
+            elif made.name in others:
+                program.append(self.view(made.name))
+        return tuple(program)
 
     def groups(self) -> list[QueryGroup]:
-        """The queries, grouped by the streams and changing tables that they have in common."""
+        """The queries, grouped by the streams and changing tables that they have in common.
+
+        Raises:
+            CatalogError: a query reads no stream, so that nothing would advance its clock.
+        """
+        for name, query in self.queries.items():
+            if not streams_read(query.plan):
+                raise CatalogError(
+                    f"query '{name}' reads tables only; on Spark, a query needs a stream, whose "
+                    "watermark advances its clock: join one, or run the query in an Engine"
+                )
         reads = {name: self._reads(name) for name in self.queries}
         return [self._group(read, names) for read, names in connected(reads)]
 
@@ -294,13 +326,8 @@ class Script:
 
     def _record(self, statement: Statement, made: Query | str | None) -> None:
         match statement:
-            case CreateStream(definition=stream):
-                self._definitions["stream", stream.name.lower()] = statement.sql
             case CreateTable(definition=table):
-                self._definitions["table", table.name.lower()] = statement.sql
                 self._engine.table(table.name, arrow_schema(table.schema).empty_table())
-            case CreateView():
-                self._definitions["view", statement.name.lower()] = statement.sql
             case CreateQuery(select=select):
                 self._queries[statement.name] = statement.sql
                 if select.for_each is not None:
@@ -311,8 +338,6 @@ class Script:
             case Drop(kind="query"):
                 name = statement.name.lower()
                 self._forget(next(n for n in self._queries if n.lower() == name))
-            case Drop():
-                del self._definitions[statement.kind, statement.name.lower()]
 
     def _forget(self, query: str) -> None:
         del self._queries[query]

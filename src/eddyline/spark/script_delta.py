@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 
+from eddyline.algebra.reads import streams_read
 from eddyline.engine.definitions import names_read
 from eddyline.engine.query import Query
 from eddyline.errors import CatalogError, did_you_mean
 from eddyline.spark.layout_shards import planned
-from eddyline.spark.partitioning.planning import PlannedQuery
+from eddyline.spark.partitioning.planned_query import PlannedQuery
 from eddyline.spark.script import Script
 from eddyline.sql.catalog import Names
 from eddyline.sql.parser import parse
-from eddyline.sql.statements import CreateQuery, SelectStatement
+from eddyline.sql.statements import CreateQuery, SelectStatement, whole_statement
 
 
 class ScriptDelta:
     """Queries that are added to and dropped from a script, which itself does not change.
 
     The script may have thousands of queries, so it is not copied: added queries are checked by a
-    second script with the definitions, and those queries of the first that they read.
+    second script with the streams, tables and views, and those queries of the first that these and
+    the added queries read.
 
     Args:
         first: later changes of it have no effect here.
@@ -34,7 +36,8 @@ class ScriptDelta:
         self._readers = {
             name: readers for name in first.queries if (readers := first.readers(name))
         }
-        self._script = Script.of(first.definitions, first.functions)
+        self._statistics = first.statistics
+        self._script = Script.of(first.program_of(first.read_beside(())), first.functions)
 
     @property
     def queries(self) -> Names[Query]:
@@ -47,7 +50,7 @@ class ScriptDelta:
 
     def planned(self, query: Query) -> PlannedQuery:
         """What the partitioning of an added query depends on."""
-        return planned(self._script, query)
+        return planned(self._script, query, self._statistics)
 
     @property
     def added(self) -> Script:
@@ -55,15 +58,23 @@ class ScriptDelta:
         return self._script
 
     def run(self, statement: CreateQuery) -> Query:
-        """Add a query by its statement.
+        """Add a query by its statement, or by that of its parts.
 
         Raises:
             SqlError: it is wrong. CatalogError: the name is taken.
         """
-        self._prepare(statement.name, statement.sql)
-        ((_, query),) = self._script.run(statement.sql)
+        create = whole_statement(statement.sql)
+        self._prepare(statement.name, create)
+        ((_, query),) = self._script.run(create)
         assert isinstance(query, Query), "CREATE QUERY returns a query"
         return self._added(query)
+
+    def creation(self, name: str, views: Iterable[str], *, in_parts: bool) -> str:
+        """Statements that create an added query in a shard, after views for others; see
+        :meth:`Script.statement_of`.
+        """
+        create = self._script.statement_of(name, in_parts=in_parts)
+        return ";\n".join([*map(self._script.view, views), create])
 
     def query(self, name: str, select: str, options: Mapping[str, str]) -> Query:
         """Add a query as :meth:`Script.query` does."""
@@ -74,12 +85,17 @@ class ScriptDelta:
         """Drop a query, and return it.
 
         Raises:
-            CatalogError: there is no such query, or another one reads it.
+            CatalogError: there is no such query, or another one or a view reads it.
         """
         query = self._queries.get(name)
         if query is None:
             raise CatalogError(f"there is no query '{name}'; {did_you_mean(name, self._queries)}")
-        for reader in self._readers.get(query.name, ()):
+        for kind, reader in self._readers.get(query.name, ()):
+            if kind == "view":
+                raise CatalogError(
+                    f"cannot drop query '{query.name}': view '{reader}' reads it, and a running "
+                    "job keeps its views; start from a new checkpoint, without both"
+                )
             if reader in self._queries:
                 raise CatalogError(
                     f"cannot drop query '{query.name}': query '{reader}' reads it; "
@@ -111,3 +127,21 @@ class ScriptDelta:
                         create = self._statements[name]
                         self._add_queries_read(create)
                         list(self._script.run(create))
+
+
+def require_shedding(query: Query, streams: Collection[str]) -> None:
+    """Check that an added query allows load shedding, if it reads one of some streams.
+
+    Args:
+        streams: those of which the job drops rows.
+
+    Raises:
+        CatalogError: it does not.
+    """
+    dropped = sorted(streams_read(query.plan) & set(streams))
+    if dropped and not query.sheds:
+        raise CatalogError(
+            f"query '{query.name}' reads the stream '{dropped[0]}', of which this job drops "
+            "rows where they are read: declare the query ON OVERLOAD SHED, or add it to the "
+            "session and start from a new checkpoint"
+        )

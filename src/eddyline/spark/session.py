@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -25,7 +26,8 @@ from eddyline.spark import files
 from eddyline.spark.environment import local_session
 from eddyline.spark.frames import create_stream, create_table
 from eddyline.spark.gc_control import gc_paused
-from eddyline.spark.job import AHEAD_AT_MOST, Checkpoint, JobOptions, JobStarter
+from eddyline.spark.job import AHEAD_AT_MOST, JobOptions, JobStarter
+from eddyline.spark.job_checkpoint import Checkpoint
 from eddyline.spark.job_inputs import JobInputs
 from eddyline.spark.printing import print_rows
 from eddyline.spark.run import Run
@@ -38,6 +40,7 @@ from eddyline.sql.naming import require_name
 
 #: No column of a stream or table has a declared number of distinct values.
 NOTHING: Final[Mapping[str, float]] = MappingProxyType({})
+_log = logging.getLogger(__name__)
 
 
 class Session:
@@ -54,7 +57,8 @@ class Session:
             later.
         checkpoint: directory for the job's progress and state, on any file system that Spark
             reaches. A session started with the same program and checkpoint continues exactly where
-            the last one stopped. By default a temporary directory, deleted when the process ends.
+            the last one stopped. By default a temporary directory, deleted with the session; the
+            start of a job that runs on then logs a warning.
         trigger: shortest time between two batches (Spark's ``processingTime``).
         base: directory of relative paths in statements; by default the working directory.
         printer: called with the rows of the sink ``print``; by default they are written to standard
@@ -256,6 +260,13 @@ class Session:
         groups = self._script.groups()
         if not groups:
             raise CatalogError("there is no query to run: add one with query() or CREATE QUERY")
+        if not self._checkpoint.named and not available_now:
+            _log.warning(
+                "progress and state of this job are in the temporary directory %s, which is "
+                "deleted with the session: another session cannot continue the job. To keep them, "
+                "give a directory: Session(checkpoint=DIR), or eddyline run --checkpoint DIR",
+                self._checkpoint.path,
+            )
         lease = self._checkpoint.lease()
         try:
             job = self._starter.start(groups, lease, available_now=available_now, drop=drop)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, BinaryIO, Final
 
@@ -14,14 +14,17 @@ from eddyline.algebra.functions import UserFunction
 from eddyline.engine.changes import Changes
 from eddyline.engine.checkpoint.segments import Segments
 from eddyline.engine.engine import Engine
+from eddyline.engine.ingest.table_changes import INSTANT, OPERATION
+from eddyline.engine.ingest.table_contents import TableContents
 from eddyline.spark.control import note_of
 from eddyline.spark.durable import EngineBatch
 from eddyline.spark.gc_control import gc_paused
 from eddyline.spark.output_routes import OutputRoutes
-from eddyline.spark.packed_batches import unpack
 from eddyline.spark.query_rows import QueryRows
 from eddyline.spark.snapshots import Snapshots
-from eddyline.types import END_OF_TIME, FIRST_INSTANT
+from eddyline.sql.parser import parse
+from eddyline.sql.statements import ResetWatermark
+from eddyline.types import END_OF_TIME, FIRST_INSTANT, TIMESTAMP
 
 _LENGTH_BYTES: Final = 8
 
@@ -33,19 +36,33 @@ class StepOutput:
     Attributes:
         changes: a table per set of result columns. late: by input. bad: by input or query.
         dropped: by stream, number of rows dropped by drop boxes.
+        parts: by query whose groups are computed in parts, the changes of its parts.
     """
 
     changes: list[QueryRows]
     late: Mapping[str, pa.Table]
     bad: Mapping[str, pa.Table]
     dropped: Mapping[str, int]
+    parts: Mapping[str, pa.Table] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, changes: Changes) -> StepOutput:
-        """The output of the changes that the engine returned."""
-        parts = [QueryRows.of(table) for table in changes.batches() if table.num_rows]
+    def of(cls, changes: Changes, in_parts: Collection[str] = ()) -> StepOutput:
+        """The output of the changes that the engine returned.
+
+        Args:
+            in_parts: the queries whose groups are computed in parts.
+        """
+        parts: dict[str, pa.Table] = {}
+        results = []
+        for table in changes.batches():
+            if table.num_rows:
+                rows = QueryRows.of(table)
+                if in_parts and rows.names[0] in in_parts:  # it has a table of its own
+                    parts |= dict(rows.each())
+                else:
+                    results.append(rows)
         dropped = {stream: k.seen - k.kept for stream, k in changes.kept.items()}
-        return cls(parts, changes.late, changes.bad, dropped)
+        return cls(results, changes.late, changes.bad, dropped, parts)
 
 
 class ShardEngine:
@@ -56,6 +73,7 @@ class ShardEngine:
     Attributes:
         rows_out: by query, number of changes since the job's first start.
         bad_rows: by query, number of bad rows since then; queries without any may be left out.
+        has_begun_again: whether the windows were emptied before the rows of the last batch.
         snapshots: those that ``DurableState`` writes.
     """
 
@@ -70,19 +88,19 @@ class ShardEngine:
         self.rows_out: dict[str, int] = dict(rows_out)
         self.bad_rows: dict[str, int] = dict(bad_rows)
         self.snapshots: Snapshots | None = None
+        self.has_begun_again = False
+        self._hand_over: list[str] = []  # tables that the driver has asked for in the last batch
 
     def apply(self, batch: EngineBatch) -> list[StepOutput]:
         """Process one batch. The output of a replayed batch has been delivered before."""
+        self.has_begun_again, self._hand_over = False, []
         for statement in batch.statements:
             self._execute(statement)
-        tables: dict[str, list[pa.Table]] = {}
-        for stream, blob in batch.pieces:
-            tables.setdefault(stream, []).append(unpack(blob))
         if batch.hold:
             self.engine.hold()
         rows = {  # only pieces with copies have the column ROLE
-            stream: pa.concat_tables(parts, promote_options="default")
-            for stream, parts in tables.items()
+            stream: pa.concat_tables(parts, promote_options="default").combine_chunks()
+            for stream, parts in batch.rows().items()
         }
         changes = self.engine.process(
             rows,
@@ -91,11 +109,11 @@ class ShardEngine:
             newest=batch.newest,
             oldest=batch.oldest,
         )
-        outputs = [StepOutput.of(changes)]
+        outputs = [StepOutput.of(changes, self.in_parts)]
         newest = self.engine.newest
         if batch.drain_us is not None and newest is not None:
             end = min(newest + batch.drain_us + 1, END_OF_TIME - 1)
-            outputs.append(StepOutput.of(self.engine.advance(end)))
+            outputs.append(StepOutput.of(self.engine.advance(end), self.in_parts))
         for name, n in counted(outputs).items():
             self.rows_out[name] = self.rows_out.get(name, 0) + n
         for output in outputs:
@@ -109,14 +127,39 @@ class ShardEngine:
         """Execute a statement, or what a note says."""
         note = note_of(statement)
         if note is None:
-            self.engine.sql(statement)
+            for parsed in parse(statement):
+                self.has_begun_again |= isinstance(parsed, ResetWatermark)
+                self.engine.execute(parsed)
         elif "read_elsewhere" in note:
             self.engine.parts.progress.share_clock((), note["read_elsewhere"])
             self.engine.sql(note["sql"])
+        elif "hand_over" in note:
+            self._hand_over = note["hand_over"]
         elif "cores" in note:
             self.engine.parts.overload.allot(note["cores"])
         elif note["set_aside"] in self.engine.parts.queries.queries:
             self.engine.parts.queries.set_aside(note["set_aside"], note["cause"])
+
+    def handed_over(self) -> bytes | None:
+        """The content of tables, packed, that the driver has asked for in the last batch."""
+        if not self._hand_over:
+            return None
+        return TableContents.of(self.engine.parts.inputs, self._hand_over).packed()
+
+    @property
+    def in_parts(self) -> set[str]:
+        """The queries whose groups are computed in parts."""
+        everyone = self.engine.parts.queries.everyone()
+        return {name for name, query in everyone.items() if query.in_parts}
+
+    def current_parts(self) -> dict[str, pa.Table]:
+        """By query whose groups are computed in parts, the parts that it has now, as changes; those
+        of others, which have none, are left out.
+        """
+        now = self.engine.clock
+        divided = (q for q in self.engine.parts.queries.queries.values() if q.in_parts)
+        answers = {q.name: q.snapshot() for q in divided} if now >= FIRST_INSTANT else {}
+        return {name: _as_changes(rows, now) for name, rows in answers.items() if rows.num_rows}
 
     @property
     def aside(self) -> dict[str, str]:
@@ -191,3 +234,10 @@ def counted(outputs: Iterable[StepOutput]) -> dict[str, int]:
         for name, n in rows.counts.items():
             counts[name] = counts.get(name, 0) + n
     return counts
+
+
+def _as_changes(rows: pa.Table, now: int) -> pa.Table:
+    """Rows as changes that add them."""
+    instant = pa.repeat(pa.scalar(now, TIMESTAMP), rows.num_rows)
+    changes = rows.add_column(0, INSTANT.name, instant)
+    return changes.add_column(0, OPERATION.name, pa.repeat("+", rows.num_rows))

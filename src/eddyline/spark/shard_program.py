@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 import pickle
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from pyspark import cloudpickle
@@ -13,16 +12,20 @@ from pyspark import cloudpickle
 from eddyline.algebra.functions import UserFunction
 from eddyline.engine.engine import Engine
 from eddyline.engine.functions import add_function
+from eddyline.engine.ingest.table_contents import TableContents
 from eddyline.engine.options import DEFAULT_STRATEGY, EngineOptions, StrategyOptions
 from eddyline.optimizer.prices import TYPICAL
+from eddyline.spark.broadcasts import BroadcastBlob
 from eddyline.spark.gc_control import gc_paused
-from eddyline.spark.packed_batches import unpack
+from eddyline.spark.shared_files import SharedFile
+from eddyline.spark.table_contents import ShardTables
 from eddyline.types import BEGINNING
 
 if TYPE_CHECKING:
-    from pyspark import Broadcast, SparkContext
+    from pyspark import SparkContext
 
 
+NO_TABLES: Final = ShardTables()
 _UNLIMITED: Final = EngineOptions(capacity=math.inf, prices=TYPICAL)
 
 
@@ -34,12 +37,17 @@ class Beginning:
         clocks: of the other shards of its group, see ``Progress.clocks``.
         statements: number of statements of the control stream that these have executed.
         read_elsewhere: streams that their queries read. cores: CPU cores of the shard.
+        counted: streams of which it gets the timestamps of all rows.
+        tables: the packed ``TableContents`` with which it begins; None: it reads no table that
+            changes.
     """
 
     clocks: tuple[dict[str, Any], ...]
     statements: int
     read_elsewhere: frozenset[str]
     cores: float
+    counted: frozenset[str]
+    tables: SharedFile | None = None
 
 
 @dataclass(frozen=True)
@@ -47,43 +55,50 @@ class ShardProgram:
     """What an engine is built from.
 
     Attributes:
-        definitions: CREATE STREAM, TABLE and VIEW statements.
-        queries: CREATE QUERY statements at the start of the job; queries added and dropped later
-            are in the shard's state.
-        tables: their initial content (Arrow IPC). functions: of users, with code.
+        statements: that create streams, tables, views and the queries of its start, in order;
+            queries added and dropped later are in the shard's state.
+        definitions: the same without queries, for shards that are added.
+        functions: of users, with code.
         inputs: streams and changing tables with one clock. read_elsewhere: those of the streams
-            that queries of other engines read.
+            that queries of other engines read. counted: those of which it gets the timestamps of
+            all rows, for windows of rows.
         options, strategy: of the engine. Prices and capacity are those of the job's first start,
             because its state fits the plans that were chosen by them.
     """
 
-    definitions: tuple[str, ...]
-    queries: tuple[str, ...]
-    tables: Mapping[str, bytes] = field(default_factory=dict)
+    statements: tuple[str, ...]
+    definitions: tuple[str, ...] = ()
     functions: tuple[UserFunction, ...] = ()
     inputs: tuple[str, ...] = ()
     read_elsewhere: frozenset[str] = frozenset()
     options: EngineOptions = _UNLIMITED
     strategy: StrategyOptions = DEFAULT_STRATEGY
+    counted: frozenset[str] = frozenset()
 
     def after(self, beginning: Beginning) -> ShardProgram:
         """The program of a shard that is added to a running job: without queries."""
         options = replace(self.options, capacity=beginning.cores)
-        read = beginning.read_elsewhere
-        return replace(self, queries=(), read_elsewhere=read, options=options)
+        return replace(
+            self,
+            statements=self.definitions,
+            read_elsewhere=beginning.read_elsewhere,
+            options=options,
+            counted=beginning.counted,
+        )
 
-    def build(self) -> Engine:
-        """An engine with the declared streams, tables and queries, before the first row."""
+    def build(self, tables: ShardTables = NO_TABLES) -> Engine:
+        """An engine with the streams, tables, views and queries, before the first row."""
         engine = Engine(replace(self.options, decide="after"), self.strategy)
         for function in self.functions:
             add_function(engine.catalog, function)
-        for sql in self.definitions:
-            engine.sql(sql)
-        for name, blob in self.tables.items():
-            engine.table(name, unpack(blob))
+        engine.parts.inputs.counted = self.counted
         with gc_paused():
-            for sql in self.queries:
+            waiting = tables.names()
+            for sql in self.statements:
                 engine.sql(sql)
+                for name in [n for n in waiting if n in engine.catalog.tables]:  # before it is read
+                    waiting.remove(name)
+                    engine.table(name, tables.rows(engine.catalog.tables[name]))
         engine.parts.progress.share_clock(self.inputs, self.read_elsewhere)
         # Sets the keep rates of the first batch from declared rates. Time begins with that batch.
         engine.process({}, now=BEGINNING)
@@ -91,24 +106,15 @@ class ShardProgram:
 
 
 class BroadcastProgram:
-    """A program that is sent to the workers as a Spark broadcast, and read only to build an engine.
-
-    The reference to the broadcast is pickled separately, because the process in which Spark
-    inspects a stateful processor before it runs has no broadcasts.
-    """
+    """A program that is sent to the workers once, and read only to build an engine."""
 
     def __init__(self, context: SparkContext, program: ShardProgram) -> None:
         code: bytes = cloudpickle.dumps(program)  # type: ignore[no-untyped-call]
-        self._broadcast: Broadcast[bytes] | None = context.broadcast(code)
-        self._reference = b""
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {"_broadcast": None, "_reference": pickle.dumps(self._broadcast)}
+        self._code = BroadcastBlob(context, code)
 
     def read(self) -> ShardProgram:
         """The program, in a worker."""
-        broadcast = self._broadcast or pickle.loads(self._reference)
-        program = pickle.loads(broadcast.value)
+        program = pickle.loads(self._code.read())
         assert isinstance(program, ShardProgram)
         return program
 
@@ -123,6 +129,7 @@ class ShardSpec:
         reports: the inputs of which it reports late and bad rows; of the others, or of other cells,
             other shards do. counts: those of which it counts all rows that arrive.
         beginning: of a shard that was added to a running job; None: of the job's start.
+        tables: with their initial content.
     """
 
     shard: int
@@ -133,13 +140,20 @@ class ShardSpec:
     counts: tuple[str, ...]
     program: BroadcastProgram
     beginning: Beginning | None = None
+    tables: ShardTables = NO_TABLES
 
     def new_engine(self) -> Engine:
         """The engine before its first batch."""
         program, beginning = self.program.read(), self.beginning
         if beginning is None:
-            return program.build()
-        engine = program.after(beginning).build()
+            return program.build(self.tables)
+        program, tables = program.after(beginning), self.tables
+        if beginning.tables is None:
+            engine = program.build(tables)
+        else:
+            contents = tables.own(TableContents.read(beginning.tables.read()))
+            engine = program.build(tables.without(contents.rows))
+            contents.give(engine.parts.inputs)
         engine.parts.progress.follow(beginning.clocks)
         return engine
 

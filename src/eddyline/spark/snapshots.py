@@ -9,7 +9,8 @@ log stay in force, so a worker that is lost in between loses nothing but this wo
     log in force  0 ............ 6 | 3 ... 7
 
 Everything is a *blob* with a name, in chunks: the state that may change, and segments of rows (see
-``eddyline.engine.checkpoint.segments``), which later snapshots refer to.
+``eddyline.engine.checkpoint.segments``), which later snapshots refer to. Large chunks are files of
+which Spark's state has the names.
 """
 
 from __future__ import annotations
@@ -24,7 +25,8 @@ import pyarrow as pa
 
 from eddyline.engine.checkpoint.segments import Segments
 from eddyline.errors import StateError
-from eddyline.spark.batch_log import MapState, chunks_of
+from eddyline.spark.batch_log import CHUNK_BYTES, MapState, chunks_of
+from eddyline.spark.row_files import LEAST_BYTES, ShardFiles
 
 _LENGTH_BYTES: Final = 8
 #: Chunks that a batch removes, or twice those that it writes.
@@ -36,6 +38,74 @@ class BlobState(MapState, Protocol):
 
     def keys(self) -> Iterable[tuple[Any, ...]]:
         """All keys."""
+
+
+#: The first byte of a value: what follows is the chunk, or the name of its file.
+_INLINE: Final = b"\0"
+_FILE: Final = b"\1"
+#: Maximum size of a chunk that is a file.
+_FILE_BYTES: Final = 4 << 20
+
+
+class Blobs:
+    """Chunks of blobs in Spark's state, or in files.
+
+    Args:
+        files: of the shard.
+
+    Attributes:
+        chunk_bytes: maximum size of a chunk.
+    """
+
+    def __init__(self, state: BlobState, files: ShardFiles) -> None:
+        self._state = state
+        self._files = files
+        self.chunk_bytes = _FILE_BYTES if files.exist else CHUNK_BYTES
+        self._removed: list[str] = []
+
+    def keys(self) -> list[tuple[int, int]]:
+        """Name and chunk of all chunks."""
+        return [(name, chunk) for name, chunk in self._state.keys()]  # noqa: SIM118 - of Spark
+
+    def read(self, name: int, chunk: int) -> bytes | None:
+        """A chunk; None if there is none."""
+        value = self._value(name, chunk)
+        if value is None or value[:1] == _INLINE:
+            return value and value[1:]
+        return self._files.read_state(value[1:].decode())
+
+    def write(self, name: int, chunk: int, content: bytes) -> None:
+        """Write a new chunk."""
+        in_file = self._files.exist and len(content) >= LEAST_BYTES
+        value = _FILE + self._files.write_state(content).encode() if in_file else _INLINE + content
+        self._state.updateValue((name, chunk), (value,))
+
+    def remove(self, name: int, chunk: int) -> None:
+        """Remove a chunk."""
+        self._removed += self._file(name, chunk)
+        self._state.removeKey((name, chunk))
+
+    def take_removed(self) -> list[str]:
+        """The names of the files of chunks that were removed since the last call: to be deleted
+        when the batch is committed.
+        """
+        removed, self._removed = self._removed, []
+        return removed
+
+    def remove_orphans(self) -> None:
+        """Delete the files of batches that were not committed."""
+        self._files.keep_state([file for key in self.keys() for file in self._file(*key)])
+
+    def _file(self, name: int, chunk: int) -> list[str]:
+        """The name of the file of a chunk, if it has one."""
+        if not self._files.exist:
+            return []
+        value = self._value(name, chunk)
+        return [] if value is None or value[:1] == _INLINE else [value[1:].decode()]
+
+    def _value(self, name: int, chunk: int) -> bytes | None:
+        row = self._state.getValue((name, chunk))
+        return None if row is None else bytes(row[0])
 
 
 class Savable(Protocol):
@@ -52,22 +122,34 @@ class Savable(Protocol):
 
 
 @dataclass(frozen=True)
+class LogPlace:
+    """Where a snapshot is in the log.
+
+    Attributes:
+        end: number of the chunk after the log that the snapshot replaces. nbytes, batches: size of
+            that log. batch: number of its last batch in Spark's log.
+    """
+
+    end: int
+    nbytes: int
+    batches: int
+    batch: int
+
+
+@dataclass(frozen=True)
 class Begun:
     """A snapshot of which parts have been written.
 
     Attributes:
         name: of its blob. names: all blobs that belong to it. nbytes: of its own blob.
-        total: number of bytes to write.
-        log_end, log_bytes, log_batches: of the log when it began.
+        total: number of bytes to write. log: of the batch after which it began.
     """
 
     name: int
     names: frozenset[int]
     nbytes: int
     total: int
-    log_end: int
-    log_bytes: int
-    log_batches: int
+    log: LogPlace
 
 
 @dataclass
@@ -92,7 +174,7 @@ class Snapshots:
     def __post_init__(self) -> None:
         self.segments = Segments(lambda name, rows: self._new.append((name, rows)))
 
-    def find(self, blobs: BlobState) -> None:
+    def find(self, blobs: Blobs) -> None:
         """Take over the blobs that are in the state, which another worker may have written. A
         snapshot that was begun here is given up; ``keep`` has to follow.
         """
@@ -103,13 +185,13 @@ class Snapshots:
             self.begun = None
             self.segments.go_back(self._saved)
         self._chunks.clear()
-        for name, chunk in blobs.keys():  # noqa: SIM118 - a method of Spark's state
+        for name, chunk in blobs.keys():  # noqa: SIM118 - no mapping
             other = self._chunks.get(name, range(chunk, chunk + 1))
             self._chunks[name] = range(min(other.start, chunk), max(other.stop, chunk + 1))
         self.segments.next_name = max([0, *self._chunks]) + 1
 
-    def begin(self, engine: Savable, log_end: int, log_bytes: int, log_batches: int) -> None:
-        """Copy what is to be written, as of now."""
+    def begin(self, engine: Savable, log: LogPlace, chunk_bytes: int) -> None:
+        """Copy what is to be written, as of now, in chunks of this size."""
         target = io.BytesIO()
         self._saved = self.segments.saved()
         engine.save(target, self.segments)
@@ -118,21 +200,21 @@ class Snapshots:
         blobs = [*new, (name, pa.py_buffer(target.getbuffer()))]
         for number, blob in blobs:
             length = blob.size.to_bytes(_LENGTH_BYTES, "little")
-            for chunk, content in enumerate(chunks_of((length, blob))):
+            for chunk, content in enumerate(chunks_of((length, blob), chunk_bytes)):
                 self._queue.append((number, chunk, content))
         total = sum(blob.size for _, blob in blobs)
         size = blobs[-1][1].size
         every = frozenset({*names, name})
-        self.begun = Begun(name, every, size, total, log_end, log_bytes, log_batches)
+        self.begun = Begun(name, every, size, total, log)
         self._credit = 0
 
-    def advance(self, blobs: BlobState, nbytes: int) -> Begun | None:
+    def advance(self, blobs: Blobs, nbytes: int) -> Begun | None:
         """Write about ``nbytes`` more; returns the snapshot if it is complete now."""
         self._credit += nbytes
         written = 0
         while self._queue and self._credit > 0:
             name, chunk, content = self._queue.popleft()
-            blobs.updateValue((name, chunk), (content,))
+            blobs.write(name, chunk, content)
             self._chunks[name] = range(chunk + 1)
             self._credit -= len(content)
             written += 1
@@ -141,7 +223,7 @@ class Snapshots:
             self.begun = None
             self.keep(complete.names)
         for _ in range(min(len(self._garbage), max(_REMOVED_PER_BATCH, 2 * written))):
-            blobs.removeKey(self._garbage.popleft())
+            blobs.remove(*self._garbage.popleft())
         return complete
 
     def keep(self, names: frozenset[int]) -> None:
@@ -151,7 +233,7 @@ class Snapshots:
             self._garbage.extend((name, chunk) for chunk in self._chunks.pop(name))
 
 
-def read_blob(blobs: BlobState, name: int, what: str) -> bytes:
+def read_blob(blobs: Blobs, name: int, what: str) -> bytes:
     """A blob.
 
     Raises:
@@ -161,16 +243,15 @@ def read_blob(blobs: BlobState, name: int, what: str) -> bytes:
     return content[_LENGTH_BYTES:]
 
 
-def _chunks_of_blob(blobs: BlobState, name: int, what: str) -> Iterator[bytes]:
+def _chunks_of_blob(blobs: Blobs, name: int, what: str) -> Iterator[bytes]:
     missing, chunk = 1, 0
     while missing > 0:
-        row = blobs.getValue((name, chunk))
-        if row is None:
+        content = blobs.read(name, chunk)
+        if content is None:
             raise StateError(
                 f"the checkpoint lacks chunk {chunk} of {what} {name} of a shard's state: "
                 "was it copied halfway?"
             )
-        content = bytes(row[0])
         if chunk == 0:
             missing = _LENGTH_BYTES + int.from_bytes(content[:_LENGTH_BYTES], "little")
         missing -= len(content)

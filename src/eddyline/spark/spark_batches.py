@@ -10,8 +10,9 @@ interrupted.
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from eddyline.errors import StateError
 from eddyline.spark.directory import Directory
@@ -54,12 +55,27 @@ def batch_ids(spark: Directory, log: str) -> set[int]:
     return {int(name) for name in spark.names(log) if name.isdigit()}
 
 
+def planned_us(spark: Directory, batch: int) -> int:
+    """The time at which a batch was planned first, in microseconds since 1970: the same when the
+    batch is repeated.
+
+    Raises:
+        StateError: the entry of the log is missing or cannot be read.
+    """
+    return _logged(spark, batch, lambda entry: int(entry["batchTimestampMs"]) * 1_000)
+
+
 def _partitions(spark: Directory, batch: int) -> int:
     """The number of partitions of a batch."""
+    return _logged(spark, batch, lambda entry: int(entry["conf"][_PARTITIONS]))
+
+
+def _logged(spark: Directory, batch: int, value: Callable[[dict[str, Any]], int]) -> int:
+    """A value of the settings that Spark logs with a batch before it begins."""
     name = f"offsets/{batch}"
     try:
         lines = (spark.read(name) or b"").split(b"\n")
-        return int(json.loads(lines[1])["conf"][_PARTITIONS])
+        return value(json.loads(lines[1]))
     except (ValueError, TypeError, KeyError, IndexError):
         raise StateError(
             f"{spark.path}/{name} is missing or cannot be read; restore the file from a copy of "

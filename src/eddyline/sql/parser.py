@@ -168,6 +168,8 @@ class StatementParser(DefinitionParser):
         for words in (("OR", "REPLACE"), ("TEMPORARY",), ("IF", "NOT", "EXISTS")):
             if self._match_text_seq(*words, advance=False):
                 self.refuse(f"CREATE {' '.join(words)}", "DROP it first and CREATE it again")
+        if self._match_text_seq("PARTIAL", "QUERY"):
+            return lambda: self._create_query(in_parts=True)
         return {
             "stream": self._create_stream,
             "table": self._create_table,
@@ -237,13 +239,13 @@ class StatementParser(DefinitionParser):
             raise self.fail("a view has no ON OVERLOAD: write it in the query that reads the view")
         return lambda text, line, column: CreateView(text, line, column, name, select)
 
-    def _create_query(self) -> _Build:
+    def _create_query(self, *, in_parts: bool = False) -> _Build:
         name, for_each = self._new_name("query"), self._for_each()
         select = replace(self._as_select(), for_each=for_each)
         emit, sheds, given = self._emit(), self._sheds(), self._placed_options()
         options, offsets = option_values(given), option_offsets(given)
         return lambda text, line, column: CreateQuery(
-            text, line, column, name, select, emit, options, sheds, offsets
+            text, line, column, name, select, emit, options, sheds, offsets, in_parts
         )
 
     def _for_each(self) -> ForEach | None:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal, NamedTuple
+from typing import Final, Literal, NamedTuple
 
 from sqlglot import exp
 
 from eddyline.algebra.catalog import Emit, StreamDef, TableDef
 from eddyline.sql.source import SourceText
+
+_CREATE: Final = re.compile(r"^CREATE\b", re.IGNORECASE)
+_CREATE_PARTIAL: Final = re.compile(r"^CREATE PARTIAL\b")
 
 ObjectKind = Literal["stream", "table", "view", "query"]
 
@@ -112,7 +116,8 @@ class CreateQuery(Statement):
     SHED] [WITH (...)]``: a standing query, or one for each row of a table.
 
     ``options`` are the sink's, as written; ``offsets``: their offsets. ``sheds``: under overload,
-    rows of its streams may be dropped.
+    rows of its streams may be dropped. ``in_parts``: it computes partial groups of its rows, which
+    are merged elsewhere (:func:`in_parts_statement`).
     """
 
     name: str
@@ -121,6 +126,7 @@ class CreateQuery(Statement):
     options: Mapping[str, str]
     sheds: bool = False
     offsets: Mapping[str, OptionOffsets] = field(default_factory=dict, compare=False)
+    in_parts: bool = False
 
 
 @dataclass(frozen=True)
@@ -155,3 +161,21 @@ class Explain(Statement):
     emit: Emit
     analyze: bool
     sheds: bool = False
+
+
+def in_parts_statement(create: str) -> str:
+    """The CREATE QUERY statement as one that computes partial groups: CREATE PARTIAL QUERY.
+
+    It is not for users: engines that share the work of a query get it.
+
+    >>> in_parts_statement("CREATE QUERY q AS SELECT COUNT(*) FROM s [NOW]")
+    'CREATE PARTIAL QUERY q AS SELECT COUNT(*) FROM s [NOW]'
+    """
+    made, n = _CREATE.subn("CREATE PARTIAL", create, count=1)
+    assert n == 1, "it creates a query"
+    return made
+
+
+def whole_statement(create: str) -> str:
+    """The statement of which :func:`in_parts_statement` made this one; others stay as they are."""
+    return _CREATE_PARTIAL.sub("CREATE", create, count=1)

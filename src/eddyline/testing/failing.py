@@ -18,6 +18,8 @@ from sqlglot import exp
 _FALLIBLE: Final = (
     *(exp.Add, exp.Sub, exp.Mul, exp.Div, exp.IntDiv, exp.Mod, exp.Neg, exp.Abs, exp.Cast),
 )
+#: Operations that do not evaluate all operands.
+_CONDITIONAL: Final = (exp.And, exp.Or, exp.Case, exp.If, exp.Coalesce)
 _CONNECTIVES: Final = (exp.And, exp.Or, exp.Not, exp.Paren)
 _TRIES: Final[dict[type[exp.Expr], type[exp.Expr]]] = {
     exp.SafeAdd: exp.Add,
@@ -40,7 +42,7 @@ def without_failing_rows(select: exp.Select) -> None:
     for filtered in select.find_all(exp.Filter):  # DuckDB evaluates arguments for all rows
         if _may_fail(filtered.this.this):
             filtered.this.set("this", _argument(filtered.this))
-    needed = [e for e in _computed_of_rows(select) if _may_fail(e)]
+    needed = [part for e in _computed_of_rows(select) if _may_fail(e) for part in _always_of(e)]
     if needed:
         row = exp.Anonymous(this="ROW", expressions=[e.copy() for e in needed])
         select.where(exp.Is(this=_try(row), expression=exp.Not(this=exp.null())), copy=False)
@@ -92,6 +94,14 @@ def _argument(aggregate: exp.Expr) -> exp.Expr:
 def _may_fail(expression: exp.Expr) -> bool:
     found = expression.find(*_FALLIBLE, *_TRIES)
     return found is not None and expression.find(exp.Query) is None
+
+
+def _always_of(expression: exp.Expr) -> list[exp.Expr]:
+    """The expression, and its operands that can fail and are always evaluated: DuckDB does not
+    evaluate the others of a function of NULL, in some cases.
+    """
+    parts = expression.walk(prune=lambda node: isinstance(node, _CONDITIONAL))
+    return [expression, *(e for e in parts if e is not expression and isinstance(e, _FALLIBLE))]
 
 
 def _tried(condition: exp.Expr) -> exp.Expr:

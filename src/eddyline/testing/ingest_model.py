@@ -73,7 +73,8 @@ class IngestModel:
     """Input rows, separated into accepted, late and bad ones, and the clocks.
 
     - The streams and live tables that a query reads form one group; merged groups continue from
-      the latest of their clocks.
+      the latest of their clocks. Queries begin with the first row of their group that a query
+      reads, or when it is merged with a group that has begun.
     - The clock of a group is its watermark: the smallest of (largest timestamp - lateness) over its
       streams, or the argument of ``advance``. Streams without readers are ignored if others have
       readers, idle streams if others are not idle, and tables always. If all are idle, it goes on
@@ -108,6 +109,8 @@ class IngestModel:
         self._readers: Counter[str] = Counter()
         self._newest: dict[str, int] = {}
         self._active_us: dict[str, int] = {}
+        self._oldest: dict[str, int] = {}  # of the rows that came while a query read the stream
+        self._began: dict[str, int] = {}  # by stream or table, of groups merged since then
         self.accepted, self.late, self.bad = (
             {name: schema.empty_table() for name, schema in self._schemas.items()} for _ in range(3)
         )
@@ -120,6 +123,12 @@ class IngestModel:
             clock_us = max(g.clock_us for g in together)
             for group in together:
                 self._move(group, clock_us)
+            firsts = [self.first_of(g.names) for g in together]
+            begun = [first is not None and first <= clock_us for first in firsts]
+            if any(begun):
+                for group, first in zip(together, firsts, strict=True):
+                    began = clock_us if first is None else min(first, clock_us)
+                    self._began |= dict.fromkeys(group.names - self._began.keys(), began)
             self.groups = [g for g in self.groups if g not in together[1:]]
             together[0].names.update(*(g.names for g in together[1:]))
 
@@ -163,25 +172,24 @@ class IngestModel:
         return next(found, self.clock_us)
 
     def first_of(self, names: Collection[str]) -> int | None:
-        """The smallest accepted timestamp in the group of these; None without rows. For a group of
-        tables, also over the streams whose clocks it follows.
+        """The instant at which queries that read these begin; None without rows. A group of tables
+        begins with those whose clocks it follows.
         """
+        if known := [self._began[name] for name in names if name in self._began]:
+            return min(known)
         found = {n for g in self.groups if g.names.intersection(names) for n in g.names}
         if not found.intersection(self.rules):
             read = [g.names for g in self.groups if any(self._readers[n] > 0 for n in g.names)]
             streams = [n for g in read for n in g if n in self.rules] or self.rules
             found.update(streams)
-        return self._first(found)
+        return min((self._oldest[n] for n in found if n in self._oldest), default=None)
 
     @property
     def first_us(self) -> int | None:
         """The smallest accepted timestamp; None without rows."""
-        return self._first(self.accepted)
-
-    def _first(self, names: Iterable[str]) -> int | None:
         starts = [
-            pc.min(event_times(self.accepted[name], self._timestamp(name))).as_py()
-            for name in names
+            pc.min(event_times(rows, self._timestamp(name))).as_py()
+            for name, rows in self.accepted.items()
         ]
         return min((t for t in starts if t is not None), default=None)
 
@@ -241,7 +249,11 @@ class IngestModel:
             self._active_us[name] = now_us
         self._add(self.bad, name, rows.take(pa.array(bad, pa.int64())))
         self._add(self.late, name, rows.take(pa.array(late, pa.int64())))
-        self._add(self.accepted, name, self._kept(name, rows.take(pa.array(good, pa.int64()))))
+        accepted = self._kept(name, rows.take(pa.array(good, pa.int64())))
+        self._add(self.accepted, name, accepted)
+        oldest = pc.min(event_times(accepted, self._timestamp(name))).as_py()
+        if self._readers[name] > 0 and oldest is not None:
+            self._oldest[name] = min(oldest, self._oldest.get(name, oldest))
 
     def _kept(self, name: str, rows: pa.Table) -> pa.Table:
         if name not in self.keep or not self._readers[name]:

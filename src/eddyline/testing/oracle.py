@@ -74,8 +74,19 @@ class Oracle:
         """
         text = render(sql, self._catalog)
         parameters = {"tau": at_us} if "$tau" in text else {}
-        rows = self._duckdb.execute(text, parameters).fetchall()
+        try:
+            rows = self._duckdb.execute(text, parameters).fetchall()
+        except duckdb.InternalException:  # some plans of nested outer joins are not bound
+            rows = self._unoptimized(text, parameters)
         return [tuple(plain(v) for v in row) for row in rows]
+
+    def _unoptimized(self, text: str, parameters: Mapping[str, int]) -> list[Row]:
+        self._duckdb.execute("PRAGMA disable_optimizer")
+        try:
+            rows: list[Row] = self._duckdb.execute(text, parameters).fetchall()
+            return rows
+        finally:
+            self._duckdb.execute("PRAGMA enable_optimizer")
 
     def answers(self, sql: str, instants: Iterable[int]) -> dict[int, list[Row]]:
         """Q at each of the instants: as ``answer``, but in one DuckDB query, which is faster.
@@ -90,7 +101,7 @@ class Oracle:
                 f"SELECT __at.tau, __q.* FROM {each}, LATERAL ({text}) AS __q",
                 {"instants": [*found]},
             ).fetchall()
-        except duckdb.OutOfMemoryException:
+        except (duckdb.OutOfMemoryException, duckdb.InternalException):
             return {tau: self.answer(sql, tau) for tau in found}
         for tau, *values in rows:
             found[tau].append(tuple(plain(v) for v in values))

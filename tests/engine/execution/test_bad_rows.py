@@ -99,6 +99,23 @@ def test_in_a_join(condition: str, executor: Any) -> None:
 
 
 @pytest.mark.parametrize("executor", ["tree", "eddy"])
+@pytest.mark.parametrize(
+    ("other", "names"),
+    [
+        ("b [RANGE 5 SECONDS] AS r WHERE f(l.k + r.k) > 0", "a.ts a.k x b.ts b.k y"),
+        ("a [RANGE 5 SECONDS] AS r WHERE f(l.x + r.x) > 0", "a.ts a.k a.x a.ts_2 a.k_2 a.x_2"),
+    ],
+)
+def test_names_of_columns_are_unique(other: str, names: str, executor: Any) -> None:
+    made = engine(executor=executor)
+    made.query(f"SELECT l.k FROM a [RANGE 5 SECONDS] AS l, {other}", name="q")
+    out = made.process({**rows("a", [6, 7]), **rows("b", [6, 7])}, watermark=10 * SECOND)
+    first, second = out.bad["q"]["_row"].to_pylist()
+    for text in (first, second):
+        assert [name for name, _ in json.loads(text, object_pairs_hook=list)] == names.split()
+
+
+@pytest.mark.parametrize("executor", ["tree", "eddy"])
 def test_rows_without_a_match_are_left_out_too(executor: Any) -> None:
     made = engine(executor=executor)
     made.query(

@@ -32,7 +32,7 @@ def test_the_latest_counts_until_it_is_forgotten(
         elif then == "save":
             saved, until = until.state(), Until()
             until.restore(saved)
-        assert len(until) == len(model)
+        assert len(until) >= len(model)
         asked = [(a, b) for a in (0, 1, -1, 62) for b in (0, 2, 1 << 62, 99)]
         left, right = (np.array([p[i] for p in asked], np.int64) for i in (0, 1))
         assert until.at(left, right).tolist() == [model.get(p, NEVER) for p in asked]
@@ -46,3 +46,38 @@ def test_the_latest_counts_until_it_is_forgotten(
         expected = [model.get(p, NEVER) > clock for p in asked]
         expected[3] = False
         assert wanted.tolist() == expected
+
+
+def test_a_full_table_is_replaced_bit_by_bit() -> None:
+    """Whatever a table holds, a batch pays for its own pairs; what is gone is gone at once."""
+    random = np.random.default_rng(3)
+    until, model = Until(), dict[tuple[int, int], int]()
+    moved: list[tuple[int, int]] = []  # slots of the old table, pairs of the batch
+    sizes = set()
+    for batch in range(400):
+        n = 50 if batch % 7 else 3
+        left, right = random.integers(0, 200, (2, n))
+        times = random.integers(0, 50, n) + batch
+        before = until._unseen
+        found = until.extend(left, right, times)
+        moved.append((max(before - until._unseen, 0), n))
+        for a, b, time, was in zip(left, right, times, found, strict=True):
+            assert was == model.get((a, b), NEVER)
+            model[a, b] = max(was, time)
+        if until.is_full:
+            until.forget(batch - 20)
+            model = {pair: time for pair, time in model.items() if time > batch - 20}
+        pairs = random.integers(0, 200, (2, 100))
+        expected = [model.get((a, b), NEVER) for a, b in pairs.T.tolist()]
+        assert until.at(*pairs).tolist() == expected
+        assert 2 * len(until) <= until._table.times.size
+        sizes.add(until._table.times.size)
+    assert len(sizes) > 4 and len(model) > 1500
+    assert all(slots <= 8 * n for slots, n in moved)
+    assert sum(slots for slots, _ in moved) > 10_000
+    saved, restored = until.state(), Until()
+    restored.restore(saved)
+    for of in (until, restored):
+        assert len(of) == len(model)
+        known = np.array(list(model), np.int64).T.copy()
+        assert of.at(known[0], known[1]).tolist() == list(model.values())

@@ -16,9 +16,12 @@ from eddyline.runtime.stores.expiry import ListStore
 from operator_cases import Run, column, expect, in_chunks, random_changes
 
 
-def counted(source: Operator, *, keyed: bool = True, retract: bool = True) -> GroupBy:
-    """COUNT(*) and SUM of the last column, by the first column or of all rows."""
-    columns = [AggregateColumn(Count(), None), AggregateColumn(SumInt(), column(-1))]
+def counted(
+    source: Operator, *, keyed: bool = True, retract: bool = True, count: bool = True
+) -> GroupBy:
+    """COUNT(*), or not, and SUM of the last column, by the first column or of all rows."""
+    columns = [AggregateColumn(Count(), None)] * count
+    columns.append(AggregateColumn(SumInt(), column(-1)))
     lanes = [d for c in columns for d in c.aggregate.dtypes]
     expiries = ListStore([np.int64, np.int64, np.int64, np.int8, np.int64, *lanes])
     keys = GroupKeys((column(0),), (pa.int64(),), ()) if keyed else GroupKeys((), (), ())
@@ -78,6 +81,12 @@ def test_one_group_without_keys_stays_when_it_is_empty() -> None:
     assert run.live("1s") == [(1, 7)]
     run.chunk("3s")
     assert run.live("3s") == [(0, None)]
+
+
+def test_rows_that_do_not_change_the_one_group_without_keys_do_not_repeat_it() -> None:
+    run = Run(lambda source: counted(source, keyed=False, count=False), 1)
+    expect(run.chunk("2s", "_op|_ts|_exp|v\n+|1s|3s|.\n+|1s|3s|."), "_op|_ts|_exp|s\n+|1s|.|.")
+    expect(run.chunk("3s"), "_op|_ts|_exp|s")
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from eddyline.kernels import chains
 from eddyline.runtime.state import flatten
 from eddyline.runtime.stores.keys import group_hashes
 from eddyline.runtime.stores.keytable import KeyTable
@@ -98,5 +99,131 @@ def test_capacity_stays_bounded_under_churn(type_: pa.DataType) -> None:
         keys = pa.array(range(start, start + 500)).cast(type_)
         table.release(table.slots([keys], 500))
     assert len(table) == 0
-    assert table.capacity <= 1024
+    assert table.end <= 1024
     assert sum(values.nbytes for _, values in flatten(table.state())) <= 100_000
+
+
+def few_hashes(columns: Sequence[pa.Array]) -> np.ndarray:
+    """Every hash has several values."""
+    return group_hashes(columns) & 0x1FF
+
+
+def keys_of(numbers: np.ndarray, type_: pa.DataType) -> list[pa.Array]:
+    return [pa.array(numbers).cast(type_)]
+
+
+@pytest.mark.parametrize("hashes", [group_hashes, few_hashes], ids=["hashes", "collisions"])
+@pytest.mark.parametrize("type_", [pa.int64(), pa.string()], ids=str)
+@settings(max_examples=25, derandomize=True, deadline=None)
+@given(
+    steps=st.lists(
+        st.tuples(
+            st.sampled_from(["new", "new", "mixed", "oldest", "any", "save"]), st.floats(0, 1)
+        ),
+        max_size=20,
+    ),
+    seed=st.integers(0, 9),
+)
+def test_many_keys_against_a_dictionary(
+    type_: pa.DataType, hashes: Any, steps: list[tuple[str, float]], seed: int
+) -> None:
+    """Growth over many doublings, releases in the order of arrival or not, saved meanwhile."""
+    rng = np.random.default_rng(seed)
+    table, model, came = KeyTable([type_], hashes), dict[int, int](), 0
+    for step, part in steps:
+        if step == "save":
+            table = copied(table, [type_], hashes)
+        elif step in ("oldest", "any"):
+            gone = list(model) if step == "oldest" else rng.permutation(list(model)).tolist()
+            released = [model.pop(key) for key in gone[: int(part * len(gone))]]
+            table.release(np.array(released, np.int64))
+            used = set(table.used().tolist())  # pinned ones stay
+            model.update({k: s for k, s in zip(gone, released, strict=False) if s in used})
+        else:
+            count = int(part * 1500)
+            keys = came + np.arange(count)
+            if step == "mixed":
+                keys = rng.integers(0, came + count, count)
+            came += count
+            for key, slot in zip(
+                keys.tolist(), table.slots(keys_of(keys, type_), count).tolist(), strict=True
+            ):
+                assert model.setdefault(key, slot) == slot
+        slots = np.array(list(model.values()), np.int64)
+        assert set(table.used().tolist()) == set(slots.tolist())
+        assert len(table) == slots.size == np.unique(slots).size
+        assert slots.max(initial=-1) < table.end
+        keys = np.array(list(model), np.int64)
+        assert table.keys(slots)[0].equals(keys_of(keys, type_)[0])
+    keys, slots = (np.array(list(v), np.int64) for v in (model, model.values()))
+    np.testing.assert_array_equal(table.slots(keys_of(keys, type_), keys.size), slots)
+
+
+def test_a_table_that_grows_is_not_rebuilt(monkeypatch: pytest.MonkeyPatch) -> None:
+    table = KeyTable([pa.int64()])
+    table.slots(keys_of(np.arange(20_000), pa.int64()), 20_000)
+    monkeypatch.setattr(chains, "reinsert_all", lambda *_: pytest.fail("it was rebuilt"))
+    sizes, splitting = set(), 0
+    for first in range(20_000, 300_000, 500):
+        keys = np.arange(first, first + 500)
+        assert np.unique(table.slots(keys_of(keys, pa.int64()), 500)).size == 500
+        heads, _, split = table._buckets.table
+        sizes.add(heads.size)
+        assert heads.size <= 8 * len(table)
+        splitting += split is not None
+    assert len(sizes) > 3, "it has doubled often"
+    assert splitting > 100
+    some = np.arange(0, 300_000, 97)
+    assert table.keys(table.slots(keys_of(some, pa.int64()), some.size))[0].to_pylist() == list(
+        some
+    )
+    assert len(table) == 300_000
+
+
+def test_a_table_is_saved_while_it_grows() -> None:
+    table = KeyTable([pa.int64()])
+    first = 0
+    while table._buckets.table[2] is None or first < 20_000:
+        slots = table.slots(keys_of(np.arange(first, first + 300), pa.int64()), 300)
+        table.release(slots[::7])
+        first += 300
+    keys = np.arange(first)[np.arange(first) % 300 % 7 != 0]
+    copy = copied(table, [pa.int64()], group_hashes)
+    assert (len(copy), copy.end) == (len(table), table.end) == (keys.size, table.end)
+    for grown in (table, copy):
+        for more in range(first, first + 9_000, 300):
+            grown.slots(keys_of(np.arange(more, more + 300), pa.int64()), 300)
+    columns = keys_of(keys, pa.int64())
+    np.testing.assert_array_equal(table.slots(columns, keys.size), copy.slots(columns, keys.size))
+    assert len(table) == len(copy)
+
+
+@pytest.mark.parametrize("order", ["as they came", "any"])
+def test_keys_of_released_slots_are_removed_some_at_a_time(
+    order: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table, rng = KeyTable([pa.string()]), np.random.default_rng(5)
+    stored, appended = table._rows, list[int]()
+    append = stored.append
+
+    def append_counted(count: int, *rest: Any) -> range:
+        appended.append(count)
+        return append(count, *rest)
+
+    monkeypatch.setattr(stored, "keep", lambda _: pytest.fail("all keys were copied"))
+    monkeypatch.setattr(stored, "append", append_counted)
+    live = np.zeros(0, np.int64)
+    for first in range(0, 100_000, 200):
+        new = table.slots(keys_of(np.arange(first, first + 200), pa.string()), 200)
+        live = np.concatenate((live, new))
+        if first >= 20_000:
+            if order == "any":
+                rng.shuffle(live)
+            appended.clear()
+            table.release(live[:200])
+            live = live[200:]
+            assert sum(appended) <= 400
+            assert order == "any" or not sum(appended), "what came first is dropped"
+            assert len(stored) <= 3 * len(table)
+    assert len(table) == live.size == 20_000
+    np.testing.assert_array_equal(table.slots(table.keys(live), live.size), live)

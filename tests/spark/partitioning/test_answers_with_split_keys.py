@@ -1,7 +1,8 @@
 """Frequent keys are split while a job runs: all is as in one engine.
 
 Keys are split from the first batch in which they have a few rows. Batches are repeated as after a
-crash, the job is restarted, queries are added and dropped, and the watermark is reset.
+crash, the job is restarted and rescaled, time passes without rows, queries are added and dropped,
+and the watermark is reset.
 """
 
 from __future__ import annotations
@@ -20,9 +21,11 @@ from hypothesis import strategies as st
 
 from eddyline.engine.ingest.row_reader import OWN
 from eddyline.spark import ingest, key_splits
+from eddyline.spark.durable import CommitRecord, DurableState, EngineBatch
 from eddyline.spark.partitioning.frequent_keys import DEFAULT_LIMITS, SplitLimits
 from eddyline.types import TIMESTAMP
 from sharded import EAGER, Sharded
+from sharded_moves import Moves, first_partitions, with_times
 
 SECOND = 1_000_000
 #: Longer than all windows.
@@ -37,6 +40,7 @@ CREATE STREAM c (ts TIMESTAMP, k BIGINT, x BIGINT) TIMESTAMP BY ts;
 QUERIES = (
     ("SELECT a.k, a.x, b.x AS y FROM a [RANGE W], b [RANGE V] WHERE a.k = b.k",),
     ("SELECT a.k, a.x, b.x AS y FROM a [UNBOUNDED], b [RANGE V] WHERE a.k = b.k",),
+    ("SELECT a.k, a.x, b.x AS y FROM a [ROWS 6], b [RANGE V] WHERE a.k = b.k",),
     (
         "SELECT a.x, b.x AS y FROM a [RANGE W], b [RANGE V] WHERE a.k = b.k AND a.x < b.x",
         "SELECT a.x, b.x AS y, c.x AS z FROM a [RANGE W], b [RANGE V], c [RANGE U] "
@@ -104,9 +108,17 @@ def play(seed: int, shards: int, directory: Path) -> set[str]:
     emit = random.choice(EMITS)
     chosen = random.choice(QUERIES)
     queries = {f"q{n}": with_windows(sql, random) + emit for n, sql in enumerate(chosen)}
+    start = first_partitions(random, shards)
     job = Sharded(
-        DDL, queries, {}, shards=shards, directory=directory / "control", limits=EAGER, tasks=2
+        with_times(DDL, random),
+        queries,
+        {},
+        shards=shards,
+        directory=directory / "control",
+        limits=EAGER,
+        **start,
     )
+    moves = Moves(job, shards, random, is_durable=start["is_durable"], repeated=0.2)
     inputs = tuple(n for n in "abc" if any(n in of.layout.inputs for of in job.layouts))
     stream, seen, added = Stream(random), set[str](), 0
     for _ in range(random.choice([8, 15, 25])):
@@ -121,12 +133,14 @@ def play(seed: int, shards: int, directory: Path) -> set[str]:
                 job.reset(inputs[0])
             case 3 if "q1" in job.running.queries:
                 job.drop("q1")
-        job.process(stream.batch(inputs), repeated=random.random() < 0.2)
+            case 4 | 5 | 6:
+                moves.move()
+        moves.process(stream.batch(inputs))
         seen |= {entry["step"] for entry in job.splits.shown()}
         seen |= {"spread" for of in job.splits.next_batch().values() if any(k.spreads for k in of)}
     job.advance(max(job.engine.clock, 0) + END_US)
     job.check()
-    return seen
+    return seen | moves.seen
 
 
 @settings(max_examples=settings().max_examples // 2, phases=[Phase.generate])
@@ -145,8 +159,17 @@ def all_report_copies(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(ingest, "COPY", OWN)
 
 
-@pytest.mark.parametrize("fault", [spreads_at_once, all_report_copies])
-def test_spreading_too_early_and_reporting_late_rows_twice_are_found(
+def moved_engines_lack_a_batch(patch: pytest.MonkeyPatch) -> None:
+    logged = DurableState.logged
+
+    def all_but_the_last(self: DurableState, record: CommitRecord) -> list[EngineBatch]:
+        return [*logged(self, record)][:-1]
+
+    patch.setattr(DurableState, "logged", all_but_the_last)
+
+
+@pytest.mark.parametrize("fault", [spreads_at_once, all_report_copies, moved_engines_lack_a_batch])
+def test_faults_are_found(
     fault: Callable[[pytest.MonkeyPatch], None],
     monkeypatch: pytest.MonkeyPatch,
     tmp_path: Path,

@@ -27,6 +27,11 @@ def declarations(rates: dict[str, str], distinct: dict[str, dict[str, str]]) -> 
     lines.append("CREATE TABLE t (k BIGINT, name STRING);")
     lines.append("CREATE TABLE n (k BIGINT, name STRING) WITH (updates = 'non-retroactive');")
     lines.append("CREATE TABLE r (k BIGINT, lo DOUBLE) WITH (updates = 'retroactive');")
+    columns = "k BIGINT, x BIGINT, name STRING, lo DOUBLE"
+    for name, updates in (("p", "static"), ("m", "non-retroactive"), ("o", "retroactive")):
+        lines.append(
+            f"CREATE TABLE {name} ({columns}) WITH (updates = '{updates}', rows = 3000000);"
+        )
     return "\n".join(lines)
 
 

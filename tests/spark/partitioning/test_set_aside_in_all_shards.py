@@ -42,7 +42,7 @@ def started(path: Path) -> tuple[Sharded, Keys]:
         {"pairs": PAIRS, "failing": FAILING, "of_k": OF_K},
         {},
         shards=2,
-        directory=path / "control",
+        directory=path,
         options={"set_aside_after": 3},
     )
     (of,) = job.layouts

@@ -5,6 +5,7 @@ The number of cases is set by the Hypothesis profile (``tests/conftest.py``).
 
 from __future__ import annotations
 
+import re
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,11 +14,11 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from hypothesis import Phase, event, given, settings
+from hypothesis import Phase, assume, event, given, settings
 from hypothesis import strategies as st
 
 from eddyline.spark.partitioning.frequent_keys import SplitLimits
-from eddyline.testing.strategies import OPTIONS, Case, cases
+from eddyline.testing.strategies import OPTIONS, Case, cases, keyed_queries
 from eddyline.testing.strategies.query_set_cases import (
     AFTERMATH_US,
     QuerySetCase,
@@ -27,13 +28,42 @@ from eddyline.testing.strategies.query_set_cases import (
     table_contents,
     turn_tables,
 )
-from eddyline.testing.strategies.streams import STEP_US, tables_of
+from eddyline.testing.strategies.streams import STEP_US, STREAMS, tables_of
 from sharded import EAGER, Sharded
+from sharded_moves import Moves, divided_tables, first_partitions, with_sizes, with_times
 
-SHARDS = st.sampled_from([1, 2, 3, 5])
+
+def note_layout(job: Sharded) -> None:
+    (of,) = job.layouts
+    event("several cells" if of.layout.cells > 1 else "one cell")
+    axes = {"rows" if axis.label.startswith("rows of") else "a key" for axis in of.layout.axes}
+    event(f"divided by {' and '.join(sorted(axes)) or 'nothing'}")
+    if of.in_parts:
+        event("groups are merged")
+
+
+def note(moves: Moves) -> None:
+    for seen in moves.seen:
+        event(seen)
+
+
+def note_tables(job: Sharded) -> None:
+    for updates in set(divided_tables(job)):
+        event(f"a divided {updates} table")
+
+
+def note_counted(job: Sharded) -> None:
+    if any(of.layout.counted for of in job.layouts):
+        event("windows of rows in several cells")
+
+
+SHARDS = st.sampled_from([2, 3, 2, 3, 5])
+SEEDS = st.integers(0, 2**48)
 LIMITS = st.sampled_from([SplitLimits(), EAGER])
-HALF = settings().max_examples // 2
-QUARTER = settings().max_examples // 4
+#: Of the cases: sets of queries take longer than one.
+SINGLE = settings().max_examples * 3 // 5
+SETS = settings().max_examples // 4
+GROWING_SETS = settings().max_examples * 3 // 20
 
 
 @contextmanager
@@ -42,78 +72,90 @@ def directory() -> Iterator[Path]:
         yield Path(path) / "control"
 
 
-@settings(max_examples=HALF, phases=[Phase.generate])
-@given(cases(), OPTIONS, SHARDS, LIMITS)
+@settings(max_examples=SINGLE, phases=[Phase.generate])
+@given(cases() | cases(keyed_queries()), OPTIONS, SHARDS, LIMITS, SEEDS)
 def test_a_query_over_shards_is_a_query_in_one_engine(
-    case: Case, options: dict[str, Any], shards: int, limits: SplitLimits
+    case: Case, options: dict[str, Any], shards: int, limits: SplitLimits, seed: int
 ) -> None:
-    options = options | {"keep": {}}
+    options, random = options | {"keep": {}}, Random(seed)
+    start = first_partitions(random, shards)
+    assume(any(re.search(rf"\b{name} \[", case.sql) for name in STREAMS))
     with directory() as control:
         job = Sharded(
-            case.ddl,
+            with_sizes(with_times(case.ddl, random), random),
             {"q": case.sql},
             case.tables,
             shards=shards,
             directory=control,
             options=options,
             limits=limits,
+            **start,
         )
-        event(f"{max(of.layout.cells for of in job.layouts)} cells")
+        moves = Moves(job, shards, random, is_durable=start["is_durable"])
+        note_layout(job)
+        note_counted(job)
+        note_tables(job)
         for step in case.steps:
             if step.advance_us is not None:
-                job.advance(max(job.engine.clock, 0) + step.advance_us)
+                moves.advance(step.advance_us)
             elif step.restart:
                 job.restart()
             else:
                 names = {r.stream for r in step.rows} if step.lacking else case.inputs
-                job.process(tables_of(step.rows, sorted(names)))
+                for rows in moves.cut(step.rows):
+                    moves.process(tables_of(rows, sorted(names)))
+                    moves.move()
+        note(moves)
         job.advance(max(job.engine.clock, 0) + 40 * STEP_US)
         job.check()
 
 
-@settings(max_examples=HALF, phases=[Phase.generate])
-@given(query_set_cases(), st.integers(0, 2**48), SHARDS, LIMITS)
+@settings(max_examples=SETS, phases=[Phase.generate])
+@given(query_set_cases(), SEEDS, SHARDS, LIMITS)
 def test_sets_of_queries_over_shards_that_are_added_and_dropped(
     case: QuerySetCase, seed: int, shards: int, limits: SplitLimits
 ) -> None:
-    play_set(case, random_options(Random(seed)) | {"keep": {}}, shards, limits)
+    play_set(case, seed, shards, limits)
 
 
 #: Their layout fits few other queries.
 ANCHORS = (
     ("anchor", "SELECT a.s FROM a [NOW], b [NOW], c [NOW] WHERE a.at = b.at AND b.at = c.at"),
     ("named", "SELECT a.s FROM a [NOW], names AS n WHERE a.at = n.at"),
+    ("rated", "SELECT a.s FROM a [NOW], rates AS n WHERE a.at = n.at"),
 )
 
 
-@settings(max_examples=QUARTER, phases=[Phase.generate])
-@given(query_set_cases(), st.integers(0, 2**48), st.sampled_from([2, 3]), LIMITS)
+@settings(max_examples=GROWING_SETS, phases=[Phase.generate])
+@given(query_set_cases(), SEEDS, st.sampled_from([2, 3]), LIMITS)
 def test_queries_that_are_added_with_layouts_of_their_own(
     case: QuerySetCase, seed: int, shards: int, limits: SplitLimits
 ) -> None:
     turns = (Turn(add=ANCHORS), *case.turns[1:3], case.turns[0], *case.turns[3:])
-    play_set(
-        replace(case, turns=turns), random_options(Random(seed)) | {"keep": {}}, shards, limits
-    )
+    play_set(replace(case, turns=turns), seed, shards, limits)
 
 
 def play_set(
     case: QuerySetCase,
-    options: dict[str, Any],
+    seed: int,
     shards: int,
     limits: SplitLimits,
 ) -> None:
     current: set[str] = set()
+    random = Random(seed)
+    start = first_partitions(random, shards)
     with directory() as control:
         job = Sharded(
-            case.ddl,
+            with_sizes(with_times(case.ddl, random), random),
             dict(case.turns[0].add),
             table_contents(),
             shards=shards,
             directory=control,
-            options=options,
+            options=random_options(random) | {"keep": {}},
             limits=limits,
+            **start,
         )
+        moves = Moves(job, shards, random, is_durable=start["is_durable"])
         current.update(name for name, _ in case.turns[0].add)
         used = set(current)
         event(f"{len(job.layouts)} layouts")
@@ -129,13 +171,17 @@ def play_set(
                 if job.add(name, sql, window):
                     current.add(name)
                     used.add(name)
-            job.process(turn_tables(turn.rows))
+            moves.process(turn_tables(turn.rows))
             if turn.advance_us is not None:
-                job.advance(max(job.engine.clock, 0) + turn.advance_us)
+                moves.advance(turn.advance_us)
             if turn.restart:
                 job.restart()
+            moves.move()
         times = [row.values[0] for turn in case.turns for row in turn.rows]
+        note(moves)
         end = max([job.engine.clock, 0, *(t for t in times if t is not None)])
         job.advance(end + 2 * AFTERMATH_US)
         event(f"{len(job.added)} layouts added")
+        note_counted(job)
+        note_tables(job)
         job.check()

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 from typer.testing import CliRunner
 
 from eddyline.cli.main import app
 from eddyline.spark.partitioning.simulation import (
+    TIMESTAMP_BYTES,
     WORKLOADS,
     ShardLoad,
     Skew,
@@ -36,6 +38,18 @@ def test_as_many_rows_are_sent_as_the_layout_says(workload: Workload, shards: in
     assert found.rows * layout.cells == pytest.approx(RATE * copies)
     assert found.shuffled == pytest.approx(RATE * copies * 100)
     assert found.most_rows <= 1.25 * found.rows
+
+
+def test_timestamps_that_are_sent_to_all_cells_are_counted() -> None:
+    of_rows = replace(JOIN, sql=JOIN.sql.replace("a [RANGE 60 SECONDS]", "a [ROWS 1000]"))
+    found, without = load(of_rows, 8), load(JOIN, 8)
+    timestamps = RATE / 2 * 7
+    assert found.copies == without.copies
+    assert found.shuffled - without.shuffled == pytest.approx(timestamps * TIMESTAMP_BYTES)
+    assert found.logged == found.shuffled
+    cores = timestamps / 4 / JOIN.core_rows
+    assert found.cores - without.cores == pytest.approx(cores)
+    assert found.busiest - without.busiest == pytest.approx(cores / 8, rel=0.05)
 
 
 def test_one_shard_has_everything() -> None:

@@ -12,14 +12,14 @@ from eddyline import CatalogError, StateError
 from eddyline.spark.directory import LocalDirectory
 from eddyline.spark.key_splits import DIRECTORY, KeySplits
 from eddyline.spark.layout_shards import LayoutShards, layouts_of, planned
-from eddyline.spark.partitioning.explain import planned_queries
 from eddyline.spark.partitioning.frequent_keys import (
     DEFAULT_LIMITS,
     KeyCounts,
     SplitLimits,
     keys_to_split,
 )
-from eddyline.spark.partitioning.planning import PlannedQuery, best_layout
+from eddyline.spark.partitioning.planned_query import PlannedQuery
+from eddyline.spark.partitioning.planning import best_layout
 from eddyline.spark.partitioning.split_keys import explained, longest_window_us, splittable
 from eddyline.spark.script import Script
 from eddyline.spark.verify import verify
@@ -39,7 +39,8 @@ def script_of(sql: str) -> Script:
 
 
 def query_of(sql: str) -> PlannedQuery:
-    return planned_queries(script_of(sql), ["q"])["q"]
+    script = script_of(sql)
+    return planned(script, script.queries["q"])
 
 
 @pytest.mark.parametrize(
@@ -48,6 +49,8 @@ def query_of(sql: str) -> PlannedQuery:
         (PAIRS, ("a", "b")),
         (PAIRS.replace("b [RANGE 9 SECONDS]", "b [UNBOUNDED]"), ("b",)),
         (PAIRS.replace("b [RANGE 9 SECONDS]", "b [PARTITION BY k ROWS 2]"), ()),
+        (PAIRS.replace("b [RANGE 9 SECONDS]", "b [ROWS 2]"), ("b",)),
+        (PAIRS.replace("RANGE 4 SECONDS", "ROWS 2").replace("RANGE 9 SECONDS", "ROWS 2"), ()),
         (
             "SELECT a.x FROM a [RANGE 4 SECONDS] LEFT JOIN b [RANGE 9 SECONDS] ON a.k = b.k",
             ("a",),

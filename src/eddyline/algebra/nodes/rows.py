@@ -119,6 +119,20 @@ class GroupBy(Unary):
 
 
 @dataclass(frozen=True)
+class PartialGroupBy(GroupBy):
+    """GROUP BY in one of several places, each of which has some of the rows: its groups are parts
+    of groups, with aggregates over parts. They change once per instant at most.
+    """
+
+
+@dataclass(frozen=True)
+class MergedGroupBy(GroupBy):
+    """GROUP BY over the groups of all places. A group changes once per instant at most: what
+    happens in several places at one instant has no order.
+    """
+
+
+@dataclass(frozen=True)
 class Distinct(Unary):
     """Emits one row per distinct value of the input; keeps the output and its successors."""
 

@@ -4,12 +4,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Literal
+from typing import Final, Literal
+
+import pyarrow as pa
 
 from eddyline.algebra.nodes.base import Plan
 from eddyline.algebra.patterns import Pattern
 from eddyline.algebra.windows import PartitionRows, Range, Rows, Unbounded, Window
-from eddyline.types import Schema
+from eddyline.types import Field, Schema
+
+#: A hidden last column of the rows of a stream of which an engine has a part, but counts all rows:
+#: whether a row is its own; of others it has the event time only. No declared column has an empty
+#: name. See ``engine/ingest/counted_streams.py``.
+OWN_ROW: Final = Field("", pa.bool_())
 
 #: Which rows a change of a table affects.
 Updates = Literal["static", "non-retroactive", "retroactive"]

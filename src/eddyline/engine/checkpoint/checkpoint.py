@@ -67,6 +67,7 @@ class EngineCheckpoint:
                 "overload": self._parts.overload.saved(),
             },
             "functions": function_declarations(self._parts.catalog),
+            "counted": sorted(self._parts.inputs.counted),
             "groups": self._parts.progress.saved(),
             "placements": self._parts.queries.placements.saved(),
             "aside": {n: q.set_aside for n, q in self._parts.queries.aside.items()},
@@ -77,6 +78,7 @@ class EngineCheckpoint:
         inputs = self._parts.inputs
         counters = [
             inputs.arrived,
+            inputs.arrival,
             inputs.sequence,
             self._statements.unnamed,
         ]
@@ -100,6 +102,7 @@ class EngineCheckpoint:
             functions: the code of user-defined functions, by name.
         """
         add_declared(self._parts.catalog, header["functions"], functions)
+        self._parts.inputs.counted = frozenset(header["counted"])
         self._statements.aside = header["aside"]
         self._carry_out(program, tables, header["placements"]["queries"])
         self._statements.aside = {}
@@ -129,9 +132,9 @@ class EngineCheckpoint:
 
     def _restore(self, state: State, groups: Sequence[dict[str, Any]]) -> None:
         inputs = self._parts.inputs
-        inputs.arrived, inputs.sequence, self._statements.unnamed = (
-            int(v) for v in array(state, "counters")
-        )
+        arrived, arrival, sequence, unnamed = (int(v) for v in array(state, "counters"))
+        inputs.arrived, inputs.arrival, inputs.sequence = arrived, arrival, sequence
+        self._statements.unnamed = unnamed
         self._parts.progress.resume(groups)
         inputs.restore(state)
         self._parts.queries.sync()

@@ -8,7 +8,7 @@ that has only bad rows is set aside: it no longer runs, and states the reason.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -16,6 +16,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from eddyline.algebra.plan import OWN_ROW
 from eddyline.engine.ingest.arrow_values import as_text
 from eddyline.runtime.batch import Batch, Stored
 from eddyline.runtime.failures import Failure
@@ -75,7 +76,7 @@ def _table(failure: Failure) -> pa.Table:
 
 def _as_json(batch: Batch, reads: Sequence[tuple[str, int]]) -> pa.Array:
     """Rows as texts of JSON objects: the columns of base rows, and those that are read."""
-    names = dict(_names(batch)) | {number: name for name, number in reads}
+    names = _unique({number: name for name, number in reads} | dict(_names(batch)))
     if not names:
         return pa.array(["{}"]).take(pa.array(np.zeros(len(batch), np.int64)))
     members: list[Any] = []
@@ -86,16 +87,29 @@ def _as_json(batch: Batch, reads: Sequence[tuple[str, int]]) -> pa.Array:
 
 
 def _names(batch: Batch) -> Iterator[tuple[int, str]]:
-    """The columns of base rows; where several streams have one, with the stream's name."""
-    stored = []
+    """The columns of base rows by number, with the name of the stream."""
     for number, cell in enumerate(batch.cells):
         store = batch.stores[cell.source] if isinstance(cell, Stored) else None
         if isinstance(cell, Stored) and store is not None:
-            stored.append((number, store, store.schema[cell.column].name))
-    names = Counter(name for _, _, name in stored)
-    for number, store, name in stored:
-        of_stream = f"{store.name}." if isinstance(store, Stem) and names[name] > 1 else ""
-        yield number, of_stream + name
+            of_stream = f"{store.name}." if isinstance(store, Stem) else ""
+            field = store.schema[cell.column]
+            if field != OWN_ROW:
+                yield number, of_stream + field.name
+
+
+def _unique(names: Mapping[int, str]) -> dict[int, str]:
+    """Names by number: qualified only where necessary, and numbered where two are still alike (of a
+    join of a stream with itself).
+    """
+    short = {number: name.rpartition(".")[2] for number, name in names.items()}
+    times = Counter(short.values())
+    before: Counter[str] = Counter()
+    unique: dict[int, str] = {}
+    for number, name in sorted(names.items()):
+        chosen = short[number] if times[short[number]] == 1 else name
+        before[chosen] += 1
+        unique[number] = chosen if before[chosen] == 1 else f"{chosen}_{before[chosen]}"
+    return unique
 
 
 def _values(values: pa.Array) -> pa.Array:

@@ -77,7 +77,8 @@ class Progress:
 
     def bring_together(self, names: Iterable[str]) -> None:
         """Merge the groups of these streams and tables, before a query reads them. First, all are
-        advanced to the largest of their watermarks, and rows up to there are processed.
+        advanced to the largest of their watermarks, and rows up to there are processed. A group
+        that has not begun then begins at the clock of the others.
         """
         groups = self._groups.among(names)
         if len(groups) < 2:
@@ -86,10 +87,13 @@ class Progress:
         for group in groups:
             for _ in self._advance(group, watermark):
                 pass
+        begins = any(group.began is None for group in groups)
         merged = self._groups.merge(groups)
         if merged.began is not None:
             self._inputs.begin(merged)
             self._queries.begin(merged, merged.clock)
+            if begins:
+                self._run(Tick(merged.clock, first_row=merged.clock), merged, time.perf_counter())
 
     def share_clock(self, inputs: Sequence[str], read_elsewhere: Iterable[str]) -> None:
         """Follow one clock with other engines that process other parts of the same streams.

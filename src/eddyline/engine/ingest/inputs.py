@@ -12,11 +12,12 @@ import pyarrow as pa
 
 from eddyline.algebra.catalog import StreamDef, TableDef
 from eddyline.algebra.plan import Updates
-from eddyline.engine.ingest.intake import Intake, merged
+from eddyline.engine.ingest.intake import Intake
 from eddyline.engine.ingest.measuring import Measuring
+from eddyline.engine.ingest.ordered_rows import ARRIVALS_PER_CALL, chunk_starts, merged
 from eddyline.engine.ingest.row_reader import RowReader
 from eddyline.engine.ingest.table_changes import ChangeIntake, is_live
-from eddyline.engine.ingest.tables import load_table, table_columns
+from eddyline.engine.ingest.tables import load_table, static_stem, table_columns
 from eddyline.engine.ingest.watermarks import StreamBound, StreamGroup, StreamGroups
 from eddyline.engine.overload.drop_box import DropBox
 from eddyline.errors import CatalogError, did_you_mean
@@ -52,14 +53,18 @@ class Inputs:
         stems: of streams, and of tables once a query reads them or they change.
         contents: the initial rows of tables that were supplied or loaded; for a table that changes
             only until its first change.
-        arrived: number of rows accepted. sequence: number of rows processed.
+        counted: the counted streams, see ``counted_streams``; set before they are added.
+        arrived: number of rows accepted. arrival: arrival number of the next one.
+        sequence: number of rows processed.
         measuring: their rates and numbers of values. groups: their watermarks and clocks.
     """
 
     def __init__(self) -> None:
         self.stems: Names[Stem] = Names()
         self.contents: Names[pa.Table] = Names()
+        self.counted: frozenset[str] = frozenset()
         self.arrived = 0
+        self.arrival = 0
         self.sequence = 0
         self.measuring = Measuring(self.stems)
         self.groups = StreamGroups()
@@ -75,8 +80,9 @@ class Inputs:
         reader = RowReader(definition)
         if reader.ahead_us is None:
             reader.ahead_us = self._ahead_us
-        self._intakes[definition.name] = intake = Intake(reader)
-        intake.stem = Stem(definition.name, definition.schema)
+        intake = Intake(reader, counted=definition.name in self.counted)
+        self._intakes[definition.name] = intake
+        intake.stem = Stem(definition.name, intake.stored)
         self.stems[definition.name] = intake.stem
         self.groups.add(definition.name, is_stream=True)
         self.measuring.add_stream(definition.name, definition.schema)
@@ -156,11 +162,7 @@ class Inputs:
             if definition.name in self._begun:
                 self.contents[definition.name] = contents.slice(0, 0)
             return table
-        stem = Stem(definition.name, definition.schema)
-        begin = np.full(contents.num_rows, BEGINNING, np.int64)
-        lanes = {"ts": begin, "seq": np.arange(contents.num_rows)}
-        stem.append(contents.num_rows, lanes, [c.combine_chunks() for c in contents.columns])
-        return stem
+        return static_stem(definition, contents)
 
     # -- rows --------------------------------------------------------------------------------------
 
@@ -188,18 +190,26 @@ class Inputs:
                 the wrong type.
         """
         late, bad = {}, {}
-        named = [(self._intake(name), data) for name, data in inputs.items()]
-        for intake, incoming in [(i, i.read(data)) for i, data in named]:
+        named = [(self.intake(name), data) for name, data in inputs.items()]
+        typed = [(i, i.read(data)) for i, data in named]
+        self.arrival += ARRIVALS_PER_CALL - self.arrival % ARRIVALS_PER_CALL
+        for intake, incoming in typed:
             watermark = self.groups[intake.definition.name].watermark
-            late_rows, bad_rows = intake.accept(incoming, watermark, self.arrived, now_us)
+            late_rows, bad_rows = intake.accept(incoming, watermark, self.arrival, now_us)
             self.arrived += incoming.table.num_rows
+            self.arrival += incoming.table.num_rows
             if late_rows is not None:
                 late[intake.definition.name] = late_rows
             if bad_rows is not None:
                 bad[intake.definition.name] = bad_rows
         return late, bad
 
-    def _intake(self, name: str) -> Intake:
+    def intake(self, name: str) -> Intake:
+        """Accepts the rows of a stream, or the changes of a table.
+
+        Raises:
+            CatalogError: unknown name, or the table is static.
+        """
         try:
             return self._intakes[name]
         except KeyError:
@@ -298,7 +308,7 @@ class Inputs:
         alone = np.zeros(ts.size, np.bool_)
         for name, position in zip(ready, positions, strict=True):
             alone[position] = name in self._parameters
-        starts = _chunk_starts(ts, alone, chunk_rows)
+        starts = chunk_starts(ts, alone, chunk_rows)
         for start, end in pairwise([*starts.tolist(), ts.size]):
             if alone[start]:  # rows expire up to this instant before the change is applied
                 yield Tick(int(ts[start]))
@@ -315,7 +325,7 @@ class Inputs:
     def _put(self, name: str, ts: Array, seq: Array, columns: list[pa.Array]) -> None:
         intake, stem = self._intakes[name], self.stem(name)
         if not isinstance(intake, ChangeIntake):
-            self.measuring.meters[name].see(ts, columns)
+            self.measuring.meters[name].see(*intake.own_rows(ts, columns))
             stem.add(ts, seq, columns)
             return
         assert isinstance(stem, TableStem), "tables that change have a TableStem"
@@ -382,13 +392,3 @@ class Inputs:
         for name in nested(state, "stems"):
             self.stem(name).restore(nested(nested(state, "stems"), name))
         self.measuring.restore(nested(state, "meters"))
-
-
-def _chunk_starts(ts: Array, alone: Array, chunk_rows: int) -> Array:
-    """The first rows of chunks. ``alone``, bool[n]: rows that share a chunk only at one instant."""
-    starts = np.zeros(ts.size, np.bool_)
-    starts[::chunk_rows] = True
-    if alone.any():
-        starts[1:] |= alone[1:] != alone[:-1]
-        starts[1:] |= alone[1:] & (ts[1:] != ts[:-1])
-    return np.flatnonzero(starts)

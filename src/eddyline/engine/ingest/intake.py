@@ -2,65 +2,33 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from eddyline.algebra.catalog import StreamDef
+from eddyline.algebra.plan import OWN_ROW
 from eddyline.engine.ingest.arrow_values import flat
+from eddyline.engine.ingest.ordered_rows import OrderedRows
 from eddyline.engine.ingest.row_reader import RowReader, TypedRows, is_good
 from eddyline.engine.ingest.watermarks import StreamBound
 from eddyline.engine.overload.drop_box import DropBox
-from eddyline.kernels.merge import merge_destinations
 from eddyline.runtime.state import State, array
 from eddyline.runtime.stores.columns import Array
 from eddyline.runtime.stores.stem import Stem
 from eddyline.types import BEGINNING, FOREVER, arrow_schema
 
 
-@dataclass(frozen=True, slots=True)
-class OrderedRows:
-    """Rows in order of time: int64[n] ts, int64[n] arrival numbers, and the stream's columns."""
-
-    ts: Array
-    arrival: Array
-    columns: list[pa.Array]
-
-    def part(self, start: int, end: int) -> list[pa.Array]:
-        """Columns of the rows in [start, end)."""
-        return [c.slice(start, end - start) for c in self.columns]
-
-    def take(self, rows: Array) -> OrderedRows:
-        """The rows at these positions."""
-        positions = pa.array(rows)
-        return OrderedRows(
-            self.ts[rows], self.arrival[rows], [c.take(positions) for c in self.columns]
-        )
-
-    def followed_by(self, other: OrderedRows) -> OrderedRows:
-        """These rows and those of ``other``, in order of time; equal times in order of arrival."""
-        columns = zip(self.columns, other.columns, strict=True)
-        both = OrderedRows(
-            np.concatenate((self.ts, other.ts)),
-            np.concatenate((self.arrival, other.arrival)),
-            [pa.concat_arrays(pair) for pair in columns],
-        )
-        return both.sorted()
-
-    def sorted(self) -> OrderedRows:
-        """The rows in order of time."""
-        if self.ts.size < 2 or not (self.ts[1:] < self.ts[:-1]).any():
-            return self
-        return self.take(np.argsort(self.ts, kind="stable"))
-
-
 class Intake:
     """Ingests the rows of one stream, or the changes of one table.
 
+    Args:
+        counted: whether windows count rows of other engines: see ``counted_streams``.
+
     Attributes:
         reader: converts rows.
+        stored: the columns of the rows that wait, and of those in the SteM.
         newest: the largest timestamp so far. rows: number of input rows. late, bad: those in the
             side outputs.
         active_us: wall clock at the last usable row; before any row, since when it is awaited.
@@ -68,9 +36,11 @@ class Intake:
         box: drops rows; None: keeps all. seen, kept: numbers of rows before and behind it.
     """
 
-    def __init__(self, reader: RowReader) -> None:
+    def __init__(self, reader: RowReader, *, counted: bool = False) -> None:
         self.reader = reader
         self.definition: StreamDef = reader.definition
+        self.stored = (*self.definition.schema, OWN_ROW) if counted else self.definition.schema
+        self._counted = counted
         self.newest = BEGINNING
         self.active_us = BEGINNING
         self.rows = 0
@@ -81,7 +51,7 @@ class Intake:
         self.seen = 0
         self.kept = 0
         zero = np.zeros(0, np.int64)
-        none = [pa.array([], f.type) for f in self.definition.schema]
+        none = [pa.array([], f.type) for f in self.stored]
         self._nothing = OrderedRows(zero, zero, none)
         self._held = self._nothing
 
@@ -128,7 +98,12 @@ class Intake:
         reported = own if rows.reported is None else rows.reported
         self.rows += int(np.count_nonzero(own))
         times = self.reader.times(rows).copy()  # may share memory with the caller
-        usable = OrderedRows(times, np.arange(arrival, arrival + count), rows.columns)
+        processed = own
+        columns = rows.columns
+        if self._counted:
+            columns = [*columns, pa.array(own)]
+            processed = np.ones(count, np.bool_) if rows.dropped is None else ~rows.dropped
+        usable = OrderedRows(times, np.arange(arrival, arrival + count), columns)
         late = bad = None
         reasons = self.reader.reasons(rows, self.newest, now_us)
         if reasons is not None:
@@ -137,15 +112,16 @@ class Intake:
                 bad = self.reader.bad_rows(rows.table, reasons, ~good & reported)
                 self.bad += bad.num_rows
             usable = usable.take(np.flatnonzero(good))
-            own, reported = own[good], reported[good]
+            processed, reported = processed[good], reported[good]
         if usable.ts.size:
             limits = self._limits(usable.ts, watermark)
             self.note(int(usable.ts.max()), now_us)
             is_late = usable.ts < limits
             if (is_late & reported).any():
-                late = self.reader.late_rows(usable.columns, is_late & reported, limits)
+                declared = usable.columns[: len(self.definition.schema)]
+                late = self.reader.late_rows(declared, is_late & reported, limits)
                 self.late += late.num_rows
-            processed = own & ~is_late
+            processed = processed & ~is_late
             if not processed.all():
                 usable = usable.take(np.flatnonzero(processed))
         self._hold(self._thinned(usable))
@@ -187,6 +163,19 @@ class Intake:
         )
         return OrderedRows(held.ts[:ready], held.arrival[:ready], held.part(0, ready))
 
+    def waiting(self) -> pa.Table:
+        """The rows that wait, in order of time: timestamp and arrival number (int64), then the
+        columns ``stored``.
+        """
+        held, names = self._held, [field.name for field in self.stored]
+        numbers = [pa.array(held.ts), pa.array(held.arrival)]
+        return pa.Table.from_arrays([*numbers, *held.columns], ["ts", "arrival", *names])
+
+    def take_over(self, waiting: pa.Table) -> None:
+        """Hold what :meth:`waiting` of another engine returned; none waits here."""
+        ts, arrival, *columns = (flat(column) for column in waiting.columns)
+        self._held = OrderedRows(ts.to_numpy(), arrival.to_numpy(), columns)
+
     def refuse(self, columns: list[pa.Array], reason: str) -> pa.Table:
         """Released rows that are bad, as text with the reason."""
         table = pa.Table.from_arrays(columns, schema=arrow_schema(self.definition.schema))
@@ -204,12 +193,30 @@ class Intake:
         return limits
 
     def _thinned(self, rows: OrderedRows) -> OrderedRows:
-        """The rows that the drop box keeps."""
-        self.seen += rows.ts.size
+        """The rows that the drop box keeps, and those of other engines."""
+        own = self.own(rows.columns)
+        count = rows.ts.size if own is None else int(np.count_nonzero(own))
+        self.seen += count
         if self.box is not None and rows.ts.size:
-            rows = rows.take(np.flatnonzero(self.box.keeps(rows.columns)))
-        self.kept += rows.ts.size
+            keeps = self.box.keeps(rows.columns[: len(self.definition.schema)])
+            count = int(np.count_nonzero(keeps if own is None else keeps & own))
+            rows = rows.take(np.flatnonzero(keeps if own is None else keeps | ~own))
+        self.kept += count
         return rows
+
+    def own(self, columns: list[pa.Array]) -> Array | None:
+        """bool[n]: of rows with the columns ``stored``, which are the engine's own; None: all."""
+        if not self._counted:
+            return None
+        own: Array = columns[-1].to_numpy(zero_copy_only=False)
+        return own
+
+    def own_rows(self, ts: Array, columns: list[pa.Array]) -> tuple[Array, list[pa.Array]]:
+        """The engine's own rows among some with the columns ``stored``: timestamps and columns."""
+        own = self.own(columns)
+        if own is None:
+            return ts, columns
+        return ts[own], [c.filter(pa.array(own)) for c in columns]
 
     def _hold(self, rows: OrderedRows) -> None:
         held = self._held
@@ -229,7 +236,7 @@ class Intake:
 
     def state(self) -> State:
         """Counters and waiting rows as plain arrays."""
-        table = pa.table(self._held.columns, schema=arrow_schema(self.definition.schema))
+        table = pa.table(self._held.columns, schema=arrow_schema(self.stored))
         sink = pa.BufferOutputStream()
         with pa.ipc.new_stream(sink, table.schema) as writer:
             writer.write_table(table)
@@ -249,25 +256,3 @@ class Intake:
         table = pa.ipc.open_stream(pa.py_buffer(array(state, "rows"))).read_all()
         columns = [flat(c) for c in table.columns]
         self._held = OrderedRows(array(state, "ts"), array(state, "arrival"), columns)
-
-
-def merged(rows: list[OrderedRows]) -> tuple[Array, list[Array]]:
-    """Merges rows of several streams in (ts, arrival) order.
-
-    Returns:
-        int64[n] timestamps, and for each stream the positions of its rows in the merge.
-    """
-    ts, arrival = rows[0].ts, rows[0].arrival
-    positions = [np.arange(ts.size)]
-    for more in rows[1:]:
-        to_known, to_more = merge_destinations(ts, arrival, more.ts, more.arrival)
-
-        def mixed(known: Array, new: Array, to: tuple[Array, Array]) -> Array:
-            out = np.empty(to[0].size + to[1].size, np.int64)
-            out[to[0]], out[to[1]] = known, new
-            return out
-
-        to = (to_known, to_more)
-        ts, arrival = mixed(ts, more.ts, to), mixed(arrival, more.arrival, to)
-        positions = [*(to_known[p] for p in positions), to_more]
-    return ts, positions

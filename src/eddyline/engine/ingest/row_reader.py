@@ -42,10 +42,11 @@ from eddyline.types import (
 CORRUPT_RECORD = "_corrupt_record"
 #: A column of this name, which no declaration can have, says what each row is to this engine:
 #: ELSEWHERE, a row of other engines with an event time only, which can decide whether later rows
-#: are bad or late; OWN (or NULL), a row to be processed; COPY, likewise, but another engine reports
-#: it if it is bad or late.
+#: are bad or late, and counts in windows of rows; OWN (or NULL), a row to be processed; COPY,
+#: likewise, but another engine reports it if it is bad or late; DROPPED, a row of no engine with an
+#: event time only, which does not count.
 ROLE = ""
-ELSEWHERE, OWN, COPY = range(3)
+ELSEWHERE, OWN, COPY, DROPPED = range(4)
 _INTEGER = pa.int64()
 _REASON = pa.field("_reason", pa.string())
 
@@ -70,6 +71,7 @@ class TypedRows:
         doubtful: input event times that are integers without a declared unit: the previous rows
             decide whether they are probable.
         own: bool[n], rows to be processed; None: all.
+        dropped: bool[n], rows that no engine processes; None: none.
         reported: bool[n], those of them that are reported if they are bad or late; None: all.
     """
 
@@ -78,6 +80,7 @@ class TypedRows:
     reasons: pa.Array | None
     doubtful: pa.Array | None = None
     own: Array | None = None
+    dropped: Array | None = None
     reported: Array | None = None
 
 
@@ -139,7 +142,8 @@ class RowReader:
         if ROLE not in table.column_names:
             return TypedRows(table, columns, reasons, doubted)
         roles = table.column(ROLE).fill_null(OWN).to_numpy()
-        return TypedRows(table, columns, reasons, doubted, roles != ELSEWHERE, roles == OWN)
+        own, dropped = (roles == OWN) | (roles == COPY), roles == DROPPED
+        return TypedRows(table, columns, reasons, doubted, own, dropped, roles == OWN)
 
     def content(self, rows: TypedRows) -> list[pa.Array]:
         """The columns that queries read, in the declared order and types."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.dataset as ds
@@ -11,7 +12,8 @@ import pyarrow.dataset as ds
 from eddyline.algebra.catalog import TableDef
 from eddyline.engine.ingest.arrow_values import to_table, with_valid_text
 from eddyline.errors import DataError, did_you_mean
-from eddyline.types import arrow_schema
+from eddyline.runtime.stores.stem import Stem
+from eddyline.types import BEGINNING, arrow_schema
 
 _FORMATS = ("parquet", "csv", "json", "orc")
 
@@ -44,6 +46,15 @@ def table_columns(definition: TableDef, data: Any) -> pa.Table:
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
             raise DataError(f"table {definition.name!r}, column {field.name!r}: {error}") from None
     return pa.Table.from_arrays(columns, schema=arrow_schema(definition.schema))
+
+
+def static_stem(definition: TableDef, contents: pa.Table) -> Stem:
+    """The SteM of a table that does not change."""
+    stem = Stem(definition.name, definition.schema)
+    begin = np.full(contents.num_rows, BEGINNING, np.int64)
+    lanes = {"ts": begin, "seq": np.arange(contents.num_rows)}
+    stem.append(contents.num_rows, lanes, [c.combine_chunks() for c in contents.columns])
+    return stem
 
 
 def load_table(definition: TableDef) -> pa.Table:

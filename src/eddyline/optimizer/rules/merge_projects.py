@@ -7,15 +7,16 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from eddyline.algebra.expressions import Aggregate, ColumnRef, Expr, walk
-from eddyline.algebra.plan import GroupBy, Plan, Project
+from eddyline.algebra.plan import GroupBy, PartialGroupBy, Plan, Project
 from eddyline.optimizer.traversal import bottom_up, substituted
 
 
 def merge_projects(plan: Plan) -> Plan:
     """Compute in one node what a Project, or GROUP BY, reads from a Project below it.
 
-    Not if that would compute something twice: then the lower Project stays. A Project that only
-    passes its input unchanged is removed.
+    Not if that would compute something twice: then the lower Project stays. That below a partial
+    GROUP BY stays, too: others may read it, and a row for which one of its columns fails is in no
+    part. A Project that only passes its input unchanged is removed.
     """
     return bottom_up(plan, _merged)
 
@@ -23,7 +24,9 @@ def merge_projects(plan: Plan) -> Plan:
 def _merged(plan: Plan) -> Plan:
     if isinstance(plan, Project):
         return _without_identity(_project(plan))
-    return _group_by(plan) if isinstance(plan, GroupBy) else plan
+    if isinstance(plan, GroupBy) and not isinstance(plan, PartialGroupBy):
+        return _group_by(plan)
+    return plan
 
 
 def _project(plan: Project) -> Project:

@@ -12,6 +12,7 @@ import pyarrow as pa
 from eddyline.kernels.aggregates import SignedRows
 from eddyline.runtime.state import State, array
 from eddyline.runtime.stores.columns import Array, bitmap, validity_of
+from eddyline.runtime.stores.slot_arrays import SlotArray
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +37,8 @@ class Aggregate(Protocol):
     def lanes(self, slot: Array, values: pa.Array | None) -> list[Array]:
         """What to remember of each entering or leaving row."""
 
-    def grow(self, capacity: int) -> None:
-        """Make room for slots below ``capacity``."""
+    def grow(self, end: int) -> None:
+        """Let there be slots below ``end``."""
 
     def run(self, rows: SignedRows, lanes: Sequence[Array]) -> Reported:
         """Let the rows enter and leave."""
@@ -76,25 +77,22 @@ def computes(function: str) -> Callable[[Factory], Factory]:
 
 
 class SlotArrays:
-    """State arrays by slot, grown together."""
+    """State arrays by slot, grown together; each is an attribute, as kernels need it."""
 
     failure = ""
 
-    def __init__(self, **arrays: Array) -> None:
-        self._names = list(arrays)
-        for name, values in arrays.items():
-            setattr(self, name, values)
+    def __init__(self, **arrays: SlotArray) -> None:
+        self._arrays = arrays
+        self._show()
 
-    def grow(self, capacity: int) -> None:
-        for name in self._names:
-            old = getattr(self, name)
-            if old.shape[0] < capacity:
-                new = np.full((capacity, *old.shape[1:]), self._fill(name), old.dtype)
-                new[: old.shape[0]] = old
-                setattr(self, name, new)
+    def grow(self, end: int) -> None:
+        for rows in self._arrays.values():
+            rows.grow(end)
+        self._show()
 
-    def _fill(self, name: str) -> int:
-        return 0
+    def _show(self) -> None:
+        for name, rows in self._arrays.items():
+            setattr(self, name, rows.array)
 
     def has_failed(self, slots: Array) -> Array:
         return np.zeros(slots.size, np.bool_)
@@ -103,11 +101,12 @@ class SlotArrays:
         """Nothing to release."""
 
     def state(self) -> State:
-        return {n: getattr(self, n) for n in self._names}
+        return {name: rows.held() for name, rows in self._arrays.items()}
 
     def restore(self, state: State) -> None:
-        for name in self._names:
-            setattr(self, name, array(state, name).copy())
+        for name, rows in self._arrays.items():
+            rows.restore(array(state, name))
+        self._show()
 
 
 def valid_lane(values: pa.Array) -> Array:

@@ -14,6 +14,7 @@ from eddyline.runtime.aggregates.base import Aggregate, Reported, SlotArrays, co
 from eddyline.runtime.aggregates.nodes import Nodes
 from eddyline.runtime.state import State, nested
 from eddyline.runtime.stores.columns import Array
+from eddyline.runtime.stores.slot_arrays import SlotArray
 
 
 class Count(SlotArrays):
@@ -24,7 +25,7 @@ class Count(SlotArrays):
     reported: Array
 
     def __init__(self) -> None:
-        super().__init__(count=np.zeros(0, np.int64), reported=np.zeros(0, np.int64))
+        super().__init__(count=SlotArray(np.int64), reported=SlotArray(np.int64))
 
     def lanes(self, slot: Array, values: pa.Array | None) -> list[Array]:
         return [np.ones(slot.size, np.bool_) if values is None else valid_lane(values)]
@@ -45,7 +46,7 @@ class CountDistinct(SlotArrays):
     reported: Array
 
     def __init__(self, type_: pa.DataType) -> None:
-        super().__init__(count=np.zeros(0, np.int64), reported=np.zeros(0, np.int64))
+        super().__init__(count=SlotArray(np.int64), reported=SlotArray(np.int64))
         self._nodes = Nodes(type_)
 
     def lanes(self, slot: Array, values: pa.Array | None) -> list[Array]:

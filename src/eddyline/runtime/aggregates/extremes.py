@@ -17,7 +17,11 @@ from eddyline.runtime.aggregates.base import Aggregate, Reported, SlotArrays, co
 from eddyline.runtime.aggregates.nodes import Nodes
 from eddyline.runtime.state import State, nested
 from eddyline.runtime.stores.columns import Array, raw_values, text_buffers
+from eddyline.runtime.stores.keytable import KeyTexts
+from eddyline.runtime.stores.slot_arrays import SlotArray
 from eddyline.types import sql_type
+
+_NO_TEXTS = KeyTexts(np.zeros(0, np.int64), 0, np.zeros(0, np.int64), 0, np.zeros(0, np.uint8))
 
 
 class _Heap(SlotArrays):
@@ -29,8 +33,8 @@ class _Heap(SlotArrays):
     previous: Array
 
     def __init__(self) -> None:
-        zero = np.zeros(0, np.int64)
-        super().__init__(order=zero, child=zero, sibling=zero, previous=zero)
+        names = ("order", "child", "sibling", "previous")
+        super().__init__(**{name: SlotArray(np.int64) for name in names})
 
 
 class Extreme(SlotArrays):
@@ -46,29 +50,26 @@ class Extreme(SlotArrays):
                 f"{'MAX' if largest else 'MIN'} of {sql_type(type_)} is not supported: "
                 "CAST it to a DECIMAL of at most 18 digits, or to DOUBLE"
             )
-        super().__init__(root=np.zeros(0, np.int64), reported=np.zeros(0, np.int64))
+        super().__init__(
+            root=SlotArray(np.int64, fill=NO_NODE), reported=SlotArray(np.int64, fill=NO_NODE)
+        )
         self._type = type_
         self._largest = largest
         self._nodes = Nodes(type_)
         self._is_text = pa.types.is_string(type_) or pa.types.is_binary(type_)
         self._heap = _Heap()
 
-    def _fill(self, name: str) -> int:
-        return NO_NODE
-
     def lanes(self, slot: Array, values: pa.Array | None) -> list[Array]:
         assert values is not None
         nodes = self._nodes.number(slot, values)
-        self._heap.grow(self._nodes.table.capacity)
+        self._heap.grow(self._nodes.table.end)
         rows = np.flatnonzero(nodes >= 0)
         self._heap.order[nodes[rows]] = order_keys(values)[rows]
         return [nodes]
 
     def run(self, rows: SignedRows, lanes: Sequence[Array]) -> Reported:
         self._nodes.touch(lanes[0])
-        place, offsets, data = np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0, np.uint8)
-        if self._is_text:
-            place, offsets, data = self._nodes.table.text_of(1)
+        texts = self._nodes.table.texts(1) if self._is_text else _NO_TEXTS
         heap = self._heap
         new, old = run_extreme(
             rows,
@@ -76,9 +77,7 @@ class Extreme(SlotArrays):
             self._largest,
             self._nodes.occurrences,
             heap.order,
-            place,
-            offsets,
-            data,
+            *texts,
             heap.child,
             heap.sibling,
             heap.previous,

@@ -9,6 +9,7 @@ from eddyline.kernels.heaps import NO_NODE
 from eddyline.runtime.state import State, array, nested
 from eddyline.runtime.stores.columns import Array, validity_of
 from eddyline.runtime.stores.keytable import KeyTable
+from eddyline.runtime.stores.slot_arrays import SlotArray
 
 
 class Nodes:
@@ -16,8 +17,13 @@ class Nodes:
 
     def __init__(self, type_: pa.DataType) -> None:
         self.table = KeyTable([pa.int64(), type_])
-        self.occurrences = np.zeros(self.table.capacity, np.int64)
+        self._occurrences = SlotArray(np.int64)
         self._touched: list[Array] = []
+
+    @property
+    def occurrences(self) -> Array:
+        """int64[capacity], by node: how many rows there are."""
+        return self._occurrences.array
 
     def number(self, slot: Array, values: pa.Array) -> Array:
         """int64[n] nodes, NO_NODE where the value is NULL."""
@@ -32,10 +38,7 @@ class Nodes:
 
     def _number(self, slot: Array, values: pa.Array) -> Array:
         nodes = self.table.slots([pa.array(slot), values], slot.size)
-        if self.table.capacity > self.occurrences.size:
-            grown = np.zeros(self.table.capacity, np.int64)
-            grown[: self.occurrences.size] = self.occurrences
-            self.occurrences = grown
+        self._occurrences.grow(self.table.end)
         return nodes
 
     def touch(self, nodes: Array) -> None:
@@ -50,8 +53,8 @@ class Nodes:
             self.table.release(touched[self.occurrences[touched] == 0])
 
     def state(self) -> State:
-        return {"table": self.table.state(), "occurrences": self.occurrences}
+        return {"table": self.table.state(), "occurrences": self._occurrences.held()}
 
     def restore(self, state: State) -> None:
         self.table.restore(nested(state, "table"))
-        self.occurrences = array(state, "occurrences").copy()
+        self._occurrences.restore(array(state, "occurrences"))

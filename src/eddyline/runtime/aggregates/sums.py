@@ -24,6 +24,7 @@ from eddyline.runtime.aggregates.base import (
 )
 from eddyline.runtime.state import State, array
 from eddyline.runtime.stores.columns import Array
+from eddyline.runtime.stores.slot_arrays import SlotArray
 
 
 class SumInt(SlotArrays):
@@ -42,12 +43,11 @@ class SumInt(SlotArrays):
 
     def __init__(self, *, tolerant: bool = False) -> None:
         self._tolerant = tolerant
-        zero = np.zeros(0, np.int64)
         super().__init__(
-            count=zero,
-            total=np.zeros((0, 2), np.int64),
-            reported=zero,
-            kind=np.zeros(0, np.int8),
+            count=SlotArray(np.int64),
+            total=SlotArray(np.int64, (2,)),
+            reported=SlotArray(np.int64),
+            kind=SlotArray(np.int8),
         )
 
     def lanes(self, slot: Array, values: pa.Array | None) -> list[Array]:
@@ -92,24 +92,34 @@ class Moments(SlotArrays):
     def __init__(self, what: int) -> None:
         self._what = what
         super().__init__(
-            counters=np.zeros((0, 4), np.int64),
-            sums=np.zeros((0, moments.PARTS), np.float64),
-            place=np.zeros(0, np.int64),
-            reported=np.zeros(0, np.float64),
-            shown=np.zeros(0, np.bool_),
+            counters=SlotArray(np.int64, (4,)),
+            sums=SlotArray(np.float64, (moments.PARTS,)),
+            place=SlotArray(np.int64, fill=moments.NO_PLACE),
+            reported=SlotArray(np.float64),
+            shown=SlotArray(np.bool_),
         )
-        self._limbs = np.zeros((0, moments.limbs_of(what)), np.int64)
-        self._free = np.array([moments.NO_PLACE])
-
-    def _fill(self, name: str) -> int:
-        return moments.NO_PLACE if name == "place" else 0
+        self._limbs = SlotArray(np.int64, (moments.limbs_of(what),))
+        self._free = np.array([moments.NO_PLACE, 0])
 
     def lanes(self, slot: Array, values: pa.Array | None) -> list[Array]:
         assert values is not None
         return [valid_lane(values), numbers(values, np.float64)]
 
     def run(self, rows: SignedRows, lanes: Sequence[Array]) -> Reported:
-        new, new_valid, old, old_valid, self._limbs = moments.run_moments(
+        end, *reported = self._run(rows, lanes, 0)
+        while end < rows.slot.size:
+            room = len(self._limbs.array)
+            self._limbs.grow(room)  # all of these are taken, and kept
+            self._limbs.grow(room + 1)
+            end, *more = self._run(rows, lanes, end)
+            reported = [np.concatenate(pair) for pair in zip(reported, more, strict=True)]
+        new, new_valid, old, old_valid = reported
+        return numbers_reported(new, new_valid, old, old_valid, pa.float64())
+
+    def _run(
+        self, rows: SignedRows, lanes: Sequence[Array], start: int
+    ) -> tuple[int, Array, Array, Array, Array]:
+        return moments.run_moments(
             rows,
             lanes[0],
             lanes[1],
@@ -117,22 +127,24 @@ class Moments(SlotArrays):
             self.counters,
             self.sums,
             self.place,
-            self._limbs,
+            self._limbs.array,
             self._free,
             self.reported,
             self.shown,
+            start,
         )
-        return numbers_reported(new, new_valid, old, old_valid, pa.float64())
 
     def current(self, slots: Array) -> pa.Array:
         return number_array(self.reported[slots], self.shown[slots], pa.float64())
 
     def state(self) -> State:
-        return {**super().state(), "limbs": self._limbs, "free": self._free}
+        limbs = self._limbs.array[: self._free[moments.FRESH]]
+        return {**super().state(), "limbs": limbs, "free": self._free}
 
     def restore(self, state: State) -> None:
         super().restore(state)
-        self._limbs, self._free = array(state, "limbs").copy(), array(state, "free").copy()
+        self._limbs.restore(array(state, "limbs"))
+        self._free = array(state, "free").copy()
 
 
 @computes("sum")

@@ -11,6 +11,7 @@ from eddyline.kernels.hashing import combine, mix_all
 from eddyline.kernels.lineage import order_ties
 from eddyline.runtime.batch import Batch
 from eddyline.runtime.stores.columns import Array
+from eddyline.runtime.window_join.output_buffer import CandidatePairs
 
 
 @dataclass
@@ -35,6 +36,18 @@ class Composites:
 
     def __len__(self) -> int:
         return int(self.ts.size)
+
+    @property
+    def sign(self) -> Array:
+        """int8[n]: -1 where a composite is retracted."""
+        sign = np.ones(len(self), np.int8)
+        if self.group is not None:
+            sign[self.group >= 0] = -1
+        return sign
+
+    def candidates(self) -> CandidatePairs:
+        """The rows of the first two sources, as pairs that may be results."""
+        return CandidatePairs(self.ts, self.seq, self.sign, self.ids[0], self.ids[1])
 
     def take(self, rows: Array | slice, required: Array | None = None) -> Composites:
         """Some of them."""

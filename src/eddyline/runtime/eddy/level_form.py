@@ -83,7 +83,7 @@ class LevelForm(ResultForm):
         whole = Composites(ts, seq, dict(enumerate(ids)), dict(enumerate(instants)), level)
         if self.parts.verify is None or not len(whole):
             return whole
-        return whole.take(self.parts.verify(ids[0], ids[1], None)[0])
+        return whole.take(self.parts.verify(whole.candidates(), None)[0])
 
     def _matches(self, source: int, batch: Batch) -> tuple[Any, ...]:
         """New rows of one source and their matches of the other, as ``merged_levels`` takes it."""

@@ -167,13 +167,9 @@ class ResultForm(ABC):
         return present & chosen
 
     def _batch(self, whole: Composites) -> Batch:
-        n = len(whole)
-        exp = np.full(n, FOREVER, np.int64)
-        sign = np.ones(n, np.int8)
-        if whole.group is not None:
-            sign[whole.group >= 0] = -1
+        exp = np.full(len(whole), FOREVER, np.int64)
         ids = tuple(whole.ids[s] for s in range(len(self._stems)))
-        return Batch(whole.ts, whole.seq, exp, sign, ids, self._stems, self._cells)
+        return Batch(whole.ts, whole.seq, exp, whole.sign, ids, self._stems, self._cells)
 
     def _instants(self, whole: Composites) -> list[tuple[Array, Array]]:
         """Per source with windows by time, the timestamps of results' rows, and these windows."""

@@ -22,6 +22,7 @@ from eddyline.runtime.join_inputs.lineage_input import LineageInput
 from eddyline.runtime.stores.columns import Array, validity_of
 from eddyline.runtime.stores.index import Probes
 from eddyline.runtime.stores.keys import is_exact, join_keys, same_values
+from eddyline.runtime.window_join.output_buffer import CandidatePairs
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,13 +186,13 @@ class Routing:
         return any({one, other} == {e.left, e.right} for e in self._edges)
 
     def have_same_keys(
-        self, left: Array, right: Array, lineage: Array | None
+        self, pairs: CandidatePairs, lineage: Array | None
     ) -> tuple[Array, Array | None]:
-        """Of pairs of ids of the first two sources with equal hashes of keys, those whose keys are
-        equal, and their lineage (or None, as before).
+        """Of pairs of rows of the first two sources, those whose keys are equal, and their lineage
+        (or None, as before).
         """
         (probe,) = self._singles[0].probes
-        kept = np.flatnonzero(self._fulfil({0: left, 1: right}, probe))
+        kept = np.flatnonzero(self._fulfil({0: pairs.left, 1: pairs.right}, probe))
         return kept, None if lineage is None else lineage[kept]
 
     def routed(self, composites: Composites, selection: PairSelection) -> Iterator[Composites]:
@@ -255,7 +256,7 @@ class Routing:
         out.instants[target] = side.stem.lane_at("ts", found)
         if self._theta is not None:
             lineage = selection.lineage(out.required)
-            return out.take(*self._theta.results(out.ids[0], out.ids[1], lineage))
+            return out.take(*self._theta.results(out.candidates(), lineage))
         if not probe.verified or not len(out):
             return out
         same = self._fulfil(out.ids, probe)

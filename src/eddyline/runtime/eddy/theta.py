@@ -18,6 +18,8 @@ from eddyline.runtime.join_inputs.lineage_input import LineageInput
 from eddyline.runtime.predicates.filter_bank import FilterBank
 from eddyline.runtime.predicates.lineage_failures import for_queries
 from eddyline.runtime.stores.columns import Array
+from eddyline.runtime.window_join.output_buffer import CandidatePairs
+from eddyline.types import FOREVER
 
 
 class Theta:
@@ -36,36 +38,34 @@ class Theta:
         self._condition = condition
         self._residual = residual
 
-    def results(
-        self, left: Array, right: Array, lineage: Array | None
-    ) -> tuple[Array, Array | None]:
+    def results(self, pairs: CandidatePairs, lineage: Array | None) -> tuple[Array, Array | None]:
         """Of pairs, those that are results of some query.
 
         Args:
-            left, right: int64[n], ids. lineage: uint64[n, W]; None: all queries require all
-                pairs that meet the condition.
+            lineage: uint64[n, W]; None: all queries require all pairs that meet the condition.
 
         Returns:
             int64[m], numbers of pairs; uint64[m, W], or None as before.
         """
-        pairs = self._pairs(left, right)
+        rows = self._rows(pairs)
         if self._condition is None:
-            kept = np.arange(left.size)
+            kept = np.arange(len(pairs))
         else:
             with collecting() as failures:
-                kept = np.flatnonzero(self._condition(pairs))
+                kept = np.flatnonzero(self._condition(rows))
             for failure in failures:
                 report(for_queries(failure, lineage))
         if lineage is None:
             return kept, None
         lineage = lineage[kept]
-        self._residual.narrow(pairs.take(kept), lineage)
+        self._residual.narrow(rows.take(kept), lineage)
         some = np.flatnonzero(any_wanted(lineage))
         return kept[some], lineage[some]
 
-    def _pairs(self, left: Array, right: Array) -> Batch:
+    def _rows(self, pairs: CandidatePairs) -> Batch:
         cells = tuple(
             Stored(s, i) for s, side in enumerate(self._sides) for i in range(len(side.stem.schema))
         )
         stems = tuple(side.stem for side in self._sides)
-        return Batch(left, left, left, np.ones(left.size, np.int8), (left, right), stems, cells)
+        exp, ids = np.full(len(pairs), FOREVER), (pairs.left, pairs.right)
+        return Batch(pairs.ts, pairs.seq, exp, pairs.sign, ids, stems, cells)

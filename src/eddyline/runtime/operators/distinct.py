@@ -15,7 +15,12 @@ from eddyline.runtime.state import State, array, nested
 from eddyline.runtime.stores.columns import Array
 from eddyline.runtime.stores.expiry import ExpiryStore, ListStore
 from eddyline.runtime.stores.keytable import KeyTable
+from eddyline.runtime.stores.slot_arrays import SlotArray
 from eddyline.types import BEGINNING, FOREVER
+
+#: State by slot: expiry of the row shown, and of the duplicate that expires last, with its number;
+#: since when the row is shown.
+_BY_SLOT = ("shown_exp", "aside_exp", "aside_order", "shown_ts", "shown_seq")
 
 
 class Distinct(Operator):
@@ -36,11 +41,8 @@ class Distinct(Operator):
         self._table = KeyTable(types)
         self._expiries = expiries
         self._arrived = 0
-        self._shown_exp = np.zeros(0, np.int64)
-        self._aside_exp = np.zeros(0, np.int64)
-        self._aside_order = np.zeros(0, np.int64)
-        self._shown_ts = np.zeros(0, np.int64)
-        self._shown_seq = np.zeros(0, np.int64)
+        self._state = {name: SlotArray(np.int64, fill=BEGINNING) for name in _BY_SLOT}
+        self._grow()
 
     def process(self, batches: Sequence[Batch], tick: Tick) -> Batch:
         (batch,) = batches
@@ -96,14 +98,14 @@ class Distinct(Operator):
         return Batch(ts, seq, exp, sign, (slots,), (None,), tuple(self._table.keys(slots)))
 
     def _grow(self) -> None:
-        more = self._table.capacity - self._shown_exp.size
-        if more > 0:
-            nothing = np.full(more, BEGINNING, np.int64)
-            self._shown_exp = np.concatenate((self._shown_exp, nothing))
-            self._aside_exp = np.concatenate((self._aside_exp, nothing))
-            self._aside_order = np.concatenate((self._aside_order, nothing))
-            self._shown_ts = np.concatenate((self._shown_ts, nothing))
-            self._shown_seq = np.concatenate((self._shown_seq, nothing))
+        for rows in self._state.values():
+            rows.grow(self._table.end)
+        self._show()
+
+    def _show(self) -> None:
+        self._shown_exp, self._aside_exp, self._aside_order, self._shown_ts, self._shown_seq = (
+            self._state[name].array for name in _BY_SLOT
+        )
 
     def _release(self, slots: Array) -> None:
         self._shown_exp[slots] = BEGINNING
@@ -118,19 +120,16 @@ class Distinct(Operator):
             "table": self._table.state(),
             "expiries": self._expiries.state(),
             "arrived": np.array([self._arrived]),
-            "shown_exp": self._shown_exp,
-            "aside_exp": self._aside_exp,
-            "aside_order": self._aside_order,
-            "shown_ts": self._shown_ts,
-            "shown_seq": self._shown_seq,
+            **{name: rows.held() for name, rows in self._state.items()},
         }
 
     def restore(self, state: State) -> None:
         self._table.restore(nested(state, "table"))
         self._expiries.restore(nested(state, "expiries"))
         self._arrived = int(array(state, "arrived")[0])
-        for name in ("shown_exp", "aside_exp", "aside_order", "shown_ts", "shown_seq"):
-            setattr(self, f"_{name}", array(state, name).copy())
+        for name, rows in self._state.items():
+            rows.restore(array(state, name))
+        self._show()
 
 
 class ClassicDistinct(Distinct):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pyarrow as pa
@@ -18,6 +18,7 @@ from eddyline.runtime.state import State, array, nested
 from eddyline.runtime.stores.columns import Array
 from eddyline.runtime.stores.expiry import ExpiryStore, uncancelled
 from eddyline.runtime.stores.keytable import KeyTable
+from eddyline.runtime.stores.slot_arrays import SlotArray
 from eddyline.types import BEGINNING, FOREVER
 
 
@@ -72,6 +73,7 @@ class GroupBy(Operator):
         id_width: how many ids rows wait with: none if the input never takes a row back.
         retract: whether to emit the '-' of a row that a '+' replaces; where the consumer knows
             that new rows replace older ones it is spared.
+        by_instant: whether all that happens at one instant is one change of a group.
     """
 
     def __init__(
@@ -83,22 +85,26 @@ class GroupBy(Operator):
         *,
         id_width: int,
         retract: bool,
+        by_instant: bool = False,
     ) -> None:
         super().__init__((source,))
         self._key_names = keys.names
         self._id_width = id_width
         self._retract = retract
+        self._by_instant = by_instant
         self._keys = keys.evaluators
         self._table = KeyTable(keys.types)
         self._columns = tuple(columns)
         self._members = Count()
         self._expiries = expiries
         self._order = 0
-        self._seen = np.full(0, -1, np.int64)
+        self._seen = SlotArray(np.int64)
         self._started = bool(self._keys)
 
     def process(self, batches: Sequence[Batch], tick: Tick) -> Batch:
         batch, keys, arguments = self._usable(batches[0])
+        if self._by_instant:
+            batch = replace(batch, seq=np.full(len(batch), EXPIRY, np.int64))
         slot = self._table.slots(keys, len(batch))
         lanes = [
             lane
@@ -110,7 +116,7 @@ class GroupBy(Operator):
         ts, seq, rows_slot, sign, rows_lanes = _timeline(batch, slot, lanes, due)
         self._grow()
         first = self._first_row(batch, tick)
-        emit = last_of_event(ts, seq, rows_slot, self._seen)
+        emit = last_of_event(ts, seq, rows_slot, self._seen.array)
         rows = SignedRows(rows_slot, sign, emit)
         out = self._report(rows, ts[emit], seq[emit], rows_lanes)
         for column in self._columns:
@@ -147,12 +153,12 @@ class GroupBy(Operator):
         return _Due(exp, slot, lanes)
 
     def _grow(self) -> None:
-        capacity = self._table.capacity
-        if capacity > self._seen.size:
-            self._seen = np.full(capacity, -1, np.int64)
-            self._members.grow(capacity)
+        end = self._table.end
+        if end > self._seen.end:
+            self._seen.grow(end)
+            self._members.grow(end)
             for column in self._columns:
-                column.aggregate.grow(capacity)
+                column.aggregate.grow(end)
 
     def _first_row(self, batch: Batch, tick: Tick) -> Batch | None:
         """The one group of an aggregate without keys appears, empty, before anything happens. Not
@@ -178,6 +184,10 @@ class GroupBy(Operator):
         members = self._members.run(rows, [everyone])
         now = members.new.to_numpy() > 0
         before = members.old.to_numpy() > 0
+        if not self._keys and now.size:  # its group is there without rows too
+            now, before = np.ones((2, now.size), np.bool_)
+            # not yet if it is brought up to date with rows that were there before it
+            before[0], self._started = self._started, True
         changed = now != before
         new, old = [], []
         failed = np.zeros((2, changed.size), np.bool_)  # now, and before
@@ -194,10 +204,6 @@ class GroupBy(Operator):
                 failed |= reported.failed
                 reasons.append((reported.failed[0], column.aggregate.failure))
         slots = rows.slot[rows.emit]
-        if not self._keys and now.size:
-            now[:], before[:] = True, True
-            if not self._started:  # brought up to date with rows that were there before it
-                self._started, before[0], changed[0] = True, False, True
         if failed.any():
             now, before, changed = (
                 now & ~failed[0],
@@ -268,7 +274,7 @@ class GroupBy(Operator):
         self._started = bool(started)
         for i, column in enumerate(self._columns):
             column.aggregate.restore(nested(nested(state, "aggregates"), str(i)))
-        self._seen = np.full(self._members.count.size, -1, np.int64)
+        self._seen.grow(self._table.end)
 
 
 def _timeline(

@@ -19,7 +19,8 @@ from eddyline.runtime.stores.columns import Array
 from eddyline.runtime.stores.expiry import ExpiryStore, uncancelled
 from eddyline.runtime.stores.keys import all_known
 from eddyline.runtime.stores.keytable import KeyTable
-from eddyline.runtime.stores.lanes import FreeNumbers, Lanes
+from eddyline.runtime.stores.lanes import Lanes
+from eddyline.runtime.stores.slot_arrays import FreeNumbers
 from eddyline.types import FOREVER
 
 _NO_ROW = kernels.NO_ROW
@@ -102,7 +103,7 @@ class Matching(Operator):
             right, right_keys = right.where(known), [k.filter(pa.array(known)) for k in right_keys]
         coming = [self._left_events(left, left_keys), self._right_events(right, right_keys)]
         events = _merged([self._left_due(tick.clock), self._right_due(tick.clock), *coming])
-        self._slots.grow(self._table.capacity)
+        self._slots.grow(self._table.end)
         row, sign, event, gone = kernels.match(
             self._rule, events, self._rows.records, self._slots.records
         )
@@ -119,12 +120,12 @@ class Matching(Operator):
         slot = self._table.slots(keys, len(batch))
         if self._by_ids is None:
             row = self._numbers.take(len(batch))
-            capacity = self._numbers.capacity
+            end = self._numbers.end
         else:
             row = self._by_ids.slots([pa.array(i) for i in batch.ids], len(batch))
-            capacity = self._by_ids.capacity
-        self._rows.grow(capacity)
-        self._shown.grow(capacity)
+            end = self._by_ids.end
+        self._rows.grow(end)
+        self._shown.grow(end)
         self._rows["exp"][row] = batch.exp
         for lane, ids in zip(self._id_lanes, batch.ids, strict=True):
             self._shown[lane][row] = ids

@@ -26,6 +26,7 @@ class Attribute:
         evaluate: computes the values of a batch's rows.
         plain: costs nothing to compute: it is computed for whole batches, others only for the rows
             that some query with a predicate on it requires.
+        guards: others are evaluated only for the rows that it leaves.
     """
 
     key: Hashable
@@ -33,6 +34,7 @@ class Attribute:
     type: pa.DataType
     evaluate: Evaluator
     plain: bool
+    guards: bool = False
 
 
 #: A disjunction over different attributes: what it accepts of each.

@@ -162,16 +162,21 @@ class FilterBank:
                 self._narrow_block(values, first, lineage, order, seconds)
                 yield first, lineage
             start += rows
-            if len(order) < 2:
+            if sum(not f.attribute.guards for f in order) < 2:
                 continue
             for grouped, (visited, returned), spent in zip(order, seen, seconds, strict=True):
+                if grouped.attribute.guards:
+                    continue
                 visited, returned = grouped.visited - visited, grouped.returned - returned
                 self._policy.observe(grouped, visited, returned, spent)
 
     def _routes(self, rows: int) -> list[tuple[int, _Order]]:
-        if len(self._filters) < 2:  # there is no choice
-            return [(rows, tuple(self._filters.values()))]
-        return cast(list[tuple[int, _Order]], self._policy.routes(self.filters, rows))
+        guards = tuple(f for f in self._filters.values() if f.attribute.guards)
+        others = [f for f in self._filters.values() if not f.attribute.guards]
+        if len(others) < 2:  # there is no choice
+            return [(rows, (*guards, *others))]
+        routes = cast(list[tuple[int, _Order]], self._policy.routes(others, rows))
+        return [(count, (*guards, *order)) for count, order in routes]
 
     def _narrow_block(
         self,

@@ -18,6 +18,7 @@ from eddyline.kernels import calendar
 from eddyline.runtime.state import State, array
 from eddyline.runtime.stores.columns import Array
 from eddyline.runtime.stores.expiry import ListStore
+from eddyline.runtime.stores.slot_arrays import FreeNumbers, SlotArray
 
 
 class AnswerStore(Protocol):
@@ -70,10 +71,9 @@ class AnswerCalendar:
         count = lifespan_us // self._partition + 2  # the first and the last are cut by the clock
         self._heads = np.full(count, calendar.NONE, np.int64)
         self._fill = np.zeros(count, np.int64)
-        self._slab = np.zeros((0, width), np.int64)
-        self._older = np.zeros(0, np.int64)
-        self._free = np.zeros(0, np.int64)
-        self._free_count = 0
+        self._slab = SlotArray(np.int64, (width,))
+        self._older = SlotArray(np.int64)
+        self._blocks = FreeNumbers()
         self._count = 0
         self._first: int | None = None  # number of the oldest partition that may hold rows
 
@@ -81,41 +81,38 @@ class AnswerCalendar:
         self._clear_before(clock // self._partition)
         lanes = np.concatenate(rows).reshape(len(rows), -1)
         self._reserve(self._heads.size + rows[0].size // calendar.BLOCK + 1)
-        self._free_count, filed = calendar.file_rows(
-            lanes, self._partition, clock, self._partitions(), self._free, self._free_count
+        blocks = self._blocks
+        blocks.count, blocks.end, filed = calendar.file_rows(
+            lanes,
+            self._partition,
+            clock,
+            self._partitions(),
+            blocks.stack,
+            blocks.count,
+            blocks.end,
         )
         self._count += filed
 
     def _partitions(self) -> calendar.Partitions:
-        return calendar.Partitions(self._heads, self._fill, self._older, self._slab)
+        return calendar.Partitions(self._heads, self._fill, self._older.array, self._slab.array)
 
     def _clear_before(self, number: int) -> None:
         """Clear partitions that have expired."""
         first = number - self._heads.size if self._first is None else self._first
+        blocks = self._blocks
+        blocks.make_room(len(blocks))
         for over in range(max(first, number - self._heads.size), number):
-            self._free_count, cleared = calendar.clear_partition(
-                over % self._heads.size,
-                self._partitions(),
-                self._free,
-                self._free_count,
+            blocks.count, cleared = calendar.clear_partition(
+                over % self._heads.size, self._partitions(), blocks.stack, blocks.count
             )
             self._count -= cleared
         self._first = max(first, number)
 
     def _reserve(self, blocks: int) -> None:
-        """Make sure that ``blocks`` blocks are free."""
-        if self._free_count >= blocks:
-            return
-        have = self._older.size
-        more = max(have, blocks)
-        self._older = np.concatenate((self._older, np.full(more, calendar.NONE)))
-        slab = np.zeros(((have + more) * calendar.BLOCK, self._slab.shape[1]), np.int64)
-        slab[: len(self._slab)] = self._slab
-        self._slab = slab
-        fresh = np.arange(have + more - 1, have - 1, -1)
-        kept = self._free[: self._free_count]
-        self._free = np.concatenate((fresh, kept, np.zeros(have - kept.size, np.int64)))
-        self._free_count += more
+        """Let there be room for ``blocks`` more blocks."""
+        end = self._blocks.end + max(blocks - self._blocks.count, 0)
+        self._older.grow(end)
+        self._slab.grow(end * calendar.BLOCK)
 
     def rows(self) -> list[Array]:
         block = calendar.all_rows(self._count, self._partitions())

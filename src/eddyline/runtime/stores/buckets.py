@@ -19,7 +19,12 @@ class Buckets:
 
     Args:
         count: how many buckets there are, a power of two.
+
+    Attributes:
+        table: the first arguments of kernels: heads, shift and split, see ``chains.bucket_of``.
     """
+
+    table: tuple[Array, int, int | None]
 
     def __init__(self, count: int) -> None:
         self.renew(count)
@@ -30,12 +35,11 @@ class Buckets:
         self._heads.array.fill(chains.NOTHING)
         self._count = count  # of the buckets that are whole or were, before they were split
         self._split = count  # buckets from this one on are split
+        self._show()
 
-    @property
-    def table(self) -> tuple[Array, int, int | None]:
-        """The first arguments of kernels: heads, shift and split, see ``chains.bucket_of``."""
+    def _show(self) -> None:
         split = None if self._split == self._count else self._split
-        return self._heads.array, self._shift, split
+        self.table = self._heads.array, self._shift, split
 
     @property
     def _shift(self) -> int:
@@ -52,6 +56,15 @@ class Buckets:
     def fit(self, rows: int) -> bool:
         """Whether the table is neither too small nor too large for ``rows``."""
         return self._count // 16 <= max(rows, _LEAST_ROWS) <= 4 * self._count
+
+    @property
+    def count(self) -> int:
+        """How many buckets there are, split ones counted as one."""
+        return self._count
+
+    def room(self, rows: int) -> int:
+        """How many may be added to ``rows`` at once: chains of some length are found meanwhile."""
+        return 2 * self._count - rows
 
     def split(self, rows: int, new: int, nodes: Array, base: int, first: int) -> bool:
         """Go on doubling the table, if there are too many rows for it.
@@ -73,4 +86,5 @@ class Buckets:
         if self._split == 0:
             self._count *= 2
             self._split = self._count
+        self._show()
         return new > 0

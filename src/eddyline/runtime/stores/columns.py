@@ -79,30 +79,29 @@ def bitmap(valid: Array | None) -> pa.Buffer | None:
 
 
 class _Nullable:
-    """Validity by place, allocated at the first NULL."""
+    """Which places are NULL, allocated at the first NULL."""
 
     def __init__(self) -> None:
-        self._valid: Buffer | None = None
+        self._null: Buffer | None = None  # bool by place
 
     def _write_validity(self, place: int, values: pa.Array, capacity: int) -> None:
         valid = validity_of(values)
-        if valid is None and self._valid is None:
+        if valid is None and self._null is None:
             return
-        if self._valid is None:
-            self._valid = Buffer(capacity, np.bool_)
-            self._valid.array[:place] = True
-        self._valid.array[place : place + len(values)] = True if valid is None else valid
+        if self._null is None:
+            self._null = Buffer(capacity, np.bool_)
+        self._null.array[place : place + len(values)] = False if valid is None else ~valid
 
     def _validity(self, places: Array) -> Array | None:
-        return None if self._valid is None else self._valid.array.take(places)
+        return None if self._null is None else ~self._null.array.take(places)
 
     def _shift_validity(self, start: int, end: int, capacity: int) -> None:
-        if self._valid is not None:
-            self._valid.shift(start, end, capacity)
+        if self._null is not None:
+            self._null.shift(start, end, capacity)
 
     def _take_validity(self, places: Array, capacity: int) -> None:
-        if self._valid is not None:
-            self._valid.take(places, capacity)
+        if self._null is not None:
+            self._null.take(places, capacity)
 
 
 class FixedColumn(_Nullable):

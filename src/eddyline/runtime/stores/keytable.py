@@ -2,25 +2,48 @@
 
 Look-up is by 64-bit hash; where equal hashes do not already mean equal values they are verified,
 and a row whose hash belongs to another value tries again with the next of its hashes.
+
+No call takes longer because the table is large: arrays by slot grow in place, the hash table bucket
+by bucket, and the keys of released slots are removed some at a time.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from itertools import count
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
+from eddyline.kernels import chains
 from eddyline.kernels import slots as kernels
 from eddyline.kernels.hashing import mix_all
 from eddyline.runtime.state import State, array, nested
+from eddyline.runtime.stores.buckets import Buckets
 from eddyline.runtime.stores.columns import Array, TextColumn
 from eddyline.runtime.stores.keys import group_hashes, is_exact, same_values
 from eddyline.runtime.stores.rowstore import RowStore
+from eddyline.runtime.stores.slot_arrays import FreeNumbers, SlotArray
 from eddyline.types import Field
 
 _SMALLEST = 64
+#: So many slots are put into another table at once: one without split buckets is faster.
+_SMALL = 1 << 13
+
+
+class KeyTexts(NamedTuple):
+    """The texts of a key column, for kernels.
+
+    Attributes:
+        row: int64[capacity] by slot; the text of a slot has the place ``row[slot] - base``.
+        offsets: int64, by place; the bytes of a text begin at ``data[offsets[place] - origin]``.
+    """
+
+    row: Array
+    base: int
+    offsets: Array
+    origin: int
+    data: Array
 
 
 class KeyTable:
@@ -42,129 +65,149 @@ class KeyTable:
         self._has_null = False
         self._rows = RowStore(tuple(Field(str(i), t) for i, t in enumerate(types)), ["ts"])
         self._rows.add_lane("slot", -1)
-        self._heads = np.full(2 * _SMALLEST, -1, np.int64)
-        self._link = np.full(_SMALLEST, -1, np.int64)
-        self._hashes = np.zeros(_SMALLEST, np.int64)
-        self._row = np.full(_SMALLEST, -1, np.int64)  # slot -> position of its key; -1: free
-        self._pinned = np.zeros(_SMALLEST, np.bool_)  # another value was sent on from this hash
-        self._free = np.arange(_SMALLEST - 1, -1, -1, dtype=np.int64)
-        self._free_count = _SMALLEST
+        self._numbers = FreeNumbers()
+        self._buckets = Buckets(2 * _SMALLEST)
+        self._nodes = SlotArray(np.int64, (2,))  # see ``kernels/slots.py``
+        self._row = SlotArray(np.int64)  # slot -> position of its key
+        self._pinned = SlotArray(np.bool_)  # another value was sent on from this hash
 
     @property
-    def capacity(self) -> int:
-        """Slots are below this number."""
-        return int(self._row.size)
+    def end(self) -> int:
+        """All slots that there have been are below this number."""
+        return self._numbers.end
 
     def __len__(self) -> int:
-        return self.capacity - self._free_count
+        return len(self._numbers)
 
     def slots(self, columns: Sequence[pa.Array], rows: int) -> Array:
         """int64[n] slots of the key rows; unknown ones get a new slot."""
         if not self._types:
             if len(self) == 0:
-                self._reserve(1)
-                self._free_count -= 1
-                self._row[0] = 0
+                self._numbers.take(1)
+                self._grow()
             return np.zeros(rows, np.int64)
-        self._reserve(rows)
         self._has_null = self._has_null or any(c.null_count for c in columns)
         hashes = self._group_hashes(columns)
-        out = np.empty(rows, np.int64)
-        todo = np.arange(rows)
-        for _ in count():
-            found, claims, self._free_count = kernels.find_or_claim(
-                self._heads, self._link, self._hashes, self._free, self._free_count, hashes
-            )
-            out[todo] = found
-            if claims.size:
-                self._store(found[claims], _taken(columns, todo[claims]))
-            if self._exact and not self._has_null:
-                return out
-            wrong = np.flatnonzero(~same_values(_taken(columns, todo), self.keys(found)))
+        out = found = self._claimed(columns, hashes)
+        if self._exact and not self._has_null:
+            return out
+        todo, wanted = np.arange(rows), list(columns)
+        while True:
+            wrong = np.flatnonzero(~same_values(wanted, self.keys(found)))
             if wrong.size == 0:
                 return out
-            self._pinned[found[wrong]] = True
-            todo = todo[wrong]
+            self._pinned.array[found[wrong]] = True
+            todo, wanted = todo[wrong], _taken(wanted, wrong)
             hashes = mix_all(hashes[wrong] + 1)
-        raise AssertionError("unreachable")
+            found = self._claimed(wanted, hashes)
+            out[todo] = found
+
+    def _claimed(self, columns: Sequence[pa.Array], hashes: Array) -> Array:
+        """The slots of hashes; new ones are for the rows of ``columns``."""
+        found, claims = self._find(hashes)
+        if claims.size:
+            self._store(found[claims], _taken(columns, claims))
+        return found
 
     def keys(self, slots: Array) -> list[pa.Array]:
         """The key columns of slots."""
-        positions = self._row.take(slots)
-        ids = self._rows.ids(positions)
-        return [self._rows.gather(i, ids) for i in range(len(self._types))]
+        positions = self._row.array.take(slots)
+        return [self._rows.gather(i, positions) for i in range(len(self._types))]
 
-    def text_of(self, column: int) -> tuple[Array, Array, Array]:
-        """Place by slot, and text buffers by place, of a string column."""
+    def texts(self, column: int) -> KeyTexts:
+        """The texts of a string column."""
         strings = self._rows.column(column)
         assert isinstance(strings, TextColumn), "only texts have buffers of their own"
         texts = strings.texts()
-        assert texts.origin == 0, "rows of keys leave by compaction only"
-        return self._row - self._rows.base, texts.offsets, texts.data
+        return KeyTexts(self._row.array, self._rows.base, texts.offsets, texts.origin, texts.data)
 
     def release(self, slots: Array) -> None:
         """Give back distinct slots; what is pinned stays."""
         if not self._types:
             return
-        slots = slots[~self._pinned[slots]]
+        slots = slots[~self._pinned.array[slots]]
         if slots.size == 0:
             return
-        self._rows.lane("slot")[self._row[slots] - self._rows.base] = -1
-        self._row[slots] = -1
-        self._free_count = kernels.release(
-            self._heads, self._link, self._hashes, self._free, self._free_count, slots
+        self._rows.lane("slot")[self._row.array[slots] - self._rows.base] = -1
+        numbers = self._numbers
+        numbers.make_room(slots.size)
+        numbers.count = kernels.release(
+            *self._buckets.table, self._nodes.array, numbers.stack, numbers.count, slots
         )
         if len(self._rows) > 2 * len(self) + _SMALLEST:
-            self._compact()
+            self._clean(2 * slots.size)
 
     def used(self) -> Array:
         """All slots in use."""
-        return np.flatnonzero(self._row >= 0)
+        return np.flatnonzero(self._is_used())
+
+    def _is_used(self) -> Array:
+        """bool[end]"""
+        used: Array = self._nodes.array[: self.end, chains.LINK] != chains.NOT_INDEXED
+        return used
+
+    def _find(self, hashes: Array) -> tuple[Array, Array]:
+        """The slots of hashes, and which of these claimed a slot."""
+        numbers, nodes = self._numbers, self._nodes
+        room = self._buckets.room(len(self))
+        nodes.grow(self.end + max(min(room, hashes.size) - numbers.count, 0))
+        found, claims, numbers.count, numbers.end = kernels.find_or_claim(
+            *self._buckets.table,
+            nodes.array,
+            numbers.stack,
+            numbers.count,
+            numbers.end,
+            room,
+            hashes,
+        )
+        if claims.size:
+            self._grow()
+            self._follow(claims.size)
+        if found.size == hashes.size:
+            return found, claims
+        self._rebuild(2 * len(self))
+        more, its_claims = self._find(hashes[found.size :])
+        return np.concatenate((found, more)), np.concatenate((claims, its_claims + found.size))
+
+    def _follow(self, new: int) -> None:
+        """Let there be more buckets after ``new`` claims."""
+        used = len(self)
+        if used > _SMALL:
+            self._buckets.split(2 * used, 2 * new, self._nodes.array, 0, 0)
+        elif 8 * used > self._buckets.count:
+            self._rebuild(4 * used)
+
+    def _rebuild(self, rows: int) -> None:
+        """Rebuild the chains with buckets for so many rows."""
+        self._buckets.renew_for(rows)
+        chains.reinsert_all(*self._buckets.table, self._nodes.array, 0, 0, self.end)
+
+    def _grow(self) -> None:
+        self._nodes.grow(self.end)
+        self._row.grow(self.end)
+        self._pinned.grow(self.end)
 
     def _store(self, slots: Array, columns: list[pa.Array]) -> None:
         positions = self._rows.append(slots.size, {"ts": 0, "slot": slots}, columns)
-        self._row[slots] = np.arange(positions.start, positions.stop)
+        self._row.array[slots] = np.arange(positions.start, positions.stop)
 
-    def _compact(self) -> None:
-        self._rows.keep(self._rows.held("slot") >= 0)
-        self._renumber()
-
-    def _renumber(self) -> None:
-        slots = self._rows.held("slot")
-        rows = np.flatnonzero(slots >= 0)  # the others were released and wait for compaction
-        self._row[slots[rows]] = rows + self._rows.first
-
-    def _reserve(self, claims: int) -> None:
-        """Make sure that ``claims`` slots are free."""
-        if self._free_count >= claims:
-            return
-        old = self.capacity
-        new = old
-        while new - len(self) < claims:
-            new *= 2
-        self._grow(new)
-        self._free[self._free_count : self._free_count + new - old] = np.arange(
-            new - 1, old - 1, -1
-        )
-        self._free_count += new - old
-
-    def _grow(self, capacity: int) -> None:
-        self._link = _extended(self._link, capacity, -1)
-        self._hashes = _extended(self._hashes, capacity, 0)
-        self._row = _extended(self._row, capacity, -1)
-        self._pinned = _extended(self._pinned, capacity, False)
-        self._free = _extended(self._free, capacity, 0)
-        self._heads = np.full(2 * capacity, -1, np.int64)
-        kernels.rebuild(self._heads, self._link, self._hashes, self._row >= 0)
+    def _clean(self, rows: int) -> None:
+        """Remove the oldest ``rows`` keys that are stored; those in use are stored anew."""
+        rows = min(rows, len(self._rows))
+        slots = self._rows.held("slot")[:rows]
+        slots = slots[slots >= 0]
+        columns = self.keys(slots)
+        self._rows.drop_before(self._rows.first + rows)
+        self._store(slots, columns)
 
     def state(self) -> State:
         """Saved as plain arrays."""
         return {
             "rows": self._rows.state(),
-            "hashes": self._hashes,
-            "pinned": self._pinned,
-            "free": self._free[: self._free_count],
-            "used": self._row >= 0,
+            "numbers": self._numbers.state(),
+            "hashes": self._nodes.array[: self.end, chains.KEY],
+            "pinned": self._pinned.held(),
+            "used": self._is_used(),
             "has_null": np.array([self._has_null]),
         }
 
@@ -172,26 +215,18 @@ class KeyTable:
         """Take over what ``state`` returned."""
         used = array(state, "used")
         self._rows.restore(nested(state, "rows"))
-        self._hashes = array(state, "hashes").copy()
-        self._pinned = array(state, "pinned").copy()
+        self._numbers.restore(nested(state, "numbers"))
         self._has_null = bool(array(state, "has_null")[0])
-        self._free = np.zeros(used.size, np.int64)
-        free = array(state, "free")
-        self._free_count = free.size
-        self._free[: free.size] = free
-        self._link = np.full(used.size, -1, np.int64)
-        self._row = np.where(used, 0, -1)
-        if self._types:
-            self._renumber()
-        self._grow(used.size)
+        self._pinned.restore(array(state, "pinned"))
+        links = np.where(used, chains.NOTHING, chains.NOT_INDEXED)
+        self._nodes.restore(np.stack((array(state, "hashes"), links), axis=1))
+        self._rebuild(4 * len(self) if len(self) <= _SMALL else len(self))
+        slots = self._rows.held("slot")
+        rows = np.flatnonzero(slots >= 0)  # the others were released
+        self._row.restore(np.zeros(self.end, np.int64))
+        self._row.array[slots[rows]] = rows + self._rows.first
 
 
 def _taken(columns: Sequence[pa.Array], rows: Array) -> list[pa.Array]:
     index = pa.array(rows)
     return [c.take(index) for c in columns]
-
-
-def _extended(values: Array, capacity: int, fill: object) -> Array:
-    out = np.full(capacity, fill, values.dtype)
-    out[: values.size] = values
-    return out

@@ -21,6 +21,7 @@ from eddyline.runtime.stores.columns import Array
 from eddyline.runtime.stores.index import Liveness
 from eddyline.runtime.stores.keytable import KeyTable
 from eddyline.runtime.stores.rowstore import RowStore
+from eddyline.runtime.stores.slot_arrays import SlotArray
 from eddyline.types import BEGINNING, FOREVER, Schema
 
 _NO_ROWS = np.zeros(0, np.int64)
@@ -252,8 +253,8 @@ class PartitionWindow:
         self._columns = list(columns)
         self._count = count
         self._table = KeyTable([stem.schema[c].type for c in columns])
-        self._last = np.full((1, count), -1, np.int64)  # ids, a ring per slot
-        self._seen = np.zeros(1, np.int64)
+        self._last = SlotArray(np.int64, (count,), fill=-1)  # ids, a ring per slot
+        self._seen = SlotArray(np.int64)
         self._death = _death_lanes(stem, name)
         self.liveness = Liveness("ts", FOREVER, fifo=False, death=self._death)
 
@@ -262,8 +263,9 @@ class PartitionWindow:
 
     def advance(self, stem: Stem, fresh: Array) -> Evicted | None:
         slots = self._table.slots([stem.gather(c, fresh) for c in self._columns], fresh.size)
-        self._grow(int(slots.max(initial=0)) + 1)
-        out = push_out(slots, fresh, self._last, self._seen)
+        self._last.grow(self._table.end)
+        self._seen.grow(self._table.end)
+        out = push_out(slots, fresh, self._last.array, self._seen.array)
         by = np.flatnonzero(out >= 0)
         return Evicted(out[by], by)
 
@@ -271,22 +273,13 @@ class PartitionWindow:
         inside: Array = stem.held(self._death[0]) == FOREVER
         return inside
 
-    def _grow(self, slots: int) -> None:
-        """Make room for ``slots`` partitions."""
-        have = self._seen.size
-        if slots <= have:
-            return
-        more = max(slots, 2 * have) - have
-        self._last = np.concatenate((self._last, np.full((more, self._count), -1, np.int64)))
-        self._seen = np.concatenate((self._seen, np.zeros(more, np.int64)))
-
     def state(self) -> State:
-        return {"table": self._table.state(), "last": self._last, "seen": self._seen}
+        return {"table": self._table.state(), "last": self._last.held(), "seen": self._seen.held()}
 
     def restore(self, state: State) -> None:
         self._table.restore(nested(state, "table"))
-        self._last = array(state, "last").copy()
-        self._seen = array(state, "seen").copy()
+        self._last.restore(array(state, "last"))
+        self._seen.restore(array(state, "seen"))
 
 
 def _death_lanes(stem: Stem, name: str) -> tuple[str, str]:

@@ -26,6 +26,7 @@ from eddyline.runtime.state import State, array, nested
 from eddyline.runtime.stores.columns import Array
 from eddyline.runtime.stores.index import Liveness
 from eddyline.runtime.stores.keytable import KeyTable
+from eddyline.runtime.stores.slot_arrays import SlotArray
 from eddyline.runtime.stores.stem import EndlessWindow, Stem
 from eddyline.types import BEGINNING, FOREVER, Schema
 
@@ -82,7 +83,7 @@ class TableStem(Stem):
         self.deleted = 0
         self.orphans = 0
         self._values = KeyTable([f.type for f in schema])
-        self._top = np.zeros(0, np.int64)
+        self._top = SlotArray(np.int64, fill=bags.NOTHING)
         self._remembered: Counter[int] = Counter()
 
     @property
@@ -92,10 +93,27 @@ class TableStem(Stem):
 
     def load(self, contents: pa.Table) -> None:
         """The rows that are there before everything else."""
-        rows = contents.num_rows
-        begin = np.full(rows, BEGINNING, np.int64)
-        columns = [c.combine_chunks() for c in contents.columns]
-        self.change(begin, np.arange(rows), np.ones(rows, np.int8), columns)
+        begin = np.full(contents.num_rows, BEGINNING, np.int64)
+        self._insert(begin, np.arange(contents.num_rows), contents.columns)
+
+    def content(self) -> pa.Table:
+        """The rows that are there, in order of (ts, seq): these two (int64), then the columns."""
+        there = np.flatnonzero(self.held(DEATH[0]) == FOREVER) + self.first
+        lanes = [pa.array(self.lane_at(name, there)) for name in ("ts", "seq")]
+        ids = self.ids(there)
+        columns = [self.gather(column, ids) for column in range(len(self.schema))]
+        names = [field.name for field in self.schema]
+        return pa.Table.from_arrays([*lanes, *columns], ["ts", "seq", *names])
+
+    def take_over(self, content: pa.Table) -> None:
+        """Have the rows that :meth:`content` of another engine returned; there are none here."""
+        ts, seq, *columns = content.columns
+        self._insert(ts.to_numpy(), seq.to_numpy(), columns)
+
+    def _insert(self, ts: Array, seq: Array, columns: Sequence[pa.ChunkedArray]) -> None:
+        """Add rows before the first chunk."""
+        arrays = [column.combine_chunks() for column in columns]
+        self.change(ts, seq, np.ones(ts.size, np.int8), arrays)
         self.changed = TableChanges.none()
 
     def change(self, ts: Array, seq: Array, sign: Array, columns: Sequence[pa.Array]) -> Array:
@@ -114,15 +132,17 @@ class TableStem(Stem):
         entering = columns if new.size == ts.size else [c.take(pick) for c in columns]
         lanes = {"ts": ts[new], "seq": seq[new], "slot": slots[new]}
         appended = self.append(new.size, lanes, entering)
-        self._fit()
+        self._top.grow(self._values.end)
         rows = bags.apply_changes(
             bags.BagChanges(slots, sign, ts, seq),
             appended.start,
             self.base,
-            bags.Stacks(self._top, self.lane("older"), self.lane(DEATH[0]), self.lane(DEATH[1])),
+            bags.Stacks(
+                self._top.array, self.lane("older"), self.lane(DEATH[0]), self.lane(DEATH[1])
+            ),
         )
         touched = np.unique(slots)
-        self._values.release(touched[self._top[touched] == bags.NOTHING])
+        self._values.release(touched[self._top.array[touched] == bags.NOTHING])
         found = rows != bags.NOTHING
         self.arrived += new.size
         self.deleted += int(found.sum()) - new.size
@@ -151,21 +171,16 @@ class TableStem(Stem):
             self._stack()
         self.compact_at = 2 * len(self) + 1024
 
-    def _fit(self) -> None:
-        """Follow the key table when it grows."""
-        more = self._values.capacity - self._top.size
-        if more > 0:
-            self._top = np.concatenate((self._top, np.full(more, bags.NOTHING, np.int64)))
-
     def _stack(self) -> None:
         """Rebuild the stacks of live rows by value."""
-        self._top = np.full(self._values.capacity, bags.NOTHING, np.int64)
+        self._top.grow(self._values.end)
+        self._top.held().fill(bags.NOTHING)
         bags.stack_all(
             self.lane("slot"),
             self.base,
             self.first,
             self.end,
-            self._top,
+            self._top.array,
             self.lane("older"),
             self.lane(DEATH[0]),
         )

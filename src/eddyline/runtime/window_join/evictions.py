@@ -25,7 +25,7 @@ from eddyline.runtime.join_inputs.flow_windows import FlowRows
 from eddyline.runtime.join_inputs.lineage_input import LineageInput
 from eddyline.runtime.stores.columns import Array
 from eddyline.runtime.window_join.levels import Levels
-from eddyline.runtime.window_join.output_buffer import JoinedPairs, Meet, Verify
+from eddyline.runtime.window_join.output_buffer import CandidatePairs, JoinedPairs, Meet, Verify
 from eddyline.runtime.window_join.rows_groups import RowsGroups
 from eddyline.runtime.window_join.scheduling_queue import SchedulingQueues
 
@@ -149,7 +149,9 @@ class Evictions:
             mine, partner = evicted.ids[by[kept]], other.stem.ids(position[kept])
             if self._verify is not None:
                 ids = (mine, partner) if source == 0 else (partner, mine)
-                real, lineage = self._verify(ids[0], ids[1], lineage)
+                sign = np.full(kept.size, -1, np.int8)
+                pairs = CandidatePairs(ts[by[kept]], seq[by[kept]], sign, *ids)
+                real, lineage = self._verify(pairs, lineage)
                 kept, mine, partner = kept[real], mine[real], partner[real]
             at = by[kept]
             own, found = (mine, ts[at]), (partner, instants[kept])

@@ -15,12 +15,35 @@ from eddyline.kernels.release import OrderedResults, ProbingRows, SliceResults, 
 from eddyline.runtime.stores.columns import Array
 from eddyline.runtime.window_join.scheduling_queue import SchedulingQueues
 
-#: Of pairs (int64[n] ids on both sides; uint64[n, W] their lineage, or None): int64[m], which are
-#: results, and the lineage of those.
-Verify = Callable[[Array, Array, Array | None], tuple[Array, Array | None]]
 #: Which queries require pairs: of a side, uint64[n, W] lineage of probes, int64[p] their numbers,
 #: positions of the rows found and their ages; returns the pairs required and uint64[q, W] lineage.
 Meet = Callable[[int, Array, Array, Array, Array], tuple[Array, Array]]
+
+
+@dataclass(frozen=True, slots=True)
+class CandidatePairs:
+    """Pairs of rows of two sources that may be results: their keys have equal hashes, or there are
+    no keys.
+
+    Attributes:
+        ts, seq: int64[n], the instants of the younger rows.
+        sign: int8[n], -1 where the result would be retracted.
+        left, right: int64[n], ids of the rows.
+    """
+
+    ts: Array
+    seq: Array
+    sign: Array
+    left: Array
+    right: Array
+
+    def __len__(self) -> int:
+        return int(self.ts.size)
+
+
+#: Of candidates, and uint64[n, W], their lineage (or None): int64[m], which are results, and the
+#: lineage of those.
+Verify = Callable[[CandidatePairs, Array | None], tuple[Array, Array | None]]
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import numpy as np
-
+from eddyline.runtime.stores.buffers import Buffer, roomy
 from eddyline.runtime.stores.columns import Array
+
+_SMALLEST = 64
 
 
 class SchedulingQueues:
@@ -18,6 +19,7 @@ class SchedulingQueues:
         self.first = self.end = 0
         self._start = 0  # place of the first row
         self._columns: dict[str, Array] = {}
+        self._buffers: dict[str, Buffer] = {}  # of the columns, once there was no room in them
 
     def __len__(self) -> int:
         return self.end - self.first
@@ -33,7 +35,7 @@ class SchedulingQueues:
         """Add rows at the end."""
         count = rows["seq"].size
         if not len(self):
-            self._columns, self._start = rows, 0
+            self._columns, self._buffers, self._start = rows, {}, 0
         else:
             self._make_room(count)
             place = self._start + len(self)
@@ -42,14 +44,17 @@ class SchedulingQueues:
         self.end += count
 
     def _make_room(self, count: int) -> None:
-        if self._start + len(self) + count <= self._columns["seq"].size:
+        end, capacity = self._start + len(self), self._columns["seq"].size
+        if end + count <= capacity:
             return
-        capacity = 2 * (len(self) + count)
-        for name in self._columns:
-            held = self[name]
-            wider = np.empty((capacity, *held.shape[1:]), held.dtype)
-            wider[: len(held)] = held
-            self._columns[name] = wider
+        capacity = roomy(len(self) + count, max(capacity if self._buffers else 0, _SMALLEST))
+        for name, values in self._columns.items():
+            if name in self._buffers:
+                self._buffers[name].shift(self._start, end, capacity)
+            else:
+                self._buffers[name] = Buffer(capacity, values.dtype, values.shape[1:])
+                self._buffers[name].array[: len(self)] = values[self._start : end]
+        self._columns = {name: buffer.array for name, buffer in self._buffers.items()}
         self._start = 0
 
     def drop_before(self, number: int) -> None:

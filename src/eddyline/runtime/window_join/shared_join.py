@@ -11,11 +11,10 @@ the queue of the next class. All queues are stretches of one sequence of rows, i
 
 since a queue is served in order of arrival. So the results of a class are complete in the order of
 the rows, whatever the schedule: each query gets what it would get alone, in the same order (the
-isolated execution property). Matches of rows that are not yet joined with the largest window are in
-the *output buffer*.
+isolated execution property). The *output buffer* has matches of rows not yet joined with the
+largest window.
 
-With ``rows_per_step = 1`` this is the paper's algorithm; more rows per step make steps cheaper, and
-results come a little later.
+With ``rows_per_step = 1`` this is the paper's algorithm; larger steps are cheaper and later.
 
 Source: Hammad et al. 2003, section 3.
 """
@@ -36,6 +35,7 @@ from eddyline.runtime.window_join.evictions import Evictions
 from eddyline.runtime.window_join.joined_work import JoinedWork
 from eddyline.runtime.window_join.levels import Levels
 from eddyline.runtime.window_join.output_buffer import (
+    CandidatePairs,
     Meet,
     Release,
     SliceBuffer,
@@ -335,7 +335,10 @@ class SharedJoin:
         if self._verify is not None:
             mine = rows["id"][row - rows.first]
             left, right = (mine, partner) if side == 0 else (partner, mine)
-            kept, lineage = self._verify(left, right, lineage)
+            sign = np.ones(by.size, np.int8)
+            kept, lineage = self._verify(
+                CandidatePairs(ts[by], seq[by], sign, left, right), lineage
+            )
             row, partner, instants = row[kept], partner[kept], instants[kept]
         return SliceMatches(row, partner, instants, lineage)
 

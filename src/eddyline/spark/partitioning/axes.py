@@ -8,11 +8,19 @@ to be right are used.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias, assert_never
 
-from eddyline.algebra.expressions import ColumnRef, Expr, columns_of, rewrite, shift_columns
+from eddyline.algebra.expressions import (
+    Call,
+    ColumnRef,
+    Expr,
+    columns_of,
+    rewrite,
+    shift_columns,
+    walk,
+)
 from eddyline.algebra.plan import (
     AntiJoin,
     Distinct,
@@ -20,6 +28,7 @@ from eddyline.algebra.plan import (
     GroupBy,
     Join,
     Negation,
+    PartialGroupBy,
     Plan,
     Product,
     Project,
@@ -34,11 +43,12 @@ from eddyline.algebra.windows import PartitionRows
 from eddyline.optimizer.selectivity import values_of
 from eddyline.optimizer.statistics import Statistics
 from eddyline.optimizer.traversal import substituted
-from eddyline.spark.partitioning.equalities import Equalities, can_be_key
+from eddyline.spark.partitioning.equalities import Equalities, can_be_key, is_exact
 from eddyline.spark.partitioning.join_regions import equal_pairs, region
 from eddyline.spark.partitioning.layouts import COPIED, SPREAD, ByKey, Coordinate
+from eddyline.types import Field
 
-#: By stream and changing table, the coordinate of its rows along one axis.
+#: By input of a layout, the coordinate of its rows along one axis.
 Coordinates: TypeAlias = Mapping[str, Coordinate]
 
 
@@ -64,40 +74,52 @@ class Candidate:
         return any(isinstance(c, ByKey) for c in self.coordinates.values())
 
 
-def candidates(plan: Plan, inputs: Iterable[str], statistics: Statistics) -> tuple[Candidate, ...]:
+def candidates(
+    plan: Plan, inputs: Iterable[str], statistics: Statistics, large: Set[str] = frozenset()
+) -> tuple[Candidate, ...]:
     """The candidates for a query: those without a key, then those by key in the order of its plan.
 
     Args:
-        inputs: the streams and changing tables that it reads.
+        inputs: the streams and tables that it reads, other than small static tables.
+        large: those of the tables that are worth dealing by key.
     """
     names = tuple(inputs)
     found: dict[tuple[tuple[str, Coordinate], ...], Candidate] = {}
-    origins = _Origins(plan)
+    origins = _Origins(plan, large)
     streams = tuple(dict.fromkeys(s.stream for s, _ in origins.scans))
     options = [
         Candidate({n: SPREAD if n in spread else COPIED for n in names}, math.inf)
         for spread in (*((s,) for s in streams), streams)
     ]
-    by_key = (_by_key(key, origins, names, statistics) for key in origins.wanted)
-    options += filter(None, by_key)
+    alone = (frozenset([table]) for table in sorted(large))
+    for divided in dict.fromkeys((frozenset[str](), frozenset(large), *alone)):
+        dealt = {*streams, *divided}
+        by_key = (_by_key(key, origins, names, dealt, statistics) for key in origins.wanted)
+        options += filter(None, by_key)
     for option in options:
         found.setdefault(tuple(sorted(option.coordinates.items(), key=lambda i: i[0])), option)
     return tuple(found.values())
 
 
 def _by_key(
-    key: tuple[Expr, ...], origins: _Origins, names: Sequence[str], statistics: Statistics
+    key: tuple[Expr, ...],
+    origins: _Origins,
+    names: Sequence[str],
+    dealt: Set[str],
+    statistics: Statistics,
 ) -> Candidate | None:
-    """The candidate in which the streams that have all parts of a key are dealt by it."""
+    """The candidate in which those of the ``dealt`` inputs that have all parts of a key are dealt
+    by it.
+    """
     parts = [origins.own_keys(part) for part in key]
     coordinates: dict[str, Coordinate] = {}
     values = math.inf
     for name in names:
-        if all(name in part for part in parts):
+        if name in dealt and all(name in part for part in parts):
             own = tuple(part[name] for part in parts)
             coordinates[name] = ByKey(own)
             schema = origins.schemas[name]
-            known = [statistics.stream_values(name, f.name, f.type) for f in schema]
+            known = [origins.values(name, f, statistics) for f in schema]
             values = min(values, math.prod(values_of(e, known) for e in own))
         else:
             coordinates[name] = COPIED
@@ -106,18 +128,23 @@ def _by_key(
 
 
 class _Origins:
-    """Where the columns of a plan come from: expressions over the columns of all scans of streams.
+    """Where the columns of a plan come from: expressions over the columns of all scans.
+
+    Args:
+        large: tables that may be dealt by key.
 
     Attributes:
-        scans: the scans of streams, each with its first column.
-        schemas: by stream.
+        scans, tables: the scans of streams, and of these tables, each with its first column.
+        schemas: by stream and table.
         wanted: the keys by which nodes need their rows together, in order.
         equal: what the plan says is equal, somewhere.
     """
 
-    def __init__(self, plan: Plan) -> None:
+    def __init__(self, plan: Plan, large: Set[str]) -> None:
         self.scans: list[tuple[StreamScan, int]] = []
+        self.tables: list[tuple[TableScan, int]] = []
         self.schemas: dict[str, Any] = {}
+        self._large = large
         self._keys: dict[tuple[Expr, ...], None] = {}
         self._pairs: list[tuple[Expr, Expr]] = []
         self._width = 0
@@ -126,17 +153,33 @@ class _Origins:
         self.equal = Equalities(self._pairs)
 
     def own_keys(self, expr: Expr) -> dict[str, Expr]:
-        """By stream, what equals an expression and can be computed from each of its rows."""
+        """By stream and table, what equals an expression and can be computed from each of its rows.
+
+        Of a table, rows that are equal have equal keys, so that a deletion finds its row.
+        """
         found: dict[str, list[list[Expr]]] = {}
         same = self.equal.equal_to(expr)
-        for scan, start in self.scans:
-            columns = range(start, start + len(scan.schema))
+        scans = [(s.stream, s.schema, start) for s, start in self.scans]
+        scans += [(t.table, t.schema, start) for t, start in self.tables]
+        for name, schema, start in scans:
+            columns = range(start, start + len(schema))
             own = [e for e in same if (r := columns_of(e)) and r <= set(columns) and can_be_key(e)]
-            names = [f"{scan.stream}.{f.name}" for f in scan.schema]
-            found.setdefault(scan.stream, []).append(
+            if name not in self._streams:
+                own = [e for e in own if all(is_exact(c) for c in walk(e) if isinstance(c, Call))]
+            names = [f"{name}.{f.name}" for f in schema]
+            found.setdefault(name, []).append(
                 [_named(shift_columns(e, -start), names) for e in own]
             )
-        return {stream: key for stream, own in found.items() if (key := _common(own)) is not None}
+        return {name: key for name, own in found.items() if (key := _common(own)) is not None}
+
+    def values(self, name: str, field: Field, statistics: Statistics) -> float:
+        """Number of distinct values of a column of a stream or table."""
+        of = statistics.stream_values if name in self._streams else statistics.table_values
+        return of(name, field.name, field.type)
+
+    @property
+    def _streams(self) -> set[str]:
+        return {scan.stream for scan, _ in self.scans}
 
     def _want(self, key: Sequence[Expr | None]) -> None:
         """A node needs rows with equal values of ``key`` together: by all parts, or by one."""
@@ -168,6 +211,9 @@ class _Origins:
                     next((e for e in column if e and columns_of(e)), None)
                     for column in zip(*parts, strict=True)
                 ]
+            case PartialGroupBy():
+                self._outputs(node.input)  # it needs no rows together
+                return [None for _ in node.schema]
             case GroupBy():
                 below = self._outputs(node.input)
                 keys = [_over(k, below) for k in node.keys]
@@ -185,13 +231,19 @@ class _Origins:
         start = self._width
         self.scans.append((scan, start))
         self.schemas[scan.stream] = scan.schema
-        columns = self._table(scan)
+        columns = self._columns(scan)
         if isinstance(scan.window, PartitionRows):
             self._want([columns[c] for c in scan.window.columns])
         assert self._width == start + len(scan.schema)
         return columns
 
-    def _table(self, scan: Plan) -> list[Expr | None]:
+    def _table(self, scan: TableScan) -> list[Expr | None]:
+        if scan.table in self._large:
+            self.tables.append((scan, self._width))
+            self.schemas[scan.table] = scan.schema
+        return self._columns(scan)
+
+    def _columns(self, scan: Plan) -> list[Expr | None]:
         start = self._width
         self._width += len(scan.schema)
         return [ColumnRef(f.type, start + i, f.name) for i, f in enumerate(scan.schema)]

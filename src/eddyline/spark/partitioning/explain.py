@@ -3,51 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
-from eddyline.algebra.reads import streams_read
-from eddyline.engine.declared_statistics import DeclaredStatistics
-from eddyline.engine.ingest.table_changes import is_live
+from eddyline.algebra.reads import streams_read, tables_read
 from eddyline.optimizer.statistics import UNKNOWN, Statistics
+from eddyline.spark.layout_shards import group_layouts, planned
+from eddyline.spark.partitioning.axes import candidates
 from eddyline.spark.partitioning.layouts import ByKey, Coordinate, Copied, Layout
-from eddyline.spark.partitioning.planning import PlannedQuery, best_layout, layouts
+from eddyline.spark.partitioning.planned_query import LARGE_TABLE, PlannedQuery
+from eddyline.spark.partitioning.planning import as_run, best_layout, why_not
 from eddyline.spark.partitioning.split_keys import explained
 from eddyline.spark.script import Script
 
 
-def planned_queries(script: Script, names: Iterable[str]) -> dict[str, PlannedQuery]:
-    """What the partitioning of queries of a script depends on, by name."""
-    by_row = frozenset(n for n, s in script.streams.items() if s.lateness_by == "row")
-    found = {}
-    for name in names:
-        plan = script.queries[name].plan
-        query = PlannedQuery(plan)
-        changing = {t for t in script.tables_of(name) if is_live(script.tables[t])}
-        rules = next(iter(changing.difference(query.inputs)), None)
-        read = by_row.intersection(query.inputs)
-        found[name] = PlannedQuery(plan, rules, read)
-    return found
-
-
-def declared_statistics(script: Script) -> Statistics:
-    """The rates and sizes that a script declares."""
-    declared = DeclaredStatistics()
-    for name, stream in script.streams.items():
-        declared.add(name, stream.sizes)
-    for name, table in script.tables.items():
-        declared.add(name, table.sizes)
-    return declared.statistics
-
-
 def partitionings(script: Script, shards: int) -> dict[str, str]:
     """By query of a script, its partitioning as text; see :func:`partitioning_text`."""
-    statistics = declared_statistics(script)
     found = {}
     for group in script.groups():
-        queries = planned_queries(script, group.queries)
-        for layout, names in layouts(queries, shards, statistics):
+        for layout, names in group_layouts(script, group, shards):
             for name in names:
                 others = [n for n in names if n != name]
-                found[name] = partitioning_text(queries[name], layout, shards, others, statistics)
+                query = planned(script, script.queries[name])
+                found[name] = partitioning_text(query, layout, shards, others, script.statistics)
     return found
 
 
@@ -63,12 +40,17 @@ def partitioning_text(
     Args:
         layout: that the query is in. others: the other queries in it.
     """
+    run = as_run(layout, query) or query
     lines = [f"partitioning: {_count(layout.cells)} of {shards}"]
     lines += [f"  {axis.size} along {axis.label}" for axis in layout.axes]
-    for name in query.inputs:
-        lines.append(f"  {name}: {_dealing(layout, name)}")
+    tables = tables_read(query.plan)
+    for name in sorted({*query.inputs, *tables}):
+        lines.append(f"  {name}: {_dealing(layout, name, is_table=name in tables)}")
+    if run is not query:
+        lines.append(f"  partial groups of {_count(layout.cells)} are merged")
     lines += [f"  {reason}" for reason in _why_not_better(query, layout, shards, statistics)]
-    lines += [f"  {text}" for text in explained(layout, query)]
+    lines += [f"  {reason}" for reason in _why_copied(run, layout, shards, statistics)]
+    lines += [f"  {text}" for text in explained(layout, run)]
     shared = list(others)
     if shared:
         shown = ", ".join(shared[:5]) + (f" and {len(shared) - 5} more" if shared[5:] else "")
@@ -82,7 +64,7 @@ def _why_not_better(
     if shards == 1:
         return
     if not layout.axes:
-        yield f"one cell: {best_layout(query, shards, statistics).reason}"
+        yield f"one cell: {best_layout(query, shards, statistics).reason or layout.reason}"
         return
     copied = [name for name in streams_read(query.plan) if layout.copies(name) > 1]
     keyed = any(isinstance(c, ByKey) for name in query.inputs for c in layout.inputs[name])
@@ -95,11 +77,48 @@ def _why_not_better(
         )
 
 
-def _dealing(layout: Layout, name: str) -> str:
-    parts = [_along(c) for c in layout.inputs[name] if not isinstance(c, Copied)]
+def _why_copied(
+    query: PlannedQuery, layout: Layout, shards: int, statistics: Statistics
+) -> Iterator[str]:
+    """Why tables are in all cells; of small ones those that could be divided."""
+    for table in sorted(tables_read(query.plan)):
+        if layout.cells == 1 or _is_divided(layout, table):
+            continue
+        if table in query.large:
+            yield f"{table} is copied: {_why_not_divided(query, table, shards, statistics)}"
+            continue
+        larger = replace(query, large=query.large | {table}, parts=None)
+        if _is_divided(best_layout(larger, shards, statistics), table):
+            yield f"{table} is copied: it is not declared to have {LARGE_TABLE:,} rows (rows = ...)"
+
+
+def _is_divided(layout: Layout, table: str) -> bool:
+    return any(isinstance(c, ByKey) for c in layout.inputs.get(table, ()))
+
+
+def _why_not_divided(query: PlannedQuery, table: str, shards: int, statistics: Statistics) -> str:
+    found = candidates(query.plan, query.inputs, statistics, query.large)
+    keyed = [c.coordinates for c in found if isinstance(c.coordinates[table], ByKey)]
+    if not keyed:
+        return "no equality of one of its columns with streams"
+    reasons = [why_not(query, axis) for axis in keyed]
+    if (first := reasons[0]) is not None and all(reasons):
+        return first
+    if _is_divided(best_layout(query, shards, statistics), table):
+        return "not all queries that share the layout join it by one key"
+    return "with more cells along another axis each has fewer rows of streams"
+
+
+def _dealing(layout: Layout, name: str, *, is_table: bool) -> str:
+    if name not in layout.inputs:  # a small static table
+        return "all rows" if layout.cells == 1 else f"copied to {_count(layout.cells)}"
+    found = (_along(c) for c in layout.inputs[name] if not isinstance(c, Copied))
+    parts = [f"divided {along}" if is_table else along for along in found]
     copies = layout.copies(name)
     if copies > 1:
         parts.append(f"copied to {_count(copies)}")
+    if name in layout.counted:
+        parts.append("timestamps of all rows in all cells")
     return ", ".join(parts) or "all rows"
 
 

@@ -66,14 +66,17 @@ class Layout:
         axes: of the grid.
         inputs: by stream or changing table, the coordinate of its rows along each axis.
         reason: why there is one cell only, in words; empty if there are several, or one is wanted.
+        counted: streams of which every cell gets the timestamps of all rows, for windows of rows;
+            empty if there is one cell.
     """
 
     axes: tuple[Axis, ...]
     inputs: Mapping[str, tuple[Coordinate, ...]]
     reason: str = ""
+    counted: frozenset[str] = frozenset()
 
     def __hash__(self) -> int:
-        return hash((self.axes, frozenset(self.inputs.items()), self.reason))
+        return hash((self.axes, frozenset(self.inputs.items()), self.reason, self.counted))
 
     @property
     def cells(self) -> int:

@@ -13,13 +13,20 @@ Each node preserves this, given what is written at its function, or :class:`NotL
 root has to be ``Once`` or ``Keyed``: then each result is made at exactly one coordinate. What is
 equal (0.0 and -0.0, NaN and NaN, NULL and NULL) has the same hash.
 
+A query whose groups are computed in parts has :class:`PartialGroupBy` as root. There the answers
+are parts, and what has to be shown is that each row of the input is in exactly one part: the groups
+of all rows are then the merged parts (``algebra/parts.py``).
+
 Axes are independent of each other: a row is in a cell if it is at the cell's coordinate along each
 axis, so the argument for one axis holds within every coordinate of the others.
 
 The argument is about rows and instants, not about operators: each engine may run any plan of the
-query. Two things are not rows of the answer. What a window by number contains depends on rows that
-have no result; and an expression that fails for a row is reported, so it must not be evaluated at
-several coordinates for the same row.
+query. Three things are not rows of the answer. When an engine begins: with the first row of all
+that is not late, which only the cell with this row knows if there were late ones before it. So rows
+of divided tables alone are no result, they only join rows of streams. What a window by number
+contains depends on rows that have no result: each cell gets the timestamps of all rows of a stream
+with such a window (``Layout.counted``). And an expression that fails for a row is reported, so it
+must not be evaluated at several coordinates for the same row.
 """
 
 from __future__ import annotations
@@ -44,6 +51,7 @@ from eddyline.algebra.plan import (
     GroupBy,
     Join,
     Negation,
+    PartialGroupBy,
     Plan,
     Product,
     Project,
@@ -54,7 +62,7 @@ from eddyline.algebra.plan import (
     Union,
     sealed,
 )
-from eddyline.algebra.windows import PartitionRows, Rows
+from eddyline.algebra.windows import PartitionRows
 from eddyline.spark.partitioning.equalities import Equalities, in_terms_of
 from eddyline.spark.partitioning.join_regions import Region, equal_pairs, region
 from eddyline.spark.partitioning.layouts import COPIED, ByKey, Coordinate, Spread
@@ -92,14 +100,46 @@ def require_local(plan: Plan, axis: Mapping[str, Coordinate]) -> None:
     """Check that each result of a plan is made at exactly one coordinate of an axis.
 
     Args:
-        axis: by stream and by changing table, the coordinate of its rows; other tables are at
-            every coordinate.
+        axis: by input of the layout, the coordinate of its rows; other tables are at every
+            coordinate.
 
     Raises:
         NotLocal: this is not shown.
     """
-    if isinstance(_held(plan, axis), Everywhere):
+    if isinstance(_with_streams(plan, axis), Everywhere):
         raise NotLocal("every cell would make all results")
+
+
+def _with_streams(plan: Plan, axis: Mapping[str, Coordinate]) -> Held:
+    """What holds of the rows of a node, none of which is made of rows of divided tables alone."""
+    held = _held(plan, axis)
+    if not isinstance(held, Everywhere) and (table := _table_alone(plan)) is not None:
+        raise NotLocal(
+            f"rows of {table} without a row of a stream begin with the first one of all streams"
+        )
+    return held
+
+
+def _table_alone(plan: Plan) -> str | None:
+    """A table, if the rows of a node, or some of them, have no row of a stream; else None."""
+    node = sealed(plan)
+    match node:
+        case StreamScan():
+            return None
+        case TableScan():
+            return node.table
+        case Filter() | Project() | Product() | Join():
+            tables = [_table_alone(p) for p in region(node).inputs]
+            return tables[0] if all(tables) else None
+        case Negation() | SemiJoin() | AntiJoin():
+            return _table_alone(node.left)
+        case Union():
+            return next(filter(None, map(_table_alone, node.parts)), None)
+        case PartialGroupBy() | GroupBy() | Distinct():
+            return _table_alone(node.input)
+        case SharedRows():
+            raise AssertionError("rows of a flow are not part of a query's plan")
+    assert_never(node)
 
 
 def _held(plan: Plan, axis: Mapping[str, Coordinate]) -> Held:
@@ -112,14 +152,16 @@ def _held(plan: Plan, axis: Mapping[str, Coordinate]) -> Held:
         case Filter() | Project() | Product() | Join():
             return _joined(region(node), axis)
         case Negation() | SemiJoin() | AntiJoin():
-            return _matched(node, _held(node.left, axis), _held(node.right, axis))
+            return _matched(node, _with_streams(node.left, axis), _held(node.right, axis))
         case Union():
-            return _united([_held(part, axis) for part in node.parts])
+            return _united([_with_streams(part, axis) for part in node.parts])
+        case PartialGroupBy():
+            return _in_parts(node, _with_streams(node.input, axis))
         case GroupBy():
-            return _grouped(node, _held(node.input, axis))
+            return _grouped(node, _with_streams(node.input, axis))
         case Distinct():
-            columns = _columns(node)
-            return _by_keys(_held(node.input, axis), columns, columns, f"DISTINCT of {_list(node)}")
+            held, columns = _with_streams(node.input, axis), _columns(node)
+            return _by_keys(held, columns, columns, f"DISTINCT of {_list(node)}")
         case SharedRows():
             raise AssertionError("rows of a flow are not part of a query's plan")
     assert_never(node)
@@ -132,15 +174,11 @@ def _placed(coordinate: Coordinate) -> Held:
 
 
 def _scanned(scan: StreamScan, coordinate: Coordinate) -> Held:
-    """A row's lifespan in a window over time is its own. A window of rows ends it by later rows:
-    those with the same values of PARTITION BY, which must be at the same coordinate.
+    """A row's lifespan in a window over time is its own. A window of rows ends it by later rows,
+    which every cell counts; with PARTITION BY by those with the same values, which must be at the
+    same coordinate.
     """
     held, window = _placed(coordinate), scan.window
-    if isinstance(window, Rows):
-        raise NotLocal(
-            f"{scan.label} counts the rows of the whole stream; "
-            "[PARTITION BY ... ROWS n] by a key would count within a cell"
-        )
     if isinstance(window, PartitionRows):
         columns = _columns(scan)
         known: dict[Expr, Expr] = {columns[c]: columns[c] for c in window.columns}
@@ -244,11 +282,21 @@ def _united(held: Sequence[Held]) -> Held:
     return Keyed(common) if all(common) else Once()
 
 
-def _grouped(node: GroupBy, held: Held) -> Held:
-    """All rows of a group must be together. The one group without keys has all rows."""
+def _in_parts(node: PartialGroupBy, held: Held) -> Held:
+    """The part of a group at a coordinate is of the rows there."""
+    _require_computed_once(node, held)
+    return held if isinstance(held, Everywhere) else Once()
+
+
+def _require_computed_once(node: GroupBy, held: Held) -> None:
     arguments = [e for a in node.aggregates for e in (a.argument, a.where) if e is not None]
     for expr in (*node.keys, *arguments):
         _require_at_one_coordinate(expr, held)
+
+
+def _grouped(node: GroupBy, held: Held) -> Held:
+    """All rows of a group must be together. The one group without keys has all rows."""
+    _require_computed_once(node, held)
     if isinstance(held, Everywhere):
         return held
     if not node.keys:

@@ -1,15 +1,20 @@
-"""The partitioning of a group's queries: which layouts there are, and which queries each has."""
+"""The partitioning of a group's queries: which layouts there are, and which queries each has.
+
+In a layout with several cells, every cell gets the timestamps of all rows of the streams that have
+a window of rows ([ROWS n]): a part of the cost of rows, which no number of cells divides. So such
+windows are divided for the work behind them, and least is gained where there is none.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Final
 
 from eddyline.algebra.expressions import Expr
-from eddyline.algebra.plan import Plan, TableScan
-from eddyline.algebra.reads import nodes, streams_read
+from eddyline.algebra.plan import Plan
+from eddyline.algebra.reads import streams_read, tables_read
 from eddyline.optimizer.statistics import UNKNOWN, Statistics
 from eddyline.spark.partitioning.axes import Candidate, candidates
 from eddyline.spark.partitioning.layouts import (
@@ -22,6 +27,7 @@ from eddyline.spark.partitioning.layouts import (
     one_cell,
 )
 from eddyline.spark.partitioning.locality import NotLocal, require_local
+from eddyline.spark.partitioning.planned_query import PlannedQuery
 from eddyline.spark.partitioning.shares import choose_sizes
 
 #: Keys with more values than this, for each shard, are equally good.
@@ -30,32 +36,9 @@ _ENOUGH_VALUES: Final = 64
 _TOLERATED: Final = 2.0
 #: Of layouts with equal rows per cell, the best one of a query is preferred.
 _OTHER: Final = 1 + 1e-6
-
-
-@dataclass(frozen=True)
-class PlannedQuery:
-    """What the partitioning of a query depends on.
-
-    Attributes:
-        plan: its logical plan, optimized.
-        rules: the table of FOR EACH ROW OF, if it changes.
-        by_row: streams of which lateness is judged row by row.
-    """
-
-    plan: Plan
-    rules: str | None = None
-    by_row: frozenset[str] = frozenset()
-
-    @property
-    def inputs(self) -> tuple[str, ...]:
-        """The streams and changing tables that it reads, sorted."""
-        changing = {
-            node.table
-            for node in nodes(self.plan)
-            if isinstance(node, TableScan) and node.updates != "static"
-        }
-        rules = () if self.rules is None else (self.rules,)
-        return tuple(sorted(streams_read(self.plan).union(changing, rules)))
+#: Cost of the timestamp of a row of another cell, in rows: it is sent, stored and counted, but no
+#: operator behind the window has it. An estimate.
+TIMESTAMP_COST: Final = 0.25
 
 
 def layouts(
@@ -63,8 +46,8 @@ def layouts(
 ) -> list[tuple[Layout, tuple[str, ...]]]:
     """The layouts of a group, each with the names of its queries.
 
-    Each query is in one layout, which fits it (:func:`fits`). What is chosen does not depend on the
-    order of the queries; layouts, and the names in them, are in that order.
+    Each query is in one layout, which fits it (:func:`as_run`). What is chosen does not depend on
+    the order of the queries; layouts, and the names in them, are in that order.
 
     Args:
         queries: by name, at least one.
@@ -77,7 +60,13 @@ def layouts(
     options = {name: _options(q, shards, statistics) for name, q in queries.items()}
     chosen = _merged(_cover(queries, options, statistics))
     order = {name: place for place, name in enumerate(queries)}
-    found = [(layout, tuple(sorted(names, key=order.__getitem__))) for layout, names in chosen]
+    found = [
+        (
+            _counting(layout, (queries[n] for n in names)),
+            tuple(sorted(names, key=order.__getitem__)),
+        )
+        for layout, names in chosen
+    ]
     return sorted(found, key=lambda f: order[f[1][0]])
 
 
@@ -87,12 +76,33 @@ def best_layout(query: PlannedQuery, shards: int, statistics: Statistics = UNKNO
     return layout
 
 
+def as_run(layout: Layout, query: PlannedQuery) -> PlannedQuery | None:
+    """What the cells of a layout run for a query: the query, if each result is made in exactly one
+    of them; else that which makes its partial groups; None: the query does not fit.
+    """
+    return next((q for q in (query, query.in_parts) if q is not None and fits(layout, q)), None)
+
+
 def fits(layout: Layout, query: PlannedQuery) -> bool:
-    """Whether a query can run in the cells of a layout: each result is made in exactly one."""
+    """Whether a query can run in the cells of a layout as it is: each result is made in exactly
+    one, and each cell counts the rows of all streams of which the query has windows of rows.
+    """
+    return _is_local(layout, query) and (not layout.axes or query.counted <= layout.counted)
+
+
+def _is_local(layout: Layout, query: PlannedQuery) -> bool:
     if not set(query.inputs) <= layout.inputs.keys():
         return False
-    along = ({n: layout.inputs[n][i] for n in query.inputs} for i in range(len(layout.axes)))
+    names = {*query.inputs, *(tables_read(query.plan) & layout.inputs.keys())}
+    along = ({n: layout.inputs[n][i] for n in names} for i in range(len(layout.axes)))
     return all(why_not(query, axis) is None for axis in along)
+
+
+def _counting(layout: Layout, queries: Iterable[PlannedQuery]) -> Layout:
+    """The layout, with the counted streams of its queries."""
+    if not layout.axes:
+        return layout
+    return replace(layout, counted=frozenset().union(*(q.counted for q in queries)))
 
 
 def why_not(query: PlannedQuery, axis: Mapping[str, Coordinate]) -> str | None:
@@ -121,24 +131,46 @@ def _why_not_local(plan: Plan, axis: tuple[tuple[str, Coordinate], ...]) -> str 
 
 @dataclass(frozen=True)
 class _Options:
-    """The layouts that a query could have; the first is the best for it alone."""
+    """The layouts that a query could have; the first is the best for it alone.
+
+    Attributes:
+        in_parts: whether it may run in parts, because this one divides its groups.
+    """
 
     layouts: tuple[Layout, ...]
+    in_parts: bool = False
 
 
 def _options(query: PlannedQuery, shards: int, statistics: Statistics) -> _Options:
-    possible = candidates(query.plan, query.inputs, statistics)
+    """The layouts of a query. Groups are divided if otherwise there is one cell, or if each has
+    twice the rows: merging them has a price, too.
+    """
+    whole = _local_layouts(query, shards, statistics)
+    if query.in_parts is None:
+        return _Options(whole)
+    divided = _local_layouts(query.in_parts, shards, statistics)
+    if not divided[0].axes:
+        return _Options(whole)
+    rows, rows_divided = (_rows(best, query, statistics) for best in (whole[0], divided[0]))
+    if not whole[0].axes or rows >= _TOLERATED * rows_divided:
+        return _Options(divided, in_parts=True)
+    return _Options(whole)
+
+
+def _local_layouts(query: PlannedQuery, shards: int, statistics: Statistics) -> tuple[Layout, ...]:
+    """The layouts of a query as it is; the first is the best."""
+    possible = candidates(query.plan, query.inputs, statistics, query.large)
     refused = [why_not(query, c.coordinates) for c in possible]
     local = [c for c, why in zip(possible, refused, strict=True) if why is None]
     if not local:
         by_key = [w for c, w in zip(possible, refused, strict=True) if w and c.has_key]
         reason = next(iter([*by_key, *filter(None, refused)]), "it reads no stream")
-        return _Options((one_cell(dict.fromkeys(query.inputs), reason),))
+        return (one_cell(dict.fromkeys(query.inputs), reason),)
     enough = shards * _ENOUGH_VALUES
     local.sort(key=lambda c: -min(c.values, enough))
     best = _grid(query, _without_dominated(local, shards), shards, statistics)
     single = [_grid(query, [c], shards, statistics) for c in local if c.copied <= _tables(query)]
-    return _Options(tuple(dict.fromkeys((best, *(s for s in single if s.axes)))))
+    return tuple(dict.fromkeys((best, *(s for s in single if s.axes))))
 
 
 def _tables(query: PlannedQuery) -> frozenset[str]:
@@ -164,7 +196,9 @@ def _grid(
 ) -> Layout:
     streams = streams_read(query.plan)
     names = query.inputs
-    rates = tuple(_rate(n, streams, statistics) for n in names)
+    # timestamps in all cells cost the same for any sizes: the rest of a row is divided
+    divided = dict.fromkeys(query.counted, 1 - TIMESTAMP_COST)
+    rates = tuple(_rate(n, streams, statistics) * divided.get(n, 1) for n in names)
     copied = tuple(frozenset(i for i, n in enumerate(names) if n in c.copied) for c in axes)
     limits = tuple(int(min(shards, c.values)) for c in axes)
     sizes = choose_sizes(rates, copied, limits, shards)
@@ -248,19 +282,28 @@ def _load(
     not fit, or has twice the rows per cell of the best one.
     """
     best = options.layouts[0]
-    streams = streams_read(query.plan)
     if layout == best:
-        return _rows(layout, query.inputs, streams, statistics) / layout.cells
+        return _rows(layout, query, statistics)
     if not layout.axes or not set(query.inputs) <= layout.inputs.keys():
         return None
-    load, least = (_rows(o, query.inputs, streams, statistics) / o.cells for o in (layout, best))
-    suits = load < _TOLERATED * least and (layout in options.layouts or fits(layout, query))
+    load, least = (_rows(of, query, statistics) for of in (layout, best))
+    if load >= _TOLERATED * least:
+        return None
+    runs = [query, query.in_parts] if options.in_parts else [query]
+    suits = layout in options.layouts or any(q is not None and _is_local(layout, q) for q in runs)
     return _OTHER * load if suits else None
 
 
-def _rows(layout: Layout, names: Iterable[str], streams: Set[str], statistics: Statistics) -> float:
-    """Rows per second of some inputs that are sent to all cells together."""
-    return sum(_rate(name, streams, statistics) * layout.copies(name) for name in names)
+def _rows(layout: Layout, query: PlannedQuery, statistics: Statistics) -> float:
+    """Rows per second and cell of a query's inputs; timestamps count as a part of a row."""
+    streams, counted = streams_read(query.plan), query.counted
+    found = 0.0
+    for name in query.inputs:
+        share = layout.copies(name) / layout.cells
+        if name in counted:
+            share += TIMESTAMP_COST * (1 - share)
+        found += _rate(name, streams, statistics) * share
+    return found
 
 
 def _merged(chosen: Iterable[tuple[Layout, list[str]]]) -> list[tuple[Layout, list[str]]]:

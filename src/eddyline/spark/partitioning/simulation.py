@@ -1,7 +1,8 @@
 """What each shard would have to do, counted from the keys of generated rows; nothing is executed.
 
 The planner's layout of a query deals one second of rows; of each cell are counted the rows that it
-receives, the results that it makes, its state, and the bytes that are sent to it and logged by it.
+receives, the results that it makes, its state, and the bytes that are sent to it and logged by it,
+timestamps of rows of other cells included.
 With split keys, they are those that the driver of a job would split.
 """
 
@@ -16,11 +17,12 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from eddyline.optimizer.statistics import Statistics
+from eddyline.spark.layout_shards import planned
 from eddyline.spark.partitioning.dealing import Dealer, Dealt
-from eddyline.spark.partitioning.explain import planned_queries
 from eddyline.spark.partitioning.frequent_keys import DEFAULT_LIMITS, keys_to_split
 from eddyline.spark.partitioning.layouts import Layout
-from eddyline.spark.partitioning.planning import PlannedQuery, best_layout
+from eddyline.spark.partitioning.planned_query import PlannedQuery
+from eddyline.spark.partitioning.planning import TIMESTAMP_COST, best_layout
 from eddyline.spark.partitioning.split_keys import SplitKey, splittable
 from eddyline.spark.script import Script
 
@@ -36,6 +38,8 @@ VALUES: Final = 100_000
 SAMPLE: Final = 500_000
 #: Length of the windows.
 WINDOW_S: Final = 60
+#: Of the timestamp of a row of another cell, compressed, at most.
+TIMESTAMP_BYTES: Final = 8
 #: With ``one key``: its share of the first stream's rows.
 ONE_KEY_SHARE: Final = 0.3
 
@@ -95,7 +99,8 @@ class ShardLoad:
         most_results: the share of all results that one cell makes.
         most_state: bytes of windows in a cell.
         shuffled, logged: bytes of all cells together.
-        cores: one for each ``core_rows`` rows received, by all cells together.
+        cores: one for each ``core_rows`` rows received, by all cells together; timestamps of rows
+            of other cells are a part of a row (``planning.TIMESTAMP_COST``).
         busiest: cores that the cell with the most rows would need; above 1, it is too much.
         most_work: rows received and results made by a cell, at most, of the generated rows.
     """
@@ -134,8 +139,13 @@ def simulate(
     scale = rate / len(streams) / SAMPLE
     per_cell = np.sum([_received(of) for of in dealt.values()], axis=0) * scale
     sent = float(per_cell.sum())
+    timestamps = np.zeros(layout.cells)
+    for stream in layout.counted:
+        timestamps += (SAMPLE - _received(dealt[stream])) * scale
+    sent_bytes = sent * row_bytes + float(timestamps.sum()) * TIMESTAMP_BYTES
+    processed = per_cell + TIMESTAMP_COST * timestamps
     results = _results(workload, layout, dealt, columns)
-    counted = per_cell / scale + results
+    work = per_cell / scale + results
     return ShardLoad(
         workload.name,
         skew,
@@ -146,11 +156,11 @@ def simulate(
         most_rows=float(per_cell.max()),
         most_results=float(results.max() / results.sum()) if workload.centre else 1 / layout.cells,
         most_state=float(per_cell.max()) * WINDOW_S * row_bytes if workload.centre else 0.0,
-        shuffled=sent * row_bytes,
-        logged=sent * row_bytes,
-        cores=sent / workload.core_rows,
-        busiest=float(per_cell.max()) / workload.core_rows,
-        most_work=float(counted.max()),
+        shuffled=sent_bytes,
+        logged=sent_bytes,
+        cores=float(processed.sum()) / workload.core_rows,
+        busiest=float(processed.max()) / workload.core_rows,
+        most_work=float(work.max()),
     )
 
 
@@ -187,7 +197,7 @@ def _planned(workload: Workload) -> PlannedQuery:
         for name in workload.keys
     ]
     script = Script.of([*streams, f"CREATE QUERY q AS {workload.sql}"])
-    return planned_queries(script, ["q"])["q"]
+    return planned(script, script.queries["q"])
 
 
 def _statistics(workload: Workload) -> Statistics:

@@ -34,7 +34,8 @@ from eddyline.algebra.plan import TableScan
 from eddyline.algebra.reads import nodes, stream_scans, streams_read
 from eddyline.algebra.windows import Range
 from eddyline.spark.partitioning.layouts import COPIED, SPREAD, ByKey, Layout
-from eddyline.spark.partitioning.planning import PlannedQuery, why_not
+from eddyline.spark.partitioning.planned_query import PlannedQuery
+from eddyline.spark.partitioning.planning import why_not
 
 
 @dataclass(frozen=True)
@@ -101,7 +102,8 @@ def longest_window_us(queries: Iterable[PlannedQuery], inputs: Container[str]) -
 def explained(layout: Layout, query: PlannedQuery) -> Iterator[str]:
     """For EXPLAIN: for each axis with keys, what happens to frequent keys."""
     for number, axis in enumerate(layout.axes):
-        inputs = [n for n in keyed_inputs(layout, number) if n in query.inputs]
+        streams = streams_read(query.plan)
+        inputs = [n for n in keyed_inputs(layout, number) if n in streams]
         refused = {n: why_not_split(layout, number, n, query) for n in inputs}
         allowed = [n for n, why in refused.items() if why is None]
         if allowed:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 from hypothesis import strategies as st
@@ -25,6 +26,7 @@ _NUMBER_AGGREGATES: Final = (
         "SUM({0}) FILTER (WHERE {0} > 1)",
         "SUM({}) + 1",
         "COUNT(*) FILTER (WHERE {0} > 1)",
+        "COUNT(DISTINCT {0}) FILTER (WHERE {0} > 1)",
     ),
 )
 EMITS: Final = st.sampled_from(
@@ -61,7 +63,14 @@ def flat(draw: st.DrawFn, kinds: Kinds | None = None, *, fallible: bool = False)
     ``fallible``: a column may fail for some rows. Not in sub-queries: columns without readers may
     not be evaluated.
     """
-    source = draw(sources())
+    return draw(flat_over(draw(sources()), kinds, fallible=fallible))
+
+
+@st.composite
+def flat_over(
+    draw: st.DrawFn, source: From, kinds: Kinds | None = None, *, fallible: bool = False
+) -> GeneratedSelect:
+    """``flat`` over a FROM clause."""
     distinct = draw(st.sampled_from(["", "", "DISTINCT "]))
     chosen: Kinds = kinds or tuple(
         draw(st.lists(st.sampled_from(["int", "str", "double", "int"]), min_size=1, max_size=3))
@@ -81,9 +90,12 @@ def grouped(draw: st.DrawFn) -> GeneratedSelect:
 
 
 @st.composite
-def grouped_over(draw: st.DrawFn, source: From) -> GeneratedSelect:
-    """GROUP BY over a FROM clause."""
-    keys = draw(st.lists(_keys(source.scope), max_size=2, unique=True))
+def grouped_over(
+    draw: st.DrawFn, source: From, by: Sequence[tuple[str, ColumnKind]] | None = None
+) -> GeneratedSelect:
+    """GROUP BY over a FROM clause; ``by``: these keys, or any."""
+    any_keys = st.lists(_keys(source.scope), max_size=2, unique=True)
+    keys = draw(any_keys) if by is None else by
     aggregates = draw(st.lists(_aggregates(source.scope), min_size=1, max_size=3))
     items = [*keys, *aggregates] if draw(st.booleans()) else [*aggregates, *keys]
     sql = f"SELECT {select_list([i for i, _ in items])} FROM {source.sql}{where(source.conditions)}"

@@ -42,8 +42,11 @@ _GROUP_KEYS: Final = (
 _AGGREGATES: Final = (
     *("COUNT(*)", "COUNT(*)", "SUM({0}.v)", "MAX({0}.v)", "MIN({0}.s)", "AVG({0}.v)"),
     *("COUNT(DISTINCT {0}.s)", "COUNT({0}.d)", "MAX({0}.at)", "SUM({0}.v + 1)"),
-    "COUNT(*) FILTER (WHERE {0}.v > 1)",
+    *("COUNT(*) FILTER (WHERE {0}.v > 1)", "STDDEV({0}.v)"),
+    "COUNT(DISTINCT {0}.v) FILTER (WHERE {0}.k > 1)",
 )
+#: Of all rows.
+_TOTALS: Final = ("SUM(r0.v)", "SUM(r0.v)", "COUNT(DISTINCT r0.s)", "STDDEV(r0.v)")
 _HAVING: Final = (*[""] * 4, "COUNT(*) > 1", "MAX(r0.v) > 1", "SUM(r0.v) < 5", "COUNT(r0.s) <> 2")
 #: Tables that rows look up.
 _TABLES: Final = (*[None] * 5, "names", "rates")
@@ -138,7 +141,7 @@ def random_query(random: Random, of: Sequence[QueryShape], *, totals: bool = Tru
         grouped, by = random.choice(shape.groupings)
         text = f"SELECT {grouped} FROM {source} {by}"
     elif kind == "total":
-        text = f"SELECT COUNT(*) AS c0, SUM(r0.v) AS c1 FROM {source}"
+        text = f"SELECT COUNT(*) AS c0, {random.choice(_TOTALS)} AS c1 FROM {source}"
     else:
         text = f"SELECT {'DISTINCT ' * (kind == 'distinct')}{select_list(items)} FROM {source}"
     return text + random.choice(_EMITS)

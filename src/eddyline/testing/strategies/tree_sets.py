@@ -60,12 +60,15 @@ class TreeSetCase:
     steps: tuple[TreeSetStep, ...]
 
     def play(self, **options: Any) -> dict[str, str]:
-        """By query, its changes until all rows have expired, and its answer after each batch."""
+        """By query, its changes until all rows have expired, and its answer after each batch; one
+        that is added again is another query.
+        """
         engine = engine_with(executor="tree", **options)
         for i in range(_STREAMS):
             columns = ", ".join(f"{c} BIGINT" for c in _COLUMNS)
             engine.sql(f"CREATE STREAM s{i} (ts TIMESTAMP, {columns}) TIMESTAMP BY ts")
         received: dict[str, list[pa.Table]] = {}
+        since: dict[str, int] = {}
         for number, step in enumerate(self.steps):
             for query in step.drop:
                 engine.drop(f"q{query}")
@@ -73,13 +76,14 @@ class TreeSetCase:
                 engine = _restarted(engine)
             for query in step.add:
                 engine.query(self.queries[query], name=f"q{query}")
+                since[f"q{query}"] = number
             changes = engine.process(step.batch)
             for name, query_now in engine.queries.items():
-                received.setdefault(name, []).append(changes[name])
+                received.setdefault(f"{name} since {since[name]}", []).append(changes[name])
                 received.setdefault(f"{name} after {number}", []).append(query_now.snapshot())
-        changes = engine.advance(engine.clock + (max(_WINDOWS) + 1) * _SECOND)
+        changes = engine.advance(max(engine.clock, 0) + (max(_WINDOWS) + 1) * _SECOND)
         for name in engine.queries:
-            received[name].append(changes[name])
+            received[f"{name} since {since[name]}"].append(changes[name])
         return {name: pretty(_in_order(pa.concat_tables(t))) for name, t in received.items()}
 
 

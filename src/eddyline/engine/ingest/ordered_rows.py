@@ -1,0 +1,84 @@
+"""Rows in order of (timestamp, arrival): sorted, merged over streams, and cut into chunks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+import pyarrow as pa
+
+from eddyline.kernels.merge import merge_destinations
+from eddyline.runtime.stores.columns import Array
+
+#: The arrival numbers of each call of an engine begin with a multiple of this, so that engines
+#: which get different rows by the same calls number them in one order.
+ARRIVALS_PER_CALL: Final = 1 << 28
+
+
+@dataclass(frozen=True, slots=True)
+class OrderedRows:
+    """Rows in order of time: int64[n] ts, int64[n] arrival numbers, and the stream's columns."""
+
+    ts: Array
+    arrival: Array
+    columns: list[pa.Array]
+
+    def part(self, start: int, end: int) -> list[pa.Array]:
+        """Columns of the rows in [start, end)."""
+        return [c.slice(start, end - start) for c in self.columns]
+
+    def take(self, rows: Array) -> OrderedRows:
+        """The rows at these positions."""
+        positions = pa.array(rows)
+        return OrderedRows(
+            self.ts[rows], self.arrival[rows], [c.take(positions) for c in self.columns]
+        )
+
+    def followed_by(self, other: OrderedRows) -> OrderedRows:
+        """These rows and those of ``other``, in order of time; equal times in order of arrival."""
+        columns = zip(self.columns, other.columns, strict=True)
+        both = OrderedRows(
+            np.concatenate((self.ts, other.ts)),
+            np.concatenate((self.arrival, other.arrival)),
+            [pa.concat_arrays(pair) for pair in columns],
+        )
+        return both.sorted()
+
+    def sorted(self) -> OrderedRows:
+        """The rows in order of time."""
+        if self.ts.size < 2 or not (self.ts[1:] < self.ts[:-1]).any():
+            return self
+        return self.take(np.argsort(self.ts, kind="stable"))
+
+
+def merged(rows: list[OrderedRows]) -> tuple[Array, list[Array]]:
+    """Merges rows of several streams in (ts, arrival) order.
+
+    Returns:
+        int64[n] timestamps, and for each stream the positions of its rows in the merge.
+    """
+    ts, arrival = rows[0].ts, rows[0].arrival
+    positions = [np.arange(ts.size)]
+    for more in rows[1:]:
+        to_known, to_more = merge_destinations(ts, arrival, more.ts, more.arrival)
+
+        def mixed(known: Array, new: Array, to: tuple[Array, Array]) -> Array:
+            out = np.empty(to[0].size + to[1].size, np.int64)
+            out[to[0]], out[to[1]] = known, new
+            return out
+
+        to = (to_known, to_more)
+        ts, arrival = mixed(ts, more.ts, to), mixed(arrival, more.arrival, to)
+        positions = [*(to_known[p] for p in positions), to_more]
+    return ts, positions
+
+
+def chunk_starts(ts: Array, alone: Array, chunk_rows: int) -> Array:
+    """The first rows of chunks. ``alone``, bool[n]: rows that share a chunk only at one instant."""
+    starts = np.zeros(ts.size, np.bool_)
+    starts[::chunk_rows] = True
+    if alone.any():
+        starts[1:] |= alone[1:] != alone[:-1]
+        starts[1:] |= alone[1:] & (ts[1:] != ts[:-1])
+    return np.flatnonzero(starts)
