@@ -16,9 +16,10 @@ from pyspark.sql import DataFrame
 
 from eddyline import Engine
 from eddyline.engine.changes import Changes
+from eddyline.engine.query import Query
 from eddyline.spark.run import Run
 from eddyline.spark.script import longest_range_us
-from eddyline.testing.bags import plain, rows_of
+from eddyline.testing.bags import Row, plain, rows_of
 from eddyline.types import BEGINNING
 
 SECOND = 1_000_000
@@ -77,6 +78,7 @@ class Twin:
 
     Attributes:
         engine: to add and drop queries.
+        queries: all that it has had, by name.
     """
 
     def __init__(self, engine: Engine, lateness_us: Mapping[str, int]) -> None:
@@ -84,6 +86,7 @@ class Twin:
         self._lateness_us = lateness_us
         self._newest: dict[str, int] = {}
         self._changes: dict[str, list[pa.Table]] = {}
+        self.queries: dict[str, Query] = {}
 
     def process(
         self, rows: Mapping[str, Sequence[pa.Table]], *, only_their_times: bool = False
@@ -107,14 +110,19 @@ class Twin:
 
     def end(self) -> None:
         """End the input: advance until all windows are empty."""
-        longest = max(map(longest_range_us, self.engine.queries.values()))
+        longest = max(map(longest_range_us, self.engine.queries.values()), default=0)
         self._collect(self.engine.advance(max(self._newest.values()) + longest + 1))
 
     def changes(self) -> dict[str, list[tuple[Any, ...]]]:
         """All changes by query."""
         return {name: bag(pa.concat_tables(parts)) for name, parts in self._changes.items()}
 
+    def rows(self, name: str) -> list[Row]:
+        """The changes of a query in the order in which they were emitted."""
+        return rows_of(pa.concat_tables(self._changes[name])) if name in self._changes else []
+
     def _collect(self, changes: Changes) -> None:
+        self.queries |= self.engine.queries
         for name in changes.active():
             self._changes.setdefault(name, []).append(changes[name])
 
