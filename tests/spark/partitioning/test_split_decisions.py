@@ -20,7 +20,12 @@ from eddyline.spark.partitioning.frequent_keys import (
 )
 from eddyline.spark.partitioning.planned_query import PlannedQuery
 from eddyline.spark.partitioning.planning import best_layout
-from eddyline.spark.partitioning.split_keys import explained, longest_window_us, splittable
+from eddyline.spark.partitioning.split_keys import (
+    explained,
+    longest_window_us,
+    refusals,
+    splittable,
+)
 from eddyline.spark.script import Script
 from eddyline.spark.verify import verify
 
@@ -63,7 +68,7 @@ def test_inputs_that_can_be_spread(sql: str, inputs: tuple[str, ...]) -> None:
     query = query_of(sql)
     layout = best_layout(query, 4)
     assert splittable(layout, [query]) == ({0: inputs} if inputs else {})
-    (line,) = explained(layout, query)
+    (line,) = explained(layout, "q", query.inputs, refusals(layout, {"q": query}))
     if inputs:
         assert (
             line == f"frequent keys of a.k = b.k can be split: rows of {' or '.join(inputs)} spread"

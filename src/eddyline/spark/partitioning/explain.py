@@ -2,60 +2,66 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
+from typing import Final
 
 from eddyline.algebra.reads import streams_read, tables_read
-from eddyline.optimizer.statistics import UNKNOWN, Statistics
+from eddyline.optimizer.statistics import Statistics
 from eddyline.spark.layout_shards import group_layouts, planned
 from eddyline.spark.partitioning.axes import candidates
 from eddyline.spark.partitioning.layouts import ByKey, Coordinate, Copied, Layout
 from eddyline.spark.partitioning.planned_query import LARGE_TABLE, PlannedQuery
 from eddyline.spark.partitioning.planning import as_run, best_layout, why_not
-from eddyline.spark.partitioning.split_keys import explained
+from eddyline.spark.partitioning.split_keys import explained, refusals
 from eddyline.spark.script import Script
+
+#: Number of other queries that are named.
+_SHOWN: Final = 5
 
 
 def partitionings(script: Script, shards: int) -> dict[str, str]:
-    """By query of a script, its partitioning as text; see :func:`partitioning_text`."""
+    """By query of a script: how the rows of its inputs are dealt, what is copied how often, and why
+    not better.
+    """
     found = {}
     for group in script.groups():
         for layout, names in group_layouts(script, group, shards):
-            for name in names:
-                others = [n for n in names if n != name]
-                query = planned(script, script.queries[name])
-                found[name] = partitioning_text(query, layout, shards, others, script.statistics)
+            queries = {name: planned(script, script.queries[name]) for name in names}
+            runs = {name: as_run(layout, query) or query for name, query in queries.items()}
+            refused = refusals(layout, runs)
+            for name, query in queries.items():
+                lines = [
+                    *_layout_lines(query, runs[name], layout, shards, script.statistics),
+                    *explained(layout, name, streams_read(runs[name].plan), refused),
+                    *_shared_with([n for n in names[: _SHOWN + 1] if n != name], len(names) - 1),
+                ]
+                found[name] = f"partitioning: {_count(layout.cells)} of {shards}" + "".join(
+                    f"\n  {line}" for line in lines
+                )
     return found
 
 
-def partitioning_text(
-    query: PlannedQuery,
-    layout: Layout,
-    shards: int,
-    others: Iterable[str] = (),
-    statistics: Statistics = UNKNOWN,
-) -> str:
-    """How the rows of a query's inputs are dealt, what is copied how often, and why not better.
-
-    Args:
-        layout: that the query is in. others: the other queries in it.
-    """
-    run = as_run(layout, query) or query
-    lines = [f"partitioning: {_count(layout.cells)} of {shards}"]
-    lines += [f"  {axis.size} along {axis.label}" for axis in layout.axes]
+def _layout_lines(
+    query: PlannedQuery, run: PlannedQuery, layout: Layout, shards: int, statistics: Statistics
+) -> Iterator[str]:
+    """What a layout means for a query, of which the cells do ``run``."""
+    for axis in layout.axes:
+        yield f"{axis.size} along {axis.label}"
     tables = tables_read(query.plan)
     for name in sorted({*query.inputs, *tables}):
-        lines.append(f"  {name}: {_dealing(layout, name, is_table=name in tables)}")
+        yield f"{name}: {_dealing(layout, name, is_table=name in tables)}"
     if run is not query:
-        lines.append(f"  partial groups of {_count(layout.cells)} are merged")
-    lines += [f"  {reason}" for reason in _why_not_better(query, layout, shards, statistics)]
-    lines += [f"  {reason}" for reason in _why_copied(run, layout, shards, statistics)]
-    lines += [f"  {text}" for text in explained(layout, run)]
-    shared = list(others)
-    if shared:
-        shown = ", ".join(shared[:5]) + (f" and {len(shared) - 5} more" if shared[5:] else "")
-        lines.append(f"  rows are shared with {shown}")
-    return "\n".join(lines)
+        yield f"partial groups of {_count(layout.cells)} are merged"
+    yield from _why_not_better(query, layout, shards, statistics)
+    yield from _why_copied(run, layout, shards, statistics)
+
+
+def _shared_with(names: list[str], count: int) -> Iterator[str]:
+    """The first of ``count`` other queries of the layout."""
+    if names:
+        more = f" and {count - _SHOWN} more" if count > _SHOWN else ""
+        yield f"rows are shared with {', '.join(names[:_SHOWN])}{more}"
 
 
 def _why_not_better(

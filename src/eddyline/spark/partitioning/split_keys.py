@@ -27,7 +27,7 @@ all cells; the spread input may have any that the proof admits.
 from __future__ import annotations
 
 import math
-from collections.abc import Container, Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from eddyline.algebra.plan import TableScan
@@ -99,18 +99,48 @@ def longest_window_us(queries: Iterable[PlannedQuery], inputs: Container[str]) -
     return max((w.us if isinstance(w, Range) else math.inf for w in windows), default=0)
 
 
-def explained(layout: Layout, query: PlannedQuery) -> Iterator[str]:
-    """For EXPLAIN: for each axis with keys, what happens to frequent keys."""
+#: By axis and input, by query, why it does not allow rows of the input to be spread; without those
+#: that do.
+Refusals = Mapping[tuple[int, str], Mapping[str, str]]
+
+
+def refusals(layout: Layout, queries: Mapping[str, PlannedQuery]) -> Refusals:
+    """Why frequent keys of a layout are not split, for EXPLAIN.
+
+    Args:
+        queries: all of the layout, by name.
+    """
+    return {
+        (axis, spread): {
+            name: why
+            for name, query in queries.items()
+            if (why := why_not_split(layout, axis, spread, query)) is not None
+        }
+        for axis in range(len(layout.axes))
+        for spread in keyed_inputs(layout, axis)
+    }
+
+
+def explained(
+    layout: Layout, name: str, streams: Container[str], refused: Refusals
+) -> Iterator[str]:
+    """For EXPLAIN: for each axis with keys, what happens to frequent keys.
+
+    Args:
+        name: of a query. streams: that it reads.
+    """
     for number, axis in enumerate(layout.axes):
-        streams = streams_read(query.plan)
         inputs = [n for n in keyed_inputs(layout, number) if n in streams]
-        refused = {n: why_not_split(layout, number, n, query) for n in inputs}
-        allowed = [n for n, why in refused.items() if why is None]
+        of_all = [refused[number, n] for n in inputs]
+        allowed = [n for n, of in zip(inputs, of_all, strict=True) if not of]
         if allowed:
             yield f"frequent keys of {axis.label} can be split: rows of {_either(allowed)} spread"
-        elif inputs:
-            reasons = dict.fromkeys(why for why in refused.values() if why is not None)
-            yield f"frequent keys of {axis.label} are not split: {'; '.join(reasons)}"
+            continue
+        others = [next(iter(of.items())) for of in of_all if name not in of]
+        whys = [f"{other}: {why}" for other, why in others] or [of[name] for of in of_all]
+        if whys:
+            why_none = "; ".join(dict.fromkeys(whys))
+            yield f"frequent keys of {axis.label} are not split: {why_none}"
 
 
 def _either(names: list[str]) -> str:

@@ -566,7 +566,7 @@ partitioning: 8 cells of 8
   8 along a.k = b.k
   a: by a.k
   b: by b.k
-  frequent keys of a.k = b.k can be split: rows of a or b spread
+  frequent keys of a.k = b.k are not split: q1: it does not read a stream a; q1: GROUP BY k, x needs all rows of a value together
   rows are shared with q1
 partitioning: 8 cells of 8
   8 along a.k = b.k
@@ -708,7 +708,7 @@ SELECT x, COUNT(DISTINCT k) AS n FROM large GROUP BY x
 partitioning: 8 cells of 8
   8 along a.k
   a: by a.k
-  frequent keys of a.k can be split: rows of a spread
+  frequent keys of a.k are not split: q2: GROUP BY k needs all rows of a value together
   rows are shared with q2
 partitioning: 8 cells of 8
   8 along a.k
@@ -903,12 +903,12 @@ partitioning: 8 cells of 8
   8 along a.k = b.k = p.k
   a: by a.k
   b: by b.k
-  frequent keys of a.k = b.k = p.k can be split: rows of a or b spread
+  frequent keys of a.k = b.k = p.k are not split: q0: rows of table p do not expire; q0: it does not read a stream b
   rows are shared with q0, q2
 partitioning: 8 cells of 8
   8 along a.k = b.k = p.k
   a: by a.k
-  frequent keys of a.k = b.k = p.k can be split: rows of a spread
+  frequent keys of a.k = b.k = p.k are not split: q0: rows of table p do not expire
   rows are shared with q0, q1
 ----------
 -- a query that needs all of the table: both have it copied
