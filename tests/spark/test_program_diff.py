@@ -111,6 +111,37 @@ def test_what_differs_is_named(old: str, new: str, message: str) -> None:
     assert message in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "messages"),
+    [
+        ("t TIMESTAMP AS (timestamp_millis(ms))", "t timestamp as (TO_TIMESTAMP_MILLIS( ms ))", []),
+        (
+            "timestamp_millis(ms))) TIMESTAMP BY t",
+            "timestamp_seconds(ms))) TIMESTAMP BY t",
+            [
+                "stream 's': computed column 't' is 'timestamp_millis(ms)' there and "
+                "'timestamp_seconds(ms)' here"
+            ],
+        ),
+        (
+            "t TIMESTAMP AS (timestamp_millis(ms))",
+            "t TIMESTAMP",
+            ["stream 's': computed column 't' is missing here"],
+        ),
+        (
+            "TIMESTAMP BY t",
+            "TIMESTAMP BY (timestamp_millis(ms))",
+            ["stream 's': timestamp is 't' there and 'timestamp_millis(ms)' here"],
+        ),
+    ],
+)
+def test_other_expressions_are_named(old: str, new: str, messages: list[str]) -> None:
+    text = "CREATE STREAM s (ms BIGINT, t TIMESTAMP AS (timestamp_millis(ms))) TIMESTAMP BY t"
+    there, here = (program((created,), {}) for created in (text, text.replace(old, new)))
+    assert text.replace(old, new) != text
+    assert list(differences(there, here)) == messages
+
+
 def test_queries_that_were_added_and_removed_are_named() -> None:
     fewer = {"big": QUERIES["big"]}
     assert list(differences(program(), program(queries=fewer))) == ["query 'sums' is missing here"]

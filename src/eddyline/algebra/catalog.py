@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from eddyline.algebra.expressions import Expr, columns_of
 from eddyline.algebra.plan import Plan
 from eddyline.types import Schema
 
@@ -33,6 +34,7 @@ class StreamDef:
     """A stream: its columns, its event time column, and its rules for late rows.
 
     Attributes:
+        timestamp: the event time column, or the text of ``event_time``.
         ts_unit: unit of event times that are numbers; None: integers are microseconds, and
             improbable values are refused.
         idle_us: wall-clock time without rows after which the stream is idle: others do not wait for
@@ -40,6 +42,9 @@ class StreamDef:
         ahead_us: maximum distance of a timestamp ahead of the wall clock; None: the engine's.
         lateness_by: lateness is decided per row, by the rows of the stream before it, or per batch,
             by the watermark after the previous call.
+        computed: the expressions of computed columns, by name. Its columns are those of ``schema``,
+            and not computed themselves. That of the event time column may have numbers.
+        event_time: the expression of the event time, likewise, if that is not a column.
     """
 
     name: str
@@ -52,6 +57,21 @@ class StreamDef:
     idle_us: int | None = None
     ahead_us: int | None = None
     lateness_by: Literal["batch", "row"] = "batch"
+    computed: Mapping[str, Expr] = field(default_factory=dict)
+    event_time: Expr | None = None
+
+    @property
+    def supplied(self) -> Schema:
+        """The columns that rows of the source have: those that are not computed."""
+        return tuple(f for f in self.schema if f.name not in self.computed)
+
+    @property
+    def event_time_columns(self) -> frozenset[str]:
+        """The supplied columns that determine the event time."""
+        expression = self.event_time or self.computed.get(self.timestamp)
+        if expression is None:
+            return frozenset([self.timestamp])
+        return frozenset(self.schema[c].name for c in columns_of(expression))
 
 
 @dataclass(frozen=True)

@@ -70,6 +70,22 @@ def seen(plan: Plan, chosen: Statistics, measured: Statistics) -> list[str]:
     return ["", *aligned([("measured", "expected", "measured"), *lines])] if lines else []
 
 
+def computed_values(plan: Plan, streams: Mapping[str, StreamDef]) -> list[str]:
+    """The computed columns and event times of the streams that a query reads, as lines of text.
+
+    Args:
+        streams: the definitions of the streams, by name.
+    """
+    lines = []
+    for stream in (streams[name] for name in sorted(streams_read(plan))):
+        values = [f"{column} = {expression}" for column, expression in stream.computed.items()]
+        if stream.event_time is not None:
+            values.append(f"the event time = {stream.event_time}")
+        if values:
+            lines.append(f"computed for each row of {stream.name}: {', '.join(values)}")
+    return lines
+
+
 def waits_for_rows(emit: Emit, plan: Plan, streams: Mapping[str, StreamDef]) -> list[str]:
     """A line of text if what time alone changes in a query's results waits for the next row,
     because streams without IDLE AFTER are read.

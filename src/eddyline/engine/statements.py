@@ -9,7 +9,7 @@ from eddyline.algebra.catalog import Emit
 from eddyline.algebra.parts import in_parts
 from eddyline.algebra.reads import streams_read, tables_read
 from eddyline.engine.declared_statistics import DeclaredStatistics
-from eddyline.engine.explain import waits_for_rows
+from eddyline.engine.explain import computed_values, waits_for_rows
 from eddyline.engine.ingest.table_changes import changes_of, is_live
 from eddyline.engine.planning import Planning
 from eddyline.engine.query import Query, QuerySpec
@@ -123,6 +123,7 @@ class Statements:
         """The lines of EXPLAIN below the plan."""
         return [
             *self._parts.overload.lines(query),
+            *computed_values(query.plan, self._parts.catalog.streams),
             *waits_for_rows(query.emit, query.plan, self._parts.catalog.streams),
             *self._parts.progress.lines(query),
         ]
@@ -179,6 +180,7 @@ class Statements:
         bound = bind(statement.target, statement.emit, self._parts.catalog)
         plan = self._planning.optimized(bound.plan)
         lines = self._parts.overload.lines_with(plan, sheds=statement.sheds)
+        lines += computed_values(plan, self._parts.catalog.streams)
         lines += waits_for_rows(bound.emit, plan, self._parts.catalog.streams)
         return "\n".join([self._planning.explained(bound.emit, plan), *lines])
 

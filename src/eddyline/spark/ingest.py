@@ -216,13 +216,13 @@ class Packer:
             yield from self._pieces(self._others, self._marked(table, others))
 
     def _marked(self, table: pa.Table, roles: Array) -> pa.Table:
-        """All rows with their roles, int8[n]; of those of other shards only the event time."""
+        """All rows with their roles, int8[n]; of those of other shards only what determines the
+        event time.
+        """
         numbers = pa.array(np.arange(table.num_rows), mask=~_are_sent(roles))
-        timestamp = self._reader.definition.timestamp.lower()
+        kept = {name.lower() for name in self._reader.definition.event_time_columns}
         columns = {
-            name: table.column(name)
-            if name.lower() == timestamp
-            else table.column(name).take(numbers)
+            name: table.column(name) if name.lower() in kept else table.column(name).take(numbers)
             for name in table.column_names
         }
         return pa.table({**columns, ROLE: roles})

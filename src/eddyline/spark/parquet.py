@@ -74,10 +74,11 @@ def local_parquet(
         return None
     RowReader(stream, kind).read(schema.empty_table())
     names = {name.lower(): name for name in schema.names}
-    columns = [names[field.name.lower()] for field in stream.schema]
+    declared = [field.name for field in stream.supplied]
+    columns = [names[name.lower()] for name in declared]
     files = spark.readStream.format("binaryFile").schema(_BINARY_FILE).options(**options)
     paths = files.load().select("path")  # without the column ``content``, which Spark then skips
-    return paths, _reader(columns, [field.name for field in stream.schema])
+    return paths, _reader(columns, declared)
 
 
 def _reader(columns: list[str], declared: list[str]) -> Reader:

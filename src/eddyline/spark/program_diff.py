@@ -106,11 +106,19 @@ def _of_inputs(what: str, before: StreamDef | TableDef, now: StreamDef | TableDe
     if old == new and list(old) != list(new):
         yield f"{what}: its columns have another order"
     yield from _entries(f"{what}: option", before.options, now.options)
+    yield from _entries(f"{what}: computed column", *map(_computed, (before, now)))
     for setting in before.__dataclass_fields__:
-        if setting not in ("name", "schema", "options"):
+        if setting not in ("name", "schema", "options", "computed", "event_time"):
             yield from _changed(
                 f"{what}: {setting}", getattr(before, setting), getattr(now, setting)
             )
+
+
+def _computed(definition: StreamDef | TableDef) -> dict[str, str]:
+    """The expressions of computed columns as text; that of an event time is its name."""
+    if isinstance(definition, TableDef):
+        return {}
+    return {name: str(expression) for name, expression in definition.computed.items()}
 
 
 def _queries(

@@ -35,7 +35,7 @@ from eddyline.spark.lines import are_lines, header_of, parsed
 from eddyline.spark.parquet import Reader, local_parquet, local_rows
 from eddyline.spark.root_cause import root_cause
 from eddyline.sql.definitions import SIDE_PREFIXES
-from eddyline.types import Field, Schema
+from eddyline.types import TIMESTAMP, Field, Schema
 
 #: Formats whose parser can return the text of a corrupt record.
 _TEXTUAL: Final = ("csv", "json", "xml")
@@ -121,13 +121,14 @@ def table_source(spark: SparkSession, table: TableDef) -> pa.Table:
 
 
 def declared_columns(df: DataFrame, stream: StreamDef, kind: str = "stream") -> DataFrame:
-    """The declared columns of a DataFrame, in their order and under their names.
+    """The declared columns of a DataFrame, without computed ones, in their order and under their
+    names.
 
     Raises:
         DataError: a column is missing, or there is no conversion to its declared type.
     """
     RowReader(stream, kind).read(_no_rows(f"{kind} '{stream.name}'", df))
-    return _selected(df, stream.schema)
+    return _selected(df, stream.supplied)
 
 
 def arrow_fields(what: str, df: DataFrame) -> Schema:
@@ -235,9 +236,11 @@ def _as_read(stream: StreamDef, format_: str, options: Mapping[str, str]) -> Sch
     """
     numbers = format_ == "json" or (format_ in _TEXTUAL and stream.ts_unit is not None)
     if not numbers or "timestampformat" in (name.lower() for name in options):
-        return stream.schema
+        return stream.supplied
+    times = stream.event_time_columns
     return tuple(
-        replace(f, type=pa.string()) if f.name == stream.timestamp else f for f in stream.schema
+        replace(f, type=pa.string()) if f.type == TIMESTAMP and f.name in times else f
+        for f in stream.supplied
     )
 
 

@@ -58,7 +58,12 @@ class DefinitionParser(EddylineParser):
             raise self.fail(reason, at)
         return name
 
-    def _columns(self) -> Schema:
+    def _columns(self, computed: dict[str, exp.Expr] | None = None) -> Schema:
+        """Columns in parentheses.
+
+        Args:
+            computed: receives the expressions of computed columns, by name; None: there are none.
+        """
         if not self._match(TokenType.L_PAREN):
             raise self.fail(f"expected the columns in parentheses, {self.here()}")
         fields: list[Field] = []
@@ -72,16 +77,33 @@ class DefinitionParser(EddylineParser):
                 raise self.fail(f"column '{field.name}' is declared twice", at)
             names.add(field.name.lower())
             fields.append(field)
+            if computed is not None and self._match(TokenType.ALIAS):
+                computed[field.name] = self._expression()
+        if self._match(TokenType.ALIAS, advance=False):
+            self.refuse("AS", "only columns of streams are computed: compute it in the queries")
+        if self._curr.text.upper() == "GENERATED":
+            self.refuse("GENERATED", "write column TYPE AS (expression)")
         if self._curr.text.upper() in _CONSTRAINTS:
             self.refuse(self._curr.text.upper(), "a column has a name and a type, and may be NULL")
         if not self._match(TokenType.R_PAREN):
             raise self.fail(f"expected , or ) behind a column's type, {self.here()}")
         return tuple(fields)
 
+    def _expression(self) -> exp.Expr:
+        """An expression in parentheses."""
+        if not self._match(TokenType.L_PAREN):
+            raise self.fail(f"expected an expression in parentheses, {self.here()}")
+        node = self._parse_disjunction()
+        if node is None:
+            raise self.fail(f"expected an expression, {self.here()}")
+        if not self._match(TokenType.R_PAREN):
+            raise self.fail(f"expected ) behind the expression, {self.here()}")
+        return node
+
     def _type(self) -> Any:
         at = self._curr
         plain = SQL_TYPES.get(at.text.upper())
-        ends = self._next.token_type in (TokenType.COMMA, TokenType.R_PAREN)
+        ends = self._next.token_type in (TokenType.COMMA, TokenType.R_PAREN, TokenType.ALIAS)
         if plain is not None and ends and at.token_type != TokenType.IDENTIFIER:
             self._advance()  # a short cut: sqlglot takes a hundred times longer
             return plain
@@ -107,6 +129,17 @@ class DefinitionParser(EddylineParser):
                 at,
             )
         return found.name
+
+    def _event_time(self, schema: Schema) -> tuple[str, exp.Expr | None]:
+        """The event time column, or the expression in parentheses that is the event time."""
+        if not self._match(TokenType.L_PAREN, advance=False):
+            return self._timestamp(schema), None
+        node = self._expression()
+        if isinstance(node, exp.Column) and not node.table:
+            for field in schema:
+                if field.name.lower() == node.name.lower() and field.type == TIMESTAMP:
+                    return field.name, None
+        return "", node
 
     def _placed_options(self) -> PlacedOptions:
         """``WITH (key = value, ...)``, values as text; {} without WITH."""

@@ -13,6 +13,7 @@ from sqlglot.tokenizer_core import TokenType
 from eddyline.algebra.catalog import Emit, StreamDef, TableDef
 from eddyline.algebra.functions.alternatives import ALTERNATIVES, GROUP_WINDOWS
 from eddyline.errors import SqlError, did_you_mean
+from eddyline.sql.computed_columns import ComputedSyntax, with_computed
 from eddyline.sql.definitions import DefinitionParser, option_offsets, option_values, type_choices
 from eddyline.sql.dialect import QUERY_TOKENS, Eddyline
 from eddyline.sql.nesting import check_depth, check_nesting
@@ -178,20 +179,24 @@ class StatementParser(DefinitionParser):
         }[self._kind("CREATE")]
 
     def _create_stream(self) -> _Build:
-        name, schema = self._new_name("stream"), self._columns()
+        computed: dict[str, exp.Expr] = {}
+        name, schema = self._new_name("stream"), self._columns(computed)
         if not self._match_text_seq("TIMESTAMP", "BY"):
             raise self.fail(
                 f"expected TIMESTAMP BY and the column that is the event time of '{name}', "
                 f"{self.here()}"
             )
-        timestamp = self._timestamp(schema)
+        timestamp, time = self._event_time(schema)
         lateness, idle, ahead = self._time_clauses()
         given = self._placed_options()
         sizes = take_sizes(given, schema, "stream", self.source)
+        at_unit = given["ts_unit"][2] if "ts_unit" in given else None
         unit, by = take_time_unit(given, self.source), take_lateness_by(given, self.source)
         options = option_values(given)
-        definition = StreamDef(
-            name, schema, timestamp, lateness, options, sizes, unit, idle, ahead, by
+        definition = with_computed(
+            StreamDef(name, schema, timestamp, lateness, options, sizes, unit, idle, ahead, by),
+            ComputedSyntax(computed, time, at_unit),
+            self.source,
         )
         offsets = option_offsets(given)
         return lambda text, line, column: CreateStream(text, line, column, definition, offsets)

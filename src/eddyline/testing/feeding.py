@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 from eddyline.engine.changes import Changes
 from eddyline.engine.engine import Engine
 from eddyline.engine.ingest.arrow_values import flat, instants, to_table
+from eddyline.engine.ingest.row_reader import RowReader
 
 
 def process_all(engine: Engine, inputs: Mapping[str, Any]) -> Changes:
@@ -27,7 +28,9 @@ def up_to(engine: Engine, inputs: Mapping[str, Any]) -> int | None:
     streams = engine.catalog.streams
     found = []
     for name, rows in inputs.items():
-        column = streams[name].timestamp if name in streams else "_ts"
-        times = instants(flat(to_table(rows, name).column(column)))
+        if name in streams:
+            times = RowReader(streams[name]).read(rows).times
+        else:
+            times = instants(flat(to_table(rows, name).column("_ts")))
         found.append(pc.max(times).cast(pa.int64()).as_py())
     return max((us for us in found if us is not None), default=None)

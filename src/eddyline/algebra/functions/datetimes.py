@@ -69,25 +69,24 @@ for _name, _unit in {
     _help = f"Whole {_unit} since 1970-01-01 00:00:00 UTC."
     define_plain(_FAMILY, f"{_name}(timestamp)", (TIMESTAMP,), _BIGINT, _help)
 
-define_plain(
-    _FAMILY,
-    "timestamp_micros(integer)",
-    (_BIGINT,),
-    TIMESTAMP,
-    "The timestamp this number of microseconds after the epoch.",
-)
-define_plain(
-    _FAMILY,
-    "timestamp_millis(integer)",
-    (_BIGINT,),
-    TIMESTAMP,
-    "The timestamp this number of milliseconds after the epoch.",
-)
+for _short, _unit in {
+    "nanos": "nanoseconds",
+    "micros": "microseconds",
+    "millis": "milliseconds",
+}.items():
+    define_plain(
+        _FAMILY,
+        f"timestamp_{_short}(integer)",
+        (_BIGINT,),
+        TIMESTAMP,
+        f"The timestamp this number of {_unit} after the epoch.",
+        aliases=f"to_timestamp_{_short}",
+    )
 
 
 @define(
     _FAMILY,
-    "timestamp_seconds",
+    "timestamp_seconds to_timestamp_seconds",
     "timestamp_seconds(number)",
     "The timestamp this number of seconds after the epoch, as CAST(number AS TIMESTAMP).",
 )

@@ -8,6 +8,7 @@ the stream decide (see :func:`improbable`).
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Final, get_args
 
 import numpy as np
@@ -16,8 +17,11 @@ import pyarrow.compute as pc
 
 from eddyline.algebra.catalog import TimeUnit
 from eddyline.engine.ingest.arrow_values import instants
-from eddyline.runtime.stores.columns import Array
+from eddyline.runtime.stores.columns import Array, raw_values
 from eddyline.types import BEGINNING, END_OF_TIME, FIRST_INSTANT, TIMESTAMP
+
+#: What to do about numbers that are probably of this unit.
+Advice = Callable[[TimeUnit], str]
 
 _UNITS: Final[tuple[TimeUnit, ...]] = get_args(TimeUnit)
 _PER_SECOND: Final[dict[str, int]] = {"s": 1, "ms": 1_000, "us": 1_000_000, "ns": 1_000_000_000}
@@ -33,14 +37,20 @@ _WHOLE: Final = r"^-?\d{1,18}$"
 _NUMBER: Final = r"^\s*[-+]?\d+(?:\.\d*)?(?:[eE][-+]?\d+)?\s*$"
 
 
+def declare(unit: TimeUnit) -> str:
+    """Advice for numbers of a unit that is declared."""
+    return f"declare ts_unit = '{unit}'"
+
+
 def event_times(
-    values: pa.Array, unit: TimeUnit | None, column: str
+    values: pa.Array, unit: TimeUnit | None, column: str, advice: Advice = declare
 ) -> tuple[pa.Array, pa.Array | None]:
-    """A column of event times as timestamps, and for each row the reason if there is none.
+    """A column of timestamps, and for each row the reason if there is none.
 
     Args:
         values: timestamps, dates, ISO 8601 text, or numbers, also as text.
         unit: of numbers; None: integers are microseconds, other numbers are refused.
+        advice: what to do if the numbers have another unit.
 
     Returns:
         Timestamps, NULL where there is a reason; and the reasons (None: no row has one).
@@ -64,8 +74,27 @@ def event_times(
         where = f" {_NAMES[unit or 'us']} since 1970 is not between the years 1 and 9999"
         beyond = pc.binary_join_element_wise(f"{column}: ", text, where, "")
         why = pc.if_else(pc.is_finite(numbers).fill_null(False), beyond, why)
-    why = pc.binary_join_element_wise(why, _hints(values, unit), "")
+    why = pc.binary_join_element_wise(why, _hints(values, unit, advice), "")
     return times, pc.if_else(lost, why, pa.scalar(None, pa.string()))
+
+
+def are_microseconds(values: pa.Array, unit: TimeUnit | None) -> bool:
+    """Whether timestamps are integers that need no conversion, all between the years 1 and 9999."""
+    if values.type != pa.int64() or unit not in (None, "us") or values.null_count:
+        return False
+    us = raw_values(values, np.dtype(np.int64))
+    return bool(((us >= FIRST_INSTANT) & (us < END_OF_TIME)).all())
+
+
+def impossible(times: pa.Array, column: str) -> pa.Array | None:
+    """The reasons of timestamps outside the years 1 to 9999; None: there are none."""
+    us = raw_values(times, np.dtype(np.int64))
+    beyond = (us < FIRST_INSTANT) | (us >= END_OF_TIME)
+    if not beyond.any():
+        return None
+    why = pa.scalar(f"{column} is not between the years 1 and 9999")
+    rows = pc.and_(pa.array(beyond), times.is_valid())
+    return pc.if_else(rows, why, pa.scalar(None, pa.string()))
 
 
 def improbable(us: Array, usable: Array, newest: int) -> Array:
@@ -98,11 +127,32 @@ def improbable(us: Array, usable: Array, newest: int) -> Array:
     return out
 
 
-def improbable_reasons(values: pa.Array, column: str) -> pa.Array:
+def improbable_beside(
+    values: pa.Array, column: pa.Array, times: pa.Array, name: str, advice: Advice
+) -> pa.Array | None:
+    """The reasons of integers in a column other than the event time that are improbable as
+    microseconds: in seconds or milliseconds they are between 2001 and 2100, and so is the event
+    time of their row.
+
+    Args:
+        values: as they came. column: the same as timestamps. times: the event times.
+    """
+    us, beside = (raw_values(a, np.dtype(np.int64)) for a in (column, times))
+    first, last = _PROBABLE_S
+    found = (us >= first) & (us < last * 1_000) & ((us < last) | (us >= first * 1_000))
+    found &= (beside >= first * 1_000_000) & (beside < last * 1_000_000)
+    if not found.any():
+        return None
+    rows = pc.and_(pa.array(found), pc.and_(column.is_valid(), times.is_valid()))
+    texts = improbable_reasons(values, name, advice)
+    return pc.if_else(rows, texts, pa.scalar(None, pa.string()))
+
+
+def improbable_reasons(values: pa.Array, column: str, advice: Advice = declare) -> pa.Array:
     """The reasons of rows whose integers are improbable as microseconds."""
     text = values.cast(pa.string())
     why = " microseconds since 1970 is in the first weeks of that year"
-    return pc.binary_join_element_wise(f"{column}: ", text, why, _hints(values, None), "")
+    return pc.binary_join_element_wise(f"{column}: ", text, why, _hints(values, None, advice), "")
 
 
 def _numbers(values: pa.Array, unit: TimeUnit | None) -> pa.Array | None:
@@ -150,7 +200,7 @@ def _scaled(numbers: pa.Array, unit: TimeUnit) -> pa.Array:
     return pa.array(us, mask=~known).cast(TIMESTAMP)
 
 
-def _hints(values: pa.Array, unit: TimeUnit | None) -> pa.Array:
+def _hints(values: pa.Array, unit: TimeUnit | None, advice: Advice) -> pa.Array:
     """Advice on the unit that would make a number probable; "" without advice."""
     numbers = _as_numbers(values)
     hints = pa.scalar("")
@@ -162,5 +212,5 @@ def _hints(values: pa.Array, unit: TimeUnit | None) -> pa.Array:
         if other != (unit or "us"):
             low, high = (float(s * _PER_SECOND[other]) for s in (first, last))
             fits = pc.and_(pc.greater_equal(numbers, low), pc.less(numbers, high)).fill_null(False)
-            hints = pc.if_else(fits, f"; {_NAMES[other]}? declare ts_unit = '{other}'", hints)
+            hints = pc.if_else(fits, f"; {_NAMES[other]}? {advice(other)}", hints)
     return hints

@@ -109,7 +109,7 @@ class Intake:
         if reasons is not None:
             good = is_good(reasons, count)
             if not (good | ~reported).all():
-                bad = self.reader.bad_rows(rows.table, reasons, ~good & reported)
+                bad = self.reader.bad_rows(rows.table, rows.columns, reasons, ~good & reported)
                 self.bad += bad.num_rows
             usable = usable.take(np.flatnonzero(good))
             processed, reported = processed[good], reported[good]
@@ -180,8 +180,8 @@ class Intake:
         """Released rows that are bad, as text with the reason."""
         table = pa.Table.from_arrays(columns, schema=arrow_schema(self.definition.schema))
         self.bad += table.num_rows
-        count = table.num_rows
-        return self.reader.bad_rows(table, pa.repeat(reason, count), np.ones(count, np.bool_))
+        every = np.ones(table.num_rows, np.bool_)
+        return self.reader.bad_rows(table, columns, pa.repeat(reason, every.size), every)
 
     def _limits(self, ts: Array, watermark: int) -> Array:
         """int64[n]: the instant before which each row is late; rows in order of arrival."""

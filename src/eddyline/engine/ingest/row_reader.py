@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from dataclasses import field as dataclass_field
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from eddyline.algebra.catalog import StreamDef
+from eddyline.algebra.catalog import StreamDef, TimeUnit
 from eddyline.algebra.windows import format_duration
 from eddyline.engine.ingest.arrow_values import (
     as_text,
@@ -20,23 +21,26 @@ from eddyline.engine.ingest.arrow_values import (
     to_table,
     with_valid_text,
 )
+from eddyline.engine.ingest.computed_columns import (
+    ComputedColumn,
+    advice_to_compute,
+    advice_to_read,
+    computed_columns,
+)
 from eddyline.engine.ingest.event_times import (
     IN_DOUBT,
+    Advice,
+    are_microseconds,
+    declare,
     event_times,
+    impossible,
     improbable,
+    improbable_beside,
     improbable_reasons,
 )
 from eddyline.errors import DataError, did_you_mean
 from eddyline.runtime.stores.columns import Array, raw_values
-from eddyline.types import (
-    END_OF_TIME,
-    FIRST_INSTANT,
-    TIMESTAMP,
-    Field,
-    Schema,
-    arrow_schema,
-    sql_type,
-)
+from eddyline.types import TIMESTAMP, Field, Schema, arrow_schema, sql_type
 
 #: A column of this name marks rows that a source could not parse; its value is their text.
 CORRUPT_RECORD = "_corrupt_record"
@@ -66,7 +70,7 @@ class TypedRows:
     """Rows of one call.
 
     Attributes:
-        table: n input rows. columns: in the declared order and types.
+        table: n input rows. columns: in the declared order and types. times: the event times.
         reasons: string[n], the reason of each bad row, NULL for good rows; None: all are good.
         doubtful: input event times that are integers without a declared unit: the previous rows
             decide whether they are probable.
@@ -77,6 +81,7 @@ class TypedRows:
 
     table: pa.Table
     columns: list[pa.Array]
+    times: pa.Array
     reasons: pa.Array | None
     doubtful: pa.Array | None = None
     own: Array | None = None
@@ -90,7 +95,7 @@ class _Layout:
 
     Attributes:
         schema: of the rows.
-        positions: of the declared columns among those of the rows; None: there is no such column.
+        positions: of the supplied columns among those of the rows; None: there is no such column.
         corrupt: the position of CORRUPT_RECORD, or None.
         has_text: whether columns that are read have text, which may be invalid.
     """
@@ -101,6 +106,34 @@ class _Layout:
     has_text: bool
 
 
+@dataclass(slots=True)
+class _Typed:
+    """The columns of one call while they are read.
+
+    Attributes:
+        columns: by position, n values each. reasons: string[n], of bad rows; None: there are none.
+        integers: timestamps that are integers without a unit, as they came, by position.
+    """
+
+    columns: list[Any]
+    reasons: pa.Array | None = None
+    integers: dict[int, pa.Array] = dataclass_field(default_factory=dict)
+
+    def put(self, place: int, column: pa.Array, reasons: pa.Array | None) -> None:
+        """Set a column, and the reasons of its bad values."""
+        self.columns[place] = column
+        self.add(reasons)
+
+    def add(self, reasons: pa.Array | None) -> None:
+        """Add reasons; a row keeps its first one."""
+        self.reasons = first_reason(self.reasons, reasons)
+
+    def note_integers(self, place: int, values: pa.Array, field: Field) -> None:
+        """Note the values of a timestamp column, if they are integers without a unit."""
+        if field.type == TIMESTAMP and pa.types.is_integer(values.type):
+            self.integers[place] = values
+
+
 class RowReader:
     """Reads rows of one stream, or changes of one table.
 
@@ -109,17 +142,20 @@ class RowReader:
 
     Attributes:
         ahead_us: maximum distance of timestamps ahead of the wall clock; None: no limit.
-        timestamp: the position of the event time among the columns.
     """
 
     def __init__(self, definition: StreamDef, kind: str = "stream") -> None:
         self.definition = definition
         self.ahead_us = definition.ahead_us
-        names = [f.name for f in definition.schema]
-        self.timestamp = names.index(definition.timestamp)
+        schema = definition.schema
         self._what = f"{kind} {definition.name!r}"
-        self._names = [name.lower() for name in names]
-        self._layout = self._layout_of(arrow_schema(definition.schema))
+        self._supplied = [(i, f) for i, f in enumerate(schema) if f.name not in definition.computed]
+        self._names = [f.name.lower() for _, f in self._supplied]
+        self._computed = computed_columns(definition)
+        names = [f.name for f in schema]
+        column = len(schema) if definition.event_time else names.index(definition.timestamp)
+        self._timestamp = column  # its position; behind the columns if it is none
+        self._layout = self._layout_of(arrow_schema(definition.supplied))
 
     def read(self, data: Any) -> TypedRows:
         """Convert rows to the declared types.
@@ -133,17 +169,19 @@ class RowReader:
         broken: dict[str, pa.Array] = {}
         if self._layout.has_text:
             table, broken = with_valid_text(table, {CORRUPT_RECORD, *self._names})
-        columns, reasons, given = self._typed(table)
+        roles = table.column(ROLE).fill_null(OWN) if ROLE in table.column_names else None
+        own = None if roles is None else pc.is_in(roles, pa.array([OWN, COPY], roles.type))
+        typed = self._typed(table, own)
+        columns, reasons = typed.columns[: len(self.definition.schema)], typed.reasons
+        times, doubtful = typed.columns[self._timestamp], typed.integers.get(self._timestamp)
         for name, rows in broken.items():
             if name.lower() != CORRUPT_RECORD:
                 reasons = first_reason(reasons, _where(rows, f"{name} is not UTF-8"))
-        doubtful = pa.types.is_integer(given.type) and self.definition.ts_unit is None
-        doubted = given if doubtful else None
-        if ROLE not in table.column_names:
-            return TypedRows(table, columns, reasons, doubted)
-        roles = table.column(ROLE).fill_null(OWN).to_numpy()
-        own, dropped = (roles == OWN) | (roles == COPY), roles == DROPPED
-        return TypedRows(table, columns, reasons, doubted, own, dropped, roles == OWN)
+        if roles is None or own is None:
+            return TypedRows(table, columns, times, reasons, doubtful)
+        role = roles.to_numpy()
+        flags = own.to_numpy(), role == DROPPED, role == OWN
+        return TypedRows(table, columns, times, reasons, doubtful, *flags)
 
     def content(self, rows: TypedRows) -> list[pa.Array]:
         """The columns that queries read, in the declared order and types."""
@@ -151,7 +189,7 @@ class RowReader:
 
     def times(self, rows: TypedRows) -> Array:
         """int64[n], the event times; any value where NULL."""
-        return raw_values(rows.columns[self.timestamp], np.dtype(np.int64))
+        return raw_values(rows.times, np.dtype(np.int64))
 
     def reasons(self, rows: TypedRows, newest: int, now_us: int) -> pa.Array | None:
         """The reasons of bad rows, by their values, the wall clock and the previous rows.
@@ -189,14 +227,21 @@ class RowReader:
             return np.zeros(rows.table.num_rows, np.bool_)
         return in_doubt(self.times(rows))
 
-    def bad_rows(self, table: pa.Table, reasons: pa.Array, is_bad: Array) -> pa.Table:
-        """Rows of a table as text, with the reasons, string[n]. ``is_bad``: bool[n], which ones."""
+    def bad_rows(
+        self, table: pa.Table, columns: Sequence[pa.Array], reasons: pa.Array, is_bad: Array
+    ) -> pa.Table:
+        """Rows of a table as text, as they were supplied, with the reasons.
+
+        Args:
+            columns: their typed columns, of which the computed ones are taken.
+            reasons: string[n]. is_bad: bool[n], which rows.
+        """
         rows = pa.array(np.flatnonzero(is_bad))
         positions = {n.lower(): i for i, n in enumerate(table.schema.names)}
-        columns = [
-            as_text(flat(table.column(positions[f.name.lower()])).take(rows))
-            for f in self.definition.schema
-        ]
+        values = list(columns)
+        for (place, _), name in zip(self._supplied, self._names, strict=True):
+            values[place] = flat(table.column(positions[name]))
+        columns = [as_text(column.take(rows)) for column in values]
         schema = bad_schema(self.definition.schema)
         return pa.Table.from_arrays([*columns, reasons.take(rows)], schema=schema)
 
@@ -222,73 +267,106 @@ class RowReader:
             any(f.name.lower() in read and is_text(f.type) for f in schema),
         )
 
-    def _typed(self, table: pa.Table) -> tuple[list[pa.Array], pa.Array | None, pa.Array]:
-        """Columns of the declared types, reasons, and the input event times."""
-        stream, layout = self.definition, self._layout
-        columns = []
-        reasons = None
-        if layout.corrupt is not None:
-            text = flat(table.column(layout.corrupt)).cast(pa.string())
-            reasons = pc.binary_join_element_wise("cannot be read: ", text, "")
-        for field, position in zip(stream.schema, layout.positions, strict=True):
-            if position is None:
-                raise DataError(
-                    f"{self._what}: the rows have no column {field.name!r}; "
-                    + did_you_mean(field.name, table.column_names)
-                )
-            values = table.column(position)
-            is_plain = values.num_chunks == 1 and values.type in (field.type, _INTEGER)
-            values = values.chunk(0) if is_plain else flat(values)
-            if field.name == stream.timestamp:
-                given = values
-            column, reason = self._column(values, field)
-            columns.append(column)
-            if reason is not None:
-                reasons = first_reason(reasons, reason)
-        ts = columns[self.timestamp]
-        if ts.null_count:
-            reasons = first_reason(reasons, _where(ts.is_null(), f"{stream.timestamp} is null"))
-        us = raw_values(ts, np.dtype(np.int64))
-        impossible = (us < FIRST_INSTANT) | (us >= END_OF_TIME)
-        if impossible.any():
-            why = f"{stream.timestamp} is not between the years 1 and 9999"
-            rows = pc.and_(pa.array(impossible), ts.is_valid())
-            reasons = first_reason(reasons, _where(rows, why))
-        if reasons is not None and reasons.null_count == len(ts):
-            reasons = None
-        return columns, reasons, given
+    def _typed(self, table: pa.Table, own: pa.ChunkedArray | None) -> _Typed:
+        """Typed columns, the event time behind them if it is no column, and the reasons.
 
-    def _column(self, values: pa.Array, field: Field) -> tuple[pa.Array, pa.Array | None]:
-        """The values as the declared type; NULL and a reason where they cannot be converted."""
+        Args:
+            own: bool[n], the rows whose columns are all there; None: all.
+        """
+        typed = _Typed([None] * (len(self.definition.schema) + 1))
+        if self._layout.corrupt is not None:
+            text = flat(table.column(self._layout.corrupt)).cast(pa.string())
+            typed.reasons = pc.binary_join_element_wise("cannot be read: ", text, "")
+        for (place, field), position in zip(self._supplied, self._layout.positions, strict=True):
+            is_time = place == self._timestamp
+            values = self._supplied_values(table, field, position)
+            unit = self.definition.ts_unit if is_time else None
+            advice = declare if is_time else advice_to_compute
+            typed.put(place, *self._column(values, place, field, unit, advice))
+            if unit is None:
+                typed.note_integers(place, values, field)
+        for computed in self._computed:
+            self._compute(computed, typed, table.num_rows, own)
+        times = typed.columns[self._timestamp]
+        if times.null_count:
+            typed.add(_where(times.is_null(), f"{self.definition.timestamp} is null"))
+        for place, values in typed.integers.items():
+            if place != self._timestamp:
+                name, column = self.definition.schema[place].name, typed.columns[place]
+                typed.add(improbable_beside(values, column, times, name, advice_to_compute))
+        if typed.reasons is not None and typed.reasons.null_count == table.num_rows:
+            typed.reasons = None
+        return typed
+
+    def _compute(
+        self, computed: ComputedColumn, typed: _Typed, count: int, own: pa.ChunkedArray | None
+    ) -> None:
+        """Compute a column, and judge it like one of the source; other engines' rows have the
+        values only that the event time is computed from.
+        """
+        place = computed.position
+        values, failed = computed.values(typed.columns, count)
+        unit = computed.unit or self.definition.ts_unit
+        advice = declare if computed.unit is None else advice_to_read
+        column, reason = self._column(values, place, computed.field, unit, advice)
+        reason = first_reason(failed, reason)
+        if reason is not None and own is not None and place != self._timestamp:
+            reason = pc.if_else(own.combine_chunks(), reason, pa.scalar(None, pa.string()))
+        typed.put(place, column, reason)
+        if place == self._timestamp and unit is None:
+            typed.note_integers(place, values, computed.field)
+
+    def _supplied_values(self, table: pa.Table, field: Field, position: int | None) -> pa.Array:
+        """A column of the input rows.
+
+        Raises:
+            DataError: it is missing.
+        """
+        if position is None:
+            raise DataError(
+                f"{self._what}: the rows have no column {field.name!r}; "
+                + did_you_mean(field.name, table.column_names)
+            )
+        values = table.column(position)
+        is_plain = values.num_chunks == 1 and values.type in (field.type, _INTEGER)
+        return values.chunk(0) if is_plain else flat(values)
+
+    def _column(
+        self,
+        values: pa.Array,
+        place: int,
+        field: Field,
+        unit: TimeUnit | None,
+        advice: Advice,
+    ) -> tuple[pa.Array, pa.Array | None]:
+        """The values as the declared type; NULL and a reason where they cannot be converted.
+
+        Args:
+            place: of the column. unit, advice: of timestamps that are numbers, see ``event_times``.
+        """
+        is_time = field.type == TIMESTAMP
         if values.type == field.type:
-            return values, None
+            return values, impossible(values, field.name) if is_time else None
         try:
-            if field.name == self.definition.timestamp:
-                if self._are_microseconds(values):
+            if is_time and (place == self._timestamp or pa.types.is_integer(values.type)):
+                if are_microseconds(values, unit):
                     return values.cast(TIMESTAMP), None
-                return event_times(values, self.definition.ts_unit, field.name)
+                times, reason = event_times(values, unit, field.name, advice)
+                return times, first_reason(reason, impossible(times, field.name))
             typed = converted(values, field.type)
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowTypeError) as error:
             raise DataError(
                 f"{self._what}: column {field.name!r} is declared {sql_type(field.type)} but the "
                 f"rows have {sql_type(values.type)}, which cannot be converted: {error}"
             ) from None
+        beyond = impossible(typed, field.name) if is_time else None
         lost = pc.and_(values.is_valid(), typed.is_null())
         if not pc.any(lost).as_py():
-            return typed, None
+            return typed, beyond
         before, after = f"{field.name}: cannot read '", f"' as {sql_type(field.type)}"
         why = pc.binary_join_element_wise(before, values.cast(pa.string()), after, "")
-        return typed, pc.if_else(lost, why, pa.scalar(None, pa.string()))
-
-    def _are_microseconds(self, values: pa.Array) -> bool:
-        """Whether event times are integers that need no conversion, all between the years 1 and
-        9999.
-        """
-        if values.type != _INTEGER or self.definition.ts_unit not in (None, "us"):
-            return False
-        us = raw_values(values, np.dtype(np.int64))
-        in_range = (us >= FIRST_INSTANT) & (us < END_OF_TIME)
-        return values.null_count == 0 and bool(in_range.all())
+        unread = pc.if_else(lost, why, pa.scalar(None, pa.string()))
+        return typed, first_reason(unread, beyond)
 
 
 def in_doubt(us: Array) -> Array:

@@ -41,15 +41,15 @@ def of_stream(stream: StreamDef, rows: pa.Table, columns: Collection[str]) -> Sa
     Raises:
         DataError: a column is missing, or cannot be converted to the declared type.
     """
-    good, bad = _good_rows(RowReader(stream), rows)
-    return Sampled(_sizes(good, stream.timestamp, columns), rows.num_rows, bad)
+    good, times, bad = _good_rows(RowReader(stream), rows)
+    return Sampled(_sizes(good, times, columns), rows.num_rows, bad)
 
 
 def of_changes(table: TableDef, rows: pa.Table, columns: Collection[str]) -> Sampled:
     """For the changes of a table: rows added per second, and rows in the table."""
-    good, bad = _good_rows(ChangeReader(table), rows)
+    good, times, bad = _good_rows(ChangeReader(table), rows)
     added = pc.not_equal(good[OPERATION.name], "-")
-    sizes = _sizes(good.filter(added), "_ts", columns)
+    sizes = _sizes(good.filter(added), times.filter(added.combine_chunks()), columns)
     left = max(2 * int(pc.sum(added).as_py() or 0) - good.num_rows, 0)
     return Sampled(DeclaredSizes(sizes.rate, left, sizes.distinct), rows.num_rows, bad)
 
@@ -93,23 +93,25 @@ def _digits(value: float, digits: int) -> str:
     return str(int(rounded)) if rounded == int(rounded) else f"{rounded:.12f}".rstrip("0")
 
 
-def _good_rows(reader: RowReader, rows: pa.Table) -> tuple[pa.Table, int]:
+def _good_rows(reader: RowReader, rows: pa.Table) -> tuple[pa.Table, pa.Array, int]:
+    """The good rows, their event times, and the number of bad rows."""
     typed = reader.read(rows)
     names = [f.name for f in reader.definition.schema]
     table = pa.Table.from_arrays(typed.columns, names=names)
     if typed.reasons is None:
-        return table, 0
-    good = table.filter(typed.reasons.is_null())
-    return good, table.num_rows - good.num_rows
+        return table, typed.times, 0
+    is_good = typed.reasons.is_null()
+    good = table.filter(is_good)
+    return good, typed.times.filter(is_good), table.num_rows - good.num_rows
 
 
-def _sizes(rows: pa.Table, timestamp: str, columns: Collection[str]) -> DeclaredSizes:
+def _sizes(rows: pa.Table, times: pa.Array, columns: Collection[str]) -> DeclaredSizes:
     distinct = {
         c: max(1.0, round(population(_distinct(rows[c]), rows.num_rows)))
         for c in columns
         if rows.num_rows
     }
-    ts = raw_values(rows[timestamp].combine_chunks(), np.dtype(np.int64))
+    ts = raw_values(times, np.dtype(np.int64))
     return DeclaredSizes(_rate(np.sort(ts)), None, distinct)
 
 

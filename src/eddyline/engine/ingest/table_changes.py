@@ -73,7 +73,7 @@ class ChangeReader(RowReader):
             why = pc.binary_join_element_wise("_op: '", operation, "' is neither '+' nor '-'", "")
             none = pa.scalar(None, pa.string())
             reasons = first_reason(reasons, pc.if_else(unknown, why, none))
-        return TypedRows(rows.table, [when, operation, *columns], reasons)
+        return TypedRows(rows.table, [when, operation, *columns], rows.times, reasons)
 
 
 def reader_of(definition: StreamDef | TableDef) -> RowReader:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -30,6 +31,11 @@ def _make_floor(call: Call) -> Kernel:
 
 def _epoch(moments: pa.Array, unit: str) -> pa.Array:
     return pc.floor_temporal(_utc(moments), unit=unit).cast(pa.int64())
+
+
+def _from_nanoseconds(count: pa.Array) -> pa.Array:
+    micros = np.asarray(count.fill_null(0)) // 1_000  # Arrow's division truncates
+    return pa.array(micros, mask=np.asarray(count.is_null())).cast(TIMESTAMP)
 
 
 def _days_between(end: Datum, start: Datum) -> pa.Array:
@@ -106,6 +112,7 @@ DATE_KERNELS: Final[dict[str, Maker]] = {
     "unix_millis": always(lambda m: pc.divide(_epoch(m, "millisecond"), 1_000)),
     "unix_micros": always(lambda moments: moments.cast(pa.int64())),
     "timestamp_micros": always(lambda count: count.cast(TIMESTAMP)),
+    "timestamp_nanos": always(_from_nanoseconds),
     "date_trunc": _make_floor,
     "date_format": _make_format,
     "datediff": always(_days_between),
