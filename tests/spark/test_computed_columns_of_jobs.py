@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -79,8 +80,9 @@ def test_a_job_computes_what_an_engine_does(
         assert len(expected) > 50
         results = session.results(name).toArrow().select(first[name].column_names)
         assert difference(expected, rows_of(results)) == ([], [])
-    bad = session.results("bad:s").toArrow().to_pylist()
-    assert sorted(map(repr, bad)) == sorted(map(repr, first.bad["s"].to_pylist()))
+    refused = first.bad["s"]
+    bad = session.results("bad:s").toArrow().select(refused.column_names)
+    assert difference(rows_of(refused), rows_of(bad)) == ([], [])
     assert len(bad) == 3
 
 
@@ -89,6 +91,7 @@ def test_late_rows_have_computed_columns(spark: SparkSession, tmp_path: Path) ->
     for number, ms in enumerate([NEW_YEAR + 60_000, NEW_YEAR]):
         path = tmp_path / "in" / f"{number}.parquet"
         pq.write_table(pa.table({"ms": [ms], "price": [0.5]}), path)
+        os.utime(path, (number, number))
     session = Session(spark)
     session.sql(
         f"CREATE STREAM s (ms BIGINT, price DOUBLE, {STREAMS['column']} WITH (source = 'parquet', "

@@ -726,7 +726,7 @@ UnsupportedError: line 1, column 8: ^ is not supported: there are no operators o
 ----------
 SELECT lenght(symbol) FROM trades
 =>
-SqlError: line 1, column 8: there is no function lenght; did you mean 'length'? nearest of 135: length, len, left, char_length, right, least, ln, ceiling; aggregates: count, sum, try_sum, avg, min, max, stddev
+SqlError: line 1, column 8: there is no function lenght; did you mean 'length'? nearest of 140: length, len, left, char_length, right, least, ln, ceiling; aggregates: count, sum, try_sum, avg, min, max, stddev
   SELECT lenght(symbol) FROM trades
          ^
 ----------
