@@ -23,7 +23,7 @@ def engine_workers() -> list[int]:
     found = []
     for pid in descendants(os.getpid()):
         with suppress(OSError):  # gone
-            if b"eddyline.spark.daemon" in Path(f"/proc/{pid}/cmdline").read_bytes():
+            if b"-m\0eddyline.spark.daemon\0" in Path(f"/proc/{pid}/cmdline").read_bytes():
                 found.append(pid)
     return found
 
