@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 import sys
+import time
 from collections import OrderedDict
 from collections.abc import Iterator
 from multiprocessing.connection import Connection
@@ -152,7 +153,7 @@ def test_engines_of_ended_jobs_are_dropped(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(shard_module, "_engines", engines)
     monkeypatch.setattr(shard_module, "_last_used", {})
     clock = 0.0
-    monkeypatch.setattr(shard_module.time, "monotonic", lambda: clock)
+    monkeypatch.setattr(time, "monotonic", lambda: clock)
 
     def cache(run: str, shard: int) -> None:
         program = Program(ShardProgram((), inputs=()))
