@@ -16,8 +16,9 @@ from eddyline.engine.changes import QUERY_COLUMN
 from eddyline.spark import Session
 from eddyline.spark import job as job_module
 from eddyline.spark.python_workers import worker_pool
+from eddyline.spark.sink_bases import Target
 from eddyline.spark.sink_factory import SinkFactory
-from eddyline.spark.sinks import FileSink, Target
+from eddyline.spark.sinks import FileSink
 from spark_cases import SECOND, Feed, Twin, bag, definitions, stream_tables
 
 JobInputs = tuple[Feed, Feed]
