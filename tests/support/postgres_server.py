@@ -57,7 +57,8 @@ class PostgresServer:
     def rows(self, query: str) -> list[tuple[Any, ...]]:
         """The rows of a query."""
         with psycopg.connect(self.url, autocommit=True) as connection:
-            return connection.execute(query.encode()).fetchall()
+            found: list[tuple[Any, ...]] = connection.execute(query.encode()).fetchall()
+        return found
 
     def execute(self, *statements: str) -> None:
         with psycopg.connect(self.url, autocommit=True) as connection:
