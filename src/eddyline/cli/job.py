@@ -9,7 +9,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from pyspark.errors import StreamingQueryException
 
@@ -24,6 +24,9 @@ from eddyline.spark.run import Run
 from eddyline.spark.session import Session
 from eddyline.spark.supervisor import NEVER, Restart
 
+if TYPE_CHECKING:
+    from eddyline.spark.http_server import HttpServer
+
 _REFRESH_S: Final = 0.2
 
 
@@ -37,6 +40,7 @@ class Job:
         shards, max_shards, restart: as of ``Session``.
         settings: options and strategy of the ``Session``.
         drop: queries to drop before the first batch.
+        http: serves health and metrics of the job; None: nothing does.
     """
 
     script: Path
@@ -48,6 +52,7 @@ class Job:
     settings: Settings = DEFAULT_SETTINGS
     drop: tuple[str, ...] = ()
     restart: Restart = NEVER
+    http: HttpServer | None = None
 
 
 def run_job(job: Job, view: JobView, spark: StartingSpark) -> None:
@@ -57,6 +62,8 @@ def run_job(job: Job, view: JobView, spark: StartingSpark) -> None:
         EddylineError: the script, a source or a sink is wrong.
         JobFailedError: the job failed.
     """
+    if job.http is not None:
+        view.place("http", job.http.url)
     view.phase("checking the script")
     warm_up(runnable(job.script, job.settings), view.compiling)
     view.phase("starting Spark (some seconds)")
@@ -74,6 +81,8 @@ def run_job(job: Job, view: JobView, spark: StartingSpark) -> None:
     session.sql(read(job.script))
     view.phase("starting the job")
     run = session.start(available_now=job.once, drop=job.drop)
+    if job.http is not None:
+        job.http.serve(run)
     view.phase("running")
     with termination_event() as terminated, ThreadPoolExecutor(1) as pool:
         _watch(run, pool.submit(_wait, run, job), view, spark.log, terminated)

@@ -15,6 +15,7 @@ from eddyline.cli import failures
 from eddyline.cli.benchmarks import bench
 from eddyline.cli.checkpoints import checkpoints, rescale
 from eddyline.cli.machine import add_commands
+from eddyline.cli.serving import Address, TokenFile, TokenVariable, http_server
 
 if TYPE_CHECKING:
     from eddyline.engine.settings import Settings
@@ -143,6 +144,9 @@ def run(
         typer.Option(help="A query to drop before the first batch; may be repeated."),
     ] = None,
     restart: Restarts = 0,
+    http: Address = None,
+    http_token_env: TokenVariable = None,
+    http_token_file: TokenFile = None,
     json: Json = False,
 ) -> None:
     """Run the queries of a script as one Spark job.
@@ -158,7 +162,8 @@ def run(
     settings = _settings(capacity, assignments, keep) if chosen else None
     with failures.reported():
         read(file)
-    with failures.reported(), starting_spark(shards) as spark:
+    serving = http_server(http, http_token_env, http_token_file)
+    with failures.reported(), serving as server, starting_spark(shards) as spark:
         from eddyline.cli.job import Job, run_job
         from eddyline.cli.view import make_view
         from eddyline.engine.settings import DEFAULT_SETTINGS
@@ -175,6 +180,7 @@ def run(
             settings=settings or DEFAULT_SETTINGS,
             drop=tuple(drop or ()),
             restart=Restart(limit=restart),
+            http=server,
         )
         run_job(job, make_view(as_json=json), spark)
 
