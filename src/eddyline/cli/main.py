@@ -154,6 +154,7 @@ def run(
     Exit codes: 0 the job has ended, or was stopped by SIGINT, or by SIGTERM after the current
     batch; 1 it failed; 2 the input is wrong.
     """
+    from eddyline.cli.job_log import log_file
     from eddyline.cli.starting import read, starting_spark
 
     if max_shards is not None and max_shards < (shards or 1):
@@ -162,8 +163,9 @@ def run(
     settings = _settings(capacity, assignments, keep) if chosen else None
     with failures.reported():
         read(file)
+        log = log_file(checkpoint)
     serving = http_server(http, http_token_env, http_token_file)
-    with failures.reported(), serving as server, starting_spark(shards) as spark:
+    with failures.reported(), serving as server, starting_spark(shards, log) as spark:
         from eddyline.cli.job import Job, run_job
         from eddyline.cli.view import make_view
         from eddyline.engine.settings import DEFAULT_SETTINGS
@@ -182,7 +184,11 @@ def run(
             restart=Restart(limit=restart),
             http=server,
         )
-        run_job(job, make_view(as_json=json), spark)
+        view = make_view(as_json=json)
+        view.place("log", str(log))
+        if server is not None:
+            view.place("http", server.url)
+        run_job(job, view, spark)
 
 
 def _settings(

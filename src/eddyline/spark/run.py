@@ -237,6 +237,7 @@ class Run:
                 it. timeout: maximum number of seconds for this.
         """
         self._stopped = True
+        _log.info("the job is stopped%s", " after the current batch" if after_batch else "")
         if after_batch:
             self._supervisor.end_batch(timeout)
         self._supervisor.stop()
