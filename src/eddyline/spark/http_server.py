@@ -51,7 +51,7 @@ class HttpServer:
         if token is None and not ipaddress.ip_address(host.partition("%")[0]).is_loopback:
             raise DataError(
                 f"'{address}' can be reached from other machines: give a token "
-                "(--http-token-env or --http-token-file), or use 127.0.0.1"
+                "(token=..., --http-token-env or --http-token-file), or use 127.0.0.1"
             )
         self._token = None if token is None else token.strip().encode()
         self._job: WatchedJob | None = None
