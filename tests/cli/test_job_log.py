@@ -69,7 +69,7 @@ def test_the_log_of_a_job_is_printed_first_and_kept(tmp_path: Path) -> None:
     texts = [text for level, component, text in found if component == "eddyline.cli.job"]
     assert [text.split()[0] for text in texts] == ["eddyline", "the", "the"]
     assert texts[1].startswith("the job runs: 1 queries, checkpoint ")
-    assert texts[2] == "the job has ended: last batch 0, 2 rows in, 1 out"
+    assert texts[2] == "the job has ended: last batch 0, 2 rows in, 2 out"
 
     # an error of the next start is added
     before = log.read_text()
