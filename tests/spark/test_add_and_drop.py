@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 from pyspark.sql import SparkSession
 
 from eddyline import CatalogError, DataError, Engine, SqlError, StateError
 from eddyline.spark import Session
-from eddyline.spark import job as job_module
 from eddyline.spark.control import Request
 from eddyline.spark.durable import CommitRecord
-from eddyline.spark.python_workers import worker_pool
 from eddyline.spark.script import Script
 from eddyline.spark.shard_input import ShardInput, due_statements
 from spark_cases import NAMES, QUERIES, SECOND, Feed, Twin, bag, definitions, stream_tables
+from worker_processes import end_engine_workers
 
 JobInputs = tuple[Feed, Feed]
 
@@ -73,11 +71,7 @@ def test_same_changes_as_embedded_also_after_a_restart(
     run.processAllAvailable()
     write(slice(3, 4))
     run.stop()
-
-    def other_workers(spark: SparkSession, name: str) -> Any:
-        return worker_pool(spark, f"{name} again")
-
-    monkeypatch.setattr(job_module, "worker_pool", other_workers)  # without a cached engine
+    end_engine_workers()
     write(slice(4, 5))
     session = session_over()
     run = session.start(available_now=True)

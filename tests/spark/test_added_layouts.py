@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import os
-import signal
 import time
 from collections.abc import Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +18,7 @@ from eddyline.spark import Run, Session
 from eddyline.spark.directory import LocalDirectory
 from eddyline.spark.verify import verify
 from spark_cases import QUERIES, SECOND, Feed, Twin, bag, definitions, stream_tables
-from worker_processes import engine_workers
+from worker_processes import end_engine_workers
 
 pytestmark = [pytest.mark.long, pytest.mark.spark]
 
@@ -110,9 +107,7 @@ def test_layouts_are_added_while_a_job_runs_and_at_its_restart(
     rows.write()
     run.processAllAvailable()
 
-    for pid in engine_workers():  # their engines are built again from the state
-        with suppress(ProcessLookupError):
-            os.kill(pid, signal.SIGKILL)
+    end_engine_workers()
     rows.write()
     run.processAllAvailable()
     run.drop("by_v")

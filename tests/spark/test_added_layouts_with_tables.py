@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import os
-import signal
 import threading
 import time
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +17,7 @@ from command_line_jobs import CommandLineJob
 from eddyline import CatalogError, Engine
 from eddyline.spark import Run, Session
 from spark_cases import SECOND, Feed, Twin, bag, definitions, stream_tables
-from worker_processes import engine_workers
+from worker_processes import end_engine_workers
 
 pytestmark = pytest.mark.spark
 
@@ -144,9 +141,7 @@ def test_results_are_those_of_an_engine_with_the_table(
     inputs.write()
     run.processAllAvailable()
     assert {r["layout"] for r in run.shards()} == {"a.k = b.k in 2 parts", "a.v = b.v in 2 parts"}
-    for pid in engine_workers():  # their engines are built again from the state
-        with suppress(ProcessLookupError):
-            os.kill(pid, signal.SIGKILL)
+    end_engine_workers()
     inputs.write()
     run.processAllAvailable()
     assert not list((tmp_path / "checkpoint" / "tables").iterdir()), "the shards have begun"

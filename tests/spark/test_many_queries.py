@@ -14,11 +14,10 @@ from pyspark.sql import SparkSession
 from eddyline import DataError, Engine
 from eddyline.engine.changes import QUERY_COLUMN
 from eddyline.spark import Session
-from eddyline.spark import job as job_module
-from eddyline.spark.python_workers import worker_pool
 from eddyline.spark.sink_factory import SinkFactory
 from eddyline.spark.sinks import FileSink, Target
 from spark_cases import SECOND, Feed, Twin, bag, definitions, stream_tables
+from worker_processes import end_engine_workers
 
 JobInputs = tuple[Feed, Feed]
 
@@ -102,11 +101,7 @@ def test_many_queries_are_added_and_dropped(
     for _, name, _ in [*queries(), *queries(COUNT + 1, 3)]:
         if name.startswith("near"):
             kept[name] = [session.results(name).toArrow()]
-
-    def other_workers(spark: SparkSession, name: str) -> Any:
-        return worker_pool(spark, f"{name} again")
-
-    monkeypatch.setattr(job_module, "worker_pool", other_workers)  # without a cached engine
+    end_engine_workers()
     session = new_session()
     write(slice(4, 6))
     run = session.start(available_now=True)

@@ -17,7 +17,7 @@ import eddyline
 from eddyline.errors import SetupError
 from eddyline.spark import class_archive, environment
 from eddyline.spark.environment import require_java, starting_session
-from eddyline.spark.python_workers import start_workers, worker_pool
+from eddyline.spark.python_workers import start_workers
 
 SOURCE = str(Path(eddyline.__file__).parent.parent)
 
@@ -138,16 +138,15 @@ def test_a_damaged_archive_is_not_used(monkeypatch: pytest.MonkeyPatch, tmp_path
     assert (done.stdout, done.stderr, done.returncode) == ("3\n", "", 0)
 
 
-def test_workers_of_a_pool_are_started_once(spark: SparkSession) -> None:
-    """Those that ``start_workers`` has started are those of ingest and of the shards."""
-    start_workers(spark, "a pool")
+def test_tasks_of_functions_run_in_the_started_workers(spark: SparkSession) -> None:
+    start_workers(spark)
     for thread in threading.enumerate():
         if thread.name == "start of Python workers":
             thread.join()
 
     def modules(rows: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        yield pa.record_batch({"id": [int("eddyline.spark.shard" in sys.modules)]})
+        yield pa.record_batch({"id": [os.getppid() * ("eddyline.spark.shard" in sys.modules)]})
 
-    with worker_pool(spark, "a pool"):
-        ids = spark.range(0, 2, 1, 2).mapInArrow(modules, "id long").toArrow()["id"].to_pylist()
-    assert ids == [1, 1], "eddyline.spark.shard was imported before"
+    daemons = set(spark.sparkContext.range(4).map(lambda _: os.getppid()).collect())
+    ids = spark.range(0, 2, 1, 2).mapInArrow(modules, "id long").toArrow()["id"].to_pylist()
+    assert set(ids) == daemons and len(daemons) == 1, "eddyline.spark.shard was imported before"

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import signal
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +13,7 @@ from eddyline.spark import Session, rescale
 from eddyline.spark.directory import LocalDirectory
 from eddyline.spark.verify import verify
 from spark_cases import SECOND, Feed, Twin, bag, definitions, stream_tables
-from worker_processes import engine_workers
+from worker_processes import end_engine_workers
 
 pytestmark = [pytest.mark.long, pytest.mark.spark]
 
@@ -96,9 +93,7 @@ def test_a_job_with_views_over_queries(
     session = session_over(spark, feeds, tmp_path)
     run = session.start()
     write(3)
-    for pid in engine_workers():  # their engines are built again from the state
-        with suppress(ProcessLookupError):
-            os.kill(pid, signal.SIGKILL)
+    end_engine_workers()
     run.drop("few")
     expected.engine.drop("few")
     write(4)

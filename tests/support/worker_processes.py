@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 import os
+import signal
 from contextlib import suppress
 from pathlib import Path
 
 
+def end_engine_workers() -> None:
+    """Kill the workers: engines are built again from the state."""
+    for pid in engine_workers():
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+
+
 def engine_workers() -> list[int]:
-    """Python workers of shards, of this test only: they run in a pool that their environment names.
+    """Python workers of this test, with their daemon.
 
     Other jobs may run on the machine, so those count that descend from this process.
     """
     found = []
     for pid in descendants(os.getpid()):
         with suppress(OSError):  # gone
-            environment = Path(f"/proc/{pid}/environ").read_bytes()
-            command = Path(f"/proc/{pid}/cmdline").read_bytes()
-            if b"EDDYLINE_WORKER_POOL=" in environment and b"daemon" in command:
+            if b"-m\0eddyline.spark.daemon\0" in Path(f"/proc/{pid}/cmdline").read_bytes():
                 found.append(pid)
     return found
 

@@ -5,6 +5,7 @@ So this module imports little.
 
 from __future__ import annotations
 
+import gc
 import tempfile
 from collections.abc import Iterator
 from concurrent.futures import Future
@@ -37,6 +38,8 @@ def starting_spark(shards: int | None = None, log: Path | None = None) -> Iterat
     Raises:
         SetupError: there is no Java, or it is too old.
     """
+    # Millions of objects live as long as the job: modules, plans. To scan them takes CPU time.
+    gc.set_threshold(100_000, 50, 50)
     if log is not None:
         with logging_to(log), starting_session(shards, log) as session:
             yield StartingSpark(session, log)

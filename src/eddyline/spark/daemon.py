@@ -13,11 +13,14 @@ from __future__ import annotations
 
 import gc
 
-import pyspark.worker  # noqa: F401 - for the workers
-from pyspark import daemon
+from eddyline.spark.gc_control import gc_paused
 
-import eddyline.spark.ingest
-import eddyline.spark.shard  # noqa: F401 - for the workers
+with gc_paused():  # what is imported stays
+    import pyspark.worker  # noqa: F401 - for the workers
+    from pyspark import daemon
+
+    import eddyline.spark.ingest
+    import eddyline.spark.shard  # noqa: F401 - for the workers
 
 if __name__ == "__main__":
     gc.freeze()  # no worker's garbage collection touches, and so copies, what all share

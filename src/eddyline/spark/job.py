@@ -44,7 +44,7 @@ from eddyline.spark.processor import ShardProcessor
 from eddyline.spark.program_file import NAME as PROGRAM
 from eddyline.spark.program_file import SPARK_DIRECTORY
 from eddyline.spark.progress_tracker import ProgressTracker
-from eddyline.spark.python_workers import WORKER_CONF, start_workers, worker_pool
+from eddyline.spark.python_workers import WORKER_CONF, start_workers
 from eddyline.spark.run import Run
 from eddyline.spark.running_queries import RunningQueries
 from eddyline.spark.script import QueryGroup, Script
@@ -115,7 +115,6 @@ class JobStarter:
         drop: Sequence[str],
     ) -> StartedJob:
         """Start the streaming query of all groups; see :meth:`eddyline.spark.Session.start`."""
-        start_workers(self._spark, self._checkpoint.run_key)
         program = JobProgram(
             self._checkpoint.directory,
             self._script,
@@ -234,6 +233,7 @@ class JobStarter:
         inputs = self._packed_inputs(program.layouts, splits)
 
         def launch(bounded: bool) -> StreamingQuery:
+            start_workers(self._spark)
             clear_keep_rates(self._spark.sparkContext)
             splits.begin()
             splits.publish(self._spark.sparkContext)
@@ -241,8 +241,7 @@ class JobStarter:
             conf = job_conf(self._spark, more)
             if self._checkpoint.path.startswith("file:"):
                 conf |= LOCAL_CHECKPOINT_CONF
-            pool = worker_pool(self._spark, self._checkpoint.run_key)
-            with settings(self._spark, conf), pool:
+            with settings(self._spark, conf):
                 results = (
                     reduce(DataFrame.unionAll, [*inputs, control.packed_batches(self._spark)])
                     .groupBy("shard")

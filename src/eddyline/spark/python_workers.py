@@ -1,72 +1,51 @@
-"""The Python workers of a job: their pools, and their start while the driver plans.
+"""The Python workers of a job, which are started while the driver plans.
 
 Spark keeps idle Python workers in one pool, with one daemon that forks them, per set of environment
-variables, and hands out the one that has been idle for the longest time. So the workers of shards
-have a pool of their own: with other tasks in between, a shard would meet its engine less often.
+variables. All tasks of a job use the same set, so there is one daemon, and a worker per core.
 """
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from typing import Final
 
-from pyspark.sql import DataFrame, SparkSession
-
-if TYPE_CHECKING:
-    import pyarrow as pa
+from pyspark import RDD
+from pyspark.sql import SparkSession
 
 #: With the default, workers of functions on DataFrames have a variable that others have not.
 WORKER_CONF: Final[Mapping[str, str]] = {
     "spark.sql.execution.pyspark.udf.simplifiedTraceback.enabled": "false",
 }
 
-
-@contextmanager
-def worker_pool(spark: SparkSession, name: str) -> Iterator[None]:
-    """Python functions created in the block run in a worker pool of this name."""
-    environment = spark.sparkContext.environment
-    environment["EDDYLINE_WORKER_POOL"] = name
-    try:
-        yield
-    finally:
-        del environment["EDDYLINE_WORKER_POOL"]
+#: Applications whose workers have been started.
+_started: set[str] = set()
 
 
-def start_workers(spark: SparkSession, name: str) -> None:
-    """Start the Python workers of ingest and of the shards, and let them import what they need.
+def start_workers(spark: SparkSession) -> None:
+    """Start the Python workers, and let them import what they need; once per application.
 
-    This is done by two Spark jobs in threads, a task per core, for which nothing waits. If they
-    fail, the job will fail with the same error.
-
-    Args:
-        name: of the worker pool of the shards.
+    This is done by a Spark job in a thread, a task per core, for which nothing waits. If it fails,
+    the jobs of the session will fail with the same error. It uses no SQL, which Spark would have to
+    load first.
     """
-    session = spark
-    if any(spark.conf.get(option) != value for option, value in WORKER_CONF.items()):
-        session = spark.newSession()
-        for option, value in WORKER_CONF.items():
-            session.conf.set(option, value)
-    with worker_pool(spark, name):
-        of_shards = _rows(session)
-    for rows in (of_shards, _rows(session)):
-        threading.Thread(target=_run, args=(rows,), name="start of Python workers").start()
+    context = spark.sparkContext
+    if context.applicationId in _started:
+        return
+    _started.add(context.applicationId)
+    cores = context.defaultParallelism
+    rows = context.parallelize(range(cores), cores).mapPartitions(_imported)
+    threading.Thread(target=_run, args=(rows,), name="start of Python workers").start()
 
 
-def _rows(session: SparkSession) -> DataFrame:
-    """Rows that go through a function that imports what workers need, a partition per core."""
-    cores = session.sparkContext.defaultParallelism
-    return session.range(0, cores, 1, cores).mapInArrow(_imported, "id long")
-
-
-def _imported(rows: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+def _imported(rows: Iterable[int]) -> Iterator[int]:
     import eddyline.spark.ingest
     import eddyline.spark.shard  # noqa: F401
 
     yield from rows
 
 
-def _run(rows: DataFrame) -> None:
+def _run(rows: RDD[int]) -> None:
     with suppress(Exception):  # whatever it is: the job needs the same workers
-        rows.toArrow()
+        rows.collect()

@@ -37,6 +37,11 @@ _CACHED_ENGINES: Final = 16
 _engines: OrderedDict[tuple[str, int], tuple[str, ShardEngine]] = OrderedDict()
 #: (run, shard) to the limiter of its reports on queries.
 _limiters: dict[tuple[str, int], RateLimiter] = {}
+#: When a run's last batch was processed here, on the monotonic clock.
+_last_used: dict[str, float] = {}
+#: After this time without a batch the engines of a run are dropped when another run needs memory:
+#: Spark ends workers that are idle as long.
+_UNUSED_S: Final = 60.0
 
 
 class Stopwatch:
@@ -246,6 +251,13 @@ def for_key_splits(engine: ShardEngine, received: ShardInput) -> dict[str, Any]:
 
 def _cache(spec: ShardSpec, token: str, engine: ShardEngine) -> None:
     _engines[spec.run_key, spec.shard] = (token, engine)
+    now = time.monotonic()
+    _last_used[spec.run_key] = now
+    unused = [run for run, used in list(_last_used.items()) if now - used > _UNUSED_S]
+    for run in unused:
+        _last_used.pop(run, None)
+        for key in [key for key in list(_engines) if key[0] == run]:
+            _engines.pop(key, None)
     while len(_engines) > _CACHED_ENGINES:
         _engines.popitem(last=False)
 
