@@ -16,6 +16,7 @@ _EXTRAS: Final = {
     "typer": "cli",
     "rich": "cli",
     "prometheus_client": "http",
+    "psycopg": "postgres",
     "duckdb": "bench",
     "matplotlib": "figures",
 }

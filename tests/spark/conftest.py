@@ -1,14 +1,29 @@
-"""Small streams as files."""
+"""Small streams as files, and a server of PostgreSQL."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from spark_cases import Feed
 
+if TYPE_CHECKING:
+    from postgres_server import PostgresServer
+
 
 @pytest.fixture
 def feeds(tmp_path: Path) -> tuple[Feed, Feed]:
     return Feed(tmp_path / "a"), Feed(tmp_path / "b")
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[PostgresServer]:
+    pytest.importorskip("psycopg", reason="the extra 'postgres' is not installed")
+    from postgres_server import PostgresServer
+
+    server = PostgresServer()
+    yield server
+    server.stop()

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import multiprocessing
 import sys
+import time
+from collections import OrderedDict
 from collections.abc import Iterator
 from multiprocessing.connection import Connection
+from typing import Any, cast
 
 import pandas as pd
 import pytest
@@ -142,3 +145,27 @@ def test_engines_are_divided_evenly(workers: Workers) -> None:
     workers.task(0, 0, 4)
     assert [len(engines) for engines in workers.engines] == [2, 2]
     assert all(workers.rows[shard][: len(expected(4))] == expected(4) for shard in range(4))
+
+
+def test_engines_of_ended_jobs_are_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All jobs of an application share the workers, so these do not end with a job."""
+    engines: OrderedDict[tuple[str, int], Any] = OrderedDict()
+    monkeypatch.setattr(shard_module, "_engines", engines)
+    monkeypatch.setattr(shard_module, "_last_used", {})
+    clock = 0.0
+    monkeypatch.setattr(time, "monotonic", lambda: clock)
+
+    def cache(run: str, shard: int) -> None:
+        program = Program(ShardProgram((), inputs=()))
+        shard_module._cache(ShardSpec(shard, run, "", 0, (), (), program), "", cast(Any, None))
+
+    cache("ended", 0)
+    cache("ended", 1)
+    cache("slow", 0)
+    clock = 59.0
+    cache("slow", 0)
+    cache("fast", 0)
+    assert len(engines) == 4
+    clock = 61.0
+    cache("fast", 0)
+    assert engines.keys() == {("slow", 0), ("fast", 0)}

@@ -14,8 +14,9 @@ from pyspark.sql import SparkSession
 from eddyline import DataError, Engine
 from eddyline.engine.changes import QUERY_COLUMN
 from eddyline.spark import Session
+from eddyline.spark.sink_bases import Target
 from eddyline.spark.sink_factory import SinkFactory
-from eddyline.spark.sinks import FileSink, Target
+from eddyline.spark.sinks import FileSink
 from spark_cases import SECOND, Feed, Twin, bag, definitions, stream_tables
 from worker_processes import end_engine_workers
 

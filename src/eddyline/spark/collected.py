@@ -66,6 +66,12 @@ class CollectedBatch:
         for kind, name in report["large"]:
             self.large.setdefault((kind, name), set()).add(report["shard"])
 
+    @property
+    def emptied(self) -> frozenset[str]:
+        """The streams and tables of groups whose windows were emptied before the rows."""
+        groups = [g for r in self.reports if r["has_begun_again"] for g in r["groups"]]
+        return frozenset(name for group in groups for name in group["members"])
+
     def add(self, key: Key, shard: int, rows: pa.Table) -> None:
         """Add rows of a key, as from a shard; the columns are those of its other rows."""
         blob = pack(rows)

@@ -14,8 +14,9 @@ from eddyline.spark.collected import CollectedBatch, in_time_order, rows_of
 from eddyline.spark.final_stage import DRIVER, FinalStage
 from eddyline.spark.packed_batches import OUTPUT_SCHEMA
 from eddyline.spark.row_files import delete_results
+from eddyline.spark.sink_bases import DiscardSink, DriverSink, Sink, SparkSink
 from eddyline.spark.sink_factory import Key, SinkFactory
-from eddyline.spark.sinks import DiscardSink, DriverSink, FileSink, Sink, SparkSink
+from eddyline.spark.sinks import FileSink
 from eddyline.spark.spark_writes import (
     first_rows,
     of_keys,
@@ -103,11 +104,14 @@ class Delivery:
         write_concurrently(packed.sparkSession, writes)
 
     def _sinks_with_rows(self, batch: CollectedBatch) -> dict[Sink, list[Key]]:
+        """The sinks with the keys of their rows; and those whose answers have become empty."""
         found: dict[Sink, list[Key]] = {}
         for key in batch.with_rows():
             sink = self._sinks.by_key.get(key)
             if sink is not None:
                 found.setdefault(sink, []).append(key)
+        for sink in self._sinks.begin_again(batch.emptied):
+            found.setdefault(sink, [])
         return found
 
     def _deliver_here(

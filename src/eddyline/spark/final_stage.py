@@ -26,7 +26,7 @@ from eddyline.spark.packed_batches import PARTS, PARTS_BEFORE
 from eddyline.spark.query_rows import with_query
 from eddyline.spark.script import Script
 from eddyline.spark.shard_engine import StepOutput
-from eddyline.spark.sinks import OF_QUERIES
+from eddyline.spark.sink_bases import OF_QUERIES
 
 #: Stands for the driver among the shards with rows.
 DRIVER: Final = -1

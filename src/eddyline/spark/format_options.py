@@ -195,6 +195,9 @@ WRITERS: Final[Mapping[str, Format]] = {
     **{n: Format(_WRITE_FILES | own, _PATH, files=True) for n, own in _OF_FILES.items()},
     "jdbc": Format(_JDBC, (("url",), ("dbtable",)), open=True),
     "kafka": Format(_names("topic includeHeaders") | {_KAFKA}, ((_KAFKA,),)),
+    "postgres": Format(
+        _names("url host port database user password_env table mode key"), (("table",),)
+    ),
     "delta": Format(
         _names(
             """path mergeSchema overwriteSchema replaceWhere partitionOverwriteMode dataChange

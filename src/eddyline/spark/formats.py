@@ -9,6 +9,7 @@ import difflib
 from collections.abc import Iterable, Mapping
 from typing import Final, Literal
 
+from eddyline.engine.query import Query
 from eddyline.errors import did_you_mean
 from eddyline.spark.format_options import (
     OF_SINKS,
@@ -129,6 +130,16 @@ def check_sink(what: str, options: Mapping[str, str], *, of_query: bool) -> list
             f"'{what}': shared = '{shared}' is neither 'true' nor 'false'", "shared", "value"
         )
     return [] if known is not None else _unchecked_format("sink", f"'{what}'", format_)
+
+
+def check_sink_of(query: Query) -> None:
+    """Check that the sink of a query can have its rows.
+
+    Raises:
+        OptionError: the options do not fit the query.
+    """
+    if (known := SINKS.get(sink_format(query.options))) is not None:
+        known.check_query(query)
 
 
 def _check_side(what: str, options: Mapping[str, str], prefix: str) -> list[str]:

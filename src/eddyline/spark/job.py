@@ -50,8 +50,9 @@ from eddyline.spark.running_queries import RunningQueries
 from eddyline.spark.script import QueryGroup, Script
 from eddyline.spark.shard import ShardTasks
 from eddyline.spark.shard_program import BroadcastProgram, ShardProgram, ShardSpec
+from eddyline.spark.sink_bases import Target
 from eddyline.spark.sink_factory import SinkFactory
-from eddyline.spark.sinks import MemorySink, Printer, Target
+from eddyline.spark.sinks import MemorySink, Printer
 from eddyline.spark.sources import resolve_path
 from eddyline.spark.spark_batches import planned_us
 from eddyline.spark.supervisor import NEVER, Restart, Supervisor
@@ -197,6 +198,7 @@ class JobStarter:
             tracker,
             mailbox,
             lease,
+            sinks.close,
             bounded=available_now,
         )
         return StartedJob(run, sinks, running)
@@ -354,7 +356,7 @@ class JobStarter:
             self._spark,
             self._options.base,
             self._options.printer,
-            self._checkpoint.run_key,
+            self._checkpoint.job_id(),
             self._memory,
         )
         sinks.open_bad_rows(f"{self._checkpoint.path}/bad_rows_of_queries")
@@ -363,6 +365,7 @@ class JobStarter:
             for name in self._inputs.names(group):
                 for target, options in self._side_outputs(name):
                     sinks.open_side(target, options)
+        sinks.prepare()
         return sinks
 
     def _side_outputs(self, name: str) -> Iterator[tuple[Target, Mapping[str, str]]]:

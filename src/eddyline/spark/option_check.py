@@ -9,7 +9,7 @@ from eddyline.engine.ingest.table_changes import is_live
 from eddyline.engine.query import Query
 from eddyline.errors import SqlError, UnsupportedError
 from eddyline.spark.format_options import OptionError
-from eddyline.spark.formats import Declared, check_sink, check_source, require_source
+from eddyline.spark.formats import Declared, check_sink, check_sink_of, check_source, require_source
 from eddyline.sql.source import SourceText
 from eddyline.sql.statements import CreateQuery, CreateStream, CreateTable, Statement
 
@@ -43,6 +43,21 @@ def check_options(statement: Statement, text: str) -> None:
                 )
             case CreateQuery(name=name, options=options):
                 check_sink(name, options, of_query=True)
+    except OptionError as e:
+        raise _placed(e, statement, text) from None
+
+
+def check_fit(statement: CreateQuery, query: Query, text: str) -> None:
+    """Check that the sink of a query can have its rows.
+
+    Args:
+        text: the script that contains the statement.
+
+    Raises:
+        SqlError: the options do not fit the query.
+    """
+    try:
+        check_sink_of(query)
     except OptionError as e:
         raise _placed(e, statement, text) from None
 

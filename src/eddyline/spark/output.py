@@ -25,7 +25,7 @@ from eddyline.spark.query_rows import OutputRoute, concatenated, with_query
 from eddyline.spark.row_files import WrittenFiles
 from eddyline.spark.shard_engine import StepOutput, counted
 from eddyline.spark.shard_program import ShardSpec
-from eddyline.spark.sinks import OF_QUERIES
+from eddyline.spark.sink_bases import OF_QUERIES
 
 #: As of ``OUTPUT_COLUMNS``.
 _Row = tuple[int, str, str, int, bool, bytes]

@@ -14,6 +14,7 @@ from weakref import WeakKeyDictionary
 
 from eddyline.engine.query import Query
 from eddyline.spark.format_options import sink_format
+from eddyline.spark.postgres_options import public_options
 from eddyline.spark.query_rows import OutputRoute
 from eddyline.spark.sinks import OTHER_SINK, SINKS
 
@@ -23,7 +24,8 @@ PER_QUERY: Final = ("rows", "shared")
 
 def route_of(query: Query) -> OutputRoute:
     """The route given by a query's (valid) options and columns; equal on shards and driver."""
-    options = {k: v for k, v in query.options.items() if k not in PER_QUERY}
+    public = public_options(query.options)  # as on the shards
+    options = {k: v for k, v in public.items() if k not in PER_QUERY}
     options["sink"] = sink = sink_format(options)
     columns = [(f.name, str(f.type)) for f in query.change_schema]
     text = json.dumps([sorted(options.items()), columns])

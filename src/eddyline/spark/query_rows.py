@@ -140,6 +140,12 @@ def concatenated(tables: Iterable[pa.Table]) -> pa.Table:
     return table
 
 
+def decoded_query(changes: pa.Table) -> pa.Table:
+    """Changes whose first column, dictionary-encoded, is the query, with that column as text."""
+    names = [chunk.dictionary_decode() for chunk in changes.column(0).chunks]
+    return changes.set_column(0, QUERY_COLUMN, pa.chunked_array(names, pa.string()))
+
+
 def with_query(rows: pa.Table, name: str) -> pa.Table:
     """The rows with a first column that names their query."""
     query = pa.repeat(name, rows.num_rows).dictionary_encode()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -34,7 +34,7 @@ class Run:
         checkpoint: its path, for messages. supervisor: starts the streaming query from there.
         queries: adds and drops queries, and ends the input.
         mailbox: for requests of other processes; None: the checkpoint is temporary.
-        lease: of the checkpoint.
+        lease: of the checkpoint. close_sinks: called after the end.
         bounded: process only the rows that the sources hold at the start.
     """
 
@@ -46,6 +46,7 @@ class Run:
         tracker: ProgressTracker,
         mailbox: Mailbox | None,
         lease: Lease | None,
+        close_sinks: Callable[[], None],
         *,
         bounded: bool,
     ) -> None:
@@ -55,6 +56,7 @@ class Run:
         self._tracker = tracker
         self._mailbox = mailbox
         self._lease = lease
+        self._close_sinks = close_sinks
         self._bounded = bounded
         self._finishing = False
         self._stopped = False
@@ -294,9 +296,10 @@ class Run:
             self._mailbox.open(lambda: self.isActive)
 
     def _close(self) -> None:
-        """After the end of the job: close servers and the mailbox, and release the checkpoint."""
+        """After the end of the job: close servers, mailbox and sinks, and release the checkpoint."""
         for server in self._servers:
             server.close()
+        self._close_sinks()
         if self._mailbox is not None:
             self._mailbox.close()
         if self._lease is not None:

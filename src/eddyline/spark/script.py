@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -19,14 +20,15 @@ from eddyline.engine.ingest.table_changes import is_live
 from eddyline.engine.options import EngineOptions, StrategyOptions
 from eddyline.engine.query import Query
 from eddyline.engine.settings import DEFAULT_SETTINGS, Settings
-from eddyline.errors import CatalogError, SqlError
+from eddyline.errors import CatalogError, EddylineError, SqlError
 from eddyline.optimizer.overload import Verdict
 from eddyline.optimizer.statistics import Statistics
-from eddyline.spark.formats import check_sink
-from eddyline.spark.option_check import check_options, require_sources, unchecked_formats
+from eddyline.spark.formats import check_sink, check_sink_of
+from eddyline.spark.option_check import check_fit, check_options, require_sources, unchecked_formats
 from eddyline.spark.partitioning.groups import connected
+from eddyline.spark.postgres_options import public_options, public_sql
 from eddyline.sql.definitions import own_option
-from eddyline.sql.naming import quoted
+from eddyline.sql.naming import quoted, quoted_text
 from eddyline.sql.parser import parse
 from eddyline.sql.statements import (
     CreateQuery,
@@ -80,6 +82,10 @@ class Script:
         for statement in parse(text):
             check_options(statement, text)
             result = self._engine.execute(statement)
+            if isinstance(statement, CreateQuery) and isinstance(result, Query):
+                with self._taken_back(result):
+                    check_fit(statement, result, text)
+                    result.sql = public_sql(result.sql, result.options)
             self._record(statement, result)
             yield statement, result
 
@@ -93,6 +99,8 @@ class Script:
         check_sink(name, options, of_query=True)
         query = self._engine.query(select, name=name)
         query.options.update(options)
+        with self._taken_back(query):
+            check_sink_of(query)
         self._queries[query.name] = _create_statement(query)
         return query
 
@@ -329,7 +337,7 @@ class Script:
             case CreateTable(definition=table):
                 self._engine.table(table.name, arrow_schema(table.schema).empty_table())
             case CreateQuery(select=select):
-                self._queries[statement.name] = statement.sql
+                self._queries[statement.name] = public_sql(statement.sql, statement.options)
                 if select.for_each is not None:
                     self._parameters[statement.name] = self.tables[select.for_each.table].name
             case SelectStatement():
@@ -338,6 +346,15 @@ class Script:
             case Drop(kind="query"):
                 name = statement.name.lower()
                 self._forget(next(n for n in self._queries if n.lower() == name))
+
+    @contextmanager
+    def _taken_back(self, query: Query) -> Iterator[None]:
+        """Drop a new query if what follows fails."""
+        try:
+            yield
+        except EddylineError:
+            self._engine.drop(query.name)
+            raise
 
     def _forget(self, query: str) -> None:
         del self._queries[query]
@@ -374,10 +391,6 @@ def _create_statement(query: Query) -> str:
     create = f"CREATE QUERY {quoted(query.name)} AS {query.sql}"
     if not query.options:
         return create
-    options = (f"{quoted(k)} = {_quoted_text(v)}" for k, v in query.options.items())
+    given = public_options(query.options).items()
+    options = (f"{quoted(k)} = {quoted_text(v)}" for k, v in given)
     return f"{create} WITH ({', '.join(options)})"
-
-
-def _quoted_text(text: str) -> str:
-    escaped = text.replace("\\", "\\\\").replace("'", "''")
-    return f"'{escaped}'"

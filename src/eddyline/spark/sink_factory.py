@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import uuid
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -15,25 +16,26 @@ from eddyline.errors import DataError, did_you_mean
 from eddyline.spark.format_options import sink_format
 from eddyline.spark.formats import check_sink
 from eddyline.spark.output_routes import route_of
+from eddyline.spark.postgres_options import public_options
+from eddyline.spark.postgres_sink import PostgresSink
 from eddyline.spark.printing import print_omitted, print_rows
 from eddyline.spark.root_cause import root_cause
+from eddyline.spark.sink_bases import OF_QUERIES, Sink, SparkSink, Target
 from eddyline.spark.sinks import (
-    OF_QUERIES,
     OTHER_SINK,
     SINKS,
     FileSink,
     MemorySink,
     Printer,
     PrintSink,
-    Sink,
     SinkContext,
-    SparkSink,
-    Target,
     file_sink,
     preview_rows,
 )
 from eddyline.spark.sources import resolve_path
 
+#: Sinks whose rows name their query if it is not the only one.
+_SHARABLE: Final = (SparkSink, PostgresSink)
 _NOT_FOUND: Final = "DATA_SOURCE_NOT_FOUND"
 #: A class of the format cannot be loaded; other errors of reading without options mean nothing.
 _NOT_LOADED: Final = re.compile(
@@ -59,7 +61,7 @@ class SinkFactory:
     number of its queries then, or by the option ``shared``.
 
     Args:
-        base: directory of relative paths. job: identifies the job, for Delta.
+        base: directory of relative paths. job: identifies the job, for Delta and PostgreSQL.
         memory: keeps the rows of the sink ``memory``, also those of earlier jobs of the session.
 
     Attributes:
@@ -78,7 +80,8 @@ class SinkFactory:
         self._spark = spark
         self._base = base
         printed = PrintSink(printer, print_omitted if printer is print_rows else _omit)
-        self._context = SinkContext(spark, job, printed, memory or MemorySink())
+        session = uuid.uuid4().hex
+        self._context = SinkContext(spark, job, printed, memory or MemorySink(), session, {})
         self._by_path: dict[str, FileSink] = {}
         self._found: set[str] = set()  # formats that Spark has found
         self._bindings: dict[str, SinkBinding] = {}  # by label in lower case
@@ -92,19 +95,29 @@ class SinkFactory:
         """
         for query in queries:
             sink = self._open(query)
-            if isinstance(sink, SparkSink):
+            if isinstance(sink, _SHARABLE):
                 sink.shared |= sink.owner.name != query.name or _is_shared(query)
 
     def open(self, query: Query) -> None:
-        """Open the sink of a query that is added to the job.
+        """Open the sink of a query that is added to the job, and prepare it.
 
         Raises:
-            DataError: as of :meth:`open_first`; or the sink belongs to another query and is not
-                shared.
+            DataError: as of :meth:`open_first` and :meth:`prepare`; or the sink belongs to another
+                query and is not shared; or a password would be written to the checkpoint.
         """
+        if public_options(query.options) != dict(query.options):
+            raise DataError(
+                f"'{query.name}': the url has a password, which would be written to the checkpoint "
+                "with the request: name an environment variable of the job in password_env"
+            )
         sink = self._open(query)
-        if not isinstance(sink, SparkSink) or sink.shared:
-            return
+        if isinstance(sink, _SHARABLE) and not sink.shared:
+            self._share(sink, query)
+        if isinstance(sink, PostgresSink):
+            sink.prepare()
+
+    def _share(self, sink: SparkSink | PostgresSink, query: Query) -> None:
+        """Let an added query use a sink that is not shared so far."""
         if sink.owner.name == query.name:
             sink.shared = _is_shared(query)
         else:
@@ -113,6 +126,33 @@ class SinkFactory:
                 "name their query; choose another path, or start the job with both queries, or "
                 "with the option shared = 'true'"
             )
+
+    def prepare(self) -> None:
+        """Prepare the tables of the sinks with which a job starts.
+
+        Raises:
+            DataError: a database cannot be reached, or a table does not fit. StateError: a table
+                has not what the job has written.
+        """
+        for sink in self._tables():
+            sink.prepare()
+
+    def begin_again(self, streams: frozenset[str]) -> list[PostgresSink]:
+        """The windows over streams were emptied before the rows of the next batch.
+
+        Returns:
+            The sinks to which the batch has to be delivered even if it has no rows for them.
+        """
+        return [sink for sink in self._tables() if sink.begin_again(streams)]
+
+    def close(self) -> None:
+        """Close connections; they are opened again when they are needed."""
+        for database in list(self._context.databases.values()):
+            database.close()
+
+    def _tables(self) -> list[PostgresSink]:
+        sinks = dict.fromkeys(list(self.by_key.values()))
+        return [sink for sink in sinks if isinstance(sink, PostgresSink)]
 
     def open_side(self, target: Target, options: Mapping[str, str]) -> None:
         """Open the sink of a side output.
@@ -149,7 +189,7 @@ class SinkFactory:
         return [binding.target.label for binding in list(self._bindings.values())]
 
     def _open(self, query: Query) -> Sink:
-        target = Target("changes", query.name, query.change_schema)
+        target = Target("changes", query.name, query.change_schema, query.replace_key)
         self._check(target, query.options)
         key = ("changes", route_of(query).key)
         sink = self.by_key.get(key)
@@ -157,6 +197,13 @@ class SinkFactory:
             sink = self._create(target, resolve_path(query.options, self._base))
         if isinstance(sink, PrintSink):
             sink.rows[target.label] = preview_rows(query.options)
+        if isinstance(sink, PostgresSink):
+            if sink.owner.replace_key != target.replace_key:
+                raise DataError(
+                    f"'{target.label}': query '{sink.owner.name}' has the same table, and another "
+                    "EMIT or GROUP BY; choose another table"
+                )
+            sink.reads[query.name] = query.reads
         self._bind(key, target, sink)
         return sink
 

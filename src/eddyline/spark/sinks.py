@@ -5,94 +5,32 @@ A sink is added here: its class, if it needs one, and its record in :data:`SINKS
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final, Literal, NamedTuple
+from typing import Final, NamedTuple
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
-from eddyline.engine.changes import QUERY_COLUMN
+from eddyline.engine.query import Query
 from eddyline.spark import files
 from eddyline.spark.driver_files import DriverFiles
 from eddyline.spark.file_encoders import file_encoder
 from eddyline.spark.format_options import OF_SINKS, WRITERS, Format, OptionError, sink_format
+from eddyline.spark.postgres_options import check_query, check_values
+from eddyline.spark.postgres_sink import Databases, PostgresSink, postgres_sink
 from eddyline.spark.query_rows import QueryRows
+from eddyline.spark.sink_bases import DiscardSink, DriverSink, Sink, SparkSink, Target
 
-#: Rows of a target: changes of a query, or the late or bad rows of a stream.
-Kind = Literal["changes", "late", "bad"]
 #: Called with a target's label, the first rows of a batch, and the number of its rows.
 Printer = Callable[[str, pa.Table, int], None]
 #: Called with the number of targets whose rows of a batch are not printed, and of these rows.
 OmittedPrinter = Callable[[int, int], None]
 
-#: Name of the target that has the bad rows of all queries; no stream can have it.
-OF_QUERIES: Final = ""
-
 #: Maximum number of targets whose rows of a batch are printed.
 PRINTED_TARGETS: Final = 20
 #: Number of rows that are printed by default of each target and batch.
 PREVIEW_ROWS: Final = 10
-
-
-@dataclass(frozen=True)
-class Target:
-    """A query or side output whose rows are written to a sink."""
-
-    kind: Kind
-    name: str
-    schema: pa.Schema
-
-    @property
-    def label(self) -> str:
-        """Its name in messages and for :meth:`Session.results`: the query, or ``late:stream``."""
-        return self.name if self.kind == "changes" else f"{self.kind}:{self.name}"
-
-
-class DriverSink(ABC):
-    """A sink that receives rows in the driver."""
-
-    @abstractmethod
-    def deliver(self, batch_id: int, parts: Sequence[QueryRows], counts: Mapping[str, int]) -> None:
-        """Take the rows of a batch.
-
-        Args:
-            parts: rows by target label. counts: number of rows by label; ``parts`` may have fewer.
-        """
-
-
-@dataclass(eq=False)
-class SparkSink(ABC):
-    """A sink that Spark writes.
-
-    Attributes:
-        owner: the first target. schema: of the written rows.
-        shared: whether several queries write here; a first column then names the query.
-    """
-
-    owner: Target
-    format: str
-    options: Mapping[str, str]
-    shared: bool = field(default=False, kw_only=True)
-
-    @property
-    def schema(self) -> pa.Schema:
-        """The columns of the written rows."""
-        if not self.shared:
-            return self.owner.schema
-        return pa.schema([pa.field(QUERY_COLUMN, pa.string()), *self.owner.schema])
-
-    @abstractmethod
-    def write(self, batch_id: int, rows: DataFrame) -> None:
-        """Write the rows of a batch; a repeated batch has the same id and rows."""
-
-
-class DiscardSink:
-    """Discards rows: they have left the shards, and are not unpacked."""
-
-
-Sink = DriverSink | SparkSink | DiscardSink
 
 
 @dataclass(eq=False)
@@ -198,16 +136,23 @@ class SinkContext(NamedTuple):
 
     Attributes:
         job: identifies the job. printed, memory: its sinks ``print`` and ``memory``.
+        session: new at each start. databases: of its sinks.
     """
 
     spark: SparkSession
     job: str
     printed: PrintSink
     memory: MemorySink
+    session: str
+    databases: Databases
 
 
 def _no_check(label: str, options: Mapping[str, str]) -> None:
     """Accepts all values."""
+
+
+def _any_query(query: Query) -> None:
+    """Accepts all queries."""
 
 
 def _all_rows(options: Mapping[str, str]) -> None:
@@ -226,6 +171,7 @@ class SinkType:
         in_spark: whether Spark has to find a data source of this name.
         collected: whether the driver uses the rows of small batches, which are then collected.
         check: raises OptionError for wrong values of options; called with a target's label.
+        check_query: raises OptionError for a query whose rows do not fit the options.
         preview: number of rows of a query and batch that are sent to it; None: all.
     """
 
@@ -236,6 +182,7 @@ class SinkType:
     in_spark: bool = False
     collected: bool = True
     check: Callable[[str, Mapping[str, str]], None] = _no_check
+    check_query: Callable[[Query], None] = _any_query
     preview: Callable[[Mapping[str, str]], int | None] = _all_rows
 
 
@@ -297,6 +244,12 @@ def _delta_sink(target: Target, options: Mapping[str, str], context: SinkContext
     return DeltaSink(target, *_spark_options(options), application)
 
 
+def _postgres_sink(
+    target: Target, options: Mapping[str, str], context: SinkContext
+) -> PostgresSink:
+    return postgres_sink(target, options, context.job, context.session, context.databases)
+
+
 def _spark_options(options: Mapping[str, str]) -> tuple[str, dict[str, str]]:
     """The format, and the options without those that are not Spark's."""
     return sink_format(options), {k: v for k, v in options.items() if k not in OF_SINKS}
@@ -317,6 +270,9 @@ SINKS: Final[Mapping[str, SinkType]] = {
     ),
     "memory": SinkType(Format(frozenset()), _memory_sink, _ONCE, sharable=False),
     **{name: SinkType(f, _file_sink, _ONCE) for name, f in WRITERS.items() if f.files},
+    "postgres": SinkType(
+        WRITERS["postgres"], _postgres_sink, _ONCE, check=check_values, check_query=check_query
+    ),
     "noop": SinkType(WRITERS["noop"], _noop_sink, "discards rows", collected=False),
     **{
         name: SinkType(WRITERS[name], _format_sink, _AT_LEAST_ONCE, in_spark=True, collected=False)

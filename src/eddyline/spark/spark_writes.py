@@ -13,13 +13,13 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import from_arrow_schema
 
-from eddyline.engine.changes import QUERY_COLUMN
 from eddyline.spark.collected import TIME_COLUMN
 from eddyline.spark.gc_control import freeze_live_objects
 from eddyline.spark.packed_batches import unpack
-from eddyline.spark.query_rows import QueryRows
+from eddyline.spark.query_rows import QueryRows, decoded_query
+from eddyline.spark.sink_bases import SparkSink
 from eddyline.spark.sink_factory import Key
-from eddyline.spark.sinks import FileSink, SparkSink
+from eddyline.spark.sinks import FileSink
 
 #: Maximum number of sinks that are written at the same time.
 _MAX_WRITES: Final = 4
@@ -102,17 +102,12 @@ def sink_columns(sink: SparkSink, rows: pa.Table) -> pa.Table:
 
 def _columns(sink: SparkSink) -> _Columns:
     if sink.shared:
-        return _with_query
+        return decoded_query
     return _without_query if sink.owner.kind == "changes" else _unchanged
 
 
 def _unchanged(table: pa.Table) -> pa.Table:
     return table
-
-
-def _with_query(table: pa.Table) -> pa.Table:
-    names = pa.chunked_array([c.dictionary_decode() for c in table.column(0).chunks], pa.string())
-    return table.set_column(0, QUERY_COLUMN, names)
 
 
 def _without_query(table: pa.Table) -> pa.Table:

@@ -57,5 +57,15 @@ def quoted(name: str) -> str:
     return f"`{doubled}`"
 
 
+def quoted_text(text: str) -> str:
+    r"""A text as a SQL literal.
+
+    >>> print(quoted_text("it's"))
+    'it''s'
+    """
+    escaped = text.replace("\\", "\\\\").replace("'", "''")
+    return f"'{escaped}'"
+
+
 def _is_allowed(char: str) -> bool:
     return char in _OTHERS or unicodedata.category(char)[0] in "LMN"
