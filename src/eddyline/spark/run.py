@@ -296,7 +296,7 @@ class Run:
             self._mailbox.open(lambda: self.isActive)
 
     def _close(self) -> None:
-        """After the end of the job: close servers, mailbox and sinks, and release the checkpoint."""
+        """After the end of the job: close what serves it and its sinks; release the checkpoint."""
         for server in self._servers:
             server.close()
         self._close_sinks()
